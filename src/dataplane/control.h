@@ -1,0 +1,23 @@
+// Control-plane operations of a compiled program, by BfRt name. The commands, their arguments and answers are those
+// of docs/architecture.md §5 (softswitch): table_write, table_read, table_info, schema, counter_read, counter_clear.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace turntable::dataplane {
+
+class ControlPlane {
+ public:
+  virtual ~ControlPlane() = default;
+
+  // The command names this program answers.
+  virtual std::vector<std::string> commands() const = 0;
+
+  // Runs one command on the pipeline thread. Throws turntable::CommandError.
+  virtual nlohmann::json execute(std::string_view command, const nlohmann::json& args) = 0;
+};
+
+}  // namespace turntable::dataplane
