@@ -1,0 +1,114 @@
+#include "stats/histogram.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+#include "stats/base64.h"
+
+namespace turntable::stats {
+namespace {
+
+constexpr std::int64_t kMinute = 60'000'000'000;  // ns
+
+TEST(HistogramTest, EmptyHistogramAnswersZero) {
+  Histogram histogram(kMinute);
+  EXPECT_EQ(histogram.count(), 0u);
+  EXPECT_EQ(histogram.max(), 0);
+  EXPECT_EQ(histogram.value_at_percentile(99), 0);
+}
+
+TEST(HistogramTest, ValuesBelowTwoThousandFortyEightAreExact) {
+  Histogram histogram(kMinute);
+  for (std::int64_t value = 1; value <= 2000; ++value) histogram.record(value);
+  // Of 1..2000, p % lie at or below 20 p.
+  EXPECT_EQ(histogram.value_at_percentile(50), 1000);
+  EXPECT_EQ(histogram.value_at_percentile(99.9), 1998);
+  EXPECT_EQ(histogram.value_at_percentile(100), 2000);
+  EXPECT_EQ(histogram.sum(), 2000u * 2001u / 2);
+}
+
+// The documented example of HdrHistogram: above 2,047 the resolution doubles with the magnitude.
+// 2,048..4,095 by 2, 4,096..8,191 by 4; 100,000 lies in 65,536..131,071, by 64.
+TEST(HistogramTest, BucketWidthDoublesWithTheMagnitude) {
+  const struct {
+    std::int64_t value, highest_equivalent;
+  } cases[] = {{2047, 2047}, {2048, 2049}, {2049, 2049},       {4095, 4095},
+               {4096, 4099}, {8191, 8191}, {100'000, 100'031}, {1, 1}};
+  for (const auto& c : cases) {
+    Histogram histogram(kMinute);
+    histogram.record(c.value);
+    EXPECT_EQ(histogram.value_at_percentile(50), c.highest_equivalent) << c.value;
+    EXPECT_EQ(histogram.max(), c.value);
+  }
+}
+
+TEST(HistogramTest, RelativeErrorStaysBelowThreeDigits) {
+  for (std::int64_t value = 3; value <= kMinute; value = value * 5 / 4 + 1) {
+    Histogram histogram(kMinute);
+    histogram.record(value);
+    const std::int64_t reported = histogram.value_at_percentile(100);
+    EXPECT_GE(reported, value);
+    EXPECT_LE(static_cast<double>(reported - value), static_cast<double>(value) * 0.001) << value;
+  }
+}
+
+TEST(HistogramTest, ValuesOutOfRangeAreClampedAndCounted) {
+  Histogram histogram(kMinute);
+  histogram.record(-5);
+  histogram.record(kMinute + 1);
+  histogram.record(kMinute);
+  EXPECT_EQ(histogram.count(), 3u);
+  EXPECT_EQ(histogram.clamped(), 2u);
+  EXPECT_EQ(histogram.max(), kMinute);
+  EXPECT_EQ(histogram.value_at_percentile(1), 0);
+}
+
+TEST(HistogramTest, MergeEqualsRecordingEverythingInOne) {
+  Histogram all(kMinute), first(kMinute), second(kMinute);
+  for (std::int64_t i = 1; i < 5000; ++i) {
+    const std::int64_t value = i * i * 7;
+    all.record(value);
+    (i % 3 == 0 ? first : second).record(value);
+  }
+  first.merge(second);
+  EXPECT_EQ(first.encode(), all.encode());
+  EXPECT_EQ(first.count(), all.count());
+  EXPECT_EQ(first.sum(), all.sum());
+  EXPECT_EQ(first.max(), all.max());
+}
+
+TEST(HistogramTest, MergeRefusesAnotherRange) {
+  Histogram histogram(kMinute);
+  EXPECT_THROW(histogram.merge(Histogram(2 * kMinute)), std::invalid_argument);
+}
+
+TEST(HistogramTest, ClearForgetsEverything) {
+  Histogram histogram(kMinute);
+  histogram.record(123);
+  histogram.clear();
+  EXPECT_EQ(histogram.encode(), Histogram(kMinute).encode());
+  EXPECT_EQ(histogram.count(), 0u);
+}
+
+// RFC 4648 §10.
+TEST(Base64Test, TestVectorsOfTheRfc) {
+  const struct {
+    std::string_view plain, encoded;
+  } vectors[] = {{"", ""},
+                 {"f", "Zg=="},
+                 {"fo", "Zm8="},
+                 {"foo", "Zm9v"},
+                 {"foob", "Zm9vYg=="},
+                 {"fooba", "Zm9vYmE="},
+                 {"foobar", "Zm9vYmFy"}};
+  for (const auto& v : vectors) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(v.plain.data());
+    EXPECT_EQ(base64_encode({bytes, v.plain.size()}), v.encoded);
+  }
+}
+
+}  // namespace
+}  // namespace turntable::stats
