@@ -1,0 +1,86 @@
+#include "workload/key.h"
+
+#include <cstddef>
+#include <string>
+
+#include "common/command_error.h"
+
+namespace turntable::workload {
+namespace {
+
+// kWirePosition[i]: where byte i of the id (0 = least significant) stands among the 16 wire bytes.
+constexpr std::array<std::size_t, 8> kWirePosition = {11, 10, 9, 8, 13, 12, 15, 14};
+
+constexpr std::uint32_t crc_step(std::uint32_t crc, std::uint8_t byte) {
+  crc ^= byte;
+  for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
+  return crc;
+}
+
+constexpr std::uint32_t crc_of_bytes(const KeyBytes& bytes, std::uint32_t initial) {
+  std::uint32_t crc = initial;
+  for (const std::uint8_t byte : bytes) crc = crc_step(crc, byte);
+  return crc;
+}
+
+// CRC is linear over GF(2), so the CRC of a wire key is the CRC of the all-zero key xored with one
+// term per id byte. The terms absorb the zero bytes and the permutation of the wire format.
+struct CrcTables {
+  std::uint32_t zero_key;
+  std::array<std::array<std::uint32_t, 256>, 8> term;
+};
+
+constexpr CrcTables make_crc_tables() {
+  CrcTables tables{};
+  tables.zero_key = ~crc_of_bytes(KeyBytes{}, 0xFFFFFFFF);
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (unsigned value = 0; value < 256; ++value) {
+      KeyBytes bytes{};
+      bytes[kWirePosition[i]] = static_cast<std::uint8_t>(value);
+      tables.term[i][value] = crc_of_bytes(bytes, 0);
+    }
+  }
+  return tables;
+}
+
+constexpr CrcTables kCrc = make_crc_tables();
+
+}  // namespace
+
+KeyBytes wire_key(KeyId id) {
+  KeyBytes bytes{};
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes[kWirePosition[i]] = static_cast<std::uint8_t>(id >> (8 * i));
+  }
+  return bytes;
+}
+
+std::optional<KeyId> key_id_from_wire(std::span<const std::uint8_t, 16> wire) {
+  for (std::size_t i = 0; i < 8; ++i) {
+    if (wire[i] != 0) return std::nullopt;
+  }
+  KeyId id = 0;
+  for (std::size_t i = 0; i < 8; ++i) id |= KeyId{wire[kWirePosition[i]]} << (8 * i);
+  return id;
+}
+
+KeyBytes store_key(KeyId id) {
+  KeyBytes bytes{};
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::uint8_t>(id >> (56 - 8 * i));
+  return bytes;
+}
+
+std::uint32_t crc_of(KeyId id) {
+  std::uint32_t crc = kCrc.zero_key;
+  for (std::size_t i = 0; i < 8; ++i) crc ^= kCrc.term[i][(id >> (8 * i)) & 0xFF];
+  return crc;
+}
+
+void check_scale(std::uint64_t scale) {
+  if (scale >= 1 && scale <= kSlots && kSlots % scale == 0) return;
+  throw bad_argument("scale " + std::to_string(scale) +
+                     ": expected a power of two from 1 to 32768, because the partitions share " +
+                     "32768 hash slots evenly; choose for instance 16, 32, 64 or 128");
+}
+
+}  // namespace turntable::workload
