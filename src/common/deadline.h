@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <cstdint>
 
 namespace turntable {
 
@@ -19,7 +20,10 @@ class Deadline {
     return after(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
   }
 
-  bool passed() const { return at_ != Clock::time_point::max() && Clock::now() >= at_; }
+  bool is_never() const { return at_ == Clock::time_point::max(); }
+  bool passed() const { return !is_never() && Clock::now() >= at_; }
+
+  Clock::time_point time_point() const { return at_; }
 
   // The earlier of two deadlines.
   Deadline min(Deadline other) const { return Deadline(std::min(at_, other.at_)); }
@@ -27,7 +31,7 @@ class Deadline {
   // For poll(2) and epoll_wait(2): -1 is for ever; rounded up, so that a wait does not end too
   // early.
   int poll_timeout_ms() const {
-    if (at_ == Clock::time_point::max()) return -1;
+    if (is_never()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(at_ - Clock::now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
   }

@@ -1,0 +1,97 @@
+#include "node/control_client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "common/command_error.h"
+#include "node/unix_socket.h"
+
+namespace turntable::node {
+namespace {
+
+using Json = ControlClient::Json;
+using Status = LineChannel::Status;
+
+constexpr std::chrono::seconds kTick{1};  // of CallOptions::while_waiting
+
+UniqueFd connect_node(const std::filesystem::path& directory, const std::string& node_name) {
+  const std::filesystem::path path = socket_path(directory, node_name);
+  UniqueFd socket = connect_unix(path);
+  if (!socket) {
+    throw CommandError("unavailable", "node " + node_name + ": nobody listens on " + path.native() +
+                                          "; see " + node_name +
+                                          ".log beside it, then start the node");
+  }
+  return socket;
+}
+
+UniqueFd process_behind(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return UniqueFd();
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+}
+
+}  // namespace
+
+ControlClient::ControlClient(const std::filesystem::path& directory, std::string node_name)
+    : node_name_(std::move(node_name)),
+      channel_(connect_node(directory, node_name_)),
+      process_(process_behind(channel_.fd())) {}
+
+void ControlClient::fail(Status status, const std::string& command) const {
+  const std::string what = "node " + node_name_ + ", command " + command + ": ";
+  if (status == Status::kTimeout)
+    throw CommandError("timeout", what + "no answer before the deadline; the node may still do it");
+  throw CommandError("unavailable", what + "the node ended before it answered; see " + node_name_ +
+                                        ".log in its run directory");
+}
+
+Json ControlClient::request(const std::string& command, const Json& args,
+                            const CallOptions& options) {
+  const std::int64_t id = next_id_++;
+  const Json request = {{"id", id}, {"command", command}, {"args", args}};
+  Status status = channel_.write_line(request.dump(), options.deadline);
+  if (status != Status::kOk) fail(status, command);
+
+  std::string line;
+  do {
+    const Deadline wake =
+        options.while_waiting ? options.deadline.min(Deadline::after(kTick)) : options.deadline;
+    status = channel_.read_line(line, wake, options.interrupt_fd);
+    if (status == Status::kTimeout && options.while_waiting) options.while_waiting();
+  } while (status == Status::kTimeout && !options.deadline.passed());
+  if (status != Status::kOk) fail(status, command);
+
+  Json answer = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const bool valid = answer.is_object() && answer.value("id", Json()) == id &&
+                     answer.value("ok", Json()).is_boolean();
+  if (!valid) {
+    throw CommandError(
+        "internal", "node " + node_name_ + ", command " + command +
+                        ": the answer is not one of the control protocol: " + line.substr(0, 200));
+  }
+  return answer;
+}
+
+Json ControlClient::call(const std::string& command, const Json& args, const CallOptions& options) {
+  Json answer = request(command, args, options);
+  if (answer["ok"].get<bool>()) return std::move(answer["result"]);
+  const Json error = answer.value("error", Json::object());
+  throw CommandError(error.value("code", "internal"), error.value("message", "no message"));
+}
+
+bool ControlClient::wait_for_exit(Deadline deadline) const {
+  if (!process_) return true;  // it had gone before it could be watched
+  pollfd polled{process_.get(), POLLIN, 0};
+  while (true) {
+    const int ready = ::poll(&polled, 1, deadline.poll_timeout_ms());
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
+}
+
+}  // namespace turntable::node

@@ -1,0 +1,266 @@
+#include "node/control_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cstring>
+#include <latch>
+#include <thread>
+
+#include "common/command_error.h"
+#include "node/control_client.h"
+#include "node/testing.h"
+#include "node/unix_socket.h"
+
+namespace turntable::node {
+namespace {
+
+using Json = nlohmann::json;
+using testing::ScratchDirectory;
+
+ControlClient::CallOptions within(double seconds) {
+  ControlClient::CallOptions options;
+  options.deadline = Deadline::after_seconds(seconds);
+  return options;
+}
+
+class ControlServerTest : public ::testing::Test {
+ protected:
+  ControlServerTest() : server_(directory_.path(), "node") {}
+  ~ControlServerTest() override { stop(); }
+
+  void start() {
+    thread_ = std::thread([this] { server_.run(); });
+  }
+  void stop() {
+    if (!thread_.joinable()) return;
+    server_.request_shutdown();
+    thread_.join();
+  }
+  // Sends raw bytes and returns the answer line as JSON.
+  Json exchange(const std::string& line) {
+    LineChannel channel(connect_unix(server_.socket_file()));
+    const Deadline deadline = Deadline::after_seconds(20);
+    channel.write_line(line, deadline);
+    std::string answer;
+    EXPECT_EQ(channel.read_line(answer, deadline), LineChannel::Status::kOk);
+    return Json::parse(answer);
+  }
+  ControlClient client() { return ControlClient(directory_.path(), "node"); }
+
+  ScratchDirectory directory_;
+  ControlServer server_;
+  std::thread thread_;
+};
+
+TEST_F(ControlServerTest, PingShowsNodePidVersionAndState) {
+  server_.set_state("serving");
+  start();
+  const Json answer = exchange(R"({"id": 7, "command": "ping"})");
+  EXPECT_EQ(answer["id"], 7);
+  EXPECT_EQ(answer["ok"], true);
+  EXPECT_EQ(answer["result"]["node"], "node");
+  EXPECT_EQ(answer["result"]["pid"], ::getpid());
+  EXPECT_EQ(answer["result"]["state"], "serving");
+  EXPECT_FALSE(answer["result"]["version"].get<std::string>().empty());
+}
+
+TEST_F(ControlServerTest, ArgumentsReachTheHandlerAndItsResultComesBack) {
+  server_.on("sum", [](const Json& args) -> Json {
+    return args.at("a").get<int>() + args.at("b").get<int>();
+  });
+  start();
+  EXPECT_EQ(client().call("sum", {{"a", 2}, {"b", 40}}, within(20)), 42);
+}
+
+TEST_F(ControlServerTest, ErrorsOfHandlersKeepTheirCode) {
+  server_.on("full", [](const Json&) -> Json { throw CommandError("full", "no slot is free"); });
+  server_.on("broken", [](const Json&) -> Json { throw std::out_of_range("index 9"); });
+  start();
+  const Json full = exchange(R"({"id": 1, "command": "full"})");
+  EXPECT_EQ(full["ok"], false);
+  EXPECT_EQ(full["error"]["code"], "full");
+  EXPECT_EQ(full["error"]["message"], "no slot is free");
+  EXPECT_EQ(exchange(R"({"id": 1, "command": "broken"})")["error"]["code"], "internal");
+}
+
+TEST_F(ControlServerTest, MalformedRequestsAreAnsweredAndTheServerGoesOn) {
+  start();
+  const char* const malformed[] = {"{",
+                                   "[]",
+                                   "7",
+                                   "\xff\xfe",
+                                   R"({"id": 1})",
+                                   R"({"command": 5})",
+                                   R"({"command": "ping", "args": [1]})",
+                                   R"({"id": [[1]], "command": "ping"})"};
+  for (const char* line : malformed) {
+    const Json answer = exchange(line);
+    EXPECT_EQ(answer["ok"], false) << line;
+    EXPECT_EQ(answer["error"]["code"], "bad_argument") << line;
+  }
+  EXPECT_EQ(exchange(R"({"id": 1, "command": "nonsense"})")["error"]["code"], "unknown_command");
+  EXPECT_EQ(exchange(R"({"id": 1, "command": "ping"})")["ok"], true);
+}
+
+TEST_F(ControlServerTest, AnswersThatAreNotUtf8AreRepaired) {
+  server_.on("bytes", [](const Json&) -> Json { throw std::runtime_error("file \xff\xfe"); });
+  start();
+  EXPECT_EQ(exchange(R"({"id": 1, "command": "bytes"})")["error"]["code"], "internal");
+}
+
+TEST_F(ControlServerTest, LargeRequestsAndAnswersPass) {
+  server_.on("echo", [](const Json& args) { return args; });
+  start();
+  const Json large = {{"text", std::string(20U << 20U, 'x')}};
+  EXPECT_EQ(client().call("echo", large, within(60)), large);
+}
+
+TEST_F(ControlServerTest, OtherConnectionsAreServedWhileOneBlocks) {
+  std::latch entered(1);
+  std::latch release(1);
+  server_.on("wait", [&](const Json&) -> Json {
+    entered.count_down();
+    release.wait();
+    return "done";
+  });
+  start();
+  std::thread waiter([&] { EXPECT_EQ(client().call("wait", {}, within(20)), "done"); });
+  entered.wait();
+  EXPECT_EQ(client().call("ping", {}, within(20))["node"], "node");
+  release.count_down();
+  waiter.join();
+}
+
+TEST_F(ControlServerTest, CallEndsAtItsDeadline) {
+  std::latch release(1);
+  server_.on("wait", [&](const Json&) -> Json {
+    release.wait();
+    return {};
+  });
+  start();
+  try {
+    client().call("wait", Json::object(), within(0.05));
+    FAIL() << "no answer was possible";
+  } catch (const CommandError& error) {
+    EXPECT_EQ(error.code(), "timeout");
+  }
+  release.count_down();
+}
+
+TEST_F(ControlServerTest, ShutdownAnswersWakesBlockedHandlersAndUnlinks) {
+  std::latch entered(1);
+  std::latch release(1);
+  server_.on("wait", [&](const Json&) -> Json {
+    entered.count_down();
+    release.wait();
+    return "woken";
+  });
+  server_.on_shutdown([&] { release.count_down(); });
+  start();
+  std::thread waiter([&] { EXPECT_EQ(client().call("wait", {}, within(20)), "woken"); });
+  entered.wait();
+  EXPECT_EQ(exchange(R"({"id": 1, "command": "shutdown"})")["ok"], true);
+  thread_.join();
+  waiter.join();
+  EXPECT_FALSE(std::filesystem::exists(server_.socket_file()));
+}
+
+TEST_F(ControlServerTest, IdleConnectionsDoNotDelayTheEnd) {
+  start();
+  ControlClient idle = client();
+  idle.call("ping", Json::object(), within(20));
+  stop();
+  EXPECT_THROW(idle.call("ping", Json::object(), within(20)), CommandError);
+}
+
+TEST(ControlServer, SigtermEndsRun) {
+  const ScratchDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ControlServer server(directory.path(), "node");
+    server.on("raise", [](const Json&) -> Json { return ::raise(SIGTERM); });
+    server.run();
+    ::_exit(42);
+  }
+  ASSERT_TRUE(testing::eventually([&] {
+    try {
+      ControlClient(directory.path(), "node").call("raise", Json::object(), within(20));
+      return true;
+    } catch (const CommandError&) {
+      return false;
+    }
+  }));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 42) << status;
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "node.sock"));
+}
+
+TEST(ControlServer, StaleSocketIsReplacedAndALiveOneIsNot) {
+  const ScratchDirectory directory;
+  const auto path = directory.path() / "node.sock";
+  { const UniqueFd dead = listen_unix(path); }  // closed without unlink, as after SIGKILL
+  ASSERT_TRUE(std::filesystem::exists(path));
+  ControlServer live(directory.path(), "node");
+  EXPECT_THROW(ControlServer(directory.path(), "node"), std::runtime_error);
+  EXPECT_TRUE(connect_unix(path)) << "the refused server must not take the live one's file away";
+}
+
+TEST(ControlServer, OtherFilesAreNotReplaced) {
+  const ScratchDirectory directory;
+  std::ofstream(directory.path() / "node.sock") << "precious";
+  EXPECT_THROW(ControlServer(directory.path(), "node"), std::runtime_error);
+  EXPECT_EQ(testing::read_text(directory.path() / "node.sock"), "precious");
+}
+
+TEST(ControlServer, PathLongerThanSunPathIsAClearError) {
+  const ScratchDirectory directory;
+  const std::string name(sizeof(sockaddr_un::sun_path), 'n');
+  try {
+    const ControlServer server(directory.path(), name);
+    FAIL() << "the path cannot fit";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("107"), std::string::npos) << error.what();
+  }
+}
+
+TEST(ControlServer, NamesThatLeaveTheDirectoryAreRefused) {
+  const ScratchDirectory directory;
+  for (const char* name : {"", "..", "a/b", ".hidden"})
+    EXPECT_THROW(ControlServer(directory.path(), name), CommandError) << name;
+}
+
+TEST(LineChannel, LineOverTheLimitIsRefusedAndExactlyTheLimitPasses) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  LineChannel writer((UniqueFd(ends[0])));
+  LineChannel reader(UniqueFd(ends[1]), /*max_line_bytes=*/8);
+  const Deadline deadline = Deadline::after_seconds(20);
+  writer.write_line("12345678", deadline);
+  std::string line;
+  EXPECT_EQ(reader.read_line(line, deadline), LineChannel::Status::kOk);
+  EXPECT_EQ(line, "12345678");
+  writer.write_line("123456789", deadline);
+  EXPECT_THROW(reader.read_line(line, deadline), CommandError);
+}
+
+TEST(LineChannel, SeveralLinesInOnePieceAreSplit) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  LineChannel reader((UniqueFd(ends[1])));
+  ASSERT_EQ(::write(ends[0], "a\n\nbc\nrest", 10), 10);
+  ::close(ends[0]);
+  const Deadline deadline = Deadline::after_seconds(20);
+  std::string line;
+  for (const char* expected : {"a", "", "bc"}) {
+    ASSERT_EQ(reader.read_line(line, deadline), LineChannel::Status::kOk);
+    EXPECT_EQ(line, expected);
+  }
+  EXPECT_EQ(reader.read_line(line, deadline), LineChannel::Status::kClosed);
+}
+
+}  // namespace
+}  // namespace turntable::node

@@ -1,0 +1,172 @@
+// nodectl: sends commands to the nodes of a host and prints their answers. The contract (input,
+// output, exit status) is docs/architecture.md §2.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "common/command_error.h"
+#include "common/errno_error.h"
+#include "node/control_client.h"
+
+namespace turntable::node {
+namespace {
+
+using Json = nlohmann::json;
+
+enum ExitStatus { kAllOk = 0, kNotOk = 1, kUsage = 2, kNotReached = 3 };
+
+struct Request {
+  std::string node;
+  std::string command;
+  Json args;
+};
+
+struct Options {
+  std::filesystem::path directory;
+  double deadline_s = 60;
+  std::optional<double> lease_s;
+};
+
+std::string read_standard_input() {
+  std::string text;
+  std::array<char, 64U << 10U> chunk;
+  ssize_t got = 0;
+  while ((got = ::read(STDIN_FILENO, chunk.data(), chunk.size())) != 0) {
+    if (got < 0 && errno != EINTR) throw errno_error("cannot read standard input");
+    if (got > 0) text.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+Request parse_request(const Json& item) {
+  const auto is_text = [&](const char* key) { return item.contains(key) && item[key].is_string(); };
+  if (!item.is_object() || !is_text("node") || !is_text("command"))
+    throw bad_argument("every request needs the strings \"node\" and \"command\": " + item.dump());
+  Json args = item.value("args", Json::object());
+  if (!args.is_object()) throw bad_argument("\"args\" is not an object: " + item.dump());
+  return {item["node"], item["command"], std::move(args)};
+}
+
+std::vector<Request> parse_requests(const std::string& text) {
+  const Json array = Json::parse(text);
+  if (!array.is_array()) throw bad_argument("expected a JSON array of {node, command, args}");
+  std::vector<Request> requests;
+  for (const Json& item : array) requests.push_back(parse_request(item));
+  return requests;
+}
+
+// Keeps the host's lease alive on a connection of its own.
+class LeaseKeeper {
+ public:
+  LeaseKeeper(std::filesystem::path directory, double lease_s)
+      : supervisor_(directory, "supervisor"), args_{{"lease_s", lease_s}} {}
+
+  void renew(Deadline deadline) {
+    ControlClient::CallOptions options;
+    options.deadline = deadline;
+    supervisor_.call("renew", args_, options);
+  }
+
+ private:
+  ControlClient supervisor_;
+  Json args_;
+};
+
+class Session {
+ public:
+  explicit Session(const Options& options)
+      : directory_(options.directory), deadline_(Deadline::after_seconds(options.deadline_s)) {
+    if (!options.lease_s) return;
+    lease_.emplace(directory_, *options.lease_s);
+    lease_->renew(deadline_);
+  }
+
+  Json run(const Request& request) {
+    auto& client = clients_[request.node];
+    if (!client) client = std::make_unique<ControlClient>(directory_, request.node);
+    ControlClient::CallOptions options;
+    options.deadline = deadline_;
+    if (lease_) options.while_waiting = [this] { lease_->renew(deadline_); };
+    Json answer = client->request(request.command, request.args, options);
+    if (request.command == "shutdown" && answer["ok"].get<bool>()) wait_for_end(request.node);
+    return answer;
+  }
+
+ private:
+  void wait_for_end(const std::string& node) {
+    const bool ended = clients_[node]->wait_for_exit(deadline_);
+    clients_.erase(node);
+    if (!ended)
+      throw CommandError(
+          "timeout",
+          "node " + node + ": still running at the deadline; stop it through its supervisor");
+    if (node == "supervisor") lease_.reset();
+  }
+
+  std::filesystem::path directory_;
+  Deadline deadline_;
+  std::optional<LeaseKeeper> lease_;
+  std::map<std::string, std::unique_ptr<ControlClient>> clients_;
+};
+
+// Answers in place of those that will not come.
+void fill_up(Json& answers, std::size_t count, const std::string& code,
+             const std::string& message) {
+  const Json error = {{"code", code}, {"message", message}};
+  while (answers.size() < count)
+    answers.push_back({{"id", nullptr}, {"ok", false}, {"error", error}});
+}
+
+int run_all(const Options& options, const std::vector<Request>& requests) {
+  Json answers = Json::array();
+  int status = kAllOk;
+  try {
+    Session session(options);
+    for (const Request& request : requests) {
+      answers.push_back(session.run(request));
+      if (!answers.back()["ok"].get<bool>()) status = kNotOk;
+    }
+  } catch (const CommandError& error) {
+    status = kNotReached;
+    fill_up(answers, requests.size(), error.code(), error.what());
+  } catch (const std::exception& error) {  // the socket could not be used at all
+    status = kNotReached;
+    fill_up(answers, requests.size(), "unavailable", error.what());
+  }
+  std::cout << answers.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+  return status;
+}
+
+}  // namespace
+}  // namespace turntable::node
+
+int main(int argc, char** argv) {
+  using namespace turntable::node;
+  Options options;
+  CLI::App app(
+      "Sends a JSON array of {node, command, args} from standard input to the nodes of a host.");
+  app.add_option("--directory", options.directory, "run directory with the nodes' sockets")
+      ->required();
+  app.add_option("--deadline", options.deadline_s, "seconds for all requests together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--lease", options.lease_s, "renew the host's lease, for so many seconds")
+      ->check(CLI::PositiveNumber);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kAllOk : kUsage;
+  }
+  try {
+    return run_all(options, parse_requests(read_standard_input()));
+  } catch (const std::exception& error) {
+    std::cerr << "nodectl: " << error.what() << '\n';
+    return kUsage;
+  }
+}

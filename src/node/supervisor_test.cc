@@ -1,0 +1,279 @@
+// The supervisor and nodectl as programs, with nodes that behave and nodes that do not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/testing.h"
+
+namespace turntable::node {
+namespace {
+
+using Json = nlohmann::json;
+using testing::eventually;
+using testing::is_running;
+using testing::run_program;
+using testing::ScratchDirectory;
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  SupervisorTest() {
+    ::prctl(PR_SET_CHILD_SUBREAPER,
+            1);  // what the supervisor leaves behind comes here and is reaped
+  }
+  ~SupervisorTest() override {
+    if (supervisor_ > 0 && is_running(supervisor_)) nodectl({request("supervisor", "shutdown")});
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+  }
+
+  static Json request(const std::string& node, const std::string& command,
+                      Json args = Json::object()) {
+    return {{"node", node}, {"command", command}, {"args", std::move(args)}};
+  }
+
+  testing::Finished start_supervisor(const std::string& lease = "60") {
+    auto finished =
+        run_program({TURNTABLE_SUPERVISOR, "--directory", directory_.path(), "--testbed", "nd-test",
+                     "--host", "h1", "--lease", lease, "--daemonize"});
+    if (finished.status == 0) supervisor_ = ask("supervisor", "ping")["result"]["pid"];
+    return finished;
+  }
+
+  testing::Finished nodectl(const Json& requests, std::vector<std::string> extra = {}) {
+    std::vector<std::string> argv = {TURNTABLE_NODECTL, "--directory", directory_.path()};
+    argv.insert(argv.end(), extra.begin(), extra.end());
+    return run_program(argv, requests.dump());
+  }
+
+  Json ask(const std::string& node, const std::string& command, Json args = Json::object()) {
+    const auto finished = nodectl(Json::array({request(node, command, std::move(args))}));
+    return Json::parse(finished.output).at(0);
+  }
+
+  Json spawn(const std::string& name, std::vector<std::string> extra = {}) {
+    Json argv = {TURNTABLE_TEST_NODE, "--directory", directory_.path().native(), "--name", name};
+    for (const std::string& word : extra) argv.push_back(word);
+    return ask("supervisor", "spawn", {{"name", name}, {"argv", argv}});
+  }
+
+  ScratchDirectory directory_;
+  pid_t supervisor_ = -1;
+};
+
+TEST_F(SupervisorTest, SpawnedNodeAnswersAndCarriesTheHostsIdentity) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const Json spawned = spawn("a");
+  ASSERT_EQ(spawned["ok"], true) << spawned;
+  EXPECT_EQ(spawned["result"]["pid"], spawned["result"]["ping"]["pid"]);
+  EXPECT_EQ(ask("a", "variable", {{"name", "TURNTABLE_TESTBED"}})["result"], "nd-test");
+  EXPECT_EQ(ask("a", "variable", {{"name", "TURNTABLE_NODE"}})["result"], "a");
+  const Json list = ask("supervisor", "list")["result"];
+  EXPECT_EQ(list["testbed"], "nd-test");
+  EXPECT_EQ(list["host"], "h1");
+  ASSERT_EQ(list["nodes"].size(), 1);
+  EXPECT_EQ(list["nodes"][0]["state"], "running");
+}
+
+TEST_F(SupervisorTest, EnvironmentOfTheRequestReachesTheNode) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const Json argv = {TURNTABLE_TEST_NODE, "--directory", directory_.path().native(), "--name", "e"};
+  ask("supervisor", "spawn", {{"name", "e"}, {"argv", argv}, {"env", {{"COLOUR", "green"}}}});
+  EXPECT_EQ(ask("e", "variable", {{"name", "COLOUR"}})["result"], "green");
+}
+
+TEST_F(SupervisorTest, StopEndsTheNodeAndRecordsItsStatus) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t pid = spawn("a")["result"]["pid"];
+  const Json stopped = ask("supervisor", "stop", {{"name", "a"}});
+  EXPECT_EQ(stopped["result"]["state"], "exited") << stopped;
+  EXPECT_EQ(stopped["result"]["exit_status"], 0) << "SIGTERM lets a node end in order";
+  EXPECT_FALSE(is_running(pid));
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "a.sock"));
+  EXPECT_EQ(ask("supervisor", "stop", {{"name", "a"}})["ok"], true) << "stopping is repeatable";
+  EXPECT_EQ(ask("supervisor", "stop", {{"name", "b"}})["error"]["code"], "not_found");
+  EXPECT_EQ(spawn("a")["ok"], true) << "the name is free again";
+}
+
+TEST_F(SupervisorTest, NodeThatIgnoresSigtermIsKilled) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t pid = spawn("deaf", {"--ignore-sigterm"})["result"]["pid"];
+  ASSERT_EQ(ask("deaf", "deafen")["ok"], true);
+  const Json stopped = ask("supervisor", "stop", {{"name", "deaf"}, {"deadline_s", 0.1}});
+  EXPECT_EQ(stopped["result"]["exit_signal"], SIGKILL) << stopped;
+  EXPECT_FALSE(is_running(pid));
+}
+
+TEST_F(SupervisorTest, ProgramThatDiesAtOnceIsReportedWithItsLog) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const Json argv = {"/bin/sh", "-c", "echo cannot find the store >&2; exit 3"};
+  const Json spawned = ask("supervisor", "spawn", {{"name", "dies"}, {"argv", argv}});
+  EXPECT_EQ(spawned["error"]["code"], "unavailable");
+  const std::string message = spawned["error"]["message"];
+  EXPECT_NE(message.find("exited with status 3"), std::string::npos) << message;
+  EXPECT_NE(message.find("cannot find the store"), std::string::npos) << message;
+  EXPECT_EQ(ask("supervisor", "list")["result"]["nodes"][0]["exit_status"], 3);
+}
+
+TEST_F(SupervisorTest, LogOfAnEarlierStartIsNotQuoted) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const auto die_saying = [&](const std::string& word) -> std::string {
+    const Json argv = {"/bin/sh", "-c", "echo $0; exit 1", word};
+    const Json args = {{"name", "n"}, {"argv", argv}};
+    return ask("supervisor", "spawn", args)["error"]["message"];
+  };
+  EXPECT_NE(die_saying("first").find("\n  first"), std::string::npos);
+  const std::string second = die_saying("second");
+  EXPECT_NE(second.find("\n  second"), std::string::npos) << second;
+  EXPECT_EQ(second.find("\n  first"), std::string::npos) << second;
+}
+
+TEST_F(SupervisorTest, ProgramThatDoesNotExistIsAClearError) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const Json spawned = ask("supervisor", "spawn", {{"name", "x"}, {"argv", {"/no/such/program"}}});
+  EXPECT_EQ(spawned["error"]["code"], "unavailable");
+  EXPECT_NE(spawned["error"]["message"].get<std::string>().find("/no/such/program"),
+            std::string::npos);
+}
+
+TEST_F(SupervisorTest, NodeThatNeverAnswersIsEndedAtTheDeadline) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const Json argv = {
+      TURNTABLE_TEST_NODE, "--directory", directory_.path().native(), "--name", "mute", "--mute"};
+  const Json spawned =
+      ask("supervisor", "spawn", {{"name", "mute"}, {"argv", argv}, {"deadline_s", 0.2}});
+  EXPECT_EQ(spawned["error"]["code"], "timeout");
+  EXPECT_NE(spawned["error"]["message"].get<std::string>().find("mute node is up"),
+            std::string::npos)
+      << spawned;
+  const Json node = ask("supervisor", "list")["result"]["nodes"][0];
+  EXPECT_EQ(node["state"], "exited");
+  EXPECT_FALSE(is_running(node["pid"]));
+}
+
+TEST_F(SupervisorTest, SpawnRefusesWhatItCannotRun) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const Json bad[] = {{{"argv", {"/bin/true"}}},
+                      {{"name", "a"}},
+                      {{"name", "a"}, {"argv", Json::array()}},
+                      {{"name", "a"}, {"argv", {"relative/path"}}},
+                      {{"name", "../a"}, {"argv", {"/bin/true"}}},
+                      {{"name", "supervisor"}, {"argv", {"/bin/true"}}},
+                      {{"name", "a"}, {"argv", {"/bin/true"}}, {"env", {{"A", 1}}}},
+                      {{"name", "a"}, {"argv", {"/bin/true"}}, {"deadline_s", -1}}};
+  for (const Json& args : bad)
+    EXPECT_EQ(ask("supervisor", "spawn", args)["error"]["code"], "bad_argument") << args;
+}
+
+TEST_F(SupervisorTest, RunningNameIsRefused) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t first = spawn("a")["result"]["pid"];
+  EXPECT_EQ(spawn("a")["error"]["code"], "wrong_state");
+  EXPECT_TRUE(is_running(first));
+}
+
+TEST_F(SupervisorTest, ProcessesLeftByANodeAreEndedWithIt) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const auto pid_file = directory_.path() / "orphan.pid";
+  ASSERT_EQ(spawn("parent", {"--orphan", pid_file})["ok"], true);
+  ASSERT_EQ(spawn("other")["ok"], true);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(pid_file); }));
+  const pid_t orphan = std::stoi(testing::read_text(pid_file));
+  ASSERT_TRUE(is_running(orphan));
+  ask("supervisor", "stop", {{"name", "other"}});
+  EXPECT_TRUE(is_running(orphan)) << "its node still runs";
+  ask("supervisor", "stop", {{"name", "parent"}});
+  EXPECT_TRUE(eventually([&] { return !is_running(orphan); }));
+}
+
+TEST_F(SupervisorTest, ShutdownEndsEverything) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const auto pid_file = directory_.path() / "orphan.pid";
+  const pid_t a = spawn("a", {"--orphan", pid_file})["result"]["pid"];
+  const pid_t b = spawn("b")["result"]["pid"];
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(pid_file); }));
+  const pid_t orphan = std::stoi(testing::read_text(pid_file));
+  const Json answer = ask("supervisor", "shutdown");
+  EXPECT_EQ(answer["result"]["nodes"].size(), 2) << answer;
+  for (const pid_t pid : {a, b, orphan, supervisor_}) EXPECT_FALSE(is_running(pid)) << pid;
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "supervisor.sock"));
+}
+
+TEST_F(SupervisorTest, SigtermEndsEverything) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t node = spawn("a")["result"]["pid"];
+  ::kill(supervisor_, SIGTERM);
+  EXPECT_TRUE(eventually([&] { return !is_running(supervisor_); }));
+  EXPECT_FALSE(is_running(node)) << "the supervisor is the last to go";
+}
+
+TEST_F(SupervisorTest, NodesDieWithAKilledSupervisor) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t a = spawn("a")["result"]["pid"];
+  const pid_t deaf = spawn("deaf", {"--ignore-sigterm"})["result"]["pid"];
+  ask("deaf", "deafen");
+  ::kill(supervisor_, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !is_running(a) && !is_running(deaf); }));
+  EXPECT_EQ(start_supervisor().status, 0) << "its socket file is replaced";
+}
+
+TEST_F(SupervisorTest, ExpiredLeaseEndsNodesAndSupervisor) {
+  ASSERT_EQ(start_supervisor("60").status, 0);
+  const pid_t node = spawn("a")["result"]["pid"];
+  ASSERT_EQ(ask("supervisor", "renew", {{"lease_s", 0.2}})["ok"], true);
+  EXPECT_TRUE(eventually([&] { return !is_running(supervisor_); }));
+  EXPECT_FALSE(is_running(node));
+}
+
+TEST_F(SupervisorTest, RenewMovesTheEndOfTheLease) {
+  ASSERT_EQ(start_supervisor("30").status, 0);
+  EXPECT_LE(ask("supervisor", "list")["result"]["lease_remaining_s"], 30.0);
+  ASSERT_EQ(nodectl(Json::array(), {"--lease", "500"}).status, 0);
+  EXPECT_GT(ask("supervisor", "list")["result"]["lease_remaining_s"], 400.0);
+}
+
+TEST_F(SupervisorTest, NodectlRenewsWhileAnAnswerIsOutstanding) {
+  ASSERT_EQ(start_supervisor("60").status, 0);
+  const pid_t node = spawn("a")["result"]["pid"];
+  // The lease of 2 s runs out during the 5 s wait unless it is renewed every second.
+  const Json wait = Json::array({request("a", "wait")});
+  const auto finished = nodectl(wait, {"--lease", "2", "--deadline", "5"});
+  EXPECT_EQ(finished.status, 3);
+  EXPECT_EQ(Json::parse(finished.output)[0]["error"]["code"], "timeout");
+  EXPECT_TRUE(is_running(node));
+}
+
+TEST_F(SupervisorTest, SecondSupervisorInTheSameDirectoryIsRefused) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t first = supervisor_;
+  const auto second = start_supervisor();
+  EXPECT_EQ(second.status, 1);
+  EXPECT_NE(second.errors.find("live node"), std::string::npos) << second.errors;
+  EXPECT_TRUE(is_running(first));
+}
+
+TEST_F(SupervisorTest, NodectlExitStatusTellsTheKindsOfFailureApart) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  spawn("a");
+  EXPECT_EQ(nodectl({request("a", "ping"), request("supervisor", "ping")}).status, 0);
+
+  const auto not_ok = nodectl({request("a", "full"), request("a", "echo", {{"x", 1}})});
+  EXPECT_EQ(not_ok.status, 1);
+  const Json answers = Json::parse(not_ok.output);
+  EXPECT_EQ(answers[0]["error"]["code"], "full");
+  EXPECT_EQ(answers[1]["result"]["x"], 1);
+
+  const auto absent = nodectl({request("a", "ping"), request("b", "ping"), request("a", "ping")});
+  EXPECT_EQ(absent.status, 3);
+  const Json partial = Json::parse(absent.output);
+  ASSERT_EQ(partial.size(), 3);
+  EXPECT_EQ(partial[0]["ok"], true);
+  EXPECT_EQ(partial[1]["error"]["code"], "unavailable");
+  EXPECT_EQ(partial[2]["error"]["code"], "unavailable");
+
+  for (const char* input : {"{}", "nonsense", R"([{"node": 1, "command": "ping"}])"})
+    EXPECT_EQ(run_program({TURNTABLE_NODECTL, "--directory", directory_.path()}, input).status, 2);
+  EXPECT_EQ(run_program({TURNTABLE_NODECTL}).status, 2);
+}
+
+}  // namespace
+}  // namespace turntable::node
