@@ -1,0 +1,70 @@
+"""Runs commands in a network namespace of this machine."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: netns
+short_description: Run commands in a network namespace of this machine
+description:
+  - The host is a network namespace. Commands enter it with nsenter; files are those of this machine, so transfers
+    are local copies.
+  - Only the network is another one. The file system is not remounted, unlike with C(ip netns exec), so what a
+    command mounts stays mounted; for the same reason C(/sys/class/net) shows this machine's own devices.
+  - Needs root. A command costs about 3 ms.
+author: Turntable
+options:
+  namespace:
+    description: Name of the network namespace, a file of C(/run/netns).
+    type: str
+    default: inventory_hostname
+    vars:
+      - name: inventory_hostname
+      - name: ansible_netns_name
+  executable:
+    description: Program that enters the namespace, understood as C(nsenter) of util-linux.
+    type: str
+    default: nsenter
+    vars:
+      - name: ansible_netns_executable
+"""
+
+import os
+import shlex
+from pathlib import Path
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.connection.local import Connection as LocalConnection
+
+NAMESPACES = Path("/run/netns")
+
+
+class Connection(LocalConnection):
+    """The local connection, with every command in a namespace. Instances may be used from different threads."""
+
+    transport = "netns"
+    has_pipelining = True
+
+    def _connect(self) -> Connection:
+        self._require_namespace()
+        return super()._connect()
+
+    def exec_command(
+        self, cmd: str, in_data: bytes | None = None, sudoable: bool = True
+    ) -> tuple[int, bytes, bytes]:
+        """Runs a shell command line in the namespace; see ConnectionBase for the contract."""
+        path = self._require_namespace()
+        enter = [self.get_option("executable"), f"--net={path}", "--", "/bin/sh", "-c", cmd]
+        return super().exec_command(shlex.join(enter), in_data=in_data, sudoable=sudoable)
+
+    def _require_namespace(self) -> Path:
+        path = NAMESPACES / self.get_option("namespace")
+        if not path.exists():
+            raise AnsibleConnectionFailure(
+                f"network namespace {path.name!r} does not exist (expected {path}): "
+                "bring the testbed up with playbooks/testbed_up.yml"
+            )
+        if os.geteuid() != 0:
+            raise AnsibleConnectionFailure(
+                f"entering network namespace {path.name!r} needs root: run ansible-playbook as root or with sudo"
+            )
+        return path

@@ -1,0 +1,64 @@
+"""Filter that turns inventory variables into the topology of an embedded testbed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def embedded_topology(
+    hostvars: Mapping[str, Mapping[str, Any]],
+    controller: str,
+    switch: str,
+    endpoints: list[str],
+) -> dict[str, Any]:
+    """The `topology` parameter of the embedded_network module; hosts are given by inventory name.
+
+    ``hostvars | embedded_topology('localhost', 'switch0', ['client0', 'server0'])``
+    """
+    common = hostvars[controller]
+    return {
+        "testbed": common["turntable_testbed_id"],
+        "data_network": common["turntable_data_network"],
+        "control_network": common["turntable_control_network"],
+        "mtu": common["turntable_data_mtu"],
+        "sysctls": dict(common["turntable_namespace_sysctls"]),
+        "controller": {
+            "namespace": common["turntable_namespace"],
+            "bridge": common["turntable_control_bridge"],
+            "address": common["turntable_control_address"],
+        },
+        "switch": {
+            **_control(switch, hostvars[switch]),
+            "cpu_interface": hostvars[switch]["turntable_cpu_interface"],
+            "cpu_control_interface": hostvars[switch]["turntable_cpu_control_interface"],
+        },
+        "endpoints": [_endpoint(name, hostvars[name]) for name in endpoints],
+    }
+
+
+def _control(name: str, host: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "namespace": host["turntable_namespace"],
+        "control_interface": host["turntable_control_interface"],
+        "control_address": host["turntable_control_address"],
+        "bridge_port": f"{host['turntable_testbed_id']}-b{host['turntable_index']}",
+    }
+
+
+def _endpoint(name: str, host: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **_control(name, host),
+        "data_interface": host["turntable_data_interface"],
+        "data_address": host["turntable_data_address"],
+        "data_mac": host["turntable_data_mac"],
+        "switch_interface": host["turntable_switch_interface"],
+    }
+
+
+class FilterModule:
+    """Ansible's hook."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        return {"embedded_topology": embedded_topology}

@@ -1,0 +1,137 @@
+"""Network namespaces by name: create, enter, find, remove.
+
+A name is a file in /run/netns on which the namespace is bind-mounted, as `ip netns` does it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyroute2 import IPRoute, netns
+
+from .errors import TestbedError
+from .marker import Marker
+
+DIRECTORY = Path("/run/netns")
+# The namespace this program runs in: the machine's own. Read it outside of `inside` only.
+ROOT = Path("/proc/self/ns/net")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A network namespace that carries a marker; `name` is None if only processes keep it alive."""
+
+    path: Path
+    name: str | None
+    inode: int
+    marker: Marker
+
+
+def path_of(name: str) -> Path:
+    return DIRECTORY / name
+
+
+def inode_of(path: Path) -> int | None:
+    """Identity of the namespace at `path`, or None if there is none (a plain file, or nothing)."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    # A name without its mount is an empty file of /run's file system: what an interrupted creation leaves.
+    is_namespace = status.st_dev == ROOT.stat().st_dev
+    return status.st_ino if is_namespace else None
+
+
+@contextmanager
+def inside(path: Path) -> Iterator[None]:
+    """Runs the body with the calling thread in the namespace at `path`."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    there = os.open(path, os.O_RDONLY)
+    try:
+        netns.setns(there)
+        yield
+    finally:
+        netns.setns(home)
+        os.close(there)
+        os.close(home)
+
+
+def open_netlink(path: Path) -> IPRoute:
+    """A route netlink socket that stays in the namespace at `path`."""
+    with inside(path):
+        return IPRoute()
+
+
+def create(name: str, marker: Marker) -> None:
+    """Creates the namespace, marks it, and only then gives it its name."""
+    if inode_of(path_of(name)) is None:
+        path_of(name).unlink(missing_ok=True)
+    failure: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            _unshare_network()
+            with IPRoute() as netlink:
+                netlink.link("set", index=1, ifalias=marker.text(), state="up")
+            netns.attach(name, threading.get_native_id())
+        except BaseException as error:  # noqa: BLE001  handed to the caller's thread below
+            failure.append(error)
+
+    thread = threading.Thread(target=body, name=f"create {name}")
+    thread.start()
+    thread.join()
+    if failure:
+        raise TestbedError(
+            f"namespace {name}: cannot be created ({failure[0]}); "
+            "expected a Linux kernel with network namespaces and root's rights: run as root or with sudo"
+        ) from failure[0]
+
+
+def remove(name: str) -> None:
+    """Takes the name away; the namespace goes with its last process."""
+    netns.remove(name)
+
+
+def find() -> list[Found]:
+    """All marked namespaces of this machine: named ones first, then those only a process holds."""
+    found: dict[int, Found] = {}
+    for path, name in _candidates():
+        inode = inode_of(path)
+        if inode is None or inode in found or inode == inode_of(ROOT):
+            continue
+        marker = _read_marker(path)
+        if marker:
+            found[inode] = Found(path, name, inode, marker)
+    return list(found.values())
+
+
+def _candidates() -> Iterator[tuple[Path, str | None]]:
+    if DIRECTORY.is_dir():
+        for path in sorted(DIRECTORY.iterdir()):
+            yield path, path.name
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            yield process / "ns/net", None
+
+
+def _read_marker(path: Path) -> Marker | None:
+    try:
+        with open_netlink(path) as netlink:
+            return Marker.parse(netlink.get_links(1)[0].get("ifalias"))
+    except (OSError, IndexError):
+        return None  # gone meanwhile
+
+
+def _unshare_network() -> None:
+    """unshare(2) for the calling thread; os.unshare exists from Python 3.12 on."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(netns.CLONE_NEWNET) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
