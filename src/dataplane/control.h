@@ -1,5 +1,6 @@
-// Control-plane operations of a compiled program, by BfRt name. The commands, their arguments and answers are those
-// of docs/architecture.md §5 (softswitch): table_write, table_read, table_info, schema, counter_read, counter_clear.
+// Control-plane operations of a compiled program, by BfRt name. The commands, their arguments and
+// answers are those of docs/architecture.md §5 (softswitch): table_write, table_read, table_info,
+// schema, counter_read, counter_clear.
 #pragma once
 
 #include <nlohmann/json.hpp>

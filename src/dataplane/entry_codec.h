@@ -1,0 +1,37 @@
+// Entries as JSON (docs/architecture.md §5) to and from the packed form of a table.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "dataplane/schema.h"
+#include "dataplane/table.h"
+
+namespace turntable::dataplane {
+
+class EntryCodec {
+ public:
+  EntryCodec(const TableSchema& schema, const Table& table) : schema_(schema), table_(table) {}
+
+  // `update` has "key" and, for tables with ternary or range keys, "priority" (0 if absent). A
+  // missing lpm, ternary or range key matches anything; a missing exact key is an error.
+  Match match(const nlohmann::json& update) const;
+
+  // `update` has "action" and "data"; counters in the result are zero.
+  Table::Words words(const nlohmann::json& update, bool for_default) const;
+
+  // {"key", ["priority"], "action", "data"}; direct counters are among the data, as in BfRt.
+  nlohmann::json entry(std::uint32_t number) const;
+  nlohmann::json default_entry() const;
+  nlohmann::json key(std::uint32_t number) const;
+  nlohmann::json counter(
+      std::uint32_t number) const;  // {"$COUNTER_SPEC_PKTS", "$COUNTER_SPEC_BYTES"}
+
+ private:
+  void put_key(Match& match, const KeySchema& key, const nlohmann::json& value) const;
+  nlohmann::json action_and_data(std::uint32_t number) const;
+
+  const TableSchema& schema_;
+  const Table& table_;
+};
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,42 @@
+#include <dlfcn.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "dataplane/program.h"
+
+namespace turntable::dataplane {
+namespace {
+
+[[noreturn]] void fail(const char* path, const std::string& reason) {
+  throw std::runtime_error("cannot load the P4 program " + std::string(path) + ": " + reason);
+}
+
+template <class Function>
+Function* find(void* library, const char* path, const char* symbol) {
+  void* address = dlsym(library, symbol);
+  if (address == nullptr) {
+    fail(path, "it has no symbol " + std::string(symbol) +
+                   "; expected a library built by turntable_p4_program (cmake/P4.cmake)");
+  }
+  return reinterpret_cast<Function*>(address);
+}
+
+}  // namespace
+
+std::unique_ptr<Program> load_program(const char* path) {
+  // dlopen searches the library path for a name without a slash, which is never meant here.
+  const std::string file =
+      std::string(path).find('/') == std::string::npos ? std::string("./") + path : path;
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) fail(path, dlerror());
+  const std::uint32_t abi = find<ProgramAbiFunction>(library, path, kProgramAbiSymbol)();
+  if (abi != kProgramAbi) {
+    fail(path, "it was built for program interface " + std::to_string(abi) + ", this program has " +
+                   std::to_string(kProgramAbi) + "; rebuild it");
+  }
+  return std::unique_ptr<Program>(
+      find<ProgramCreateFunction>(library, path, kProgramCreateSymbol)());
+}
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,101 @@
+// p4run --program PATH.so: runs one translated program in memory for packet tests. Requests and
+// answers are the JSON lines of docs/architecture.md §2 on standard input and output: the program's
+// control commands, and
+//   inject {"port": 1, "data": "hex"} -> {"frames": [{"port": 2, "data": "hex"}]}
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/command_error.h"
+#include "dataplane/control.h"
+#include "dataplane/memory_switch.h"
+#include "dataplane/program.h"
+
+namespace turntable::dataplane {
+namespace {
+
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+std::string to_hex(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += kHexDigits[byte >> 4];
+    text += kHexDigits[byte & 0xF];
+  }
+  return text;
+}
+
+std::string from_hex(const std::string& text) {
+  std::string bytes;
+  if (text.size() % 2 != 0) throw bad_argument("inject: \"data\" has an odd number of hex digits");
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const std::string pair = text.substr(i, 2);
+    if (pair.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+      throw bad_argument("inject: '" + pair + "' in \"data\" is not a hex byte");
+    }
+    bytes += static_cast<char>(std::stoul(pair, nullptr, 16));
+  }
+  return bytes;
+}
+
+nlohmann::json inject(MemorySwitch& network, const nlohmann::json& args) {
+  if (!args.contains("port") || !args.at("port").is_number_unsigned() || !args.contains("data")) {
+    throw bad_argument("inject: expected {\"port\": number, \"data\": hex text}");
+  }
+  nlohmann::json frames = nlohmann::json::array();
+  for (const Frame& frame : network.inject({args.at("port"), from_hex(args.at("data"))})) {
+    frames.push_back({{"port", frame.port}, {"data", to_hex(frame.bytes)}});
+  }
+  return {{"frames", frames}};
+}
+
+nlohmann::json error_answer(const std::string& code, const std::string& message) {
+  return {{"ok", false}, {"error", {{"code", code}, {"message", message}}}};
+}
+
+nlohmann::json answer(Program& program, MemorySwitch& network, const std::string& line) {
+  nlohmann::json id;
+  nlohmann::json result;
+  try {
+    const auto request = nlohmann::json::parse(line);
+    id = request.value("id", nlohmann::json());
+    const std::string command = request.at("command");
+    const auto args = request.value("args", nlohmann::json::object());
+    result = {{"ok", true},
+              {"result", command == "inject" ? inject(network, args)
+                                             : program.control().execute(command, args)}};
+  } catch (const CommandError& error) {
+    result = error_answer(error.code(), error.what());
+  } catch (const nlohmann::json::exception& error) {
+    result = error_answer("bad_argument", error.what());
+  }
+  result["id"] = id;
+  return result;
+}
+
+int run(const std::string& path) {
+  const std::unique_ptr<Program> program = load_program(path.c_str());
+  MemorySwitch network(*program);
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << answer(*program, network, line).dump() << std::endl;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace turntable::dataplane
+
+int main(int argc, char** argv) {
+  CLI::App app{"Runs a translated P4 program in memory: JSON lines in, JSON lines out."};
+  std::string program;
+  app.add_option("--program", program, "lib/p4/NAME.so")->required();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return turntable::dataplane::run(program);
+  } catch (const std::exception& error) {
+    std::cerr << "p4run: " << error.what() << "\n";
+    return 1;
+  }
+}

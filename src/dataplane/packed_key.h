@@ -1,0 +1,46 @@
+// Table keys packed into 64-bit words: field after field, the first at bit 0 of word 0, with no
+// gaps. The layout is fixed by the schema's order and widths, so that generated code (offsets known
+// at compile time) and the control plane (offsets computed from the schema) agree.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/bits.h"
+
+namespace turntable::dataplane {
+
+template <int Words>
+using KeyWords = std::array<std::uint64_t, Words>;
+
+constexpr int words_for(int bits) {
+  return (bits + 63) / 64;
+}
+
+// Copies `width` bits of `value` to bit `offset` of `words`; the field was zero before.
+constexpr void pack_field(std::uint64_t* words, int offset, int width, uint128 value) {
+  int taken = 0;
+  while (taken < width) {
+    const int word = (offset + taken) / 64, shift = (offset + taken) % 64;
+    words[word] |= static_cast<std::uint64_t>(value >> taken) << shift;
+    taken += 64 - shift;
+  }
+}
+
+constexpr uint128 unpack_field(const std::uint64_t* words, int offset, int width) {
+  uint128 value = 0;
+  int taken = 0;
+  while (taken < width) {
+    const int word = (offset + taken) / 64, shift = (offset + taken) % 64;
+    value |= static_cast<uint128>(words[word] >> shift) << taken;
+    taken += 64 - shift;
+  }
+  return width >= 128 ? value : value & ((uint128{1} << width) - 1);
+}
+
+template <int Offset, int Width, int Words>
+constexpr void put_key(KeyWords<Words>& key, Unsigned<Width> value) {
+  pack_field(key.data(), Offset, Width, value);
+}
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,179 @@
+#include "dataplane/program_control.h"
+
+#include "common/command_error.h"
+#include "dataplane/entry_codec.h"
+#include "dataplane/names.h"
+#include "dataplane/table_batch.h"
+#include "dataplane/values.h"
+
+namespace turntable::dataplane {
+
+ProgramControl::ProgramControl(std::string program, std::string_view schema_json)
+    : program_(std::move(program)),
+      document_(nlohmann::json::parse(schema_json)),
+      schemas_(read_schema(document_)) {
+  for (const TableSchema& schema : schemas_) names_.push_back(schema.name);
+}
+
+const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramControl::handlers() {
+  static const std::map<std::string, Handler, std::less<>> table = {
+      {"table_write", &ProgramControl::table_write},
+      {"table_read", &ProgramControl::table_read},
+      {"table_info", &ProgramControl::table_info},
+      {"schema", &ProgramControl::schema},
+      {"counter_read", &ProgramControl::counter_read},
+      {"counter_clear", &ProgramControl::counter_clear},
+  };
+  return table;
+}
+
+std::vector<std::string> ProgramControl::commands() const {
+  std::vector<std::string> names;
+  for (const auto& [name, handler] : handlers()) names.push_back(name);
+  return names;
+}
+
+nlohmann::json ProgramControl::execute(std::string_view command, const nlohmann::json& args) {
+  const auto handler = handlers().find(command);
+  if (handler == handlers().end()) {
+    throw CommandError("unknown_command",
+                       "program " + program_ + " has no command '" + std::string(command) + "'");
+  }
+  if (!args.is_object()) throw bad_argument("args is " + args.dump() + "; expected an object");
+  return (this->*handler->second)(args);
+}
+
+const TableSchema& ProgramControl::resolve(const nlohmann::json& args) const {
+  if (!args.contains("table") || !args.at("table").is_string()) {
+    throw bad_argument("\"table\" is missing; expected a table's name, for instance \"" +
+                       (names_.empty() ? "" : names_.front()) + "\"");
+  }
+  const std::string& wanted = args.at("table").get_ref<const std::string&>();
+  return schemas_[resolve_name(names_, wanted, "table", "of program " + program_)];
+}
+
+Table* ProgramControl::table_of(const TableSchema& schema) const {
+  const auto table = tables_.find(schema.name);
+  return table == tables_.end() ? nullptr : table->second;
+}
+
+Table& ProgramControl::match_table(const TableSchema& schema) const {
+  Table* table = table_of(schema);
+  if (table == nullptr) {
+    throw bad_argument("table " + schema.name + " is of type " + schema.type +
+                       ", not a match-action table; use counter_read and counter_clear");
+  }
+  return *table;
+}
+
+nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
+  if (!args.contains("updates") || !args.at("updates").is_array()) {
+    throw bad_argument("table_write: \"updates\" is missing; expected an array of updates");
+  }
+  const auto& updates = args.at("updates");
+  TableBatch batch;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    try {
+      if (!updates[i].is_object())
+        throw bad_argument("is " + updates[i].dump() + "; expected an object");
+      const TableSchema& schema = resolve(updates[i]);
+      batch.apply(schema, match_table(schema), updates[i]);
+    } catch (const CommandError& error) {
+      throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
+                                           " (no update of this batch was applied)");
+    }
+  }
+  batch.commit();
+  return {{"applied", updates.size()}};
+}
+
+nlohmann::json ProgramControl::table_read(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  const Table& table = match_table(schema);
+  const EntryCodec codec(schema, table);
+  nlohmann::json entries = nlohmann::json::array();
+  for (const std::uint32_t number : table.entries()) entries.push_back(codec.entry(number));
+  return {{"table", schema.name}, {"entries", entries}, {"default", codec.default_entry()}};
+}
+
+nlohmann::json ProgramControl::table_info(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  nlohmann::json info = {{"table", schema.name}, {"type", schema.type}, {"size", schema.size}};
+  if (const Table* table = table_of(schema)) info["entries"] = table->size();
+  for (const auto& document : document_.at("tables")) {
+    if (document.at("name") == schema.name) info["schema"] = document;
+  }
+  return info;
+}
+
+nlohmann::json ProgramControl::schema(const nlohmann::json&) {
+  return document_;
+}
+
+nlohmann::json ProgramControl::read_indexed(const TableSchema& schema, Counter& counter,
+                                            const nlohmann::json& args) const {
+  std::uint32_t first = 0, last = counter.size();
+  if (args.contains("index")) {
+    first = static_cast<std::uint32_t>(
+        parse_value(args.at("index"), 32, "counter " + schema.name + ", index"));
+    if (first >= counter.size()) {
+      throw bad_argument("counter " + schema.name + ": index " + std::to_string(first) +
+                         " is not below its size " + std::to_string(counter.size()));
+    }
+    last = first + 1;
+  }
+  nlohmann::json counters = nlohmann::json::array();
+  for (std::uint32_t index = first; index < last; ++index) {
+    const Counter::Cell& cell = counter.cell(index);
+    nlohmann::json value = {{"index", index}};
+    if (schema.counts_packets) value["$COUNTER_SPEC_PKTS"] = cell.packets;
+    if (schema.counts_bytes) value["$COUNTER_SPEC_BYTES"] = cell.bytes;
+    counters.push_back(value);
+  }
+  return counters;
+}
+
+nlohmann::json ProgramControl::counter_read(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  if (const auto counter = counters_.find(schema.name); counter != counters_.end()) {
+    return {{"table", schema.name}, {"counters", read_indexed(schema, *counter->second, args)}};
+  }
+  const Table& table = match_table(schema);
+  if (!table.has_counter()) {
+    throw bad_argument("table " + schema.name +
+                       " has no direct counter; add `counters = …` to it in P4");
+  }
+  const EntryCodec codec(schema, table);
+  nlohmann::json counters = nlohmann::json::array();
+  for (const std::uint32_t number : table.entries()) {
+    nlohmann::json value = codec.counter(number);
+    value["key"] = codec.key(number);
+    counters.push_back(value);
+  }
+  return {{"table", schema.name}, {"counters", counters}, {"default", codec.counter(kNoEntry)}};
+}
+
+void ProgramControl::clear_counter(const TableSchema& schema) {
+  if (const auto counter = counters_.find(schema.name); counter != counters_.end()) {
+    for (std::uint32_t index = 0; index < counter->second->size(); ++index)
+      counter->second->cell(index) = {};
+  } else if (Table* table = table_of(schema)) {
+    table->clear_counters();
+  }
+}
+
+// Without "table": every counter of the program.
+nlohmann::json ProgramControl::counter_clear(const nlohmann::json& args) {
+  if (args.contains("table")) {
+    const TableSchema& schema = resolve(args);
+    if (!schema.counts_packets && !schema.counts_bytes) {
+      throw bad_argument("table " + schema.name + " has no counter to clear");
+    }
+    clear_counter(schema);
+  } else {
+    for (const TableSchema& schema : schemas_) clear_counter(schema);
+  }
+  return nlohmann::json::object();
+}
+
+}  // namespace turntable::dataplane

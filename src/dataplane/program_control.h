@@ -1,0 +1,53 @@
+// The control plane of a generated program: finds its tables and counters by BfRt name and answers
+// the commands of docs/architecture.md §5.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dataplane/control.h"
+#include "dataplane/counter.h"
+#include "dataplane/schema.h"
+#include "dataplane/table.h"
+
+namespace turntable::dataplane {
+
+class ProgramControl final : public ControlPlane {
+ public:
+  // `schema_json` is the program's bfrt.json. The objects registered must outlive this one.
+  ProgramControl(std::string program, std::string_view schema_json);
+
+  void add_table(const std::string& name, Table& table) { tables_.emplace(name, &table); }
+  void add_counter(const std::string& name, Counter& counter) { counters_.emplace(name, &counter); }
+
+  std::vector<std::string> commands() const override;
+  nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
+
+ private:
+  using Handler = nlohmann::json (ProgramControl::*)(const nlohmann::json&);
+  static const std::map<std::string, Handler, std::less<>>& handlers();
+
+  nlohmann::json table_write(const nlohmann::json& args);
+  nlohmann::json table_read(const nlohmann::json& args);
+  nlohmann::json table_info(const nlohmann::json& args);
+  nlohmann::json schema(const nlohmann::json& args);
+  nlohmann::json counter_read(const nlohmann::json& args);
+  nlohmann::json counter_clear(const nlohmann::json& args);
+
+  const TableSchema& resolve(const nlohmann::json& args) const;
+  Table* table_of(const TableSchema& schema) const;
+  Table& match_table(const TableSchema& schema) const;
+  nlohmann::json read_indexed(const TableSchema& schema, Counter& counter,
+                              const nlohmann::json& args) const;
+  void clear_counter(const TableSchema& schema);
+
+  std::string program_;
+  nlohmann::json document_;
+  std::vector<TableSchema> schemas_;
+  std::vector<std::string> names_;  // of schemas_
+  std::map<std::string, Table*> tables_;
+  std::map<std::string, Counter*> counters_;
+};
+
+}  // namespace turntable::dataplane

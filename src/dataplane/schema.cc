@@ -1,0 +1,89 @@
+#include "dataplane/schema.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+namespace turntable::dataplane {
+namespace {
+
+constexpr const char* kPriorityKey = "$MATCH_PRIORITY";
+constexpr const char* kPackets = "$COUNTER_SPEC_PKTS";
+constexpr const char* kBytes = "$COUNTER_SPEC_BYTES";
+
+MatchKind match_kind(const std::string& type) {
+  static const std::map<std::string, MatchKind> kinds = {{"Exact", MatchKind::kExact},
+                                                         {"LPM", MatchKind::kLpm},
+                                                         {"Ternary", MatchKind::kTernary},
+                                                         {"Range", MatchKind::kRange}};
+  const auto kind = kinds.find(type);
+  if (kind == kinds.end()) {
+    throw std::runtime_error("schema: match_type '" + type + "' is not known to the data plane");
+  }
+  return kind->second;
+}
+
+int width_of(const nlohmann::json& type) {
+  return type.at("type") == "bool" ? 1 : type.at("width").get<int>();
+}
+
+ActionSchema read_action(const nlohmann::json& spec) {
+  const std::string scope = spec.at("action_scope");
+  ActionSchema action{spec.at("name"), scope != "DefaultOnly", scope != "TableOnly", {}};
+  int word = 0;
+  for (const auto& parameter : spec.at("data")) {
+    const int width = width_of(parameter.at("type"));
+    action.data.push_back({parameter.at("name"), width, word});
+    word += width > 64 ? 2 : 1;
+  }
+  return action;
+}
+
+bool has_data(const nlohmann::json& table, const std::string& name) {
+  return std::any_of(table.at("data").begin(), table.at("data").end(), [&](const auto& element) {
+    return element.contains("singleton") && element.at("singleton").at("name") == name;
+  });
+}
+
+TableSchema read_table(const nlohmann::json& document) {
+  TableSchema table;
+  table.name = document.at("name");
+  table.type = document.at("table_type");
+  table.size = document.at("size");
+  table.has_const_default_action = document.at("has_const_default_action");
+  const auto& attributes = document.at("attributes");
+  table.is_const =
+      std::find(attributes.begin(), attributes.end(), "ConstTable") != attributes.end();
+  for (const auto& key : document.at("key")) {
+    const std::string name = key.at("name");
+    if (name == kPriorityKey) {
+      table.has_priority = true;
+      continue;
+    }
+    if (name.starts_with('$')) continue;
+    const int width = width_of(key.at("type"));
+    table.keys.push_back({name, {match_kind(key.at("match_type")), table.key_bits, width}});
+    table.key_bits += width;
+  }
+  if (document.contains("action_specs")) {
+    for (const auto& spec : document.at("action_specs")) table.actions.push_back(read_action(spec));
+  }
+  table.counts_packets = has_data(document, kPackets);
+  table.counts_bytes = has_data(document, kBytes);
+  return table;
+}
+
+}  // namespace
+
+bool TableSchema::all_exact() const {
+  return std::all_of(keys.begin(), keys.end(),
+                     [](const KeySchema& key) { return key.field.kind == MatchKind::kExact; });
+}
+
+std::vector<TableSchema> read_schema(const nlohmann::json& document) {
+  std::vector<TableSchema> tables;
+  for (const auto& table : document.at("tables")) tables.push_back(read_table(table));
+  return tables;
+}
+
+}  // namespace turntable::dataplane

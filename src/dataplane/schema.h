@@ -1,0 +1,53 @@
+// The control-plane schema of a program, read from its bfrt.json (the shape is described in
+// docs/p4soft.md): what the control plane needs to turn names and values into packed keys and
+// action data.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dataplane/match.h"
+
+namespace turntable::dataplane {
+
+struct KeySchema {
+  std::string name;  // as in P4: "hdr.ipv4.dst_addr"
+  KeyField field;
+};
+
+struct DataSchema {
+  std::string name;
+  int width;  // bits
+  int word;   // first 64-bit word in the entry's data
+};
+
+struct ActionSchema {
+  std::string name;  // "SwitchIngress.to_server"
+  bool in_entries;   // action_scope is not DefaultOnly
+  bool as_default;   // action_scope is not TableOnly
+  std::vector<DataSchema> data;
+};
+
+struct TableSchema {
+  std::string name;  // "pipe.SwitchIngress.partition"
+  std::string type;  // table_type: "MatchAction_Direct", "Counter", ...
+  std::uint32_t size;
+  std::vector<KeySchema> keys;        // match keys, without $MATCH_PRIORITY
+  std::vector<ActionSchema> actions;  // a position here is the action's number in an entry
+  bool has_priority = false;
+  bool has_const_default_action = false;
+  bool is_const = false;  // const entries: nothing may be added or removed
+  bool counts_packets = false;
+  bool counts_bytes = false;
+  int key_bits = 0;
+
+  bool all_exact() const;
+};
+
+// The tables of a bfrt.json document. Throws std::runtime_error if it lacks what the contract
+// promises.
+std::vector<TableSchema> read_schema(const nlohmann::json& document);
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,58 @@
+#include "dataplane/table.h"
+
+#include <algorithm>
+
+namespace turntable::dataplane {
+
+void Table::insert(const Match& match, const Words& words) {
+  std::uint32_t number;
+  if (free_.empty()) {
+    number = static_cast<std::uint32_t>(matches_.size());
+    matches_.emplace_back();
+    pool_.resize(pool_.size() + stride_);
+  } else {
+    number = free_.back();
+    free_.pop_back();
+  }
+  matches_[number] = match;
+  std::copy(words.begin(), words.end(),
+            pool_.begin() + static_cast<std::ptrdiff_t>(number * stride_));
+  index_.insert(match, number);
+  ++size_;
+}
+
+Table::Words Table::erase(const Match& match) {
+  const std::uint32_t number = index_.find(match);
+  const auto old = words(number);
+  Words result(old.begin(), old.end());
+  index_.erase(match);
+  matches_[number] = Match{};
+  free_.push_back(number);
+  --size_;
+  return result;
+}
+
+Table::Words Table::replace(std::uint32_t entry, const Words& words) {
+  const auto begin = pool_.begin() + static_cast<std::ptrdiff_t>(entry * stride_);
+  Words old(begin, begin + static_cast<std::ptrdiff_t>(stride_));
+  std::copy(words.begin(), words.end(), begin);
+  return old;
+}
+
+std::vector<std::uint32_t> Table::entries() const {
+  std::vector<std::uint32_t> result;
+  result.reserve(size_);
+  for (std::uint32_t number = 1; number < matches_.size(); ++number) {
+    if (in_use(number)) result.push_back(number);
+  }
+  return result;
+}
+
+void Table::clear_counters() {
+  if (!has_counter_) return;
+  for (std::size_t begin = 0; begin < pool_.size(); begin += stride_) {
+    pool_[begin + 1] = pool_[begin + 2] = 0;
+  }
+}
+
+}  // namespace turntable::dataplane

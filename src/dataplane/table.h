@@ -1,0 +1,136 @@
+// A match-action table: an index that finds entry numbers, and the entries themselves.
+//
+// An entry is a run of 64-bit words: [0] the action's number, [1] and [2] packets and bytes if the
+// table has a direct counter, then the action's data, each parameter in one word (two if wider than
+// 64 bits, low half first). Entry 0 is the default entry; it exists always, so that a lookup never
+// has to branch on a missing entry.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dataplane/match_index.h"
+
+namespace turntable::dataplane {
+
+// One entry as generated code sees it. Valid until the next control-plane change.
+class Entry {
+ public:
+  explicit Entry(std::uint64_t* words) : words_(words) {}
+
+  std::uint32_t action() const noexcept { return static_cast<std::uint32_t>(words_[0]); }
+
+  // `Word` counts from the first word of data; `DataStart` is 1, or 3 with a direct counter.
+  template <int DataStart, int Word, int Width>
+  Unsigned<Width> data() const noexcept {
+    if constexpr (Width <= 64) {
+      return static_cast<Unsigned<Width>>(words_[DataStart + Word]);
+    } else {
+      return to_bit<Width>(wide_constant(words_[DataStart + Word + 1], words_[DataStart + Word]));
+    }
+  }
+
+  void count(std::uint32_t bytes) const noexcept {
+    words_[1] += 1;
+    words_[2] += bytes;
+  }
+
+ private:
+  std::uint64_t* words_;
+};
+
+class Table {
+ public:
+  using Words = std::vector<std::uint64_t>;
+
+  // `data_words` is the longest data of the table's actions.
+  Table(MatchIndex& index, std::uint32_t capacity, int data_words, bool has_counter)
+      : index_(index),
+        capacity_(capacity),
+        has_counter_(has_counter),
+        stride_(static_cast<std::size_t>(data_words) + data_start()),
+        pool_(stride_),
+        matches_(1) {}
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  std::uint32_t capacity() const noexcept { return capacity_; }
+  std::uint32_t size() const noexcept { return size_; }
+  bool has_counter() const noexcept { return has_counter_; }
+  std::size_t data_start() const noexcept { return has_counter_ ? 3 : 1; }
+  std::size_t stride() const noexcept { return stride_; }
+
+  // Control plane. `words` are as laid out above and have `stride` words.
+  std::uint32_t find(const Match& match) const { return index_.find(match); }
+  void insert(const Match& match, const Words& words);  // not present, size() < capacity()
+  Words erase(const Match& match);                      // present; returns the entry's words
+  Words replace(std::uint32_t entry, const Words& words);
+  void commit() { index_.commit(); }
+
+  std::span<const std::uint64_t> words(std::uint32_t entry) const {
+    return {pool_.data() + entry * stride_, stride_};
+  }
+  const Match& match(std::uint32_t entry) const { return matches_[entry]; }
+  bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }
+  std::vector<std::uint32_t> entries() const;  // in use, without the default entry
+  void clear_counters();
+
+ protected:
+  Entry entry(std::uint32_t number) noexcept { return Entry(pool_.data() + number * stride_); }
+
+ private:
+  MatchIndex& index_;
+  std::uint32_t capacity_;
+  bool has_counter_;
+  std::size_t stride_;
+  std::uint32_t size_ = 0;
+  Words pool_;
+  std::vector<Match> matches_;  // empty words: the place is free
+  std::vector<std::uint32_t> free_;
+};
+
+struct Lookup {
+  Entry entry;
+  bool hit;
+};
+
+// Index is one of the classes of match_index.h and ternary_index.h.
+template <class Index>
+class IndexedTable final : public Table {
+ public:
+  template <class... IndexArgs>
+  IndexedTable(std::uint32_t capacity, int data_words, bool has_counter, IndexArgs&&... args)
+      : Table(index_, capacity, data_words, has_counter),
+        index_(std::forward<IndexArgs>(args)...) {}
+
+  template <class Key>
+  Lookup lookup(const Key& key) noexcept {
+    const std::uint32_t number = index_.lookup(key);
+    return {entry(number), number != kNoEntry};
+  }
+
+ private:
+  Index index_;
+};
+
+// A table without keys: always its default entry, and always a miss.
+class NoIndex final : public MatchIndex {
+ public:
+  std::uint32_t find(const Match&) const override { return kNoEntry; }
+  void insert(const Match&, std::uint32_t) override {}
+  void erase(const Match&) override {}
+  void clear() override {}
+};
+
+class KeylessTable final : public Table {
+ public:
+  KeylessTable(int data_words, bool has_counter) : Table(index_, 0, data_words, has_counter) {}
+  Lookup lookup() noexcept { return {entry(kNoEntry), false}; }
+
+ private:
+  NoIndex index_;
+};
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,105 @@
+#include "dataplane/table_batch.h"
+
+#include "common/command_error.h"
+#include "dataplane/entry_codec.h"
+
+namespace turntable::dataplane {
+namespace {
+
+constexpr const char* kOperations =
+    "\"insert\", \"modify\", \"upsert\", \"delete\", \"clear\" or \"set_default\"";
+
+std::string operation_of(const nlohmann::json& update) {
+  if (!update.contains("op") || !update.at("op").is_string()) {
+    throw bad_argument("\"op\" is missing; expected " + std::string(kOperations));
+  }
+  return update.at("op");
+}
+
+std::string described(const nlohmann::json& update) {
+  std::string text = update.contains("key") ? update.at("key").dump() : "{}";
+  if (update.contains("priority")) text += " priority " + update.at("priority").dump();
+  return text;
+}
+
+}  // namespace
+
+TableBatch::~TableBatch() {
+  for (auto step = undo_.rbegin(); step != undo_.rend(); ++step) (*step)();
+  for (Table* table : touched_) table->commit();
+}
+
+void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::json& update) {
+  const std::string operation = operation_of(update);
+  touched_.insert(&table);
+  if (operation == "set_default") return set_default(schema, table, update);
+  if (schema.is_const) {
+    throw bad_argument("table " + schema.name + " has const entries; they cannot be changed");
+  }
+  if (operation == "clear") {
+    for (const std::uint32_t entry : table.entries()) erase(table, Match(table.match(entry)));
+    return;
+  }
+  if (schema.keys.empty()) {
+    throw bad_argument("table " + schema.name +
+                       " has no keys; only its default action can be set (\"set_default\")");
+  }
+  const Match match = EntryCodec(schema, table).match(update);
+  const std::uint32_t entry = table.find(match);
+  const bool present = entry != kNoEntry;
+  if (operation == "insert" && present) {
+    throw bad_argument("table " + schema.name + ": entry " + described(update) +
+                       " exists already; use \"modify\" or \"upsert\"");
+  }
+  if (operation == "insert" || (operation == "upsert" && !present)) {
+    return insert(schema, table, update, match);
+  }
+  if (operation != "modify" && operation != "delete" && operation != "upsert") {
+    throw bad_argument("op \"" + operation + "\" is not known; expected " + kOperations);
+  }
+  if (!present) {
+    throw CommandError(
+        "not_found",
+        "table " + schema.name + ": entry " + described(update) +
+            " does not exist; use \"insert\" or \"upsert\", or read the entries with table_read");
+  }
+  if (operation == "delete") return erase(table, match);
+  modify(schema, table, update, entry);
+}
+
+void TableBatch::insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
+                        const Match& match) {
+  if (table.size() >= table.capacity()) {
+    throw CommandError("full", "table " + schema.name + " is full at " +
+                                   std::to_string(table.capacity()) +
+                                   " entries; delete some, or enlarge `size` in the P4 program");
+  }
+  table.insert(match, EntryCodec(schema, table).words(update, false));
+  undo_.push_back([&table, match] { table.erase(match); });
+}
+
+// Counters of the entry run on, as on the ASIC.
+void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
+                        std::uint32_t entry) {
+  Table::Words words = EntryCodec(schema, table).words(update, false);
+  for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = table.words(entry)[i];
+  Table::Words old = table.replace(entry, words);
+  undo_.push_back([&table, entry, old = std::move(old)] { table.replace(entry, old); });
+}
+
+void TableBatch::erase(Table& table, const Match& match) {
+  Table::Words old = table.erase(match);
+  undo_.push_back([&table, match, old = std::move(old)] { table.insert(match, old); });
+}
+
+void TableBatch::set_default(const TableSchema& schema, Table& table,
+                             const nlohmann::json& update) {
+  if (schema.has_const_default_action) {
+    throw bad_argument("table " + schema.name +
+                       " has a const default_action; it cannot be changed");
+  }
+  Table::Words old = table.replace(kNoEntry, EntryCodec(schema, table).words(update, true));
+  undo_.push_back([&table, old = std::move(old)] { table.replace(kNoEntry, old); });
+}
+
+}  // namespace turntable::dataplane
