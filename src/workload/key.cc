@@ -23,13 +23,6 @@ constexpr std::uint32_t crc_of_bytes(const KeyBytes& bytes, std::uint32_t initia
   return crc;
 }
 
-// CRC is linear over GF(2), so the CRC of a wire key is the CRC of the all-zero key xored with one
-// term per id byte. The terms absorb the zero bytes and the permutation of the wire format.
-struct CrcTables {
-  std::uint32_t zero_key;
-  std::array<std::array<std::uint32_t, 256>, 8> term;
-};
-
 constexpr CrcTables make_crc_tables() {
   CrcTables tables{};
   tables.zero_key = ~crc_of_bytes(KeyBytes{}, 0xFFFFFFFF);
@@ -37,15 +30,15 @@ constexpr CrcTables make_crc_tables() {
     for (unsigned value = 0; value < 256; ++value) {
       KeyBytes bytes{};
       bytes[kWirePosition[i]] = static_cast<std::uint8_t>(value);
-      tables.term[i][value] = crc_of_bytes(bytes, 0);
+      tables.terms[i][value] = crc_of_bytes(bytes, 0);
     }
   }
   return tables;
 }
 
-constexpr CrcTables kCrc = make_crc_tables();
-
 }  // namespace
+
+constexpr CrcTables kCrcTables = make_crc_tables();
 
 KeyBytes wire_key(KeyId id) {
   KeyBytes bytes{};
@@ -68,12 +61,6 @@ KeyBytes store_key(KeyId id) {
   KeyBytes bytes{};
   for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::uint8_t>(id >> (56 - 8 * i));
   return bytes;
-}
-
-std::uint32_t crc_of(KeyId id) {
-  std::uint32_t crc = kCrc.zero_key;
-  for (std::size_t i = 0; i < 8; ++i) crc ^= kCrc.term[i][(id >> (8 * i)) & 0xFF];
-  return crc;
 }
 
 void check_scale(std::uint64_t scale) {

@@ -48,8 +48,20 @@ std::optional<KeyId> key_id_from_wire(std::span<const std::uint8_t, 16> wire);
 // The key in a store: plain big-endian, high word first, so that stores sort by id.
 KeyBytes store_key(KeyId id);
 
+// CRC is linear over GF(2): the CRC of a wire key is that of the all-zero key xored with one term
+// per byte of the id. The terms absorb the zero bytes and the permutation of the wire format.
+struct CrcTables {
+  std::uint32_t zero_key;
+  std::array<std::array<std::uint32_t, 256>, 8> terms;  // [byte of the id, 0 = lowest][its value]
+};
+extern const CrcTables kCrcTables;
+
 // CRC-32/ISO-HDLC (zlib's) over wire_key(id).
-std::uint32_t crc_of(KeyId id);
+inline std::uint32_t crc_of(KeyId id) {
+  std::uint32_t crc = kCrcTables.zero_key;
+  for (unsigned i = 0; i < 8; ++i) crc ^= kCrcTables.terms[i][(id >> (8 * i)) & 0xFF];
+  return crc;
+}
 
 inline std::uint16_t slot_of(KeyId id) {
   return static_cast<std::uint16_t>(crc_of(id) % kSlots);

@@ -5,11 +5,15 @@
 namespace turntable::workload {
 namespace {
 
-constexpr std::uint64_t kSummedTerms = 64;
+// From here on the expansion is exact to the precision of a double.
+constexpr std::uint64_t kExpandedFrom = 64;
 
-double partial_sum(std::uint64_t n, double theta) {
+// Sum of i^-theta for i in (first, last].
+double term_sum(std::uint64_t first, std::uint64_t last, double theta) {
   double sum = 0;
-  for (std::uint64_t i = 1; i <= n; ++i) sum += 1 / std::pow(static_cast<double>(i), theta);
+  for (std::uint64_t i = first; i < last; ++i) {
+    sum += 1 / std::pow(static_cast<double>(i + 1), theta);
+  }
   return sum;
 }
 
@@ -23,21 +27,28 @@ double end_point(double x, double theta) {
   return f / 2 + first / 12 - third / 720 + fifth / 30240;
 }
 
-// Integral of x^-theta from a to b, exact also when theta is close to 1.
+// Integral of x^-theta from a to b, exact also when theta is close to 1 or b to a.
 double integral(double a, double b, double theta) {
   const double power = 1 - theta;
-  return std::pow(a, power) * std::expm1(power * std::log(b / a)) / power;
+  return std::pow(a, power) * std::expm1(power * std::log1p((b - a) / a)) / power;
 }
 
 }  // namespace
 
 double zeta(std::uint64_t n, double theta) {
-  if (n <= kSummedTerms) return partial_sum(n, theta);
-  // sum from m to n = integral + end(n) + f(m) - end(m), where end_point counts half of f.
-  const auto m = static_cast<double>(kSummedTerms);
-  const auto last = static_cast<double>(n);
-  return partial_sum(kSummedTerms - 1, theta) + integral(m, last, theta) + end_point(last, theta) +
-         std::pow(m, -theta) - end_point(m, theta);
+  return zeta_between(0, n, theta);
+}
+
+double zeta_between(std::uint64_t first, std::uint64_t last, double theta) {
+  constexpr std::uint64_t kShort = 8;  // as cheap as the expansion
+  if (last <= kExpandedFrom || last - first <= kShort) return term_sum(first, last, theta);
+  if (first < kExpandedFrom) {
+    return term_sum(first, kExpandedFrom, theta) + zeta_between(kExpandedFrom, last, theta);
+  }
+  // The sum from a to b is integral + end(b) + f(a) - end(a); here without its first term f(a).
+  const auto a = static_cast<double>(first);
+  const auto b = static_cast<double>(last);
+  return integral(a, b, theta) + end_point(b, theta) - end_point(a, theta);
 }
 
 }  // namespace turntable::workload

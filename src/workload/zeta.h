@@ -10,4 +10,7 @@ namespace turntable::workload {
 // the Euler-Maclaurin expansion of the rest; the relative error is below 1e-14.
 double zeta(std::uint64_t n, double theta);
 
+// zeta(last) - zeta(first) for first <= last, without computing either when first is large.
+double zeta_between(std::uint64_t first, std::uint64_t last, double theta);
+
 }  // namespace turntable::workload

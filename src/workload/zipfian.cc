@@ -40,8 +40,8 @@ void Zipfian::update_eta() {
 void Zipfian::grow(std::uint64_t items) {
   items_ = items;
   if (items <= zeta_items_) return;
+  zetan_ += zeta_between(zeta_items_, items, theta_);
   zeta_items_ = items;
-  zetan_ = zeta(items, theta_);
   update_eta();
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "workload/zeta.h"
 
@@ -21,6 +23,14 @@ TEST(Zeta, AgreesWithTheSum) {
       const double expected = summed_zeta(n, theta);
       EXPECT_NEAR(zeta(n, theta), expected, 1e-14 * expected) << n << " " << theta;
     }
+  }
+}
+
+TEST(Zeta, DifferencesAgreeWithTheSum) {
+  for (const auto& [first, last] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+           {0, 5}, {3, 100}, {64, 80}, {1000, 1003}, {1000, 1009}, {1000, 50'000}}) {
+    const double expected = summed_zeta(last, 0.99) - summed_zeta(first, 0.99);
+    EXPECT_NEAR(zeta_between(first, last, 0.99), expected, 1e-14) << first << " " << last;
   }
 }
 
