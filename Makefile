@@ -1,0 +1,64 @@
+# Turntable. `make help` says what there is; the work is in scripts/, CMake and playbooks/.
+#
+# Needs root for packages and for network namespaces: as another user it calls sudo.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test setup build lint ctest pytest smoke bench list clean testbed-up testbed-down run
+
+JOBS ?= $(shell nproc)
+PROFILE ?= embedded
+WORKLOAD ?= workloada
+
+# The environment's programs come first, for CMake's search for Python too.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env PATH=$(PATH))
+PLAYBOOK := $(AS_ROOT) ansible-playbook
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Set up, build, bring the embedded testbed up, run the main job, show its result
+	@scripts/stages demo setup build testbed-up run
+
+test: ## Everything that is checked: lint, C++ and Python tests, a small run end to end
+	@scripts/stages test setup build lint ctest pytest smoke
+
+setup: ## Install Debian packages and the Python environment (PYTHON=... takes that interpreter)
+	@PYTHON="$(PYTHON)" scripts/setup
+
+build: ## Compile programs and P4 into build/
+	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
+	@rm -f build.log
+	@cmake --build --preset release --parallel $(JOBS)
+
+lint: ## Static checks (scripts/lint NAME runs one of them)
+	@scripts/lint
+
+ctest: ## Tests of the C++ components
+	@ctest --preset release --parallel $(JOBS)
+
+pytest: ## Tests in Python, without those end to end
+	@$(AS_ROOT) pytest -m 'not e2e' tests
+
+smoke: ## A small run end to end on a testbed of its own
+	@$(AS_ROOT) pytest -m e2e tests
+
+bench: ## Measurements of parts (bench/*.py)
+	@for script in $(sort $(wildcard bench/*.py)); do echo "== $$script"; $(AS_ROOT) python $$script || exit 1; done
+
+list: ## Experiments and testbeds of this repository
+	@scripts/list
+
+testbed-up: ## Bring the embedded testbed up
+	@$(PLAYBOOK) playbooks/testbed_up.yml
+
+testbed-down: ## Remove the embedded testbed, keep its stores
+	@$(PLAYBOOK) playbooks/testbed_down.yml
+
+run: ## The main job (PROFILE=smoke|embedded, WORKLOAD=workloada)
+	@$(PLAYBOOK) playbooks/farreach/exp01_throughput.yml -e profile=$(PROFILE) -e workload=$(WORKLOAD)
+	@scripts/latest-result exp01_throughput
+
+clean: ## Remove what was built; keeps the environment and results
+	@$(AS_ROOT) rm -rf build .cache .pytest_cache .ruff_cache
