@@ -1,0 +1,48 @@
+// Checked access to the arguments of a control command. Every failure is a bad_argument that names
+// the argument, its value and what was expected.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "workload/profile.h"
+
+namespace turntable::kv {
+
+class Arguments {
+ public:
+  using Json = nlohmann::json;
+
+  // `where` is the beginning of every message, for instance "kvserver prepare". `args` must outlive
+  // this object. Names other than `known` are refused, so that a misspelt option is not silently
+  // the default.
+  Arguments(std::string where, const Json& args, std::initializer_list<const char*> known);
+
+  std::int64_t integer(const char* name, std::int64_t low, std::int64_t high) const;
+  std::int64_t integer_or(const char* name, std::int64_t low, std::int64_t high,
+                          std::int64_t otherwise) const;
+  double number(const char* name, double low, double high) const;
+  std::string text(const char* name) const;
+  const Json& array(const char* name) const;  // never empty
+
+  // "scale": the number of logical servers, a divisor of 32,768.
+  unsigned scale() const;
+  // "partitions": distinct numbers below `scale`, at least one.
+  std::vector<unsigned> partitions(unsigned scale) const;
+  // "workload", with values that fit one packet and a profile that can run.
+  workload::Workload workload() const;
+
+  [[noreturn]] void fail(const std::string& name, const Json& value,
+                         const std::string& expected) const;
+
+ private:
+  const Json& required(const char* name) const;
+
+  std::string where_;
+  const Json& args_;
+};
+
+}  // namespace turntable::kv

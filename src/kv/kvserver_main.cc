@@ -1,0 +1,49 @@
+// kvserver: a resident node that hosts logical servers (docs/architecture.md §5).
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "kv/server_node.h"
+#include "kv/udp.h"
+#include "node/control_server.h"
+
+namespace {
+
+using turntable::kv::ServerNode;
+using Json = nlohmann::json;
+
+void serve(const std::string& directory, const std::string& name, const std::string& state_dir,
+           const std::string& address) {
+  const sockaddr_in local = turntable::kv::parse_ipv4("--address", address, 0);
+  turntable::node::ControlServer control(directory, name);
+  ServerNode node(local, state_dir,
+                  [&](std::string state) { control.set_state(std::move(state)); });
+  control.on("load", [&](const Json& args) { return node.load(args); });
+  control.on("prepare", [&](const Json& args) { return node.prepare(args); });
+  control.on("start", [&](const Json& args) { return node.start(args); });
+  control.on("stats", [&](const Json& args) { return node.stats(args); });
+  control.on("stop", [&](const Json& args) { return node.stop(args); });
+  control.on_shutdown([&] { node.cancel(); });
+  control.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Key-value server: logical servers with RocksDB stores behind UDP");
+  std::string directory, state_dir, address, name = "kvserver";
+  app.add_option("--directory", directory, "Run directory: the control socket goes here")
+      ->required();
+  app.add_option("--state-dir", state_dir, "Stores are kept in its subdirectory stores/")
+      ->required();
+  app.add_option("--address", address, "IPv4 address of the data network")->required();
+  app.add_option("--name", name, "Name of the node")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    serve(directory, name, state_dir, address);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kvserver: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,162 @@
+#include "kv/server_node.h"
+
+#include <set>
+#include <utility>
+
+#include "common/command_error.h"
+#include "kv/arguments.h"
+#include "kv/clock.h"
+
+namespace turntable::kv {
+namespace {
+
+using Json = ServerNode::Json;
+
+constexpr double kMaxCapacity = 1e6;  // a service time below 1 us is no longer a limit
+
+StoreSpec store_spec(const Arguments& arguments) {
+  return {.workload = arguments.workload(),
+          .scale = arguments.scale(),
+          .profile = store_profile_from_name(arguments.text("store_profile"))};
+}
+
+struct Placement {
+  unsigned partition;
+  std::uint16_t udp_port;
+};
+
+std::vector<Placement> placements(const Arguments& arguments, unsigned scale) {
+  std::vector<Placement> placements;
+  std::set<unsigned> partitions, ports;
+  for (const Json& element : arguments.array("logical_servers")) {
+    if (!element.is_object()) {
+      arguments.fail("logical_servers", element, R"(objects {"partition", "udp_port"})");
+    }
+    const Arguments fields("kvserver prepare, logical_servers", element, {"partition", "udp_port"});
+    const auto partition = static_cast<unsigned>(fields.integer("partition", 0, scale - 1));
+    const auto port = static_cast<std::uint16_t>(fields.integer("udp_port", 1, 65535));
+    if (!partitions.insert(partition).second || !ports.insert(port).second) {
+      arguments.fail("logical_servers", element, "each partition and each udp_port once");
+    }
+    placements.push_back({partition, port});
+  }
+  return placements;
+}
+
+}  // namespace
+
+ServerNode::ServerNode(const sockaddr_in& address, const std::filesystem::path& state_dir,
+                       std::function<void(std::string)> set_state)
+    : address_(address), set_state_(std::move(set_state)), library_(state_dir) {}
+
+Json ServerNode::load(const Json& args) {
+  const Arguments arguments("kvserver load", args,
+                            {"workload", "scale", "partitions", "store_profile"});
+  const StoreSpec spec = store_spec(arguments);
+  const auto partitions = arguments.partitions(spec.scale);
+
+  const std::lock_guard lock(library_mutex_);
+  const std::int64_t begin = monotonic_ns();
+  Json loaded = Json::array();
+  for (const auto& store : library_.load(spec, partitions)) {
+    loaded.push_back({{"partition", store.partition},
+                      {"keys", store.keys},
+                      {"reused", store.reused},
+                      {"seconds", store.seconds}});
+  }
+  return {{"digest", digest_of(spec)},
+          {"partitions", std::move(loaded)},
+          {"seconds", static_cast<double>(monotonic_ns() - begin) / 1e9}};
+}
+
+Json ServerNode::prepare(const Json& args) {
+  const Arguments arguments(
+      "kvserver prepare", args,
+      {"workload", "scale", "store_profile", "logical_servers", "capacity_ops_per_s"});
+  const StoreSpec spec = store_spec(arguments);
+  const double capacity = arguments.number("capacity_ops_per_s", 0, kMaxCapacity);
+  const auto placed = placements(arguments, spec.scale);
+
+  const std::lock_guard library_lock(library_mutex_);
+  const std::lock_guard lock(servers_mutex_);
+  close_servers();
+  std::vector<std::unique_ptr<LogicalServer>> servers;
+  for (const auto& [partition, udp_port] : placed) {
+    sockaddr_in address = address_;
+    address.sin_port = htons(udp_port);
+    const LogicalServer::Settings settings{.partition = partition,
+                                           .scale = spec.scale,
+                                           .profile = spec.profile,
+                                           .address = address,
+                                           .capacity_ops_per_s = capacity,
+                                           .clients = spec.workload.clients};
+    servers.push_back(std::make_unique<LogicalServer>(
+        settings, library_.copy(spec, partition),
+        [this, p = partition](const std::string& message) { store_failed(p, message); }));
+  }
+  servers_ = std::move(servers);
+  set_state_("serving");
+  return {{"logical_servers", servers_.size()}};
+}
+
+Json ServerNode::start(const Json& args) {
+  const Arguments arguments("kvserver start", args, {"measure_from_ns", "measure_until_ns"});
+  const std::int64_t from = arguments.integer("measure_from_ns", 0, INT64_MAX);
+  const std::int64_t until = arguments.integer("measure_until_ns", 0, INT64_MAX);
+  if (until <= from) arguments.fail("measure_until_ns", until, "an instant after measure_from_ns");
+  const std::int64_t late = realtime_ns() - from;
+  if (late > 0) {
+    arguments.fail("measure_from_ns", from,
+                   "an instant to come (CLOCK_REALTIME); it was " + std::to_string(late) +
+                       " ns ago, and what was served since cannot be counted any more");
+  }
+
+  const std::lock_guard lock(servers_mutex_);
+  require_serving("start");
+  const std::int64_t offset = realtime_to_monotonic_ns();
+  for (const auto& server : servers_) server->set_window(from + offset, until + offset);
+  window_ns_ = until - from;
+  return Json::object();
+}
+
+Json ServerNode::stats(const Json& args) {
+  const Arguments arguments("kvserver stats", args, {});
+  const std::lock_guard lock(servers_mutex_);
+  require_serving("stats");
+  Json servers = Json::array();
+  for (const auto& server : servers_) servers.push_back(server->statistics());
+  Json result = {{"logical_servers", std::move(servers)}, {"window_ns", window_ns_}};
+  const std::lock_guard error_lock(error_mutex_);
+  if (!last_store_error_.empty()) result["last_store_error"] = last_store_error_;
+  return result;
+}
+
+Json ServerNode::stop(const Json& args) {
+  const Arguments arguments("kvserver stop", args, {});
+  const std::lock_guard library_lock(library_mutex_);
+  const std::lock_guard lock(servers_mutex_);
+  close_servers();
+  return Json::object();
+}
+
+void ServerNode::close_servers() {
+  servers_.clear();
+  window_ns_ = 0;
+  const std::lock_guard lock(error_mutex_);
+  last_store_error_.clear();
+  set_state_("idle");
+}
+
+void ServerNode::store_failed(unsigned partition, const std::string& message) {
+  const std::lock_guard lock(error_mutex_);
+  last_store_error_ = "partition " + std::to_string(partition) + ": " + message;
+  set_state_("degraded");
+}
+
+void ServerNode::require_serving(const char* command) const {
+  if (!servers_.empty()) return;
+  throw CommandError("wrong_state", std::string("kvserver ") + command +
+                                        ": no logical server is open; send `prepare` first");
+}
+
+}  // namespace turntable::kv

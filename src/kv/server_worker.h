@@ -1,0 +1,72 @@
+// The data path of one logical server: receives requests, executes them in order of arrival, and
+// sends each answer when the server's capacity allows (kv/capacity.h).
+//
+// The kernel's socket buffer is the queue. The worker takes up a request only when the one before
+// has finished in virtual time, so it wakes up once per operation and never spins; when it is late
+// it executes what is due in one go and sends those answers together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/unique_fd.h"
+#include "kv/capacity.h"
+#include "kv/counter.h"
+#include "kv/request_handler.h"
+#include "kv/udp.h"
+#include "kv/window.h"
+
+namespace turntable::kv {
+
+struct WorkerCounters {
+  Counter served_total;       // operations answered
+  Counter served_in_window;   // of these, finished (in virtual time) in the window
+  Counter busy_in_window_ns;  // service time that lies in the window
+  Counter malformed;          // datagrams that are no request
+  Counter receive_errors;
+  Counter send_errors;
+  Counter late_max_ns;  // an answer's sending after its finish, at most
+  Counter lost_ns;      // capacity lost to scheduling delay beyond what may be caught up
+  Counter store_ns;     // time spent executing
+  Counter blocked_ns;   // service time beyond 1/c: the store held the worker up
+};
+
+class ServerWorker {
+ public:
+  // `capacity_ops_per_s` 0: no limit. Socket and handler must outlive the worker.
+  ServerWorker(int socket, RequestHandler& handler, double capacity_ops_per_s);
+
+  // Serves until stop(). Call it on a thread of its own.
+  void run();
+  void stop() noexcept;  // thread-safe
+
+  Window& window() { return window_; }
+  const WorkerCounters& counters() const { return counters_; }
+
+ private:
+  bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
+  bool receive();
+  void wait_for_request() noexcept;
+  void wait_until(std::int64_t at_ns) noexcept;
+  void serve(const ReceiveBatch::Datagram& datagram);
+  void execute(const Packet& request, const ReceiveBatch::Datagram& datagram);
+  void send(std::size_t count) noexcept;
+
+  int socket_;
+  RequestHandler& handler_;
+  FifoCapacity capacity_;
+  UniqueFd stop_event_;
+  std::atomic<bool> stopping_{false};
+  Window window_;
+  WorkerCounters counters_;
+
+  ReceiveBatch requests_;
+  std::size_t next_request_ = 0;
+  std::size_t request_count_ = 0;
+  std::int64_t to_monotonic_ns_ = 0;  // from CLOCK_REALTIME, as of the last receive
+
+  SendBatch answers_;
+  std::int64_t first_due_ns_ = 0;  // finish of the oldest answer not sent
+};
+
+}  // namespace turntable::kv

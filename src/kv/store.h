@@ -1,0 +1,56 @@
+// The store of one logical server: a RocksDB database with the settings of a profile.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "common/command_error.h"
+#include "workload/key.h"
+
+namespace turntable::kv {
+
+enum class StoreProfile : std::uint8_t {
+  kEmbedded,  // many stores on one small machine
+  kPaper,     // the settings of the FarReach servers (reference §1.5)
+};
+
+// Throws bad_argument for another name than "embedded" and "paper".
+StoreProfile store_profile_from_name(const std::string& name);
+const char* store_profile_name(StoreProfile profile);
+
+// Stores of one profile share the block cache and the background threads of the process.
+rocksdb::Options store_options(StoreProfile profile);
+
+// "full" when the disk has no space, otherwise "unavailable"; `what` names operation and path.
+CommandError store_error(const std::string& what, const rocksdb::Status& status);
+
+class Store {
+ public:
+  enum class Result : std::uint8_t { kOk, kNotFound, kError };
+
+  // Opens an existing database. Throws CommandError.
+  Store(const std::filesystem::path& directory, StoreProfile profile);
+
+  // On kOk, `value` is valid until the next call on this object.
+  Result get(const workload::KeyBytes& key, std::span<const std::uint8_t>& value);
+  Result put(const workload::KeyBytes& key, std::span<const std::uint8_t> value);
+  Result remove(const workload::KeyBytes& key);
+
+  // What RocksDB said when a call answered kError last.
+  const rocksdb::Status& last_error() const { return last_error_; }
+
+ private:
+  Result result_of(const rocksdb::Status& status);
+
+  std::unique_ptr<rocksdb::DB> db_;
+  rocksdb::PinnableSlice value_;
+  rocksdb::Status last_error_;
+};
+
+}  // namespace turntable::kv

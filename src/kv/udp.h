@@ -1,0 +1,122 @@
+// UDP sockets and batches of datagrams for the data path. After construction nothing here
+// allocates.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "common/unique_fd.h"
+
+namespace turntable::kv {
+
+// Throws bad_argument unless `address` is an IPv4 address in dotted form; `what` names it in the
+// message.
+sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std::uint16_t port);
+
+// A socket bound to `local` with receive time stamps on. Its buffers are meant to hold `datagrams`
+// of the largest size at once, as far as the system allows (as root: always). Throws CommandError.
+UniqueFd open_udp(const sockaddr_in& local, std::size_t datagrams);
+
+// Makes `remote` the only peer of the socket. Throws CommandError.
+void connect_udp(int fd, const sockaddr_in& remote);
+
+std::size_t receive_buffer_bytes(int fd);
+
+// Datagrams the kernel dropped at this socket since it was opened (buffer full or bad checksum).
+std::uint32_t socket_drops(int fd);
+
+// The calling thread's timers fire when they are due, not up to 50 us later (the default slack).
+void use_precise_timers();
+
+inline constexpr std::size_t kBatch = 64;
+// More than any packet has, so that a longer datagram is seen as such.
+inline constexpr std::size_t kDatagramBytes = 256;
+
+class ReceiveBatch {
+ public:
+  struct Datagram {
+    std::span<const std::uint8_t> bytes;
+    sockaddr_in from;
+    bool has_stamp;            // always, unless the system has run out of memory for it
+    std::int64_t received_ns;  // CLOCK_REALTIME, by the kernel
+    bool truncated;            // longer than kDatagramBytes
+  };
+
+  ReceiveBatch();
+  ReceiveBatch(const ReceiveBatch&) = delete;
+  ReceiveBatch& operator=(const ReceiveBatch&) = delete;
+
+  // Replaces the batch by what is waiting, without blocking. Answers the number of datagrams, 0 if
+  // none is there, or -errno (an ICMP error of a connected socket; the next call may succeed).
+  int receive(int fd) noexcept;
+
+  // Valid until the next receive().
+  Datagram at(std::size_t i) const noexcept;
+
+ private:
+  static constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(timespec));
+
+  struct Slot {
+    alignas(cmsghdr) std::array<std::uint8_t, kControlBytes> control;
+    std::array<std::uint8_t, kDatagramBytes> bytes;
+    sockaddr_in from;
+    iovec iov;
+  };
+  std::array<Slot, kBatch> slots_;
+  std::array<mmsghdr, kBatch> headers_;
+};
+
+class SendBatch {
+ public:
+  SendBatch();
+  SendBatch(const SendBatch&) = delete;
+  SendBatch& operator=(const SendBatch&) = delete;
+
+  bool full() const noexcept { return size_ == kBatch; }
+  std::size_t size() const noexcept { return size_ - sent_; }  // waiting to be sent
+
+  // Where to write the next datagram; then add() it. Not while full().
+  std::span<std::uint8_t> buffer() noexcept { return slots_[size_].bytes; }
+  // `to`: nullptr for a connected socket. `tag` comes back if the datagram cannot be sent.
+  void add(std::size_t bytes, const sockaddr_in* to, std::uint32_t tag = 0) noexcept;
+
+  // Sends the first `count` that wait, blocking while the send buffer is full. Calls failed(tag,
+  // errno) for each datagram the system refuses; those are not tried again.
+  template <typename Failed>
+  void flush(int fd, std::size_t count, Failed&& failed) noexcept {
+    const std::size_t end = sent_ + count;
+    while (sent_ < end) {
+      const int result = send_some(fd, end);
+      if (result > 0) {
+        sent_ += static_cast<std::size_t>(result);
+      } else {
+        failed(slots_[sent_].tag, -result);
+        ++sent_;
+      }
+    }
+    if (sent_ == size_) sent_ = size_ = 0;
+  }
+
+ private:
+  // Datagrams sent from sent_ on, at least 1; or -errno for the first.
+  int send_some(int fd, std::size_t end) noexcept;
+
+  struct Slot {
+    std::array<std::uint8_t, kDatagramBytes> bytes;
+    sockaddr_in to;
+    iovec iov;
+    std::uint32_t tag;
+  };
+  std::array<Slot, kBatch> slots_;
+  std::array<mmsghdr, kBatch> headers_;
+  std::size_t sent_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace turntable::kv
