@@ -1,0 +1,96 @@
+"""From single placements to the throughput of all servers: the formulas of the FarReach reference, section 6.3.
+
+Rates are operations per second. For iteration i and a partition p in it: X total, W answered by the switch, S by servers.
+
+Repaired defects of the original scripts:
+- rates are never floored (the original truncates to whole operations per millisecond);
+- a rotated partition's latency histogram is scaled with the bottleneck's drift, as its throughput is;
+- a server that served nothing makes the imbalance undefined instead of being skipped;
+- with an iteration missing there is no aggregate, rather than one that counts the partition as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Operations per second of one partition in one iteration, by who answered."""
+
+    switch: float
+    server: float
+
+    @property
+    def total(self) -> float:
+        return self.switch + self.server
+
+    def scaled(self, switch: float, server: float) -> Rates:
+        return Rates(self.switch * switch, self.server * server)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The measured rates of one iteration; `rotated` is None in iteration 0."""
+
+    bottleneck: Rates
+    rotated_partition: int | None = None
+    rotated: Rates | None = None
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """All partitions of the rotation as if they had run at once."""
+
+    total: float
+    switch: float
+    server: float
+    partitions: Mapping[int, Rates]  # by partition, scaled to the mean bottleneck
+
+    @property
+    def busiest_server(self) -> float:
+        return max(rates.server for rates in self.partitions.values())
+
+    @property
+    def normalized(self) -> float | None:
+        """Total throughput in units of the busiest server's; None when no server served anything."""
+        return self.total / self.busiest_server if self.busiest_server > 0 else None
+
+    @property
+    def imbalance(self) -> float | None:
+        """Busiest over idlest server; None when a server served nothing."""
+        idlest = min(rates.server for rates in self.partitions.values())
+        return self.busiest_server / idlest if idlest > 0 else None
+
+
+def drift(mean: float, observed: float) -> float:
+    """Factor that brings an iteration to the rotation's mean bottleneck; 1 where the bottleneck shows nothing to scale by."""
+    return mean / observed if observed > 0 else 1.0
+
+
+def mean_bottleneck(placements: Sequence[Placement]) -> Rates:
+    """Xb, Wb, Sb: means over all iterations."""
+    return Rates(fmean(p.bottleneck.switch for p in placements), fmean(p.bottleneck.server for p in placements))
+
+
+def aggregate(bottleneck: int, placements: Sequence[Placement]) -> Aggregate:
+    """placements: every iteration of the rotation, iteration 0 included."""
+    mean = mean_bottleneck(placements)
+    partitions = {bottleneck: mean}
+    total = mean.total
+    for placement in placements:
+        if placement.rotated is None:
+            continue
+        here = placement.bottleneck
+        total += placement.rotated.total * drift(mean.total, here.total)
+        partitions[placement.rotated_partition] = placement.rotated.scaled(
+            drift(mean.switch, here.switch), drift(mean.server, here.server)
+        )
+    return Aggregate(
+        total=total,
+        switch=sum(rates.switch for rates in partitions.values()),
+        server=sum(rates.server for rates in partitions.values()),
+        partitions=partitions,
+    )

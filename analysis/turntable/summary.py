@@ -1,0 +1,124 @@
+"""summary.csv: one row per cell and round, the columns of the design's contract. A value that is missing is empty, never 0."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turntable.histograms import PERCENTILES, Merged, merge
+from turntable.load import Run, TurnData
+from turntable.measurement import Measurement
+from turntable.reference import Reference
+from turntable.rotation import Placement, aggregate, drift, mean_bottleneck
+from turntable.verdict import Verdict, judge, worst_utilization
+
+PARAMETER_COLUMNS = ("method", "workload", "servers", "cache_size", "value_bytes", "theta")
+THROUGHPUT_COLUMNS = (
+    "aggregate_ops_per_s", "switch_ops_per_s", "server_ops_per_s", "normalized_throughput", "imbalance_ratio",
+)
+LATENCY_COLUMNS = ("latency_mean_us", *(f"latency_{name}_us" for name in PERCENTILES))
+COLUMNS = (
+    "experiment", "profile", "fidelity_class", "system", *PARAMETER_COLUMNS, "round", "capacity_ops_per_s",
+    *THROUGHPUT_COLUMNS, "predicted_normalized", "predicted_imbalance", "trace_normalized", "trace_imbalance", "paper_normalized",
+    "busiest_utilization", *LATENCY_COLUMNS, "iterations_ok", "iterations_failed", "retries", "verdict",
+)
+
+Row = dict[str, Any]
+
+
+def summarize(run: Run) -> list[Row]:
+    """Rows in the plan's order."""
+    reference = Reference(run.reference_file)
+    return [_row(run, turn, reference) for turn in run.turns]
+
+
+def to_csv(rows: Sequence[Row]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({column: _cell(row[column]) for column in COLUMNS})
+    return text.getvalue().encode()
+
+
+def verdict_of(run: Run, turn: TurnData) -> Verdict:
+    capacity = turn.parameters["capacity_ops_per_s"]
+    return judge(turn.measurements, turn.expected_iterations, run.plan.validity, capacity, run.fidelity_class)
+
+
+def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
+    parameters, measurements, prediction = turn.parameters, turn.measurements, turn.prediction
+    return {
+        "experiment": run.plan.experiment,
+        "profile": run.plan.profile,
+        "fidelity_class": run.fidelity_class,
+        "system": run.plan.system,
+        **{column: parameters[column] for column in PARAMETER_COLUMNS},
+        "round": turn.round,
+        "capacity_ops_per_s": parameters["capacity_ops_per_s"],
+        **_throughput(turn),
+        "predicted_normalized": prediction.infinite.normalized,
+        "predicted_imbalance": prediction.infinite.imbalance,
+        "trace_normalized": prediction.trace.normalized,
+        "trace_imbalance": prediction.trace.imbalance,
+        "paper_normalized": reference.value("normalized_throughput", parameters),
+        "busiest_utilization": worst_utilization(measurements, parameters["capacity_ops_per_s"]),
+        **_latency(turn),
+        "iterations_ok": len(measurements),
+        "iterations_failed": turn.failed_attempts,
+        "retries": sum(measurement.retries for measurement in measurements) if measurements else None,
+        "verdict": str(verdict_of(run, turn)),
+    }
+
+
+def placements(measurements: Sequence[Measurement]) -> list[Placement]:
+    result = []
+    for measurement in measurements:
+        bottleneck, *rotated = measurement.partitions
+        partition = rotated[0] if rotated else None
+        rates = measurement.rates(partition) if rotated else None
+        result.append(Placement(measurement.rates(bottleneck), partition, rates))
+    return result
+
+
+def _throughput(turn: TurnData) -> Row:
+    if not turn.complete:
+        return dict.fromkeys(THROUGHPUT_COLUMNS)
+    result = aggregate(turn.prediction.bottleneck, placements(turn.measurements))
+    return {
+        "aggregate_ops_per_s": result.total,
+        "switch_ops_per_s": result.switch,
+        "server_ops_per_s": result.server,
+        "normalized_throughput": result.normalized,
+        "imbalance_ratio": result.imbalance,
+    }
+
+
+def merged_latency(measurements: Sequence[Measurement]) -> Merged:
+    """Bottleneck: mean over the iterations. Rotated partitions: once each, scaled with the bottleneck's drift."""
+    rates = placements(measurements)
+    mean = mean_bottleneck(rates).total
+    parts = []
+    for measurement, placement in zip(measurements, rates, strict=True):
+        bottleneck, *rotated = measurement.partitions
+        parts += [(text, 1 / len(measurements)) for text in measurement.clients[bottleneck].histograms]
+        for partition in rotated:
+            weight = drift(mean, placement.bottleneck.total)
+            parts += [(text, weight) for text in measurement.clients[partition].histograms]
+    return merge(parts)
+
+
+def _latency(turn: TurnData) -> Row:
+    if not turn.complete:
+        return dict.fromkeys(LATENCY_COLUMNS)
+    merged = merged_latency(turn.measurements)
+    values: Mapping[str, float | None] = {name: merged.percentile(percent) for name, percent in PERCENTILES.items()}
+    return {"latency_mean_us": merged.mean(), **{f"latency_{name}_us": value for name, value in values.items()}}
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(round(value, 4)) if isinstance(value, float) else str(value)

@@ -1,0 +1,98 @@
+"""The table a run ends with, for a terminal of 100 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+WIDTH = 100
+MISSING = "-"
+
+
+@dataclass(frozen=True)
+class Column:
+    group: str  # neighbours of one group share a heading
+    head: str
+    key: str
+    form: str  # of a number; empty for a text
+
+    def text(self, row: Mapping[str, Any]) -> str:
+        value = row[self.key]
+        if value is None:
+            return MISSING
+        return format(value, self.form) if self.form else str(value).partition(":")[0]
+
+
+COLUMNS = (
+    Column("", "workload", "workload", ""),
+    Column("", "method", "method", ""),
+    Column("", "servers", "servers", "d"),
+    Column("normalized throughput", "predict", "predicted_normalized", ".2f"),
+    Column("normalized throughput", "trace", "trace_normalized", ".2f"),
+    Column("normalized throughput", "paper", "paper_normalized", ".2f"),
+    Column("normalized throughput", "measured", "normalized_throughput", ".2f"),
+    Column("imbalance", "predict", "predicted_imbalance", ".3f"),
+    Column("imbalance", "trace", "trace_imbalance", ".3f"),
+    Column("imbalance", "paper", "paper_imbalance", ".3f"),
+    Column("imbalance", "measured", "imbalance_ratio", ".3f"),
+    Column("aggregate", "ops/s", "aggregate_ops_per_s", ",.0f"),
+    Column("", "verdict", "verdict", ""),
+)
+
+
+def render(rows: Sequence[Mapping[str, Any]], overhead_s: float | None, directory: str) -> str:
+    """rows: of turntable.summary, with paper_imbalance; overhead_s: median per iteration; directory: of the run."""
+    first = rows[0]
+    title = f"{first['experiment']}, profile {first['profile']}, fidelity class {first['fidelity_class']}"
+    parts = [title, "", *_grid(rows), "", *_reasons(rows), *_notes(first, overhead_s), f"Results: {directory}"]
+    return "\n".join(parts)
+
+
+def _grid(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    cells = [[column.text(row) for column in COLUMNS] for row in rows]
+    widths = [max(len(column.head), *(len(line[i]) for line in cells)) for i, column in enumerate(COLUMNS)]
+    heads = [column.head for column in COLUMNS]
+    lines = [_groups(widths), *(_line(line, widths) for line in [heads, *cells])]
+    return [line.rstrip() for line in lines]
+
+
+def _line(texts: Sequence[str], widths: Sequence[int]) -> str:
+    parts = []
+    for column, text, width in zip(COLUMNS, texts, widths, strict=True):
+        parts.append(text.rjust(width) if column.form else text.ljust(width))
+    return " ".join(parts)
+
+
+def _groups(widths: Sequence[int]) -> str:
+    """The headings above neighbouring columns, centred between dashes."""
+    line, index = [], 0
+    while index < len(COLUMNS):
+        group = COLUMNS[index].group
+        end = index + 1
+        while group and end < len(COLUMNS) and COLUMNS[end].group == group:
+            end += 1
+        width = sum(widths[index:end]) + end - index - 1
+        line.append(f" {group} ".center(width, "-") if end - index > 1 else group.rjust(width))
+        index = end
+    return " ".join(line)
+
+
+def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = []
+    for row in rows:
+        if row["verdict"] != "valid":
+            text = f"{row['workload']}, {row['method']}, {row['servers']} servers, round {row['round']}: {row['verdict']}"
+            lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+    return [*lines, ""] if lines else []
+
+
+def _notes(first: Mapping[str, Any], overhead_s: float | None) -> list[str]:
+    notes = []
+    if first["fidelity_class"] == "emulated":
+        notes.append("Emulated testbed: compare ratios with the paper's, never the absolute ops/s.")
+    notes.append("Latencies in summary.csv are those of a saturated closed loop: queueing, not service.")
+    if overhead_s is not None:
+        notes.append(f"Overhead per iteration (wall - warm-up - measuring), median: {overhead_s:.2f} s")
+    return notes

@@ -1,0 +1,65 @@
+"""One phase of a run on all hosts at once: components' requests, sent through each host's connection.
+
+    node_phase: {components: [kvserver, kvclient], verb: prepare, deadline: prepare, at: {run: DIR, cell: ID, round: 0, iteration: 3}}
+
+deadline names one of the spec's deadlines. `begin` (verb) also takes the common start instant: it is `start_lead_ms` from now, and is
+returned as start_at_ns. save_to: a directory for each host's answers, written once.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from turntable_core import components, files
+from turntable_core.components import Context
+from turntable_core.node_calls import Answers
+from turntable_core.requests import Batches
+from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
+
+RAW_FORMAT = 1
+
+
+class ActionModule(RunAction):
+    ARGUMENTS = AT_ARGUMENT | {
+        "components": {"type": "list", "elements": "str", "required": True},
+        "verb": {"type": "str", "required": True},
+        "deadline": {"type": "str", "default": "command"},
+        "save_to": {"type": "path"},
+    }
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        testbed = self.testbed(task_vars)
+        context = read_context(arguments["at"], testbed)
+        result: dict[str, Any] = {"changed": arguments["verb"] != "collect"}
+        if arguments["verb"] == "begin":
+            lead_ns = context.parameters["start_lead_ms"] * 1_000_000
+            context = replace(context, start_at_ns=time.time_ns() + lead_ns)
+            result["start_at_ns"] = context.start_at_ns
+        batches = components.batches(arguments["components"], arguments["verb"], context)
+        deadline_s = _deadline_s(arguments["deadline"], context)
+        answers = self.node_calls(testbed, context.plan, task_vars).send(batches, deadline_s)
+        if arguments["save_to"]:
+            _save(Path(arguments["save_to"]), batches, answers)
+        return result
+
+
+def _deadline_s(name: str, context: Context) -> float:
+    """`measure` is as long as an iteration runs, and the allowance of a command."""
+    deadlines = context.plan.deadlines
+    if name != "measure":
+        return deadlines[name]
+    parameters = context.parameters
+    running_s = parameters["warmup_s"] + parameters["measure_s"] + parameters["drain_s"] + parameters["start_lead_ms"] / 1000
+    return running_s + 2 * deadlines["command"]
+
+
+def _save(directory: Path, batches: Batches, answers: Answers) -> None:
+    for host, requests in batches.items():
+        items = [
+            {"node": request.node, "command": request.command, "result": result}
+            for request, result in zip(requests, answers[host], strict=True)
+        ]
+        files.write_once(directory / f"{host}.json", files.to_json({"format": RAW_FORMAT, "host": host, "answers": items}))

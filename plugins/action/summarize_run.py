@@ -1,0 +1,34 @@
+"""Judges and aggregates a run from its raw files: summary.csv and the terminal table.
+
+    summarize_run: {run: DIR, fail_on_invalid: true}
+
+Fails when a verdict is invalid and fail_on_invalid is set, after summary.csv is written and with the reasons.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from turntable.summarize import summarize_directory
+from turntable_core.run_action import RunAction
+
+
+class ActionModule(RunAction):
+    ARGUMENTS = {
+        "run": {"type": "path", "required": True},
+        "fail_on_invalid": {"type": "bool", "default": True},
+    }
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        summary = summarize_directory(Path(arguments["run"]))
+        result = {"changed": True, "report": "\n" + summary.table, "valid": summary.valid}
+        if arguments["fail_on_invalid"] and not summary.valid:
+            result |= {"failed": True, "msg": f"not every verdict is valid:\n{summary.reasons}\n{HELP}"}
+        return result
+
+
+HELP = (
+    "The numbers and reasons are in summary.csv. docs/experiments.md explains the verdicts; "
+    "-e fail_on_invalid=false ends such a run without an error."
+)

@@ -1,0 +1,98 @@
+"""Standard output of a playbook for a reader: one line per iteration, the result tables, and every failure in full.
+
+With -v or more it shows what Ansible's default callback shows.
+"""
+
+from __future__ import annotations
+
+from ansible import constants as C
+from ansible.plugins.callback.default import CallbackModule as DefaultCallback
+
+DOCUMENTATION = """
+name: progress
+type: stdout
+short_description: One line per iteration of a run, and failures in full
+description:
+  - Tasks that went well are not shown. A task result with C(progress) becomes a line, one with C(report) is printed as it is.
+extends_documentation_fragment:
+  - default_callback
+  - result_format_callback
+requirements:
+  - set as stdout in configuration
+"""
+
+
+class CallbackModule(DefaultCallback):
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "progress"
+
+    @property
+    def _quiet(self) -> bool:
+        return self._display.verbosity == 0
+
+    def v2_playbook_on_play_start(self, play):
+        if not self._quiet:
+            super().v2_playbook_on_play_start(play)
+        elif play.get_name():
+            self._display.display(play.get_name(), color=C.COLOR_HIGHLIGHT)
+
+    def v2_playbook_on_task_start(self, task, is_conditional):
+        # A failure prints the banner of its task itself.
+        if not self._quiet:
+            super().v2_playbook_on_task_start(task, is_conditional)
+
+    def v2_runner_on_start(self, host, task):
+        if not self._quiet:
+            super().v2_runner_on_start(host, task)
+
+    def v2_playbook_on_include(self, included_file):
+        if not self._quiet:
+            super().v2_playbook_on_include(included_file)
+
+    def v2_runner_on_skipped(self, result):
+        if not self._quiet:
+            super().v2_runner_on_skipped(result)
+
+    def v2_runner_item_on_ok(self, result):
+        if not self._quiet:
+            super().v2_runner_item_on_ok(result)
+
+    def v2_runner_item_on_skipped(self, result):
+        if not self._quiet:
+            super().v2_runner_item_on_skipped(result)
+
+    def v2_runner_on_ok(self, result):
+        content = result.result
+        if not self._quiet or content.get("_ansible_verbose_always"):
+            super().v2_runner_on_ok(result)
+        else:
+            self._handle_warnings_and_exception(result)
+        if "progress" in content:
+            self._display.display(progress_line(content["progress"]))
+        if "report" in content:
+            self._display.display(content["report"])
+
+    def v2_playbook_on_stats(self, stats):
+        if not self._quiet or stats.failures or stats.dark:
+            super().v2_playbook_on_stats(stats)
+
+
+def progress_line(progress: dict) -> str:
+    """`iteration  3/16  workloada nocache 16  partitions 14+1  9,987 ops/s  utilization 0.999  1 min 20 s left`"""
+    total = str(progress["total"])
+    partitions = "+".join(str(partition) for partition in progress["partitions"])
+    head = (
+        f"iteration {progress['done']:>{len(total)}}/{total}  {progress['workload']} {progress['method']} {progress['servers']}"
+        f" round {progress['round']}  partitions {partitions:<7}"
+    )
+    if progress["status"] != "ok":
+        return f"{head}  failed ({progress['failure_class']}): {progress['message']}"
+    used = "" if progress["utilization"] is None else f"  utilization {progress['utilization']:.3f}"
+    return f"{head}  {progress['ops_per_s']:>9,.0f} ops/s{used}  ETA {duration(progress['eta_s'])}"
+
+
+def duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,32 @@
+"""The owner of a host's nodes: started through the connection, then asked like any node (docs/architecture.md §2)."""
+
+from __future__ import annotations
+
+import shlex
+
+from turntable_core.components import Context
+from turntable_core.requests import Batches, Request
+
+NODE = "supervisor"
+
+
+def command_lines(context: Context) -> dict[str, str]:
+    """Host -> the shell command that starts its supervisor in the background."""
+    lease = context.plan.deadlines["lease"]
+    return {
+        host.name: f"mkdir -p -m 0755 {shlex.quote(host.run_dir)} && " + shlex.join([
+            f"{host.bin_dir}/supervisor", "--directory", host.run_dir, "--testbed", context.testbed.id, "--host", host.name,
+            "--lease", f"{lease:g}", "--daemonize",
+        ])
+        for host in context.testbed.hosts
+    }
+
+
+def spawn(context: Context, name: str, argv: list[str]) -> Request:
+    """Starts a node; answered once the node itself answers `ping`."""
+    return Request(NODE, "spawn", {"name": name, "argv": argv, "deadline_s": context.plan.deadlines["start_nodes"]})
+
+
+def stop(context: Context) -> Batches:
+    """Ends every node of every host, and the supervisors."""
+    return {host.name: [Request(NODE, "shutdown")] for host in context.testbed.hosts}

@@ -1,0 +1,129 @@
+"""Runs one command on each of several hosts at once, through each host's own Ansible connection.
+
+For action plugins: a module call per host costs 0.24 CPU-seconds, a command through the connection a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible import constants as C
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.loader import become_loader, connection_loader
+
+
+@dataclass(frozen=True)
+class Command:
+    host: str
+    line: str  # for the host's shell
+    stdin: bytes = b""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did; `failure` says why there is no status (`unreachable` or `timeout`)."""
+
+    host: str
+    status: int | None
+    stdout: bytes = b""
+    stderr: bytes = b""
+    failure: str | None = None
+    message: str = ""
+
+
+class HostConnections:
+    """Connections of many hosts, opened when first used and kept for the life of the object."""
+
+    def __init__(self, play_context: Any, hostvars: Mapping[str, Mapping[str, Any]]) -> None:
+        self._play_context = play_context
+        self._hostvars = hostvars
+        self._connections: dict[str, Any] = {}
+
+    def run(
+        self,
+        commands: Iterable[Command],
+        deadline_s: float,
+        every_s: float | None = None,
+        tick: Callable[[set[str]], Iterable[Command]] | None = None,
+    ) -> dict[str, Outcome]:
+        """Runs all commands concurrently; returns host -> outcome when all have ended or the deadline has passed.
+
+        tick: called every `every_s` seconds with the hosts that are still busy; the commands it returns are run for the idle hosts,
+        and their outcomes are dropped.
+        """
+        commands = list(commands)
+        done: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        for command in commands:
+            self._launch(command, done.put)
+        outcomes: dict[str, Outcome] = {}
+        end = time.monotonic() + deadline_s
+        next_tick = time.monotonic() + every_s if every_s else end
+        while len(outcomes) < len(commands) and (now := time.monotonic()) < end:
+            try:
+                outcome = done.get(timeout=max(0.0, min(end, next_tick) - now))
+                outcomes[outcome.host] = outcome
+            except queue.Empty:
+                next_tick += every_s or deadline_s
+                busy = {command.host for command in commands} - outcomes.keys()
+                for command in tick(busy) if tick else ():
+                    self._launch(command, lambda outcome: None)
+        for command in commands:
+            message = f"no answer within {deadline_s:g} s"
+            outcomes.setdefault(command.host, Outcome(command.host, None, failure="timeout", message=message))
+        return outcomes
+
+    def _launch(self, command: Command, report: Callable[[Outcome], None]) -> None:
+        # A daemon thread: one that hangs in a dead connection must not keep the worker from ending.
+        try:
+            connection = self._connection(command.host)
+        except AnsibleError as error:
+            report(Outcome(command.host, None, failure="unreachable", message=str(error)))
+            return
+        threading.Thread(target=lambda: report(_execute(connection, command)), daemon=True).start()
+
+    def _connection(self, host: str) -> Any:
+        if host not in self._connections:
+            self._connections[host] = self._open(host)
+        return self._connections[host]
+
+    def _open(self, host: str) -> Any:
+        variables = self._hostvars[host]
+        kind = variables.get("ansible_connection", "ssh")
+        play_context = self._play_context.copy()
+        play_context.connection = kind
+        play_context.remote_addr = variables.get("ansible_host", host)
+        connection = connection_loader.get(kind, play_context, None, task_uuid="", ansible_playbook_pid=str(os.getppid()))
+        if connection is None:
+            raise AnsibleError(f"host {host}: there is no connection plugin {kind!r}")
+        connection.set_options(var_options=_options("connection", connection, variables))
+        connection._shell.set_options(var_options=_options("shell", connection._shell, variables))
+        if variables.get("ansible_become"):
+            become = become_loader.get(variables.get("ansible_become_method", "sudo"))
+            become.set_options(var_options=_options("become", become, variables))
+            connection.set_become_plugin(become)
+        return connection
+
+
+def _options(kind: str, plugin: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The host's values of the variables that a plugin declares."""
+    names = C.config.get_plugin_vars(kind, plugin._load_name)
+    return {name: variables[name] for name in names if name in variables}
+
+
+def _execute(connection: Any, command: Command) -> Outcome:
+    try:
+        line = command.line
+        if connection.become is not None:
+            line = connection.become.build_become_command(line, connection._shell)
+        status, stdout, stderr = connection.exec_command(line, in_data=command.stdin, sudoable=connection.become is not None)
+        return Outcome(command.host, status, stdout, stderr)
+    except AnsibleConnectionFailure as error:
+        return Outcome(command.host, None, failure="unreachable", message=str(error))
+    except Exception as error:  # a thread must always report, whatever a connection plugin raises
+        return Outcome(command.host, None, failure="unreachable", message=f"{type(error).__name__}: {error}")

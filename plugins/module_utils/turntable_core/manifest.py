@@ -1,0 +1,111 @@
+"""What a run was made with: enough to tell two runs apart, and to repeat one."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from turntable_core.files import digest_of_file
+from turntable_core.testbed import Testbed
+
+MANIFEST_FORMAT = 1
+
+_DEBIAN_PACKAGES = ("gcc-12", "librocksdb7.8", "librocksdb-dev", "iproute2", "ethtool")
+_PYTHON_PACKAGES = ("ansible-core", "jsonschema", "hdrhistogram", "pandas", "pyroute2")
+
+
+def make_manifest(
+    repository: Path,
+    build_directory: Path,
+    testbed: Testbed,
+    extra_vars: Mapping[str, Any],
+    experiment_file: Path,
+    connections: Mapping[str, str],
+) -> dict[str, Any]:
+    """connections: host -> connection plugin. Hashes are of the controller's build."""
+    return {
+        "format": MANIFEST_FORMAT,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "fidelity_class": testbed.fidelity_class,
+        "testbed": testbed.id,
+        "inventory_digest": testbed.digest,
+        "connections": dict(connections),
+        "experiment_file": str(experiment_file.relative_to(repository)) if experiment_file.is_relative_to(repository) else str(experiment_file),
+        "experiment_digest": digest_of_file(experiment_file),
+        "extra_vars": {name: value for name, value in extra_vars.items() if "pass" not in name},
+        "git": git_state(repository),
+        "binaries": _digests(build_directory / "bin", build_directory),
+        "p4_programs": _digests(build_directory / "lib" / "p4", build_directory),
+        "p4_sources": _digests(repository / "p4", repository, "**/*.p4"),
+        "machine": _machine(),
+        "packages": _packages(),
+    }
+
+
+def git_state(repository: Path) -> dict[str, Any] | None:
+    """Commit and whether tracked files differ from it; None outside a git checkout."""
+    commit = _output(["git", "-C", str(repository), "rev-parse", "HEAD"])
+    if commit is None:
+        return None
+    changed = _output(["git", "-C", str(repository), "status", "--porcelain"]) or ""
+    return {"commit": commit, "clean": not changed, "changed": [line[3:] for line in changed.splitlines()][:50]}
+
+
+def _digests(directory: Path, relative_to: Path, pattern: str = "*") -> dict[str, str]:
+    paths = sorted(path for path in directory.glob(pattern) if path.is_file())
+    return {str(path.relative_to(relative_to)): digest_of_file(path) for path in paths}
+
+
+def _machine() -> dict[str, Any]:
+    uname = os.uname()
+    return {
+        "kernel": uname.release,
+        "kernel_version": uname.version,
+        "architecture": uname.machine,
+        "cpu": _cpu_model(),
+        "cpus": len(os.sched_getaffinity(0)),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "os": _os_name(),
+        "python": platform.python_version(),
+    }
+
+
+def _cpu_model() -> str | None:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return None
+
+
+def _os_name() -> str | None:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return None
+
+
+def _packages() -> dict[str, str]:
+    versions = {}
+    for name in _PYTHON_PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    listing = _output(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *_DEBIAN_PACKAGES], accept_failure=True) or ""
+    versions.update(line.split(" ", 1) for line in listing.splitlines() if not line.endswith(" "))
+    return versions
+
+
+def _output(argv: list[str], accept_failure: bool = False) -> str | None:
+    """Standard output, or None when the program is missing or failed. accept_failure: it may list only part."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.rstrip("\n") if done.returncode == 0 or accept_failure else None

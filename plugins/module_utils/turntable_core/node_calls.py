@@ -1,0 +1,79 @@
+"""Sends each host its batch of requests through `nodectl` and keeps every host's lease alive meanwhile."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from turntable_core.connections import Command, HostConnections, Outcome
+from turntable_core.errors import PhaseError
+from turntable_core.requests import Batches, Request
+from turntable_core.testbed import Host
+
+# Over nodectl's own deadline: to open a connection and to bring the answers back.
+CONNECTION_ALLOWANCE_S = 10.0
+
+# Error codes of nodes (docs/architecture.md §2) that are not simply `command_error`.
+_CLASS_OF_CODE = {"timeout": "timeout", "unavailable": "node_lost", "full": "environment"}
+
+Answers = dict[str, list[dict[str, Any]]]
+
+
+class NodeCalls:
+    """Requests to the nodes of a testbed's hosts."""
+
+    def __init__(self, connections: HostConnections, hosts: Iterable[Host], lease_s: float) -> None:
+        self._connections = connections
+        self._hosts = {host.name: host for host in hosts}
+        self._lease_s = lease_s
+
+    def send(self, batches: Batches, deadline_s: float) -> Answers:
+        """Host -> the `result` of each of its requests. Raises PhaseError when any host failed, after all have ended."""
+        commands = [self._command(name, requests, deadline_s) for name, requests in batches.items()]
+        outcomes = self._connections.run(
+            commands, deadline_s + CONNECTION_ALLOWANCE_S, every_s=self._lease_s / 5, tick=self._renewals
+        )
+        answers, failures = {}, []
+        for name, requests in batches.items():
+            try:
+                answers[name] = _results(self._hosts[name], requests, outcomes[name])
+            except PhaseError as error:
+                failures.append(error)
+        if failures:
+            raise PhaseError(failures[0].failure_class, "\n".join(str(error) for error in failures))
+        return answers
+
+    def _command(self, name: str, requests: list[Request], deadline_s: float) -> Command:
+        host = self._hosts[name]
+        argv = [f"{host.bin_dir}/nodectl", "--directory", host.run_dir, "--deadline", f"{deadline_s:g}", "--lease", f"{self._lease_s:g}"]
+        return Command(name, shlex.join(argv), json.dumps([asdict(request) for request in requests]).encode())
+
+    def _renewals(self, busy: set[str]) -> list[Command]:
+        renew = [Request("supervisor", "renew", {"lease_s": self._lease_s})]
+        return [self._command(name, renew, self._lease_s) for name in self._hosts if name not in busy]
+
+
+def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict[str, Any]]:
+    if outcome.failure:
+        sent = ", ".join(f"{request.node} {request.command}" for request in requests)
+        raise PhaseError(outcome.failure, f"host {host.name}: {outcome.message} (sent: {sent})")
+    try:
+        answers = json.loads(outcome.stdout)
+    except ValueError:
+        text = (outcome.stderr or outcome.stdout).decode(errors="replace").strip()
+        raise PhaseError("command_error", f"host {host.name}: nodectl ended with status {outcome.status}: {text}") from None
+    for request, answer in zip(requests, answers, strict=True):
+        if not answer["ok"]:
+            raise _failure(host, request, answer["error"])
+    return [answer["result"] for answer in answers]
+
+
+def _failure(host: Host, request: Request, error: Mapping[str, str]) -> PhaseError:
+    message = (
+        f"host {host.name}, node {request.node}, command {request.command}: {error['message']} [{error['code']}]; "
+        f"log: {host.run_dir}/{request.node}.log on {host.name}"
+    )
+    return PhaseError(_CLASS_OF_CODE.get(error["code"], "command_error"), message)

@@ -1,0 +1,193 @@
+"""Spec at one scale -> cells x rounds x iterations.
+
+A cell is one combination of factor levels with all constants resolved; its id is a hash of those parameters, so the same
+parameters have the same id in every run. A turn is one round of a cell: one pass of the servers through the rotation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from turntable_core.errors import InputError, TurntableError
+from turntable_core.spec import Scale
+
+PLAN_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Composition:
+    """How requests fall onto partitions: shares sum to 1 (less the share a cache absorbs)."""
+
+    shares: tuple[float, ...]
+    normalized: float
+    imbalance: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the workload analyzer says about one turn."""
+
+    bottleneck: int  # the busiest partition of the round's own trace
+    infinite: Composition  # of the distribution itself
+    trace: Composition  # of the finite, seeded traces that the clients replay
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One placement: the bottleneck partition on server host 0, and a rotated one on server host 1 (none in iteration 0)."""
+
+    index: int
+    bottleneck: int
+    rotated: int | None
+
+    @property
+    def partitions(self) -> list[int]:
+        return [self.bottleneck] if self.rotated is None else [self.bottleneck, self.rotated]
+
+    @property
+    def rotated_position(self) -> int:
+        """Place of the rotated partition in the ascending list of all others; its UDP port is 1152 plus this."""
+        if self.rotated is None:
+            raise ValueError("iteration 0 has no rotated partition")
+        return self.rotated - (self.rotated > self.bottleneck)
+
+
+@dataclass(frozen=True)
+class Cell:
+    id: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Turn:
+    cell: Cell
+    round: int
+    prediction: Prediction
+
+    @property
+    def iterations(self) -> list[Iteration]:
+        return rotation(self.cell.parameters["servers"], self.prediction.bottleneck)
+
+
+@dataclass(frozen=True)
+class Plan:
+    experiment: str
+    profile: str
+    system: str
+    title: str
+    rounds: int
+    deadlines: Mapping[str, float]
+    validity: Mapping[str, Any]
+    turns: tuple[Turn, ...]
+
+    @property
+    def iteration_count(self) -> int:
+        return sum(len(turn.iterations) for turn in self.turns)
+
+    def turn(self, cell_id: str, round_: int) -> Turn:
+        return next(turn for turn in self.turns if (turn.cell.id, turn.round) == (cell_id, round_))
+
+
+def rotation(servers: int, bottleneck: int) -> list[Iteration]:
+    """Iteration 0: the bottleneck alone; then the bottleneck with every other partition, ascending (FarReach reference §6.1)."""
+    others = [partition for partition in range(servers) if partition != bottleneck]
+    return [Iteration(0, bottleneck, None)] + [Iteration(i, bottleneck, other) for i, other in enumerate(others, start=1)]
+
+
+def cell_id(parameters: Mapping[str, Any]) -> str:
+    canonical = json.dumps(parameters, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def cells_of(scale: Scale) -> list[Cell]:
+    """The product of the factors, in the order the spec lists them, with every constant resolved."""
+    names = list(scale.factors)
+    cells = []
+    for levels in itertools.product(*scale.factors.values()):
+        chosen = dict(zip(names, levels, strict=True))
+        parameters = chosen | {name: _resolve(scale, name, value, chosen) for name, value in scale.constants.items()}
+        _check_complete(scale, parameters)
+        cells.append(Cell(cell_id(parameters), parameters))
+    return cells
+
+
+def make_plan(scale: Scale, predict: Callable[[Mapping[str, Any], int], Prediction]) -> Plan:
+    """predict(parameters, round) asks the workload analyzer."""
+    turns = [Turn(cell, round_, predict(cell.parameters, round_)) for cell, round_ in itertools.product(cells_of(scale), range(scale.rounds))]
+    experiment = scale.experiment
+    return Plan(
+        experiment=experiment.id,
+        profile=scale.profile,
+        system=experiment.system,
+        title=experiment.document["title"],
+        rounds=scale.rounds,
+        deadlines=scale.deadlines,
+        validity=scale.validity,
+        turns=tuple(turns),
+    )
+
+
+def to_json(plan: Plan) -> dict[str, Any]:
+    """The content of plan.json; iterations are listed so that readers need not know the rotation."""
+    document = {"format": PLAN_FORMAT} | {key: value for key, value in asdict(plan).items() if key != "turns"}
+    cells = {turn.cell.id: dict(turn.cell.parameters) for turn in plan.turns}
+    turns = [
+        {
+            "cell": turn.cell.id,
+            "round": turn.round,
+            "prediction": asdict(turn.prediction),
+            "iterations": [{"index": it.index, "partitions": it.partitions} for it in turn.iterations],
+        }
+        for turn in plan.turns
+    ]
+    return document | {"cells": cells, "turns": turns}
+
+
+def from_json(document: Mapping[str, Any]) -> Plan:
+    if document.get("format") != PLAN_FORMAT:
+        raise TurntableError(f"plan.json: format {document.get('format')!r} is not {PLAN_FORMAT}; it was written by another version")
+    turns = []
+    for item in document["turns"]:
+        prediction = item["prediction"]
+        infinite, trace = (
+            Composition(tuple(prediction[kind]["shares"]), prediction[kind]["normalized"], prediction[kind]["imbalance"])
+            for kind in ("infinite", "trace")
+        )
+        cell = Cell(item["cell"], document["cells"][item["cell"]])
+        turns.append(Turn(cell, item["round"], Prediction(prediction["bottleneck"], infinite, trace)))
+    keys = ("experiment", "profile", "system", "title", "rounds", "deadlines", "validity")
+    return Plan(**{key: document[key] for key in keys}, turns=tuple(turns))
+
+
+def all_iterations(plan: Plan) -> Iterator[tuple[Turn, Iteration]]:
+    for turn in plan.turns:
+        for iteration in turn.iterations:
+            yield turn, iteration
+
+
+def _resolve(scale: Scale, name: str, value: Any, levels: Mapping[str, Any]) -> Any:
+    """A constant's value in one cell: `{by: factor, values: {level: value}, otherwise: value}` selects by a factor."""
+    if not isinstance(value, Mapping):
+        return value
+    where = f"{scale.experiment.file}: constants.{name}"
+    if value["by"] not in levels:
+        raise InputError(where, "by", value["by"], f"a factor of this experiment: {', '.join(levels)}")
+    level = levels[value["by"]]
+    if level in value["values"]:
+        return value["values"][level]
+    if "otherwise" not in value:
+        raise InputError(where, "values", list(value["values"]), f"a value for {value['by']} {level}, or `otherwise`")
+    return value["otherwise"]
+
+
+def _check_complete(scale: Scale, parameters: Mapping[str, Any]) -> None:
+    required = scale.experiment.system_schema["$defs"]["parameters"]["required"]
+    for name in required:
+        if name not in parameters:
+            where = f"{scale.experiment.file}: profiles.{scale.profile}"
+            raise InputError(where, name, None, "a value: neither the experiment nor the profile sets it")

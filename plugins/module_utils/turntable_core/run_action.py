@@ -1,0 +1,74 @@
+"""Base of the action plugins of a run: arguments, errors as results, the testbed and the nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from turntable_core.components import Context
+from turntable_core.connections import HostConnections
+from turntable_core.errors import PhaseError, TurntableError
+from turntable_core.node_calls import NodeCalls
+from turntable_core.plan import Plan
+from turntable_core.run_directory import RunDirectory
+from turntable_core.testbed import Testbed, read_testbed
+
+
+class RunAction(ActionBase):
+    """Subclasses set ARGUMENTS (an Ansible argument spec) and define `perform`."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    ARGUMENTS: dict[str, dict[str, Any]] = {}
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """The result of the task. A TurntableError becomes a failed task with its text."""
+        raise NotImplementedError
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        del tmp
+        super().run(task_vars=task_vars)
+        _, arguments = self.validate_argument_spec(self.ARGUMENTS)
+        try:
+            return self.perform(arguments, task_vars or {})
+        except PhaseError as error:
+            return {"failed": True, "msg": str(error), "failure_class": error.failure_class}
+        except TurntableError as error:
+            return {"failed": True, "msg": str(error)}
+
+    def testbed(self, task_vars: dict[str, Any]) -> Testbed:
+        return read_testbed(task_vars["hostvars"], task_vars["groups"])
+
+    def connections(self, task_vars: dict[str, Any]) -> HostConnections:
+        return HostConnections(self._play_context, task_vars["hostvars"])
+
+    def node_calls(self, testbed: Testbed, plan: Plan, task_vars: dict[str, Any]) -> NodeCalls:
+        return NodeCalls(self.connections(task_vars), testbed.hosts, plan.deadlines["lease"])
+
+
+# Which run, turn (round of a cell) and iteration a task is about; the latter two may be left out.
+AT_ARGUMENT = {
+    "at": {
+        "type": "dict",
+        "required": True,
+        "options": {
+            "run": {"type": "path", "required": True},
+            "cell": {"type": "str"},
+            "round": {"type": "int"},
+            "iteration": {"type": "int"},
+        },
+    }
+}
+
+
+def read_context(at: dict[str, Any], testbed: Testbed) -> Context:
+    """The context that an `at` argument names."""
+    plan = RunDirectory(Path(at["run"])).plan()
+    if at["cell"] is None:
+        return Context(testbed, plan)
+    turn = plan.turn(at["cell"], at["round"])
+    if at["iteration"] is None:
+        return Context(testbed, plan, turn)
+    return Context(testbed, plan, turn, turn.iterations[at["iteration"]])

@@ -1,0 +1,109 @@
+"""The testbed as the run needs it, read from inventory variables (names: docs/inventory.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from turntable_core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Host:
+    name: str
+    bin_dir: str
+    run_dir: str
+    state_dir: str
+
+
+@dataclass(frozen=True)
+class DataHost(Host):
+    """A client or server machine: one NIC on the data network, one port of the switch."""
+
+    address: str
+    mac: str
+    switch_port: int
+    switch_interface: str
+
+
+@dataclass(frozen=True)
+class SwitchHost(Host):
+    target: str
+    p4_dir: str
+    cpu_port: int
+    cpu_interface: str
+
+
+@dataclass(frozen=True)
+class Testbed:
+    id: str
+    fidelity_class: str
+    switch: SwitchHost
+    clients: tuple[DataHost, ...]
+    servers: tuple[DataHost, ...]
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        return (self.switch, *self.clients, *self.servers)
+
+    @property
+    def data_hosts(self) -> tuple[DataHost, ...]:
+        return (*self.clients, *self.servers)
+
+    @property
+    def digest(self) -> str:
+        """Equal digests: the same machines, addresses and ports."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+
+def read_testbed(hostvars: Mapping[str, Mapping[str, Any]], groups: Mapping[str, list[str]]) -> Testbed:
+    """hostvars, groups: Ansible's variables of those names. Raises InputError for what is missing."""
+    (switch,) = _group(groups, "switches", 1, 1)
+    clients = _group(groups, "clients", 1, None)
+    servers = _group(groups, "servers", 2, 2)
+    return Testbed(
+        id=_variable(hostvars, switch, "turntable_testbed_id"),
+        fidelity_class=_variable(hostvars, switch, "turntable_fidelity_class"),
+        switch=SwitchHost(
+            **_common(hostvars, switch),
+            target=_variable(hostvars, switch, "turntable_switch_target"),
+            p4_dir=_variable(hostvars, switch, "turntable_p4_dir"),
+            cpu_port=int(_variable(hostvars, switch, "turntable_cpu_port")),
+            cpu_interface=_variable(hostvars, switch, "turntable_cpu_interface"),
+        ),
+        clients=tuple(_data_host(hostvars, name) for name in clients),
+        servers=tuple(_data_host(hostvars, name) for name in servers),
+    )
+
+
+def _data_host(hostvars: Mapping[str, Mapping[str, Any]], name: str) -> DataHost:
+    return DataHost(
+        **_common(hostvars, name),
+        address=_variable(hostvars, name, "turntable_data_address"),
+        mac=_variable(hostvars, name, "turntable_data_mac"),
+        switch_port=int(_variable(hostvars, name, "turntable_switch_port")),
+        switch_interface=_variable(hostvars, name, "turntable_switch_interface"),
+    )
+
+
+def _common(hostvars: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, str]:
+    keys = ("bin_dir", "run_dir", "state_dir")
+    return {"name": name} | {key: str(_variable(hostvars, name, f"turntable_{key}")) for key in keys}
+
+
+def _group(groups: Mapping[str, list[str]], name: str, least: int, most: int | None) -> list[str]:
+    hosts = list(groups.get(name, []))
+    if len(hosts) < least or (most is not None and len(hosts) > most):
+        expected = f"{least} host(s)" if most == least else f"{least} to {most or 'any number of'} hosts"
+        raise InputError("inventory", f"group {name}", hosts, expected)
+    return hosts
+
+
+def _variable(hostvars: Mapping[str, Mapping[str, Any]], host: str, name: str) -> Any:
+    try:
+        return hostvars[host][name]
+    except KeyError:
+        raise InputError(f"inventory: host {host}", name, None, "a value: the variable is missing") from None
