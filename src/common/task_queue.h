@@ -55,6 +55,12 @@ class TaskQueue {
 
   int fd() const { return event_.get(); }
 
+  // Any thread: makes fd() readable although there may be no task.
+  void wake() {
+    pending_.store(true, std::memory_order_release);
+    ::eventfd_write(event_.get(), 1);
+  }
+
   // The loop's thread. Cheap when there is nothing to do.
   void run_pending() {
     if (!pending_.exchange(false, std::memory_order_acquire)) return;
@@ -101,8 +107,7 @@ class TaskQueue {
         throw CommandError("unavailable", "the node is ending and takes no more commands");
       entries_.push_back(entry);
     }
-    pending_.store(true, std::memory_order_release);
-    ::eventfd_write(event_.get(), 1);
+    wake();
   }
 
   std::deque<std::shared_ptr<Entry>> take_all() {

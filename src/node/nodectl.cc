@@ -88,6 +88,7 @@ class Session {
   }
 
   Json run(const Request& request) {
+    if (lease_) lease_->renew(deadline_);
     auto& client = clients_[request.node];
     if (!client) client = std::make_unique<ControlClient>(directory_, request.node);
     ControlClient::CallOptions options;

@@ -1,0 +1,34 @@
+#include "softswitch/frame_pool.h"
+
+#include <sys/mman.h>
+
+#include "common/errno_error.h"
+
+namespace turntable::softswitch {
+
+void Frame::reset(std::uint32_t length) {
+  packet = dataplane::Packet{};
+  packet.data = buffer + dataplane::kHeadroom;
+  packet.length = length;
+  packet.headroom = dataplane::kHeadroom;
+  packet.tailroom = static_cast<std::uint32_t>(kFrameBufferBytes - dataplane::kHeadroom - length);
+}
+
+FramePool::FramePool(std::size_t frames) : frames_(frames) {
+  const std::size_t bytes = frames * kFrameBufferBytes;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    throw errno_error("cannot map " + std::to_string(bytes) + " bytes of frame buffers");
+  ::madvise(memory, bytes, MADV_HUGEPAGE);  // fewer TLB misses where it works; only a hint
+  memory_ = static_cast<std::uint8_t*>(memory);
+  for (std::size_t i = frames; i-- > 0;) {
+    frames_[i].buffer = memory_ + i * kFrameBufferBytes;
+    release(&frames_[i]);
+  }
+}
+
+FramePool::~FramePool() {
+  ::munmap(memory_, frames_.size() * kFrameBufferBytes);
+}
+
+}  // namespace turntable::softswitch

@@ -1,0 +1,122 @@
+// softswitch: runs a compiled P4 program on network interfaces; docs/architecture.md §5.
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "node/control_server.h"
+#include "softswitch/af_packet_port.h"
+#include "softswitch/event_loop.h"
+#include "softswitch/pipeline.h"
+#include "softswitch/switch_control.h"
+
+namespace turntable::softswitch {
+namespace {
+
+// Every receive call needs kBatch free frames; the rest is what the traffic manager may hold.
+constexpr std::size_t kMinFrames = 2 * kBatch;
+
+struct Options {
+  std::filesystem::path directory;
+  std::string name = "softswitch";
+  std::string program;
+  std::vector<std::string> ports;  // NUMBER=INTERFACE
+  std::vector<std::string> cpu_ports;
+  std::size_t frames = 2048;
+  int receive_buffer_bytes = kDefaultReceiveBufferBytes;
+  std::uint64_t busy_poll_ns = kDefaultBusyPollNs;
+};
+
+struct PortArgument {
+  std::uint16_t number;
+  std::string interface;
+};
+
+PortArgument parse_port(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  std::uint16_t number = 0;
+  const char* end = text.data() + std::min(equals, text.size());
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (equals == std::string::npos || parsed.ec != std::errc() || parsed.ptr != end ||
+      equals + 1 == text.size()) {
+    throw std::runtime_error("port \"" + text +
+                             "\": expected NUMBER=INTERFACE, for instance 1=veth1");
+  }
+  return {number, text.substr(equals + 1)};
+}
+
+PortTable open_ports(const Options& options) {
+  PortTable ports;
+  const auto open = [&](const std::vector<std::string>& arguments, bool is_cpu) {
+    for (const std::string& argument : arguments) {
+      const PortArgument port = parse_port(argument);
+      ports.add(std::make_unique<AfPacketPort>(port.number, port.interface, is_cpu,
+                                               options.receive_buffer_bytes));
+    }
+  };
+  open(options.ports, false);
+  open(options.cpu_ports, true);
+  return ports;
+}
+
+// Runs until `shutdown` or a signal. Returns the exit status.
+int run(const Options& options) {
+  node::ControlServer server(options.directory, options.name);
+  const auto program = dataplane::load_program(options.program.c_str());
+  const PortTable ports = open_ports(options);
+  FramePool pool(options.frames);
+  Pipeline pipeline(*program, ports, pool);
+  EventLoop loop(ports, pool, pipeline);
+  loop.set_busy_poll_ns(options.busy_poll_ns);
+  SwitchControl control(*program, ports, pipeline, loop);
+  control.serve(server);
+  server.set_state("forwarding");
+
+  int status = 0;
+  std::thread pipeline_thread([&] {
+    try {
+      loop.run();
+    } catch (const std::exception& error) {
+      std::cerr << "softswitch: the pipeline thread failed: " << error.what() << std::endl;
+      status = 1;
+      loop.tasks().close();
+      server.request_shutdown();
+    }
+  });
+  server.run();
+  loop.stop();
+  pipeline_thread.join();
+  return status;
+}
+
+}  // namespace
+}  // namespace turntable::softswitch
+
+int main(int argc, char** argv) {
+  using namespace turntable::softswitch;
+  Options options;
+  CLI::App app("Runs a compiled P4 program on network interfaces.");
+  app.add_option("--directory", options.directory, "run directory for the control socket")
+      ->required();
+  app.add_option("--name", options.name, "node name")->capture_default_str();
+  app.add_option("--program", options.program, "compiled program, lib/p4/NAME.so")->required();
+  app.add_option("--port", options.ports, "NUMBER=INTERFACE; repeatable")->required();
+  app.add_option("--cpu-port", options.cpu_ports, "NUMBER=INTERFACE of the control plane");
+  app.add_option("--frames", options.frames, "preallocated frame buffers")
+      ->check(CLI::Range(kMinFrames, std::size_t{1} << 20U))
+      ->capture_default_str();
+  app.add_option("--receive-buffer-bytes", options.receive_buffer_bytes,
+                 "kernel receive queue per port")
+      ->check(CLI::Range(1 << 16, 1 << 30))
+      ->capture_default_str();
+  app.add_option("--busy-poll-ns", options.busy_poll_ns, "polling before sleeping; 0: none")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    std::cerr << "softswitch: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,73 @@
+// A port of the switch: where frames come from and go to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "softswitch/counters.h"
+#include "softswitch/frame_pool.h"
+
+namespace turntable::softswitch {
+
+inline constexpr std::size_t kBatch = 64;      // frames per receive or send call
+inline constexpr std::size_t kMaxPorts = 512;  // TNA port numbers have 9 bits
+
+// Used by the pipeline thread only. Frames stay the caller's.
+class Port {
+ public:
+  Port(std::uint16_t number, std::string interface, bool is_cpu)
+      : number_(number), interface_(std::move(interface)), is_cpu_(is_cpu) {}
+  virtual ~Port() = default;
+
+  // Readable when frames are waiting.
+  virtual int fd() const = 0;
+
+  // Receives into `frames` (at most kBatch) without waiting and counts. Returns n: the first n,
+  // which may be reordered for that, now hold frames in the order of their arrival. A port that is
+  // down receives nothing.
+  virtual std::size_t receive(std::span<Frame*> frames) = 0;
+
+  // Sends in order, at most kBatch, and counts each as sent or dropped.
+  virtual void send(std::span<Frame* const> frames) = 0;
+
+  // "up", "down", or "removed" (the interface has gone or was replaced; only a restart binds it
+  // again).
+  virtual std::string link_state() = 0;
+
+  // Adds what the kernel counted since the last call.
+  virtual void collect_kernel_counters() {}
+
+  std::uint16_t number() const { return number_; }
+  const std::string& interface() const { return interface_; }
+  bool is_cpu() const { return is_cpu_; }
+  PortCounters& counters() { return counters_; }
+
+ private:
+  std::uint16_t number_;
+  std::string interface_;
+  bool is_cpu_;
+  PortCounters counters_;
+};
+
+// The ports by number.
+class PortTable {
+ public:
+  // Throws std::invalid_argument when the number is out of range or taken.
+  void add(std::unique_ptr<Port> port);
+
+  Port* find(std::uint16_t number) const {
+    return number < by_number_.size() ? by_number_[number] : nullptr;
+  }
+  std::span<const std::unique_ptr<Port>> all() const { return ports_; }
+
+ private:
+  std::vector<std::unique_ptr<Port>> ports_;
+  std::vector<Port*> by_number_ = std::vector<Port*>(kMaxPorts, nullptr);
+};
+
+}  // namespace turntable::softswitch

@@ -1,0 +1,39 @@
+// The control commands of the switch (docs/architecture.md §5): those of the program, and the
+// switch's own.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "dataplane/program.h"
+#include "node/control_server.h"
+#include "softswitch/event_loop.h"
+#include "softswitch/pipeline.h"
+#include "softswitch/port.h"
+
+namespace turntable::softswitch {
+
+// Every command runs on the pipeline thread, between two batches: a packet sees all of a change or
+// nothing.
+class SwitchControl {
+ public:
+  SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
+                EventLoop& loop);
+
+  // Registers the commands; this object has to outlive server.run().
+  void serve(node::ControlServer& server);
+
+ private:
+  using Json = nlohmann::json;
+
+  Json port_stats();
+  Json port_stats_clear();
+  Json settings(const Json& args);
+  Json info();
+
+  dataplane::Program& program_;
+  const PortTable& ports_;
+  Pipeline& pipeline_;
+  EventLoop& loop_;
+};
+
+}  // namespace turntable::softswitch
