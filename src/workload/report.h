@@ -1,0 +1,35 @@
+// The result of workload-analyze, as JSON and as text (docs/workloads.md).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workload/analysis.h"
+#include "workload/composition.h"
+#include "workload/profile.h"
+#include "workload/slot_load.h"
+
+namespace turntable::workload {
+
+struct TraceReport {
+  TraceComposition composition;
+  std::vector<ScaleAnalysis> scales;
+  double seconds = 0;
+};
+
+struct Report {
+  Workload workload;
+  std::uint64_t cached_keys = 0;
+  double unresolved_variance = 0;  // SlotLoads::unresolved_variance
+  std::vector<ScaleAnalysis> scales;
+  double seconds = 0;
+  std::optional<TraceReport> trace;  // its scales in the same order
+};
+
+nlohmann::json report_as_json(const Report& report);
+std::string report_as_text(const Report& report);
+
+}  // namespace turntable::workload

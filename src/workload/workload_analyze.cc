@@ -1,0 +1,140 @@
+// workload-analyze: where a workload's requests go, and what throughput that allows.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "common/command_error.h"
+#include "workload/hottest.h"
+#include "workload/report.h"
+#include "workload/trace_file.h"
+
+namespace turntable::workload {
+namespace {
+
+constexpr std::uint64_t kDefaultCachedKeys = 10'000;
+
+struct Options {
+  nlohmann::json workload = nlohmann::json::object();
+  std::vector<std::uint64_t> scales = {16};
+  std::optional<std::uint64_t> cached;
+  bool trace = false;
+  std::string trace_directory;  // empty: count the traces, write nothing
+  bool json = false;
+};
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+template <typename Value>
+void add_field(CLI::App& app, Options& options, const char* flag, const char* field,
+               const char* help) {
+  app.add_option_function<Value>(
+      flag, [&options, field](const Value& value) { options.workload[field] = value; }, help);
+}
+
+void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
+  app.add_option_function<std::string>(
+         "--workload", [&options](const std::string& name) { options.workload["name"] = name; },
+         "profile, such as workloada (docs/workloads.md)")
+      ->required();
+  app.add_option("--scales", options.scales, "numbers of logical servers (default 16)")
+      ->delimiter(',');
+  add_field<std::int64_t>(app, options, "--records", "records", "records before the run");
+  add_field<double>(app, options, "--theta", "theta", "skew of the popularity, in (0, 1)");
+  add_field<std::int64_t>(app, options, "--value-bytes", "value_bytes", "size of a value");
+  add_field<std::int64_t>(app, options, "--clients", "clients", "logical clients of the whole run");
+  add_field<std::int64_t>(app, options, "--operations", "operations",
+                          "length of all clients' traces together");
+  add_field<std::uint64_t>(app, options, "--seed", "seed", "seed of the traces");
+  add_field<std::int64_t>(app, options, "--round", "round", "repetition the traces belong to");
+  app.add_option("--cached", options.cached,
+                 "hottest keys that the switch answers (default 10000, or all if fewer)");
+  trace = app.add_option("--trace", options.trace_directory,
+                         "count the real traces too; with DIR also write them there")
+              ->expected(0, 1)
+              ->type_name("[DIR]");
+  app.add_option_function<std::string>(
+         "--format", [&options](const std::string& format) { options.json = format == "json"; },
+         "json or text (default)")
+      ->check(CLI::IsMember({"json", "text"}));
+}
+
+std::vector<ScaleAnalysis> analyze_scales(const Options& options, const std::vector<double>& total,
+                                          const std::vector<double>& cached) {
+  std::vector<ScaleAnalysis> scales;
+  for (const std::uint64_t scale : options.scales) {
+    scales.push_back(analyze_scale(scale, total, cached));
+  }
+  return scales;
+}
+
+TraceReport analyze_traces(const Options& options, const Workload& workload, std::uint64_t cached) {
+  const Stopwatch watch;
+  std::optional<TraceDirectory> directory;
+  TraceVisitor visit;
+  if (!options.trace_directory.empty()) {
+    directory.emplace(options.trace_directory, workload);
+    visit = [&](unsigned client, const auto& trace) { directory->add(client, trace); };
+  }
+  TraceReport report;
+  report.composition = compose_traces(workload, hottest_keys(workload, cached), visit);
+  if (directory) directory->finish();
+  report.scales = analyze_scales(options, report.composition.requests(), report.composition.cached);
+  report.seconds = watch.seconds();
+  return report;
+}
+
+Report analyze(const Options& options) {
+  for (const std::uint64_t scale : options.scales) check_scale(scale);
+  Report report;
+  report.workload = workload_from_json(options.workload);
+  if (options.trace) check_runnable(report.workload);
+  report.cached_keys =
+      options.cached.value_or(std::min(kDefaultCachedKeys, report.workload.records));
+
+  const Stopwatch watch;
+  KeySet cached(report.workload.records);
+  for (const auto number : hottest_key_numbers(report.workload, report.cached_keys)) {
+    cached.insert(number);
+  }
+  const SlotLoads loads = expected_slot_loads(report.workload, cached);
+  report.unresolved_variance = loads.unresolved_variance;
+  report.scales = analyze_scales(options, loads.total, loads.cached);
+  report.seconds = watch.seconds();
+  if (options.trace) report.trace = analyze_traces(options, report.workload, report.cached_keys);
+  return report;
+}
+
+}  // namespace
+}  // namespace turntable::workload
+
+int main(int argc, char** argv) {
+  using namespace turntable::workload;
+  CLI::App app("Where a workload's requests go, and what throughput that allows");
+  Options options;
+  CLI::Option* trace = nullptr;
+  declare_options(app, options, trace);
+  try {
+    app.parse(argc, argv);
+    options.trace = trace->count() > 0;
+    const Report report = analyze(options);
+    const std::string text =
+        options.json ? report_as_json(report).dump(2) + "\n" : report_as_text(report);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "workload-analyze: %s\n", error.what());
+    return 2;
+  }
+}
