@@ -6,17 +6,18 @@ DOCUMENTATION = r"""
 name: netns
 short_description: Run commands in a network namespace of this machine
 description:
-  - The host is a network namespace. Commands enter it with nsenter; files are those of this machine, so transfers
-    are local copies.
-  - Only the network is another one. The file system is not remounted, unlike with C(ip netns exec), so what a
-    command mounts stays mounted; for the same reason C(/sys/class/net) shows this machine's own devices.
+  - The host is a network namespace. Commands enter it with nsenter; files are those of this
+    machine, so transfers are local copies.
+  - Only the network is another one. The file system is not remounted, unlike with C(ip netns exec),
+    so what a command mounts stays mounted; for the same reason C(/sys/class/net) shows this
+    machine's own devices.
   - Needs root. A command costs about 3 ms.
 author: Turntable
 options:
   namespace:
     description: Name of the network namespace, a file of C(/run/netns).
     type: str
-    default: inventory_hostname
+    required: true
     vars:
       - name: inventory_hostname
       - name: ansible_netns_name
@@ -39,7 +40,10 @@ NAMESPACES = Path("/run/netns")
 
 
 class Connection(LocalConnection):
-    """The local connection, with every command in a namespace. Instances may be used from different threads."""
+    """The local connection, with every command in a namespace.
+
+    Instances share nothing: each thread of an action plugin may use one of its own.
+    """
 
     transport = "netns"
     has_pipelining = True
@@ -65,6 +69,7 @@ class Connection(LocalConnection):
             )
         if os.geteuid() != 0:
             raise AnsibleConnectionFailure(
-                f"entering network namespace {path.name!r} needs root: run ansible-playbook as root or with sudo"
+                f"entering network namespace {path.name!r} needs root: "
+                "run ansible-playbook as root or with sudo"
             )
         return path

@@ -10,7 +10,7 @@ from ansible.errors import AnsibleFilterError
 
 
 def nth_address(network: str, index: int) -> str:
-    """The address at `index` of an IPv4 network: ``'198.18.0.0/24' | nth_address(11)`` is 198.18.0.11."""
+    """The address at `index` of a network: ``'198.18.0.0/24' | nth_address(11)`` is 198.18.0.11."""
     try:
         return str(ipaddress.IPv4Network(network)[int(index)])
     except (ValueError, IndexError) as error:

@@ -8,10 +8,12 @@ DOCUMENTATION = r"""
 module: embedded_network
 short_description: Network namespaces of this machine as the hosts of a testbed
 description:
-  - Takes the whole topology and makes the kernel show it: a namespace per host and one for the controller, veth
-    links from the hosts to the switch and to a bridge, addresses, permanent neighbours, offloads, sysctls.
+  - Takes the whole topology and makes the kernel show it. That is a namespace per host and one for
+    the controller, veth links from the hosts to the switch and to a bridge, addresses, permanent
+    neighbours, offloads and sysctls.
   - Nothing appears in the machine's own network namespace, not even for a moment.
-  - Namespaces say whose they are (see module_utils/turntable_testbed/marker.py); those of others are never touched.
+  - Namespaces say whose they are (see module_utils/turntable_testbed/marker.py); those of others
+    are never touched.
   - Interrupted runs are repaired by the next one.
 options:
   state:
@@ -30,7 +32,8 @@ options:
     description: See module_utils/turntable_testbed/topology.py; needed for O(state=present).
     type: dict
   directories:
-    description: Directories that exist beside the network, created with mode 0755; V(absent) removes them.
+    description:
+      - Directories that exist beside the network, created with mode 0755; V(absent) removes them.
     type: list
     elements: path
     default: []
@@ -144,8 +147,9 @@ def verify(after: State, desired: State, testbed: str) -> None:
     remaining = plan(after, desired, testbed)
     if remaining:
         raise TestbedError(
-            f"testbed {testbed!r} is not as it should be after all steps were taken; still missing: "
-            f"{'; '.join(map(str, remaining))}. Run playbooks/testbed_down.yml, then playbooks/testbed_up.yml"
+            f"testbed {testbed!r} is not as it should be after all steps were taken; "
+            f"still missing: {'; '.join(map(str, remaining))}. "
+            "Run playbooks/testbed_down.yml, then playbooks/testbed_up.yml"
         )
 
 
@@ -170,12 +174,12 @@ def unbound_names(testbed: str) -> list[str]:
 
 
 def removable_directories(paths: list[str], testbed: str) -> list[Path]:
-    """Those that exist; one whose name is not the testbed's id is an error, because it may hold anything."""
+    """Those that exist; one not named after the testbed is an error: it may hold anything."""
     for path in map(Path, paths):
         if path.name != testbed:
             raise TestbedError(
-                f"directory {path} is not removed: expected its last part to be the testbed's id {testbed!r}. "
-                "Correct turntable_run_root or turntable_state_root in the inventory"
+                f"directory {path} is not removed: expected its last part to be the testbed's id "
+                f"{testbed!r}. Correct turntable_run_root or turntable_state_root in the inventory"
             )
     return [path for path in map(Path, paths) if path.is_dir()]
 
@@ -202,11 +206,13 @@ def main() -> None:
     )
     if IMPORT_ERROR is not None:
         module.fail_json(
-            msg=f"{missing_required_lib('pyroute2')} Expected the project's virtual environment: run make setup."
+            msg=f"{missing_required_lib('pyroute2')} "
+            "Expected the project's virtual environment: run make setup."
         )
     if os.geteuid() != 0:
         module.fail_json(
-            msg="network namespaces need root; expected to run as root: use sudo for ansible-playbook, or make."
+            msg="network namespaces need root; expected to run as root: "
+            "use sudo for ansible-playbook, or make."
         )
     action = {"present": converge, "stopped": stop, "absent": remove}[module.params["state"]]
     try:

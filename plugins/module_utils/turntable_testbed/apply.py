@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from pyroute2 import IPRoute, NetlinkError
@@ -18,7 +18,7 @@ _NUD_PERMANENT = 0x80
 
 
 class Kernel:
-    """Netlink sockets into the namespaces of a testbed, and one method per operation of plan.Step."""
+    """Netlink sockets into the namespaces, and one method per operation of plan.Step."""
 
     def __init__(self) -> None:
         self._sockets: dict[str, IPRoute] = {}
@@ -36,15 +36,16 @@ class Kernel:
             getattr(self, step.operation)(step.namespace, step.device, step.value)
         except (NetlinkError, OSError) as error:
             raise TestbedError(
-                f"{step}: the kernel refused ({error}); expected to change namespaces of this testbed as root. "
-                "Run playbooks/testbed_down.yml, then playbooks/testbed_up.yml"
+                f"{step}: the kernel refused ({error}); expected to change namespaces of this "
+                "testbed as root. Run playbooks/testbed_down.yml, then playbooks/testbed_up.yml"
             ) from error
 
     def create_namespace(self, name: str, _: None, marker: Marker) -> None:
         namespaces.create(name, marker)
 
     def remove_namespace(self, name: str, *_: None) -> None:
-        # Devices first: a namespace that a process still holds must not keep its end of a link alive.
+        # Devices first: a namespace that a process still holds must not keep its end of a link
+        # alive.
         netlink = self._netlink(name)
         for message in netlink.get_links():
             if message["index"] != 1 and message.get("linkinfo"):
@@ -68,7 +69,8 @@ class Kernel:
             self._netlink(name).link("add", **attributes)
             return
         peer_namespace, peer = link.peer
-        # Created in this namespace with its other end in that one: neither is ever seen anywhere else.
+        # Created in this namespace with its other end in that one: neither is ever seen anywhere
+        # else.
         with self._path(peer_namespace).open("rb") as handle:
             peer_attributes = {"ifname": peer, "net_ns_fd": handle.fileno()}
             if link.mtu:
@@ -134,7 +136,6 @@ class Kernel:
 
     @staticmethod
     def _delete_quietly(netlink: IPRoute, index: int) -> None:
-        try:
+        # Refused if the other end went first, and for fallback devices of the kernel's.
+        with suppress(NetlinkError):
             netlink.link("del", index=index)
-        except NetlinkError:
-            pass  # the other end went first, or a fallback device of the kernel's

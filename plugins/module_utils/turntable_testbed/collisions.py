@@ -28,8 +28,9 @@ def _names(topology: Topology) -> Iterator[str]:
         if owner is None or owner.testbed != topology.testbed:
             whose = f"testbed {owner.testbed!r}" if owner else "something else on this machine"
             yield (
-                f"namespace {name} exists and belongs to {whose}; expected it to be free or to belong to testbed "
-                f"{topology.testbed!r}. Choose another turntable_testbed_id, or remove it: ip netns delete {name}"
+                f"namespace {name} exists and belongs to {whose}; expected it to be free or to "
+                f"belong to testbed {topology.testbed!r}. Choose another turntable_testbed_id, or "
+                f"remove it: ip netns delete {name}"
             )
 
 
@@ -43,8 +44,8 @@ def _networks(topology: Topology) -> Iterator[str]:
         for other, whose in taken:
             if network.overlaps(other):
                 yield (
-                    f"{key} {network} overlaps {other} ({whose}); expected a network nobody else uses. "
-                    f"Set {key} to another one, for example from 198.18.0.0/15"
+                    f"{key} {network} overlaps {other} ({whose}); expected a network nobody else "
+                    f"uses. Set {key} to another one, for example from 198.18.0.0/15"
                 )
 
 

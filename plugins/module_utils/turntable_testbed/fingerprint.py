@@ -1,4 +1,5 @@
-"""Everything on this machine that carries a testbed's id, as JSON: `python -m turntable_testbed.fingerprint tt`.
+"""Everything on this machine that carries a testbed's id, as JSON: `python -m
+turntable_testbed.fingerprint tt`.
 
 What `testbed_up` and `testbed_down` promise is a statement about it: before one = after the other.
 """
@@ -20,7 +21,10 @@ RUN_DIRECTORY = Path("/run/turntable")
 
 
 def take(testbed: str) -> Fingerprint:
-    """Sorted texts per kind of thing. Stores (/var/lib/turntable) are no leftover: they are kept on purpose."""
+    """Sorted texts per kind of thing.
+
+    Stores (/var/lib/turntable) are no leftover: they are kept on purpose.
+    """
     prefix = f"{testbed}-"
     marked = [found for found in namespaces.find() if found.marker.testbed == testbed]
     ours = {found.inode: found.path for found in marked}
@@ -31,9 +35,7 @@ def take(testbed: str) -> Fingerprint:
         where = "root" if path == namespaces.ROOT else path.name
         belongs = inode in ours
         links += [f"{where}: {name}" for name in every_link if belongs or name.startswith(prefix)]
-        qdiscs += [
-            f"{where}: {text}" for text in every_qdisc if belongs or text.startswith(prefix)
-        ]
+        qdiscs += [f"{where}: {text}" for text in every_qdisc if belongs or text.startswith(prefix)]
     return {
         "namespaces": sorted({*_names(prefix), *(f"{found.path}" for found in marked)}),
         "links": sorted(links),

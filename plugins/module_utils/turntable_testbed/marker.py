@@ -1,7 +1,8 @@
 """The mark by which a network namespace says whose it is.
 
-It is the alias (IFLA_IFALIAS) of the namespace's loopback device, set before the namespace gets its name: there is
-no moment at which a namespace of ours could be taken for somebody else's, and the mark is gone with the namespace.
+It is the alias (IFLA_IFALIAS) of the namespace's loopback device, set before the namespace gets its
+name: there is no moment at which a namespace of ours could be taken for somebody else's, and the
+mark is gone with the namespace.
 """
 
 from __future__ import annotations

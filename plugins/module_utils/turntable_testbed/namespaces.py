@@ -5,6 +5,7 @@ A name is a file in /run/netns on which the namespace is bind-mounted, as `ip ne
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Iterator
@@ -42,7 +43,8 @@ def inode_of(path: Path) -> int | None:
         status = path.stat()
     except OSError:
         return None
-    # A name without its mount is an empty file of /run's file system: what an interrupted creation leaves.
+    # A name without its mount is an empty file of /run's file system: what an interrupted creation
+    # leaves.
     is_namespace = status.st_dev == ROOT.stat().st_dev
     return status.st_ino if is_namespace else None
 
@@ -79,7 +81,7 @@ def create(name: str, marker: Marker) -> None:
             with IPRoute() as netlink:
                 netlink.link("set", index=1, ifalias=marker.text(), state="up")
             netns.attach(name, threading.get_native_id())
-        except BaseException as error:  # noqa: BLE001  handed to the caller's thread below
+        except BaseException as error:  # handed to the caller's thread below
             failure.append(error)
 
     thread = threading.Thread(target=body, name=f"create {name}")
@@ -87,8 +89,8 @@ def create(name: str, marker: Marker) -> None:
     thread.join()
     if failure:
         raise TestbedError(
-            f"namespace {name}: cannot be created ({failure[0]}); "
-            "expected a Linux kernel with network namespaces and root's rights: run as root or with sudo"
+            f"namespace {name}: cannot be created ({failure[0]}); expected a Linux kernel with "
+            "network namespaces and root's rights: run as root or with sudo"
         ) from failure[0]
 
 
@@ -129,8 +131,6 @@ def _read_marker(path: Path) -> Marker | None:
 
 def _unshare_network() -> None:
     """unshare(2) for the calling thread; os.unshare exists from Python 3.12 on."""
-    import ctypes
-
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(netns.CLONE_NEWNET) != 0:
         error = ctypes.get_errno()

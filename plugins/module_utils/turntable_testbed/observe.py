@@ -94,8 +94,8 @@ def _neighbours(netlink: IPRoute, index: int) -> dict[str, str]:
 def _join_peers(state: State, sockets: dict[str, IPRoute]) -> None:
     """Fills in `peer` of every veth whose other end is in a namespace of this testbed.
 
-    The kernel names the other end by its index and by a namespace number that means something only here
-    (IFLA_LINK, IFLA_LINK_NETNSID): RTM_GETNSID says which number each of our namespaces has.
+    The kernel names the other end by its index and by a namespace number that means something only
+    here (IFLA_LINK, IFLA_LINK_NETNSID): RTM_GETNSID says which number each of our namespaces has.
     """
     indexes = {
         name: {message["index"]: message for message in netlink.get_links()}
@@ -117,6 +117,6 @@ def _join_peers(state: State, sockets: dict[str, IPRoute]) -> None:
 def _namespace_numbers(netlink: IPRoute, names: list[str]) -> dict[int, str]:
     numbers = {}
     for name in names:
-        with open(namespaces.path_of(name), "rb") as handle:
+        with namespaces.path_of(name).open("rb") as handle:
             numbers[netlink.get_netnsid(fd=handle.fileno())["nsid"]] = name
     return numbers

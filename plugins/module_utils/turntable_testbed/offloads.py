@@ -1,7 +1,8 @@
 """Segmentation and checksum offloads of a device, through SIOCETHTOOL (linux/ethtool.h).
 
-A veth hands packets over with the checksum still to be filled in and segments joined. A switch that takes them
-through AF_PACKET would forward them like that, and receivers would drop them: both must be off.
+A veth hands packets over with the checksum still to be filled in and segments joined. A switch that
+takes them through AF_PACKET would forward them like that, and receivers would drop them: both must
+be off.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import select
 import signal
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from . import namespaces
@@ -29,7 +30,7 @@ class Process:
 
 
 def find(testbed: str) -> list[Process]:
-    """Everything that runs in a namespace of `testbed`, or as `supervisor … --testbed <testbed> …`."""
+    """Everything in a namespace of `testbed`, or run as `supervisor … --testbed <testbed> …`."""
     marked = {
         found.inode: found.name or f"{testbed}-{found.marker.host} (unnamed)"
         for found in namespaces.find()
@@ -48,7 +49,8 @@ def find(testbed: str) -> list[Process]:
 
 
 def end(testbed: str, deadline_s: float) -> list[Process]:
-    """Ends all processes of `testbed` and those they start meanwhile; returns the ones that were there.
+    """Ends all processes of `testbed` and those they start meanwhile; returns the ones that were
+    there.
 
     Each gets SIGTERM and until the deadline to end in order, then SIGKILL.
     """
@@ -61,8 +63,9 @@ def end(testbed: str, deadline_s: float) -> list[Process]:
         now = time.monotonic()
         if now > give_up_at:
             raise TestbedError(
-                f"testbed {testbed!r}: still running after SIGKILL: {', '.join(map(str, found))}; expected them to "
-                "end. Look at /proc/<pid>/stack for what they wait for, then run this again"
+                f"testbed {testbed!r}: still running after SIGKILL: "
+                f"{', '.join(map(str, found))}; expected them to end. "
+                " Look at /proc/<pid>/stack for what they wait for, then run this again"
             )
         polite = now < polite_until
         handles = _signal(found, signal.SIGTERM if polite else signal.SIGKILL)
@@ -109,8 +112,7 @@ def _arguments(entry: Path) -> tuple[str, ...]:
 def _is_supervisor_of(arguments: tuple[str, ...], testbed: str) -> bool:
     if not arguments or Path(arguments[0]).name != "supervisor":
         return False
-    pairs = zip(arguments, arguments[1:], strict=False)
-    return ("--testbed", testbed) in pairs or f"--testbed={testbed}" in arguments
+    return ("--testbed", testbed) in pairwise(arguments) or f"--testbed={testbed}" in arguments
 
 
 def _ancestors(pid: int) -> set[int]:

@@ -1,10 +1,11 @@
 """What should exist: the desired State of an embedded testbed.
 
-    client0 [tt-data] ---- [tt-p0]  switch0  [tt-p2] ---- [tt-data] server0      data network
-       |                          [tt-cpu]                             |
-       |                      [tt-cpuctl]                              |
-     [tt-ctl]                     [tt-ctl]                          [tt-ctl]
-       +------------- [tt-b11] [tt-b2] tt-br [tt-b21] -----------------+         control network (namespace tt-ctl)
+client0 [tt-data] ---- [tt-p0]  switch0  [tt-p2] ---- [tt-data] server0      data network
+   |                          [tt-cpu]                             |
+   |                      [tt-cpuctl]                              |
+ [tt-ctl]                     [tt-ctl]                          [tt-ctl]
+   +------------- [tt-b11] [tt-b2] tt-br [tt-b21] -----------------+         control network
+   (namespace tt-ctl)
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Topology:
-    """A whole embedded testbed. Networks are CIDR texts, addresses have no prefix, `mtu` is in bytes."""
+    """A whole testbed. Networks are CIDR texts, addresses have no prefix, `mtu` is in bytes."""
 
     testbed: str
     data_network: str

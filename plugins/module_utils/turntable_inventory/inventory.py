@@ -1,0 +1,48 @@
+"""An inventory as the rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+CONTROLLER = "controller"
+SWITCHES = "switches"
+ENDPOINT_GROUPS = ("clients", "servers")
+# What stands for "file:line" of a value given with -e.
+COMMAND_LINE = "-e on the command line"
+GROUPS = (CONTROLLER, SWITCHES, *ENDPOINT_GROUPS)
+
+
+@dataclass
+class Host:
+    """Variables of one host: templated values, why some have none, and where each is given."""
+
+    name: str
+    variables: dict[str, Any]
+    untemplatable: dict[str, str] = field(default_factory=dict)  # key -> Ansible's message
+    places: dict[str, str] = field(default_factory=dict)  # key -> "file:line"
+    embedded: bool = False  # a network namespace (connection netns)
+
+    def place(self, key: str) -> str:
+        return self.places.get(key, "")
+
+
+@dataclass
+class Inventory:
+    """Groups by name, their hosts in inventory order; `sources` are the inventory's paths."""
+
+    groups: dict[str, list[str]]
+    hosts: dict[str, Host]
+    sources: str
+
+    def members(self, *groups: str) -> Iterator[Host]:
+        """Hosts of these groups, each once."""
+        names = dict.fromkeys(name for group in groups for name in self.groups.get(group, []))
+        return (self.hosts[name] for name in names)
+
+    def with_value(self, key: str, *groups: str) -> Iterator[tuple[Host, Any]]:
+        """Hosts of these groups (of all by default) that have `key`, with its value."""
+        for host in self.members(*(groups or GROUPS)):
+            if key in host.variables:
+                yield host, host.variables[key]
