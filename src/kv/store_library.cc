@@ -61,10 +61,11 @@ void write_json(const fs::path& path, const json& value) {
   sync_path(path);
 }
 
-// Discarded (see json::is_discarded) unless the file holds JSON.
+// null unless the file holds JSON.
 json read_json(const fs::path& path) {
   std::ifstream file(path);
-  return json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const json value = json::parse(file, nullptr, /*allow_exceptions=*/false);
+  return value.is_discarded() ? json() : value;
 }
 
 fs::path partition_path(const fs::path& root, const std::string& digest, unsigned partition) {

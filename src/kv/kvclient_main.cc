@@ -1,0 +1,46 @@
+// kvclient: a resident node that hosts the logical clients of one machine (docs/architecture.md
+// §5).
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "kv/client_node.h"
+#include "kv/udp.h"
+#include "node/control_server.h"
+
+namespace {
+
+using turntable::kv::ClientNode;
+using Json = nlohmann::json;
+
+void serve(const std::string& directory, const std::string& name, const std::string& address) {
+  const sockaddr_in local = turntable::kv::parse_ipv4("--address", address, 0);
+  turntable::node::ControlServer control(directory, name);
+  ClientNode node(local, [&](std::string state) { control.set_state(std::move(state)); });
+  control.on("prepare", [&](const Json& args) { return node.prepare(args); });
+  control.on("start", [&](const Json& args) { return node.start(args); });
+  control.on("wait", [&](const Json& args) { return node.wait(args); });
+  control.on("stats", [&](const Json& args) { return node.stats(args); });
+  control.on("stop", [&](const Json& args) { return node.stop(args); });
+  control.on_shutdown([&] { node.cancel(); });
+  control.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Key-value client: logical clients that replay seeded traces in a closed loop");
+  std::string directory, address, name = "kvclient";
+  app.add_option("--directory", directory, "Run directory: the control socket goes here")
+      ->required();
+  app.add_option("--address", address, "IPv4 address of the data network")->required();
+  app.add_option("--name", name, "Name of the node")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    serve(directory, name, address);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kvclient: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
