@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Closed-loop UDP pairs/s through the software switch, beside a plain AF_PACKET forwarder.
+
+Builds three network namespaces (client, switch, server) joined by two veth pairs, and runs both forwarders in turn, on
+the same links, under the same load; the order changes every round. Prints every run, the medians and their ratio.
+
+    sudo python3 bench/switch_forwarding.py --build build [--rounds 5] [--outstanding 256] [--json FILE]
+
+Exit status: 0, or 1 when the ratio of the medians is below --minimum. Needs root, iproute2 and the built programs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import array
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import signal
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SIOCETHTOOL = 0x8946
+ETHTOOL_STXCSUM = 0x17  # <linux/ethtool.h>: set transmit checksumming
+CLONE_NEWNET = 0x40000000
+
+CLIENT_ADDRESS, SERVER_ADDRESS = "198.19.254.1", "198.19.254.2"
+CLIENT_MAC, SERVER_MAC = "02:00:00:00:fe:01", "02:00:00:00:fe:02"
+UDP_PORT = 7000
+READY_DEADLINE_S = 20
+
+
+def ip(*words: str) -> None:
+    """Runs `ip`, failing with its own message."""
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+
+
+@contextlib.contextmanager
+def inside(namespace: str) -> Iterator[None]:
+    """The calling thread works in the namespace (os.setns exists from Python 3.12 only)."""
+    setns = ctypes.CDLL(None, use_errno=True).setns
+    with open("/proc/self/ns/net") as home, open(f"/run/netns/{namespace}") as there:
+        if setns(there.fileno(), CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot enter network namespace {namespace}")
+        try:
+            yield
+        finally:
+            setns(home.fileno(), CLONE_NEWNET)
+
+
+def transmit_checksum_off(namespace: str, interface: str) -> None:
+    """As `ethtool -K DEV tx off`: packet sockets behind a veth must see complete checksums."""
+    value = array.array("B", struct.pack("II", ETHTOOL_STXCSUM, 0))
+    request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])
+    with inside(namespace), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        fcntl.ioctl(control, SIOCETHTOOL, request)
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Client and server hosts with one veth each into the switch's namespace."""
+
+    prefix: str
+
+    @property
+    def client(self) -> str:
+        return f"{self.prefix}-client"
+
+    @property
+    def server(self) -> str:
+        return f"{self.prefix}-server"
+
+    @property
+    def switch(self) -> str:
+        return f"{self.prefix}-switch"
+
+    def namespaces(self) -> tuple[str, str, str]:
+        return (self.client, self.server, self.switch)
+
+    def build(self) -> None:
+        for namespace in self.namespaces():
+            ip("netns", "add", namespace)
+            with inside(namespace):
+                Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
+        hosts = (
+            (self.client, "to_client", CLIENT_ADDRESS, CLIENT_MAC, SERVER_ADDRESS, SERVER_MAC),
+            (self.server, "to_server", SERVER_ADDRESS, SERVER_MAC, CLIENT_ADDRESS, CLIENT_MAC),
+        )
+        for namespace, peer, address, mac, other, other_mac in hosts:
+            ip("-n", namespace, "link", "add", "data", "address", mac, "type", "veth",
+               "peer", "name", peer, "netns", self.switch)
+            transmit_checksum_off(namespace, "data")
+            transmit_checksum_off(self.switch, peer)
+            ip("-n", namespace, "address", "add", f"{address}/30", "dev", "data")
+            ip("-n", namespace, "link", "set", "data", "up")
+            ip("-n", self.switch, "link", "set", peer, "up")
+            ip("-n", namespace, "neighbour", "add", other, "lladdr", other_mac, "dev", "data")
+
+    def remove(self) -> None:
+        for namespace in self.namespaces():
+            if os.path.exists(f"/run/netns/{namespace}"):
+                ip("netns", "delete", namespace)
+
+
+@contextlib.contextmanager
+def running(namespace: str, argv: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A program inside a namespace, ended with SIGTERM, then SIGKILL."""
+    process = subprocess.Popen(
+        ["ip", "netns", "exec", namespace, *argv], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_ready(process: subprocess.Popen[str], what: str) -> None:
+    """Returns when the program has printed its first line."""
+    assert process.stdout is not None
+    if process.stdout.readline().strip() != "ready":
+        raise RuntimeError(f"{what} ended before it was ready; its message is above")
+
+
+class Bench:
+    """One load through one of the two forwarders."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology) -> None:
+        self.options = options
+        self.topology = topology
+        self.bin = options.build / "bin"
+
+    @contextlib.contextmanager
+    def plain(self) -> Iterator[None]:
+        argv = [str(self.bin / "plain-forwarder"), "--port", "to_client", "--port", "to_server",
+                "--forward", f"{CLIENT_MAC}=to_client", "--forward", f"{SERVER_MAC}=to_server"]
+        with running(self.topology.switch, argv) as process:
+            wait_ready(process, "plain-forwarder")
+            yield
+
+    @contextlib.contextmanager
+    def softswitch(self) -> Iterator[None]:
+        with tempfile.TemporaryDirectory(prefix="switch-bench-") as directory:
+            argv = [str(self.bin / "softswitch"), "--directory", directory,
+                    "--program", str(self.options.program),
+                    "--port", "1=to_client", "--port", "2=to_server",
+                    "--busy-poll-ns", str(self.options.busy_poll_ns)]
+            with running(self.topology.switch, argv) as process:
+                self.nodectl(directory, process, self.requests())
+                yield
+                self.check_drops(self.nodectl(directory, process, [{"command": "port_stats"}]))
+
+    def requests(self) -> list[dict[str, object]]:
+        if self.options.setup:
+            return json.loads(self.options.setup.read_text())
+        return [{"command": "forward", "args": {"mac": mac, "port": port}}
+                for mac, port in ((CLIENT_MAC, 1), (SERVER_MAC, 2))]
+
+    def nodectl(self, directory: str, process: subprocess.Popen[str],
+                requests: list[dict[str, object]]) -> list[dict[str, object]]:
+        """Asks the switch; waits for its control socket first."""
+        wait_for_socket(Path(directory) / "softswitch.sock", process)
+        text = json.dumps([{"node": "softswitch", **request} for request in requests])
+        done = subprocess.run([self.bin / "nodectl", "--directory", directory], input=text,
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"softswitch refused {text}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)
+
+    @staticmethod
+    def check_drops(answers: list[dict]) -> None:
+        for port in answers[0]["result"]["ports"]:
+            dropped = {reason: n for reason, n in port["drops"].items() if n}
+            if dropped:
+                print(f"  softswitch port {port['port']} dropped {dropped}")
+
+    def measure(self, forwarder: str) -> float:
+        """Pairs per second; a run that loses requests is no result."""
+        load = str(self.bin / "udp-pingpong")
+        where = ["--address", SERVER_ADDRESS, "--udp-port", str(UDP_PORT)]
+        client = ["ip", "netns", "exec", self.topology.client, load, "client", *where,
+                  "--outstanding", str(self.options.outstanding),
+                  "--flows", str(self.options.flows), "--seconds", str(self.options.seconds)]
+        with (getattr(self, forwarder)(),
+              running(self.topology.server, [load, "server", *where]) as server):
+            wait_ready(server, "udp-pingpong server")
+            done = subprocess.run(client, capture_output=True, text=True, check=True)
+        result = json.loads(done.stdout)
+        if result["lost"] or not result["pairs"]:
+            raise RuntimeError(f"{forwarder}: {result['lost']} requests lost: {result}")
+        return float(result["pairs_per_s"])
+
+
+def wait_for_socket(path: Path, process: subprocess.Popen[str]) -> None:
+    """Waits until the control socket can be connected to; the process may end instead."""
+    deadline = time.monotonic() + READY_DEADLINE_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(str(path))
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.005)
+            raise RuntimeError("softswitch ended before it was ready; its message is above")
+    raise RuntimeError(f"nobody listens on {path} after {READY_DEADLINE_S} s")
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=Path("build"), help="build directory")
+    parser.add_argument("--program", type=Path, help="default: BUILD/lib/bench/static_forwarder.so")
+    parser.add_argument("--setup", type=Path, help="JSON array of requests for another program")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0, help="measured time of each run")
+    parser.add_argument("--outstanding", type=int, default=256)
+    parser.add_argument("--flows", type=int, default=8)
+    parser.add_argument("--busy-poll-ns", type=int, default=0)
+    parser.add_argument("--minimum", type=float, default=0.8, help="ratio to reach")
+    parser.add_argument("--prefix", default=f"ttbench{os.getpid()}", help="of the namespaces")
+    parser.add_argument("--json", type=Path, help="write the numbers there")
+    options = parser.parse_args()
+    options.program = options.program or options.build / "lib/bench/static_forwarder.so"
+    return options
+
+
+def main() -> int:
+    options = parse_arguments()
+    if os.geteuid() != 0:
+        print("switch_forwarding.py: needs root, for network namespaces; run it with sudo")
+        return 2
+    topology = Topology(options.prefix)
+    runs: dict[str, list[float]] = {"plain": [], "softswitch": []}
+    try:
+        topology.build()
+        bench = Bench(options, topology)
+        for number in range(options.rounds):
+            order = list(runs) if number % 2 == 0 else list(reversed(runs))
+            for forwarder in order:
+                runs[forwarder].append(bench.measure(forwarder))
+            line = "   ".join(f"{name} {values[-1]:>9,.0f}" for name, values in runs.items())
+            print(f"round {number + 1}: {line}  pairs/s", flush=True)
+    finally:
+        topology.remove()
+    medians = {name: statistics.median(values) for name, values in runs.items()}
+    ratio = medians["softswitch"] / medians["plain"]
+    print(f"median:  plain {medians['plain']:>9,.0f}   softswitch {medians['softswitch']:>9,.0f}"
+          f"  pairs/s   ratio {ratio:.3f} (expected at least {options.minimum})")
+    if options.json:
+        options.json.write_text(json.dumps({"runs": runs, "medians": medians, "ratio": ratio}))
+    return 0 if ratio >= options.minimum else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
