@@ -5,20 +5,20 @@
 namespace turntable::kv {
 
 void PartitionStatistics::merge(const PartitionStatistics& other) {
-  answered_by_server += other.answered_by_server;
-  answered_by_switch += other.answered_by_switch;
+  server_ops += other.server_ops;
+  switch_ops += other.switch_ops;
   server_latency_ns.merge(other.server_latency_ns);
   switch_latency_ns.merge(other.switch_latency_ns);
-  requests_sent += other.requests_sent;
-  responses_received += other.responses_received;
+  requests_total += other.requests_total;
+  answers_total += other.answers_total;
 }
 
 void SecondStatistics::merge(const SecondStatistics& other) {
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     PartitionSecond& mine = partitions[i];
     const PartitionSecond& theirs = other.partitions[i];
-    mine.answered_by_server += theirs.answered_by_server;
-    mine.answered_by_switch += theirs.answered_by_switch;
+    mine.server_ops += theirs.server_ops;
+    mine.switch_ops += theirs.switch_ops;
     mine.latency_sum_ns += theirs.latency_sum_ns;
     mine.latency_max_ns = std::max(mine.latency_max_ns, theirs.latency_max_ns);
   }

@@ -13,20 +13,20 @@ inline constexpr std::int64_t kMaxLatencyNs = 60'000'000'000;
 
 struct PartitionStatistics {
   // In the measurement window, by who answered.
-  std::int64_t answered_by_server = 0;
-  std::int64_t answered_by_switch = 0;
+  std::int64_t server_ops = 0;
+  std::int64_t switch_ops = 0;
   stats::Histogram server_latency_ns{kMaxLatencyNs};
   stats::Histogram switch_latency_ns{kMaxLatencyNs};
   // Over the whole iteration, warm-up and drain included: what the switch counts too.
-  std::int64_t requests_sent = 0;
-  std::int64_t responses_received = 0;
+  std::int64_t requests_total = 0;
+  std::int64_t answers_total = 0;
 
   void merge(const PartitionStatistics& other);
 };
 
 struct PartitionSecond {
-  std::int64_t answered_by_server = 0;
-  std::int64_t answered_by_switch = 0;
+  std::int64_t server_ops = 0;
+  std::int64_t switch_ops = 0;
   std::int64_t latency_sum_ns = 0;
   std::int64_t latency_max_ns = 0;
 };

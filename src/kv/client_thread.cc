@@ -159,7 +159,7 @@ void ClientThread::send(std::uint32_t index, std::int64_t now_ns) noexcept {
   }
   const std::uint16_t running = client.current.running;
   sending_.add(encode(request, sending_.buffer()), nullptr, running);
-  ++statistics_.partitions[running].requests_sent;
+  ++statistics_.partitions[running].requests_total;
   if (sending_.full()) flush();
 }
 
@@ -182,7 +182,7 @@ void ClientThread::retry_late(std::int64_t now_ns) noexcept {
 
 void ClientThread::flush() noexcept {
   sending_.flush(socket_.get(), sending_.size(), [&](std::uint32_t running, int) {
-    --statistics_.partitions[running].requests_sent;
+    --statistics_.partitions[running].requests_total;
     ++statistics_.send_errors;
   });
 }
@@ -202,7 +202,7 @@ void ClientThread::handle(const ReceiveBatch::Datagram& datagram, std::int64_t n
     ++statistics_.mismatched;
     return;
   }
-  ++statistics_.partitions[client.current.running].responses_received;
+  ++statistics_.partitions[client.current.running].answers_total;
   answers_.add();
   check_contents(answer, client);
   if (phase_ == Phase::kMeasure) record(answer, client, now_ns);
@@ -222,7 +222,7 @@ void ClientThread::ignore_stale(const Packet& answer) noexcept {
     return;
   }
   ++statistics_.stale_answers;
-  ++statistics_.partitions[static_cast<std::size_t>(running)].responses_received;
+  ++statistics_.partitions[static_cast<std::size_t>(running)].answers_total;
 }
 
 void ClientThread::check_contents(const Packet& answer, const Client& client) noexcept {
@@ -246,12 +246,12 @@ void ClientThread::record(const Packet& answer, const Client& client,
   PartitionStatistics& partition = statistics_.partitions[running];
   PartitionSecond& second = statistics_.seconds[second_index].partitions[running];
   if (answer.node == kSwitchNode) {
-    ++partition.answered_by_switch;
-    ++second.answered_by_switch;
+    ++partition.switch_ops;
+    ++second.switch_ops;
     partition.switch_latency_ns.record(latency);
   } else {
-    ++partition.answered_by_server;
-    ++second.answered_by_server;
+    ++partition.server_ops;
+    ++second.server_ops;
     partition.server_latency_ns.record(latency);
   }
   second.latency_sum_ns += latency;
