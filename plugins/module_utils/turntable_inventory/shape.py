@@ -40,8 +40,8 @@ def check(inventory: Inventory, schema: dict[str, Any]) -> Iterator[Problem]:
 def _unknown(host: Host, schema: dict[str, Any]) -> Iterator[Problem]:
     known = list(schema["properties"])
     for key in {**host.variables, **host.untemplatable}:
-        if key in known:
-            continue
+        if key in known or not host.place(key):
+            continue  # without a place it is no setting: a task of an earlier play registered it
         close = difflib.get_close_matches(key, known, n=1)
         expected = f"{close[0]}: did you mean that?" if close else "a key of inventories/schema"
         yield Problem(host.name, f"unknown key {key}", expected, place=host.place(key))
