@@ -1,0 +1,168 @@
+// The loop with ports in memory, and the control commands through a real control socket.
+#include "softswitch/event_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <thread>
+
+#include "common/command_error.h"
+#include "node/control_client.h"
+#include "node/testing.h"
+#include "softswitch/switch_control.h"
+#include "softswitch/testing.h"
+
+namespace turntable::softswitch {
+namespace {
+
+using Json = nlohmann::json;
+using testing::FakePort;
+using testing::FakeProgram;
+using testing::frame_to;
+
+class EventLoopTest : public ::testing::Test {
+ protected:
+  EventLoopTest() {
+    program_.on_ingress = testing::forward_by_first_byte;
+    for (const std::uint16_t number : std::initializer_list<std::uint16_t>{1, 2}) {
+      auto port = std::make_unique<FakePort>(number);
+      fakes_.push_back(port.get());
+      ports_.add(std::move(port));
+    }
+    pool_ = std::make_unique<FramePool>(2 * kBatch);
+    pipeline_ = std::make_unique<Pipeline>(program_, ports_, *pool_);
+    loop_ = std::make_unique<EventLoop>(ports_, *pool_, *pipeline_);
+    control_ = std::make_unique<SwitchControl>(program_, ports_, *pipeline_, *loop_);
+    server_ = std::make_unique<node::ControlServer>(directory_.path(), "softswitch");
+    control_->serve(*server_);
+    loop_thread_ = std::thread([this] { loop_->run(); });
+    server_thread_ = std::thread([this] { server_->run(); });
+  }
+  ~EventLoopTest() override {
+    server_->request_shutdown();
+    server_thread_.join();
+    loop_->stop();
+    loop_thread_.join();
+  }
+
+  Json ask(const std::string& command, const Json& args = Json::object()) {
+    node::ControlClient::CallOptions options;
+    options.deadline = Deadline::after_seconds(20);
+    return node::ControlClient(directory_.path(), "softswitch").call(command, args, options);
+  }
+  std::string error_of(const std::string& command, const Json& args) {
+    try {
+      ask(command, args);
+      return "none";
+    } catch (const CommandError& error) {
+      return error.code();
+    }
+  }
+  // Runs on the pipeline thread, so the fakes can be looked at.
+  std::size_t sent_by(std::size_t number) {
+    return loop_->tasks().call([&] { return fakes_.at(number - 1)->sent.size(); },
+                               Deadline::never());
+  }
+
+  node::testing::ScratchDirectory directory_;
+  FakeProgram program_;
+  PortTable ports_;
+  std::vector<FakePort*> fakes_;
+  std::unique_ptr<FramePool> pool_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<SwitchControl> control_;
+  std::unique_ptr<node::ControlServer> server_;
+  std::thread loop_thread_;
+  std::thread server_thread_;
+};
+
+TEST_F(EventLoopTest, ForwardsMoreFramesThanThePoolHolds) {
+  constexpr std::size_t kCount = 1000;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    fakes_[0]->inject(frame_to(2, std::to_string(i)));
+    fakes_[1]->inject(frame_to(1, std::to_string(i)));
+  }
+  EXPECT_TRUE(node::testing::eventually([&] { return sent_by(1) + sent_by(2) == 2 * kCount; }));
+  EXPECT_EQ(fakes_[1]->sent.back(), frame_to(2, std::to_string(kCount - 1)));
+}
+
+TEST_F(EventLoopTest, ForwardsWhilePollingBusily) {
+  ask("settings", {{"busy_poll_ns", 50'000}});
+  for (std::size_t i = 1; i <= 50; ++i) {
+    fakes_[0]->inject(frame_to(2));
+    ASSERT_TRUE(node::testing::eventually([&] { return sent_by(2) == i; }));
+  }
+}
+
+TEST_F(EventLoopTest, CommandsOfTheProgramAreForwarded) {
+  const Json answer = ask("echo", {{"x", 1}});
+  EXPECT_EQ(answer["command"], "echo");
+  EXPECT_EQ(answer["args"]["x"], 1);
+  EXPECT_EQ(error_of("echo", {{"fail", true}}), "full");
+}
+
+TEST_F(EventLoopTest, PortStatsCountAndClear) {
+  fakes_[0]->inject(frame_to(2));
+  fakes_[0]->inject(frame_to(77));
+  ASSERT_TRUE(node::testing::eventually(
+      [&] { return ask("port_stats")["ports"][0]["drops"]["unknown_port"] == 1; }));
+  const Json ports = ask("port_stats")["ports"];
+  ASSERT_EQ(ports.size(), 2);
+  EXPECT_EQ(ports[0]["port"], 1);
+  EXPECT_EQ(ports[0]["link"], "up");
+  EXPECT_EQ(ports[0]["rx_packets"], 2);
+  EXPECT_EQ(ports[1]["tx_packets"], 1);
+  ask("port_stats_clear");
+  EXPECT_EQ(ask("port_stats")["ports"][0]["rx_packets"], 0);
+  EXPECT_EQ(ask("port_stats")["ports"][0]["drops"]["unknown_port"], 0);
+}
+
+TEST_F(EventLoopTest, SettingsAreShownChangedAndChecked) {
+  EXPECT_EQ(ask("settings")["processing_delay_ns"], 0);
+  EXPECT_EQ(ask("settings", {{"processing_delay_ns", 1000}})["processing_delay_ns"], 1000);
+  EXPECT_EQ(ask("info")["settings"]["processing_delay_ns"], 1000);
+  const Json bad[] = {{{"processing_delay_ns", -1}},
+                      {{"processing_delay_ns", "7"}},
+                      {{"processing_delay_ns", 1.5}},
+                      {{"processing_delay_ns", 2'000'000'000}},
+                      {{"delay", 1}},
+                      {{"processing_delay_ns", 5}, {"unknown", 1}}};
+  for (const Json& args : bad) EXPECT_EQ(error_of("settings", args), "bad_argument") << args;
+  EXPECT_EQ(ask("settings")["processing_delay_ns"], 1000) << "a refused change changes nothing";
+}
+
+TEST_F(EventLoopTest, InfoNamesTheProgram) {
+  EXPECT_EQ(ask("info")["program"], "fake");
+}
+
+TEST_F(EventLoopTest, CommandsAreRefusedAfterTheEnd) {
+  loop_->stop();
+  EXPECT_TRUE(node::testing::eventually([&] { return error_of("info", {}) == "unavailable"; }));
+}
+
+TEST(TaskQueue, TaskThatWasNotBegunAtTheDeadlineNeverRuns) {
+  TaskQueue queue;
+  bool ran = false;
+  const auto call = [&] {
+    return queue.call([&] { return ran = true; }, Deadline::after_seconds(0.01));
+  };
+  EXPECT_THROW(call(), CommandError);
+  queue.run_pending();
+  EXPECT_FALSE(ran);
+}
+
+TEST(TaskQueue, ErrorsReachTheCaller) {
+  TaskQueue queue;
+  std::latch done(1);
+  std::thread caller([&] {
+    EXPECT_THROW(queue.call([]() -> int { throw bad_argument("no"); }, Deadline::never()),
+                 CommandError);
+    done.count_down();
+  });
+  while (!done.try_wait()) queue.run_pending();
+  caller.join();
+}
+
+}  // namespace
+}  // namespace turntable::softswitch

@@ -1,0 +1,310 @@
+// The switch on real veth interfaces, in a network namespace of the test's own. Needs root; skipped
+// otherwise.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "common/command_error.h"
+#include "common/unique_fd.h"
+#include "node/control_client.h"
+#include "node/testing.h"
+#include "softswitch/af_packet_port.h"
+
+namespace turntable::softswitch {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kMacA("\x02\0\0\0\0\x0a", 6);
+const std::string kMacB("\x02\0\0\0\0\x0b", 6);
+
+void shell(const std::string& command) {
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+}
+
+// host_a -- port_a [switch] port_b -- host_b
+class LiveTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root: it makes a network namespace";
+    if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "cannot make a network namespace here";
+    shell("f=/proc/sys/net/ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 > $f");
+    for (const std::string side : {"a", "b"}) {
+      shell("ip link add host_" + side + " type veth peer name port_" + side);
+      shell("ethtool -K host_" + side + " tx off >/dev/null");
+      shell("ip link set host_" + side + " up");
+      shell("ip link set port_" + side + " up");
+    }
+    host_a_ = raw_socket("host_a");
+    host_b_ = raw_socket("host_b");
+  }
+
+  static UniqueFd raw_socket(const char* interface) {
+    UniqueFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+    const int on = 1;
+    ::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
+    ::setsockopt(fd.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on));
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_protocol = htons(ETH_P_ALL);
+    address.sll_ifindex = static_cast<int>(::if_nametoindex(interface));
+    EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    return fd;
+  }
+
+  static std::string frame(const std::string& to, std::size_t length, char fill = 'x') {
+    return to + kMacA + "\x88\xb5" + std::string(length - 14, fill);  // a local experimental type
+  }
+  static void send(const UniqueFd& from, const std::string& bytes) {
+    ASSERT_EQ(::send(from.get(), bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // The next frame at a host, or nothing within a generous time.
+  static std::optional<std::string> receive(const UniqueFd& at, int timeout_ms = 10'000) {
+    pollfd polled{at.get(), POLLIN, 0};
+    if (::poll(&polled, 1, timeout_ms) <= 0) return std::nullopt;
+    std::string bytes(20'000, '\0');
+    const ssize_t length = ::recv(at.get(), bytes.data(), bytes.size(), 0);
+    if (length < 0) return std::nullopt;
+    bytes.resize(static_cast<std::size_t>(length));
+    return bytes;
+  }
+
+  UniqueFd host_a_;
+  UniqueFd host_b_;
+};
+
+// A port alone, without a switch around it.
+class LivePortTest : public LiveTest {
+ protected:
+  LivePortTest() : pool_(kBatch) {
+    for (std::size_t i = 0; i < kBatch; ++i) frames_.push_back(pool_.acquire());
+  }
+
+  // Receives what has arrived; waits for at least one frame.
+  std::size_t receive_some(AfPacketPort& port) {
+    pollfd polled{port.fd(), POLLIN, 0};
+    ::poll(&polled, 1, 10'000);
+    return port.receive(frames_);
+  }
+  std::string bytes_of(std::size_t index) {
+    const dataplane::Packet& packet = frames_.at(index)->packet;
+    return {reinterpret_cast<const char*>(packet.data), packet.length};
+  }
+
+  FramePool pool_;
+  std::vector<Frame*> frames_;
+};
+
+TEST_F(LivePortTest, InterfaceThatIsNotThereIsNamed) {
+  try {
+    AfPacketPort(7, "nosuchif", false);
+    FAIL() << "there is no such interface";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("port 7"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("nosuchif"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(LivePortTest, ReceivesFramesOfOthersWithRoomAroundThem) {
+  AfPacketPort port(1, "port_a", false);
+  const std::string sent = frame(kMacB, 1514);  // not the interface's own address
+  send(host_a_, sent);
+  ASSERT_EQ(receive_some(port), 1);
+  EXPECT_EQ(bytes_of(0), sent);
+  EXPECT_EQ(frames_[0]->packet.headroom, dataplane::kHeadroom);
+  EXPECT_EQ(port.counters().rx_packets, 1);
+  EXPECT_EQ(port.counters().rx_bytes, 1514);
+}
+
+TEST_F(LivePortTest, DoesNotReceiveWhatItSends) {
+  AfPacketPort port(1, "port_a", false);
+  send(host_a_, frame(kMacB, 60));
+  ASSERT_EQ(receive_some(port), 1);
+  port.send(std::span(frames_.data(), 1));
+  EXPECT_EQ(port.counters().tx_packets, 1);
+  EXPECT_TRUE(receive(host_a_)) << "the frame came back to the host";
+  EXPECT_EQ(port.receive(frames_), 0);
+}
+
+TEST_F(LivePortTest, VlanTagIsPartOfTheFrame) {
+  AfPacketPort port(1, "port_a", false);
+  const std::string tagged =
+      kMacB + kMacA + std::string("\x81\x00\x20\x05\x88\xb5", 6) + std::string(60, 'v');
+  send(host_a_, tagged);
+  ASSERT_EQ(receive_some(port), 1);
+  EXPECT_EQ(bytes_of(0), tagged);
+  EXPECT_EQ(port.counters().rx_bytes, tagged.size());
+}
+
+TEST_F(LivePortTest, PartialChecksumsAreCounted) {
+  AfPacketPort port(1, "port_a", false);
+  shell("ip address add 198.18.200.1/24 dev host_a");
+  shell("ip neighbour add 198.18.200.2 lladdr 02:00:00:00:00:0b dev host_a");
+  const UniqueFd udp(::socket(AF_INET, SOCK_DGRAM, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(9);
+  ::inet_pton(AF_INET, "198.18.200.2", &to.sin_addr);
+  const auto send_datagram = [&] {
+    ::sendto(udp.get(), "hello", 5, 0, reinterpret_cast<sockaddr*>(&to), sizeof(to));
+    return receive_some(port);
+  };
+  ASSERT_EQ(send_datagram(), 1);
+  EXPECT_EQ(port.counters().checksum_not_ready, 0) << "transmit offload is off";
+  shell("ethtool -K host_a tx on >/dev/null");
+  ASSERT_EQ(send_datagram(), 1);
+  EXPECT_EQ(port.counters().checksum_not_ready, 1);
+}
+
+TEST_F(LivePortTest, FramesTheKernelHasNoRoomForAreCounted) {
+  AfPacketPort port(1, "port_a", false, /*receive_buffer_bytes=*/1 << 16);
+  constexpr std::uint64_t kSent = 2000;
+  for (std::uint64_t i = 0; i < kSent; ++i) send(host_a_, frame(kMacB, 1000));
+  std::uint64_t received = 0;
+  while (const std::size_t n = port.receive(frames_)) received += n;
+  port.collect_kernel_counters();
+  EXPECT_GT(port.counters().dropped(DropReason::kRxQueueFull), 0);
+  EXPECT_EQ(received + port.counters().dropped(DropReason::kRxQueueFull), kSent);
+}
+
+TEST_F(LivePortTest, FrameLongerThanTheMtuIsDroppedAndTheRestLeaves) {
+  AfPacketPort in(1, "port_a", false);
+  AfPacketPort out(2, "port_b", false);
+  shell("ip link set port_b mtu 500");
+  for (const std::size_t length : {100, 1000, 200}) send(host_a_, frame(kMacB, length));
+  ASSERT_EQ(receive_some(in), 3);
+  out.send(std::span(frames_.data(), 3));
+  EXPECT_EQ(out.counters().tx_packets, 2);
+  EXPECT_EQ(out.counters().dropped(DropReason::kTxOversize), 1);
+  EXPECT_EQ(receive(host_b_)->size(), 100);
+  EXPECT_EQ(receive(host_b_)->size(), 200);
+}
+
+TEST_F(LivePortTest, LinkThatGoesDownComesBackAndGoesAway) {
+  AfPacketPort port(1, "port_a", false);
+  send(host_a_, frame(kMacB, 60));
+  ASSERT_EQ(receive_some(port), 1);
+  EXPECT_EQ(port.link_state(), "up");
+
+  shell("ip link set port_a down");
+  EXPECT_EQ(port.link_state(), "down");
+  port.send(std::span(frames_.data(), 1));
+  EXPECT_EQ(port.counters().dropped(DropReason::kTxLinkDown), 1);
+  EXPECT_EQ(port.receive(std::span(frames_).subspan(1)), 0);
+
+  shell("ip link set port_a up");
+  EXPECT_EQ(port.link_state(), "up");
+  send(host_a_, frame(kMacB, 61));
+  EXPECT_EQ(receive_some(port), 1);
+
+  shell("ip link delete host_a");
+  EXPECT_EQ(port.link_state(), "removed");
+  port.send(std::span(frames_.data(), 1));
+  EXPECT_EQ(port.receive(frames_), 0);
+  EXPECT_EQ(port.counters().dropped(DropReason::kTxLinkDown), 2);
+}
+
+// The program itself, with a compiled program loaded from its shared library.
+class LiveSwitchTest : public LiveTest {
+ protected:
+  ~LiveSwitchTest() override {
+    if (pid_ > 0) ::kill(pid_, SIGKILL);
+    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+  }
+
+  void start() {
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::execl(TURNTABLE_SOFTSWITCH, "softswitch", "--directory", directory_.path().c_str(),
+              "--program", TURNTABLE_STATIC_FORWARDER, "--port", "1=port_a", "--cpu-port",
+              "64=port_b", nullptr);
+      ::_exit(127);
+    }
+    ASSERT_TRUE(node::testing::eventually([&] {
+      try {
+        return ask("ping")["state"] == "forwarding";
+      } catch (const CommandError&) {
+        return false;
+      }
+    }));
+    ask("forward", {{"mac", "02:00:00:00:00:0b"}, {"port", 64}});
+    ask("forward", {{"mac", "02:00:00:00:00:0a"}, {"port", 1}});
+  }
+
+  Json ask(const std::string& command, const Json& args = Json::object()) {
+    node::ControlClient::CallOptions options;
+    options.deadline = Deadline::after_seconds(20);
+    return node::ControlClient(directory_.path(), "softswitch").call(command, args, options);
+  }
+
+  node::testing::ScratchDirectory directory_;
+  pid_t pid_ = -1;
+};
+
+TEST_F(LiveSwitchTest, FramesPassUnchangedAndAreCounted) {
+  start();
+  std::uint64_t bytes = 0;
+  for (const std::size_t length : {60, 61, 128, 1000, 1514}) {
+    const std::string sent = frame(kMacB, length, static_cast<char>(length));
+    bytes += length;
+    send(host_a_, sent);
+    EXPECT_EQ(receive(host_b_), sent) << length;
+  }
+  send(host_b_, frame(kMacA, 70));
+  EXPECT_EQ(receive(host_a_), frame(kMacA, 70));
+  const Json ports = ask("port_stats")["ports"];
+  EXPECT_EQ(ports[0]["rx_packets"], 5);
+  EXPECT_EQ(ports[0]["rx_bytes"], bytes);
+  EXPECT_EQ(ports[1]["tx_packets"], 5);
+  EXPECT_EQ(ports[1]["tx_bytes"], bytes);
+  EXPECT_EQ(ports[1]["port"], 64);
+  EXPECT_EQ(ports[1]["cpu"], true);
+}
+
+TEST_F(LiveSwitchTest, SurvivesALinkThatGoesDownAndAway) {
+  start();
+  shell("ip link set port_b down");
+  EXPECT_EQ(ask("port_stats")["ports"][1]["link"], "down");
+  send(host_a_, frame(kMacB, 60));
+  EXPECT_TRUE(node::testing::eventually(
+      [&] { return ask("port_stats")["ports"][1]["drops"]["tx_link_down"] == 1; }));
+  shell("ip link set port_b up");
+  send(host_a_, frame(kMacB, 60));
+  EXPECT_TRUE(receive(host_b_));
+  shell("ip link delete host_b");
+  EXPECT_EQ(ask("port_stats")["ports"][1]["link"], "removed");
+  ask("shutdown");
+  int status = -1;
+  ::waitpid(pid_, &status, 0);
+  pid_ = -1;
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(LiveSwitchTest, WrongPortsAndProgramsAreClearErrors) {
+  const auto message_of = [&](const std::string& port, const std::string& program) {
+    return node::testing::run_program({TURNTABLE_SOFTSWITCH, "--directory", directory_.path(),
+                                       "--program", program, "--port", "1=port_a", "--port", port})
+        .errors;
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has(message_of("2=nosuchif", TURNTABLE_STATIC_FORWARDER), "nosuchif"));
+  EXPECT_TRUE(has(message_of("1=port_b", TURNTABLE_STATIC_FORWARDER), "taken by port_a"));
+  EXPECT_TRUE(has(message_of("600=port_b", TURNTABLE_STATIC_FORWARDER), "below 512"));
+  EXPECT_TRUE(has(message_of("two=port_b", TURNTABLE_STATIC_FORWARDER), "NUMBER=INTERFACE"));
+  EXPECT_TRUE(has(message_of("2=port_b", "/no/such.so"), "/no/such.so"));
+}
+
+}  // namespace
+}  // namespace turntable::softswitch
