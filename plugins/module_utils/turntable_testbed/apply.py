@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -78,7 +79,9 @@ class Kernel:
             self._netlink(name).link("add", peer=peer_attributes, **attributes)
 
     def remove_link(self, name: str, device: str, _: None) -> None:
-        self._netlink(name).link("del", index=self._index(name, device))
+        # Ends of links into a deleted namespace go some time later: maybe just now.
+        for index in self._netlink(name).link_lookup(ifname=device):
+            self._delete_quietly(self._netlink(name), index)
 
     def set_mac(self, name: str, device: str, mac: str) -> None:
         self._netlink(name).link("set", index=self._index(name, device), address=mac)
@@ -128,7 +131,10 @@ class Kernel:
         return self._sockets[name]
 
     def _index(self, name: str, device: str) -> int:
-        return self._netlink(name).link_lookup(ifname=device)[0]
+        indexes = self._netlink(name).link_lookup(ifname=device)
+        if not indexes:
+            raise OSError(errno.ENODEV, f"no device {device} in namespace {name}")
+        return indexes[0]
 
     @staticmethod
     def _path(name: str) -> Path:

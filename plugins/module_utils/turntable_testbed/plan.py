@@ -60,6 +60,8 @@ def _removals(name: str, now: State, wanted: Namespace, prefix: str) -> Iterator
     for device, link in list(now[name].links.items()):
         if not device.startswith(prefix) or _same_device(link, wanted.links.get(device)):
             continue
+        if device not in now[name].links:
+            continue  # gone with its other end
         yield Step("remove_link", name, device)
         _forget(now, name, device)
 
