@@ -17,11 +17,10 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from turntable_inventory import rules, shape
-from turntable_inventory.inventory import COMMAND_LINE, GROUPS, Host, Inventory
+from turntable_inventory.inventory import COMMAND_LINE, GROUPS, PREFIX, Host, Inventory
 from turntable_inventory.problem import Problem, render
 
 SCHEMA = Path(__file__).parents[2] / "inventories/schema/testbed.schema.json"
-PREFIX = "turntable_"
 
 
 class ActionModule(ActionBase):
@@ -62,7 +61,8 @@ def read_inventory(task_vars: Mapping[str, Any]) -> Inventory:
 
 def read_host(hostvars: Any, name: str) -> Host:
     raw = hostvars.raw_get(name)
-    host = Host(name, {}, embedded=raw.get("ansible_connection") == "netns")
+    embedded = raw.get("ansible_connection") == "netns" or f"{PREFIX}namespace" in raw
+    host = Host(name, {}, embedded=embedded)
     for key, value in raw.items():
         if not key.startswith(PREFIX):
             continue

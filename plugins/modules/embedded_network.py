@@ -78,7 +78,13 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 try:
-    from ansible.module_utils.turntable_testbed import collisions, namespaces, observe, processes
+    from ansible.module_utils.turntable_testbed import (
+        collisions,
+        lock,
+        namespaces,
+        observe,
+        processes,
+    )
     from ansible.module_utils.turntable_testbed.apply import Kernel
     from ansible.module_utils.turntable_testbed.errors import TestbedError
     from ansible.module_utils.turntable_testbed.plan import Step, plan
@@ -88,6 +94,9 @@ try:
     IMPORT_ERROR = None
 except ImportError as error:  # pyroute2, outside the project's virtual environment
     IMPORT_ERROR = error
+
+# A testbed comes up in a second; taking one down may wait for its processes to end.
+LOCK_DEADLINE_S = 60.0
 
 
 def converge(module: AnsibleModule) -> dict:
@@ -216,9 +225,11 @@ def main() -> None:
         )
     action = {"present": converge, "stopped": stop, "absent": remove}[module.params["state"]]
     try:
-        module.exit_json(**action(module))
+        with lock.held(module.params["testbed"], LOCK_DEADLINE_S):
+            result = action(module)
     except TestbedError as error:
         module.fail_json(msg=str(error))
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":

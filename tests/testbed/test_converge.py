@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from turntable_testbed import namespaces, processes
+from turntable_testbed import lock, namespaces, processes
+from turntable_testbed.errors import TestbedError
 from turntable_testbed.marker import Marker
 from turntable_testbed.plan import plan
 from turntable_testbed.state import VETH, Link
@@ -193,3 +194,22 @@ def test_a_namespace_kept_alive_by_a_process_is_still_found(running: Testbed) ->
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def test_changes_of_one_testbed_wait_for_each_other(testbed: Testbed) -> None:
+    script = (
+        "from turntable_testbed import lock; import time\n"
+        f"with lock.held({testbed.id!r}, 5): print('ready', flush=True); time.sleep(60)"
+    )
+    holder = start([sys.executable, "-c", script])
+    try:
+        with (
+            pytest.raises(TestbedError, match="being changed by another process"),
+            lock.held(testbed.id, deadline_s=0.1),
+        ):
+            pass
+    finally:
+        holder.kill()  # as a playbook that was killed: the lock must be free at once
+        holder.wait()
+    with lock.held(testbed.id, deadline_s=0):
+        pass

@@ -172,7 +172,11 @@ def test_killed_up_is_removed_by_down_and_repaired_by_up(testbed: Testbed) -> No
 
 
 def interrupt_up(testbed: Testbed) -> None:
-    """SIGKILL to the playbook and its modules as soon as the first namespace is there."""
+    """SIGKILL to the playbook as soon as the first namespace is there.
+
+    Ansible's workers have sessions of their own: the module may go on for a moment, as it may for
+    a user whose terminal is gone.
+    """
     process = subprocess.Popen(
         testbed.command("testbed_up"),
         cwd=REPOSITORY,

@@ -9,6 +9,8 @@ from typing import Any
 CONTROLLER = "controller"
 SWITCHES = "switches"
 ENDPOINT_GROUPS = ("clients", "servers")
+# Variables of this project begin with it.
+PREFIX = "turntable_"
 # What stands for "file:line" of a value given with -e.
 COMMAND_LINE = "-e on the command line"
 GROUPS = (CONTROLLER, SWITCHES, *ENDPOINT_GROUPS)
@@ -22,7 +24,7 @@ class Host:
     variables: dict[str, Any]
     untemplatable: dict[str, str] = field(default_factory=dict)  # key -> Ansible's message
     places: dict[str, str] = field(default_factory=dict)  # key -> "file:line"
-    embedded: bool = False  # a network namespace (connection netns)
+    embedded: bool = False  # stands for a network namespace of this machine
 
     def place(self, key: str) -> str:
         return self.places.get(key, "")

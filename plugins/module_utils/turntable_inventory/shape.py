@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 
-from .inventory import COMMAND_LINE, GROUPS, Host, Inventory
+from .inventory import COMMAND_LINE, GROUPS, PREFIX, Host, Inventory
 from .problem import Problem
 
 _SHORTEST_USEFUL_NETWORK = 29  # six hosts, as the smallest testbed has
@@ -42,9 +42,15 @@ def _unknown(host: Host, schema: dict[str, Any]) -> Iterator[Problem]:
     for key in {**host.variables, **host.untemplatable}:
         if key in known or not host.place(key):
             continue  # without a place it is no setting: a task of an earlier play registered it
-        close = difflib.get_close_matches(key, known, n=1)
-        expected = f"{close[0]}: did you mean that?" if close else "a key of inventories/schema"
+        close = difflib.get_close_matches(_bare(key), map(_bare, known), n=1)
+        expected = (
+            f"{PREFIX}{close[0]}: did you mean that?" if close else "a key of inventories/schema"
+        )
         yield Problem(host.name, f"unknown key {key}", expected, place=host.place(key))
+
+
+def _bare(key: str) -> str:
+    return key.removeprefix(PREFIX)
 
 
 def _missing(host: Host, inventory: Inventory, schema: dict[str, Any]) -> Iterator[Problem]:

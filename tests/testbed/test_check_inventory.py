@@ -1,0 +1,92 @@
+"""Bad inventories are refused with a message that helps, before anything is changed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from .conftest import REPOSITORY
+
+EMBEDDED = REPOSITORY / "inventories/embedded"
+CASES = yaml.safe_load((Path(__file__).parent / "bad_inventories.yml").read_text())
+
+
+def groups_of(node: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """(parent, name) of every group in hosts.yml."""
+    for name, group in list(node.items()):
+        yield node, name
+        yield from groups_of((group or {}).get("children", {}))
+
+
+def write_inventory(directory: Path, case: dict[str, Any]) -> None:
+    """A copy of the embedded inventory with the mistake of `case` in it."""
+    shutil.copytree(EMBEDDED, directory)
+    inventory = yaml.safe_load((directory / "hosts.yml").read_text())
+    for parent, name in groups_of(inventory):
+        change_hosts(parent[name].get("hosts", {}), case)
+    for parent, name in groups_of(inventory):
+        if name in case.get("groups", {}):
+            replace_group(parent, name, case["groups"][name])
+    (directory / "hosts.yml").write_text(yaml.safe_dump(inventory))
+    # Read after the others, by its name.
+    (directory / "group_vars/all/zz_mistake.yml").write_text(yaml.safe_dump(case.get("all", {})))
+
+
+def change_hosts(hosts: dict[str, Any], case: dict[str, Any]) -> None:
+    for host, variables in hosts.items():
+        variables.update(case.get("hosts", {}).get(host, {}))
+        for key in case.get("remove", {}).get(host, []):
+            del variables[key]
+
+
+def replace_group(parent: dict[str, Any], name: str, members: list[str] | None) -> None:
+    if members is None:
+        del parent[name]
+    else:
+        parent[name]["hosts"] = {
+            member: parent[name]["hosts"].get(member, {}) for member in members
+        }
+
+
+def run(playbook: str, inventory: Path, case: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).parent / "ansible-playbook"
+    command = [str(program), "-i", str(inventory), f"playbooks/{playbook}.yml", "--check", "--diff"]
+    if "extra" in case:
+        command += ["-e", case["extra"]]
+    return subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_the_unchanged_copy_is_accepted(tmp_path: Path) -> None:
+    """Otherwise every case below would pass for a wrong reason."""
+    write_inventory(tmp_path / "inventory", {})
+    accepted = run("check_inventory", tmp_path / "inventory", {})
+    assert accepted.returncode == 0, accepted.stdout
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_bad_inventory_is_refused(case: dict[str, Any], tmp_path: Path) -> None:
+    write_inventory(tmp_path / "inventory", case)
+    refused = run("testbed_up", tmp_path / "inventory", case)
+    assert refused.returncode != 0
+    assert "nothing was changed" in refused.stdout
+    for text in case["says"]:
+        assert text in refused.stdout, refused.stdout
+    # Nothing was touched: the play that would is never reached.
+    assert "Bring the embedded testbed up" not in refused.stdout
+
+
+def test_a_message_names_file_and_line(tmp_path: Path) -> None:
+    write_inventory(tmp_path / "inventory", {"hosts": {"client1": {"turntable_index": "12"}}})
+    lines = (tmp_path / "inventory/hosts.yml").read_text().splitlines()
+    number = next(i for i, line in enumerate(lines, start=1) if "turntable_index: '12'" in line)
+    refused = run("check_inventory", tmp_path / "inventory", {})
+    assert f"[{tmp_path}/inventory/hosts.yml:{number}]" in refused.stdout
