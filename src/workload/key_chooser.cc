@@ -37,22 +37,22 @@ KeyChooser::KeyChooser(const Workload& workload)
   }
 }
 
-std::uint64_t KeyChooser::next(Random& random, std::uint64_t last) {
-  std::uint64_t key_number = draw(random, last);
-  while (key_number > last) key_number = draw(random, last);
-  return key_number;
-}
-
-std::uint64_t KeyChooser::draw(Random& random, std::uint64_t last) {
+std::uint64_t KeyChooser::candidate(std::uint64_t bits, std::uint64_t last) {
   switch (distribution_) {
     case Distribution::kUniform:
-      return magnitude(random.next()) % records_;
+      return magnitude(bits) % records_;
     case Distribution::kLatest:
       zipfian_.grow(last);
-      return last - std::min(last, zipfian_.rank(random.next_double()));
+      return last - std::min(last, zipfian_.rank(unit_interval(bits)));
     default:
-      return fnv_hash(zipfian_.rank(random.next_double())) % scrambled_key_numbers_;
+      return fnv_hash(zipfian_.rank(unit_interval(bits))) % scrambled_key_numbers_;
   }
+}
+
+std::uint64_t KeyChooser::next(Random& random, std::uint64_t last) {
+  std::uint64_t key_number = candidate(random.next(), last);
+  while (key_number > last) key_number = candidate(random.next(), last);
+  return key_number;
 }
 
 }  // namespace turntable::workload

@@ -18,13 +18,14 @@ class KeyChooser {
   // The distribution must not be kSequential: that one inserts and never chooses.
   explicit KeyChooser(const Workload& workload);
 
-  // A key number in 0 .. `last`, where `last` is the newest record that readers may ask for (YCSB's
-  // AcknowledgedCounterGenerator.lastValue). Numbers above it are drawn again, as in YCSB.
+  // The key number that 64 random bits stand for. `last` is the newest record that readers may ask
+  // for (YCSB's AcknowledgedCounterGenerator.lastValue); it never decreases.
+  std::uint64_t candidate(std::uint64_t bits, std::uint64_t last);
+
+  // A key number in 0 .. `last`: candidates above it are drawn again, as in YCSB.
   std::uint64_t next(Random& random, std::uint64_t last);
 
  private:
-  std::uint64_t draw(Random& random, std::uint64_t last);
-
   Distribution distribution_;
   std::uint64_t records_;
   std::uint64_t scrambled_key_numbers_;

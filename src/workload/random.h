@@ -10,6 +10,11 @@
 
 namespace turntable::workload {
 
+// 64 random bits as a number in [0, 1), a multiple of 2^-53 as from Java's Random.nextDouble.
+constexpr double unit_interval(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
+
 class SplitMix64 {
  public:
   explicit constexpr SplitMix64(std::uint64_t state) : state_(state) {}
@@ -45,9 +50,6 @@ class Random {
     state_[3] = std::rotl(state_[3], 45);
     return result;
   }
-
-  // Uniform in [0, 1), a multiple of 2^-53: the mapping of Java's ThreadLocalRandom.nextDouble.
-  constexpr double next_double() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
  private:
   std::array<std::uint64_t, 4> state_{};

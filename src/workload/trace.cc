@@ -1,49 +1,15 @@
 #include "workload/trace.h"
 
-#include <array>
 #include <optional>
 #include <string>
 
 #include "common/command_error.h"
 #include "workload/key_chooser.h"
 #include "workload/random.h"
+#include "workload/transaction.h"
 
 namespace turntable::workload {
 namespace {
-
-enum class Transaction : std::uint8_t { kRead, kUpdate, kInsert, kReadModifyWrite };
-
-// YCSB's DiscreteGenerator over the operations, in CoreWorkload's order.
-class TransactionChooser {
- public:
-  explicit TransactionChooser(const Proportions& p)
-      : weights_{{{Transaction::kRead, p.read},
-                  {Transaction::kUpdate, p.update},
-                  {Transaction::kInsert, p.insert},
-                  {Transaction::kReadModifyWrite, p.read_modify_write}}} {
-    for (const auto& [transaction, weight] : weights_) sum_ += weight;
-  }
-
-  Transaction next(Random& random) const {
-    double value = random.next_double();
-    Transaction last = Transaction::kRead;
-    for (const auto& [transaction, weight] : weights_) {
-      if (weight <= 0) continue;
-      if (value < weight / sum_) return transaction;
-      value -= weight / sum_;
-      last = transaction;
-    }
-    return last;  // reached only by rounding
-  }
-
- private:
-  struct Weighted {
-    Transaction transaction;
-    double weight;
-  };
-  std::array<Weighted, 4> weights_;
-  double sum_ = 0;
-};
 
 class TraceGenerator {
  public:
@@ -64,11 +30,12 @@ class TraceGenerator {
 
  private:
   void add_transaction() {
-    switch (transactions_.next(random_)) {
+    switch (transactions_.choose(random_.next())) {
       case Transaction::kRead:
         return add(OperationType::kGet, chosen_key());
       case Transaction::kUpdate:
         return add(OperationType::kPut, chosen_key());
+      case Transaction::kScan:  // refused by check_runnable
       case Transaction::kInsert:
         return add(OperationType::kPut, inserted_key());
       case Transaction::kReadModifyWrite: {

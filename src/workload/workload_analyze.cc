@@ -19,6 +19,7 @@ struct Options {
   nlohmann::json workload = nlohmann::json::object();
   std::vector<std::uint64_t> scales = {16};
   std::optional<std::uint64_t> cached;
+  std::uint64_t head_ranks = kDefaultHeadRanks;
   bool trace = false;
   std::string trace_directory;  // empty: count the traces, write nothing
   bool json = false;
@@ -58,6 +59,8 @@ void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
   add_field<std::int64_t>(app, options, "--round", "round", "repetition the traces belong to");
   app.add_option("--cached", options.cached,
                  "hottest keys that the switch answers (default 10000, or all if fewer)");
+  app.add_option("--head-ranks", options.head_ranks,
+                 "zipfian ranks that are followed to their keys; fewer are faster and less exact");
   trace = app.add_option("--trace", options.trace_directory,
                          "count the real traces too; with DIR also write them there")
               ->expected(0, 1)
@@ -106,7 +109,7 @@ Report analyze(const Options& options) {
   for (const auto number : hottest_key_numbers(report.workload, report.cached_keys)) {
     cached.insert(number);
   }
-  const SlotLoads loads = expected_slot_loads(report.workload, cached);
+  const SlotLoads loads = expected_slot_loads(report.workload, cached, options.head_ranks);
   report.unresolved_variance = loads.unresolved_variance;
   report.scales = analyze_scales(options, loads.total, loads.cached);
   report.seconds = watch.seconds();

@@ -1,0 +1,39 @@
+// What a client does next: YCSB's DiscreteGenerator over CoreWorkload's operations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "workload/profile.h"
+#include "workload/random.h"
+
+namespace turntable::workload {
+
+enum class Transaction : std::uint8_t { kRead, kUpdate, kInsert, kScan, kReadModifyWrite };
+
+class TransactionChooser {
+ public:
+  explicit TransactionChooser(const Proportions& p)
+      : weights_{p.read, p.update, p.insert, p.scan, p.read_modify_write} {
+    for (const double weight : weights_) sum_ += weight;
+  }
+
+  // The operation that 64 random bits stand for, in CoreWorkload's order and rounding.
+  Transaction choose(std::uint64_t bits) const {
+    double value = unit_interval(bits);
+    unsigned last = 0;
+    for (unsigned i = 0; i < weights_.size(); ++i) {
+      if (weights_[i] <= 0) continue;
+      if (value < weights_[i] / sum_) return static_cast<Transaction>(i);
+      value -= weights_[i] / sum_;
+      last = i;
+    }
+    return static_cast<Transaction>(last);  // reached only by rounding; YCSB fails here
+  }
+
+ private:
+  std::array<double, 5> weights_;  // indexed by Transaction
+  double sum_ = 0;
+};
+
+}  // namespace turntable::workload
