@@ -1,68 +1,35 @@
-// IPv4 forwarding by destination, and the one place that drops.
-#ifndef TURNTABLE_FORWARDING_P4
-#define TURNTABLE_FORWARDING_P4
+// IPv4 packets to the port and the MAC address of their destination.
+#ifndef SHARED_FORWARDING_P4
+#define SHARED_FORWARDING_P4
 
-#include "constants.p4"
-#include "headers.p4"
-#include "sizes.p4"
-
-control Ipv4Forwarding(
-        inout ethernet_h ethernet,
-        in ipv4_h ipv4,
-        inout drop_reason_t drop_reason,
+control Forwarding(
+        inout ingress_headers_t hdr,
+        inout ingress_metadata_t md,
         inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
-    action forward(PortId_t port, bit<48> mac) {
+    action forward(PortId_t port, mac_addr_t dst_mac) {
+        hdr.ethernet.dst_addr = dst_mac;
         ig_tm_md.ucast_egress_port = port;
-        ethernet.dst_addr = mac;
+        md.verdict = verdict_t.FORWARDED;
     }
 
     action no_route() {
-        drop_reason = DROP_NO_ROUTE;
+        md.verdict = verdict_t.NO_ROUTE;
     }
 
     table ipv4_lpm {
-        key = { ipv4.dst_addr : lpm @name("dst_addr"); }
-        actions = { forward; no_route; }
+        key = {
+            hdr.ipv4.dst_addr: lpm @name("dst_addr");
+        }
+        actions = {
+            forward;
+            @defaultonly no_route;
+        }
         const default_action = no_route();
-        size = MAX_HOSTS;
+        size = IPV4_LPM_ENTRIES;
     }
 
     apply {
         ipv4_lpm.apply();
-    }
-}
-
-control Drops(
-        in drop_reason_t drop_reason,
-        inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
-    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) dropped;
-
-    action drop() {
-        ig_dprsr_md.drop_ctl = 1;
-        dropped.count();
-    }
-
-    action pass() {
-        dropped.count();
-    }
-
-    table drops {
-        key = { drop_reason : exact @name("reason"); }
-        actions = { drop; pass; }
-        const entries = {
-            DROP_NONE : pass();
-            DROP_NOT_IPV4 : drop();
-            DROP_NO_ROUTE : drop();
-            DROP_UNKNOWN_OPTYPE : drop();
-            DROP_NO_PARTITION : drop();
-        }
-        const default_action = drop();
-        counters = dropped;
-        size = 8;
-    }
-
-    apply {
-        drops.apply();
     }
 }
 

@@ -1,11 +1,14 @@
-// Headers up to the key; what follows (value, seq, stat) is payload to a program that does not cache.
-// Layout: docs/architecture.md §3, FarReach reference §2.1.
-#ifndef TURNTABLE_HEADERS_P4
-#define TURNTABLE_HEADERS_P4
+// Headers on the wire and the metadata of the ingress pipeline.
+#ifndef SHARED_HEADERS_P4
+#define SHARED_HEADERS_P4
+
+typedef bit<48> mac_addr_t;
+typedef bit<32> ipv4_addr_t;
+typedef bit<16> udp_port_t;
 
 header ethernet_h {
-    bit<48> dst_addr;
-    bit<48> src_addr;
+    mac_addr_t dst_addr;
+    mac_addr_t src_addr;
     bit<16> ether_type;
 }
 
@@ -20,30 +23,57 @@ header ipv4_h {
     bit<8> ttl;
     bit<8> protocol;
     bit<16> hdr_checksum;
-    bit<32> src_addr;
-    bit<32> dst_addr;
+    ipv4_addr_t src_addr;
+    ipv4_addr_t dst_addr;
 }
 
 header udp_h {
-    bit<16> src_port;
-    bit<16> dst_port;
-    bit<16> length;
+    udp_port_t src_port;
+    udp_port_t dst_port;
+    bit<16> len;
     bit<16> checksum;
 }
 
-// The key's words in wire order. The halves of the last word are swapped on the wire.
+// The first header of every key-value packet. The key's last word is sent as two swapped halves, so that its top 16
+// bits can be range-matched (FarReach reference §5.1).
 header op_h {
     bit<16> optype;
-    bit<32> key_lolo;
-    bit<32> key_lohi;
-    bit<32> key_hilo;
-    bit<16> key_hihilo;
-    bit<16> key_hihihi;
+    bit<32> keylolo;
+    bit<32> keylohi;
+    bit<32> keyhilo;
+    bit<16> keyhihilo;
+    bit<16> keyhihihi;
 }
 
-// Chosen by the client and echoed: tells the answer of this transmission from a late twin's.
-header request_h {
-    bit<32> id;
+// Which way a key-value packet goes, found by its UDP ports.
+enum bit<8> direction_t {
+    NONE = 0,
+    REQUEST = 1,
+    ANSWER = 2
+}
+
+// What became of a packet. The parser starts with NOT_IPV4 (all metadata is 0) or UNROUTED; blocks move it on.
+enum bit<8> verdict_t {
+    NOT_IPV4 = 0,
+    UNROUTED = 1,
+    FORWARDED = 2,
+    UNKNOWN_OPERATION = 3,
+    NO_PARTITION = 4,
+    NO_ROUTE = 5
+}
+
+struct ingress_headers_t {
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    udp_h udp;
+    op_h op;
+}
+
+struct ingress_metadata_t {
+    direction_t direction;
+    verdict_t verdict;
+    bit<16> key_hash;
+    bool rewritten;  // addresses changed: the IPv4 checksum must follow
 }
 
 #endif

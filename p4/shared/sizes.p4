@@ -1,8 +1,12 @@
-// Table sizes, all in one place.
-#ifndef TURNTABLE_SIZES_P4
-#define TURNTABLE_SIZES_P4
+// Sizes of all tables, so that what a control plane may rely on is in one place.
+#ifndef SHARED_SIZES_P4
+#define SHARED_SIZES_P4
 
-const int MAX_PARTITIONS = 128;  // logical servers of the largest rotation; FarReach reference §3.1
-const int MAX_HOSTS = 1024;      // routes
+#define MAX_PARTITIONS 128
+// One range of slots per partition and direction.
+#define PARTITION_ENTRIES 256
+#define IPV4_LPM_ENTRIES 1024
+#define OPERATION_ENTRIES 32
+#define VERDICT_ENTRIES 8
 
 #endif

@@ -3,11 +3,13 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "dataplane/bits.h"
 #include "dataplane/checksum.h"
 #include "dataplane/counter.h"
 #include "dataplane/crc.h"
+#include "dataplane/header_stack.h"
 #include "dataplane/intrinsic.h"
 #include "dataplane/match_index.h"
 #include "dataplane/packed_key.h"

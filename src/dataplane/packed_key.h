@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
+#include <vector>
 
 #include "dataplane/bits.h"
 
@@ -38,8 +40,20 @@ constexpr uint128 unpack_field(const std::uint64_t* words, int offset, int width
   return width >= 128 ? value : value & ((uint128{1} << width) - 1);
 }
 
-template <int Offset, int Width, int Words>
-constexpr void put_key(KeyWords<Words>& key, Unsigned<Width> value) {
+struct PackedField {
+  int offset, width;
+  uint128 value;
+};
+
+// For const entries: `bits` is the width of the whole key.
+inline std::vector<std::uint64_t> pack_words(int bits, std::initializer_list<PackedField> fields) {
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(words_for(bits)));
+  for (const auto& [offset, width, value] : fields) pack_field(words.data(), offset, width, value);
+  return words;
+}
+
+template <int Offset, int Width, class Key>
+constexpr void put_key(Key& key, Unsigned<Width> value) {
   pack_field(key.data(), Offset, Width, value);
 }
 

@@ -33,6 +33,12 @@ class PacketReader {
     cursor_ += bytes;
     return taken;
   }
+  // False, and nothing taken, if that many whole bytes are not there.
+  bool advance_bits(std::uint32_t bits) noexcept {
+    if (bits % 8 != 0 || !has(bits / 8)) return false;
+    take(bits / 8);
+    return true;
+  }
   // The unparsed rest of the packet: its payload.
   const std::uint8_t* position() const noexcept { return cursor_; }
   std::uint32_t remaining() const noexcept { return static_cast<std::uint32_t>(end_ - cursor_); }

@@ -39,6 +39,17 @@ Table::Words Table::replace(std::uint32_t entry, const Words& words) {
   return old;
 }
 
+void Table::set_default(Words words) {
+  words.resize(stride_);
+  replace(kNoEntry, words);
+}
+
+void Table::add_entry(const Match& match, Words words) {
+  words.resize(stride_);
+  insert(match, words);
+  commit();
+}
+
 std::vector<std::uint32_t> Table::entries() const {
   std::vector<std::uint32_t> result;
   result.reserve(size_);

@@ -18,6 +18,7 @@ namespace turntable::dataplane {
 // One entry as generated code sees it. Valid until the next control-plane change.
 class Entry {
  public:
+  Entry() = default;
   explicit Entry(std::uint64_t* words) : words_(words) {}
 
   std::uint32_t action() const noexcept { return static_cast<std::uint32_t>(words_[0]); }
@@ -38,7 +39,7 @@ class Entry {
   }
 
  private:
-  std::uint64_t* words_;
+  std::uint64_t* words_ = nullptr;
 };
 
 class Table {
@@ -69,6 +70,10 @@ class Table {
   Words replace(std::uint32_t entry, const Words& words);
   void commit() { index_.commit(); }
 
+  // The program's own entries, while it is constructed; `words` may stop after the action's data.
+  void set_default(Words words);
+  void add_entry(const Match& match, Words words);
+
   std::span<const std::uint64_t> words(std::uint32_t entry) const {
     return {pool_.data() + entry * stride_, stride_};
   }
@@ -94,6 +99,12 @@ class Table {
 struct Lookup {
   Entry entry;
   bool hit;
+};
+
+// What P4's `t.apply()` returns; `action` is the action's number in the schema.
+struct Applied {
+  bool hit;
+  std::uint32_t action;
 };
 
 // Index is one of the classes of match_index.h and ternary_index.h.

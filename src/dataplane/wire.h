@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "dataplane/bits.h"
 
@@ -93,7 +94,13 @@ class FieldList {
     store_bits<Offset, Width>(bytes_.data(), value);
   }
 
-  const std::uint8_t* data() const noexcept { return bytes_.data(); }
+  std::span<const std::uint8_t> bytes() const noexcept { return bytes_; }
+  // The last bits of the list: what an IDENTITY hash returns.
+  template <int Width>
+  Unsigned<Width> low_bits() const noexcept {
+    static_assert(Width <= Bits);
+    return load_bits<Bits - Width, Width>(bytes_.data());
+  }
 
  private:
   std::array<std::uint8_t, kBytes> bytes_{};

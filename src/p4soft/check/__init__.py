@@ -1,0 +1,1 @@
+"""Types, constants and names: annotates the syntax tree, or says what is wrong with the program."""

@@ -1,0 +1,193 @@
+"""Tables: keys, actions, default action, entries and properties."""
+
+from __future__ import annotations
+
+from p4soft.check import types
+from p4soft.check.conversion import convert
+from p4soft.check.statements import StatementChecker
+from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, near
+from p4soft.errors import P4Error, unsupported
+from p4soft.frontend import syntax
+
+SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range")
+MAX_RANGE_WIDTH = 20  # bits, Tofino 1
+# Properties that only guide placement or the driver on the ASIC.
+_HINTS = ("requires_versioning",)
+
+
+class TableChecker(StatementChecker):
+    def declare_table(self, table: syntax.Table) -> None:
+        self._keys(table)
+        self._actions(table)
+        self._default_action(table)
+        self._properties(table)
+        if table.entries is not None:
+            self._entries(table)
+        table.symbol = TableSymbol(table.name, table.position, table, types.TableType(table))
+        self.scope.declare(table.symbol)
+
+    def _keys(self, table: syntax.Table) -> None:
+        for key in table.keys:
+            if key.match_kind not in self.match_kinds:
+                hint = near(key.match_kind, list(SUPPORTED_KINDS))
+                raise P4Error(key.position, f"match kind '{key.match_kind}' is not declared{hint}")
+            if key.match_kind not in SUPPORTED_KINDS:
+                raise unsupported(key.position, f"match kind '{key.match_kind}'", ", ".join(SUPPORTED_KINDS))
+            type_ = types.underlying(self.check(key.expression))
+            width = types.width_of(type_)
+            if not isinstance(type_, (types.Bit, types.Int)) and type_ != types.BOOL:
+                raise P4Error(key.position, f"a key of type {key.expression.type}; expected bit<W>, int<W>, bool or a serializable enum")
+            assert width is not None
+            if key.match_kind == "range" and width > MAX_RANGE_WIDTH:
+                raise P4Error(
+                    key.position, f"a range key of {width} bits; Tofino matches ranges of at most {MAX_RANGE_WIDTH} bits"
+                )
+        kinds = [key.match_kind for key in table.keys]
+        if kinds.count("lpm") > 1:
+            raise P4Error(table.position, f"table '{table.name}' has {kinds.count('lpm')} lpm keys; expected at most one")
+        if "lpm" in kinds and ("ternary" in kinds or "range" in kinds):
+            raise unsupported(table.position, "lpm beside ternary or range keys", "lpm with exact keys")
+
+    def _actions(self, table: syntax.Table) -> None:
+        if not table.actions:
+            raise P4Error(table.position, f"table '{table.name}' has no actions")
+        names: set[str] = set()
+        for reference in table.actions:
+            if reference.name in names:
+                raise P4Error(reference.position, f"action '{reference.name}' is listed twice")
+            names.add(reference.name)
+            action = self._action(reference)
+            directed = self.bind(
+                action.directed, reference.arguments or [], reference.position, f"action '{action.name}'"
+            )
+            self.check_arguments(action.directed, directed, f"action '{action.name}'")
+            reference.values = directed
+
+    def _action(self, reference: syntax.ActionReference) -> ActionSymbol:
+        symbol = self.scope.require(reference.name, reference.position)
+        if not isinstance(symbol, ActionSymbol):
+            raise P4Error(reference.position, f"'{reference.name}' is not an action")
+        reference.symbol = symbol
+        return symbol
+
+    def _default_action(self, table: syntax.Table) -> None:
+        reference = table.default_action
+        if reference is None:
+            self._no_action(table)
+            return
+        listed = self._choose(table, reference, "the default action")
+        if syntax.annotation(listed.annotations, "tableonly"):
+            raise P4Error(reference.position, f"action '{reference.name}' is @tableonly; it cannot be the default action")
+
+    def _no_action(self, table: syntax.Table) -> None:
+        """Without default_action it is NoAction, which then need not be listed."""
+        listed = any(reference.name == "NoAction" for reference in table.actions)
+        if not listed:
+            default_only = syntax.Annotation(table.position, "defaultonly", [])
+            implicit = syntax.ActionReference(table.position, "NoAction", None, [default_only])
+            self._action(implicit)
+            table.actions.append(implicit)
+        table.default_action = syntax.ActionReference(table.position, "NoAction", None, [])
+        self._action(table.default_action)
+
+    def _choose(
+        self, table: syntax.Table, reference: syntax.ActionReference, what: str
+    ) -> syntax.ActionReference:
+        """Resolves `action(values)` of a default action or an entry; returns its line in `actions`."""
+        listed = next((a for a in table.actions if a.name == reference.name), None)
+        if listed is None:
+            names = ", ".join(a.name for a in table.actions)
+            raise P4Error(
+                reference.position, f"{what} '{reference.name}' is not among the actions of '{table.name}': {names}"
+            )
+        action = self._action(reference)
+        data = action.data
+        values = self.bind(data, reference.arguments or [], reference.position, f"action '{action.name}'")
+        self.check_arguments(data, values, f"action '{action.name}'")
+        for parameter, value in zip(data, values, strict=True):
+            if value is None or value.value is None:
+                raise P4Error(reference.position, f"the value of '{parameter.name}' must be a constant")
+        reference.values = [value.value for value in values if value is not None]
+        return listed
+
+    # --- Entries ----------------------------------------------------------------------------------------------------
+
+    def _entries(self, table: syntax.Table) -> None:
+        assert table.entries is not None
+        if not table.keys:
+            raise P4Error(table.position, f"table '{table.name}' has entries but no keys")
+        for entry in table.entries:
+            if entry.priority is not None:
+                self.constant_integer(entry.priority, "an entry's priority")
+            keys = entry.keys
+            if len(keys) == 1 and isinstance(keys[0], syntax.DefaultExpression):
+                keys = entry.keys = [syntax.DefaultExpression(keys[0].position) for _ in table.keys]
+            if len(keys) != len(table.keys):
+                raise P4Error(
+                    entry.position, f"this entry has {len(keys)} keys, table '{table.name}' has {len(table.keys)}"
+                )
+            for value, key in zip(keys, table.keys, strict=True):
+                assert key.expression.type is not None
+                self.key_element(value, types.underlying(key.expression.type))
+                self._fits_kind(value, key.match_kind)
+            listed = self._choose(table, entry.action, "the action")
+            if syntax.annotation(listed.annotations, "defaultonly"):
+                raise P4Error(entry.action.position, f"action '{entry.action.name}' is @defaultonly; it cannot be in an entry")
+
+    def _fits_kind(self, value: syntax.Expression, kind: str) -> None:
+        if kind == "exact" and isinstance(value, (syntax.MaskExpression, syntax.RangeExpression, syntax.DefaultExpression)):
+            raise P4Error(value.position, "an exact key needs one value; masks, ranges and '_' do not fit it")
+        if isinstance(value, syntax.RangeExpression) and kind != "range":
+            raise P4Error(value.position, f"a range does not fit a key of kind {kind}")
+        if isinstance(value, syntax.MaskExpression) and kind == "range":
+            raise P4Error(value.position, "a mask does not fit a key of kind range")
+        if isinstance(value, syntax.MaskExpression) and kind == "lpm":
+            inverted = ~value.mask.value & ((1 << (types.width_of(value.mask.type) or 0)) - 1)
+            if inverted & (inverted + 1):
+                raise P4Error(value.position, "the mask of an lpm key must be a prefix: ones, then zeros")
+
+    def key_element(self, value: syntax.Expression, type_: types.Type) -> None:
+        """One element of a key set (a select case or a table entry), all constant."""
+        if isinstance(value, syntax.DefaultExpression):
+            value.type = type_
+            return
+        parts = [value]
+        if isinstance(value, syntax.MaskExpression):
+            parts = [value.base, value.mask]
+        elif isinstance(value, syntax.RangeExpression):
+            parts = [value.low, value.high]
+        for part in parts:
+            self.check(part)
+            if isinstance(part.type, types.Enum) and part.type.base == type_:
+                part.type = type_
+            convert(part, type_, "the key")
+            if part.value is None:
+                raise P4Error(part.position, "a key must be a constant")
+        if isinstance(value, syntax.RangeExpression) and value.low.value > value.high.value:
+            raise P4Error(value.position, f"the range {value.low.value}..{value.high.value} is empty")
+        value.type = type_
+
+    # --- Properties -------------------------------------------------------------------------------------------------
+
+    def _properties(self, table: syntax.Table) -> None:
+        for item in table.properties:
+            if item.name == "size":
+                if self.constant_integer(item.value, "size") < 1:
+                    raise P4Error(item.value.position, "a table's size is at least 1")
+            elif item.name == "counters":
+                self._direct_counter(item)
+            elif item.name in _HINTS:
+                self.check(item.value)
+            else:
+                raise unsupported(
+                    item.position,
+                    f"table property '{item.name}'",
+                    "key, actions, default_action, entries, size, counters, " + ", ".join(_HINTS),
+                )
+
+    def _direct_counter(self, item: syntax.Property) -> None:
+        type_ = self.check(item.value)
+        symbol = item.value.symbol if isinstance(item.value, syntax.Name) else None
+        if not isinstance(type_, types.Generic) or type_.name != "DirectCounter":
+            raise P4Error(item.value.position, f"counters is {type_}, expected a DirectCounter")
+        assert isinstance(symbol, InstanceSymbol)

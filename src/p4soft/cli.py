@@ -1,0 +1,72 @@
+"""The command line: `python -m p4soft PROGRAM.p4 --output DIR [-I DIR] [-D NAME[=VALUE]]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from p4soft.check.program import check
+from p4soft.elaborate import elaborate
+from p4soft.emit.program import emit_program
+from p4soft.errors import P4Error
+from p4soft.frontend.program_parser import parse
+
+INCLUDE = Path(__file__).parent / "include"
+# So that shared P4 code can tell this translator from bf-p4c, if it must.
+PREDEFINED = {"__P4SOFT__": "1"}
+# A tree deeper than this is no program a person wrote; Python's default is reached by 200 nested parentheses.
+RECURSION_LIMIT = 20_000
+
+
+def translate(
+    path: Path, include_directories: list[Path], defines: dict[str, str]
+) -> tuple[str, str]:
+    """C++ text and bfrt.json text of a program. Raises P4Error, or OSError if a file cannot be read."""
+    program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
+    scope = check(program)
+    pipeline, global_instances = elaborate(program, scope)
+    return emit_program(path.stem, program, scope, pipeline, global_instances)
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Keeps the time of an unchanged file, so that nothing is compiled again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def _define(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME or NAME=VALUE")
+    return name, value or "1"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status: 0 translated, 1 the program is wrong or unsupported, 2 usage or unreadable file."""
+    parser = argparse.ArgumentParser(prog="p4soft", description="Translates P4_16 for TNA to C++.")
+    parser.add_argument("program", type=Path, help="the top file, for example p4/nocache/nocache.p4")
+    parser.add_argument("--output", type=Path, required=True, help="directory for NAME.cpp and NAME.bfrt.json")
+    parser.add_argument("-I", dest="include", type=Path, action="append", default=[], metavar="DIR")
+    parser.add_argument("-D", dest="define", type=_define, action="append", default=[], metavar="NAME=VALUE")
+    options = parser.parse_args(arguments)
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    try:
+        code, schema = translate(options.program, options.include, dict(options.define))
+        options.output.mkdir(parents=True, exist_ok=True)
+        name = options.program.stem
+        write_if_changed(options.output / f"{name}.cpp", code)
+        write_if_changed(options.output / f"{name}.bfrt.json", schema)
+    except P4Error as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"p4soft: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    except UnicodeDecodeError as error:
+        print(f"p4soft: the program is not UTF-8 text: {error}", file=sys.stderr)
+        return 2
+    except RecursionError:
+        print(f"{options.program}:1:1: error: the program is nested too deeply", file=sys.stderr)
+        return 1
+    return 0

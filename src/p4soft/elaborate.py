@@ -1,0 +1,229 @@
+"""The instances of a program: from `Switch(...) main` down to every extern, table and nested block.
+
+A parser or control is checked once as a declaration and may be instantiated several times; each instance has its own tables and
+externs, named by its path, as in the control plane: `SwitchIngress.partitioning.partition`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from p4soft.check import types
+from p4soft.check.symbols import InstanceSymbol, Scope, Symbol
+from p4soft.errors import P4Error, Position, unsupported
+from p4soft.frontend import syntax
+
+BLOCKS = ("ingress_parser", "ingress", "ingress_deparser", "egress_parser", "egress", "egress_deparser")
+
+
+@dataclass(eq=False)
+class ExternInstance:
+    path: str
+    type: types.Generic
+    position: Position
+    arguments: list[Any]  # constants, instances, or None where left out
+    methods: list[syntax.Function]
+    owner: BlockInstance | None
+    identifier: str = ""  # in C++; set by the emitter
+    table: TableInstance | None = None  # of direct externs: the table they are attached to
+
+
+@dataclass(eq=False)
+class TableInstance:
+    path: str
+    declaration: syntax.Table
+    block: BlockInstance
+    counter: ExternInstance | None = None
+    identifier: str = ""
+
+
+@dataclass(eq=False)
+class BlockInstance:
+    path: str
+    declaration: syntax.Parser | syntax.Control
+    parent: BlockInstance | None
+    environment: dict[Symbol, Any] = field(default_factory=dict)  # constructor parameters and instances
+    externs: list[ExternInstance] = field(default_factory=list)
+    children: list[BlockInstance] = field(default_factory=list)
+    tables: list[TableInstance] = field(default_factory=list)
+    identifier: str = ""
+
+    def with_descendants(self) -> list[BlockInstance]:
+        return [self, *(b for child in self.children for b in child.with_descendants())]
+
+    def table(self, declaration: syntax.Table) -> TableInstance:
+        return next(t for t in self.tables if t.declaration is declaration)
+
+
+@dataclass(eq=False)
+class Pipeline:
+    name: str  # of its instance, the prefix of all control-plane names
+    blocks: dict[str, BlockInstance]  # by the names of BLOCKS
+    globals: list[ExternInstance]
+
+    def all_blocks(self) -> list[BlockInstance]:
+        return [b for name in BLOCKS for b in self.blocks[name].with_descendants()]
+
+    def externs(self) -> list[ExternInstance]:
+        return [*self.globals, *(e for block in self.all_blocks() for e in block.externs)]
+
+    def tables(self) -> list[TableInstance]:
+        return [t for block in self.all_blocks() for t in block.tables]
+
+
+def given_name(name: str, annotations: list[syntax.Annotation]) -> str:
+    """The control-plane name: that of @name if there is one."""
+    annotation = syntax.annotation(annotations, "name")
+    return annotation.arguments[0].text.strip('"') if annotation and annotation.arguments else name
+
+
+def join_path(owner: str, name: str) -> str:
+    if name.startswith("."):  # @name(".x") is absolute
+        return name[1:]
+    return f"{owner}.{name}" if owner else name
+
+
+class Elaborator:
+    def __init__(self, program: syntax.Program, scope: Scope) -> None:
+        self._program = program
+        self._scope = scope
+        self._globals: dict[Symbol, Any] = {}
+
+    def elaborate(self) -> Pipeline:
+        main = self._scope.local("main")
+        if not isinstance(main, InstanceSymbol):
+            end = self._program.position
+            raise P4Error(end, "the program has no `main`; expected `Switch(pipe) main;` at its end")
+        global_externs: list[ExternInstance] = []
+        for declaration in self._program.declarations:
+            symbol = getattr(declaration, "symbol", None)
+            if isinstance(symbol, InstanceSymbol) and self._is_extern(symbol):
+                instance = self._extern(symbol, None)
+                self._globals[symbol] = instance
+                global_externs.append(instance)
+        name, arguments = self._only_pipe(main)
+        blocks = {
+            block: self._top_block(argument, main.position)
+            for block, argument in zip(BLOCKS, arguments, strict=True)
+        }
+        return Pipeline(name, blocks, global_externs)
+
+    def _is_extern(self, symbol: InstanceSymbol) -> bool:
+        return isinstance(symbol.type, types.Generic) and isinstance(symbol.type.declaration, syntax.Extern)
+
+    def _only_pipe(self, main: InstanceSymbol) -> tuple[str, list[syntax.Expression]]:
+        assert isinstance(main.type, types.Generic)
+        if main.type.name != "Switch":
+            raise unsupported(main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>")
+        first, *others = main.arguments
+        for other in others:
+            if other is not None:
+                raise unsupported(other.position, "a switch of several pipes", "one pipe, Switch(pipe) main")
+        if isinstance(first, syntax.Call):
+            return "pipe", first.target.arguments
+        assert isinstance(first, syntax.Name) and isinstance(first.symbol, InstanceSymbol)
+        declaration = first.symbol.declaration
+        name = given_name(declaration.name, declaration.annotations)
+        return name, [a for a in first.symbol.arguments if a is not None]
+
+    def _top_block(self, argument: syntax.Expression, position: Position) -> BlockInstance:
+        if isinstance(argument, syntax.Call):
+            assert isinstance(argument.type, types.Generic)
+            return self._block(argument.type, argument.type.name, argument.target.arguments, None)
+        if isinstance(argument, syntax.Name) and isinstance(argument.symbol, InstanceSymbol):
+            symbol = argument.symbol
+            assert isinstance(symbol.type, types.Generic)
+            return self._block(symbol.type, symbol.name, symbol.arguments, None)
+        raise P4Error(position, "a block of the pipeline must be an instance, for example SwitchIngress()")
+
+    # --- Blocks -----------------------------------------------------------------------------------------------------
+
+    def _block(
+        self,
+        type_: types.Generic,
+        path: str,
+        arguments: list[syntax.Expression | None],
+        parent: BlockInstance | None,
+    ) -> BlockInstance:
+        declaration = type_.declaration
+        assert isinstance(declaration, (syntax.Parser, syntax.Control))
+        block = BlockInstance(path, declaration, parent)
+        for parameter, argument in zip(declaration.constructor, arguments, strict=True):
+            value = None if argument is None else self._evaluate(argument, parent)
+            block.environment[parameter.symbol] = value
+        for statement in declaration.locals:
+            if isinstance(statement, syntax.Instantiation):
+                self._instance(statement.symbol, block)
+            elif isinstance(statement, syntax.Table):
+                self._table(statement, block)
+        return block
+
+    def _instance(self, symbol: InstanceSymbol, block: BlockInstance) -> None:
+        assert isinstance(symbol.type, types.Generic)
+        if self._is_extern(symbol):
+            instance: Any = self._extern(symbol, block)
+            block.externs.append(instance)
+        else:
+            name = given_name(symbol.name, symbol.declaration.annotations)
+            path = join_path(block.path, name)
+            instance = self._block(symbol.type, path, symbol.arguments, block)
+            block.children.append(instance)
+        block.environment[symbol] = instance
+
+    def _extern(self, symbol: InstanceSymbol, block: BlockInstance | None) -> ExternInstance:
+        assert isinstance(symbol.type, types.Generic)
+        path = join_path(block.path if block else "", given_name(symbol.name, symbol.declaration.annotations))
+        arguments = [None if a is None else self._evaluate(a, block) for a in symbol.arguments]
+        methods = symbol.declaration.methods or []
+        return ExternInstance(path, symbol.type, symbol.position, arguments, methods, block)
+
+    def _table(self, declaration: syntax.Table, block: BlockInstance) -> None:
+        path = join_path(block.path, given_name(declaration.name, declaration.annotations))
+        table = TableInstance(path, declaration, block)
+        block.tables.append(table)
+        counters = declaration.property("counters")
+        if counters is not None:
+            assert isinstance(counters.value, syntax.Name)
+            counter = self.resolve(counters.value.symbol, block)
+            if counter.table is not None:
+                raise P4Error(
+                    counters.position,
+                    f"'{counters.value.name}' is attached to table '{counter.table.declaration.name}' already",
+                )
+            counter.table = table
+            table.counter = counter
+
+    # --- Constants --------------------------------------------------------------------------------------------------
+
+    def _evaluate(self, argument: syntax.Expression, block: BlockInstance | None) -> Any:
+        """A constructor's argument: a constant, or an instance."""
+        if argument.value is not None:
+            return argument.value
+        if isinstance(argument, syntax.Name) and argument.symbol is not None:
+            return self.resolve(argument.symbol, block, argument.position)
+        if isinstance(argument, syntax.Call) and argument.target.kind == "constructor":
+            assert isinstance(argument.type, types.Generic)
+            values = [None if a is None else self._evaluate(a, block) for a in argument.target.arguments]
+            return ExternInstance("", argument.type, argument.position, values, [], block)
+        raise P4Error(argument.position, "an argument of a constructor must be a constant or an instance")
+
+    def resolve(self, symbol: Symbol | None, block: BlockInstance | None, position: Position | None = None) -> Any:
+        assert symbol is not None
+        while block is not None:
+            if symbol in block.environment:
+                return block.environment[symbol]
+            block = block.parent
+        if symbol not in self._globals:
+            raise P4Error(position or symbol.position, f"'{symbol.name}' is not known when instances are made")
+        return self._globals[symbol]
+
+    @property
+    def global_environment(self) -> dict[Symbol, Any]:
+        return self._globals
+
+
+def elaborate(program: syntax.Program, scope: Scope) -> tuple[Pipeline, dict[Symbol, Any]]:
+    """The pipeline, and the extern instances declared at the top level."""
+    elaborator = Elaborator(program, scope)
+    return elaborator.elaborate(), elaborator.global_environment

@@ -1,0 +1,189 @@
+"""The control-plane schema, in the shape and with the names of the SDE's bfrt.json."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from p4soft.check import types
+from p4soft.check.symbols import ActionSymbol
+from p4soft.elaborate import ExternInstance, Pipeline, TableInstance, given_name, join_path
+from p4soft.emit.tables import size_of
+from p4soft.frontend import syntax
+
+PRIORITY_ID = 65537
+# BfRt keeps ids from 65536 on for `$` names.
+_COUNTER_IDS = {"$COUNTER_SPEC_BYTES": 65553, "$COUNTER_SPEC_PKTS": 65554}
+_MATCH_TYPES = {"exact": "Exact", "lpm": "LPM", "ternary": "Ternary", "range": "Range"}
+_FIRST_TABLE_ID = 0x0200_0001
+
+
+def schema(pipeline: Pipeline) -> dict[str, Any]:
+    """The document; ids follow the order of the source and are stable as long as that is."""
+    tables = [_table(pipeline.name, table) for table in pipeline.tables()]
+    tables += [_counter(pipeline.name, e) for e in pipeline.externs() if e.type.name == "Counter"]
+    for number, table in enumerate(tables):
+        table["id"] = _FIRST_TABLE_ID + number
+    return {"schema_version": "1.0.0", "tables": tables, "learn_filters": []}
+
+
+def _table(pipe: str, table: TableInstance) -> dict[str, Any]:
+    declaration = table.declaration
+    attributes = ["EntryScope"]
+    if declaration.entries is not None and declaration.constant_entries:
+        attributes.append("ConstTable")
+    return {
+        "name": f"{pipe}.{table.path}",
+        "id": 0,
+        "table_type": "MatchAction_Direct",
+        "size": size_of(declaration) if declaration.keys else 1,
+        "annotations": [{"name": f"@{a.name}"} for a in declaration.annotations],
+        "depends_on": [],
+        "has_const_default_action": declaration.constant_default,
+        "key": _keys(declaration),
+        "action_specs": [_action(table, i, r) for i, r in enumerate(declaration.actions, start=1)],
+        "data": _counter_data(table.counter) if table.counter else [],
+        "supported_operations": ["SyncCounters"] if table.counter else [],
+        "attributes": attributes,
+    }
+
+
+def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
+    keys = [
+        {
+            "id": number,
+            "name": key_name(key),
+            "repeated": False,
+            "annotations": [],
+            "mandatory": False,
+            "match_type": _MATCH_TYPES[key.match_kind],
+            "type": _type(key.expression.type),  # type: ignore[arg-type]
+        }
+        for number, key in enumerate(declaration.keys, start=1)
+    ]
+    if any(key.match_kind in ("ternary", "range") for key in declaration.keys):
+        keys.append(
+            {
+                "id": PRIORITY_ID,
+                "name": "$MATCH_PRIORITY",
+                "repeated": False,
+                "annotations": [],
+                "mandatory": False,
+                "match_type": "Exact",
+                "type": {"type": "uint32"},
+            }
+        )
+    return keys
+
+
+def key_name(key: syntax.TableKey) -> str:
+    return given_name(expression_text(key.expression), key.annotations)
+
+
+def expression_text(expression: syntax.Expression) -> str:
+    """A key's name: `hdr.ipv4.dst_addr`, `hdr.stack$0.field`, `md.slot[14:0]`."""
+    if isinstance(expression, syntax.Name):
+        return expression.name
+    if isinstance(expression, syntax.Member):
+        return f"{expression_text(expression.base)}.{expression.name}"
+    if isinstance(expression, syntax.Index):
+        return f"{expression_text(expression.base)}${expression.index.value}"
+    if isinstance(expression, syntax.Slice):
+        return f"{expression_text(expression.base)}[{expression.high.value}:{expression.low.value}]"
+    if isinstance(expression, syntax.Call) and expression.target.name == "isValid":
+        return f"{expression_text(expression.target.base)}.$valid"
+    if isinstance(expression, syntax.Cast):
+        return expression_text(expression.operand)
+    return "key"
+
+
+def _type(type_: types.Type) -> dict[str, Any]:
+    base = types.underlying(type_)
+    if base == types.BOOL:
+        return {"type": "bool"}
+    return {"type": "bytes", "width": types.width_of(base)}
+
+
+def action_name(table: TableInstance, symbol: ActionSymbol) -> str:
+    name = given_name(symbol.name, symbol.declaration.annotations)
+    return join_path(table.block.path if symbol.owner else "", name)
+
+
+def _action(table: TableInstance, number: int, reference: syntax.ActionReference) -> dict[str, Any]:
+    scope = "TableAndDefault"
+    if syntax.annotation(reference.annotations, "defaultonly"):
+        scope = "DefaultOnly"
+    elif syntax.annotation(reference.annotations, "tableonly"):
+        scope = "TableOnly"
+    symbol: ActionSymbol = reference.symbol
+    return {
+        "id": number,
+        "name": action_name(table, symbol),
+        "action_scope": scope,
+        "annotations": [{"name": f"@{a.name}"} for a in reference.annotations],
+        "data": [
+            {
+                "id": i,
+                "name": parameter.name,
+                "repeated": False,
+                "mandatory": True,
+                "read_only": False,
+                "annotations": [],
+                "type": _type(parameter.type),
+            }
+            for i, parameter in enumerate(symbol.data, start=1)
+        ],
+    }
+
+
+def _counter_data(instance: ExternInstance) -> list[dict[str, Any]]:
+    declaration = instance.type.declaration
+    assert isinstance(declaration, syntax.Extern)
+    kinds = next(m for m in declaration.methods if m.returns is None).symbol.parameters[-1].type.members
+    kind = next(name for name, value in kinds.items() if value == instance.arguments[-1])
+    names = []
+    if kind in ("BYTES", "PACKETS_AND_BYTES"):
+        names.append("$COUNTER_SPEC_BYTES")
+    if kind in ("PACKETS", "PACKETS_AND_BYTES"):
+        names.append("$COUNTER_SPEC_PKTS")
+    return [
+        {
+            "mandatory": False,
+            "read_only": False,
+            "singleton": {
+                "id": _COUNTER_IDS[name],
+                "name": name,
+                "repeated": False,
+                "annotations": [],
+                "type": {"type": "uint64", "default_value": 0},
+            },
+        }
+        for name in names
+    ]
+
+
+def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
+    return {
+        "name": f"{pipe}.{instance.path}",
+        "id": 0,
+        "table_type": "Counter",
+        "size": instance.arguments[0],
+        "annotations": [],
+        "depends_on": [],
+        "has_const_default_action": False,
+        "key": [
+            {
+                "id": 65556,
+                "name": "$COUNTER_INDEX",
+                "repeated": False,
+                "annotations": [],
+                "mandatory": True,
+                "match_type": "Exact",
+                "type": {"type": "uint32"},
+            }
+        ],
+        "data": _counter_data(instance),
+        "supported_operations": ["Sync"],
+        "attributes": ["EntryScope"],
+    }
+
+

@@ -1,0 +1,225 @@
+"""Expressions. `value(e)` returns C++ text; what must happen before it goes to `self.lines` first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+
+from p4soft.check import types
+from p4soft.check.symbols import VariableSymbol
+from p4soft.emit.cpp_types import cpp_constant, cpp_type
+from p4soft.emit.naming import identifier
+from p4soft.emit.state import BlockState
+from p4soft.emit.text import Lines
+from p4soft.errors import unsupported
+from p4soft.frontend import syntax
+
+_FUNCTIONS = {
+    "+": "add", "-": "sub", "*": "mul", "&": "bit_and", "|": "bit_or", "^": "bit_xor",
+    "|+|": "sat_add", "|-|": "sat_sub", "<<": "shift_left", ">>": "shift_right",
+}  # fmt: skip
+
+
+class ExpressionEmitter(BlockState):
+    def call(self, call: syntax.Call) -> str:
+        raise NotImplementedError
+
+    def value(self, expression: syntax.Expression) -> str:
+        assert expression.type is not None
+        if expression.value is not None and not isinstance(expression.value, str):
+            return cpp_constant(expression.value, expression.type)
+        emitters: dict[type, Function[..., str]] = {
+            syntax.Name: self._name,
+            syntax.Member: self._member,
+            syntax.Index: self._index,
+            syntax.Slice: self._slice,
+            syntax.Unary: self._unary,
+            syntax.Binary: self._binary,
+            syntax.Conditional: self._conditional,
+            syntax.Cast: self._cast,
+            syntax.Call: self.call,
+            syntax.ListExpression: self._list,
+            syntax.StructExpression: self._list,
+        }
+        emitter = emitters.get(type(expression))
+        if emitter is None:
+            raise unsupported(expression.position, "this expression", "values, operators and calls")
+        return emitter(expression)
+
+    # --- Places -----------------------------------------------------------------------------------------------------
+
+    def _name(self, name: syntax.Name) -> str:
+        symbol = name.symbol
+        if not isinstance(symbol, VariableSymbol):
+            raise unsupported(name.position, f"'{name.name}' as a value", "variables, parameters and constants")
+        return self.variable(symbol)
+
+    def variable(self, symbol: VariableSymbol) -> str:
+        if isinstance(symbol.type, types.Generic):
+            return {"packet_in": "reader_", "packet_out": "writer_"}[symbol.type.name]
+        if symbol.role == "constructor":
+            return cpp_constant(self.instance(symbol), symbol.type)
+        if symbol.role == "member" or symbol in self.frame_symbols:
+            return f"frame_.{identifier(symbol.name)}"
+        return identifier(symbol.name)
+
+    def _member(self, member: syntax.Member) -> str:
+        base_type = member.base.type
+        base = self.value(member.base)
+        if isinstance(base_type, types.Stack):
+            special = {"next": f"{base}.items[{base}.next]", "last": f"{base}.last()", "lastIndex": f"{base}.last_index()"}
+            return special[member.name]
+        if isinstance(base_type, types.ApplyResult):
+            return {"hit": f"{base}.hit", "miss": f"!{base}.hit", "action_run": f"{base}.action"}[member.name]
+        return f"{base}.{identifier(member.name)}"
+
+    def _index(self, index: syntax.Index) -> str:
+        return f"{self.value(index.base)}.items[{index.index.value}]"
+
+    def _slice(self, part: syntax.Slice) -> str:
+        return f"slice<{part.high.value}, {part.low.value}>({self.value(part.base)})"
+
+    def store(self, target: syntax.Expression, text: str) -> None:
+        """Assigns C++ text to a place."""
+        if isinstance(target, syntax.Slice):
+            assert target.base.type is not None
+            width = types.width_of(target.base.type)
+            bounds = f"{width}, {target.high.value}, {target.low.value}"
+            self.store(target.base, f"with_slice<{bounds}>({self.value(target.base)}, {text})")
+        else:
+            self.lines.add(f"{self.value(target)} = {text};")
+
+    # --- Operators --------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _operations(type_: types.Type) -> tuple[str, int]:
+        base = types.underlying(type_)
+        assert isinstance(base, (types.Bit, types.Int))
+        return ("bit_ops" if isinstance(base, types.Bit) else "int_ops"), base.width
+
+    def _unary(self, unary: syntax.Unary) -> str:
+        operand = self.value(unary.operand)
+        if unary.operator == "!":
+            return f"(!{operand})"
+        if unary.operator == "+":
+            return operand
+        assert unary.type is not None
+        namespace, width = self._operations(unary.type)
+        return f"{namespace}::{'negate' if unary.operator == '-' else 'complement'}<{width}>({operand})"
+
+    def _binary(self, binary: syntax.Binary) -> str:
+        operator = binary.operator
+        if operator in ("&&", "||"):
+            return self._short_circuit(binary)
+        left = self.value(binary.left)
+        if operator in ("<<", ">>") and binary.right.value is not None:
+            right = f"{min(binary.right.value, 4096)}U"  # all beyond the width are the same
+        else:
+            right = self.value(binary.right)
+        if operator in ("==", "!=", "<", "<=", ">", ">="):
+            return f"({left} {operator} {right})"
+        assert binary.type is not None
+        namespace, width = self._operations(binary.type)
+        if operator == "++":
+            assert binary.right.type is not None
+            text = f"concat<{width}, {types.width_of(binary.right.type)}>({left}, {right})"
+            return text if namespace == "bit_ops" else f"to_int<{width}>({text})"
+        return f"{namespace}::{_FUNCTIONS[operator]}<{width}>({left}, {right})"
+
+    def captured(self, expression: syntax.Expression) -> tuple[str, Lines]:
+        """An expression's text, and apart from it what must happen before."""
+        outer, self.lines = self.lines, Lines()
+        text = self.value(expression)
+        before, self.lines = self.lines, outer
+        return text, before
+
+    def _short_circuit(self, binary: syntax.Binary) -> str:
+        left = self.value(binary.left)
+        right, before = self.captured(binary.right)
+        if before.is_empty():
+            return f"({left} {binary.operator} {right})"
+        result = self.temporary("logical")
+        self.lines.add(f"bool {result} = {left};")
+        with self.lines.braces(f"if ({'' if binary.operator == '&&' else '!'}{result})"):
+            self.lines.append(before)
+            self.lines.add(f"{result} = {right};")
+        return result
+
+    def _conditional(self, conditional: syntax.Conditional) -> str:
+        condition = self.value(conditional.condition)
+        then, before_then = self.captured(conditional.then)
+        otherwise, before_otherwise = self.captured(conditional.otherwise)
+        if before_then.is_empty() and before_otherwise.is_empty():
+            return f"({condition} ? {then} : {otherwise})"
+        assert conditional.type is not None
+        result = self.temporary("chosen")
+        self.lines.add(f"{cpp_type(conditional.type)} {result};")
+        with self.lines.braces(f"if ({condition})"):
+            self.lines.append(before_then)
+            self.lines.add(f"{result} = {then};")
+        with self.lines.braces("else"):
+            self.lines.append(before_otherwise)
+            self.lines.add(f"{result} = {otherwise};")
+        return result
+
+    def _cast(self, cast: syntax.Cast) -> str:
+        operand = self.value(cast.operand)
+        assert cast.type is not None and cast.operand.type is not None
+        source, target = types.underlying(cast.operand.type), types.underlying(cast.type)
+        if source == target or isinstance(target, types.Composite):
+            return operand
+        if target == types.BOOL:
+            return f"({operand} != 0)"
+        _, width = self._operations(target)
+        return f"to_{'bit' if isinstance(target, types.Bit) else 'int'}<{width}>({operand})"
+
+    # --- Lists ------------------------------------------------------------------------------------------------------
+
+    def _list(self, expression: syntax.ListExpression | syntax.StructExpression) -> str:
+        type_ = expression.type
+        if isinstance(expression, syntax.ListExpression):
+            parts = [self.value(item) for item in expression.items]
+        else:
+            given = {item.name: item.expression for item in expression.items}
+            names = list(type_.fields) if isinstance(type_, types.Composite) else list(given)
+            parts = [self.value(given[name]) for name in names]
+        if isinstance(type_, types.Composite):
+            valid = ["true"] if type_.is_header else []
+            return f"{cpp_type(type_)}{{{', '.join(valid + parts)}}}"
+        if isinstance(type_, types.Tuple):
+            return f"{cpp_type(type_)}{{{', '.join(parts)}}}"
+        raise unsupported(expression.position, "a list here", "lists as arguments of Hash, Checksum and select")
+
+    def flatten(self, expression: syntax.Expression, valid: str = "") -> list[tuple[str, types.Type, str]]:
+        """The scalars of a list, header or struct: text, type, and the condition of their header's validity."""
+        type_ = expression.type
+        assert type_ is not None
+        if isinstance(expression, syntax.ListExpression):
+            return [part for item in expression.items for part in self.flatten(item)]
+        if isinstance(expression, syntax.StructExpression):
+            return [part for item in expression.items for part in self.flatten(item.expression)]
+        if isinstance(expression, syntax.Member) and expression.value is None:
+            base_type = expression.base.type
+            if isinstance(base_type, types.Composite) and base_type.is_header:
+                valid = f"{self.value(expression.base)}.valid_"
+        return self.flatten_value(self.value(expression), type_, valid, expression)
+
+    def flatten_value(
+        self, text: str, type_: types.Type, valid: str, at: syntax.Node
+    ) -> list[tuple[str, types.Type, str]]:
+        if isinstance(type_, types.Composite):
+            if type_.is_header:
+                valid = f"{text}.valid_"
+            return [
+                part
+                for name, field in type_.fields.items()
+                for part in self.flatten_value(f"{text}.{identifier(name)}", field, valid, at)
+            ]
+        if isinstance(type_, types.Stack):
+            return [
+                part
+                for i in range(type_.size)
+                for part in self.flatten_value(f"{text}.items[{i}]", type_.element, valid, at)
+            ]
+        if types.width_of(type_) is None:
+            raise unsupported(at.position, f"a value of type {type_} here", "bits, headers and structs of them")
+        return [(text, type_, valid)]

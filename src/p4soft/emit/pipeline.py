@@ -1,0 +1,152 @@
+"""The two halves of the pipeline: how a packet passes parser, control and deparser, and its intrinsic metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from p4soft.check import types
+from p4soft.elaborate import BlockInstance
+from p4soft.emit.cpp_types import cpp_type
+from p4soft.emit.state import Emission
+from p4soft.emit.text import Lines
+from p4soft.errors import unsupported
+from p4soft.frontend import syntax
+from p4soft.tree import walk
+
+
+@dataclass(frozen=True)
+class Half:
+    """Ingress or egress."""
+
+    name: str  # of the C++ function
+    parser: str  # keys of Pipeline.blocks
+    control: str
+    deparser: str
+    prefix: str
+    # C++ lines that fill intrinsic metadata before the control, and copy it to the packet after it.
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    metadata: dict[str, str]  # type's name -> C++ variable
+
+
+INGRESS = Half(
+    "ingress",
+    "ingress_parser",
+    "ingress",
+    "ingress_deparser",
+    "write_ingress_prefix",
+    ("from_parser_.global_tstamp = to_bit<48>(packet.ingress_mac_tstamp_ns);",),
+    (
+        "packet.has_ucast_egress_port = for_tm_.ucast_egress_port != kNoEgressPort;",
+        "packet.ucast_egress_port = for_tm_.ucast_egress_port;",
+        "packet.drop_ctl = for_deparser_.drop_ctl;",
+        "packet.bypass_egress = for_tm_.bypass_egress != 0;",
+        "packet.qid = for_tm_.qid;",
+        "packet.mcast_grp_a = for_tm_.mcast_grp_a;",
+        "packet.mcast_grp_b = for_tm_.mcast_grp_b;",
+        "packet.rid = for_tm_.rid;",
+    ),
+    {
+        "ingress_intrinsic_metadata_t": "intrinsic_",
+        "ingress_intrinsic_metadata_from_parser_t": "from_parser_",
+        "ingress_intrinsic_metadata_for_deparser_t": "for_deparser_",
+        "ingress_intrinsic_metadata_for_tm_t": "for_tm_",
+    },
+)
+EGRESS = Half(
+    "egress",
+    "egress_parser",
+    "egress",
+    "egress_deparser",
+    "write_egress_prefix",
+    ("from_parser_.global_tstamp = to_bit<48>(packet.enq_tstamp_ns + packet.deq_timedelta_ns);",),
+    ("packet.drop_ctl = for_deparser_.drop_ctl;",),
+    {
+        "egress_intrinsic_metadata_t": "intrinsic_",
+        "egress_intrinsic_metadata_from_parser_t": "from_parser_",
+        "egress_intrinsic_metadata_for_deparser_t": "for_deparser_",
+        "egress_intrinsic_metadata_for_output_port_t": "for_output_port_",
+    },
+)
+# Fields a program may set but whose function softswitch does not have. Writing one is an error.
+_WITHOUT_EFFECT = {
+    "ingress_intrinsic_metadata_for_tm_t": {"copy_to_cpu", "deflect_on_drop"},
+    "ingress_intrinsic_metadata_for_deparser_t": {"digest_type", "resubmit_type", "mirror_type"},
+    "egress_intrinsic_metadata_for_deparser_t": {"mirror_type", "coalesce_flush", "coalesce_length"},
+    "egress_intrinsic_metadata_for_output_port_t": {
+        "capture_tstamp_on_tx",
+        "update_delay_on_tx",
+        "force_tx_error",
+    },
+}
+
+
+def emit_half(emission: Emission, half: Half, output: Lines) -> None:
+    parser, control, deparser = (
+        emission.pipeline.blocks[name] for name in (half.parser, half.control, half.deparser)
+    )
+    _refuse_without_effect(control)
+    reads_error = _reads_parser_error(control)
+    with output.braces(f"void {half.name}(Packet& packet) override"):
+        output.add("packet_bytes_ = packet.length;")
+        if emission.uses_exit:
+            output.add("exited_ = false;")
+        output.add(f"PacketReader reader_({half.prefix}(packet), packet.data + packet.length);")
+        for name, position in (("headers_", 1), ("metadata_", 2)):
+            output.add(f"{cpp_type(parser.declaration.parameters[position].symbol.type)} {name}{{}};")
+        for type_name, variable in half.metadata.items():
+            output.add(f"[[maybe_unused]] p4::{type_name} {variable}{{}};")
+        if half is INGRESS:
+            output.add("for_tm_.ucast_egress_port = kNoEgressPort;")
+        output.add(f"packet.parser_error = parse_{parser.identifier}({_arguments(parser, half)});")
+        if half is INGRESS and not reads_error:
+            with output.braces("if (packet.parser_error != kParserOk)"):
+                output.add("packet.drop_ctl = kDropAll;", "packet.has_ucast_egress_port = false;", "return;")
+        output.add("from_parser_.parser_err = packet.parser_error;", *half.before)
+        output.add(f"apply_{control.identifier}({_arguments(control, half)});")
+        if emission.uses_exit:
+            output.add("exited_ = false;")
+        output.add(f"{deparser.identifier}_writer writer_;")
+        output.add(f"apply_{deparser.identifier}({_arguments(deparser, half)});")
+        output.add(*half.after)
+        output.add("if (!rebuild_frame(packet, reader_, writer_)) packet.drop_ctl = kDropAll;")
+
+
+def _arguments(block: BlockInstance, half: Half) -> str:
+    """The variables for a top block's parameters: packet, headers and metadata by place, the others by type."""
+    texts = []
+    for place, parameter in enumerate(block.declaration.parameters):
+        type_ = parameter.symbol.type
+        if isinstance(type_, types.Generic):
+            texts.append("reader_" if type_.name == "packet_in" else "writer_")
+        elif isinstance(type_, types.Composite) and type_.name in half.metadata:
+            texts.append(half.metadata[type_.name])
+        else:
+            texts.append("headers_" if _is_headers(block, place) else "metadata_")
+    return ", ".join(texts)
+
+
+def _is_headers(block: BlockInstance, place: int) -> bool:
+    """Headers come first, or second after packet_in or packet_out."""
+    first = block.declaration.parameters[0].symbol.type
+    return place == (1 if isinstance(first, types.Generic) else 0)
+
+
+def _reads_parser_error(control: BlockInstance) -> bool:
+    return any(
+        isinstance(node, syntax.Member) and node.name == "parser_err"
+        for block in control.with_descendants()
+        for node in walk(block.declaration)
+    )
+
+
+def _refuse_without_effect(control: BlockInstance) -> None:
+    for block in control.with_descendants():
+        for node in walk(block.declaration):
+            target = node.target if isinstance(node, syntax.Assignment) else None
+            if isinstance(target, syntax.Slice):
+                target = target.base
+            if not isinstance(target, syntax.Member) or not isinstance(target.base.type, types.Composite):
+                continue
+            if target.name in _WITHOUT_EFFECT.get(target.base.type.name, ()):
+                raise unsupported(target.position, f"setting '{target.name}'", "drop_ctl and the fields for unicast and multicast")

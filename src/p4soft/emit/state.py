@@ -1,0 +1,55 @@
+"""What all emitters of one program share, and what an emitter of one block needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from p4soft.check.symbols import Symbol
+from p4soft.elaborate import BlockInstance, Pipeline
+from p4soft.emit.naming import UniqueNames
+from p4soft.emit.text import Lines
+from p4soft.frontend import syntax
+
+
+@dataclass
+class Emission:
+    """One program on its way to C++."""
+
+    name: str
+    pipeline: Pipeline
+    globals: dict[Symbol, Any]
+    uses_exit: bool
+    names: UniqueNames = field(default_factory=UniqueNames)
+    members: Lines = field(default_factory=Lines)  # data members of the program's class
+    functions: Lines = field(default_factory=Lines)  # its member functions
+    setup: Lines = field(default_factory=Lines)  # the body of its constructor
+    functions_done: set[str] = field(default_factory=set)
+    temporaries: int = 0
+
+
+class BlockState:
+    """The place code is written to, and the instance it is written for."""
+
+    def __init__(self, emission: Emission, block: BlockInstance | None) -> None:
+        self.emission = emission
+        self.block = block  # None: a function outside of all blocks
+        self.lines = Lines()
+        self.action: syntax.Action | None = None  # being emitted
+        self.in_parser = block is not None and isinstance(block.declaration, syntax.Parser)
+        parameters = block.declaration.parameters if block else []
+        self.frame_symbols = {parameter.symbol for parameter in parameters}
+
+    def temporary(self, what: str) -> str:
+        self.emission.temporaries += 1
+        return f"{what}{self.emission.temporaries}_"
+
+    def instance(self, symbol: Symbol) -> Any:
+        """The extern or block instance, or constructor argument, that a name stands for here."""
+        block = self.block
+        while block is not None:
+            if symbol in block.environment:
+                return block.environment[symbol]
+            block = block.parent
+        return self.emission.globals[symbol]
+

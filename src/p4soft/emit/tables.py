@@ -1,0 +1,186 @@
+"""Tables: the object of the runtime, its const entries, and the function that applies it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from p4soft.check import types
+from p4soft.check.constants import raw_bits
+from p4soft.check.symbols import ActionSymbol, Target
+from p4soft.elaborate import TableInstance
+from p4soft.emit.block import BlockEmitter
+from p4soft.emit.cpp_types import from_raw
+from p4soft.emit.externs import control_name
+from p4soft.emit.text import Lines
+from p4soft.frontend import syntax
+
+DEFAULT_SIZE = 512
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key in the packed layout of src/dataplane/packed_key.h."""
+
+    kind: str
+    offset: int
+    width: int
+
+
+def size_of(table: syntax.Table) -> int:
+    size = table.property("size")
+    if size is not None:
+        return int(size.value.value)
+    return max(DEFAULT_SIZE, len(table.entries or []))
+
+
+def keys_of(table: syntax.Table) -> list[Key]:
+    keys: list[Key] = []
+    offset = 0
+    for key in table.keys:
+        width = types.width_of(types.underlying(key.expression.type)) or 0  # type: ignore[arg-type]
+        keys.append(Key(key.match_kind, offset, width))
+        offset += width
+    return keys
+
+
+def data_words(symbol: ActionSymbol) -> list[int]:
+    """For each parameter, the first of its 64-bit words; and at the end, how many there are."""
+    words = [0]
+    for parameter in symbol.data:
+        words.append(words[-1] + (2 if (types.width_of(parameter.type) or 0) > 64 else 1))
+    return words
+
+
+class TableEmitter(BlockEmitter):
+    def emit_table(self, table: TableInstance, output: Lines) -> None:
+        self._declare_object(table)
+        self._default_action(table)
+        if table.declaration.entries:
+            for i, entry in enumerate(table.declaration.entries):
+                self._entry(table, i, entry)
+        self._apply(table, output)
+
+    # --- The object -------------------------------------------------------------------------------------------------
+
+    def _declare_object(self, table: TableInstance) -> None:
+        keys = keys_of(table.declaration)
+        most = max(data_words(reference.symbol)[-1] for reference in table.declaration.actions)
+        counter = "true" if table.counter else "false"
+        members = self.emission.members
+        if not keys:
+            members.add(f"KeylessTable {table.identifier}_{{{most}, {counter}}};")
+        else:
+            index, argument = _index_type(keys)
+            size = size_of(table.declaration)
+            members.add(f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {counter}{argument}}};")
+        name = control_name(self.emission, table.path)
+        self.emission.setup.add(f'registry().add_table("{name}", {table.identifier}_);')
+
+    def _words(self, table: TableInstance, reference: syntax.ActionReference) -> str:
+        """The entry for an action with constant values, as a C++ initializer."""
+        numbers = [a.name for a in table.declaration.actions]
+        words = [numbers.index(reference.name), *([0, 0] if table.counter else [])]
+        for parameter, value in zip(reference.symbol.data, reference.values, strict=True):
+            raw = raw_bits(value, parameter.type)
+            words.append(raw & (1 << 64) - 1)
+            if (types.width_of(parameter.type) or 0) > 64:
+                words.append(raw >> 64)
+        return ", ".join(f"{word:#x}" for word in words)
+
+    def _default_action(self, table: TableInstance) -> None:
+        reference = table.declaration.default_action
+        if reference is not None:
+            words = self._words(table, reference)
+            self.emission.setup.add(f"{table.identifier}_.set_default({{{words}}});")
+
+    def _entry(self, table: TableInstance, number: int, entry: syntax.TableEntry) -> None:
+        firsts, seconds = [], []
+        for key, value in zip(keys_of(table.declaration), entry.keys, strict=True):
+            first, second = _match_of(key, value)
+            firsts.append(f"{{{key.offset}, {key.width}, {_wide(first)}}}")
+            seconds.append(f"{{{key.offset}, {key.width}, {_wide(second)}}}")
+        exact = all(key.kind == "exact" for key in keys_of(table.declaration))
+        bits = sum(key.width for key in keys_of(table.declaration))
+        priority = number if entry.priority is None else entry.priority.value
+        second_words = "{}" if exact else f"pack_words({bits}, {{{', '.join(seconds)}}})"
+        self.emission.setup.add(
+            f"{table.identifier}_.add_entry({{pack_words({bits}, {{{', '.join(firsts)}}}), "
+            f"{second_words}, {priority}}}, {{{self._words(table, entry.action)}}});"
+        )
+
+    # --- Applying ---------------------------------------------------------------------------------------------------
+
+    def _apply(self, table: TableInstance, output: Lines) -> None:
+        assert self.block is not None
+        self.lines = Lines()
+        frame = f"[[maybe_unused]] {self.block.identifier}_frame& frame_"
+        with self.lines.braces(f"Applied table_{table.identifier}({frame})"):
+            arguments = self._key(table)
+            self.lines.add(f"const Lookup found_ = {table.identifier}_.lookup({arguments});")
+            if table.counter is not None:
+                self.lines.add(f"frame_.{table.identifier}_entry_ = found_.entry;")
+            with self.lines.braces("switch (found_.entry.action())"):
+                for number, reference in enumerate(table.declaration.actions):
+                    with self.lines.braces(f"case {number}:"):
+                        self._invoke(table, reference)
+                        self.lines.add("break;")
+            self.lines.add("return {found_.hit, found_.entry.action()};")
+        output.append(self.lines)
+
+    def _key(self, table: TableInstance) -> str:
+        keys = keys_of(table.declaration)
+        if not keys:
+            return ""
+        words = (sum(key.width for key in keys) + 63) // 64
+        texts = [self.value(key.expression) for key in table.declaration.keys]
+        self.lines.add(f"KeyWords<{words}> key_{{}};")
+        for key, text in zip(keys, texts, strict=True):
+            self.lines.add(f"put_key<{key.offset}, {key.width}>(key_, to_bit<{key.width}>({text}));")
+        return "key_"
+
+    def _invoke(self, table: TableInstance, reference: syntax.ActionReference) -> None:
+        symbol: ActionSymbol = reference.symbol
+        start = 3 if table.counter else 1
+        data = []
+        for parameter, word in zip(symbol.data, data_words(symbol), strict=False):
+            width = types.width_of(parameter.type)
+            raw = f"found_.entry.data<{start}, {word}, {width}>()"
+            data.append(from_raw(raw, parameter.type))
+        target = Target("action", symbol.name, symbol, None, symbol.directed, reference.values)
+        # Directed parameters come first, so the data can simply follow.
+        self.pass_arguments(self.action_name(symbol), ["frame_"], target, "", data)
+
+
+def _index_type(keys: list[Key]) -> tuple[str, str]:
+    """The index's class, and what its constructor needs beyond the table's."""
+    words = (sum(key.width for key in keys) + 63) // 64
+    kinds = [key.kind for key in keys]
+    others = [key for key in keys if key.kind != "exact"]
+    if not others:
+        return f"ExactMatchIndex<{words}>", ""
+    if len(others) == 1 and others[0].kind in ("lpm", "range") and others[0].width <= 64 or "lpm" in kinds:
+        name = "LpmMatchIndex" if others[0].kind == "lpm" else "RangeMatchIndex"
+        return f"{name}<{words}, {others[0].offset}, {others[0].width}>", ""
+    names = {"exact": "kExact", "ternary": "kTernary", "range": "kRange"}
+    fields = ", ".join(f"{{MatchKind::{names[k.kind]}, {k.offset}, {k.width}}}" for k in keys)
+    return f"TernaryMatchIndex<{words}>", f", std::vector<KeyField>{{{fields}}}"
+
+
+def _match_of(key: Key, value: syntax.Expression) -> tuple[int, int]:
+    """`first` and `second` of src/dataplane/match.h."""
+    ones = (1 << key.width) - 1
+    if isinstance(value, syntax.DefaultExpression):
+        return (0, ones) if key.kind == "range" else (0, 0)
+    if isinstance(value, syntax.MaskExpression):
+        mask = raw_bits(value.mask.value, value.mask.type)  # type: ignore[arg-type]
+        return raw_bits(value.base.value, value.base.type) & mask, mask  # type: ignore[arg-type]
+    if isinstance(value, syntax.RangeExpression):
+        return value.low.value, value.high.value
+    raw = raw_bits(value.value, value.type)  # type: ignore[arg-type]
+    return raw, raw if key.kind == "range" else ones
+
+
+def _wide(value: int) -> str:
+    if value >> 64:
+        return f"wide_constant({value >> 64:#x}ULL, {value & (1 << 64) - 1:#x}ULL)"
+    return f"{value:#x}ULL"

@@ -1,0 +1,39 @@
+"""Lines of C++ with indentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Lines:
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._depth = 0
+
+    def add(self, *lines: str) -> None:
+        indentation = "  " * self._depth
+        self._lines.extend(f"{indentation}{line}" if line else "" for line in lines)
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    @contextmanager
+    def braces(self, opening: str, closing: str = "}") -> Iterator[None]:
+        """`opening {` ... `}`."""
+        self.add(f"{opening} {{".lstrip())
+        with self.indented():
+            yield
+        self.add(closing)
+
+    def append(self, other: Lines) -> None:
+        self.add(*other._lines)
+
+    def is_empty(self) -> bool:
+        return not self._lines
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines) + "\n"

@@ -1,0 +1,33 @@
+"""Integer literals: `10`, `0xFF`, `8w255`, `16s0b1010`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from p4soft.errors import P4Error
+from p4soft.frontend.lexer import Token
+
+_BASES = {"0x": 16, "0o": 8, "0d": 10, "0b": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: int
+    width: int | None = None  # None: an arbitrary-precision integer
+    signed: bool = False
+
+
+def parse_integer(token: Token) -> Number:
+    match = re.fullmatch(r"(?:([0-9]+)([ws]))?(0[xXoOdDbB])?([0-9a-fA-F_]+)", token.text)
+    assert match, token.text
+    width, sign, prefix, digits = match.groups()
+    digits = digits.replace("_", "")
+    if not digits:
+        raise P4Error(token.position, f"'{token.text}' has no digits")
+    value = int(digits, _BASES[prefix.lower()] if prefix else 10)
+    if width is None:
+        return Number(value)
+    if int(width) == 0:
+        raise P4Error(token.position, f"'{token.text}' has width 0; the smallest is 1")
+    return Number(value, int(width), sign == "s")

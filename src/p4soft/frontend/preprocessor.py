@@ -1,0 +1,231 @@
+"""The C preprocessor's part that P4 programs use, on tokens, so that every token keeps its true position.
+
+#include, #define (with and without parameters), #undef, #if/#ifdef/#ifndef/#elif/#else/#endif, #error. `##` and `#x` are
+refused. A token that comes out of a macro has the position of the macro's use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from p4soft.errors import P4Error, Position
+from p4soft.frontend.conditions import evaluate_condition
+from p4soft.frontend.lexer import Kind, Token, tokenize
+
+MAX_INCLUDE_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    parameters: tuple[str, ...] | None  # None: used without parentheses
+    body: tuple[Token, ...]
+
+
+@dataclass(slots=True)
+class _Conditional:
+    position: Position
+    active: bool  # this branch is read
+    taken: bool  # some branch was
+    seen_else: bool = False
+
+
+class Preprocessor:
+    """Reads one program: the top file and everything it includes."""
+
+    def __init__(self, include_directories: Iterable[Path], defines: dict[str, str]) -> None:
+        self._directories = list(include_directories)
+        self._macros: dict[str, Macro] = {}
+        self._output: list[Token] = []
+        for name, value in defines.items():
+            body = tuple(tokenize(value, "<command line>")[:-1])
+            self._macros[name] = Macro(None, body)
+
+    def read(self, path: Path) -> list[Token]:
+        """The program's tokens, the last of kind END."""
+        end = self._file(path, depth=0)
+        return [*self._output, end]
+
+    def _file(self, path: Path, depth: int) -> Token:
+        tokens = tokenize(path.read_text(encoding="utf-8"), str(path))
+        conditionals: list[_Conditional] = []
+        index = 0
+        while tokens[index].kind is not Kind.END:
+            token = tokens[index]
+            end = index + 1
+            if token.first_on_line and token.text == "#":
+                while not tokens[end].first_on_line:
+                    end += 1
+                self._directive(tokens[index:end], conditionals, path, depth)
+            elif all(c.active for c in conditionals):
+                end = self._expand_into(self._output, tokens, index)
+            index = end
+        if conditionals:
+            raise P4Error(conditionals[-1].position, "this #if has no #endif")
+        return tokens[-1]
+
+    # --- Directives -------------------------------------------------------------------------------------------------
+
+    def _directive(
+        self, line: list[Token], conditionals: list[_Conditional], path: Path, depth: int
+    ) -> None:
+        if len(line) == 1:
+            return
+        name, rest = line[1], line[2:]
+        if name.text in ("if", "ifdef", "ifndef", "elif", "else", "endif"):
+            self._conditional(name, rest, conditionals)
+        elif not all(c.active for c in conditionals):
+            return
+        elif name.text == "include":
+            self._include(name, rest, path, depth)
+        elif name.text == "define":
+            self._define(name, rest)
+        elif name.text == "undef":
+            self._macros.pop(self._macro_name(name, rest), None)
+        elif name.text == "error":
+            raise P4Error(name.position, "#error " + " ".join(t.text for t in rest))
+        else:
+            raise P4Error(
+                name.position,
+                f"#{name.text} is not supported; supported: include, define, undef, if, ifdef, ifndef, elif, "
+                "else, endif, error",
+            )
+
+    def _conditional(self, name: Token, rest: list[Token], stack: list[_Conditional]) -> None:
+        outer_active = all(c.active for c in (stack[:-1] if name.text[0] == "e" else stack))
+        if name.text in ("if", "ifdef", "ifndef"):
+            active = outer_active and self._condition(name, rest)
+            stack.append(_Conditional(name.position, active, active))
+            return
+        if not stack:
+            raise P4Error(name.position, f"#{name.text} without #if")
+        top = stack[-1]
+        if name.text == "endif":
+            stack.pop()
+        elif top.seen_else:
+            raise P4Error(name.position, f"#{name.text} after #else")
+        else:
+            top.seen_else = name.text == "else"
+            top.active = (
+                outer_active
+                and not top.taken
+                and (top.seen_else or self._condition(name, rest))
+            )
+            top.taken = top.taken or top.active
+
+    def _condition(self, name: Token, rest: list[Token]) -> bool:
+        if name.text in ("ifdef", "ifndef"):
+            return (self._macro_name(name, rest) in self._macros) == (name.text == "ifdef")
+        tokens: list[Token] = []
+        index = 0
+        while index < len(rest):
+            if rest[index].text == "defined":  # its operand must not be expanded
+                start = index + 1
+                parenthesized = start < len(rest) and rest[start].text == "("
+                operand = self._macro_name(name, rest[start + parenthesized :])
+                value = "1" if operand in self._macros else "0"
+                tokens.append(replace(rest[index], kind=Kind.INTEGER, text=value))
+                index = start + 1 + 2 * parenthesized
+            else:
+                index = self._expand_into(tokens, rest, index)
+        return evaluate_condition(tokens, name.position) != 0
+
+    def _macro_name(self, directive: Token, rest: list[Token]) -> str:
+        if not rest or rest[0].kind is not Kind.IDENTIFIER:
+            raise P4Error(directive.position, f"#{directive.text} needs the name of a macro")
+        return rest[0].text
+
+    def _include(self, name: Token, rest: list[Token], path: Path, depth: int) -> None:
+        if depth >= MAX_INCLUDE_DEPTH:
+            raise P4Error(name.position, f"#include is nested deeper than {MAX_INCLUDE_DEPTH} files")
+        if rest and rest[0].kind is Kind.STRING:
+            wanted, places = rest[0].text[1:-1], [path.parent, *self._directories]
+        elif len(rest) >= 3 and rest[0].text == "<" and rest[-1].text == ">":
+            wanted, places = "".join(t.text for t in rest[1:-1]), self._directories
+        else:
+            raise P4Error(name.position, 'expected #include "file" or #include <file>')
+        for place in places:
+            if (place / wanted).is_file():
+                self._file(place / wanted, depth + 1)
+                return
+        searched = ", ".join(str(place) for place in places)
+        raise P4Error(rest[0].position, f"cannot find '{wanted}' in {searched}; add its directory with -I")
+
+    def _define(self, name: Token, rest: list[Token]) -> None:
+        macro = self._macro_name(name, rest)
+        body = rest[1:]
+        parameters: tuple[str, ...] | None = None
+        if body and body[0].text == "(" and body[0].glued:
+            closing = next((i for i, t in enumerate(body) if t.text == ")"), None)
+            if closing is None:
+                raise P4Error(rest[0].position, f"the parameters of macro {macro} do not end")
+            parameters = tuple(t.text for t in body[1:closing] if t.text != ",")
+            body = body[closing + 1 :]
+        for token in body:
+            if token.text == "#":
+                raise P4Error(token.position, "# and ## in macros are not supported")
+        self._macros[macro] = Macro(parameters, tuple(body))
+
+    # --- Macro expansion --------------------------------------------------------------------------------------------
+
+    def _expand_into(
+        self, output: list[Token], tokens: list[Token], index: int, hidden: frozenset[str] = frozenset()
+    ) -> int:
+        """Appends what tokens[index] stands for; returns the index after what was used."""
+        token = tokens[index]
+        macro = self._macros.get(token.text) if token.kind is Kind.IDENTIFIER else None
+        if macro is None or token.text in hidden:
+            output.append(token)
+            return index + 1
+        arguments: dict[str, list[Token]] = {}
+        index += 1
+        if macro.parameters is not None:
+            if index >= len(tokens) or tokens[index].text != "(":
+                output.append(token)
+                return index
+            values, index = self._arguments(tokens, index)
+            if len(values) != len(macro.parameters):
+                raise P4Error(
+                    token.position,
+                    f"macro {token.text} takes {len(macro.parameters)} arguments, {len(values)} given",
+                )
+            arguments = {
+                parameter: self._expand_all(value, hidden)
+                for parameter, value in zip(macro.parameters, values, strict=True)
+            }
+        body: list[Token] = []
+        for part in macro.body:
+            body.extend(arguments.get(part.text, [part]))
+        placed = [
+            replace(part, position=token.position, first_on_line=i == 0 and token.first_on_line)
+            for i, part in enumerate(body)
+        ]
+        output.extend(self._expand_all(placed, hidden | {token.text}))
+        return index
+
+    def _expand_all(self, tokens: list[Token], hidden: frozenset[str]) -> list[Token]:
+        result: list[Token] = []
+        index = 0
+        while index < len(tokens):
+            index = self._expand_into(result, tokens, index, hidden)
+        return result
+
+    def _arguments(self, tokens: list[Token], index: int) -> tuple[list[list[Token]], int]:
+        """The arguments of a macro; `index` is at its '('."""
+        opening = tokens[index]
+        values: list[list[Token]] = [[]]
+        depth = 1
+        while True:
+            index += 1
+            if index >= len(tokens) or tokens[index].kind is Kind.END:
+                raise P4Error(opening.position, "the arguments of this macro do not end")
+            text = tokens[index].text
+            depth += (text in "([{") - (text in ")]}")
+            if depth == 0:
+                break
+            if text == "," and depth == 1:
+                values.append([])
+            else:
+                values[-1].append(tokens[index])
+        return ([] if values == [[]] else values), index + 1

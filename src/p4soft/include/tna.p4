@@ -1,0 +1,337 @@
+// The Tofino Native Architecture (Tofino 1), as p4soft knows it: types, intrinsic metadata, externs and packages, so that a
+// program written for the SDE's tna.p4 checks the same here. Layouts and widths are those of reference Tofino 1.
+#ifndef P4SOFT_TNA_P4
+#define P4SOFT_TNA_P4
+
+#include <core.p4>
+
+#define __TARGET_TOFINO__ 1
+#define PORT_METADATA_SIZE 64
+
+// --- Types ----------------------------------------------------------------------------------------------------------
+
+typedef bit<9> PortId_t;
+typedef bit<16> MulticastGroupId_t;
+typedef bit<5> QueueId_t;
+typedef bit<4> CloneId_t;
+typedef bit<3> MirrorType_t;
+typedef bit<10> MirrorId_t;
+typedef bit<3> ResubmitType_t;
+typedef bit<3> DigestType_t;
+typedef bit<16> ReplicationId_t;
+
+error {
+    CounterRange,
+    PhvOwner,
+    MultiWrite
+}
+
+match_kind {
+    range,
+    selector,
+    atcam_partition_index
+}
+
+typedef bit<16> ParserError_t;
+const ParserError_t PARSER_ERROR_OK = 16w0x0000;
+const ParserError_t PARSER_ERROR_NO_TCAM = 16w0x0001;
+const ParserError_t PARSER_ERROR_PARTIAL_HDR = 16w0x0002;
+const ParserError_t PARSER_ERROR_CTR_RANGE = 16w0x0004;
+const ParserError_t PARSER_ERROR_TIMEOUT_USER = 16w0x0008;
+const ParserError_t PARSER_ERROR_TIMEOUT_HW = 16w0x0010;
+const ParserError_t PARSER_ERROR_SRC_EXT = 16w0x0020;
+const ParserError_t PARSER_ERROR_PHV_OWNER = 16w0x0080;
+const ParserError_t PARSER_ERROR_MULTIWRITE = 16w0x0100;
+const ParserError_t PARSER_ERROR_ARAM_MBE = 16w0x0400;
+const ParserError_t PARSER_ERROR_FCS = 16w0x0800;
+const ParserError_t PARSER_ERROR_CSUM_MBE = 16w0x1000;
+
+enum MeterType_t { PACKETS, BYTES }
+enum bit<8> MeterColor_t { GREEN = 8w0, YELLOW = 8w1, RED = 8w3 }
+enum CounterType_t { PACKETS, BYTES, PACKETS_AND_BYTES }
+enum SelectorMode_t { FAIR, RESILIENT }
+enum HashAlgorithm_t { IDENTITY, RANDOM, XOR8, XOR16, XOR32, CRC8, CRC16, CRC32, CRC64, CUSTOM }
+
+// --- Intrinsic metadata -----------------------------------------------------------------------------------------------
+
+@__intrinsic_metadata
+header ingress_intrinsic_metadata_t {
+    bit<1> resubmit_flag;
+    @padding bit<1> _pad1;
+    bit<2> packet_version;
+    @padding bit<3> _pad2;
+    PortId_t ingress_port;
+    bit<48> ingress_mac_tstamp;
+}
+
+struct ingress_intrinsic_metadata_from_parser_t {
+    bit<48> global_tstamp;
+    bit<32> global_ver;
+    bit<16> parser_err;
+}
+
+struct ingress_intrinsic_metadata_for_deparser_t {
+    bit<3> drop_ctl;
+    DigestType_t digest_type;
+    ResubmitType_t resubmit_type;
+    MirrorType_t mirror_type;
+}
+
+struct ingress_intrinsic_metadata_for_tm_t {
+    PortId_t ucast_egress_port;
+    bit<1> bypass_egress;
+    bit<1> deflect_on_drop;
+    bit<3> ingress_cos;
+    QueueId_t qid;
+    bit<3> icos_for_copy_to_cpu;
+    bit<1> copy_to_cpu;
+    bit<2> packet_color;
+    bit<1> disable_ucast_cutthru;
+    bit<1> enable_mcast_cutthru;
+    MulticastGroupId_t mcast_grp_a;
+    MulticastGroupId_t mcast_grp_b;
+    bit<13> level1_mcast_hash;
+    bit<13> level2_mcast_hash;
+    bit<16> level1_exclusion_id;
+    bit<9> level2_exclusion_id;
+    bit<16> rid;
+}
+
+@__intrinsic_metadata
+header egress_intrinsic_metadata_t {
+    @padding bit<7> _pad0;
+    PortId_t egress_port;
+    @padding bit<5> _pad1;
+    bit<19> enq_qdepth;
+    @padding bit<6> _pad2;
+    bit<2> enq_congest_stat;
+    @padding bit<14> _pad3;
+    bit<18> enq_tstamp;
+    @padding bit<5> _pad4;
+    bit<19> deq_qdepth;
+    @padding bit<6> _pad5;
+    bit<2> deq_congest_stat;
+    bit<8> app_pool_congest_stat;
+    @padding bit<14> _pad6;
+    bit<18> deq_timedelta;
+    bit<16> egress_rid;
+    @padding bit<7> _pad7;
+    bit<1> egress_rid_first;
+    @padding bit<3> _pad8;
+    QueueId_t egress_qid;
+    @padding bit<5> _pad9;
+    bit<3> egress_cos;
+    @padding bit<7> _pad10;
+    bit<1> deflection_flag;
+    bit<16> pkt_length;
+}
+
+struct egress_intrinsic_metadata_from_parser_t {
+    bit<48> global_tstamp;
+    bit<32> global_ver;
+    bit<16> parser_err;
+}
+
+struct egress_intrinsic_metadata_for_deparser_t {
+    bit<3> drop_ctl;
+    MirrorType_t mirror_type;
+    bit<1> coalesce_flush;
+    bit<7> coalesce_length;
+}
+
+struct egress_intrinsic_metadata_for_output_port_t {
+    bit<1> capture_tstamp_on_tx;
+    bit<1> update_delay_on_tx;
+    bit<1> force_tx_error;
+}
+
+// --- Externs ----------------------------------------------------------------------------------------------------------
+
+extern Checksum {
+    Checksum();
+    void add<T>(in T data);
+    void subtract<T>(in T data);
+    bool verify();
+    bit<16> get();
+    void subtract_all_and_deposit<T>(in T residual);
+    bit<16> update<T>(in T data, @optional in bool zeros_as_ones);
+}
+
+extern ParserCounter {
+    ParserCounter();
+    void set<T>(in T value);
+    void set<T>(in T field, in bit<8> max, in bit<8> rotate, in bit<8> mask, in bit<8> add);
+    bool is_zero();
+    bool is_negative();
+    void increment(in bit<8> value);
+    void decrement(in bit<8> value);
+}
+
+extern ParserPriority {
+    ParserPriority();
+    void set(in bit<3> prio);
+}
+
+extern CRCPolynomial<T> {
+    CRCPolynomial(T coeff, bool reversed, bool msb, bool extended, T init, T xor);
+}
+
+extern Hash<W> {
+    Hash(HashAlgorithm_t algo);
+    Hash(HashAlgorithm_t algo, CRCPolynomial<_> poly);
+    W get<D>(in D data);
+}
+
+extern Random<W> {
+    Random();
+    W get();
+}
+
+extern Counter<W, I> {
+    Counter(bit<32> size, CounterType_t type);
+    void count(in I index, @optional in bit<32> adjust_byte_count);
+}
+
+extern DirectCounter<W> {
+    DirectCounter(CounterType_t type);
+    void count(@optional in bit<32> adjust_byte_count);
+}
+
+extern Meter<I> {
+    Meter(bit<32> size, MeterType_t type);
+    bit<8> execute(in I index, in MeterColor_t color, @optional in bit<32> adjust_byte_count);
+    bit<8> execute(in I index, @optional in bit<32> adjust_byte_count);
+}
+
+extern DirectMeter {
+    DirectMeter(MeterType_t type);
+    bit<8> execute(in MeterColor_t color, @optional in bit<32> adjust_byte_count);
+    bit<8> execute(@optional in bit<32> adjust_byte_count);
+}
+
+extern Lpf<T, I> {
+    Lpf(bit<32> size);
+    T execute(in T val, in I index);
+}
+
+extern Wred<T, I> {
+    Wred(bit<32> size, bit<8> drop_value, bit<8> no_drop_value);
+    bit<8> execute(in T val, in I index);
+}
+
+extern Register<T, I> {
+    Register(bit<32> size);
+    Register(bit<32> size, T initial_value);
+    T read(in I index);
+    void write(in I index, in T value);
+}
+
+extern DirectRegister<T> {
+    DirectRegister();
+    DirectRegister(T initial_value);
+    T read();
+    void write(in T value);
+}
+
+extern RegisterParam<T> {
+    RegisterParam(T initial_value);
+    T read();
+}
+
+enum MathOp_t { MUL, SQR, SQRT, DIV, RSQR, RSQRT }
+
+extern MathUnit<T> {
+    MathUnit(bool invert, int<2> shift, int<6> scale, tuple<bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>,
+             bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>> data);
+    T execute(in T x);
+}
+
+extern RegisterAction<T, I, U> {
+    RegisterAction(Register<T, I> reg);
+    abstract void apply(inout T value, @optional out U rv);
+    U execute(in I index);
+}
+
+extern DirectRegisterAction<T, U> {
+    DirectRegisterAction(DirectRegister<T> reg);
+    abstract void apply(inout T value, @optional out U rv);
+    U execute();
+}
+
+extern ActionProfile {
+    ActionProfile(bit<32> size);
+}
+
+extern ActionSelector {
+    ActionSelector(ActionProfile action_profile, Hash<_> hash, SelectorMode_t mode, bit<32> max_group_size,
+                   bit<32> num_groups);
+}
+
+extern Mirror {
+    Mirror();
+    void emit(in MirrorId_t session_id);
+    void emit<T>(in MirrorId_t session_id, in T hdr);
+}
+
+extern Resubmit {
+    Resubmit();
+    void emit();
+    void emit<T>(in T hdr);
+}
+
+extern Digest<T> {
+    Digest();
+    void pack(in T data);
+}
+
+extern T min<T>(in T a, in T b);
+extern T max<T>(in T a, in T b);
+extern void invalidate<T>(in T field);
+extern T port_metadata_unpack<T>(packet_in pkt);
+extern bit<32> sizeInBits<H>(in H h);
+extern bit<32> sizeInBytes<H>(in H h);
+
+// --- Packages ---------------------------------------------------------------------------------------------------------
+
+parser IngressParserT<H, M>(
+    packet_in pkt, out H hdr, out M ig_md, @optional out ingress_intrinsic_metadata_t ig_intr_md,
+    @optional out ingress_intrinsic_metadata_for_tm_t ig_intr_md_for_tm,
+    @optional out ingress_intrinsic_metadata_from_parser_t ig_intr_md_from_prsr);
+
+parser EgressParserT<H, M>(
+    packet_in pkt, out H hdr, out M eg_md, @optional out egress_intrinsic_metadata_t eg_intr_md,
+    @optional out egress_intrinsic_metadata_from_parser_t eg_intr_md_from_prsr);
+
+control IngressT<H, M>(
+    inout H hdr, inout M ig_md, @optional in ingress_intrinsic_metadata_t ig_intr_md,
+    @optional in ingress_intrinsic_metadata_from_parser_t ig_intr_md_from_prsr,
+    @optional inout ingress_intrinsic_metadata_for_deparser_t ig_intr_md_for_dprsr,
+    @optional inout ingress_intrinsic_metadata_for_tm_t ig_intr_md_for_tm);
+
+control EgressT<H, M>(
+    inout H hdr, inout M eg_md, @optional in egress_intrinsic_metadata_t eg_intr_md,
+    @optional in egress_intrinsic_metadata_from_parser_t eg_intr_md_from_prsr,
+    @optional inout egress_intrinsic_metadata_for_deparser_t eg_intr_md_for_dprsr,
+    @optional inout egress_intrinsic_metadata_for_output_port_t eg_intr_md_for_oport);
+
+control IngressDeparserT<H, M>(
+    packet_out pkt, inout H hdr, in M metadata,
+    @optional in ingress_intrinsic_metadata_for_deparser_t ig_intr_md_for_dprsr,
+    @optional in ingress_intrinsic_metadata_t ig_intr_md);
+
+control EgressDeparserT<H, M>(
+    packet_out pkt, inout H hdr, in M metadata,
+    @optional in egress_intrinsic_metadata_for_deparser_t eg_intr_md_for_dprsr,
+    @optional in egress_intrinsic_metadata_t eg_intr_md,
+    @optional in egress_intrinsic_metadata_from_parser_t eg_intr_md_from_prsr);
+
+package Pipeline<IH, IM, EH, EM>(
+    IngressParserT<IH, IM> ingress_parser, IngressT<IH, IM> ingress,
+    IngressDeparserT<IH, IM> ingress_deparser, EgressParserT<EH, EM> egress_parser,
+    EgressT<EH, EM> egress, EgressDeparserT<EH, EM> egress_deparser);
+
+package Switch<IH0, IM0, EH0, EM0, IH1, IM1, EH1, EM1, IH2, IM2, EH2, EM2, IH3, IM3, EH3, EM3>(
+    Pipeline<IH0, IM0, EH0, EM0> pipe0, @optional Pipeline<IH1, IM1, EH1, EM1> pipe1,
+    @optional Pipeline<IH2, IM2, EH2, EM2> pipe2, @optional Pipeline<IH3, IM3, EH3, EM3> pipe3);
+
+#endif
