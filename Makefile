@@ -58,7 +58,7 @@ testbed-down: ## Remove the embedded testbed, keep its stores
 
 run: ## The main job (PROFILE=smoke|embedded, WORKLOAD=workloada)
 	@$(PLAYBOOK) playbooks/farreach/exp01_throughput.yml -e profile=$(PROFILE) -e workload=$(WORKLOAD)
-	@scripts/latest-result exp01_throughput
+	@scripts/latest-result farreach_exp01_throughput
 
 clean: ## Remove what was built; keeps the environment and results
 	@$(AS_ROOT) rm -rf build .cache .pytest_cache .ruff_cache

@@ -90,3 +90,9 @@ def test_a_message_names_file_and_line(tmp_path: Path) -> None:
     number = next(i for i, line in enumerate(lines, start=1) if "turntable_index: '12'" in line)
     refused = run("check_inventory", tmp_path / "inventory", {})
     assert f"[{tmp_path}/inventory/hosts.yml:{number}]" in refused.stdout
+
+
+def test_every_variable_is_documented() -> None:
+    schema = yaml.safe_load((REPOSITORY / "inventories/schema/testbed.schema.json").read_text())
+    page = (REPOSITORY / "docs/inventory.md").read_text()
+    assert [key for key in schema["properties"] if f"`{key}`" not in page] == []
