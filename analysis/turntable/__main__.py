@@ -11,9 +11,13 @@ from turntable_core.errors import TurntableError
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="turntable", description="Analysis of runs, from their raw files alone.")
+    parser = argparse.ArgumentParser(
+        prog="turntable", description="Analysis of runs, from their raw files alone."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    summarize = commands.add_parser("summarize", help="write summary.csv and print the table; 0 when every verdict is valid")
+    summarize = commands.add_parser(
+        "summarize", help="write summary.csv and print the table; 0 when every verdict is valid"
+    )
     summarize.add_argument("run", type=Path, help="results/<experiment>/<run>")
     arguments = parser.parse_args()
     try:

@@ -1,4 +1,7 @@
-"""Latency histograms: decoded from HdrHistogram's V2 text, merged with weights, and read. Percentiles are never averaged."""
+"""Latency histograms: decoded from HdrHistogram's V2 text, merged with weights, and read.
+
+Percentiles are never averaged.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
 @dataclass(frozen=True)
 class Merged:
-    """Weighted counts by value in microseconds, ascending; a value stands for its bucket's middle."""
+    """Weighted counts by value in microseconds, ascending;
+
+    a value stands for its bucket's middle.
+    """
 
     values: tuple[float, ...]
     weights: tuple[float, ...]
@@ -20,11 +26,6 @@ class Merged:
     @property
     def total(self) -> float:
         return sum(self.weights)
-
-    def mean(self) -> float | None:
-        if not self.values:
-            return None
-        return sum(value * weight for value, weight in zip(self.values, self.weights, strict=True)) / self.total
 
     def percentile(self, percent: float) -> float | None:
         """The first value at which the cumulative share reaches `percent`."""
@@ -40,10 +41,10 @@ class Merged:
 
 
 def decode(text: str) -> dict[float, int]:
-    """Count by value in the recorded unit (microseconds) of one V2-encoded histogram."""
+    """Count by value in microseconds, of one V2-encoded histogram of nanoseconds."""
     histogram = HdrHistogram.decode(text)
     return {
-        float(histogram.get_value_from_index(index) + _half_bucket(histogram, index)): count
+        (histogram.get_value_from_index(index) + _half_bucket(histogram, index)) / 1000: count
         for index, count in enumerate(histogram.counts)
         if count
     }
@@ -61,4 +62,13 @@ def merge(parts: Iterable[tuple[str, float]]) -> Merged:
 
 def _half_bucket(histogram: HdrHistogram, index: int) -> int:
     value = histogram.get_value_from_index(index)
-    return (histogram.get_highest_equivalent_value(value) - histogram.get_lowest_equivalent_value(value) + 1) // 2 if value else 0
+    return (
+        (
+            histogram.get_highest_equivalent_value(value)
+            - histogram.get_lowest_equivalent_value(value)
+            + 1
+        )
+        // 2
+        if value
+        else 0
+    )

@@ -1,4 +1,7 @@
-"""A run directory -> what was planned and what every iteration measured. Knows files; turntable.raw knows their fields."""
+"""A run directory -> what was planned and what every iteration measured.
+
+Knows files; turntable.raw knows their fields.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,9 @@ def load_run(directory: Path) -> Run:
     for turn in plan.turns:
         keys = [(turn.cell.id, turn.round, iteration.index) for iteration in turn.iterations]
         measurements = tuple(read_measurement(run, turn, done[key]) for key in keys if key in done)
-        failed = sum(attempt.key in keys and attempt.status == journal.FAILED for attempt in attempts)
+        failed = sum(
+            attempt.key in keys and attempt.status == journal.FAILED for attempt in attempts
+        )
         turns.append(TurnData(turn, measurements, failed))
     return Run(directory, plan, manifest["fidelity_class"], tuple(turns))
 
@@ -76,5 +81,10 @@ def load_run(directory: Path) -> Run:
 def read_measurement(run: RunDirectory, turn: Turn, attempt: journal.Attempt) -> Measurement:
     """One successful attempt's raw files. Raises TurntableError when one is damaged."""
     partitions = turn.iterations[attempt.iteration].partitions
-    answers = [answer for name, content in run.read_raw(attempt).items() if name != "iteration" for answer in content["answers"]]
+    answers = [
+        answer
+        for name, content in run.read_raw(attempt).items()
+        if name != "iteration"
+        for answer in content["answers"]
+    ]
     return read_answers(answers, attempt.iteration, tuple(partitions), attempt.overhead_s)

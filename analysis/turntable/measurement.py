@@ -1,4 +1,6 @@
-"""What one successful attempt measured, whatever the layout of its raw files (turntable.load reads those)."""
+"""What one successful attempt measured, whatever the layout of its raw files (turntable.load reads
+those).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,19 @@ from turntable.rotation import Rates
 
 @dataclass(frozen=True)
 class ClientPartition:
-    """Sums over all clients for one partition. `*_total` count the whole iteration, the others its measured window."""
+    """Sums over all clients for one partition.
+
+    `*_total` count the whole iteration, the others its measured window.
+    """
 
     server_ops: int  # answered by a server
     switch_ops: int  # answered by the switch
     requests_total: int  # packets sent, retries included
     answers_total: int  # packets received, late ones included
-    histograms: tuple[str, ...]  # latency in µs, HdrHistogram V2 text, of each client machine and kind of answer
+    latency_sum_ns: int  # exact, of the window's operations
+    histograms: tuple[
+        str, ...
+    ]  # latency in ns, HdrHistogram V2 text, of each client machine and kind of answer
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ class Measurement:
     in_flight_at_stop: int
     client_socket_drops: int
     start_lateness_us: float  # of the latest client
+    errors: Mapping[str, int]  # what must not happen at all, by name, where it did
     overhead_s: float | None
 
     def rates(self, partition: int) -> Rates:

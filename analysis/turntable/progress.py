@@ -14,7 +14,9 @@ from turntable_core.plan import Plan, Turn
 from turntable_core.run_directory import RunDirectory
 
 
-def progress_of(directory: Path, plan: Plan, turn: Turn, attempts: Sequence[journal.Attempt]) -> dict[str, Any]:
+def progress_of(
+    directory: Path, plan: Plan, turn: Turn, attempts: Sequence[journal.Attempt]
+) -> dict[str, Any]:
     """About the last attempt of the journal. ops_per_s and utilization are None when it failed."""
     last = attempts[-1]
     iteration = turn.iterations[last.iteration]
@@ -49,6 +51,8 @@ def _eta_s(plan: Plan, attempts: Sequence[journal.Attempt], done: int) -> float:
     left_s = 0.0
     for turn in plan.turns:
         parameters = turn.cell.parameters
-        open_iterations = sum((turn.cell.id, turn.round, it.index) not in finished for it in turn.iterations)
+        open_iterations = sum(
+            (turn.cell.id, turn.round, it.index) not in finished for it in turn.iterations
+        )
         left_s += open_iterations * (parameters["warmup_s"] + parameters["measure_s"] + overhead_s)
     return left_s

@@ -18,9 +18,14 @@ class Reference:
                 self._rows = list(csv.DictReader(lines))
 
     def value(self, metric: str, parameters: Mapping[str, Any]) -> float | None:
-        """The published value for exactly these parameters, or None: a changed theta has no published number."""
+        """The published value for exactly these parameters, or None:
+
+        a changed theta has no published number.
+        """
         for row in self._rows:
-            if row["metric"] == metric and all(_equal(row[key], parameters.get(key)) for key in row if key not in _NOT_CONDITIONS):
+            if row["metric"] == metric and all(
+                _equal(row[key], parameters.get(key)) for key in row if key not in _NOT_CONDITIONS
+            ):
                 return float(row["value"])
         return None
 

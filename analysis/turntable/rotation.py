@@ -1,12 +1,16 @@
-"""From single placements to the throughput of all servers: the formulas of the FarReach reference, section 6.3.
+"""From single placements to the throughput of all servers.
 
-Rates are operations per second. For iteration i and a partition p in it: X total, W answered by the switch, S by servers.
+Formulas: FarReach reference, section 6.3.
+
+Rates are operations per second. For iteration i and a partition p in it: X total, W answered by the
+switch, S by servers.
 
 Repaired defects of the original scripts:
-- rates are never floored (the original truncates to whole operations per millisecond);
-- a rotated partition's latency histogram is scaled with the bottleneck's drift, as its throughput is;
+- rates are never floored (the original truncates to operations per millisecond);
+- a rotated partition's latency histogram is scaled with the bottleneck's drift, as its
+  throughput is;
 - a server that served nothing makes the imbalance undefined instead of being skipped;
-- with an iteration missing there is no aggregate, rather than one that counts the partition as zero.
+- with an iteration missing there is no aggregate, rather than one with a partition at zero.
 """
 
 from __future__ import annotations
@@ -55,7 +59,10 @@ class Aggregate:
 
     @property
     def normalized(self) -> float | None:
-        """Total throughput in units of the busiest server's; None when no server served anything."""
+        """Total throughput in units of the busiest server's;
+
+        None when no server served anything.
+        """
         return self.total / self.busiest_server if self.busiest_server > 0 else None
 
     @property
@@ -66,13 +73,19 @@ class Aggregate:
 
 
 def drift(mean: float, observed: float) -> float:
-    """Factor that brings an iteration to the rotation's mean bottleneck; 1 where the bottleneck shows nothing to scale by."""
+    """Factor that brings an iteration to the rotation's mean bottleneck;
+
+    1 where the bottleneck shows nothing to scale by.
+    """
     return mean / observed if observed > 0 else 1.0
 
 
 def mean_bottleneck(placements: Sequence[Placement]) -> Rates:
     """Xb, Wb, Sb: means over all iterations."""
-    return Rates(fmean(p.bottleneck.switch for p in placements), fmean(p.bottleneck.server for p in placements))
+    return Rates(
+        fmean(p.bottleneck.switch for p in placements),
+        fmean(p.bottleneck.server for p in placements),
+    )
 
 
 def aggregate(bottleneck: int, placements: Sequence[Placement]) -> Aggregate:

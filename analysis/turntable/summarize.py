@@ -1,4 +1,7 @@
-"""One run directory -> summary.csv and the terminal table. Reads plan, manifest, journal and raw files only."""
+"""One run directory -> summary.csv and the terminal table.
+
+Reads plan, manifest, journal and raw files only.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ class Summary:
     @property
     def reasons(self) -> str:
         return "\n".join(
-            f"{row['workload']} {row['method']} {row['servers']} servers round {row['round']}: {row['verdict']}"
+            f"{row['workload']} {row['method']} {row['servers']} servers round {row['round']}: "
+            f"{row['verdict']}"
             for row in self.rows
             if row["verdict"] != "valid"
         )
@@ -46,5 +50,7 @@ def summarize_directory(directory: Path) -> Summary:
 
 def median_overhead_s(run: Run) -> float | None:
     """Over all iterations that were measured."""
-    values = [m.overhead_s for turn in run.turns for m in turn.measurements if m.overhead_s is not None]
+    values = [
+        m.overhead_s for turn in run.turns for m in turn.measurements if m.overhead_s is not None
+    ]
     return median(values) if values else None

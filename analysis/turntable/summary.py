@@ -1,28 +1,51 @@
-"""summary.csv: one row per cell and round, the columns of the design's contract. A value that is missing is empty, never 0."""
+"""summary.csv: one row per cell and round, the columns of the design's contract.
+
+A value that is missing is empty, never 0.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from turntable.histograms import PERCENTILES, Merged, merge
+from turntable.histograms import PERCENTILES, merge
 from turntable.load import Run, TurnData
-from turntable.measurement import Measurement
+from turntable.measurement import ClientPartition, Measurement
 from turntable.reference import Reference
 from turntable.rotation import Placement, aggregate, drift, mean_bottleneck
 from turntable.verdict import Verdict, judge, worst_utilization
 
 PARAMETER_COLUMNS = ("method", "workload", "servers", "cache_size", "value_bytes", "theta")
 THROUGHPUT_COLUMNS = (
-    "aggregate_ops_per_s", "switch_ops_per_s", "server_ops_per_s", "normalized_throughput", "imbalance_ratio",
+    "aggregate_ops_per_s",
+    "switch_ops_per_s",
+    "server_ops_per_s",
+    "normalized_throughput",
+    "imbalance_ratio",
 )
 LATENCY_COLUMNS = ("latency_mean_us", *(f"latency_{name}_us" for name in PERCENTILES))
 COLUMNS = (
-    "experiment", "profile", "fidelity_class", "system", *PARAMETER_COLUMNS, "round", "capacity_ops_per_s",
-    *THROUGHPUT_COLUMNS, "predicted_normalized", "predicted_imbalance", "trace_normalized", "trace_imbalance", "paper_normalized",
-    "busiest_utilization", *LATENCY_COLUMNS, "iterations_ok", "iterations_failed", "retries", "verdict",
+    "experiment",
+    "profile",
+    "fidelity_class",
+    "system",
+    *PARAMETER_COLUMNS,
+    "round",
+    "capacity_ops_per_s",
+    *THROUGHPUT_COLUMNS,
+    "predicted_normalized",
+    "predicted_imbalance",
+    "trace_normalized",
+    "trace_imbalance",
+    "paper_normalized",
+    "busiest_utilization",
+    *LATENCY_COLUMNS,
+    "iterations_ok",
+    "iterations_failed",
+    "retries",
+    "verdict",
 )
 
 Row = dict[str, Any]
@@ -45,7 +68,9 @@ def to_csv(rows: Sequence[Row]) -> bytes:
 
 def verdict_of(run: Run, turn: TurnData) -> Verdict:
     capacity = turn.parameters["capacity_ops_per_s"]
-    return judge(turn.measurements, turn.expected_iterations, run.plan.validity, capacity, run.fidelity_class)
+    return judge(
+        turn.measurements, turn.expected_iterations, run.plan.validity, capacity, run.fidelity_class
+    )
 
 
 def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
@@ -68,7 +93,9 @@ def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
         **_latency(turn),
         "iterations_ok": len(measurements),
         "iterations_failed": turn.failed_attempts,
-        "retries": sum(measurement.retries for measurement in measurements) if measurements else None,
+        "retries": sum(measurement.retries for measurement in measurements)
+        if measurements
+        else None,
         "verdict": str(verdict_of(run, turn)),
     }
 
@@ -96,26 +123,33 @@ def _throughput(turn: TurnData) -> Row:
     }
 
 
-def merged_latency(measurements: Sequence[Measurement]) -> Merged:
-    """Bottleneck: mean over the iterations. Rotated partitions: once each, scaled with the bottleneck's drift."""
+def weighted_partitions(measurements: Sequence[Measurement]) -> list[tuple[ClientPartition, float]]:
+    """Bottleneck: mean over the iterations.
+
+    Rotated partitions: once each, scaled with the bottleneck's drift.
+    """
     rates = placements(measurements)
     mean = mean_bottleneck(rates).total
     parts = []
     for measurement, placement in zip(measurements, rates, strict=True):
         bottleneck, *rotated = measurement.partitions
-        parts += [(text, 1 / len(measurements)) for text in measurement.clients[bottleneck].histograms]
-        for partition in rotated:
-            weight = drift(mean, placement.bottleneck.total)
-            parts += [(text, weight) for text in measurement.clients[partition].histograms]
-    return merge(parts)
+        parts.append((measurement.clients[bottleneck], 1 / len(measurements)))
+        weight = drift(mean, placement.bottleneck.total)
+        parts += [(measurement.clients[partition], weight) for partition in rotated]
+    return parts
 
 
 def _latency(turn: TurnData) -> Row:
     if not turn.complete:
         return dict.fromkeys(LATENCY_COLUMNS)
-    merged = merged_latency(turn.measurements)
-    values: Mapping[str, float | None] = {name: merged.percentile(percent) for name, percent in PERCENTILES.items()}
-    return {"latency_mean_us": merged.mean(), **{f"latency_{name}_us": value for name, value in values.items()}}
+    parts = weighted_partitions(turn.measurements)
+    merged = merge((text, weight) for client, weight in parts for text in client.histograms)
+    operations = sum((client.server_ops + client.switch_ops) * weight for client, weight in parts)
+    sum_us = sum(client.latency_sum_ns * weight for client, weight in parts) / 1000
+    percentiles = {
+        f"latency_{name}_us": merged.percentile(percent) for name, percent in PERCENTILES.items()
+    }
+    return {"latency_mean_us": sum_us / operations if operations else None, **percentiles}
 
 
 def _cell(value: Any) -> str:

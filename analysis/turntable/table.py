@@ -43,16 +43,35 @@ COLUMNS = (
 
 
 def render(rows: Sequence[Mapping[str, Any]], overhead_s: float | None, directory: str) -> str:
-    """rows: of turntable.summary, with paper_imbalance; overhead_s: median per iteration; directory: of the run."""
+    """rows: of turntable.summary, with paper_imbalance;
+
+    overhead_s: median per iteration; directory: of the run.
+    """
     first = rows[0]
-    title = f"{first['experiment']}, profile {first['profile']}, fidelity class {first['fidelity_class']}"
-    parts = [title, "", *_grid(rows), "", *_reasons(rows), *_notes(first, overhead_s), f"Results: {directory}"]
+    title = ", ".join(
+        [
+            first["experiment"],
+            f"profile {first['profile']}",
+            f"fidelity class {first['fidelity_class']}",
+        ]
+    )
+    parts = [
+        title,
+        "",
+        *_grid(rows),
+        "",
+        *_reasons(rows),
+        *_notes(first, overhead_s),
+        f"Results: {directory}",
+    ]
     return "\n".join(parts)
 
 
 def _grid(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     cells = [[column.text(row) for column in COLUMNS] for row in rows]
-    widths = [max(len(column.head), *(len(line[i]) for line in cells)) for i, column in enumerate(COLUMNS)]
+    widths = [
+        max(len(column.head), *(len(line[i]) for line in cells)) for i, column in enumerate(COLUMNS)
+    ]
     heads = [column.head for column in COLUMNS]
     lines = [_groups(widths), *(_line(line, widths) for line in [heads, *cells])]
     return [line.rstrip() for line in lines]
@@ -83,7 +102,8 @@ def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
     for row in rows:
         if row["verdict"] != "valid":
-            text = f"{row['workload']}, {row['method']}, {row['servers']} servers, round {row['round']}: {row['verdict']}"
+            cell = f"{row['workload']}, {row['method']}, {row['servers']} servers"
+            text = f"{cell}, round {row['round']}: {row['verdict']}"
             lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
     return [*lines, ""] if lines else []
 
@@ -92,7 +112,11 @@ def _notes(first: Mapping[str, Any], overhead_s: float | None) -> list[str]:
     notes = []
     if first["fidelity_class"] == "emulated":
         notes.append("Emulated testbed: compare ratios with the paper's, never the absolute ops/s.")
-    notes.append("Latencies in summary.csv are those of a saturated closed loop: queueing, not service.")
+    notes.append(
+        "Latencies in summary.csv are those of a saturated closed loop: queueing, not service."
+    )
     if overhead_s is not None:
-        notes.append(f"Overhead per iteration (wall - warm-up - measuring), median: {overhead_s:.2f} s")
+        notes.append(
+            f"Overhead per iteration (wall - warm-up - measuring), median: {overhead_s:.2f} s"
+        )
     return notes

@@ -1,27 +1,29 @@
-"""Begins an attempt at an iteration, and records how it ended: raw/…/iteration.json and one journal line.
+"""Begins an attempt at an iteration, and records how it ended.
 
-    attempt: {at: {run: DIR, cell: ID, round: 0, iteration: 3}, state: begun}        -> number, directory, began_at_ns
-    attempt: {at: …, state: ok, number: 1, began_at_ns: N, start_at_ns: N}               -> progress
-    attempt: {at: …, state: failed, number: 1, began_at_ns: N, failure_class: C, message: TEXT} -> progress, retry
+    attempt: {at: {run: DIR, cell: ID, round: 0, iteration: 3}, state: begun}        -> number,
+    directory, began_at_ns attempt: {at: …, state: ok, number: 1, began_at_ns: N, start_at_ns: N}
+    -> progress attempt: {at: …, state: failed, number: 1, began_at_ns: N, failure_class: C,
+    message: TEXT} -> progress, retry
 
-The overhead of an attempt is its wall time less warm-up and measuring; wall time runs from the end of the attempt before it in the
-same play (so that nothing between two attempts is left out), or from its beginning.
+The overhead of an attempt is its wall time less warm-up and measuring; wall time runs from the end
+of the attempt before it in the same play (so that nothing between two attempts is left out), or
+from its beginning.
 """
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
+from turntable.progress import progress_of
 from turntable_core import files, journal
 from turntable_core.errors import PhaseError
 from turntable_core.plan import Turn
-from turntable.progress import progress_of
 from turntable_core.run_action import AT_ARGUMENT, RunAction
 from turntable_core.run_directory import RunDirectory
 
-# So many failed attempts in a row are not bad luck: the run is given up and can be continued with -e run=ID.
+# So many failed attempts in a row are not bad luck: the run is given up and can be continued with
+# -e run=ID.
 GIVE_UP_AFTER = 4
 
 
@@ -44,18 +46,27 @@ class ActionModule(RunAction):
             number = run.next_attempt(*key)
             directory = run.path / journal.attempt_directory(*key, number)
             directory.mkdir(parents=True)
-            return {"changed": True, "number": number, "directory": str(directory), "began_at_ns": time.time_ns()}
+            return {
+                "changed": True,
+                "number": number,
+                "directory": str(directory),
+                "began_at_ns": time.time_ns(),
+            }
         return _record(run, key, arguments)
 
 
-def _record(run: RunDirectory, key: tuple[str, int, int], arguments: dict[str, Any]) -> dict[str, Any]:
+def _record(
+    run: RunDirectory, key: tuple[str, int, int], arguments: dict[str, Any]
+) -> dict[str, Any]:
     plan, attempts = run.plan(), run.attempts()
     turn = plan.turn(key[0], key[1])
     ok = arguments["state"] == "ok"
     number, began_at_ns = arguments["number"], arguments["began_at_ns"]
     directory = run.path / journal.attempt_directory(*key, number)
     if ok:
-        files.write_once(directory / "iteration.json", files.to_json(_description(turn, key, arguments)))
+        files.write_once(
+            directory / "iteration.json", files.to_json(_description(turn, key, arguments))
+        )
     ended_at_ns = time.time_ns()
     attempt = journal.Attempt(
         *key,
@@ -73,14 +84,20 @@ def _record(run: RunDirectory, key: tuple[str, int, int], arguments: dict[str, A
     if not ok and _failures_in_a_row(attempts) >= GIVE_UP_AFTER:
         raise PhaseError(
             attempt.failure_class,
-            f"{GIVE_UP_AFTER} attempts in a row failed; the run is given up. Continue it with -e run={run.path.name} when the cause is "
-            f"mended. The last failure: {attempt.message}",
+            f"{GIVE_UP_AFTER} attempts in a row failed; the run is given up. Continue it with "
+            f"-e run={run.path.name} when the cause is mended. The last failure: {attempt.message}",
         )
     retry = not ok and number < arguments["max_attempts"]
-    return {"changed": True, "progress": progress_of(run.path, plan, turn, attempts), "retry": retry}
+    return {
+        "changed": True,
+        "progress": progress_of(run.path, plan, turn, attempts),
+        "retry": retry,
+    }
 
 
-def _description(turn: Turn, key: tuple[str, int, int], arguments: dict[str, Any]) -> dict[str, Any]:
+def _description(
+    turn: Turn, key: tuple[str, int, int], arguments: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "format": 1,
         "cell": key[0],
@@ -92,11 +109,19 @@ def _description(turn: Turn, key: tuple[str, int, int], arguments: dict[str, Any
     }
 
 
-def _overhead_s(turn: Turn, attempts: list[journal.Attempt], began_at_ns: int, ended_at_ns: int) -> float:
-    """The attempt before counts as the beginning only if it is of the same turn and not of an earlier play."""
+def _overhead_s(
+    turn: Turn, attempts: list[journal.Attempt], began_at_ns: int, ended_at_ns: int
+) -> float:
+    """The attempt before counts as the beginning only if it is of the same turn and not of an
+    earlier play.
+    """
     parameters = turn.cell.parameters
     last = attempts[-1] if attempts else None
-    gap_ns = began_at_ns - last.ended_at_ns if last and last.key[:2] == (turn.cell.id, turn.round) else None
+    gap_ns = (
+        began_at_ns - last.ended_at_ns
+        if last and last.key[:2] == (turn.cell.id, turn.round)
+        else None
+    )
     same_play = gap_ns is not None and 0 <= gap_ns < 5_000_000_000
     wall_s = (ended_at_ns - (last.ended_at_ns if same_play else began_at_ns)) / 1e9
     return round(wall_s - parameters["warmup_s"] - parameters["measure_s"], 4)

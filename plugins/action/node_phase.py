@@ -1,9 +1,11 @@
-"""One phase of a run on all hosts at once: components' requests, sent through each host's connection.
+"""One phase of a run on all hosts at once: requests sent through each host's own connection.
 
-    node_phase: {components: [kvserver, kvclient], verb: prepare, deadline: prepare, at: {run: DIR, cell: ID, round: 0, iteration: 3}}
+    node_phase: {components: [kvserver, kvclient], verb: prepare, deadline: prepare, at: {run: DIR,
+    cell: ID, round: 0, iteration: 3}}
 
-deadline names one of the spec's deadlines. `begin` (verb) also takes the common start instant: it is `start_lead_ms` from now, and is
-returned as start_at_ns. save_to: a directory for each host's answers, written once.
+deadline names one of the spec's deadlines. `begin` (verb) also takes the common start instant: it
+is `start_lead_ms` from now, and is returned as start_at_ns. save_to: a directory for each host's
+answers, written once.
 """
 
 from __future__ import annotations
@@ -52,7 +54,12 @@ def _deadline_s(name: str, context: Context) -> float:
     if name != "measure":
         return deadlines[name]
     parameters = context.parameters
-    running_s = parameters["warmup_s"] + parameters["measure_s"] + parameters["drain_s"] + parameters["start_lead_ms"] / 1000
+    running_s = (
+        parameters["warmup_s"]
+        + parameters["measure_s"]
+        + parameters["drain_s"]
+        + parameters["start_lead_ms"] / 1000
+    )
     return running_s + 2 * deadlines["command"]
 
 
@@ -62,4 +69,7 @@ def _save(directory: Path, batches: Batches, answers: Answers) -> None:
             {"node": request.node, "command": request.command, "result": result}
             for request, result in zip(requests, answers[host], strict=True)
         ]
-        files.write_once(directory / f"{host}.json", files.to_json({"format": RAW_FORMAT, "host": host, "answers": items}))
+        files.write_once(
+            directory / f"{host}.json",
+            files.to_json({"format": RAW_FORMAT, "host": host, "answers": items}),
+        )

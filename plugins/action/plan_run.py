@@ -1,15 +1,17 @@
-"""Plans a run, or continues one: spec + profile + extra variables -> cells x rounds x iterations, less what the journal has.
+"""Plans a run, or continues one.
 
-    plan_run: {experiment: farreach/exp01_throughput}
+Spec + profile + extra variables -> cells x rounds x iterations, less what the journal has.
 
-Creates results/<experiment>/<run>/ with manifest.json and plan.json. Returns `run` (directory, name, options) and `turns`: for each
-round of each cell the iterations that are still missing.
+    plan_run: {experiment: farreach/exp01_throughput, repository: DIR, build: DIR, results: DIR}
+
+Creates results/<experiment>/<run>/ with manifest.json and plan.json. Returns `run` (directory,
+name, options) and `turns`: for each round of each cell the iterations that are still missing.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.utils.vars import load_extra_vars
 
@@ -22,40 +24,54 @@ from turntable_core.run_action import RunAction
 from turntable_core.run_directory import RunDirectory, new_run_name
 from turntable_core.spec import choose_profile, load_experiment
 
-# Extra variables of these kinds belong to Ansible and to the inventory, which have their own checks.
+# Extra variables that belong to Ansible and to the inventory, which have their own checks.
 TESTBED_PREFIXES = ("ansible_", "turntable_")
 
 
 class ActionModule(RunAction):
-    ARGUMENTS = {"experiment": {"type": "str", "required": True}}
+    ARGUMENTS: ClassVar = {
+        "experiment": {"type": "str", "required": True},
+        "repository": {"type": "path", "required": True},
+        "build": {"type": "path", "required": True},
+        "results": {"type": "path", "required": True},
+    }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        repository = Path(task_vars["turntable_repository_dir"])
+        repository = Path(arguments["repository"])
         experiment = load_experiment(repository / "experiments" / f"{arguments['experiment']}.yml")
         extra_vars = dict(load_extra_vars(self._loader))
         options = overrides.read_options(extra_vars)
         scale = overrides.apply_overrides(
-            choose_profile(experiment, options.profile), extra_vars, lambda name: name.startswith(TESTBED_PREFIXES)
+            choose_profile(experiment, options.profile),
+            extra_vars,
+            lambda name: name.startswith(TESTBED_PREFIXES),
         )
         testbed = self.testbed(task_vars)
         cells = plan.cells_of(scale)
         check_plan(cells, testbed, str(experiment.file))
 
-        build = Path(task_vars["turntable_build_dir"])
-        analyzer = WorkloadAnalyzer(build / "bin" / "workload-analyze", scale.deadlines["configure"])
-        new_plan = plan.make_plan(scale, analyzer.predict)
-
-        results = Path(task_vars["turntable_results_dir"]) / experiment.id
+        results = Path(arguments["results"]) / experiment.id
         run = RunDirectory(results / (options.run or new_run_name(options.profile)))
         continued = run.exists
         if continued:
-            run.continue_with(new_plan)
+            run_plan = run.continue_with(cells, scale.rounds)
         else:
-            connections = {host.name: task_vars["hostvars"][host.name].get("ansible_connection", "ssh") for host in testbed.hosts}
-            run.create(new_plan, make_manifest(repository, build, testbed, extra_vars, experiment.file, connections))
+            build = Path(arguments["build"])
+            analyzer = WorkloadAnalyzer(
+                build / "bin" / "workload-analyze", scale.deadlines["configure"]
+            )
+            run_plan = plan.make_plan(scale, cells, analyzer.predict)
+            connections = {
+                host.name: task_vars["hostvars"][host.name].get("ansible_connection", "ssh")
+                for host in testbed.hosts
+            }
+            run.create(
+                run_plan,
+                make_manifest(repository, build, testbed, extra_vars, experiment.file, connections),
+            )
         _point_latest(results.parent / "latest", run.path)
 
-        turns = _missing_turns(new_plan, run.attempts())
+        turns = _missing_turns(run_plan, run.attempts())
         left = sum(len(turn["iterations"]) for turn in turns)
         state = "continued" if continued else "planned"
         return {
@@ -67,20 +83,22 @@ class ActionModule(RunAction):
                 "fail_on_invalid": options.fail_on_invalid,
             },
             "turns": turns,
-            "report": f"run {run.path.name} {state}: {left} of {new_plan.iteration_count} iterations to measure, in {run.path}",
+            "report": f"run {run.path.name} {state}: {left} of {run_plan.iteration_count} "
+            f"iterations to measure, in {run.path}",
         }
 
 
-def _missing_turns(new_plan: plan.Plan, attempts: list[journal.Attempt]) -> list[dict[str, Any]]:
+def _missing_turns(run_plan: plan.Plan, attempts: list[journal.Attempt]) -> list[dict[str, Any]]:
     turns: dict[tuple[str, int], dict[str, Any]] = {}
-    for turn, iteration in journal.missing(new_plan, attempts):
+    for turn, iteration in journal.missing(run_plan, attempts):
         parameters = turn.cell.parameters
         entry = turns.setdefault(
             (turn.cell.id, turn.round),
             {
                 "cell": turn.cell.id,
                 "round": turn.round,
-                "label": f"{parameters['workload']} {parameters['method']} {parameters['servers']}, round {turn.round}",
+                "label": f"{parameters['workload']} {parameters['method']} "
+                f"{parameters['servers']}, round {turn.round}",
                 "iterations": [],
             },
         )

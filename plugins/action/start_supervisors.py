@@ -1,4 +1,4 @@
-"""Starts the supervisor of every host, as a daemon that ends itself when its lease is not renewed."""
+"""Starts the supervisor of every host, a daemon that ends with its lease."""
 
 from __future__ import annotations
 
@@ -18,25 +18,34 @@ class ActionModule(RunAction):
         context = read_context(arguments["at"], self.testbed(task_vars))
         connections = self.connections(task_vars)
         pending = command_lines(context)
-        # A killed run leaves supervisors that end with their lease; until then a new one is refused.
+        # A killed run leaves supervisors that end with their lease; until then a new one is
+        # refused.
         end = time.monotonic() + context.plan.deadlines["lease"] + context.plan.deadlines["command"]
         while pending:
             failed = _start(connections, pending, context.plan.deadlines["start_nodes"])
             if failed and time.monotonic() > end:
-                raise PhaseError("environment", "\n".join(_explain(outcome) for outcome in failed.values()))
+                raise PhaseError(
+                    "environment", "\n".join(_explain(outcome) for outcome in failed.values())
+                )
             pending = {host: pending[host] for host in failed}
         return {"changed": True}
 
 
-def _start(connections: HostConnections, lines: dict[str, str], deadline_s: float) -> dict[str, Outcome]:
+def _start(
+    connections: HostConnections, lines: dict[str, str], deadline_s: float
+) -> dict[str, Outcome]:
     """The outcomes of those that failed."""
     outcomes = connections.run([Command(host, line) for host, line in lines.items()], deadline_s)
     return {host: outcome for host, outcome in outcomes.items() if outcome.status != 0}
 
 
 def _explain(outcome: Outcome) -> str:
-    text = outcome.message or outcome.stderr.decode(errors="replace").strip() or f"status {outcome.status}"
+    text = (
+        outcome.message
+        or outcome.stderr.decode(errors="replace").strip()
+        or f"status {outcome.status}"
+    )
     return (
-        f"host {outcome.host}: the supervisor cannot be started: {text}. Is the testbed up (playbooks/testbed_up.yml), built (make build), "
-        "and free of another run?"
+        f"host {outcome.host}: the supervisor cannot be started: {text}. Is the testbed up "
+        "(playbooks/testbed_up.yml), built (make build), and free of another run?"
     )

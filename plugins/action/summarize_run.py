@@ -2,20 +2,21 @@
 
     summarize_run: {run: DIR, fail_on_invalid: true}
 
-Fails when a verdict is invalid and fail_on_invalid is set, after summary.csv is written and with the reasons.
+Fails when a verdict is invalid and fail_on_invalid is set, after summary.csv is written and with
+the reasons.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from turntable.summarize import summarize_directory
 from turntable_core.run_action import RunAction
 
 
 class ActionModule(RunAction):
-    ARGUMENTS = {
+    ARGUMENTS: ClassVar = {
         "run": {"type": "path", "required": True},
         "fail_on_invalid": {"type": "bool", "default": True},
     }
@@ -24,7 +25,10 @@ class ActionModule(RunAction):
         summary = summarize_directory(Path(arguments["run"]))
         result = {"changed": True, "report": "\n" + summary.table, "valid": summary.valid}
         if arguments["fail_on_invalid"] and not summary.valid:
-            result |= {"failed": True, "msg": f"not every verdict is valid:\n{summary.reasons}\n{HELP}"}
+            result |= {
+                "failed": True,
+                "msg": f"not every verdict is valid:\n{summary.reasons}\n{HELP}",
+            }
         return result
 
 

@@ -1,11 +1,11 @@
-"""Standard output of a playbook for a reader: one line per iteration, the result tables, and every failure in full.
+"""Output for a reader: a line per iteration, the result table, and every failure in full.
 
 With -v or more it shows what Ansible's default callback shows.
 """
 
 from __future__ import annotations
 
-from ansible import constants as C
+from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 DOCUMENTATION = """
@@ -13,7 +13,8 @@ name: progress
 type: stdout
 short_description: One line per iteration of a run, and failures in full
 description:
-  - Tasks that went well are not shown. A task result with C(progress) becomes a line, one with C(report) is printed as it is.
+  - Tasks that went well are not shown. A task result with C(progress) becomes a line, one with
+    C(report) is printed as it is.
 extends_documentation_fragment:
   - default_callback
   - result_format_callback
@@ -35,7 +36,7 @@ class CallbackModule(DefaultCallback):
         if not self._quiet:
             super().v2_playbook_on_play_start(play)
         elif play.get_name():
-            self._display.display(play.get_name(), color=C.COLOR_HIGHLIGHT)
+            self._display.display(play.get_name(), color=constants.COLOR_HIGHLIGHT)
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         # A failure prints the banner of its task itself.
@@ -68,6 +69,14 @@ class CallbackModule(DefaultCallback):
             super().v2_runner_on_ok(result)
         else:
             self._handle_warnings_and_exception(result)
+        self._print_ours(content)
+
+    def v2_runner_on_failed(self, result, ignore_errors=False):
+        self._print_ours(result.result)
+        result.result.pop("report", None)
+        super().v2_runner_on_failed(result, ignore_errors)
+
+    def _print_ours(self, content):
         if "progress" in content:
             self._display.display(progress_line(content["progress"]))
         if "report" in content:
@@ -79,12 +88,15 @@ class CallbackModule(DefaultCallback):
 
 
 def progress_line(progress: dict) -> str:
-    """`iteration  3/16  workloada nocache 16  partitions 14+1  9,987 ops/s  utilization 0.999  1 min 20 s left`"""
+    """`iteration  3/16  workloada nocache 16  partitions 14+1  9,987 ops/s  utilization 0.999  1
+    min 20 s left`
+    """
     total = str(progress["total"])
     partitions = "+".join(str(partition) for partition in progress["partitions"])
     head = (
-        f"iteration {progress['done']:>{len(total)}}/{total}  {progress['workload']} {progress['method']} {progress['servers']}"
-        f" round {progress['round']}  partitions {partitions:<7}"
+        f"iteration {progress['done']:>{len(total)}}/{total}  {progress['workload']} "
+        f"{progress['method']} {progress['servers']} round {progress['round']}  "
+        f"partitions {partitions:<7}"
     )
     if progress["status"] != "ok":
         return f"{head}  failed ({progress['failure_class']}): {progress['message']}"

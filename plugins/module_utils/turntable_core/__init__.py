@@ -1,1 +1,4 @@
-"""The run side of Turntable: spec -> plan -> turn -> journal. See docs/architecture.md and docs/experiments.md."""
+"""The run side of Turntable:
+
+spec -> plan -> turn -> journal. See docs/architecture.md and docs/experiments.md.
+"""

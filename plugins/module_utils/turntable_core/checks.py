@@ -19,11 +19,16 @@ def check_plan(cells: Iterable[Cell], testbed: Testbed, where: str) -> None:
 def _check_clients(cell: Cell, testbed: Testbed, where: str) -> None:
     hosts, clients = len(testbed.clients), cell.parameters["clients"]
     if clients % hosts:
-        raise InputError(where, "clients", clients, f"a multiple of {hosts}, the number of client hosts")
+        raise InputError(
+            where, "clients", clients, f"a multiple of {hosts}, the number of client hosts"
+        )
 
 
 def _check_warmup(cell: Cell, where: str) -> None:
-    """All clients begin at once: two queues' worth of service time pass before the closed loop is steady."""
+    """All clients begin at once:
+
+    two queues' worth of service time pass before the closed loop is steady.
+    """
     parameters = cell.parameters
     capacity = parameters["capacity_ops_per_s"]
     least_s = 2 * parameters["clients"] / capacity if capacity else 0.0
@@ -35,4 +40,6 @@ def _check_warmup(cell: Cell, where: str) -> None:
 def _check_delay(cell: Cell, testbed: Testbed, where: str) -> None:
     delay_ns = cell.parameters["switch_processing_delay_ns"]
     if delay_ns and testbed.switch.target != "soft":
-        raise InputError(where, "switch_processing_delay_ns", delay_ns, "0: only a software switch can be slowed")
+        raise InputError(
+            where, "switch_processing_delay_ns", delay_ns, "0: only a software switch can be slowed"
+        )

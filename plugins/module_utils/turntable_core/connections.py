@@ -1,6 +1,7 @@
 """Runs one command on each of several hosts at once, through each host's own Ansible connection.
 
-For action plugins: a module call per host costs 0.24 CPU-seconds, a command through the connection a few milliseconds.
+For action plugins: a module call per host costs 0.24 CPU-seconds, a command through the connection
+a few milliseconds.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible import constants as C
+from ansible import constants
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.loader import become_loader, connection_loader
 
@@ -52,10 +53,10 @@ class HostConnections:
         every_s: float | None = None,
         tick: Callable[[set[str]], Iterable[Command]] | None = None,
     ) -> dict[str, Outcome]:
-        """Runs all commands concurrently; returns host -> outcome when all have ended or the deadline has passed.
+        """Runs all commands at once; returns host -> outcome when all have ended or it is too late.
 
-        tick: called every `every_s` seconds with the hosts that are still busy; the commands it returns are run for the idle hosts,
-        and their outcomes are dropped.
+        tick: called every `every_s` seconds with the hosts that are still busy; the commands it
+        returns are run for the idle hosts, and their outcomes are dropped.
         """
         commands = list(commands)
         done: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
@@ -75,7 +76,9 @@ class HostConnections:
                     self._launch(command, lambda outcome: None)
         for command in commands:
             message = f"no answer within {deadline_s:g} s"
-            outcomes.setdefault(command.host, Outcome(command.host, None, failure="timeout", message=message))
+            outcomes.setdefault(
+                command.host, Outcome(command.host, None, failure="timeout", message=message)
+            )
         return outcomes
 
     def _launch(self, command: Command, report: Callable[[Outcome], None]) -> None:
@@ -98,7 +101,9 @@ class HostConnections:
         play_context = self._play_context.copy()
         play_context.connection = kind
         play_context.remote_addr = variables.get("ansible_host", host)
-        connection = connection_loader.get(kind, play_context, None, task_uuid="", ansible_playbook_pid=str(os.getppid()))
+        connection = connection_loader.get(
+            kind, play_context, None, task_uuid="", ansible_playbook_pid=str(os.getppid())
+        )
         if connection is None:
             raise AnsibleError(f"host {host}: there is no connection plugin {kind!r}")
         connection.set_options(var_options=_options("connection", connection, variables))
@@ -112,7 +117,7 @@ class HostConnections:
 
 def _options(kind: str, plugin: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
     """The host's values of the variables that a plugin declares."""
-    names = C.config.get_plugin_vars(kind, plugin._load_name)
+    names = constants.config.get_plugin_vars(kind, plugin._load_name)
     return {name: variables[name] for name in names if name in variables}
 
 
@@ -121,9 +126,13 @@ def _execute(connection: Any, command: Command) -> Outcome:
         line = command.line
         if connection.become is not None:
             line = connection.become.build_become_command(line, connection._shell)
-        status, stdout, stderr = connection.exec_command(line, in_data=command.stdin, sudoable=connection.become is not None)
+        status, stdout, stderr = connection.exec_command(
+            line, in_data=command.stdin, sudoable=connection.become is not None
+        )
         return Outcome(command.host, status, stdout, stderr)
     except AnsibleConnectionFailure as error:
         return Outcome(command.host, None, failure="unreachable", message=str(error))
     except Exception as error:  # a thread must always report, whatever a connection plugin raises
-        return Outcome(command.host, None, failure="unreachable", message=f"{type(error).__name__}: {error}")
+        return Outcome(
+            command.host, None, failure="unreachable", message=f"{type(error).__name__}: {error}"
+        )

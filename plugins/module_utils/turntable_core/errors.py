@@ -27,7 +27,14 @@ class PhaseError(TurntableError):
 
 
 # How an attempt can fail. A class says where to look first; docs/experiments.md explains each.
-FAILURE_CLASSES = ("timeout", "unreachable", "node_lost", "command_error", "environment", "internal")
+FAILURE_CLASSES = (
+    "timeout",
+    "unreachable",
+    "node_lost",
+    "command_error",
+    "environment",
+    "internal",
+)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

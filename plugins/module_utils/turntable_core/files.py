@@ -13,7 +13,10 @@ from turntable_core.errors import TurntableError
 
 
 def write_once(path: Path, data: bytes) -> str:
-    """Creates `path` with `data` and returns the SHA-256. The file appears complete; an existing file is an error."""
+    """Creates `path` with `data` and returns the SHA-256.
+
+    The file appears complete; an existing file is an error.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _write_temporary(path, data)
     try:
@@ -27,7 +30,10 @@ def write_once(path: Path, data: bytes) -> str:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Creates or replaces a derived file; a reader sees the old or the new content, never a part."""
+    """Creates or replaces a derived file;
+
+    a reader sees the old or the new content, never a part.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     _write_temporary(path, data).replace(path)
     _sync_directory(path.parent)

@@ -1,7 +1,7 @@
 """The journal of a run: append-only NDJSON, one line per attempt, fsynced.
 
-A crash can leave a torn last line; it was never acknowledged, so readers ignore it and the next append removes it.
-Anything unreadable before the last line is damage and an error.
+A crash can leave a torn last line; it was never acknowledged, so readers ignore it and the next
+append removes it. Anything unreadable before the last line is damage and an error.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def append(path: Path, attempt: Attempt) -> None:
     try:
         _remove_torn_tail(descriptor)
         if os.write(descriptor, line) != len(line):
-            raise TurntableError(f"{path}: the disk is full; free some space and continue the run with -e run=…")
+            raise TurntableError(
+                f"{path}: the disk is full; free some space and continue the run with -e run=…"
+            )
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -90,8 +92,8 @@ def _parse(path: Path, number: int, line: bytes) -> Attempt:
         return Attempt(**json.loads(line))
     except (ValueError, TypeError) as error:
         raise TurntableError(
-            f"{path}:{number}: not an attempt: {error}. Only the last line of a journal may be torn; restore the file from a copy, "
-            "or start a new run."
+            f"{path}:{number}: not an attempt: {error}. Only the last line of a journal may be "
+            "torn; restore the file from a copy, or start a new run."
         ) from None
 
 

@@ -36,7 +36,9 @@ def make_manifest(
         "testbed": testbed.id,
         "inventory_digest": testbed.digest,
         "connections": dict(connections),
-        "experiment_file": str(experiment_file.relative_to(repository)) if experiment_file.is_relative_to(repository) else str(experiment_file),
+        "experiment_file": str(experiment_file.relative_to(repository))
+        if experiment_file.is_relative_to(repository)
+        else str(experiment_file),
         "experiment_digest": digest_of_file(experiment_file),
         "extra_vars": {name: value for name, value in extra_vars.items() if "pass" not in name},
         "git": git_state(repository),
@@ -54,7 +56,11 @@ def git_state(repository: Path) -> dict[str, Any] | None:
     if commit is None:
         return None
     changed = _output(["git", "-C", str(repository), "status", "--porcelain"]) or ""
-    return {"commit": commit, "clean": not changed, "changed": [line[3:] for line in changed.splitlines()][:50]}
+    return {
+        "commit": commit,
+        "clean": not changed,
+        "changed": [line[3:] for line in changed.splitlines()][:50],
+    }
 
 
 def _digests(directory: Path, relative_to: Path, pattern: str = "*") -> dict[str, str]:
@@ -97,13 +103,22 @@ def _packages() -> dict[str, str]:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    listing = _output(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *_DEBIAN_PACKAGES], accept_failure=True) or ""
+    listing = (
+        _output(
+            ["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *_DEBIAN_PACKAGES],
+            accept_failure=True,
+        )
+        or ""
+    )
     versions.update(line.split(" ", 1) for line in listing.splitlines() if not line.endswith(" "))
     return versions
 
 
 def _output(argv: list[str], accept_failure: bool = False) -> str | None:
-    """Standard output, or None when the program is missing or failed. accept_failure: it may list only part."""
+    """Standard output, or None when the program is missing or failed.
+
+    accept_failure: it may list only part.
+    """
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):

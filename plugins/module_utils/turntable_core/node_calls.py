@@ -1,4 +1,6 @@
-"""Sends each host its batch of requests through `nodectl` and keeps every host's lease alive meanwhile."""
+"""Sends each host its batch of requests through `nodectl` and keeps every host's lease alive
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,16 @@ class NodeCalls:
         self._lease_s = lease_s
 
     def send(self, batches: Batches, deadline_s: float) -> Answers:
-        """Host -> the `result` of each of its requests. Raises PhaseError when any host failed, after all have ended."""
+        """Host -> the `result` of each of its requests.
+
+        Raises PhaseError when any host failed, after all have ended.
+        """
         commands = [self._command(name, requests, deadline_s) for name, requests in batches.items()]
         outcomes = self._connections.run(
-            commands, deadline_s + CONNECTION_ALLOWANCE_S, every_s=self._lease_s / 5, tick=self._renewals
+            commands,
+            deadline_s + CONNECTION_ALLOWANCE_S,
+            every_s=self._lease_s / 5,
+            tick=self._renewals,
         )
         answers, failures = {}, []
         for name, requests in batches.items():
@@ -48,12 +56,24 @@ class NodeCalls:
 
     def _command(self, name: str, requests: list[Request], deadline_s: float) -> Command:
         host = self._hosts[name]
-        argv = [f"{host.bin_dir}/nodectl", "--directory", host.run_dir, "--deadline", f"{deadline_s:g}", "--lease", f"{self._lease_s:g}"]
-        return Command(name, shlex.join(argv), json.dumps([asdict(request) for request in requests]).encode())
+        argv = [
+            f"{host.bin_dir}/nodectl",
+            "--directory",
+            host.run_dir,
+            "--deadline",
+            f"{deadline_s:g}",
+            "--lease",
+            f"{self._lease_s:g}",
+        ]
+        return Command(
+            name, shlex.join(argv), json.dumps([asdict(request) for request in requests]).encode()
+        )
 
     def _renewals(self, busy: set[str]) -> list[Command]:
         renew = [Request("supervisor", "renew", {"lease_s": self._lease_s})]
-        return [self._command(name, renew, self._lease_s) for name in self._hosts if name not in busy]
+        return [
+            self._command(name, renew, self._lease_s) for name in self._hosts if name not in busy
+        ]
 
 
 def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict[str, Any]]:
@@ -64,7 +84,9 @@ def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict
         answers = json.loads(outcome.stdout)
     except ValueError:
         text = (outcome.stderr or outcome.stdout).decode(errors="replace").strip()
-        raise PhaseError("command_error", f"host {host.name}: nodectl ended with status {outcome.status}: {text}") from None
+        raise PhaseError(
+            "command_error", f"host {host.name}: nodectl ended with status {outcome.status}: {text}"
+        ) from None
     for request, answer in zip(requests, answers, strict=True):
         if not answer["ok"]:
             raise _failure(host, request, answer["error"])
@@ -73,7 +95,7 @@ def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict
 
 def _failure(host: Host, request: Request, error: Mapping[str, str]) -> PhaseError:
     message = (
-        f"host {host.name}, node {request.node}, command {request.command}: {error['message']} [{error['code']}]; "
-        f"log: {host.run_dir}/{request.node}.log on {host.name}"
+        f"host {host.name}, node {request.node}, command {request.command}: {error['message']} "
+        f"[{error['code']}]; log: {host.run_dir}/{request.node}.log on {host.name}"
     )
     return PhaseError(_CLASS_OF_CODE.get(error["code"], "command_error"), message)

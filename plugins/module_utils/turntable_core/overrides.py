@@ -1,7 +1,7 @@
 """Extra variables -> run options and parameter overrides; anything unknown is refused by name.
 
-`-e workload=workloada,workloadc -e theta=0.9` gives texts, `-e '{"servers": [16, 32]}'` gives typed values: both are
-accepted and end up with the type of the parameter's schema.
+`-e workload=workloada,workloadc -e theta=0.9` gives texts, `-e '{"servers": [16, 32]}'` gives typed
+values: both are accepted and end up with the type of the parameter's schema.
 """
 
 from __future__ import annotations
@@ -26,9 +26,18 @@ RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
         },
         None,
     ),
-    "fail_on_invalid": ({"type": "boolean", "description": "end with an error when a verdict is invalid"}, True),
-    "max_attempts": ({"type": "integer", "minimum": 1, "maximum": 10, "description": "tries per iteration"}, 2),
-    "rounds": ({"type": "integer", "minimum": 1, "maximum": 1000, "description": "repetitions of a cell"}, None),
+    "fail_on_invalid": (
+        {"type": "boolean", "description": "end with an error when a verdict is invalid"},
+        True,
+    ),
+    "max_attempts": (
+        {"type": "integer", "minimum": 1, "maximum": 10, "description": "tries per iteration"},
+        2,
+    ),
+    "rounds": (
+        {"type": "integer", "minimum": 1, "maximum": 1000, "description": "repetitions of a cell"},
+        None,
+    ),
 }
 
 
@@ -53,10 +62,13 @@ def read_options(extra_vars: Mapping[str, Any]) -> RunOptions:
     return RunOptions(**values)
 
 
-def apply_overrides(scale: Scale, extra_vars: Mapping[str, Any], is_testbed_variable: Callable[[str], bool]) -> Scale:
+def apply_overrides(
+    scale: Scale, extra_vars: Mapping[str, Any], is_testbed_variable: Callable[[str], bool]
+) -> Scale:
     """`scale` with every factor and constant named by an extra variable replaced.
 
-    is_testbed_variable: says whether a name belongs to Ansible or to the inventory; those are none of ours.
+    is_testbed_variable: says whether a name belongs to Ansible or to the inventory; those are none
+    of ours.
     """
     schemas = scale.experiment.parameter_schemas
     factors, constants = dict(scale.factors), dict(scale.constants)
@@ -65,18 +77,27 @@ def apply_overrides(scale: Scale, extra_vars: Mapping[str, Any], is_testbed_vari
             continue
         if name not in schemas:
             known = [*schemas, *RUN_OPTIONS]
-            expected = f"a factor, constant or option of {scale.experiment.id}{did_you_mean(name, known)}; known: {', '.join(known)}"
+            hint = f"{did_you_mean(name, known)}; known: {', '.join(known)}"
+            expected = f"a factor, constant or option of {scale.experiment.id}{hint}"
             raise InputError(WHERE, name, value, expected)
         if name in factors:
             factors[name] = _levels(name, value, schemas[name])
         else:
             constants[name] = _checked(name, value, schemas[name])
     options = read_options(extra_vars)
-    return replace(scale, factors=factors, constants=constants, rounds=options.rounds or scale.rounds)
+    return replace(
+        scale, factors=factors, constants=constants, rounds=options.rounds or scale.rounds
+    )
 
 
 def _levels(name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
-    items = value if isinstance(value, list) else [part.strip() for part in value.split(",")] if isinstance(value, str) else [value]
+    items = (
+        value
+        if isinstance(value, list)
+        else [part.strip() for part in value.split(",")]
+        if isinstance(value, str)
+        else [value]
+    )
     levels = [_checked(name, item, schema) for item in items]
     if not levels or len(set(levels)) != len(levels):
         raise InputError(WHERE, name, value, "at least one level, each of them once")

@@ -1,7 +1,8 @@
 """Spec at one scale -> cells x rounds x iterations.
 
-A cell is one combination of factor levels with all constants resolved; its id is a hash of those parameters, so the same
-parameters have the same id in every run. A turn is one round of a cell: one pass of the servers through the rotation.
+A cell is one combination of factor levels with all constants resolved; its id is a hash of those
+parameters, so the same parameters have the same id in every run. A turn is one round of a cell: one
+pass of the servers through the rotation.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,8 +25,8 @@ class Composition:
     """How requests fall onto partitions: shares sum to 1 (less the share a cache absorbs)."""
 
     shares: tuple[float, ...]
-    normalized: float
-    imbalance: float
+    normalized: float | None  # None where no server, or some server, has nothing to do
+    imbalance: float | None
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Iteration:
-    """One placement: the bottleneck partition on server host 0, and a rotated one on server host 1 (none in iteration 0)."""
+    """One placement: the bottleneck partition on server host 0, and a rotated one on server host 1
+    (none in iteration 0).
+    """
 
     index: int
     bottleneck: int
@@ -48,13 +51,6 @@ class Iteration:
     @property
     def partitions(self) -> list[int]:
         return [self.bottleneck] if self.rotated is None else [self.bottleneck, self.rotated]
-
-    @property
-    def rotated_position(self) -> int:
-        """Place of the rotated partition in the ascending list of all others; its UDP port is 1152 plus this."""
-        if self.rotated is None:
-            raise ValueError("iteration 0 has no rotated partition")
-        return self.rotated - (self.rotated > self.bottleneck)
 
 
 @dataclass(frozen=True)
@@ -83,20 +79,30 @@ class Plan:
     rounds: int
     deadlines: Mapping[str, float]
     validity: Mapping[str, Any]
+    reference: str | None  # CSV of published results, relative to experiments/
     turns: tuple[Turn, ...]
 
     @property
     def iteration_count(self) -> int:
         return sum(len(turn.iterations) for turn in self.turns)
 
+    @property
+    def cells(self) -> list[Cell]:
+        return list({turn.cell.id: turn.cell for turn in self.turns}.values())
+
     def turn(self, cell_id: str, round_: int) -> Turn:
         return next(turn for turn in self.turns if (turn.cell.id, turn.round) == (cell_id, round_))
 
 
 def rotation(servers: int, bottleneck: int) -> list[Iteration]:
-    """Iteration 0: the bottleneck alone; then the bottleneck with every other partition, ascending (FarReach reference §6.1)."""
+    """Iteration 0: the bottleneck alone;
+
+    then the bottleneck with every other partition, ascending (FarReach reference §6.1).
+    """
     others = [partition for partition in range(servers) if partition != bottleneck]
-    return [Iteration(0, bottleneck, None)] + [Iteration(i, bottleneck, other) for i, other in enumerate(others, start=1)]
+    return [Iteration(0, bottleneck, None)] + [
+        Iteration(i, bottleneck, other) for i, other in enumerate(others, start=1)
+    ]
 
 
 def cell_id(parameters: Mapping[str, Any]) -> str:
@@ -105,20 +111,27 @@ def cell_id(parameters: Mapping[str, Any]) -> str:
 
 
 def cells_of(scale: Scale) -> list[Cell]:
-    """The product of the factors, in the order the spec lists them, with every constant resolved."""
+    """The product of the factors, in the order of the spec, with every constant resolved."""
     names = list(scale.factors)
     cells = []
     for levels in itertools.product(*scale.factors.values()):
         chosen = dict(zip(names, levels, strict=True))
-        parameters = chosen | {name: _resolve(scale, name, value, chosen) for name, value in scale.constants.items()}
+        parameters = chosen | {
+            name: _resolve(scale, name, value, chosen) for name, value in scale.constants.items()
+        }
         _check_complete(scale, parameters)
         cells.append(Cell(cell_id(parameters), parameters))
     return cells
 
 
-def make_plan(scale: Scale, predict: Callable[[Mapping[str, Any], int], Prediction]) -> Plan:
-    """predict(parameters, round) asks the workload analyzer."""
-    turns = [Turn(cell, round_, predict(cell.parameters, round_)) for cell, round_ in itertools.product(cells_of(scale), range(scale.rounds))]
+def make_plan(
+    scale: Scale, cells: Sequence[Cell], predict: Callable[[Mapping[str, Any], int], Prediction]
+) -> Plan:
+    """cells: of cells_of(scale). predict(parameters, round) asks the workload analyzer."""
+    turns = [
+        Turn(cell, round_, predict(cell.parameters, round_))
+        for cell, round_ in itertools.product(cells, range(scale.rounds))
+    ]
     experiment = scale.experiment
     return Plan(
         experiment=experiment.id,
@@ -128,20 +141,28 @@ def make_plan(scale: Scale, predict: Callable[[Mapping[str, Any], int], Predicti
         rounds=scale.rounds,
         deadlines=scale.deadlines,
         validity=scale.validity,
+        reference=experiment.document.get("reference"),
         turns=tuple(turns),
     )
 
 
 def to_json(plan: Plan) -> dict[str, Any]:
-    """The content of plan.json; iterations are listed so that readers need not know the rotation."""
-    document = {"format": PLAN_FORMAT} | {key: value for key, value in asdict(plan).items() if key != "turns"}
+    """The content of plan.json;
+
+    iterations are listed so that readers need not know the rotation.
+    """
+    document = {"format": PLAN_FORMAT} | {
+        key: value for key, value in asdict(plan).items() if key != "turns"
+    }
     cells = {turn.cell.id: dict(turn.cell.parameters) for turn in plan.turns}
     turns = [
         {
             "cell": turn.cell.id,
             "round": turn.round,
             "prediction": asdict(turn.prediction),
-            "iterations": [{"index": it.index, "partitions": it.partitions} for it in turn.iterations],
+            "iterations": [
+                {"index": it.index, "partitions": it.partitions} for it in turn.iterations
+            ],
         }
         for turn in plan.turns
     ]
@@ -150,17 +171,35 @@ def to_json(plan: Plan) -> dict[str, Any]:
 
 def from_json(document: Mapping[str, Any]) -> Plan:
     if document.get("format") != PLAN_FORMAT:
-        raise TurntableError(f"plan.json: format {document.get('format')!r} is not {PLAN_FORMAT}; it was written by another version")
+        raise TurntableError(
+            f"plan.json: format {document.get('format')!r} is not {PLAN_FORMAT}; "
+            "it was written by another version"
+        )
     turns = []
     for item in document["turns"]:
         prediction = item["prediction"]
         infinite, trace = (
-            Composition(tuple(prediction[kind]["shares"]), prediction[kind]["normalized"], prediction[kind]["imbalance"])
+            Composition(
+                tuple(prediction[kind]["shares"]),
+                prediction[kind]["normalized"],
+                prediction[kind]["imbalance"],
+            )
             for kind in ("infinite", "trace")
         )
         cell = Cell(item["cell"], document["cells"][item["cell"]])
-        turns.append(Turn(cell, item["round"], Prediction(prediction["bottleneck"], infinite, trace)))
-    keys = ("experiment", "profile", "system", "title", "rounds", "deadlines", "validity")
+        turns.append(
+            Turn(cell, item["round"], Prediction(prediction["bottleneck"], infinite, trace))
+        )
+    keys = (
+        "experiment",
+        "profile",
+        "system",
+        "title",
+        "rounds",
+        "deadlines",
+        "validity",
+        "reference",
+    )
     return Plan(**{key: document[key] for key in keys}, turns=tuple(turns))
 
 
@@ -171,17 +210,27 @@ def all_iterations(plan: Plan) -> Iterator[tuple[Turn, Iteration]]:
 
 
 def _resolve(scale: Scale, name: str, value: Any, levels: Mapping[str, Any]) -> Any:
-    """A constant's value in one cell: `{by: factor, values: {level: value}, otherwise: value}` selects by a factor."""
+    """A constant's value in one cell:
+
+    `{by: factor, values: {level: value}, otherwise: value}` selects by a factor.
+    """
     if not isinstance(value, Mapping):
         return value
     where = f"{scale.experiment.file}: constants.{name}"
     if value["by"] not in levels:
-        raise InputError(where, "by", value["by"], f"a factor of this experiment: {', '.join(levels)}")
+        raise InputError(
+            where, "by", value["by"], f"a factor of this experiment: {', '.join(levels)}"
+        )
     level = levels[value["by"]]
     if level in value["values"]:
         return value["values"][level]
     if "otherwise" not in value:
-        raise InputError(where, "values", list(value["values"]), f"a value for {value['by']} {level}, or `otherwise`")
+        raise InputError(
+            where,
+            "values",
+            list(value["values"]),
+            f"a value for {value['by']} {level}, or `otherwise`",
+        )
     return value["otherwise"]
 
 
@@ -190,4 +239,6 @@ def _check_complete(scale: Scale, parameters: Mapping[str, Any]) -> None:
     for name in required:
         if name not in parameters:
             where = f"{scale.experiment.file}: profiles.{scale.profile}"
-            raise InputError(where, name, None, "a value: neither the experiment nor the profile sets it")
+            raise InputError(
+                where, name, None, "a value: neither the experiment nor the profile sets it"
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.plugins.action import ActionBase
 
@@ -21,13 +21,15 @@ class RunAction(ActionBase):
 
     TRANSFERS_FILES = False
     _requires_connection = False
-    ARGUMENTS: dict[str, dict[str, Any]] = {}
+    ARGUMENTS: ClassVar[dict[str, dict[str, Any]]] = {}
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """The result of the task. A TurntableError becomes a failed task with its text."""
         raise NotImplementedError
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         del tmp
         super().run(task_vars=task_vars)
         _, arguments = self.validate_argument_spec(self.ARGUMENTS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,9 @@ class RunDirectory:
         try:
             return plan.from_json(json.loads(self.plan_file.read_bytes()))
         except FileNotFoundError:
-            raise TurntableError(f"{self.path}: not a run: there is no plan.json; expected results/<experiment>/<run>") from None
+            raise TurntableError(
+                f"{self.path}: not a run: it has no plan.json; expected results/<experiment>/<run>"
+            ) from None
 
     def attempts(self) -> list[journal.Attempt]:
         return journal.read(self.journal_file)
@@ -47,26 +49,36 @@ class RunDirectory:
         files.write_once(self.manifest_file, files.to_json(manifest))
         files.write_once(self.plan_file, files.to_json(plan.to_json(new_plan)))
 
-    def continue_with(self, new_plan: plan.Plan) -> None:
-        """Checks that an existing run was planned with the same parameters as `new_plan`."""
+    def continue_with(self, cells: Sequence[plan.Cell], rounds: int) -> plan.Plan:
+        """The stored plan, after a check that it was made for these cells and rounds."""
         old = self.plan()
-        if plan.to_json(old) != json.loads(files.to_json(plan.to_json(new_plan))):
+        if ([cell.id for cell in old.cells], old.rounds) != ([cell.id for cell in cells], rounds):
             raise TurntableError(
-                f"{self.path}: this run was planned with other parameters ({_difference(old, new_plan)}); continue it with the same "
-                "profile and overrides, or choose another name with -e run=…"
+                f"{self.path}: this run was planned with other parameters "
+                f"({_difference(old, cells, rounds)}); continue it with the same profile and "
+                "overrides, or choose another name with -e run=ID"
             )
+        return old
 
     def next_attempt(self, cell: str, round_: int, iteration: int) -> int:
         """1 + the highest attempt that is in the journal or has left files."""
         parent = (self.path / journal.attempt_directory(cell, round_, iteration, 1)).parent
-        left = [int(path.name[1:]) for path in parent.glob("a*") if re.fullmatch(r"a\d+", path.name)]
-        recorded = [attempt.attempt for attempt in self.attempts() if attempt.key == (cell, round_, iteration)]
+        left = [
+            int(path.name[1:]) for path in parent.glob("a*") if re.fullmatch(r"a\d+", path.name)
+        ]
+        recorded = [
+            attempt.attempt
+            for attempt in self.attempts()
+            if attempt.key == (cell, round_, iteration)
+        ]
         return 1 + max([0, *left, *recorded])
 
     def read_raw(self, attempt: journal.Attempt) -> dict[str, Any]:
         """File name without suffix -> content, of one attempt."""
         directory = self.path / attempt.directory
-        return {Path(name).stem: json.loads((directory / name).read_bytes()) for name in attempt.files}
+        return {
+            Path(name).stem: json.loads((directory / name).read_bytes()) for name in attempt.files
+        }
 
 
 def new_run_name(profile: str, now: float | None = None) -> str:
@@ -74,11 +86,14 @@ def new_run_name(profile: str, now: float | None = None) -> str:
     return time.strftime("%Y%m%d-%H%M%S", time.localtime(now)) + f"-{profile}"
 
 
-def _difference(old: plan.Plan, new: plan.Plan) -> str:
-    """The first parameter in which two plans differ, in words."""
-    old_turns, new_turns = (plan.to_json(p)["cells"] for p in (old, new))
-    if old_turns.keys() == new_turns.keys():
-        return f"profile {old.profile} and {old.rounds} round(s) then, profile {new.profile} and {new.rounds} round(s) now"
-    first_old, first_new = next(iter(old_turns.values())), next(iter(new_turns.values()))
-    changed = [f"{key} was {first_old[key]}, is {first_new.get(key)}" for key in first_old if first_old[key] != first_new.get(key)]
-    return "; ".join(changed) or "other factor levels"
+def _difference(old: plan.Plan, cells: Sequence[plan.Cell], rounds: int) -> str:
+    """What the first cells differ in, in words."""
+    before, now = old.cells[0].parameters, cells[0].parameters
+    changed = [
+        f"{name} was {before.get(name)}, is {value}"
+        for name, value in now.items()
+        if value != before.get(name)
+    ]
+    if old.rounds != rounds:
+        changed.append(f"rounds was {old.rounds}, is {rounds}")
+    return "; ".join(changed) or f"{len(old.cells)} cells then, {len(cells)} now"

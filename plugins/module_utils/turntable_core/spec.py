@@ -1,7 +1,7 @@
 """Reading an experiment: YAML -> checked Experiment -> one profile with overrides.
 
-Shapes are in experiments/schema/: experiment.schema.json for every experiment, <system>.schema.json for the parameters,
-deadlines and validity rules of one system.
+Shapes are in experiments/schema/: experiment.schema.json for every experiment, <system>.schema.json
+for the parameters, deadlines and validity rules of one system.
 """
 
 from __future__ import annotations
@@ -48,11 +48,6 @@ class Experiment:
         """Name -> JSON schema of every parameter the system knows."""
         return self.system_schema["$defs"]["parameters"]["properties"]
 
-    @property
-    def reference_file(self) -> Path | None:
-        name = self.document.get("reference")
-        return self.directory / name if name else None
-
 
 @dataclass(frozen=True)
 class Scale:
@@ -72,13 +67,17 @@ def load_experiment(file: Path) -> Experiment:
     try:
         document = yaml.safe_load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        known = sorted(str(path.relative_to(file.parent.parent)) for path in file.parent.parent.glob("*/*.yml"))
-        raise TurntableError(
-            f"{file}: there is no such experiment{did_you_mean(file.name, [Path(k).name for k in known])}; known: {', '.join(known)}"
-        ) from None
+        known = sorted(file.parent.parent.glob("*/*.yml"))
+        names = ", ".join(str(path.relative_to(file.parent.parent)) for path in known)
+        hint = did_you_mean(file.name, [path.name for path in known])
+        raise TurntableError(f"{file}: no such experiment{hint}; known: {names}") from None
     except yaml.YAMLError as error:
         raise TurntableError(f"{file}: not valid YAML: {error}") from None
-    check(document, _read_schema(file.parent.parent / "schema" / "experiment.schema.json", file), str(file))
+    check(
+        document,
+        _read_schema(file.parent.parent / "schema" / "experiment.schema.json", file),
+        str(file),
+    )
     experiment = Experiment(file, document)
     definitions = experiment.system_schema["$defs"]
     check(document["validity"], definitions["validity"], f"{file}: validity")
@@ -109,7 +108,10 @@ def choose_profile(experiment: Experiment, profile: str) -> Scale:
 
 def check(value: Any, schema: Mapping[str, Any], where: str) -> None:
     """Raises InputError for the first (in document order) violation of `schema`."""
-    errors = sorted(Draft202012Validator(schema).iter_errors(value), key=lambda error: [str(p) for p in error.absolute_path])
+    errors = sorted(
+        Draft202012Validator(schema).iter_errors(value),
+        key=lambda error: [str(p) for p in error.absolute_path],
+    )
     if not errors:
         return
     error = errors[0]
@@ -117,10 +119,17 @@ def check(value: Any, schema: Mapping[str, Any], where: str) -> None:
     if error.validator == "additionalProperties" and isinstance(error.schema, Mapping):
         known = error.schema.get("properties", {})
         unknown = next(key for key in error.instance if key not in known)
-        raise InputError(where, f"{path}.{unknown}".lstrip("."), error.instance[unknown], f"a known key{did_you_mean(unknown, known)}; known: {', '.join(known)}")
+        raise InputError(
+            where,
+            f"{path}.{unknown}".lstrip("."),
+            error.instance[unknown],
+            f"a known key{did_you_mean(unknown, known)}; known: {', '.join(known)}",
+        )
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
-        raise InputError(where, f"{path}.{missing}".lstrip("."), None, "a value: the key is missing")
+        raise InputError(
+            where, f"{path}.{missing}".lstrip("."), None, "a value: the key is missing"
+        )
     raise InputError(where, path or "(whole document)", error.instance, describe(error.schema))
 
 
@@ -132,14 +141,23 @@ def describe(schema: Mapping[str, Any]) -> str:
         bounds = [
             f"{words} {schema[key]}"
             for key, words in (
-                ("minimum", "at least"), ("exclusiveMinimum", "more than"), ("maximum", "at most"), ("exclusiveMaximum", "less than"),
-                ("minItems", "at least that many items:"), ("pattern", "matching"), ("minLength", "length at least"),
+                ("minimum", "at least"),
+                ("exclusiveMinimum", "more than"),
+                ("maximum", "at most"),
+                ("exclusiveMaximum", "less than"),
+                ("minItems", "at least that many items:"),
+                ("pattern", "matching"),
+                ("minLength", "length at least"),
             )
             if key in schema
         ]
-        kind = {"integer": "an integer", "number": "a number", "string": "a text", "object": "a mapping", "array": "a list"}.get(
-            str(schema.get("type")), "a valid value"
-        )
+        kind = {
+            "integer": "an integer",
+            "number": "a number",
+            "string": "a text",
+            "object": "a mapping",
+            "array": "a list",
+        }.get(str(schema.get("type")), "a valid value")
         text = " ".join([kind, " and ".join(bounds)]).strip()
     return f"{text} ({schema['description']})" if "description" in schema else text
 
@@ -147,20 +165,33 @@ def describe(schema: Mapping[str, Any]) -> str:
 def _parts(document: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     parts = [("", document)]
     parts += [(f"profiles.{name}.", profile) for name, profile in document["profiles"].items()]
-    return [(f"{prefix}{kind}", part[kind]) for prefix, part in parts for kind in ("factors", "constants") if kind in part]
+    return [
+        (f"{prefix}{kind}", part[kind])
+        for prefix, part in parts
+        for kind in ("factors", "constants")
+        if kind in part
+    ]
 
 
 def _check_parameters(experiment: Experiment, where: str, values: Mapping[str, Any]) -> None:
     schemas = experiment.parameter_schemas
     for name, value in values.items():
         if name not in schemas:
-            raise InputError(where, name, value, f"a parameter of system {experiment.system}{did_you_mean(name, schemas)}")
+            raise InputError(
+                where,
+                name,
+                value,
+                f"a parameter of system {experiment.system}{did_you_mean(name, schemas)}",
+            )
         for level in levels_of(value):
             check(level, schemas[name], f"{where}: {name}")
 
 
 def levels_of(value: Any) -> list[Any]:
-    """Every value a factor or a constant can take: a list's items, a by-factor mapping's values, or the value itself."""
+    """Every value a factor or a constant can take:
+
+    a list's items, a by-factor mapping's values, or the value itself.
+    """
     if isinstance(value, list):
         return value
     if isinstance(value, Mapping):
@@ -172,6 +203,8 @@ def _read_schema(path: Path, file: Path) -> Mapping[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        known = sorted(p.name.removesuffix(".schema.json") for p in path.parent.glob("*.schema.json"))
+        known = sorted(
+            p.name.removesuffix(".schema.json") for p in path.parent.glob("*.schema.json")
+        )
         name = path.name.removesuffix(".schema.json")
         raise InputError(str(file), "system", name, f"one of {', '.join(known)}") from None

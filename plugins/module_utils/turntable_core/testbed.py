@@ -17,6 +17,7 @@ class Host:
     bin_dir: str
     run_dir: str
     state_dir: str
+    node_nice: int  # scheduling priority of the nodes
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,13 @@ class Testbed:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
-def read_testbed(hostvars: Mapping[str, Mapping[str, Any]], groups: Mapping[str, list[str]]) -> Testbed:
-    """hostvars, groups: Ansible's variables of those names. Raises InputError for what is missing."""
+def read_testbed(
+    hostvars: Mapping[str, Mapping[str, Any]], groups: Mapping[str, list[str]]
+) -> Testbed:
+    """hostvars, groups: Ansible's variables of those names.
+
+    Raises InputError for what is missing.
+    """
     (switch,) = _group(groups, "switches", 1, 1)
     clients = _group(groups, "clients", 1, None)
     servers = _group(groups, "servers", 2, 2)
@@ -89,15 +95,21 @@ def _data_host(hostvars: Mapping[str, Mapping[str, Any]], name: str) -> DataHost
     )
 
 
-def _common(hostvars: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, str]:
-    keys = ("bin_dir", "run_dir", "state_dir")
-    return {"name": name} | {key: str(_variable(hostvars, name, f"turntable_{key}")) for key in keys}
+def _common(hostvars: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
+    directories = ("bin_dir", "run_dir", "state_dir")
+    return {
+        "name": name,
+        **{key: str(_variable(hostvars, name, f"turntable_{key}")) for key in directories},
+        "node_nice": int(hostvars[name].get("turntable_node_nice", 0)),
+    }
 
 
 def _group(groups: Mapping[str, list[str]], name: str, least: int, most: int | None) -> list[str]:
     hosts = list(groups.get(name, []))
     if len(hosts) < least or (most is not None and len(hosts) > most):
-        expected = f"{least} host(s)" if most == least else f"{least} to {most or 'any number of'} hosts"
+        expected = (
+            f"{least} host(s)" if most == least else f"{least} to {most or 'any number of'} hosts"
+        )
         raise InputError("inventory", f"group {name}", hosts, expected)
     return hosts
 
@@ -106,4 +118,6 @@ def _variable(hostvars: Mapping[str, Mapping[str, Any]], host: str, name: str) -
     try:
         return hostvars[host][name]
     except KeyError:
-        raise InputError(f"inventory: host {host}", name, None, "a value: the variable is missing") from None
+        raise InputError(
+            f"inventory: host {host}", name, None, "a value: the variable is missing"
+        ) from None

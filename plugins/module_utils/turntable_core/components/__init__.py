@@ -1,7 +1,7 @@
 """What the run asks of each kind of node, one module per component, one function per verb.
 
-A verb is a function (Context) -> Batches. `node_phase` of a playbook names components and a verb; a new system adds modules
-here and roles of the same names.
+A verb is a function (Context) -> Batches. `node_phase` of a playbook names components and a verb; a
+new system adds modules here and roles of the same names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from turntable_core.testbed import Testbed
 
 @dataclass(frozen=True)
 class Context:
-    """What a verb may look at. `turn` is set while a cell is measured, `iteration` and `start_at_ns` inside an iteration."""
+    """What a verb may look at.
+
+    `turn` is set while a cell is measured, `iteration` and `start_at_ns` inside an iteration.
+    """
 
     testbed: Testbed
     plan: Plan
@@ -36,7 +39,11 @@ class Context:
         """The workload object of docs/architecture.md §4."""
         parameters = self.parameters
         names = ("records", "theta", "value_bytes", "clients", "operations", "seed")
-        return {"name": parameters["workload"], **{name: parameters[name] for name in names}, "round": self.turn.round}
+        return {
+            "name": parameters["workload"],
+            **{name: parameters[name] for name in names},
+            "round": self.turn.round,
+        }
 
     def window_ns(self) -> tuple[int, int]:
         """The measured window of the running iteration, CLOCK_REALTIME."""
@@ -57,6 +64,8 @@ def _function(component: str, verb: str):
     try:
         return getattr(importlib.import_module(f"{__name__}.{component}"), verb)
     except ModuleNotFoundError:
-        raise TurntableError(f"component {component!r}: there is no turntable_core/components/{component}.py") from None
+        raise TurntableError(
+            f"component {component!r}: there is no turntable_core/components/{component}.py"
+        ) from None
     except AttributeError:
         raise TurntableError(f"component {component!r} has no verb {verb!r}") from None

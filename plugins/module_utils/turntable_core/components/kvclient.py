@@ -1,10 +1,13 @@
-"""Logical clients, spread evenly over the client hosts; all of them begin at one instant (docs/architecture.md §5)."""
+"""Logical clients, spread evenly over the client hosts;
+
+all of them begin at one instant (docs/architecture.md §5).
+"""
 
 from __future__ import annotations
 
 from turntable_core.components import Context, seconds_to_ns
-from turntable_core.components.kvserver import FIRST_PORT
 from turntable_core.components.supervisor import spawn
+from turntable_core.placement import FIRST_PORT
 from turntable_core.requests import Batches, Request
 
 NODE = "kvclient"
@@ -13,7 +16,20 @@ NODE = "kvclient"
 def start(context: Context) -> Batches:
     return {
         host.name: [
-            spawn(context, NODE, [f"{host.bin_dir}/kvclient", "--directory", host.run_dir, "--address", host.address, "--name", NODE])
+            spawn(
+                context,
+                host,
+                NODE,
+                [
+                    f"{host.bin_dir}/kvclient",
+                    "--directory",
+                    host.run_dir,
+                    "--address",
+                    host.address,
+                    "--name",
+                    NODE,
+                ],
+            )
         ]
         for host in context.testbed.clients
     }
@@ -24,17 +40,21 @@ def prepare(context: Context) -> Batches:
     clients = parameters["clients"] // len(hosts)
     return {
         host.name: [
-            Request(NODE, "prepare", {
-                "workload": context.workload,
-                "scale": parameters["servers"],
-                "partitions": context.iteration.partitions,
-                "first_client": index * clients,
-                "clients": clients,
-                "threads": min(parameters["client_threads"], clients),
-                "server_address": context.testbed.servers[0].address,
-                "server_port": FIRST_PORT,
-                "timeout_us": parameters["timeout_us"],
-            })
+            Request(
+                NODE,
+                "prepare",
+                {
+                    "workload": context.workload,
+                    "scale": parameters["servers"],
+                    "partitions": context.iteration.partitions,
+                    "first_client": index * clients,
+                    "clients": clients,
+                    "threads": min(parameters["client_threads"], clients),
+                    "server_address": context.testbed.servers[0].address,
+                    "server_port": FIRST_PORT,
+                    "timeout_us": parameters["timeout_us"],
+                },
+            )
         ]
         for index, host in enumerate(hosts)
     }
@@ -54,7 +74,12 @@ def begin(context: Context) -> Batches:
 def wait(context: Context) -> Batches:
     """Answers when every client has drained: at most `drain_s` after the window."""
     parameters = context.parameters
-    running_s = parameters["start_lead_ms"] / 1000 + parameters["warmup_s"] + parameters["measure_s"] + parameters["drain_s"]
+    running_s = (
+        parameters["start_lead_ms"] / 1000
+        + parameters["warmup_s"]
+        + parameters["measure_s"]
+        + parameters["drain_s"]
+    )
     args = {"deadline_s": running_s + context.plan.deadlines["command"]}
     return {host.name: [Request(NODE, "wait", args)] for host in context.testbed.clients}
 

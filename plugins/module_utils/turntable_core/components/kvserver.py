@@ -1,22 +1,36 @@
-"""Logical servers: server host 0 runs the bottleneck partition, server host 1 the rotated one (docs/architecture.md §3, §5)."""
+"""Logical servers: server host 0 runs the bottleneck partition, server host 1 the rotated one
+(docs/architecture.md §3, §5).
+"""
 
 from __future__ import annotations
 
 from turntable_core.components import Context
 from turntable_core.components.supervisor import spawn
+from turntable_core.placement import place_of
 from turntable_core.requests import Batches, Request
 
 NODE = "kvserver"
-FIRST_PORT = 1152
 
 
 def start(context: Context) -> Batches:
     return {
         host.name: [
-            spawn(context, NODE, [
-                f"{host.bin_dir}/kvserver", "--directory", host.run_dir, "--state-dir", host.state_dir, "--address", host.address,
-                "--name", NODE,
-            ])
+            spawn(
+                context,
+                host,
+                NODE,
+                [
+                    f"{host.bin_dir}/kvserver",
+                    "--directory",
+                    host.run_dir,
+                    "--state-dir",
+                    host.state_dir,
+                    "--address",
+                    host.address,
+                    "--name",
+                    NODE,
+                ],
+            )
         ]
         for host in context.testbed.servers
     }
@@ -26,7 +40,9 @@ def configure(context: Context) -> Batches:
     """Builds or finds the stores of a turn: each with the keys that the turn's traces touch."""
     first, second = context.testbed.servers
     bottleneck = context.turn.prediction.bottleneck
-    others = [partition for partition in range(context.parameters["servers"]) if partition != bottleneck]
+    others = [
+        partition for partition in range(context.parameters["servers"]) if partition != bottleneck
+    ]
     return {
         first.name: [Request(NODE, "load", _stores(context) | {"partitions": [bottleneck]})],
         second.name: [Request(NODE, "load", _stores(context) | {"partitions": others})],
@@ -37,10 +53,15 @@ def prepare(context: Context) -> Batches:
     parameters = context.parameters
     return {
         name: [
-            Request(NODE, "prepare", _stores(context) | {
-                "logical_servers": logical_servers,
-                "capacity_ops_per_s": parameters["capacity_ops_per_s"],
-            })
+            Request(
+                NODE,
+                "prepare",
+                _stores(context)
+                | {
+                    "logical_servers": logical_servers,
+                    "capacity_ops_per_s": parameters["capacity_ops_per_s"],
+                },
+            )
         ]
         for name, logical_servers in _placement(context).items()
     }
@@ -48,7 +69,10 @@ def prepare(context: Context) -> Batches:
 
 def begin(context: Context) -> Batches:
     begin, end = context.window_ns()
-    return {name: [Request(NODE, "start", {"measure_from_ns": begin, "measure_until_ns": end})] for name in _placement(context)}
+    return {
+        name: [Request(NODE, "start", {"measure_from_ns": begin, "measure_until_ns": end})]
+        for name in _placement(context)
+    }
 
 
 def collect(context: Context) -> Batches:
@@ -61,14 +85,18 @@ def release(context: Context) -> Batches:
 
 def _stores(context: Context) -> dict:
     parameters = context.parameters
-    return {"workload": context.workload, "scale": parameters["servers"], "store_profile": parameters["store_profile"]}
+    return {
+        "workload": context.workload,
+        "scale": parameters["servers"],
+        "store_profile": parameters["store_profile"],
+    }
 
 
 def _placement(context: Context) -> dict[str, list[dict[str, int]]]:
     """Server host -> its logical servers in the running iteration."""
-    first, second = context.testbed.servers
-    iteration = context.iteration
-    placement = {first.name: [{"partition": iteration.bottleneck, "udp_port": FIRST_PORT}]}
-    if iteration.rotated is not None:
-        placement[second.name] = [{"partition": iteration.rotated, "udp_port": FIRST_PORT + iteration.rotated_position}]
+    placement: dict[str, list[dict[str, int]]] = {}
+    for partition in context.iteration.partitions:
+        place = place_of(partition, context.iteration.bottleneck)
+        host = context.testbed.servers[place.server].name
+        placement.setdefault(host, []).append({"partition": partition, "udp_port": place.udp_port})
     return placement

@@ -1,4 +1,4 @@
-"""The software switch: one compiled P4 program, its tables and counters (docs/architecture.md §5)."""
+"""The software switch: one P4 program, its tables and counters (docs/architecture.md §5)."""
 
 from __future__ import annotations
 
@@ -14,31 +14,50 @@ def start(context: Context) -> Batches:
     """Loads the program of the plan's method; a run has one program at a time."""
     switch = context.testbed.switch
     argv = [
-        f"{switch.bin_dir}/softswitch", "--directory", switch.run_dir, "--program", f"{switch.p4_dir}/{context.parameters['method']}.so",
-        "--name", NODE,
+        f"{switch.bin_dir}/softswitch",
+        "--directory",
+        switch.run_dir,
+        "--program",
+        f"{switch.p4_dir}/{context.parameters['method']}.so",
+        "--name",
+        NODE,
     ]
     for host in context.testbed.data_hosts:
         argv += ["--port", f"{host.switch_port}={host.switch_interface}"]
     argv += ["--cpu-port", f"{switch.cpu_port}={switch.cpu_interface}"]
-    return {switch.name: [spawn(context, NODE, argv)]}
+    return {switch.name: [spawn(context, switch, NODE, argv)]}
 
 
 def configure(context: Context) -> Batches:
-    """Tables for a turn: the testbed's addresses, and hash slots to servers for its scale and bottleneck."""
+    """Tables for a turn: the testbed's addresses, and hash slots to servers for its scale and
+    bottleneck.
+    """
     parameters = context.parameters
-    updates = switch_tables.of_method(parameters["method"], context.testbed, parameters["servers"], context.turn.prediction.bottleneck)
+    updates = switch_tables.of_turn(
+        context.testbed, parameters["servers"], context.turn.prediction.bottleneck
+    )
     return {
         context.testbed.switch.name: [
             Request(NODE, "table_write", {"updates": updates}),
-            Request(NODE, "settings", {"processing_delay_ns": parameters["switch_processing_delay_ns"]}),
+            Request(
+                NODE, "settings", {"processing_delay_ns": parameters["switch_processing_delay_ns"]}
+            ),
         ]
     }
 
 
 def prepare(context: Context) -> Batches:
     """No request is on its way yet: counters begin at zero."""
-    return {context.testbed.switch.name: [Request(NODE, "counter_clear"), Request(NODE, "port_stats_clear")]}
+    return {
+        context.testbed.switch.name: [
+            Request(NODE, "counter_clear"),
+            Request(NODE, "port_stats_clear"),
+        ]
+    }
 
 
 def collect(context: Context) -> Batches:
-    return {context.testbed.switch.name: [Request(NODE, "counter_read"), Request(NODE, "port_stats")]}
+    counters = [Request(NODE, "counter_read", {"table": table}) for table in switch_tables.COUNTED]
+    return {
+        context.testbed.switch.name: [*counters, Request(NODE, "port_stats"), Request(NODE, "info")]
+    }

@@ -1,4 +1,7 @@
-"""The owner of a host's nodes: started through the connection, then asked like any node (docs/architecture.md §2)."""
+"""The owner of a host's nodes:
+
+started through the connection, then asked like any node (docs/architecture.md §2).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import shlex
 
 from turntable_core.components import Context
 from turntable_core.requests import Batches, Request
+from turntable_core.testbed import Host
 
 NODE = "supervisor"
 
@@ -14,17 +18,30 @@ def command_lines(context: Context) -> dict[str, str]:
     """Host -> the shell command that starts its supervisor in the background."""
     lease = context.plan.deadlines["lease"]
     return {
-        host.name: f"mkdir -p -m 0755 {shlex.quote(host.run_dir)} && " + shlex.join([
-            f"{host.bin_dir}/supervisor", "--directory", host.run_dir, "--testbed", context.testbed.id, "--host", host.name,
-            "--lease", f"{lease:g}", "--daemonize",
-        ])
+        host.name: f"mkdir -p -m 0755 {shlex.quote(host.run_dir)} && "
+        + shlex.join(
+            [
+                f"{host.bin_dir}/supervisor",
+                "--directory",
+                host.run_dir,
+                "--testbed",
+                context.testbed.id,
+                "--host",
+                host.name,
+                "--lease",
+                f"{lease:g}",
+                "--daemonize",
+            ]
+        )
         for host in context.testbed.hosts
     }
 
 
-def spawn(context: Context, name: str, argv: list[str]) -> Request:
-    """Starts a node; answered once the node itself answers `ping`."""
-    return Request(NODE, "spawn", {"name": name, "argv": argv, "deadline_s": context.plan.deadlines["start_nodes"]})
+def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
+    """Starts a node on `host`; answered once the node itself answers `ping`."""
+    priority = ["/usr/bin/nice", "-n", str(host.node_nice)] if host.node_nice else []
+    deadline_s = context.plan.deadlines["start_nodes"]
+    return Request(NODE, "spawn", {"name": name, "argv": priority + argv, "deadline_s": deadline_s})
 
 
 def stop(context: Context) -> Batches:

@@ -1,0 +1,78 @@
+"""Entries and counters of the P4 programs, by BfRt name, for a testbed and a turn's scale and
+bottleneck.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turntable_core.placement import FIRST_PORT, place_of, slots_of
+from turntable_core.testbed import Testbed
+
+# p4/shared/partition.p4 and forwarding.p4, in every program of the system.
+REQUESTS = "pipe.SwitchIngress.request_partition.request_partition"
+ANSWERS = "pipe.SwitchIngress.answer_partition.answer_partition"
+ROUTES = "pipe.SwitchIngress.forwarding.ipv4_lpm"
+DROPS = "pipe.SwitchIngress.drops.drops"
+
+# Tables whose counters a run compares with the clients', or keeps for an explanation.
+COUNTED = (REQUESTS, ANSWERS, DROPS)
+
+Update = dict[str, Any]
+
+
+def of_turn(testbed: Testbed, servers: int, bottleneck: int) -> list[Update]:
+    """Updates after which the tables hold exactly this turn's placement; for one `table_write`."""
+    clear = [{"op": "clear", "table": table} for table in (REQUESTS, ANSWERS, ROUTES)]
+    partitions = range(servers)
+    return [
+        *clear,
+        *(_request(testbed, servers, partition, bottleneck) for partition in partitions),
+        *(_answer(testbed, servers, partition) for partition in partitions),
+        *_routes(testbed),
+    ]
+
+
+def _request(testbed: Testbed, servers: int, partition: int, bottleneck: int) -> Update:
+    """Requests for a partition go to its server."""
+    place = place_of(partition, bottleneck)
+    host = testbed.servers[place.server]
+    data = {
+        "port": host.switch_port,
+        "mac": host.mac,
+        "ip": host.address,
+        "udp_port": place.udp_port,
+    }
+    return _entry(REQUESTS, "to_server", servers, partition, data)
+
+
+def _answer(testbed: Testbed, servers: int, partition: int) -> Update:
+    """Answers look as if the first server had sent them: it is the only one that clients know."""
+    first = testbed.servers[0]
+    data = {"mac": first.mac, "ip": first.address, "udp_port": FIRST_PORT}
+    return _entry(ANSWERS, "from_first_server", servers, partition, data)
+
+
+def _entry(table: str, action: str, servers: int, partition: int, data: dict[str, Any]) -> Update:
+    low, high = slots_of(partition, servers)
+    return {
+        "op": "insert",
+        "table": table,
+        "key": {"slot": {"low": low, "high": high}},
+        "priority": 0,
+        "action": action,
+        "data": data,
+    }
+
+
+def _routes(testbed: Testbed) -> list[Update]:
+    return [
+        {
+            "op": "insert",
+            "table": ROUTES,
+            "key": {"dst_addr": {"value": host.address, "prefix_len": 32}},
+            "action": "forward",
+            "data": {"port": host.switch_port, "mac": host.mac},
+        }
+        for host in testbed.data_hosts
+    ]

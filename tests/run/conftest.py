@@ -1,0 +1,101 @@
+"""A small experiment of its own, so that tests do not change when the shipped ones do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+DOCUMENT = {
+    "experiment": "tiny",
+    "title": "A small experiment",
+    "system": "kvcache",
+    "source": "these tests",
+    "factors": {"method": ["nocache"], "workload": ["workloada", "workloadc"], "servers": [4]},
+    "constants": {
+        "records": 1000,
+        "theta": 0.99,
+        "value_bytes": 128,
+        "cache_size": 10,
+        "seed": 7,
+        "clients": 8,
+        "client_threads": 1,
+        "timeout_us": 1000000,
+        "switch_processing_delay_ns": 0,
+        "start_lead_ms": 20,
+        "drain_s": 1,
+        "capacity_ops_per_s": 100,
+        "operations": {"by": "servers", "values": {4: 2000}, "otherwise": 5000},
+        "warmup_s": 1,
+        "store_profile": "embedded",
+    },
+    "deadlines": {
+        "lease": 10,
+        "start_nodes": 10,
+        "configure": 10,
+        "load": 10,
+        "prepare": 10,
+        "command": 5,
+        "stop": 10,
+    },
+    "validity": {
+        "busiest_utilization": [0.97, 1.03],
+        "busy_share_min": 0.9,
+        "start_lateness_max_us": 20000,
+        "retries_max": 0,
+        "socket_drops_max": 0,
+    },
+    "profiles": {
+        "smoke": {"rounds": 2, "constants": {"measure_s": 1}},
+        "unfinished": {"rounds": 1},
+    },
+}
+
+
+@pytest.fixture
+def experiments(tmp_path: Path) -> Path:
+    """A directory like experiments/, with the real schemas and DOCUMENT as tests/tiny.yml."""
+    shutil.copytree(REPOSITORY / "experiments" / "schema", tmp_path / "experiments" / "schema")
+    (tmp_path / "experiments" / "tests").mkdir()
+    write_experiment(tmp_path / "experiments", DOCUMENT)
+    return tmp_path / "experiments"
+
+
+@pytest.fixture
+def experiment(experiments: Path) -> Experiment:
+    return load_experiment(experiments / "tests" / "tiny.yml")
+
+
+@pytest.fixture
+def scale(experiment: Experiment) -> Scale:
+    return choose_profile(experiment, "smoke")
+
+
+def write_experiment(experiments: Path, document: dict) -> Path:
+    path = experiments / "tests" / "tiny.yml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def changed(path: str, value: object) -> dict:
+    """DOCUMENT with the value at a dotted path replaced; DELETE removes it."""
+    document = json.loads(json.dumps(DOCUMENT))
+    *parents, last = path.split(".")
+    here = document
+    for key in parents:
+        here = here[key]
+    if value is DELETE:
+        del here[last]
+    else:
+        here[last] = value
+    return document
+
+
+DELETE = object()
