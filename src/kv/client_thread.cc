@@ -8,6 +8,7 @@
 
 #include "common/errno_error.h"
 #include "kv/clock.h"
+#include "kv/data_path_thread.h"
 #include "kv/value.h"
 
 namespace turntable::kv {

@@ -44,7 +44,8 @@ nlohmann::json LogicalServer::statistics() const {
           {"blocked_us", static_cast<double>(worker.blocked_ns.get()) / 1e3},
           {"store_seconds", static_cast<double>(worker.store_ns.get()) / 1e9},
           {"socket_drops", socket_drops(socket_.get())},
-          {"receive_buffer_bytes", receive_buffer_bytes(socket_.get())}};
+          {"receive_buffer_bytes", receive_buffer_bytes(socket_.get())},
+          {"realtime_priority", worker.realtime.get() != 0}};
 }
 
 }  // namespace turntable::kv

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "common/errno_error.h"
-#include "kv/blocked_timer.h"
 #include "kv/clock.h"
+#include "kv/data_path_thread.h"
 
 namespace turntable::kv {
 
@@ -28,6 +27,10 @@ void ServerWorker::stop() noexcept {
 
 void ServerWorker::run() {
   use_precise_timers();
+  // A server that sleeps until its next operation is due stands for a machine of its own: it must
+  // not wait for other threads of this machine. Without a limit it could starve them.
+  if (capacity_.limited() && use_realtime_priority()) counters_.realtime.add();
+  timer_.emplace();
   while (!stopping()) {
     if (next_request_ == request_count_) {
       send(answers_.size());
@@ -75,16 +78,16 @@ void ServerWorker::execute(const Packet& request, const ReceiveBatch::Datagram& 
   const std::int64_t arrival = datagram.has_stamp ? datagram.received_ns + to_monotonic_ns_ : begin;
   capacity_.begin(arrival, begin);
 
-  std::optional<BlockedTimer> timer;
-  if (capacity_.limited()) timer.emplace(begin);
+  if (capacity_.limited()) timer_->begin(begin);
   const std::size_t size = handler_.execute(request, answers_.buffer());
   const std::int64_t end = monotonic_ns();
-  const std::int64_t blocked = timer ? timer->blocked_ns(end, capacity_.service_ns()) : end - begin;
-  const auto [start, finish] = capacity_.end(blocked);
+  const std::int64_t busy =
+      capacity_.limited() ? timer_->end(end, capacity_.service_ns()) : end - begin;
+  const auto [start, finish] = capacity_.end(busy);
 
   counters_.store_ns.add(end - begin);
-  if (timer) {
-    counters_.blocked_ns.add(std::max<std::int64_t>(0, blocked - capacity_.service_ns()));
+  if (capacity_.limited()) {
+    counters_.blocked_ns.add(std::max<std::int64_t>(0, busy - capacity_.service_ns()));
     counters_.lost_ns.raise_to(capacity_.lost_ns());
   }
   counters_.busy_in_window_ns.add(window_.overlap_ns(start, finish));

@@ -8,8 +8,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "common/unique_fd.h"
+#include "kv/busy_timer.h"
 #include "kv/capacity.h"
 #include "kv/counter.h"
 #include "kv/request_handler.h"
@@ -19,6 +21,7 @@
 namespace turntable::kv {
 
 struct WorkerCounters {
+  Counter realtime;           // 1: the worker has real-time priority
   Counter served_total;       // operations answered
   Counter served_in_window;   // of these, finished (in virtual time) in the window
   Counter busy_in_window_ns;  // service time that lies in the window
@@ -27,7 +30,7 @@ struct WorkerCounters {
   Counter send_errors;
   Counter late_max_ns;  // an answer's sending after its finish, at most
   Counter lost_ns;      // capacity lost to scheduling delay beyond what may be caught up
-  Counter store_ns;     // time spent executing
+  Counter store_ns;     // elapsed while executing
   Counter blocked_ns;   // service time beyond 1/c: the store held the worker up
 };
 
@@ -55,6 +58,7 @@ class ServerWorker {
   int socket_;
   RequestHandler& handler_;
   FifoCapacity capacity_;
+  std::optional<BusyTimer> timer_;  // of the worker's thread
   UniqueFd stop_event_;
   std::atomic<bool> stopping_{false};
   Window window_;

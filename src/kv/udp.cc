@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <linux/sock_diag.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -89,10 +88,6 @@ std::uint32_t socket_drops(int fd) {
   socklen_t length = sizeof info;
   ::getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info.data(), &length);
   return info[SK_MEMINFO_DROPS];
-}
-
-void use_precise_timers() {
-  ::prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
 ReceiveBatch::ReceiveBatch() {

@@ -31,9 +31,6 @@ std::size_t receive_buffer_bytes(int fd);
 // Datagrams the kernel dropped at this socket since it was opened (buffer full or bad checksum).
 std::uint32_t socket_drops(int fd);
 
-// The calling thread's timers fire when they are due, not up to 50 us later (the default slack).
-void use_precise_timers();
-
 inline constexpr std::size_t kBatch = 64;
 // More than any packet has, so that a longer datagram is seen as such.
 inline constexpr std::size_t kDatagramBytes = 256;

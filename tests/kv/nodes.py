@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 
-class CommandFailed(Exception):
+class NodeError(Exception):
     """A node answered a command with an error."""
 
     def __init__(self, error: dict[str, str]) -> None:
@@ -29,7 +29,7 @@ class Node:
         self.process = subprocess.Popen([program, "--directory", directory, *options])
 
     def call(self, command: str, /, **args: Any) -> Any:
-        """Sends one command and returns its result; raises CommandFailed."""
+        """Sends one command and returns its result; raises NodeError."""
         with socket.socket(socket.AF_UNIX) as channel:
             channel.settimeout(60)
             channel.connect(str(self._socket_path))
@@ -37,7 +37,7 @@ class Node:
             channel.sendall(json.dumps(request).encode() + b"\n")
             answer = json.loads(channel.makefile().readline())
         if not answer["ok"]:
-            raise CommandFailed(answer["error"])
+            raise NodeError(answer["error"])
         return answer["result"]
 
     def wait_ready(self, deadline_s: float = 20) -> None:

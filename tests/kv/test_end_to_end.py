@@ -1,0 +1,164 @@
+"""kvserver and kvclient over loopback: without a switch, straight to the server's port."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from .nodes import Node
+from .ports import free_port
+
+CLIENTS = 128
+CAPACITY = 2000
+WINDOW_S = 2
+WORKLOAD = {"name": "workloada", "clients": CLIENTS, "operations": 20_000, "seed": 7}
+STORES = {"workload": WORKLOAD, "scale": 1, "store_profile": "embedded"}
+MS = 1_000_000
+
+
+@dataclass
+class Iteration:
+    """What the nodes said after an iteration."""
+
+    server: dict[str, Any]
+    client: dict[str, Any]
+
+    @property
+    def partition(self) -> dict[str, Any]:
+        (row,) = self.client["partitions"]
+        return row
+
+
+def play(server: Node, client: Node, capacity: float, measure_ms: int) -> Iteration:
+    """One iteration of partition 0 of 1."""
+    port = free_port()
+    server.call(
+        "prepare",
+        **STORES,
+        capacity_ops_per_s=capacity,
+        logical_servers=[{"partition": 0, "udp_port": port}],
+    )
+    client.call(
+        "prepare",
+        workload=WORKLOAD,
+        scale=1,
+        partitions=[0],
+        first_client=0,
+        clients=CLIENTS,
+        server_address="127.0.0.1",
+        server_port=port,
+    )
+    start = time.time_ns() + 100 * MS
+    window = start + 100 * MS
+    until = window + measure_ms * MS
+    server.call("start", measure_from_ns=window, measure_until_ns=until)
+    client.call(
+        "start",
+        start_at_ns=start,
+        warmup_ns=100 * MS,
+        measure_ns=measure_ms * MS,
+        drain_ns=5_000 * MS,
+    )
+    client.call("wait", deadline_s=30)
+    (logical_server,) = server.call("stats")["logical_servers"]
+    return Iteration(logical_server, client.call("stats"))
+
+
+@pytest.fixture(scope="module")
+def loaded(server: Node) -> Node:
+    server.call("load", **STORES, partitions=[0])
+    return server
+
+
+@pytest.fixture(scope="module")
+def limited(loaded: Node, client: Node) -> Iteration:
+    """2 s at 2,000 operations/s, with a queue of 64 ms."""
+    return play(loaded, client, CAPACITY, WINDOW_S * 1000)
+
+
+def test_saturated_server_runs_at_its_capacity(limited: Iteration) -> None:
+    # What a busy machine took from the server is counted, and missing from its operations.
+    forgiven_s = limited.server["forgiven_us"] / 1e6
+    lost_s = forgiven_s + limited.server["blocked_us"] / 1e6
+    operations = CAPACITY * WINDOW_S
+    tolerance = 0.01 * operations + lost_s * CAPACITY
+    assert limited.server["served_in_window"] == pytest.approx(operations, abs=tolerance)
+    assert limited.client["operations"] == pytest.approx(operations, abs=tolerance)
+    busy_s = limited.server["busy_in_window_ns"] / 1e9
+    assert busy_s == pytest.approx(WINDOW_S, abs=0.01 * WINDOW_S + forgiven_s)
+    assert limited.client["window_ns"] == pytest.approx(WINDOW_S * 1e9, rel=0.01)
+
+
+def test_never_more_than_capacity(limited: Iteration) -> None:
+    # However late the worker wakes up: finishes are at least 1/c apart.
+    assert limited.server["served_in_window"] <= CAPACITY * WINDOW_S + 1
+
+
+def test_closed_loop_latency_is_the_queue(limited: Iteration) -> None:
+    # Little's law: clients = throughput x latency.
+    ops, sum_ns = (limited.partition[key] for key in ("server_ops", "server_latency_sum_ns"))
+    throughput = ops / limited.client["window_ns"]
+    assert throughput * sum_ns / ops == pytest.approx(CLIENTS, rel=0.02)
+    histogram = HdrHistogram.decode(limited.partition["server_latency_ns"])
+    assert histogram.get_total_count() == ops
+    assert histogram.get_mean_value() == pytest.approx(sum_ns / ops, rel=0.001)
+
+
+def test_both_ends_count_the_same(limited: Iteration) -> None:
+    sent = limited.partition["requests_total"]
+    assert limited.partition["answers_total"] == sent
+    assert limited.server["served_total"] == sent
+    assert limited.server["reads"] + limited.server["writes"] == sent
+    assert (
+        sum(row["partitions"][0]["server_ops"] for row in limited.client["seconds"])
+        == (limited.client["operations"])
+    )
+
+
+def test_nothing_goes_wrong(limited: Iteration) -> None:
+    names = (
+        "timeouts retries stale_answers malformed mismatched wrong_node wrong_values not_found "
+        "send_errors receive_errors unanswered socket_drops latency_clamped"
+    )
+    assert {name: limited.client[name] for name in names.split()} == dict.fromkeys(names.split(), 0)
+    names = "not_found misrouted malformed store_errors receive_errors send_errors socket_drops"
+    assert {name: limited.server[name] for name in names.split()} == dict.fromkeys(names.split(), 0)
+    assert limited.client["complete"] is True
+    assert limited.client["in_flight_at_stop"] == limited.client["answered_in_drain"] <= CLIENTS
+
+
+def test_mix_is_that_of_the_workload(limited: Iteration) -> None:
+    # Workload A: half reads. 4,000 draws have a standard deviation of 0.8 %.
+    share = limited.server["reads"] / limited.server["served_total"]
+    assert share == pytest.approx(0.5, abs=0.04)
+
+
+def test_without_capacity_the_server_is_faster_and_not_busy(loaded: Node, client: Node) -> None:
+    free = play(loaded, client, 0, 500)
+    assert free.client["operations"] > 2 * CAPACITY * 0.5
+    assert free.server["busy_in_window_ns"] < 0.5e9
+    assert free.partition["answers_total"] == free.server["served_total"]
+    assert free.client["wrong_values"] == 0
+
+
+def test_stop_during_an_iteration_keeps_the_statistics(loaded: Node, client: Node) -> None:
+    port = free_port()
+    prepare = {"workload": WORKLOAD, "scale": 1, "partitions": [0], "first_client": 0}
+    client.call("prepare", **prepare, clients=4, server_address="127.0.0.1", server_port=port)
+    client.call(
+        "start",
+        start_at_ns=time.time_ns(),
+        warmup_ns=60_000 * MS,
+        measure_ns=1_000 * MS,
+        drain_ns=0,
+    )
+    assert client.call("ping")["state"] == "running"
+    assert client.call("stats")["running"] is True
+    client.call("stop")
+    assert client.call("wait", deadline_s=1) == {"stopped_early": True}
+    assert client.call("stats")["complete"] is False
+    assert loaded.call("ping")["state"] == "serving"
