@@ -1,15 +1,15 @@
 // NoCache: the baseline without a cache. Requests go to the server of their key's partition, answers come back as if from the first
 // server, everything else is routed by IPv4 destination (FarReach reference §1.3, §4.1).
 //
-//    parser -> operations ─┬─> partitioning ─> forwarding ─> verdicts -> deparser
-//              key hash   ─┘   (key-value)     (answers,
-//                                               other IPv4)
+//    parser -> operation -> key_hash -> request_partition ---------------> drops -> deparser
+//                                       answer_partition -> forwarding -^
+//                                       (key-value)         (and other IPv4)
 //
 // Intended stages on Tofino 1 (12 there are):
 //    0   operation (exact, 12 entries), key_hash (keyless)
-//    1   partition (exact + range in TCAM, 256 entries)
+//    1   request_partition, answer_partition (ranges in TCAM, 128 entries each)
 //    2   ipv4_lpm (TCAM, 1,024 entries)
-//    3   verdict (exact, 6 entries)
+//    3   drops (exact, 4 entries)
 // No registers; egress is bypassed. All addresses and ports come from the control plane.
 #include <core.p4>
 #include <tna.p4>
@@ -20,9 +20,10 @@
 #include "../shared/ingress_parser.p4"
 #include "../shared/operations.p4"
 #include "../shared/key_hash.p4"
-#include "../shared/partitioning.p4"
+#include "../shared/request_partition.p4"
+#include "../shared/answer_partition.p4"
 #include "../shared/forwarding.p4"
-#include "../shared/verdicts.p4"
+#include "../shared/drops.p4"
 #include "../shared/ingress_deparser.p4"
 #include "../shared/no_egress.p4"
 
@@ -35,9 +36,10 @@ control SwitchIngress(
         inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     Operations() operations;
     KeyHash() key_hash;
-    Partitioning() partitioning;
+    RequestPartition() request_partition;
+    AnswerPartition() answer_partition;
     Forwarding() forwarding;
-    Verdicts() verdicts;
+    Drops() drops;
 
     apply {
         ig_tm_md.bypass_egress = 1;
@@ -45,13 +47,17 @@ control SwitchIngress(
             operations.apply(hdr.op, md);
             key_hash.apply(hdr.op, md);
             if (md.verdict == verdict_t.UNROUTED) {
-                partitioning.apply(hdr, md, ig_tm_md);
+                if (md.direction == direction_t.REQUEST) {
+                    request_partition.apply(hdr, md, ig_tm_md);
+                } else {
+                    answer_partition.apply(hdr, md);
+                }
             }
         }
         if (md.verdict == verdict_t.UNROUTED) {
             forwarding.apply(hdr, md, ig_tm_md);
         }
-        verdicts.apply(md, ig_dprsr_md);
+        drops.apply(md, ig_dprsr_md);
     }
 }
 

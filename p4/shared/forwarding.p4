@@ -6,8 +6,8 @@ control Forwarding(
         inout ingress_headers_t hdr,
         inout ingress_metadata_t md,
         inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
-    action forward(PortId_t port, mac_addr_t dst_mac) {
-        hdr.ethernet.dst_addr = dst_mac;
+    action forward(PortId_t port, mac_addr_t mac) {
+        hdr.ethernet.dst_addr = mac;
         ig_tm_md.ucast_egress_port = port;
         md.verdict = verdict_t.FORWARDED;
     }

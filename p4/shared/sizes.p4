@@ -3,10 +3,8 @@
 #define SHARED_SIZES_P4
 
 #define MAX_PARTITIONS 128
-// One range of slots per partition and direction.
-#define PARTITION_ENTRIES 256
 #define IPV4_LPM_ENTRIES 1024
 #define OPERATION_ENTRIES 32
-#define VERDICT_ENTRIES 8
+#define DROP_ENTRIES 8
 
 #endif

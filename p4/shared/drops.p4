@@ -1,43 +1,38 @@
-// The last word on every packet: forwarded or dropped, and counted by cause.
-#ifndef SHARED_VERDICTS_P4
-#define SHARED_VERDICTS_P4
+// Drops what no block has forwarded, and counts it by cause.
+#ifndef SHARED_DROPS_P4
+#define SHARED_DROPS_P4
 
-control Verdicts(
+control Drops(
         in ingress_metadata_t md,
         inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) packets;
-
-    action send() {
-        packets.count();
-    }
 
     action drop() {
         packets.count();
         ig_dprsr_md.drop_ctl = 1;
     }
 
-    table verdict {
+    table drops {
         key = {
             md.verdict: exact @name("verdict");
         }
         actions = {
-            send;
             drop;
+            @defaultonly NoAction;
         }
         const entries = {
-            verdict_t.FORWARDED: send();
             verdict_t.NOT_IPV4: drop();
             verdict_t.UNKNOWN_OPERATION: drop();
             verdict_t.NO_PARTITION: drop();
             verdict_t.NO_ROUTE: drop();
         }
-        const default_action = drop();
+        const default_action = NoAction();
         counters = packets;
-        size = VERDICT_ENTRIES;
+        size = DROP_ENTRIES;
     }
 
     apply {
-        verdict.apply();
+        drops.apply();
     }
 }
 
