@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Closed-loop UDP pairs/s through the software switch, beside a plain AF_PACKET forwarder.
 
-Builds three network namespaces (client, switch, server) joined by two veth pairs, and runs both forwarders in turn, on
-the same links, under the same load; the order changes every round. Prints every run, the medians and their ratio.
+Builds three network namespaces (client, switch, server) joined by two veth pairs, and runs both
+forwarders in turn, on the same links, under the same load; the order changes every round. Prints
+every run, the medians and their ratio.
 
-    sudo python3 bench/switch_forwarding.py --build build [--rounds 5] [--outstanding 256] [--json FILE]
+    sudo python3 bench/switch_forwarding.py [--build build] [--rounds 5] [--outstanding 256]
 
-Exit status: 0, or 1 when the ratio of the medians is below --minimum. Needs root, iproute2 and the built programs.
+Exit status: 0, or 1 when the ratio of the medians is below --minimum. Needs root, iproute2 and the
+built programs.
 """
 
 from __future__ import annotations
@@ -40,18 +42,22 @@ UDP_PORT = 7000
 READY_DEADLINE_S = 20
 
 
-def ip(*words: str) -> None:
+def ip(arguments: str) -> None:
     """Runs `ip`, failing with its own message."""
-    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(["ip", *arguments.split()], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+        raise RuntimeError(f"ip {arguments}: {done.stderr.strip()}")
+
+
+def namespace_file(namespace: str) -> Path:
+    return Path("/run/netns", namespace)
 
 
 @contextlib.contextmanager
 def inside(namespace: str) -> Iterator[None]:
     """The calling thread works in the namespace (os.setns exists from Python 3.12 only)."""
     setns = ctypes.CDLL(None, use_errno=True).setns
-    with open("/proc/self/ns/net") as home, open(f"/run/netns/{namespace}") as there:
+    with Path("/proc/self/ns/net").open() as home, namespace_file(namespace).open() as there:
         if setns(there.fileno(), CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), f"cannot enter network namespace {namespace}")
         try:
@@ -91,7 +97,7 @@ class Topology:
 
     def build(self) -> None:
         for namespace in self.namespaces():
-            ip("netns", "add", namespace)
+            ip(f"netns add {namespace}")
             with inside(namespace):
                 Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
         hosts = (
@@ -99,19 +105,19 @@ class Topology:
             (self.server, "to_server", SERVER_ADDRESS, SERVER_MAC, CLIENT_ADDRESS, CLIENT_MAC),
         )
         for namespace, peer, address, mac, other, other_mac in hosts:
-            ip("-n", namespace, "link", "add", "data", "address", mac, "type", "veth",
-               "peer", "name", peer, "netns", self.switch)
+            link = f"data address {mac} type veth peer name {peer} netns {self.switch}"
+            ip(f"-n {namespace} link add {link}")
             transmit_checksum_off(namespace, "data")
             transmit_checksum_off(self.switch, peer)
-            ip("-n", namespace, "address", "add", f"{address}/30", "dev", "data")
-            ip("-n", namespace, "link", "set", "data", "up")
-            ip("-n", self.switch, "link", "set", peer, "up")
-            ip("-n", namespace, "neighbour", "add", other, "lladdr", other_mac, "dev", "data")
+            ip(f"-n {namespace} address add {address}/30 dev data")
+            ip(f"-n {namespace} link set data up")
+            ip(f"-n {self.switch} link set {peer} up")
+            ip(f"-n {namespace} neighbour add {other} lladdr {other_mac} dev data")
 
     def remove(self) -> None:
         for namespace in self.namespaces():
-            if os.path.exists(f"/run/netns/{namespace}"):
-                ip("netns", "delete", namespace)
+            if namespace_file(namespace).exists():
+                ip(f"netns delete {namespace}")
 
 
 @contextlib.contextmanager
@@ -148,8 +154,9 @@ class Bench:
 
     @contextlib.contextmanager
     def plain(self) -> Iterator[None]:
-        argv = [str(self.bin / "plain-forwarder"), "--port", "to_client", "--port", "to_server",
-                "--forward", f"{CLIENT_MAC}=to_client", "--forward", f"{SERVER_MAC}=to_server"]
+        ports = "--port to_client --port to_server"
+        rules = f"--forward {CLIENT_MAC}=to_client --forward {SERVER_MAC}=to_server"
+        argv = [str(self.bin / "plain-forwarder"), *ports.split(), *rules.split()]
         with running(self.topology.switch, argv) as process:
             wait_ready(process, "plain-forwarder")
             yield
@@ -157,10 +164,10 @@ class Bench:
     @contextlib.contextmanager
     def softswitch(self) -> Iterator[None]:
         with tempfile.TemporaryDirectory(prefix="switch-bench-") as directory:
-            argv = [str(self.bin / "softswitch"), "--directory", directory,
-                    "--program", str(self.options.program),
-                    "--port", "1=to_client", "--port", "2=to_server",
-                    "--busy-poll-ns", str(self.options.busy_poll_ns)]
+            ports = "--port 1=to_client --port 2=to_server"
+            where = ["--directory", directory, "--program", str(self.options.program)]
+            polling = ["--busy-poll-ns", str(self.options.busy_poll_ns)]
+            argv = [str(self.bin / "softswitch"), *where, *ports.split(), *polling]
             with running(self.topology.switch, argv) as process:
                 self.nodectl(directory, process, self.requests())
                 yield
@@ -169,16 +176,19 @@ class Bench:
     def requests(self) -> list[dict[str, object]]:
         if self.options.setup:
             return json.loads(self.options.setup.read_text())
-        return [{"command": "forward", "args": {"mac": mac, "port": port}}
-                for mac, port in ((CLIENT_MAC, 1), (SERVER_MAC, 2))]
+        return [
+            {"command": "forward", "args": {"mac": mac, "port": port}}
+            for mac, port in ((CLIENT_MAC, 1), (SERVER_MAC, 2))
+        ]
 
-    def nodectl(self, directory: str, process: subprocess.Popen[str],
-                requests: list[dict[str, object]]) -> list[dict[str, object]]:
+    def nodectl(
+        self, directory: str, process: subprocess.Popen[str], requests: list[dict[str, object]]
+    ) -> list[dict[str, object]]:
         """Asks the switch; waits for its control socket first."""
         wait_for_socket(Path(directory) / "softswitch.sock", process)
         text = json.dumps([{"node": "softswitch", **request} for request in requests])
-        done = subprocess.run([self.bin / "nodectl", "--directory", directory], input=text,
-                              capture_output=True, text=True, check=False)
+        argv = [self.bin / "nodectl", "--directory", directory]
+        done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"softswitch refused {text}: {done.stdout}{done.stderr}")
         return json.loads(done.stdout)
@@ -193,12 +203,17 @@ class Bench:
     def measure(self, forwarder: str) -> float:
         """Pairs per second; a run that loses requests is no result."""
         load = str(self.bin / "udp-pingpong")
-        where = ["--address", SERVER_ADDRESS, "--udp-port", str(UDP_PORT)]
-        client = ["ip", "netns", "exec", self.topology.client, load, "client", *where,
-                  "--outstanding", str(self.options.outstanding),
-                  "--flows", str(self.options.flows), "--seconds", str(self.options.seconds)]
-        with (getattr(self, forwarder)(),
-              running(self.topology.server, [load, "server", *where]) as server):
+        where = f"--address {SERVER_ADDRESS} --udp-port {UDP_PORT}".split()
+        shape = (
+            f"--outstanding {self.options.outstanding} --flows {self.options.flows}"
+            f" --seconds {self.options.seconds}"
+        )
+        enter = ["ip", "netns", "exec", self.topology.client]
+        client = [*enter, load, "client", *where, *shape.split()]
+        with (
+            getattr(self, forwarder)(),
+            running(self.topology.server, [load, "server", *where]) as server,
+        ):
             wait_ready(server, "udp-pingpong server")
             done = subprocess.run(client, capture_output=True, text=True, check=True)
         result = json.loads(done.stdout)
@@ -258,8 +273,10 @@ def main() -> int:
         topology.remove()
     medians = {name: statistics.median(values) for name, values in runs.items()}
     ratio = medians["softswitch"] / medians["plain"]
-    print(f"median:  plain {medians['plain']:>9,.0f}   softswitch {medians['softswitch']:>9,.0f}"
-          f"  pairs/s   ratio {ratio:.3f} (expected at least {options.minimum})")
+    print(
+        f"median:  plain {medians['plain']:>9,.0f}   softswitch {medians['softswitch']:>9,.0f}"
+        f"  pairs/s   ratio {ratio:.3f} (expected at least {options.minimum})"
+    )
     if options.json:
         options.json.write_text(json.dumps({"runs": runs, "medians": medians, "ratio": ratio}))
     return 0 if ratio >= options.minimum else 1

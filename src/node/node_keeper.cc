@@ -28,6 +28,7 @@ constexpr const char* kNodeVariable = "TURNTABLE_NODE";
 
 // A process that got SIGKILL ends in microseconds unless it hangs in the kernel.
 constexpr std::chrono::seconds kKillTimeout{10};
+constexpr std::chrono::seconds kOrphanTimeout{2};  // the keeper's thread waits for it
 
 UniqueFd child_signal_fd() {
   sigset_t signals;
@@ -36,6 +37,13 @@ UniqueFd child_signal_fd() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw errno_error("cannot create a signalfd");
+  return fd;
+}
+
+// Of a child that this thread has not reaped, so the pid is not another's.
+UniqueFd open_pidfd(pid_t pid) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!fd) throw errno_error("cannot open a pidfd");
   return fd;
 }
 
@@ -120,11 +128,18 @@ void NodeKeeper::check_lease() {
 void NodeKeeper::reap() {
   signalfd_siginfo signal{};
   while (::read(child_signals_.get(), &signal, sizeof(signal)) > 0) continue;
+  // Ending an orphan may orphan its own children, so this repeats until nothing is left of an ended
+  // node.
+  const Deadline deadline = Deadline::after(kOrphanTimeout);
+  while (reap_zombies() && end_orphans(deadline)) continue;
+}
+
+bool NodeKeeper::reap_zombies() {
   bool reaped = false;
   int status = 0;
   for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0; reaped = true)
     record_exit(pid, status);
-  if (reaped) end_orphans();
+  return reaped;
 }
 
 void NodeKeeper::record_exit(pid_t pid, int status) {
@@ -137,13 +152,18 @@ void NodeKeeper::record_exit(pid_t pid, int status) {
   }
 }
 
-// Adopted processes whose node has ended are ended too. Ending one may orphan others: its SIGCHLD
-// brings us here again.
-void NodeKeeper::end_orphans() {
+// Adopted processes whose node has ended are ended too. True: there were some, and they are zombies
+// now.
+bool NodeKeeper::end_orphans(Deadline deadline) {
+  bool ended = false;
   for (const pid_t pid : child_processes()) {
     const auto node = nodes_.find(environment_of(pid, kNodeVariable));
-    if (node != nodes_.end() && node->second.info.exit) ::kill(pid, SIGKILL);
+    if (node == nodes_.end() || !node->second.info.exit) continue;
+    const UniqueFd pidfd = open_pidfd(pid);
+    send_signal(pidfd, SIGKILL);
+    ended = wait_readable(pidfd, deadline) || ended;
   }
+  return ended;
 }
 
 NodeKeeper::Started NodeKeeper::start(const std::string& name, const std::vector<std::string>& argv,
@@ -194,12 +214,6 @@ NodeKeeper::Node& NodeKeeper::find(const std::string& name) {
   return node->second;
 }
 
-// The node leads its session, and no process can have taken its pid: it is a running child or a
-// zombie.
-void NodeKeeper::kill_session(const Node& node) {
-  if (!node.info.exit) ::kill(-node.info.pid, SIGKILL);
-}
-
 NodeInfo NodeKeeper::stop(const std::string& name, Deadline deadline) {
   const UniqueFd pidfd = tasks_.call(
       [&] {
@@ -209,7 +223,7 @@ NodeInfo NodeKeeper::stop(const std::string& name, Deadline deadline) {
       },
       Deadline::never());
   if (!wait_readable(pidfd, deadline)) {
-    tasks_.call([&] { kill_session(find(name)); }, Deadline::never());
+    send_signal(pidfd, SIGKILL);
     if (!wait_readable(pidfd, Deadline::after(kKillTimeout))) {
       throw CommandError("timeout", "stop " + name +
                                         ": it did not end after SIGKILL; it hangs in "
@@ -243,8 +257,7 @@ void NodeKeeper::end_all_children(Deadline deadline) {
     reap();
     std::vector<UniqueFd> left;
     for (const pid_t pid : child_processes()) {
-      UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-      if (!pidfd) continue;
+      UniqueFd pidfd = open_pidfd(pid);
       send_signal(pidfd, SIGKILL);
       left.push_back(std::move(pidfd));
     }

@@ -70,7 +70,7 @@ class NodeKeeper {
   Started start(const std::string& name, const std::vector<std::string>& argv,
                 const std::map<std::string, std::string>& environment);
 
-  // SIGTERM, and SIGKILL to its whole session at the deadline. Returns at once for a node that has
+  // SIGTERM, and SIGKILL at the deadline. Returns at once for a node that has
   // ended before. Throws CommandError "not_found".
   NodeInfo stop(const std::string& name, Deadline deadline);
 
@@ -94,11 +94,11 @@ class NodeKeeper {
   void check_lease();
   void reap();
   void record_exit(pid_t pid, int status);
-  void end_orphans();
+  bool reap_zombies();
+  bool end_orphans(Deadline deadline);
   Started start_on_loop(const std::string& name, const std::vector<std::string>& argv,
                         std::map<std::string, std::string> environment);
   Node& find(const std::string& name);
-  void kill_session(const Node& node);
   void end_all_children(Deadline deadline);
 
   HostIdentity identity_;

@@ -17,7 +17,6 @@ using Json = nlohmann::json;
 constexpr double kSpawnDeadlineS = 30;
 constexpr double kStopDeadlineS = 5;
 constexpr double kMaxSeconds = 30.0 * 24 * 3600;
-constexpr std::chrono::seconds kEndGrace{5};
 constexpr std::chrono::milliseconds kProbeInterval{2};
 
 std::string text_of(const Json& args, const char* key) {
@@ -122,9 +121,11 @@ Supervisor::Supervisor(SupervisorOptions options)
   server_.on("stop", [this](const Json& args) { return stop(args); });
   server_.on("renew", [this](const Json& args) { return renew(args); });
   server_.on("list", [this](const Json&) { return list(); });
-  server_.on("shutdown", [this](const Json&) { return end_nodes(); });
+  server_.on("shutdown", [this](const Json& args) {
+    return end_nodes(seconds_of(args, "deadline_s", kStopDeadlineS));
+  });
   // A `spawn` in progress ends with its node.
-  server_.on_shutdown([this] { end_nodes(); });
+  server_.on_shutdown([this] { end_nodes(kStopDeadlineS); });
   server_.set_state("serving");
 }
 
@@ -193,8 +194,8 @@ Json Supervisor::list() {
           {"nodes", to_json(keeper_.list())}};
 }
 
-Json Supervisor::end_nodes() {
-  return {{"nodes", to_json(keeper_.end_all(Deadline::after(kEndGrace)))}};
+Json Supervisor::end_nodes(double deadline_s) {
+  return {{"nodes", to_json(keeper_.end_all(Deadline::after_seconds(deadline_s)))}};
 }
 
 }  // namespace turntable::node

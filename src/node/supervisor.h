@@ -33,7 +33,7 @@ class Supervisor {
   Json stop(const Json& args);
   Json renew(const Json& args);
   Json list();
-  Json end_nodes();
+  Json end_nodes(double deadline_s);
   Json wait_until_ready(NodeKeeper::Started started, double deadline_s);
 
   SupervisorOptions options_;

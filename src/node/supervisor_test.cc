@@ -198,6 +198,16 @@ TEST_F(SupervisorTest, ShutdownEndsEverything) {
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "supervisor.sock"));
 }
 
+TEST_F(SupervisorTest, ShutdownKillsWhatIgnoresSigterm) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t pid = spawn("deaf", {"--ignore-sigterm"})["result"]["pid"];
+  ASSERT_EQ(ask("deaf", "deafen")["ok"], true);
+  const Json answer = ask("supervisor", "shutdown", {{"deadline_s", 0.1}});
+  EXPECT_EQ(answer["result"]["nodes"][0]["exit_signal"], SIGKILL) << answer;
+  EXPECT_FALSE(is_running(pid));
+  EXPECT_FALSE(is_running(supervisor_));
+}
+
 TEST_F(SupervisorTest, SigtermEndsEverything) {
   ASSERT_EQ(start_supervisor().status, 0);
   const pid_t node = spawn("a")["result"]["pid"];
