@@ -1,0 +1,1 @@
+"""Packet tests of the P4 programs: written once, run against every target (targets.py)."""

@@ -1,0 +1,160 @@
+"""The target `softswitch`: the real switch in a network namespace, one veth pair per port.
+
+Nothing here waits a fixed time. The switch runs commands between batches of packets, so once port_stats counts a frame as
+received, all that it causes has been sent too, and the transmit counters say how many frames to read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from .targets import Frame, result_of
+
+DEADLINE_S = 20.0
+_CLONE_NEWNET = 0x40000000
+_ETH_P_ALL = 3
+_SOL_PACKET = 263
+_PACKET_IGNORE_OUTGOING = 23
+_LONGEST_FRAME = 16384
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+class Links:
+    """A namespace with veth pairs: `s<port>` for the switch, `t<port>` for the test."""
+
+    def __init__(self, ports: list[int]) -> None:
+        self.namespace = f"p4packet{os.getpid()}"
+        _ip("netns", "add", self.namespace)
+        try:
+            self._inside("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
+            self._inside("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
+            for port in ports:
+                self._add(port)
+            self.sockets = {port: self._socket(port) for port in ports}
+        except BaseException:
+            self.remove()
+            raise
+
+    def _inside(self, *command: str) -> None:
+        _ip("netns", "exec", self.namespace, *command)
+
+    def _add(self, port: int) -> None:
+        switch_end, test_end = f"s{port}", f"t{port}"
+        _ip("-n", self.namespace, "link", "add", switch_end, "type", "veth", "peer", "name", test_end)
+        for end in (switch_end, test_end):
+            _ip("-n", self.namespace, "link", "set", end, "mtu", "9000", "up")
+            self._inside("ethtool", "-K", end, "tx", "off")
+
+    def _socket(self, port: int) -> socket.socket:
+        """A packet socket inside the namespace; a thread enters it, so that this process stays outside."""
+        made: list[socket.socket] = []
+
+        def enter_and_open() -> None:
+            with Path("/run/netns", self.namespace).open() as namespace:
+                if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), _CLONE_NEWNET) != 0:
+                    raise OSError(ctypes.get_errno(), "setns")
+            link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            link.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
+            link.bind((f"t{port}", _ETH_P_ALL))
+            link.settimeout(DEADLINE_S)
+            made.append(link)
+
+        thread = threading.Thread(target=enter_and_open)
+        thread.start()
+        thread.join()
+        if not made:
+            raise RuntimeError(f"cannot open a packet socket in namespace {self.namespace}")
+        return made[0]
+
+    def remove(self) -> None:
+        for link in getattr(self, "sockets", {}).values():
+            link.close()
+        _ip("netns", "del", self.namespace)
+
+
+class SoftswitchTarget:
+    """softswitch with one compiled program."""
+
+    def __init__(self, binary: Path, program: Path, directory: Path, ports: list[int]) -> None:
+        self._links = Links(ports)
+        arguments = [f"--port={port}=s{port}" for port in ports]
+        self._process = subprocess.Popen(
+            ["ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
+             "--program", program, *arguments]
+        )  # fmt: skip
+        self._socket_path = directory / "softswitch.sock"
+        self._control: socket.socket | None = None
+        try:
+            self._connect()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self) -> None:
+        """Connects when the switch answers; fails when it has ended or is silent."""
+        end = time.monotonic() + DEADLINE_S
+        while True:
+            control = socket.socket(socket.AF_UNIX)
+            control.settimeout(DEADLINE_S)
+            try:
+                control.connect(str(self._socket_path))
+            except OSError:
+                control.close()
+                if self._process.poll() is not None or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+                continue
+            self._control = control
+            self._answers = control.makefile()
+            return
+
+    def command(self, name: str, **arguments: Any) -> Any:
+        assert self._control is not None
+        request = {"id": 1, "command": name, "args": arguments}
+        self._control.sendall(json.dumps(request).encode() + b"\n")
+        return result_of(json.loads(self._answers.readline()))
+
+    def _counts(self) -> dict[int, tuple[int, int]]:
+        """Per port: frames received, dropped ones included, and frames sent."""
+        return {
+            row["port"]: (
+                row["rx_packets"] + row["drops"].get("rx_oversize", 0),
+                row["tx_packets"],
+            )
+            for row in self.command("port_stats")["ports"]
+        }
+
+    def send(self, port: int, frame: bytes) -> list[Frame]:
+        before = self._counts()
+        self._links.sockets[port].send(frame)
+        end = time.monotonic() + DEADLINE_S
+        after = self._counts()
+        while after[port][0] == before[port][0]:
+            if time.monotonic() > end:
+                raise TimeoutError(f"the switch has not received the frame at port {port}")
+            after = self._counts()
+        return [
+            (out, self._links.sockets[out].recv(_LONGEST_FRAME))
+            for out, (_, sent) in after.items()
+            for _ in range(sent - before[out][1])
+        ]
+
+    def close(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=DEADLINE_S)
+        finally:
+            self._links.remove()
