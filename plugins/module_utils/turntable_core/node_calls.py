@@ -65,9 +65,8 @@ class NodeCalls:
             "--lease",
             f"{self._lease_s:g}",
         ]
-        return Command(
-            name, shlex.join(argv), json.dumps([asdict(request) for request in requests]).encode()
-        )
+        stdin = json.dumps([asdict(request) for request in requests]).encode()
+        return Command(name, shlex.join(host.prioritized(argv)), stdin)
 
     def _renewals(self, busy: set[str]) -> list[Command]:
         renew = [Request("supervisor", "renew", {"lease_s": self._lease_s})]

@@ -17,7 +17,11 @@ class Host:
     bin_dir: str
     run_dir: str
     state_dir: str
-    node_nice: int  # scheduling priority of the nodes
+    node_nice: int  # scheduling priority of the nodes and of commands to them
+
+    def prioritized(self, argv: list[str]) -> list[str]:
+        """`argv` at the nodes' priority."""
+        return ["nice", "-n", str(self.node_nice), *argv] if self.node_nice else argv
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,12 @@ def command_lines(context: Context) -> dict[str, str]:
 
 def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
     """Starts a node on `host`; answered once the node itself answers `ping`."""
-    priority = ["/usr/bin/nice", "-n", str(host.node_nice)] if host.node_nice else []
-    deadline_s = context.plan.deadlines["start_nodes"]
-    return Request(NODE, "spawn", {"name": name, "argv": priority + argv, "deadline_s": deadline_s})
+    args = {
+        "name": name,
+        "argv": host.prioritized(argv),
+        "deadline_s": context.plan.deadlines["start_nodes"],
+    }
+    return Request(NODE, "spawn", args)
 
 
 def stop(context: Context) -> Batches:
