@@ -38,7 +38,7 @@ std::size_t RequestHandler::execute(const Packet& request, std::span<std::uint8_
       break;
     case Store::Result::kError:
       counters_.store_errors.add();
-      on_store_error_(store_.last_error().ToString());
+      on_store_error_(store_.first_error().ToString());
       return 0;
   }
   return encode(response, out);

@@ -5,6 +5,10 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
 namespace turntable::kv {
 namespace {
 
@@ -18,6 +22,21 @@ void set_background_threads(int flush, int compaction) {
   rocksdb::Env::Default()->SetBackgroundThreads(flush, rocksdb::Env::Priority::HIGH);
   rocksdb::Env::Default()->SetBackgroundThreads(compaction, rocksdb::Env::Priority::LOW);
 }
+
+// RocksDB's errors go to the node's log. Its own log file would lie on the disk of the stores,
+// and when that is full the library ends the process (an assertion in the writer of that file).
+class StandardErrorLogger : public rocksdb::Logger {
+ public:
+  StandardErrorLogger() : Logger(rocksdb::ERROR_LEVEL) {}
+
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    char line[512];
+    std::vsnprintf(line, sizeof line, format, arguments);
+    line[std::strcspn(line, "\n")] = '\0';
+    std::fprintf(stderr, "kvserver: rocksdb: %s\n", line);
+  }
+};
 
 std::shared_ptr<rocksdb::TableFactory> table_factory(std::size_t cache_bytes) {
   constexpr int kShardBits = 4;  // 16 shards
@@ -44,8 +63,9 @@ rocksdb::Options paper_options() {
   options.max_open_files = -1;
   options.wal_bytes_per_sync = 2 * kMiB;
   options.table_factory = table_factory(1024 * kMiB);
-  options.info_log_level = rocksdb::WARN_LEVEL;
-  options.keep_log_file_num = 1;
+  options.info_log_level = rocksdb::ERROR_LEVEL;
+  options.info_log = std::make_shared<StandardErrorLogger>();
+  options.max_bgerror_resume_count = 0;  // a store that failed stays failed: see Store
   set_background_threads(8, 8);
   return options;
 }
@@ -102,6 +122,7 @@ Store::Store(const std::filesystem::path& directory, StoreProfile profile) {
 }
 
 Store::Result Store::get(const workload::KeyBytes& key, std::span<const std::uint8_t>& value) {
+  if (failed()) return Result::kError;
   value_.Reset();
   const auto status =
       db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), slice_of(key), &value_);
@@ -110,17 +131,19 @@ Store::Result Store::get(const workload::KeyBytes& key, std::span<const std::uin
 }
 
 Store::Result Store::put(const workload::KeyBytes& key, std::span<const std::uint8_t> value) {
+  if (failed()) return Result::kError;
   return result_of(db_->Put(rocksdb::WriteOptions(), slice_of(key), slice_of(value)));
 }
 
 Store::Result Store::remove(const workload::KeyBytes& key) {
+  if (failed()) return Result::kError;
   return result_of(db_->Delete(rocksdb::WriteOptions(), slice_of(key)));
 }
 
 Store::Result Store::result_of(const rocksdb::Status& status) {
   if (status.ok()) return Result::kOk;
   if (status.IsNotFound()) return Result::kNotFound;
-  last_error_ = status;
+  first_error_ = status;
   return Result::kError;
 }
 

@@ -30,6 +30,7 @@ rocksdb::Options store_options(StoreProfile profile);
 // "full" when the disk has no space, otherwise "unavailable"; `what` names operation and path.
 CommandError store_error(const std::string& what, const rocksdb::Status& status);
 
+// After its first error a store is not touched again: RocksDB may have lost a write.
 class Store {
  public:
   enum class Result : std::uint8_t { kOk, kNotFound, kError };
@@ -42,15 +43,16 @@ class Store {
   Result put(const workload::KeyBytes& key, std::span<const std::uint8_t> value);
   Result remove(const workload::KeyBytes& key);
 
-  // What RocksDB said when a call answered kError last.
-  const rocksdb::Status& last_error() const { return last_error_; }
+  // What RocksDB said when a call first answered kError.
+  const rocksdb::Status& first_error() const { return first_error_; }
 
  private:
+  bool failed() const { return !first_error_.ok(); }
   Result result_of(const rocksdb::Status& status);
 
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::PinnableSlice value_;
-  rocksdb::Status last_error_;
+  rocksdb::Status first_error_;
 };
 
 }  // namespace turntable::kv

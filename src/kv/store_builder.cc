@@ -78,6 +78,7 @@ void build_store(const fs::path& directory, const StoreSpec& spec,
   options.error_if_exists = true;
   const std::string where = "cannot create the store " + directory.string();
 
+  fs::create_directories(directory);  // RocksDB would do it, but logs an error before
   rocksdb::DB* opened = nullptr;
   auto status = rocksdb::DB::Open(options, directory.string(), &opened);
   if (!status.ok()) throw store_error(where, status);

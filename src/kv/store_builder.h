@@ -26,7 +26,7 @@ std::vector<std::vector<workload::KeyId>> initial_keys(const StoreSpec& spec,
                                                        const std::atomic<bool>& cancelled);
 
 // Creates the database `directory` with `keys` (ascending) and their first values, and leaves it
-// closed, complete on disk and without a log. Throws CommandError.
+// closed, complete on disk and without a log. Throws CommandError or filesystem_error.
 void build_store(const std::filesystem::path& directory, const StoreSpec& spec,
                  std::span<const workload::KeyId> keys);
 

@@ -155,11 +155,17 @@ StoreLibrary::Loaded StoreLibrary::build(const fs::path& partition_directory, co
   const fs::path temporary = partition_directory / "base.tmp";
   fs::remove_all(temporary);
   fs::remove_all(partition_directory / "base");
-  fs::create_directories(temporary);
-  build_store(temporary / "db", spec, keys);
-  write_json(temporary / "store.json", {{"keys", keys.size()}});
-  sync_path(temporary);
-  fs::rename(temporary, partition_directory / "base");
+  try {
+    fs::create_directories(temporary);
+    build_store(temporary / "db", spec, keys);
+    write_json(temporary / "store.json", {{"keys", keys.size()}});
+    sync_path(temporary);
+    fs::rename(temporary, partition_directory / "base");
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);  // the disk may be full
+    throw;
+  }
   sync_path(partition_directory);
   return {partition, keys.size(), false, static_cast<double>(monotonic_ns() - begin) / 1e9};
 }

@@ -11,23 +11,22 @@ namespace turntable::kv {
 class Window {
  public:
   void set(std::int64_t from_ns, std::int64_t until_ns) noexcept {
-    until_ns_.store(until_ns, std::memory_order_relaxed);
-    from_ns_.store(from_ns, std::memory_order_release);
+    from_ns_.store(from_ns, std::memory_order_relaxed);
+    until_ns_.store(until_ns, std::memory_order_release);  // last: it opens the window
   }
 
-  bool contains(std::int64_t at_ns) const noexcept { return from() <= at_ns && at_ns < until(); }
+  bool contains(std::int64_t at_ns) const noexcept { return overlap_ns(at_ns, at_ns + 1) == 1; }
 
   // How much of [begin_ns, end_ns) lies inside.
   std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns) const noexcept {
-    return std::max<std::int64_t>(0, std::min(end_ns, until()) - std::max(begin_ns, from()));
+    const std::int64_t until_ns = until_ns_.load(std::memory_order_acquire);
+    const std::int64_t from_ns = from_ns_.load(std::memory_order_relaxed);
+    return std::max<std::int64_t>(0, std::min(end_ns, until_ns) - std::max(begin_ns, from_ns));
   }
 
  private:
-  std::int64_t from() const noexcept { return from_ns_.load(std::memory_order_acquire); }
-  std::int64_t until() const noexcept { return until_ns_.load(std::memory_order_relaxed); }
-
-  std::atomic<std::int64_t> from_ns_{INT64_MAX};
-  std::atomic<std::int64_t> until_ns_{INT64_MIN};
+  std::atomic<std::int64_t> from_ns_{0};
+  std::atomic<std::int64_t> until_ns_{0};
 };
 
 }  // namespace turntable::kv
