@@ -82,7 +82,7 @@ class CallChecker(ExpressionChecker):
             self.constant_integer(call.arguments[0].expression, f"the argument of {callee.name}")
             call.target = Target("builtin", callee.name, type_, base, [], [call.arguments[0].expression])
             return VOID
-        raise P4Error(callee.position, f"{type_} has no method '{callee.name}'")
+        raise P4Error(callee.name_position, f"{type_} has no method '{callee.name}'")
 
     def _method_of_type(self, call: syntax.Call, callee: syntax.Member, base: syntax.TypeExpression) -> Type:
         type_ = self.resolve(base.syntax)
@@ -90,21 +90,21 @@ class CallChecker(ExpressionChecker):
             return self._size(call, callee, type_)
         if callee.name == "apply":
             raise unsupported(
-                callee.position, f"applying the type {type_} directly", "applying a named instance of it"
+                callee.name_position, f"applying the type {type_} directly", "applying a named instance of it"
             )
-        raise P4Error(callee.position, f"type {type_} has no method '{callee.name}'")
+        raise P4Error(callee.name_position, f"type {type_} has no method '{callee.name}'")
 
     def _size(self, call: syntax.Call, callee: syntax.Member, type_: Type) -> Type:
         width = types.width_of(type_)
         if width is None:
-            raise P4Error(callee.position, f"{type_} has no fixed size")
+            raise P4Error(callee.name_position, f"{type_} has no fixed size")
         call.value = width if callee.name.endswith("Bits") else (width + 7) // 8
         call.target = Target("builtin", callee.name, type_)
         return INTEGER
 
     def _table_apply(self, call: syntax.Call, callee: syntax.Member, type_: types.TableType) -> Type:
         if callee.name != "apply":
-            raise P4Error(callee.position, f"a table has no method '{callee.name}'; expected apply")
+            raise P4Error(callee.name_position, f"a table has no method '{callee.name}'; expected apply")
         if self.in_action:
             raise P4Error(call.position, "an action cannot apply a table")
         self.bind([], call.arguments, call.position, "apply")
@@ -117,7 +117,7 @@ class CallChecker(ExpressionChecker):
         if isinstance(declaration, (syntax.Control, syntax.Parser)):
             kind = "control" if isinstance(declaration, syntax.Control) else "parser"
             if callee.name != "apply":
-                raise P4Error(callee.position, f"a {kind} has no method '{callee.name}'; expected apply")
+                raise P4Error(callee.name_position, f"a {kind} has no method '{callee.name}'; expected apply")
             if self.in_action:
                 raise P4Error(call.position, f"an action cannot apply a {kind}")
             parameters = [p.symbol for p in declaration.parameters]
@@ -131,7 +131,7 @@ class CallChecker(ExpressionChecker):
         if not overloads:
             names = [m.name for m in declaration.methods if m.returns]
             raise P4Error(
-                callee.position, f"{type_} has no method '{callee.name}'{near(callee.name, names)}"
+                callee.name_position, f"{type_} has no method '{callee.name}'{near(callee.name, names)}"
             )
         bindings = dict(zip(declaration.type_parameters, type_.arguments, strict=True))
         return self._signature(call, "method", overloads, bindings, callee.base)
@@ -222,7 +222,8 @@ class CallChecker(ExpressionChecker):
                 continue
             expected = substitute(parameter.type, bindings)
             convert(argument, expected, f"the argument for '{parameter.name}' of {what}")
-            settle_if_generic(argument, expected)
+            if isinstance(parameter.type, types.Variable) or parameter.type == types.ANY:
+                settle(argument)
 
     def construct(
         self, type_: Generic, given: list[syntax.Argument], position: Position
@@ -260,9 +261,3 @@ class CallChecker(ExpressionChecker):
     ) -> None:
         """The arguments of a package; in check.packages."""
         raise NotImplementedError
-
-
-def settle_if_generic(argument: syntax.Expression, expected: Type) -> None:
-    if isinstance(expected, types.Variable) or expected == types.ANY:
-        settle(argument)
-

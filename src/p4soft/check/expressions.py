@@ -98,7 +98,7 @@ class ExpressionChecker(TypeResolver):
         found = element_type(base, member.name)
         if found is not None:
             if isinstance(base, types.Stack) and not isinstance(self.owner, syntax.Parser):
-                raise P4Error(member.position, f"'{member.name}' of a header stack exists in parsers only")
+                raise P4Error(member.name_position, f"'{member.name}' of a header stack exists in parsers only")
             return found
         if isinstance(base, types.Stack) and member.name in ("lastIndex", "size"):
             if member.name == "size":
@@ -110,21 +110,21 @@ class ExpressionChecker(TypeResolver):
             if member.name == "action_run":
                 return types.ActionRun(base.table)
         names = list(base.fields) if isinstance(base, types.Composite) else []
-        raise P4Error(member.position, f"{base} has no member '{member.name}'{near(member.name, names)}")
+        raise P4Error(member.name_position, f"{base} has no member '{member.name}'{near(member.name, names)}")
 
     def _member_of_type(self, member: syntax.Member, base: syntax.TypeExpression) -> Type:
         type_ = self.resolve(base.syntax)
         base.type = type_
         if type_ == types.ERROR:
             if member.name not in self.errors:
-                raise P4Error(member.position, f"error.{member.name} is not declared")
+                raise P4Error(member.name_position, f"error.{member.name} is not declared")
             member.value = self.errors[member.name]
             return types.ERROR
         if not isinstance(type_, Enum):
-            raise P4Error(member.position, f"type {type_} has no member '{member.name}'")
+            raise P4Error(member.name_position, f"type {type_} has no member '{member.name}'")
         if member.name not in type_.members:
             hint = near(member.name, list(type_.members))
-            raise P4Error(member.position, f"enum {type_} has no member '{member.name}'{hint}")
+            raise P4Error(member.name_position, f"enum {type_} has no member '{member.name}'{hint}")
         member.value = type_.members[member.name]
         return type_
 

@@ -134,6 +134,20 @@ class TableChecker(StatementChecker):
             if syntax.annotation(listed.annotations, "defaultonly"):
                 raise P4Error(entry.action.position, f"action '{entry.action.name}' is @defaultonly; it cannot be in an entry")
 
+        if all(key.match_kind in ("exact", "lpm") for key in table.keys):
+            self._no_duplicates(table.entries)
+
+    def _no_duplicates(self, entries: list[syntax.TableEntry]) -> None:
+        seen: set[tuple[object, ...]] = set()
+        for entry in entries:
+            values = tuple(
+                (key.base.value & key.mask.value, key.mask.value) if isinstance(key, syntax.MaskExpression) else key.value
+                for key in entry.keys
+            )
+            if values in seen:
+                raise P4Error(entry.position, "this entry has the same key as an earlier one")
+            seen.add(values)
+
     def _fits_kind(self, value: syntax.Expression, kind: str) -> None:
         if kind == "exact" and isinstance(value, (syntax.MaskExpression, syntax.RangeExpression, syntax.DefaultExpression)):
             raise P4Error(value.position, "an exact key needs one value; masks, ranges and '_' do not fit it")

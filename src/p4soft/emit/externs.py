@@ -150,7 +150,7 @@ def counted_bytes(emitter: BlockEmitter, adjustment: syntax.Expression | None) -
 class Counter(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
         emission.members.add(f"Counter {instance.identifier}_{{{instance.arguments[0]}}};")
-        emission.setup.add(f'registry().add_counter("{control_name(emission, instance.path)}", {instance.identifier}_);')
+        emission.setup.add(f'add_counter("{control_name(emission, instance.path)}", {instance.identifier}_);')
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         index, adjustment = target.arguments

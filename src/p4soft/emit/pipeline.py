@@ -149,4 +149,4 @@ def _refuse_without_effect(control: BlockInstance) -> None:
             if not isinstance(target, syntax.Member) or not isinstance(target.base.type, types.Composite):
                 continue
             if target.name in _WITHOUT_EFFECT.get(target.base.type.name, ()):
-                raise unsupported(target.position, f"setting '{target.name}'", "drop_ctl and the fields for unicast and multicast")
+                raise unsupported(target.name_position, f"setting '{target.name}'", "drop_ctl and the fields for unicast and multicast")

@@ -74,7 +74,7 @@ class TableEmitter(BlockEmitter):
             size = size_of(table.declaration)
             members.add(f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {counter}{argument}}};")
         name = control_name(self.emission, table.path)
-        self.emission.setup.add(f'registry().add_table("{name}", {table.identifier}_);')
+        self.emission.setup.add(f'add_table("{name}", {table.identifier}_);')
 
     def _words(self, table: TableInstance, reference: syntax.ActionReference) -> str:
         """The entry for an action with constant values, as a C++ initializer."""

@@ -172,7 +172,7 @@ class ExpressionParser(TokenStream):
                 name_token = self.take()
                 if name_token.kind is not Kind.IDENTIFIER:
                     raise P4Error(name_token.position, f"expected a member's name after '.', found {name_token}")
-                base = syntax.Member(name_token.position, base, name_token.text)
+                base = syntax.Member(base.position, base, name_token.text, name_token.position)
             elif self.accept("["):
                 base = self._index_or_slice(base)
             elif self.at("("):

@@ -111,6 +111,7 @@ class TypeExpression(Expression):
 class Member(Expression):
     base: Expression
     name: str
+    name_position: Position  # `position` is that of the whole expression
 
 
 @node

@@ -1,0 +1,303 @@
+"""Programs that must be refused, each with a message that says what and where.
+
+`/*^*/` stands directly before the place the error must name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from p4soft.cli import main, translate
+from p4soft.errors import P4Error
+
+from p4_programs import EGRESS, METADATA, PARSER, PREAMBLE, program
+
+MARK = "/*^*/"
+TABLE = """
+    action set(bit<8> v) { hdr.data.a = v; }
+    action copy(inout bit<8> place) { place = 1; }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { set; NoAction; }
+        default_action = NoAction();
+        %s
+    }
+"""
+
+
+def position_of_mark(text: str) -> tuple[int, int]:
+    before = text[: text.index(MARK) + len(MARK)]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+# name: (program, part of the message)
+CASES: dict[str, tuple[str, str]] = {
+    # --- Lexer and preprocessor
+    "bad number": (program("hdr.data.a = /*^*/0b12;"), "'0b12' is not a number"),
+    "open comment": (program("/*^*//* no end "), "this comment does not end; expected '*/'"),
+    "stray character": (program("hdr.data.a = /*^*/$;"), "expected an expression, found '$'"),
+    "missing include": ('#include /*^*/"nothing.p4"\n', "cannot find 'nothing.p4'"),
+    "error directive": ("#/*^*/error stop here\n", "#error stop here"),
+    "if without endif": ("#/*^*/ifdef X\n", "this #if has no #endif"),
+    "unknown directive": ("#/*^*/import x\n", "#import is not supported; supported: include"),
+    "macro arguments": (
+        "#define TWICE(x) x + x\n" + program("hdr.data.a = /*^*/TWICE(1, 2);"),
+        "macro TWICE takes 1 arguments, 2 given",
+    ),
+    # --- Grammar
+    "missing semicolon": (program("hdr.data.a = 1 /*^*/}"), "expected ';' after an assignment, found '}'"),
+    "broken declaration": (program(local="bit<8> x/*^*/(;"), "expected ';' after the declaration"),
+    "not a statement": (program("/*^*/hdr.data.a;"), "this expression is not a statement"),
+    "for loop": (program("/*^*/for (x in 1) {}"), "a for loop is not supported by p4soft"),
+    "open block": ("struct s { bit<8> a; /*^*/", "expected a type, found the end of the file"),
+    "unknown type": (program(local="/*^*/unknown_t x;"), "expected an action, a table, a variable"),
+    "unknown type in struct": ("struct s { /*^*/unknown_t x; }", "'unknown_t' is not the name of a type"),
+    # --- Names
+    "undeclared name": (program("/*^*/hdr2.data.a = 1;"), "'hdr2' is not declared; did you mean 'hdr'?"),
+    "no such field": (program("hdr.data./*^*/knid = 1;"), "data_h has no member 'knid'; did you mean 'kind'?"),
+    "declared twice": (program(local="bit<8> x; bit<16> /*^*/x;"), "'x' is declared already, at "),
+    "no such enum member": (
+        program(local="Hash<bit<16>>(HashAlgorithm_t./*^*/CRC33) h;"),
+        "enum HashAlgorithm_t has no member 'CRC33'; did you mean 'CRC3",
+    ),
+    "no such state": (
+        program(parser=PARSER.replace("transition accept;", "transition select(hdr.data.kind) { /*^*/1: parse_x; }")),
+        "state 'parse_x' is not declared",
+    ),
+    "no such method": (program("hdr.data./*^*/isvalid();"), "data_h has no method 'isvalid'"),
+    # --- Types
+    "width mismatch": (
+        program("hdr.data.a = /*^*/hdr.data.b;"),
+        "the value assigned is bit<16>, expected bit<8>",
+    ),
+    "operand widths": (
+        program("hdr.data.a = hdr.data.a + /*^*/hdr.data.b;"),
+        "the operands of '+' have different types, bit<8> and bit<16>; cast one of them",
+    ),
+    "constant too large": (program("hdr.data.a = /*^*/256;"), "256 does not fit in bit<8>"),
+    "sized literal too large": (program("hdr.data.a = /*^*/4w16;"), "16 does not fit in bit<4>"),
+    "negative constant": (program("hdr.data.a = /*^*/-1;"), "-1 does not fit in bit<8>"),
+    "condition is no bool": (program("if (/*^*/hdr.data.a) {}"), "the condition of if is bit<8>, expected bool"),
+    "slice outside": (program("hdr.data.a = /*^*/hdr.data.b[16:9];"), "slice [16:9] is outside bit<16>"),
+    "cast of sign and width": (
+        program("hdr.data.b = (bit<16>)(/*^*/(int<16>) hdr.data.a);").replace("(/*^*/(int", "(/*^*/(int"),
+        "cannot cast bit<8> to int<16>; change the width and the sign in two casts",
+    ),
+    "concatenation needs widths": (program("hdr.data.b = hdr.data.a ++ /*^*/1;"), "write the constant with a width"),
+    "wide bits": (program(local="/*^*/bit<129> x;"), "bit<129> is not supported by p4soft; supported: widths up to 128"),
+    "division at run time": (program("hdr.data.a = hdr.data.a /*^*// 2;"), "'/' at run time is not supported"),
+    "division by zero": (program("hdr.data.a = 8 /*^*// 0;"), "the right operand of '/' is 0"),
+    "negative shift": (program("hdr.data.a = hdr.data.a << /*^*/-1;"), "a shift needs a non-negative amount"),
+    "header not whole bytes": ("header /*^*/odd_h { bit<7> x; }", "header 'odd_h' has 7 bits"),
+    "varbit field": ("header v_h { varbit<32> /*^*/x; }", "a varbit field is not supported"),
+    "header union": ("header_union /*^*/u { }", "header_union is not supported"),
+    "stack of structs": ("struct s { bit<8> x; } struct t { /*^*/s[2] y; }", "a header stack of s; expected a header type"),
+    "list length": (
+        program("hdr.extra = /*^*/{1, 2, 3};"),
+        "the value assigned has 3 elements, extra_h has 2",
+    ),
+    # --- Places
+    "assign to in": (program("/*^*/ig_intr_md.ingress_port = 1;"), "it is an 'in' parameter"),
+    "assign to constant": (
+        program("/*^*/K = 2;", top="const bit<8> K = 1;\n"),
+        "cannot assign to 'K': it is a constant",
+    ),
+    "assign to action data": (
+        program(local="action f(bit<8> v) { /*^*/v = 1; }"),
+        "a parameter without direction; its value comes from the control plane",
+    ),
+    "constant as out argument": (
+        program("copy(/*^*/1);", local=TABLE % ""),
+        "the argument for 'place' of action 'copy' is not a variable",
+    ),
+    # --- Calls
+    "too many arguments": (program("/*^*/hdr.data.isValid(1);"), "isValid takes 0 arguments, 1 given"),
+    "missing argument": (program("/*^*/copy();", local=TABLE % ""), "action 'copy' needs an argument for 'place'"),
+    "unknown named argument": (
+        program("copy(/*^*/plaec = hdr.data.a);", local=TABLE % ""),
+        "has no parameter 'plaec'; did you mean 'place'?",
+    ),
+    "overlapping arguments": (
+        program(
+            "part.apply(hdr, /*^*/hdr.data);",
+            top="control Part(inout headers_t h, inout data_h d) { apply { } }\n",
+            local="Part() part;",
+        ),
+        "this argument overlaps with another one",
+    ),
+    "control applied in action": (
+        program(local=TABLE % "" + "action f() { /*^*/t.apply(); }"),
+        "an action cannot apply a table",
+    ),
+    # --- Tables
+    "unknown match kind": (
+        program(local="table t { key = { /*^*/hdr.data.a: exakt; } actions = { NoAction; } }"),
+        "match kind 'exakt' is not declared; did you mean 'exact'?",
+    ),
+    "selector": (
+        program(local="table t { key = { /*^*/hdr.data.a: selector; } actions = { NoAction; } }"),
+        "match kind 'selector' is not supported by p4soft; supported: exact, lpm, ternary, range",
+    ),
+    "wide range": (
+        program(local="table t { key = { /*^*/hdr.data.c: range; } actions = { NoAction; } }"),
+        "a range key of 32 bits; Tofino matches ranges of at most 20 bits",
+    ),
+    "two lpm keys": (
+        program(local="table /*^*/t { key = { hdr.data.a: lpm; hdr.data.b: lpm; } actions = { NoAction; } }"),
+        "table 't' has 2 lpm keys",
+    ),
+    "unknown action": (
+        program(local="table t { actions = { /*^*/sett; } }"),
+        "'sett' is not declared",
+    ),
+    "default not listed": (
+        program(local="action f() {} table t { actions = { f; } default_action = /*^*/NoAction(); }"),
+        "the default action 'NoAction' is not among the actions of 't': f",
+    ),
+    "action data missing": (
+        program(local="action f(bit<8> v) {} table t { actions = { f; } default_action = /*^*/f(); }"),
+        "action 'f' needs an argument for 'v'",
+    ),
+    "entry with wrong key": (
+        program(local=TABLE % "const entries = { /*^*/300: NoAction(); }"),
+        "300 does not fit in bit<8>",
+    ),
+    "mask for an exact key": (
+        program(local=TABLE % "const entries = { 1 /*^*/&&& 1: NoAction(); }"),
+        "an exact key needs one value",
+    ),
+    "same entry twice": (
+        program(local=TABLE % "const entries = { 1: NoAction(); /*^*/1: set(2); }"),
+        "this entry has the same key as an earlier one",
+    ),
+    "too many entries": (
+        program(local=TABLE % "size = 1; const entries = { 1: NoAction(); /*^*/2: NoAction(); }"),
+        "table 't' has 2 entries, but its size is 1",
+    ),
+    "unknown property": (
+        program(local=TABLE % "/*^*/implementation = 1;"),
+        "table property 'implementation' is not supported by p4soft; supported: key, actions",
+    ),
+    "case of no action": (
+        program("switch (t.apply().action_run) { /*^*/copy: { } }", local=TABLE % ""),
+        "this case is no action of table 't'; expected one of set, NoAction",
+    ),
+    # --- Externs
+    "unsupported extern": (
+        program(local="Lpf<bit<32>, bit<8>>(4) /*^*/filter;"),
+        "the extern Lpf is not supported by p4soft; supported: ",
+    ),
+    "unsupported hash": (
+        program(local="Hash<bit<16>>(HashAlgorithm_t.XOR16) /*^*/h;"),
+        "HashAlgorithm_t.XOR16 is not supported",
+    ),
+    "hash of half a byte": (
+        program("hdr.data.b = h.get(/*^*/{hdr.data.a[3:0]});", local="Hash<bit<16>>(HashAlgorithm_t.CRC16) h;"),
+        "these fields have 4 bits; expected whole bytes",
+    ),
+    "hash of a constant without width": (
+        program("hdr.data.b = h.get({/*^*/5});", local="Hash<bit<16>>(HashAlgorithm_t.CRC16) h;"),
+        "the width of this constant is not known here",
+    ),
+    "direct counter without table": (
+        program(local="DirectCounter<bit<64>>(CounterType_t.PACKETS) /*^*/c;"),
+        "'c' is attached to no table; write `counters = c;` in one",
+    ),
+    "direct counter outside its table": (
+        program(
+            "/*^*/c.count();",
+            local="DirectCounter<bit<64>>(CounterType_t.PACKETS) c;" + TABLE % "counters = c;",
+        ),
+        "'c' belongs to table 't'; use it in an action of that table",
+    ),
+    "packet length": (
+        program(parser=PARSER.replace("transition", "md.m32 = /*^*/pkt.length(); transition")),
+        "packet_in.length is not supported by p4soft; supported: extract, advance, lookahead",
+    ),
+    "emit of a number": (program(deparser="pkt.emit(/*^*/hdr.data.a);"), "emit needs headers, not bit<8>"),
+    "verify in a control": (program("/*^*/verify(true, error.NoMatch);"), "verify belongs in a parser"),
+    "mirror": (program("/*^*/ig_dprsr_md.mirror_type = 1;".replace("/*^*/ig_dprsr_md.", "ig_dprsr_md./*^*/")), "setting 'mirror_type' is not supported"),
+    # --- Parsers
+    "no start state": (
+        program(parser="    state begin { transition accept; }\n").replace("parser Ingress", "parser /*^*/Ingress"),
+        "parser 'IngressParser' has no state 'start'",
+    ),
+    "advance by bits": (program(parser=PARSER.replace("pkt.extract(hdr.data)", "pkt.advance(/*^*/4)")), "advance(4) is not supported"),
+    "select with wrong number of keys": (
+        program(parser=PARSER.replace("transition accept;", "transition select(hdr.data.kind) { /*^*/(1, 2): accept; }")),
+        "this case has 2 keys, select has 1",
+    ),
+    "value set": (
+        program(parser_local="/*^*/value_set<bit<8>>(4) vs;"),
+        "value_set is not supported by p4soft",
+    ),
+    # --- Pipelines
+    "no main": (PREAMBLE, "the program has no `main`"),
+    "blocks in the wrong order": (
+        program(blocks=("Ingress", "IngressParser", "IngressDeparser", "NoEgressParser", "NoEgress", "NoEgressDeparser")).replace("Pipeline(Ing", "Pipeline(/*^*/Ing"),
+        "'ingress_parser' of the pipeline is a control (Ingress), expected a parser",
+    ),
+    "headers differ": (
+        program(egress=EGRESS.replace("inout no_headers_t hdr, in no_metadata_t md", "inout headers_t hdr, in no_metadata_t md")).replace(
+            "NoEgressDeparser())", "/*^*/NoEgressDeparser())"
+        ),
+        "NoEgressDeparser uses headers_t where an earlier block of the pipeline uses no_headers_t",
+    ),
+    "wrong direction": (
+        program(egress=EGRESS.replace("control NoEgressDeparser(packet_out pkt, inout no_headers_t hdr", "control NoEgressDeparser(packet_out pkt, /*^*/in no_headers_t hdr")),
+        "parameter 'hdr' of NoEgressDeparser is 'in', expected 'inout'",
+    ),
+    "several pipes": (program().replace("Switch(pipe)", "Switch(pipe, /*^*/pipe)"), "a switch of several pipes is not supported"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_wrong_program(name: str, tmp_path: Path) -> None:
+    text, message = CASES[name]
+    path = tmp_path / "wrong.p4"
+    path.write_text(text)
+    with pytest.raises(P4Error) as error:
+        translate(path, [], {})
+    assert message in error.value.message
+    if MARK in text:
+        line, column = position_of_mark(text)
+        assert str(error.value).startswith(f"{path}:{line}:{column}: error: ")
+
+
+def test_base_program_is_right(tmp_path: Path) -> None:
+    """Otherwise the cases above could fail for another reason than theirs."""
+    path = tmp_path / "right.p4"
+    path.write_text(program("hdr.data.a = 1;", local=TABLE % "size = 4; const entries = { 1: set(2); }"))
+    translate(path, [], {})
+
+
+def test_command_line_reports_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wrong.p4"
+    path.write_text(PREAMBLE + METADATA + "control C() { apply { x = 1; } }\n")
+    assert main([str(path), "--output", str(tmp_path / "out")]) == 1
+    line = path.read_text().count("\n")
+    assert capsys.readouterr().err == f"{path}:{line}:23: error: 'x' is not declared\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_unreadable_file_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "none.p4"), "--output", str(tmp_path)]) == 2
+    assert "none.p4: No such file or directory" in capsys.readouterr().err
+
+
+def test_position_after_a_macro_is_that_of_its_use(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.p4"
+    path.write_text("#define FIELD hdr.data.nothing\n" + program("hdr.data.a = /*^*/FIELD;"))
+    with pytest.raises(P4Error) as error:
+        translate(path, [], {})
+    line, column = position_of_mark(path.read_text())
+    assert str(error.value).startswith(f"{path}:{line}:{column}: ")
+
+
+@pytest.mark.parametrize("length", range(0, 2200, 7))
+def test_truncated_program_is_an_error_and_no_traceback(length: int, tmp_path: Path) -> None:
+    text = program("hdr.data.a = 1;", local=TABLE % "size = 4;")
+    path = tmp_path / "cut.p4"
+    path.write_text(text[: len(text) - 20 - length])
+    assert main([str(path), "--output", str(tmp_path / "out")]) == 1
