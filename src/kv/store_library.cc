@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
+#include "common/parallel.h"
 #include "kv/clock.h"
 
 namespace turntable::kv {
@@ -20,6 +21,8 @@ namespace {
 
 // Change it when the layout on disk, the set of keys or the values for the same parameters change.
 constexpr int kFormatVersion = 1;
+// Building a small store is mostly waiting for the disk to sync: more threads than cores pay.
+constexpr std::size_t kBuilders = 4;
 
 json spec_json(const StoreSpec& spec) {
   return {{"format", kFormatVersion},
@@ -139,10 +142,12 @@ std::vector<StoreLibrary::Loaded> StoreLibrary::load(const StoreSpec& spec,
     }
     if (missing.empty()) return loaded;
     const auto keys = initial_keys(spec, missing, cancelled_);
-    for (std::size_t i = 0; i < missing.size(); ++i) {
+    const std::size_t reused = loaded.size();
+    loaded.resize(reused + missing.size());
+    parallel_for(missing.size(), kBuilders, [&](std::size_t i) {
       const fs::path directory = partition_path(root_, digest, missing[i]);
-      loaded.push_back(build(directory, spec, missing[i], keys[i]));
-    }
+      loaded[reused + i] = build(directory, spec, missing[i], keys[i]);
+    });
     return loaded;
   });
 }
