@@ -28,6 +28,10 @@ class CallbackModule(DefaultCallback):
     CALLBACK_TYPE = "stdout"
     CALLBACK_NAME = "progress"
 
+    def __init__(self):
+        super().__init__()
+        self._has_reported = False
+
     @property
     def _quiet(self) -> bool:
         return self._display.verbosity == 0
@@ -80,17 +84,17 @@ class CallbackModule(DefaultCallback):
         if "progress" in content:
             self._display.display(progress_line(content["progress"]))
         if "report" in content:
+            self._has_reported = True
             self._display.display(content["report"])
 
     def v2_playbook_on_stats(self, stats):
-        if not self._quiet or stats.failures or stats.dark:
+        # A run ends with its table, other playbooks with Ansible's recap.
+        if not self._quiet or stats.failures or stats.dark or not self._has_reported:
             super().v2_playbook_on_stats(stats)
 
 
 def progress_line(progress: dict) -> str:
-    """`iteration  3/16  workloada nocache 16  partitions 14+1  9,987 ops/s  utilization 0.999  1
-    min 20 s left`
-    """
+    """One attempt: how far the run is, what it measured (or why it failed), and how long is left."""
     total = str(progress["total"])
     partitions = "+".join(str(partition) for partition in progress["partitions"])
     head = (

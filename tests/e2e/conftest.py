@@ -1,0 +1,85 @@
+"""A testbed of its own, brought up once for all end-to-end tests and taken down after them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build"))
+PROGRAMS = (
+    "bin/nodectl",
+    "bin/supervisor",
+    "bin/softswitch",
+    "bin/kvserver",
+    "bin/kvclient",
+    "bin/workload-analyze",
+    "lib/p4/nocache.so",
+)
+
+TESTBED = {
+    "turntable_testbed_id": "tte2e",
+    "turntable_data_network": "198.18.240.0/24",
+    "turntable_control_network": "198.19.240.0/24",
+    "turntable_build_dir": str(BUILD),
+}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """An ended playbook and, if it was a run, what it left."""
+
+    status: int
+    output: str
+    results: Path
+
+    @property
+    def directory(self) -> Path:
+        return (self.results / "latest").resolve()
+
+    def rows(self) -> list[dict[str, str]]:
+        with (self.directory / "summary.csv").open(newline="", encoding="utf-8") as lines:
+            return list(csv.DictReader(lines))
+
+    def journal(self) -> list[dict]:
+        lines = (self.directory / "journal.ndjson").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+
+def playbook(name: str, results: Path, **extra_vars: object) -> Finished:
+    variables = json.dumps(TESTBED | {"turntable_results_dir": str(results)} | extra_vars)
+    program = Path(sys.executable).with_name("ansible-playbook")
+    done = subprocess.run(
+        [str(program), f"playbooks/{name}.yml", "-e", variables],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        env=os.environ | {"ANSIBLE_NOCOLOR": "1"},
+    )
+    return Finished(done.returncode, done.stdout + done.stderr, results)
+
+
+@pytest.fixture(scope="session")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory for results of a testbed that is up."""
+    if os.geteuid() != 0:
+        pytest.skip("end-to-end tests make network namespaces: run them as root")
+    missing = [name for name in PROGRAMS if not (BUILD / name).exists()]
+    if missing:
+        pytest.skip(f"{BUILD} lacks {', '.join(missing)}: run `make build` first")
+    results = tmp_path_factory.mktemp("results")
+    up = playbook("testbed_up", results)
+    assert up.status == 0, up.output
+    yield results
+    down = playbook("testbed_down", results, purge=True)
+    assert down.status == 0, down.output

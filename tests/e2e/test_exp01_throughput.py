@@ -1,0 +1,155 @@
+"""The main job on the embedded testbed: real programs, a short measurement, and the checks a user relies on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import REPOSITORY, Finished, playbook
+
+pytestmark = pytest.mark.e2e
+
+EXPERIMENT = "farreach/exp01_throughput"
+
+# design.md §6: the contract of summary.csv. Spelled out, so that a change of the code is noticed.
+COLUMNS = (
+    "experiment profile fidelity_class system method workload servers cache_size value_bytes theta "
+    "round capacity_ops_per_s aggregate_ops_per_s switch_ops_per_s server_ops_per_s "
+    "normalized_throughput imbalance_ratio predicted_normalized predicted_imbalance "
+    "trace_normalized trace_imbalance paper_normalized busiest_utilization latency_mean_us "
+    "latency_p50_us latency_p90_us latency_p95_us latency_p99_us latency_p999_us iterations_ok "
+    "iterations_failed retries verdict"
+).split()
+
+
+@pytest.fixture(scope="module")
+def smoke(testbed: Path) -> Finished:
+    return playbook(EXPERIMENT, testbed, profile="smoke")
+
+
+def test_smoke_run_is_valid(smoke: Finished) -> None:
+    assert smoke.status == 0, smoke.output
+    (row,) = smoke.rows()
+    assert list(row) == COLUMNS
+    assert row["verdict"] == "valid"
+    assert (row["iterations_ok"], row["iterations_failed"], row["retries"]) == ("16", "0", "0")
+
+
+def test_smoke_run_shows_prediction_paper_and_measurement(smoke: Finished) -> None:
+    # Predictions: FarReach reference §5.5. A one-second window sees 5,000 operations of the
+    # bottleneck, so its share has a standard error of 1.4 %: 6 % is four of them.
+    (row,) = smoke.rows()
+    assert float(row["predicted_normalized"]) == pytest.approx(11.10, abs=0.01)
+    assert float(row["predicted_imbalance"]) == pytest.approx(1.761, abs=0.001)
+    assert float(row["paper_normalized"]) == 11.03
+    trace = float(row["trace_normalized"])
+    assert float(row["normalized_throughput"]) == pytest.approx(trace, rel=0.06)
+    assert float(row["aggregate_ops_per_s"]) == pytest.approx(trace * 5000, rel=0.08)
+    assert all(text in smoke.output for text in ("predict", "trace", "paper", "measured"))
+
+
+def test_every_iteration_is_in_the_journal_with_its_files(smoke: Finished) -> None:
+    attempts = smoke.journal()
+    assert [attempt["iteration"] for attempt in attempts] == list(range(16))
+    for attempt in attempts:
+        where = f"raw/{attempt['cell']}/r0/i{attempt['iteration']}/a1"
+        assert attempt["status"] == "ok"
+        assert {"switch0.json", "server0.json", "client0.json", "client1.json"} <= set(
+            attempt["files"]
+        )
+        assert all((smoke.directory / where / name).exists() for name in attempt["files"])
+        assert attempt["overhead_s"] > 0
+
+
+def test_manifest_says_what_ran(smoke: Finished) -> None:
+    manifest = json.loads((smoke.directory / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["fidelity_class"] == "emulated"
+    assert {"bin/kvserver", "bin/kvclient", "bin/softswitch"} <= set(manifest["binaries"])
+    assert "lib/p4/nocache.so" in manifest["p4_programs"]
+    assert manifest["machine"]["kernel"]
+
+
+def test_summary_comes_from_raw_files_alone(smoke: Finished) -> None:
+    summary = smoke.directory / "summary.csv"
+    before = summary.read_bytes()
+    summary.unlink()
+    command = [sys.executable, "-m", "turntable", "summarize", str(smoke.directory)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert summary.read_bytes() == before
+
+
+def test_no_node_is_left(smoke: Finished) -> None:
+    names = ("supervisor", "softswitch", "kvserver", "kvclient")
+    left = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = command.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if any("/tte2e/" in word for word in words) and any(n in words[0] for n in names):
+            left.append(words)
+    assert left == []
+
+
+def test_continuing_a_finished_run_measures_nothing(smoke: Finished, testbed: Path) -> None:
+    before = smoke.journal()
+    again = playbook(EXPERIMENT, testbed, profile="smoke", run=smoke.directory.name)
+    assert again.status == 0, again.output
+    assert "0 of 16 iterations to measure" in again.output
+    assert again.journal() == before
+
+
+def test_other_parameters_do_not_continue_a_run(smoke: Finished, testbed: Path) -> None:
+    other = playbook(EXPERIMENT, testbed, profile="smoke", run=smoke.directory.name, theta=0.9)
+    assert other.status != 0
+    assert "theta was 0.99, is 0.9" in other.output
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [{"capacity_ops_per_s": 0}, {"switch_processing_delay_ns": 200_000}],
+    ids=["no capacity", "slow switch"],
+)
+def test_servers_that_are_not_the_bottleneck_make_a_run_invalid(
+    testbed: Path, cause: dict[str, int]
+) -> None:
+    short = {"profile": "smoke", "servers": 4, "measure_s": 0.5, **cause}
+    judged = playbook(EXPERIMENT, testbed, **short, fail_on_invalid=False)
+    assert judged.status == 0, judged.output
+    (row,) = judged.rows()
+    assert row["verdict"].startswith("invalid: the servers were not the bottleneck")
+    # The dimensionless result alone would not have told.
+    assert float(row["normalized_throughput"]) > 2
+
+
+def test_invalid_run_fails_unless_told_otherwise(testbed: Path) -> None:
+    short = {"profile": "smoke", "servers": 2, "measure_s": 0.2, "capacity_ops_per_s": 0}
+    judged = playbook(EXPERIMENT, testbed, **short)
+    assert judged.status != 0
+    assert "the servers were not the bottleneck" in judged.output
+    assert judged.rows()[0]["verdict"].startswith("invalid")
+
+
+@pytest.mark.parametrize(
+    ("extra_vars", "message"),
+    [
+        ({"worload": "workloada"}, "did you mean 'workload'"),
+        ({"servers": 17}, "one of 2, 4, 8, 16"),
+        ({"method": "netcache"}, "one of nocache"),
+        ({"profile": "smoek"}, "did you mean 'smoke'"),
+        ({"profile": "smoke", "clients": 127}, "a multiple of 2, the number of client hosts"),
+        ({"profile": "smoke", "warmup_s": 0.01}, "at least 2 * clients / capacity_ops_per_s"),
+    ],
+)
+def test_bad_input_ends_before_anything_is_touched(
+    testbed: Path, tmp_path: Path, extra_vars: dict, message: str
+) -> None:
+    refused = playbook(EXPERIMENT, tmp_path, **extra_vars)
+    assert refused.status != 0
+    assert message in " ".join(refused.output.split())
+    assert list(tmp_path.iterdir()) == []
