@@ -2,10 +2,10 @@
 """Closed-loop UDP pairs/s through the software switch, beside a plain AF_PACKET forwarder.
 
 Builds three network namespaces (client, switch, server) joined by two veth pairs, and runs both
-forwarders in turn, on the same links, under the same load; the order changes every round. Prints
-every run, the medians and their ratio.
+forwarders in turn, on the same links, under the same load of key-value packets; the order changes
+every round. Prints every run, the medians and their ratio.
 
-    sudo python3 bench/switch_forwarding.py [--build build] [--rounds 5] [--outstanding 256]
+    sudo python3 bench/switch_forwarding.py [--build build] [--rounds 9] [--outstanding 256]
 
 Exit status: 0, or 1 when the ratio of the medians is below --minimum. Needs root, iproute2 and the
 built programs.
@@ -29,7 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 SIOCETHTOOL = 0x8946
@@ -38,7 +38,9 @@ CLONE_NEWNET = 0x40000000
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "198.19.254.1", "198.19.254.2"
 CLIENT_MAC, SERVER_MAC = "02:00:00:00:fe:01", "02:00:00:00:fe:02"
-UDP_PORT = 7000
+UDP_PORT = 1152  # key-value traffic (docs/architecture.md §3), which both forwarders carry alike
+GETREQ, GETRES = "0030", "0009"
+KEY_BYTES = 16
 READY_DEADLINE_S = 20
 
 
@@ -144,6 +146,44 @@ def wait_ready(process: subprocess.Popen[str], what: str) -> None:
         raise RuntimeError(f"{what} ended before it was ready; its message is above")
 
 
+@dataclass(frozen=True)
+class Run:
+    """What one run gave. The processor time depends less than the rate on what else is running."""
+
+    pairs_per_s: float
+    cpu_us_per_pair: float  # of the forwarder
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of all threads (first field of schedstat, ns)."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) * 1e-9
+
+
+def key_value_tables() -> list[dict[str, object]]:
+    """One partition at the server; p4/shared says what the tables do."""
+    whole = {"key": {"slot": {"low": 0, "high": 32767}}, "priority": 0}
+    server = {"mac": SERVER_MAC, "ip": SERVER_ADDRESS, "udp_port": UDP_PORT}
+    tables = (
+        ("request_partition", "to_server", whole, {"port": 2, **server}),
+        ("answer_partition", "from_first_server", whole, server),
+        ("forwarding", "forward", route(CLIENT_ADDRESS), {"port": 1, "mac": CLIENT_MAC}),
+        ("forwarding", "forward", route(SERVER_ADDRESS), {"port": 2, "mac": SERVER_MAC}),
+    )
+    return [
+        {"op": "insert", "table": table_name(block), "action": action, "data": data, **match}
+        for block, action, match, data in tables
+    ]
+
+
+def table_name(block: str) -> str:
+    return f"pipe.SwitchIngress.{block}.{'ipv4_lpm' if block == 'forwarding' else block}"
+
+
+def route(address: str) -> dict[str, object]:
+    return {"key": {"dst_addr": {"value": address, "prefix_len": 32}}}
+
+
 class Bench:
     """One load through one of the two forwarders."""
 
@@ -153,16 +193,16 @@ class Bench:
         self.bin = options.build / "bin"
 
     @contextlib.contextmanager
-    def plain(self) -> Iterator[None]:
+    def plain(self) -> Iterator[subprocess.Popen[str]]:
         ports = "--port to_client --port to_server"
         rules = f"--forward {CLIENT_MAC}=to_client --forward {SERVER_MAC}=to_server"
         argv = [str(self.bin / "plain-forwarder"), *ports.split(), *rules.split()]
         with running(self.topology.switch, argv) as process:
             wait_ready(process, "plain-forwarder")
-            yield
+            yield process
 
     @contextlib.contextmanager
-    def softswitch(self) -> Iterator[None]:
+    def softswitch(self) -> Iterator[subprocess.Popen[str]]:
         with tempfile.TemporaryDirectory(prefix="switch-bench-") as directory:
             ports = "--port 1=to_client --port 2=to_server"
             where = ["--directory", directory, "--program", str(self.options.program)]
@@ -170,16 +210,15 @@ class Bench:
             argv = [str(self.bin / "softswitch"), *where, *ports.split(), *polling]
             with running(self.topology.switch, argv) as process:
                 self.nodectl(directory, process, self.requests())
-                yield
+                yield process
                 self.check_drops(self.nodectl(directory, process, [{"command": "port_stats"}]))
 
     def requests(self) -> list[dict[str, object]]:
-        if self.options.setup:
-            return json.loads(self.options.setup.read_text())
-        return [
-            {"command": "forward", "args": {"mac": mac, "port": port}}
-            for mac, port in ((CLIENT_MAC, 1), (SERVER_MAC, 2))
-        ]
+        """What the program needs to carry the load."""
+        if self.options.program.stem == "static_forwarder":
+            hosts = ((CLIENT_MAC, 1), (SERVER_MAC, 2))
+            return [{"command": "forward", "args": {"mac": m, "port": p}} for m, p in hosts]
+        return [{"command": "table_write", "args": {"updates": key_value_tables()}}]
 
     def nodectl(
         self, directory: str, process: subprocess.Popen[str], requests: list[dict[str, object]]
@@ -200,26 +239,31 @@ class Bench:
             if dropped:
                 print(f"  softswitch port {port['port']} dropped {dropped}")
 
-    def measure(self, forwarder: str) -> float:
-        """Pairs per second; a run that loses requests is no result."""
+    def measure(self, forwarder: str) -> Run:
+        """One run; one that loses requests is no result."""
         load = str(self.bin / "udp-pingpong")
         where = f"--address {SERVER_ADDRESS} --udp-port {UDP_PORT}".split()
+        # A mark behind the operation header tells late answers apart.
         shape = (
-            f"--outstanding {self.options.outstanding} --flows {self.options.flows}"
+            f"--prefix-hex {GETREQ} --mark-offset {len(GETREQ) // 2 + KEY_BYTES}"
+            f" --outstanding {self.options.outstanding} --flows {self.options.flows}"
             f" --seconds {self.options.seconds}"
         )
+        server_argv = [load, "server", *where, "--prefix-hex", GETRES]
         enter = ["ip", "netns", "exec", self.topology.client]
         client = [*enter, load, "client", *where, *shape.split()]
         with (
-            getattr(self, forwarder)(),
-            running(self.topology.server, [load, "server", *where]) as server,
+            getattr(self, forwarder)() as process,
+            running(self.topology.server, server_argv) as server,
         ):
             wait_ready(server, "udp-pingpong server")
+            before = cpu_seconds(process.pid)
             done = subprocess.run(client, capture_output=True, text=True, check=True)
+            used = cpu_seconds(process.pid) - before
         result = json.loads(done.stdout)
         if result["lost"] or not result["pairs"]:
             raise RuntimeError(f"{forwarder}: {result['lost']} requests lost: {result}")
-        return float(result["pairs_per_s"])
+        return Run(result["pairs_per_s"], used * 1e6 / result["pairs_in_all"])
 
 
 def wait_for_socket(path: Path, process: subprocess.Popen[str]) -> None:
@@ -238,10 +282,11 @@ def wait_for_socket(path: Path, process: subprocess.Popen[str]) -> None:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, default=Path("build"), help="build directory")
-    parser.add_argument("--program", type=Path, help="default: BUILD/lib/bench/static_forwarder.so")
-    parser.add_argument("--setup", type=Path, help="JSON array of requests for another program")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2.0, help="measured time of each run")
+    parser.add_argument(
+        "--program", default="nocache", help="P4 program, or static_forwarder: no tables at all"
+    )
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=1.0, help="measured time of each run")
     parser.add_argument("--outstanding", type=int, default=256)
     parser.add_argument("--flows", type=int, default=8)
     parser.add_argument("--busy-poll-ns", type=int, default=0)
@@ -249,8 +294,24 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--prefix", default=f"ttbench{os.getpid()}", help="of the namespaces")
     parser.add_argument("--json", type=Path, help="write the numbers there")
     options = parser.parse_args()
-    options.program = options.program or options.build / "lib/bench/static_forwarder.so"
+    directory = "bench" if options.program == "static_forwarder" else "p4"
+    options.program = options.build / "lib" / directory / f"{options.program}.so"
     return options
+
+
+def median_of(runs: list[Run]) -> Run:
+    return Run(
+        statistics.median(run.pairs_per_s for run in runs),
+        statistics.median(run.cpu_us_per_pair for run in runs),
+    )
+
+
+def show(title: str, runs: dict[str, Run]) -> None:
+    texts = (
+        f"{name} {run.pairs_per_s:>9,.0f} pairs/s {run.cpu_us_per_pair:5.2f} us CPU/pair"
+        for name, run in runs.items()
+    )
+    print(f"{title}: {'   '.join(texts)}", flush=True)
 
 
 def main() -> int:
@@ -259,7 +320,7 @@ def main() -> int:
         print("switch_forwarding.py: needs root, for network namespaces; run it with sudo")
         return 2
     topology = Topology(options.prefix)
-    runs: dict[str, list[float]] = {"plain": [], "softswitch": []}
+    runs: dict[str, list[Run]] = {"plain": [], "softswitch": []}
     try:
         topology.build()
         bench = Bench(options, topology)
@@ -267,18 +328,16 @@ def main() -> int:
             order = list(runs) if number % 2 == 0 else list(reversed(runs))
             for forwarder in order:
                 runs[forwarder].append(bench.measure(forwarder))
-            line = "   ".join(f"{name} {values[-1]:>9,.0f}" for name, values in runs.items())
-            print(f"round {number + 1}: {line}  pairs/s", flush=True)
+            show(f"round {number + 1}", {name: values[-1] for name, values in runs.items()})
     finally:
         topology.remove()
-    medians = {name: statistics.median(values) for name, values in runs.items()}
-    ratio = medians["softswitch"] / medians["plain"]
-    print(
-        f"median:  plain {medians['plain']:>9,.0f}   softswitch {medians['softswitch']:>9,.0f}"
-        f"  pairs/s   ratio {ratio:.3f} (expected at least {options.minimum})"
-    )
+    medians = {name: median_of(values) for name, values in runs.items()}
+    show("median", medians)
+    ratio = medians["softswitch"].pairs_per_s / medians["plain"].pairs_per_s
+    print(f"softswitch / plain = {ratio:.3f} pairs/s (expected at least {options.minimum})")
     if options.json:
-        options.json.write_text(json.dumps({"runs": runs, "medians": medians, "ratio": ratio}))
+        report = {name: [asdict(run) for run in values] for name, values in runs.items()}
+        options.json.write_text(json.dumps({"runs": report, "ratio": ratio}, indent=2))
     return 0 if ratio >= options.minimum else 1
 
 

@@ -6,8 +6,10 @@
 //
 // The client keeps `outstanding` requests under way, spread evenly over `flows` sockets (source
 // ports): every answer releases the next request of its flow. A flow that hears nothing for
-// `timeout-ms` counts what it waits for as lost and sends anew. Prints one JSON object: pairs
-// answered in the window, its length, pairs per second, losses.
+// `timeout-ms` counts what it waits for as lost and sends anew; what is unanswered after the end is
+// lost too, so `lost` is 0 only if nothing was. Prints one JSON object: pairs answered in the
+// window, the window's length in seconds, their quotient, pairs in all (with warm-up and end),
+// requests lost.
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -40,7 +42,19 @@ struct Options {
   double seconds = 3;
   int timeout_ms = 200;
   std::size_t payload_bytes = 64;
+  std::size_t mark_offset = 0;  // where the client keeps 8 bytes that the server has to give back
+  std::string prefix_hex;  // first bytes of every datagram sent, for programs that look into them
 };
+
+// Bytes of a hexadecimal text.
+std::vector<std::uint8_t> prefix_of(const Options& options) {
+  const std::string& hex = options.prefix_hex;
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<std::uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
+  if (bytes.size() > kMaxPayload) throw std::runtime_error("--prefix-hex is too long");
+  return bytes;
+}
 
 sockaddr_in address_of(const Options& options) {
   sockaddr_in address{};
@@ -95,6 +109,7 @@ struct Batch {
     throw errno_error("cannot bind to " + options.address);
   std::cout << "ready" << std::endl;
   const auto batch = std::make_unique<Batch>();
+  const std::vector<std::uint8_t> prefix = prefix_of(options);
   pollfd polled{socket.get(), POLLIN, 0};
   while (true) {
     ::poll(&polled, 1, -1);
@@ -102,6 +117,7 @@ struct Batch {
     for (int i = 0; i < received; ++i) {
       const auto index = static_cast<std::size_t>(i);
       batch->vectors[index].iov_len = batch->messages[index].msg_len;
+      std::copy(prefix.begin(), prefix.end(), batch->payloads[index].begin());
     }
     if (received > 0) batch->send(socket.get(), static_cast<unsigned>(received));
   }
@@ -110,7 +126,7 @@ struct Batch {
 class Client {
  public:
   explicit Client(const Options& options)
-      : options_(options), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+      : options_(options), prefix_(prefix_of(options)), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
     const sockaddr_in address = address_of(options);
     for (unsigned i = 0; i < options.flows; ++i) {
       Flow& flow = flows_.emplace_back();
@@ -132,11 +148,12 @@ class Client {
       send_requests(flow, flow.quota);
     }
     run_for(options_.warmup_s);
-    pairs_ = 0;
+    const std::uint64_t before = pairs_;
     const double seconds = run_for(options_.seconds);
-    const std::uint64_t pairs = pairs_;
+    const std::uint64_t pairs = pairs_ - before;
     drain();
     return {{"pairs", pairs},
+            {"pairs_in_all", pairs_},
             {"seconds", seconds},
             {"pairs_per_s", static_cast<double>(pairs) / seconds},
             {"lost", lost_}};
@@ -186,7 +203,8 @@ class Client {
     unsigned current = 0;
     for (int i = 0; i < received; ++i) {
       std::uint64_t epoch = 0;
-      std::memcpy(&epoch, batch_.payloads[static_cast<std::size_t>(i)].data(), sizeof(epoch));
+      const auto& payload = batch_.payloads[static_cast<std::size_t>(i)];
+      std::memcpy(&epoch, payload.data() + options_.mark_offset, sizeof(epoch));
       current += epoch == flow.epoch;
     }
     pairs_ += current;
@@ -199,7 +217,9 @@ class Client {
     while (count > 0) {
       const unsigned now = std::min<unsigned>(count, kBatch);
       for (std::size_t i = 0; i < now; ++i) {
-        std::memcpy(batch_.payloads[i].data(), &flow.epoch, sizeof(flow.epoch));
+        auto& payload = batch_.payloads[i];
+        std::copy(prefix_.begin(), prefix_.end(), payload.begin());
+        std::memcpy(payload.data() + options_.mark_offset, &flow.epoch, sizeof(flow.epoch));
         batch_.vectors[i] = {batch_.payloads[i].data(), options_.payload_bytes};
         batch_.messages[i].msg_hdr = {};
         batch_.messages[i].msg_hdr.msg_iov = &batch_.vectors[i];
@@ -223,6 +243,7 @@ class Client {
   }
 
   Options options_;
+  std::vector<std::uint8_t> prefix_;
   UniqueFd epoll_;
   std::deque<Flow> flows_;
   Batch batch_;
@@ -244,6 +265,7 @@ int main(int argc, char** argv) {
     CLI::App* command = app.add_subcommand(name, text);
     command->add_option("--address", options.address)->required();
     command->add_option("--udp-port", options.udp_port)->capture_default_str();
+    command->add_option("--prefix-hex", options.prefix_hex, "first bytes of every datagram sent");
     return command;
   };
   const CLI::App* server = common("server", "echo every datagram");
@@ -253,6 +275,7 @@ int main(int argc, char** argv) {
   client->add_option("--warmup", options.warmup_s, "seconds");
   client->add_option("--seconds", options.seconds)->check(CLI::PositiveNumber);
   client->add_option("--timeout-ms", options.timeout_ms)->check(CLI::PositiveNumber);
+  client->add_option("--mark-offset", options.mark_offset)->check(CLI::Range(0, 1464));
   client->add_option("--payload-bytes", options.payload_bytes)->check(CLI::Range(8, 1472));
   CLI11_PARSE(app, argc, argv);
   try {
