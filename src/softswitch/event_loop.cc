@@ -87,9 +87,8 @@ void EventLoop::receive_from(Port& port) {
 }
 
 // New frames go to the front: those released last are used first, while they are in the cache. With
-// no frame free, what the traffic manager holds has to leave first; the kernel queues meanwhile.
+// no frame free nothing is received, and the kernel queues, until flush() has released some.
 void EventLoop::refill() {
-  if (receive_frames_.empty() && pool_.available() == 0) pipeline_.flush();
   const std::size_t wanted = std::min(kBatch - receive_frames_.size(), pool_.available());
   receive_frames_.insert(receive_frames_.begin(), wanted, nullptr);
   for (std::size_t i = 0; i < wanted; ++i) receive_frames_[i] = pool_.acquire();

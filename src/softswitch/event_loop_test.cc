@@ -29,7 +29,7 @@ class EventLoopTest : public ::testing::Test {
       fakes_.push_back(port.get());
       ports_.add(std::move(port));
     }
-    pool_ = std::make_unique<FramePool>(2 * kBatch);
+    pool_ = std::make_unique<FramePool>(kBatch);  // the least there may be
     pipeline_ = std::make_unique<Pipeline>(program_, ports_, *pool_);
     loop_ = std::make_unique<EventLoop>(ports_, *pool_, *pipeline_);
     control_ = std::make_unique<SwitchControl>(program_, ports_, *pipeline_, *loop_);
