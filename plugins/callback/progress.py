@@ -94,7 +94,7 @@ class CallbackModule(DefaultCallback):
 
 
 def progress_line(progress: dict) -> str:
-    """One attempt: how far the run is, what it measured (or why it failed), and how long is left."""
+    """One attempt: how far the run is, what it measured or why it failed, how long is left."""
     total = str(progress["total"])
     partitions = "+".join(str(partition) for partition in progress["partitions"])
     head = (
