@@ -27,6 +27,7 @@ function(turntable_p4_program name)
   set_target_properties(p4_${name} PROPERTIES
     PREFIX "" OUTPUT_NAME "${name}" LIBRARY_OUTPUT_DIRECTORY "${TURNTABLE_P4_OUTPUT_DIRECTORY}")
   target_link_libraries(p4_${name} PRIVATE turntable_dataplane)
-  # Generated code names every parameter and key, used or not.
-  target_compile_options(p4_${name} PRIVATE -Wno-unused -Wno-unused-parameter -Wno-shadow)
+  # Generated code names every parameter and key, used or not, and compares as the program does.
+  target_compile_options(p4_${name} PRIVATE -Wno-unused -Wno-unused-parameter -Wno-shadow
+                                              -Wno-tautological-compare -Wno-type-limits)
 endfunction()

@@ -1,12 +1,71 @@
-"""Import paths: src/ for the translator, this directory and tests/ for helpers.
+"""Import paths, and `load`: translates, compiles and runs a program under test.
 
 This directory is no package, because a package `p4soft` here would hide the one under test.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS), str(TESTS / "p4soft")]
+REPOSITORY = TESTS.parent
+sys.path[:0] = [str(REPOSITORY / "src"), str(TESTS), str(TESTS / "p4soft")]
+
+from p4soft.cli import translate  # noqa: E402
+from packet.targets import MemoryTarget  # noqa: E402
+
+Load = Callable[[str], MemoryTarget]
+
+
+@pytest.fixture(scope="session")
+def build_dir() -> Path:
+    path = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build"))
+    if not (path / "bin" / "p4run").exists():
+        pytest.fail(f"no p4run in {path}/bin; run `make build` or set TURNTABLE_BUILD_DIR")
+    return path
+
+
+def compile_program(text: str, directory: Path, build_dir: Path) -> Path:
+    """The shared library of a program's text. Not optimised: the compiler's time counts here."""
+    name = "p" + hashlib.sha256(text.encode()).hexdigest()[:12]
+    library = directory / f"{name}.so"
+    if library.exists():
+        return library
+    source = directory / f"{name}.p4"
+    source.write_text(text)
+    code, _ = translate(source, [], {})
+    generated = directory / f"{name}.cpp"
+    generated.write_text(code)
+    runtime = build_dir / "src" / "dataplane" / "libturntable_dataplane.a"
+    sanitizers = os.environ.get("TURNTABLE_P4_TEST_FLAGS", "").split()
+    subprocess.run(
+        ["c++", "-std=c++20", "-O0", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wno-unused",
+         "-Wno-unused-parameter", "-Wno-tautological-compare", "-Wno-type-limits", "-Werror", *sanitizers, f"-I{REPOSITORY / 'src'}",
+         str(generated), str(runtime), "-o", str(library)],
+        check=True,
+    )  # fmt: skip
+    return library
+
+
+@pytest.fixture(scope="session")
+def load(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
+    """A running instance of a program; one per text and session, so tests must clear what they write."""
+    directory = tmp_path_factory.mktemp("programs")
+    running: dict[str, MemoryTarget] = {}
+
+    def loaded(text: str) -> MemoryTarget:
+        if text not in running:
+            library = compile_program(text, directory, build_dir)
+            running[text] = MemoryTarget(build_dir / "bin" / "p4run", library)
+        return running[text]
+
+    yield loaded
+    for target in running.values():
+        target.close()
