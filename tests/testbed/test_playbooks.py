@@ -171,6 +171,17 @@ def test_killed_up_is_removed_by_down_and_repaired_by_up(testbed: Testbed) -> No
     assert changed(testbed.playbook("testbed_up").stdout) == 0
 
 
+def test_down_removes_the_name_of_an_interrupted_creation(testbed: Testbed) -> None:
+    """An empty file in /run/netns: named, but its namespace not yet mounted on it."""
+    name = Path("/run/netns", testbed.namespace("client0"))
+    name.parent.mkdir(exist_ok=True)
+    name.touch()
+    assert testbed.playbook("testbed_down", "--check").returncode == 0
+    assert name.exists()
+    assert changed(testbed.playbook("testbed_down").stdout) == 1
+    assert testbed.fingerprint() == EMPTY
+
+
 def interrupt_up(testbed: Testbed) -> None:
     """SIGKILL to the playbook as soon as the first namespace is there.
 

@@ -104,7 +104,7 @@ def find() -> list[Found]:
     found: dict[int, Found] = {}
     for path, name in _candidates():
         inode = inode_of(path)
-        if inode is None or inode in found or inode == inode_of(ROOT):
+        if inode is None or inode in found:
             continue
         marker = _read_marker(path)
         if marker:
