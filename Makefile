@@ -12,7 +12,9 @@ WORKLOAD ?= workloada
 
 # The environment's programs come first, for CMake's search for Python too.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env PATH=$(PATH))
+# Ansible refuses to run under another encoding.
+export LC_ALL := C.UTF-8
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env "PATH=$(PATH)" LC_ALL=$(LC_ALL))
 PLAYBOOK := $(AS_ROOT) ansible-playbook
 
 help: ## This list
