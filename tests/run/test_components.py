@@ -1,0 +1,168 @@
+"""Requests of each phase, and where logical servers are placed."""
+
+from __future__ import annotations
+
+import pytest
+
+from turntable_core import components, switch_tables
+from turntable_core import testbed as inventory
+from turntable_core.components import Context
+from turntable_core.errors import InputError, TurntableError
+from turntable_core.placement import place_of, slots_of
+from turntable_core.spec import Scale
+
+from .test_plan import make_plan
+
+
+def hostvars() -> dict[str, dict]:
+    common = {
+        "turntable_testbed_id": "t",
+        "turntable_fidelity_class": "emulated",
+        "turntable_bin_dir": "/bin",
+        "turntable_p4_dir": "/p4",
+    }
+    variables = {}
+    for index, name in enumerate(("switch0", "client0", "client1", "server0", "server1")):
+        variables[name] = common | {
+            "turntable_run_dir": f"/run/{name}",
+            "turntable_state_dir": f"/state/{name}",
+            "turntable_data_address": f"198.18.0.{index}",
+            "turntable_data_mac": f"02:00:00:00:00:0{index}",
+            "turntable_switch_port": index - 1,
+            "turntable_switch_interface": f"p{index - 1}",
+        }
+    variables["switch0"] |= {
+        "turntable_switch_target": "soft",
+        "turntable_cpu_port": 64,
+        "turntable_cpu_interface": "cpu",
+    }
+    variables["client1"]["turntable_node_nice"] = -15
+    return variables
+
+
+GROUPS = {
+    "switches": ["switch0"],
+    "clients": ["client0", "client1"],
+    "servers": ["server0", "server1"],
+}
+
+
+@pytest.fixture
+def testbed() -> inventory.Testbed:
+    return inventory.read_testbed(hostvars(), GROUPS)
+
+
+@pytest.fixture
+def context(testbed: inventory.Testbed, scale: Scale) -> Context:
+    """Iteration 3 of a rotation over 4 partitions whose bottleneck is 2: partitions 2 and 3."""
+    plan = make_plan(scale)
+    turn = plan.turns[0]
+    return Context(testbed, plan, turn, turn.iterations[3], start_at_ns=10_000_000_000)
+
+
+def test_places_are_those_of_the_artifact() -> None:
+    # FarReach reference §1.3: 1152 + r below the bottleneck, 1152 + r - 1 above it.
+    places = [place_of(partition, bottleneck=2) for partition in range(4)]
+    assert [(place.server, place.udp_port) for place in places] == [
+        (1, 1152), (1, 1153), (0, 1152), (1, 1154),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("servers", [2, 16, 128])
+def test_slots_are_covered_once(servers: int) -> None:
+    slots = [
+        slot
+        for p in range(servers)
+        for slot in range(slots_of(p, servers)[0], slots_of(p, servers)[1] + 1)
+    ]
+    assert slots == list(range(32768))
+
+
+def test_slot_of_the_hottest_key_is_in_its_partition() -> None:
+    # FarReach reference §5.2: slot 30317, partitions 14/29/59/118 at 16/32/64/128 servers.
+    for servers, partition in ((16, 14), (32, 29), (64, 59), (128, 118)):
+        low, high = slots_of(partition, servers)
+        assert low <= 30317 <= high
+
+
+def test_prepare_asks_servers_and_clients_for_the_same_placement(context: Context) -> None:
+    batches = components.batches(["kvserver", "kvclient", "softswitch"], "prepare", context)
+    servers = {host: batches[host][0].args["logical_servers"] for host in ("server0", "server1")}
+    assert servers == {
+        "server0": [{"partition": 2, "udp_port": 1152}],
+        "server1": [{"partition": 3, "udp_port": 1154}],
+    }
+    clients = [batches[host][0].args for host in ("client0", "client1")]
+    assert [(c["first_client"], c["clients"], c["partitions"]) for c in clients] == [
+        (0, 4, [2, 3]), (4, 4, [2, 3]),
+    ]  # fmt: skip
+    assert {c["server_address"] for c in clients} == {"198.18.0.3"}
+    assert clients[0]["workload"] == batches["server0"][0].args["workload"]
+    assert [request.command for request in batches["switch0"]] == [
+        "counter_clear",
+        "port_stats_clear",
+    ]
+
+
+def test_iteration_zero_leaves_the_second_server_alone(context: Context) -> None:
+    first = Context(context.testbed, context.plan, context.turn, context.turn.iterations[0])
+    batches = components.batches(["kvserver"], "prepare", first)
+    assert list(batches) == ["server0"]
+
+
+def test_window_begins_after_the_warm_up(context: Context) -> None:
+    batches = components.batches(["kvserver", "kvclient"], "begin", context)
+    assert batches["server1"][0].args == {
+        "measure_from_ns": 11_000_000_000,
+        "measure_until_ns": 12_000_000_000,
+    }
+    assert batches["client0"][0].args["start_at_ns"] == 10_000_000_000
+    assert batches["client0"][0].args["warmup_ns"] == 1_000_000_000
+
+
+def test_configure_loads_the_bottleneck_on_one_host_and_the_rest_on_the_other(
+    context: Context,
+) -> None:
+    batches = components.batches(["kvserver"], "configure", context)
+    assert batches["server0"][0].args["partitions"] == [2]
+    assert batches["server1"][0].args["partitions"] == [0, 1, 3]
+
+
+def test_switch_sends_each_partition_to_its_server(testbed: inventory.Testbed) -> None:
+    updates = switch_tables.of_turn(testbed, servers=4, bottleneck=2)
+    requests = [u for u in updates if u["op"] == "insert" and u["table"] == switch_tables.REQUESTS]
+    placed = [
+        (u["key"]["slot"], *(u["data"][key] for key in ("port", "ip", "udp_port")))
+        for u in requests
+    ]
+    assert placed == [
+        ({"low": 0, "high": 8191}, 3, "198.18.0.4", 1152),
+        ({"low": 8192, "high": 16383}, 3, "198.18.0.4", 1153),
+        ({"low": 16384, "high": 24575}, 2, "198.18.0.3", 1152),
+        ({"low": 24576, "high": 32767}, 3, "198.18.0.4", 1154),
+    ]  # fmt: skip
+    answers = [u for u in updates if u["op"] == "insert" and u["table"] == switch_tables.ANSWERS]
+    assert {(u["data"]["ip"], u["data"]["udp_port"]) for u in answers} == {("198.18.0.3", 1152)}
+    assert [u["op"] for u in updates[:3]] == ["clear"] * 3
+
+
+def test_nodes_run_at_the_hosts_priority(context: Context) -> None:
+    batches = components.batches(["kvclient"], "start", context)
+    assert batches["client0"][0].args["argv"][0] == "/bin/kvclient"
+    assert batches["client1"][0].args["argv"][:4] == ["nice", "-n", "-15", "/bin/kvclient"]
+
+
+def test_unknown_component_and_verb_are_errors(context: Context) -> None:
+    with pytest.raises(TurntableError, match=r"component 'kvservre': there is no"):
+        components.batches(["kvservre"], "start", context)
+    with pytest.raises(TurntableError, match=r"component 'kvserver' has no verb 'strat'"):
+        components.batches(["kvserver"], "strat", context)
+
+
+def test_missing_inventory_values_are_named() -> None:
+    variables = hostvars()
+    del variables["server1"]["turntable_data_mac"]
+    with pytest.raises(InputError, match=r"inventory: host server1: turntable_data_mac"):
+        inventory.read_testbed(variables, GROUPS)
+    with pytest.raises(InputError, match=r"group servers: \['server0'\].*expected 2 host"):
+        inventory.read_testbed(hostvars(), GROUPS | {"servers": ["server0"]})

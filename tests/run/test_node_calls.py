@@ -1,0 +1,103 @@
+"""Failures of hosts and nodes: which class they get and what the message says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pytest
+
+from turntable_core.connections import Command, Outcome
+from turntable_core.errors import PhaseError
+from turntable_core.node_calls import NodeCalls
+from turntable_core.requests import Request
+from turntable_core.testbed import Host
+
+HOSTS = [
+    Host(name, "/opt/bin", f"/run/t/{name}", f"/var/t/{name}", 0) for name in ("server0", "server1")
+]
+STATS = {"server0": [Request("kvserver", "stats")], "server1": [Request("kvserver", "stats")]}
+
+
+class Connections:
+    """Answers every command with a prepared outcome, and remembers the commands."""
+
+    def __init__(self, **outcomes: Outcome) -> None:
+        self.outcomes = outcomes
+        self.commands: list[Command] = []
+
+    def run(
+        self, commands: Iterable[Command], deadline_s: float, **_: object
+    ) -> dict[str, Outcome]:
+        self.commands = list(commands)
+        return self.outcomes
+
+
+def good(host: str) -> Outcome:
+    return Outcome(host, 0, json.dumps([{"id": 1, "ok": True, "result": {"host": host}}]).encode())
+
+
+def refused(host: str, code: str, status: int = 1) -> Outcome:
+    error = {"code": code, "message": "store is missing"}
+    return Outcome(host, status, json.dumps([{"id": 1, "ok": False, "error": error}]).encode())
+
+
+def send(**outcomes: Outcome) -> dict:
+    return NodeCalls(Connections(**outcomes), HOSTS, lease_s=10).send(STATS, 5)
+
+
+def test_results_by_host() -> None:
+    assert send(server0=good("server0"), server1=good("server1")) == {
+        "server0": [{"host": "server0"}],
+        "server1": [{"host": "server1"}],
+    }
+
+
+def test_command_line_carries_deadline_and_lease() -> None:
+    connections = Connections(server0=good("server0"), server1=good("server1"))
+    NodeCalls(connections, HOSTS, lease_s=10).send(STATS, 5)
+    assert (
+        connections.commands[1].line
+        == "/opt/bin/nodectl --directory /run/t/server1 --deadline 5 --lease 10"
+    )
+    assert json.loads(connections.commands[1].stdin) == [
+        {"node": "kvserver", "command": "stats", "args": {}}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "failure_class"),
+    [
+        ("bad_argument", "command_error"),
+        ("not_found", "command_error"),
+        ("timeout", "timeout"),
+        ("unavailable", "node_lost"),
+        ("full", "environment"),
+    ],
+)
+def test_a_refused_command_names_host_node_command_and_log(code: str, failure_class: str) -> None:
+    with pytest.raises(PhaseError) as caught:
+        send(server0=good("server0"), server1=refused("server1", code))
+    assert caught.value.failure_class == failure_class
+    assert str(caught.value) == (
+        f"host server1, node kvserver, command stats: store is missing [{code}]; "
+        "log: /run/t/server1/kvserver.log on server1"
+    )
+
+
+def test_every_failing_host_is_named() -> None:
+    lost = Outcome("server0", None, failure="unreachable", message="no route")
+    with pytest.raises(
+        PhaseError, match=r"host server0: no route \(sent: kvserver stats\)\nhost server1.*missing"
+    ) as caught:
+        send(server0=lost, server1=refused("server1", "timeout", 3))
+    assert caught.value.failure_class == "unreachable"
+
+
+def test_output_that_is_no_answer_is_shown() -> None:
+    broken = Outcome("server1", 127, b"", b"sh: /opt/bin/nodectl: not found\n")
+    with pytest.raises(
+        PhaseError,
+        match=r"host server1: nodectl ended with status 127: sh: /opt/bin/nodectl: not found",
+    ):
+        send(server0=good("server0"), server1=broken)
