@@ -11,7 +11,7 @@ description:
   - Only the network is another one. The file system is not remounted, unlike with C(ip netns exec),
     so what a command mounts stays mounted; for the same reason C(/sys/class/net) shows this
     machine's own devices.
-  - Needs root. A command costs about 3 ms.
+  - Needs root. A command costs a few ms.
 author: Turntable
 options:
   namespace:
@@ -58,7 +58,9 @@ class Connection(LocalConnection):
         """Runs a shell command line in the namespace; see ConnectionBase for the contract."""
         path = self._require_namespace()
         enter = [self.get_option("executable"), f"--net={path}", "--", "/bin/sh", "-c", cmd]
-        return super().exec_command(shlex.join(enter), in_data=in_data, sudoable=sudoable)
+        # exec: the shell that the local connection starts becomes nsenter, none waits for it.
+        line = f"exec {shlex.join(enter)}"
+        return super().exec_command(line, in_data=in_data, sudoable=sudoable)
 
     def _require_namespace(self) -> Path:
         path = NAMESPACES / self.get_option("namespace")
