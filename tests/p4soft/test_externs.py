@@ -1,0 +1,261 @@
+"""Hash, Checksum, counters and the intrinsic metadata of TNA."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+from p4_programs import EGRESS, METADATA, PREAMBLE, program
+
+DATA = bytes.fromhex("01a2b3c4d5e6f708192a3b4c5d6e")  # data_h
+ALL = "{hdr.data.kind, hdr.data.a, hdr.data.b, hdr.data.c, hdr.data.mac}"
+
+
+def crc(data: bytes, width: int, polynomial: int, initial: int, final: int, reflected: bool) -> int:
+    """Bit by bit, straight from the definition (the Rocksoft model)."""
+
+    def reverse(value: int, bits: int) -> int:
+        return int(f"{value:0{bits}b}"[::-1], 2)
+
+    state = initial
+    for byte in data:
+        state ^= (reverse(byte, 8) if reflected else byte) << width - 8
+        for _ in range(8):
+            top = state >> width - 1
+            state = (state << 1) & (1 << width) - 1
+            state ^= polynomial if top else 0
+    return (reverse(state, width) if reflected else state) ^ final
+
+
+def test_own_crc_is_right() -> None:
+    """The check values of the CRC catalogue, over "123456789"."""
+    digits = b"123456789"
+    assert crc(digits, 32, 0x04C11DB7, 0xFFFFFFFF, 0xFFFFFFFF, True) == zlib.crc32(digits) == 0xCBF43926
+    assert crc(digits, 16, 0x8005, 0, 0, True) == 0xBB3D  # CRC-16/ARC
+    assert crc(digits, 16, 0x1021, 0xFFFF, 0, False) == 0x29B1  # CRC-16/IBM-3740
+    assert crc(digits, 8, 0x07, 0, 0, False) == 0xF4  # CRC-8/SMBUS
+    assert crc(digits, 64, 0x42F0E1EBA9EA3693, 0, 0, False) == 0x6C40DF5F0B497347  # CRC-64/ECMA-182
+
+
+HASHES = program(
+    f"""
+        hdr.results.h32 = h32.get({ALL});
+        hdr.results.h32_16 = h32_16.get({ALL});
+        hdr.results.h16 = h16.get({ALL});
+        hdr.results.h8 = h8.get({ALL});
+        hdr.results.h64 = h64.get({ALL});
+        hdr.results.custom = custom.get(hdr.data);
+        hdr.results.same = same.get({{hdr.data.b, hdr.data.c}});
+        hdr.results.two = h16.get({{hdr.data.c[19:4], 8w0, hdr.data.a[3:0], hdr.data.a[7:4]}});
+        hdr.results.setValid();
+        hdr.data.setInvalid();
+    """,
+    preamble=PREAMBLE
+    + """
+header out_h {
+    bit<32> h32; bit<16> h32_16; bit<16> h16; bit<8> h8; bit<64> h64; bit<16> custom; bit<16> same; bit<16> two;
+}
+struct headers_t { data_h data; out_h results; extra_h extra; }
+struct metadata_t { }
+""",
+    metadata="",
+    local="""
+    Hash<bit<32>>(HashAlgorithm_t.CRC32) h32;
+    Hash<bit<16>>(HashAlgorithm_t.CRC32) h32_16;
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) h16;
+    Hash<bit<8>>(HashAlgorithm_t.CRC8) h8;
+    Hash<bit<64>>(HashAlgorithm_t.CRC64) h64;
+    CRCPolynomial<bit<16>>(0x1021, false, false, false, 0xFFFF, 0x0000) polynomial;
+    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, polynomial) custom;
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) same;
+""",
+).replace("struct metadata_t { }", "struct metadata_t { bit<8> m8; }")
+
+
+def test_hashes(load) -> None:
+    [(_, out)] = load(HASHES).send(1, DATA)
+    c, a = int.from_bytes(DATA[4:8], "big"), DATA[1]
+    pieces = (c >> 4 & 0xFFFF).to_bytes(2, "big") + bytes([0, (a & 15) << 4 | a >> 4])
+    expected = (
+        zlib.crc32(DATA).to_bytes(4, "big")
+        + (zlib.crc32(DATA) & 0xFFFF).to_bytes(2, "big")
+        + crc(DATA, 16, 0x8005, 0, 0, True).to_bytes(2, "big")
+        + crc(DATA, 8, 0x07, 0, 0, False).to_bytes(1, "big")
+        + crc(DATA, 64, 0x42F0E1EBA9EA3693, 0, 0, False).to_bytes(8, "big")
+        + crc(DATA, 16, 0x1021, 0xFFFF, 0, False).to_bytes(2, "big")
+        + DATA[6:8]  # the low 16 bits of b ++ c
+        + crc(pieces, 16, 0x8005, 0, 0, True).to_bytes(2, "big")
+    )
+    assert out.hex() == expected.hex()
+
+
+CHECKSUMS = program(
+    "if (hdr.data.kind == 1) { hdr.extra.setInvalid(); }",
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        pkt.extract(hdr.data);
+        pkt.extract(hdr.extra);
+        total.add(hdr.extra);
+        total.add({hdr.data.a, hdr.data.kind});
+        total.subtract({hdr.data.b});
+        md.m16 = total.get();
+        md.flag = total.verify();
+        transition accept;
+    }
+""",
+    parser_local="    Checksum() total;",
+    deparser_local="    Checksum() sum;",
+    deparser="""
+        if (md.flag) { pkt.emit(hdr.extra); }
+        hdr.data.b = md.m16;
+        hdr.data.c = 16w0 ++ sum.update({hdr.data.a, hdr.data.kind, hdr.extra.x, hdr.extra.y}, true);
+        pkt.emit(hdr);
+    """,
+)
+
+
+def ones_complement_sum(*words: int) -> int:
+    total = sum(words)
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
+def test_checksums_in_parser_and_deparser(load) -> None:
+    x, y, b = 0x1234, 0xFEDC, 0x0101
+    body = x.to_bytes(2, "big") + y.to_bytes(2, "big")
+    [(_, out)] = load(CHECKSUMS).send(1, bytes([2, 0xA0]) + b.to_bytes(2, "big") + bytes(10) + body)
+    total = ones_complement_sum(x, y, 0xA002, 0xFFFF - b)
+    assert out[2:4] == (0xFFFF - total).to_bytes(2, "big")
+    update = 0xFFFF - ones_complement_sum(0xA002, x, y)
+    assert out[4:8] == update.to_bytes(4, "big")
+
+
+def test_checksum_leaves_invalid_headers_out(load) -> None:
+    [(_, out)] = load(CHECKSUMS).send(1, bytes([1, 0xA0]) + bytes(12) + b"\x12\x34\x56\x78")
+    assert out[4:8] == (0xFFFF - 0xA001).to_bytes(4, "big")
+    assert len(out) == 14
+
+
+def test_checksum_of_zero_becomes_ones(load) -> None:
+    kind, a, x = 0xFE, 0xFF, 1  # (a ++ kind) + x = 0xFFFF
+    frame = bytes([kind, a]) + bytes(12) + x.to_bytes(2, "big") + bytes(2)
+    [(_, out)] = load(CHECKSUMS).send(1, frame)
+    assert out[4 + 4 : 4 + 8] == bytes.fromhex("0000ffff")  # extra is emitted before data
+
+
+def test_verified_checksum_in_the_parser(load) -> None:
+    """x + y + (a, kind) - b must be all ones: x = 0xFFFF - (a, kind)."""
+    frame = bytes([2, 0]) + bytes(12) + (0xFFFF - 2).to_bytes(2, "big") + bytes(2)
+    [(_, out)] = load(CHECKSUMS).send(1, frame)
+    assert len(out) == len(frame) + 4  # extra was emitted twice: verify was true
+
+
+COUNTERS = program(
+    "c.count(hdr.data.kind); if (hdr.data.kind == 2) { p.count(3, 4); } t.apply();",
+    local="""
+    Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS_AND_BYTES) c;
+    Counter<bit<64>, bit<8>>(8, CounterType_t.BYTES) p;
+    DirectCounter<bit<64>>(CounterType_t.PACKETS) d;
+    action count() { d.count(); }
+    action ignore() { }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { count; ignore; }
+        default_action = count();
+        counters = d;
+        size = 8;
+    }
+""",
+)
+
+
+def test_counters(load) -> None:
+    target = load(COUNTERS)
+    for kind, action in ((1, "count"), (3, "ignore")):
+        update = {"op": "upsert", "table": "t", "key": {"kind": kind}, "action": action}
+        target.command("table_write", updates=[update])
+    for kind in (1, 1, 2, 3, 9):
+        target.send(1, bytes([kind]) + bytes(19))
+    counts = target.command("counter_read", table="c")["counters"]
+    assert counts == [
+        {"index": 0, "$COUNTER_SPEC_PKTS": 0, "$COUNTER_SPEC_BYTES": 0},
+        {"index": 1, "$COUNTER_SPEC_PKTS": 2, "$COUNTER_SPEC_BYTES": 40},
+        {"index": 2, "$COUNTER_SPEC_PKTS": 1, "$COUNTER_SPEC_BYTES": 20},
+        {"index": 3, "$COUNTER_SPEC_PKTS": 1, "$COUNTER_SPEC_BYTES": 20},
+    ]  # kind 9 is outside: lost
+    assert target.command("counter_read", table="p", index=3)["counters"] == [
+        {"index": 3, "$COUNTER_SPEC_BYTES": 16}
+    ]
+    direct = target.command("counter_read", table="t")
+    assert {e["key"]["hdr.data.kind"]: e["$COUNTER_SPEC_PKTS"] for e in direct["counters"]} == {1: 2, 3: 0}
+    assert direct["default"] == {"$COUNTER_SPEC_PKTS": 2}
+    target.command("counter_clear")
+    assert target.command("counter_read", table="t")["default"] == {"$COUNTER_SPEC_PKTS": 0}
+
+
+INTRINSIC = program(
+    """
+        hdr.data.a = (bit<8>) ig_intr_md.ingress_port;
+        if (hdr.data.kind == 1) { ig_tm_md.ucast_egress_port = 300; ig_tm_md.bypass_egress = 0; }
+        if (hdr.data.kind == 2) { ig_dprsr_md.drop_ctl = 1; }
+        if (hdr.data.kind == 3) { invalidate(ig_tm_md.ucast_egress_port); }
+        if (hdr.data.kind == 4) { ig_tm_md.bypass_egress = 0; }
+    """,
+    egress="""
+struct eheaders_t { data_h data; }
+struct emetadata_t { bit<8> n; }
+parser EgParser(packet_in pkt, out eheaders_t hdr, out emetadata_t md, out egress_intrinsic_metadata_t eg_intr_md) {
+    state start {
+        pkt.extract(eg_intr_md);
+        pkt.extract(hdr.data);
+        transition accept;
+    }
+}
+control Eg(inout eheaders_t hdr, inout emetadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
+           in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+           inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+    apply {
+        hdr.data.b = (bit<16>) eg_intr_md.egress_port;
+        hdr.data.c = (bit<32>) eg_intr_md.pkt_length;
+        if (hdr.data.kind == 4) { eg_dprsr_md.drop_ctl = 1; }
+    }
+}
+control EgDeparser(packet_out pkt, inout eheaders_t hdr, in emetadata_t md) { apply { pkt.emit(hdr); } }
+""",
+    blocks=("IngressParser", "Ingress", "IngressDeparser", "EgParser", "Eg", "EgDeparser"),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (0, [(5, "0011" + "00" * 12 + "aabb")]),  # egress bypassed
+        (1, [(300, "0111" + "012c" + "00000010" + "00" * 6 + "aabb")]),  # seen by egress
+        (2, []),  # dropped in ingress
+        (3, []),  # no port
+        (4, []),  # dropped in egress
+    ],
+)
+def test_intrinsic_metadata(load, kind: int, expected: list[tuple[int, str]]) -> None:
+    frames = load(INTRINSIC).send(0x11, bytes([kind]) + bytes(13) + b"\xaa\xbb")
+    assert [(port, frame.hex()) for port, frame in frames] == expected
+
+
+def test_packet_without_a_port_goes_nowhere(load) -> None:
+    source = program().replace("ig_tm_md.ucast_egress_port = 5;", "")
+    assert load(source).send(1, bytes(14)) == []
+
+
+def test_packet_grows_and_shrinks_in_the_deparser(load) -> None:
+    source = program(
+        "if (hdr.data.kind == 1) { hdr.extra = {1, 2}; } else { hdr.data.setInvalid(); }",
+        metadata=METADATA,
+        egress=EGRESS,
+    )
+    assert load(source).send(1, b"\1" + bytes(13) + b"rest") == [
+        (5, b"\1" + bytes(13) + b"\0\1\0\2rest")
+    ]
+    assert load(source).send(1, bytes(14) + b"rest") == [(5, b"rest")]

@@ -1,0 +1,246 @@
+"""Parsers: select, lookahead, advance, stacks, subparsers, errors. Frames are worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from p4_programs import METADATA, PREAMBLE, program
+
+START = """
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        transition first;
+    }
+"""
+
+
+def marks(*names: str) -> str:
+    """States that write their number to md.m8 and accept."""
+    return "".join(
+        f"    state {name} {{ md.m8 = {i}; transition accept; }}\n" for i, name in enumerate(names, start=1)
+    )
+
+
+SELECT = program(
+    "hdr.data.a = md.m8;",
+    parser=START
+    + """
+    state first {
+        pkt.extract(hdr.data);
+        transition select(hdr.data.kind, hdr.data.b, hdr.data.c[7:0]) {
+            (1, _, _): exact_one;
+            (2, 0x1200 &&& 0xFF00, _): masked;
+            (2, 5 .. 9, _): ranged;
+            (3, 1 << 4, 0x0F &&& 0x0F): several;
+            (KIND, _, 3): by_name;
+            (5, _, _): reject;
+            (6, _, _): nothing_matches;
+            default: other;
+        }
+    }
+    state nothing_matches {
+        transition select(hdr.data.b) {
+            1: accept;
+        }
+    }
+"""
+    + marks("exact_one", "masked", "ranged", "several", "by_name", "other"),
+    top="const bit<8> KIND = 4;\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "b", "c", "state"),
+    [
+        (1, 0, 0, 1),
+        (2, 0x1234, 0, 2),
+        (2, 4, 0, 6),
+        (2, 5, 0, 3),
+        (2, 9, 0, 3),
+        (2, 10, 0, 6),
+        (3, 16, 0xFF, 4),
+        (3, 16, 0xFE, 6),
+        (4, 0, 0x103, 5),
+        (4, 0, 4, 6),
+        (5, 0, 0, None),
+        (6, 0, 0, None),
+        (6, 1, 0, 0),
+        (99, 0, 0, 6),
+    ],
+)
+def test_select(load, kind: int, b: int, c: int, state: int | None) -> None:
+    rest = b.to_bytes(2, "big") + c.to_bytes(4, "big") + bytes(6) + b"payload"
+    frames = load(SELECT).send(1, bytes([kind, 0]) + rest)
+    assert frames == ([] if state is None else [(5, bytes([kind, state]) + rest)])
+
+
+TLV = program(
+    """
+        hdr.count.seen = md.seen;
+        hdr.count.setValid();
+        if (hdr.tlv[1].isValid()) { hdr.tlv[1].value = 0xEE; }
+    """,
+    preamble=PREAMBLE
+    + """
+header tlv_h { bit<8> type; bit<8> value; }
+header wide_h { bit<8> type; bit<24> value; }
+header count_h { bit<8> seen; }
+struct headers_t { count_h count; tlv_h[3] tlv; wide_h wide; extra_h extra; }
+struct metadata_t { bit<8> seen; bit<16> ahead; }
+""",
+    metadata="",
+    parser=START
+    + """
+    state first {
+        transition select(pkt.lookahead<bit<8>>()) {
+            1: parse_tlv;
+            2: parse_wide;
+            3: skip;
+            4: parse_ahead;
+            default: accept;
+        }
+    }
+    state parse_tlv {
+        pkt.extract(hdr.tlv.next);
+        md.seen = md.seen + hdr.tlv.last.value;
+        transition first;
+    }
+    state parse_wide {
+        pkt.extract(hdr.wide);
+        transition first;
+    }
+    state skip {
+        pkt.advance(16);
+        transition first;
+    }
+    state parse_ahead {
+        extra_h ahead = pkt.lookahead<extra_h>();
+        md.seen = ahead.y[7:0];
+        transition accept;
+    }
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("00aa", "0000aa"),
+        ("010300", "03010300"),  # one TLV, then the end marker
+        ("0103010400", "0701030 1ee00".replace(" ", "")),
+        ("020a0b0c0103ff", "030103020a0b0cff"),  # emitted in the deparser's order: stack, then wide
+        ("03ff010900", "09010900"),  # two bytes skipped
+        ("04070809aa", "0904070809aa"),  # lookahead takes nothing
+        ("0101010101010101", None),  # a fourth element does not fit into the stack
+        ("01", None),  # ends inside an extract
+        ("03", None),  # ends inside an advance
+        ("040708", None),  # ends inside a lookahead
+        ("", None),  # nothing to look at
+    ],
+)
+def test_type_length_value(load, given: str, expected: str | None) -> None:
+    frames = load(TLV).send(1, bytes.fromhex(given))
+    assert frames == ([] if expected is None else [(5, bytes.fromhex(expected))])
+
+
+def test_endless_loop_is_ended(load) -> None:
+    source = program(
+        parser=START
+        + """
+    state first { transition select(pkt.lookahead<bit<8>>()) { 0: first; default: accept; } }
+"""
+    )
+    target = load(source)
+    assert target.send(1, b"\0\0") == []
+    assert target.send(1, b"\1\0") == [(5, b"\1\0")]
+
+
+SUBPARSER = program(
+    "hdr.data.a = md.m8;",
+    top="""
+parser Inner(packet_in pkt, out extra_h extra, inout bit<8> count, in bit<8> step) {
+    bit<8> twice = step + step;
+    state start {
+        pkt.extract(extra);
+        count = count + twice;
+        transition select(extra.x) { 0xBAD: reject; default: accept; }
+    }
+}
+""",
+    parser_local="    Inner() inner;",
+    parser=START
+    + """
+    state first {
+        pkt.extract(hdr.data);
+        md.m8 = 1;
+        inner.apply(pkt, hdr.extra, md.m8, hdr.data.kind);
+        transition accept;
+    }
+""",
+)
+
+
+def test_subparser_with_parameters(load) -> None:
+    data, extra = bytes([3, 0]) + bytes(12), bytes.fromhex("00010002")
+    assert load(SUBPARSER).send(1, data + extra) == [(5, bytes([3, 7]) + bytes(12) + extra)]
+    assert load(SUBPARSER).send(1, data + bytes.fromhex("0bad0000")) == []
+
+
+def test_parser_error_drops_unless_the_program_reads_it(load) -> None:
+    body = "ig_tm_md.qid = 1; if (ig_prsr_md.parser_err != 0) { hdr.extra = {1, ig_prsr_md.parser_err}; }"
+    reading = load(program(body))
+    assert reading.send(1, b"\1\2\3") == [(5, bytes.fromhex("00010002") + b"\1\2\3")]
+    assert load(program("ig_tm_md.qid = 1;")).send(1, b"\1\2\3") == []
+
+
+VERIFY = program(
+    parser=START
+    + """
+    state first {
+        pkt.extract(hdr.data);
+        verify(hdr.data.a != 0 && hdr.data.b > 3, error.NoMatch);
+        transition accept;
+    }
+"""
+)
+
+
+def test_verify(load) -> None:
+    good = bytes([1, 1, 0, 4]) + bytes(10)
+    assert load(VERIFY).send(1, good) == [(5, good)]
+    assert load(VERIFY).send(1, bytes([1, 0, 0, 4]) + bytes(10)) == []
+    assert load(VERIFY).send(1, bytes([1, 1, 0, 3]) + bytes(10)) == []
+
+
+def test_headers_have_unaligned_fields(load) -> None:
+    """Bit by bit: 3 + 13, 1 + 47 + 16, 5 + 59 bits."""
+    source = program(
+        """
+        hdr.bits.b = hdr.bits.b + 1;
+        hdr.bits.d = hdr.bits.d + 1;
+        hdr.bits.g = hdr.bits.g - 1;
+    """,
+        preamble=PREAMBLE
+        + """
+header bits_h { bit<3> a; bit<13> b; bit<1> c; bit<47> d; int<16> e; bit<5> f; bit<59> g; }
+struct headers_t { bits_h bits; }
+struct metadata_t { }
+""",
+        metadata="",
+        parser=START.replace("transition first;", "pkt.extract(hdr.bits); transition accept;"),
+    )
+    given = 0b101 << 13 | 0x1FFE
+    given = given << 48 | 1 << 47 | 0x7FFFFFFFFFFE
+    given = given << 16 | 0x8001
+    given = given << 64 | 0b10110 << 59 | 0
+    expected = 0b101 << 13 | 0x1FFF
+    expected = expected << 48 | 1 << 47 | 0x7FFFFFFFFFFF
+    expected = expected << 16 | 0x8001
+    expected = expected << 64 | 0b10110 << 59 | (1 << 59) - 1
+    assert load(source).send(1, given.to_bytes(18, "big")) == [(5, expected.to_bytes(18, "big"))]
+
+
+def test_metadata_begins_at_zero_for_every_packet(load) -> None:
+    source = program("hdr.data.a = md.m8; md.m8 = 9;", metadata=METADATA)
+    for _ in range(2):
+        assert load(source).send(1, bytes([1, 7]) + bytes(12)) == [(5, bytes([1, 0]) + bytes(12))]

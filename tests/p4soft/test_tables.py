@@ -1,0 +1,228 @@
+"""Tables of every kind, through the control plane and with entries in the program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from p4_programs import PREAMBLE, program
+from packet.targets import CommandFailedError
+
+LOCAL = """
+    action set(bit<8> v) {{ hdr.data.a = v; }}
+    action wide(bit<128> v, bool flag, int<16> s) {{
+        hdr.data.c = v[127:96]; hdr.data.mac = v[47:0];
+        if (flag) {{ hdr.data.b = (bit<16>) s; }}
+    }}
+    table t {{
+        key = {{ {keys} }}
+        actions = {{ set; wide; }}
+        default_action = set(0xFF);
+        size = 64;
+    }}
+"""
+
+
+def table_program(keys: str, **options: Any) -> str:
+    return program("t.apply();", local=LOCAL.format(keys=keys), **options)
+
+
+def send(target, kind: int = 0, b: int = 0, c: int = 0) -> int:
+    frame = bytes([kind, 0]) + b.to_bytes(2, "big") + c.to_bytes(4, "big") + bytes(6)
+    [(_, out)] = target.send(1, frame)
+    return out[1]
+
+
+def insert(target, key: dict[str, Any], v: int, **more: Any) -> None:
+    update = {"op": "insert", "table": "t", "key": key, "action": "set", "data": {"v": v}, **more}
+    target.command("table_write", updates=[update])
+
+
+def cleared(target):
+    target.command("table_write", updates=[{"op": "clear", "table": "t"}])
+    return target
+
+
+EXACT = table_program("hdr.data.kind: exact; hdr.data.b: exact; hdr.extra.isValid(): exact @name(\"extra\");")
+
+
+def test_exact_of_several_fields(load) -> None:
+    target = cleared(load(EXACT))
+    insert(target, {"kind": 1, "b": 0x1234, "extra": False}, 7)
+    insert(target, {"kind": 1, "b": 0x1234, "extra": True}, 8)
+    assert send(target, 1, 0x1234) == 7
+    assert send(target, 1, 0x1235) == 0xFF
+    assert send(target, 2, 0x1234) == 0xFF
+    target.command(
+        "table_write",
+        updates=[{"op": "delete", "table": "t", "key": {"kind": 1, "b": 0x1234, "extra": 0}}],
+    )
+    assert send(target, 1, 0x1234) == 0xFF
+
+
+def test_action_data_wide_signed_and_bool(load) -> None:
+    target = cleared(load(EXACT))
+    value = 0xAABBCCDD_00000000_0000_112233445566
+    data = {"v": hex(value), "flag": True, "s": 0xFFFE}
+    update = {"op": "insert", "table": "t", "key": {"kind": 3, "b": 0, "extra": 0}, "action": "wide", "data": data}
+    target.command("table_write", updates=[update])
+    [(_, out)] = target.send(1, bytes([3]) + bytes(13))
+    assert out.hex() == "0300" + "fffe" + "aabbccdd" + "112233445566"
+    [entry] = target.command("table_read", table="t")["entries"]
+    assert entry["data"] == {"v": f"0x{value:032x}", "flag": 1, "s": 0xFFFE}
+
+
+def test_exact_fills_to_its_size(load) -> None:
+    target = cleared(load(EXACT))
+    for number in range(64):
+        insert(target, {"kind": number, "b": number * 7, "extra": 0}, number)
+    with pytest.raises(CommandFailedError, match="is full at 64 entries"):
+        insert(target, {"kind": 64, "b": 0, "extra": 0}, 0)
+    assert all(send(target, n, n * 7) == n for n in range(64))
+    for number in range(0, 64, 2):
+        key = {"kind": number, "b": number * 7, "extra": 0}
+        target.command("table_write", updates=[{"op": "delete", "table": "t", "key": key}])
+    assert [send(target, n, n * 7) for n in range(64)] == [0xFF if n % 2 == 0 else n for n in range(64)]
+
+
+def test_lpm_beside_an_exact_key(load) -> None:
+    target = cleared(load(table_program("hdr.data.kind: exact; hdr.data.c: lpm;")))
+
+    def prefix(kind: int, value: str | int, length: int) -> dict[str, Any]:
+        return {"kind": kind, "c": {"value": value, "prefix_len": length}}
+
+    insert(target, prefix(1, 0, 0), 1)
+    insert(target, prefix(1, "10.0.0.0", 8), 2)
+    insert(target, prefix(1, "10.1.0.0", 16), 3)
+    insert(target, prefix(1, "10.1.2.3", 32), 4)
+    insert(target, prefix(2, "10.1.0.0", 16), 5)
+    ten = 10 << 24
+    assert send(target, 1, c=9 << 24) == 1
+    assert send(target, 1, c=ten | 5) == 2
+    assert send(target, 1, c=ten | 1 << 16) == 3
+    assert send(target, 1, c=ten | 1 << 16 | 0x0203) == 4
+    assert send(target, 2, c=ten | 1 << 16) == 5
+    assert send(target, 2, c=ten) == 0xFF
+    # The bits after the prefix do not matter for what is the same entry.
+    with pytest.raises(CommandFailedError, match="exists already"):
+        insert(target, prefix(1, "10.9.9.9", 8), 6)
+
+
+def test_ternary_by_priority(load) -> None:
+    target = cleared(load(table_program("hdr.data.b: ternary; hdr.data.kind: exact;")))
+
+    def key(value: int, mask: int) -> dict[str, Any]:
+        return {"kind": 1, "b": {"value": value, "mask": mask}}
+
+    insert(target, key(0x1200, 0xFF00), 1, priority=10)
+    insert(target, key(0x0034, 0x00FF), 2, priority=5)
+    insert(target, {"kind": 1}, 3, priority=100)  # matches every b
+    assert send(target, 1, 0x1299) == 1
+    assert send(target, 1, 0x1234) == 2  # both match: the lower number wins
+    assert send(target, 1, 0x5555) == 3
+    assert send(target, 2, 0x1234) == 0xFF
+    [low] = [e for e in target.command("table_read", table="t")["entries"] if e["priority"] == 5]
+    assert low["key"] == {"hdr.data.kind": 1, "hdr.data.b": {"value": 0x34, "mask": 0xFF}}
+
+
+def test_range_with_overlaps(load) -> None:
+    target = cleared(load(table_program("hdr.data.kind: exact; hdr.data.b: range;")))
+
+    def key(low: int, high: int) -> dict[str, Any]:
+        return {"kind": 1, "b": {"low": low, "high": high}}
+
+    insert(target, key(0, 0xFFFF), 1, priority=9)
+    insert(target, key(100, 200), 2, priority=5)
+    insert(target, key(150, 300), 3, priority=4)
+    insert(target, key(0xFFFF, 0xFFFF), 4, priority=1)
+    wanted = {0: 1, 99: 1, 100: 2, 149: 2, 150: 3, 200: 3, 300: 3, 301: 1, 0xFFFE: 1, 0xFFFF: 4}
+    assert {b: send(target, 1, b) for b in wanted} == wanted
+    delete = {"op": "delete", "table": "t", "key": key(150, 300), "priority": 4}
+    target.command("table_write", updates=[delete])
+    assert (send(target, 1, 200), send(target, 1, 201)) == (2, 1)
+
+
+def test_two_ranges_and_a_mask(load) -> None:
+    keys = "hdr.data.b: range; hdr.data.kind: range; hdr.data.c: ternary;"
+    target = cleared(load(table_program(keys)))
+    key = {"b": {"low": 10, "high": 20}, "kind": {"low": 3, "high": 3}, "c": {"value": 1, "mask": 1}}
+    insert(target, key, 5)
+    assert send(target, 3, 10, 7) == 5
+    assert send(target, 3, 20, 1) == 5
+    assert send(target, 3, 21, 1) == 0xFF
+    assert send(target, 2, 10, 1) == 0xFF
+    assert send(target, 3, 10, 2) == 0xFF
+
+
+def test_key_of_128_bits(load) -> None:
+    preamble = PREAMBLE + "header long_h { bit<128> address; }\n"
+    metadata = "struct headers_t { data_h data; long_h long_; extra_h extra; }\nstruct metadata_t { bit<32> m32; }\n"
+    parser = """
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        pkt.extract(hdr.data);
+        pkt.extract(hdr.long_);
+        transition accept;
+    }
+"""
+    source = table_program("hdr.long_.address: exact;", preamble=preamble, metadata=metadata, parser=parser)
+    target = cleared(load(source))
+    insert(target, {"address": "2001:db8::1"}, 6)
+    address = bytes.fromhex("20010db8000000000000000000000001")
+    [(_, out)] = target.send(1, bytes(14) + address)
+    assert out[1] == 6
+    [(_, out)] = target.send(1, bytes(14) + address[:-1] + b"\2")
+    assert out[1] == 0xFF
+
+
+ENTRIES = program(
+    "x.apply(); r.apply(); k.apply();",
+    local="""
+    action a(bit<8> v) { hdr.data.a = v; }
+    action b(bit<16> v) { hdr.data.b = v; }
+    action c(inout bit<32> place, bit<32> v) { place = v; }
+    table x {
+        key = { hdr.data.kind: exact; hdr.data.b: ternary; }
+        actions = { a; }
+        const entries = {
+            (1, 0x0100 &&& 0xFF00): a(1);
+            (1, _): a(2);
+            (2, 7): a(3);
+        }
+        default_action = a(9);
+    }
+    table r {
+        key = { hdr.data.b: range; }
+        actions = { b; NoAction; }
+        const entries = {
+            0 .. 9: b(0xAAAA);
+            priority = 0: 10: b(0xBBBB);
+        }
+    }
+    table k {
+        actions = { c(hdr.data.c); }
+        default_action = c(0xDEADBEEF);
+    }
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "b", "a_out", "b_out"),
+    [(1, 0x0155, 1, 0x0155), (1, 5, 2, 0xAAAA), (2, 7, 3, 0xAAAA), (2, 10, 9, 0xBBBB), (3, 11, 9, 11)],
+)
+def test_entries_in_the_program(load, kind: int, b: int, a_out: int, b_out: int) -> None:
+    [(_, out)] = load(ENTRIES).send(1, bytes([kind, 0]) + b.to_bytes(2, "big") + bytes(10))
+    assert out.hex() == bytes([kind, a_out]).hex() + f"{b_out:04x}" + "deadbeef" + "00" * 6
+
+
+def test_default_action_of_a_keyless_table(load) -> None:
+    target = load(ENTRIES)
+    update = {"op": "set_default", "table": "k", "action": "c", "data": {"v": 5}}
+    target.command("table_write", updates=[update])
+    [(_, out)] = target.send(1, bytes(14))
+    assert out[4:8] == bytes([0, 0, 0, 5])
+    with pytest.raises(CommandFailedError, match="has no keys; only its default action can be set"):
+        target.command("table_write", updates=[{**update, "op": "insert"}])
+    target.command("table_write", updates=[{**update, "data": {"v": 0xDEADBEEF}}])
