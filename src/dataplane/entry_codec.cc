@@ -62,8 +62,7 @@ void EntryCodec::put_key(Match& match, const KeySchema& key, const nlohmann::jso
       constexpr const char* kForm = "{\"value\", \"prefix_len\"}";
       first = parse_value(part(value, "value", what, kForm), width, what);
       const auto& prefix = part(value, "prefix_len", what, kForm);
-      if (!prefix.is_number_unsigned() ||
-          prefix.get<std::uint64_t>() > static_cast<unsigned>(width)) {
+      if (!is_natural(prefix) || prefix.get<std::uint64_t>() > static_cast<unsigned>(width)) {
         throw bad_argument(what + ": prefix_len " + prefix.dump() + " is not from 0 to " +
                            std::to_string(width));
       }

@@ -11,7 +11,9 @@ GeneratedProgram::GeneratedProgram(std::string_view name, std::string_view schem
 
 GeneratedProgram::~GeneratedProgram() = default;
 
-ControlPlane& GeneratedProgram::control() { return *control_; }
+ControlPlane& GeneratedProgram::control() {
+  return *control_;
+}
 
 void GeneratedProgram::add_table(const std::string& name, Table& table) {
   control_->add_table(name, table);

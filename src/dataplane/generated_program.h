@@ -1,5 +1,5 @@
-// What every translated program includes: the runtime, and the base class it derives from. The control plane is kept out of
-// sight, so that generated code compiles quickly.
+// What every translated program includes: the runtime, and the base class it derives from. The
+// control plane is kept out of sight, so that generated code compiles quickly.
 #pragma once
 
 #include <memory>

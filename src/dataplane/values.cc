@@ -55,7 +55,7 @@ std::optional<uint128> parse_text(const std::string& text, int width) {
 }
 
 std::optional<uint128> parse_any(const nlohmann::json& value, int width) {
-  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (is_natural(value)) return value.get<std::uint64_t>();
   if (value.is_boolean() && width == 1) return value.get<bool>() ? 1 : 0;
   if (value.is_string()) return parse_text(value.get_ref<const std::string&>(), width);
   return std::nullopt;
@@ -71,6 +71,11 @@ std::string expected_forms(int width) {
 }
 
 }  // namespace
+
+bool is_natural(const nlohmann::json& value) {
+  return value.is_number_unsigned() ||
+         (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+}
 
 uint128 parse_value(const nlohmann::json& value, int width, const std::string& what) {
   const std::optional<uint128> parsed = parse_any(value, width);

@@ -10,6 +10,9 @@
 
 namespace turntable::dataplane {
 
+// A non-negative integer: one that was parsed is unsigned, one from C++ may be an int.
+bool is_natural(const nlohmann::json& value);
+
 // Throws bad_argument, naming the field by `what`, if the value has another form or needs more than
 // `width` bits.
 uint128 parse_value(const nlohmann::json& value, int width, const std::string& what);
