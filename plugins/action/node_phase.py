@@ -33,8 +33,7 @@ class ActionModule(RunAction):
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        testbed = self.testbed(task_vars)
-        context = read_context(arguments["at"], testbed)
+        context = read_context(arguments["at"])
         result: dict[str, Any] = {"changed": arguments["verb"] != "collect"}
         if arguments["verb"] == "begin":
             lead_ns = context.parameters["start_lead_ms"] * 1_000_000
@@ -42,7 +41,7 @@ class ActionModule(RunAction):
             result["start_at_ns"] = context.start_at_ns
         batches = components.batches(arguments["components"], arguments["verb"], context)
         deadline_s = _deadline_s(arguments["deadline"], context)
-        answers = self.node_calls(testbed, context.plan, task_vars).send(batches, deadline_s)
+        answers = self.node_calls(context, task_vars).send(batches, deadline_s)
         if arguments["save_to"]:
             _save(Path(arguments["save_to"]), batches, answers)
         return result

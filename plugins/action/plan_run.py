@@ -23,6 +23,7 @@ from turntable_core.manifest import make_manifest
 from turntable_core.run_action import RunAction
 from turntable_core.run_directory import RunDirectory, new_run_name
 from turntable_core.spec import choose_profile, load_experiment
+from turntable_core.testbed import read_testbed
 
 # Extra variables that belong to Ansible and to the inventory, which have their own checks.
 TESTBED_PREFIXES = ("ansible_", "turntable_")
@@ -46,7 +47,7 @@ class ActionModule(RunAction):
             extra_vars,
             lambda name: name.startswith(TESTBED_PREFIXES),
         )
-        testbed = self.testbed(task_vars)
+        testbed = read_testbed(task_vars["hostvars"], task_vars["groups"])
         cells = plan.cells_of(scale)
         check_plan(cells, testbed, str(experiment.file))
 
@@ -69,6 +70,7 @@ class ActionModule(RunAction):
                 run_plan,
                 make_manifest(repository, build, testbed, extra_vars, experiment.file, connections),
             )
+        run.use_testbed(testbed)
         _point_latest(results.parent / "latest", run.path)
 
         turns = _missing_turns(run_plan, run.attempts())

@@ -15,7 +15,7 @@ class ActionModule(RunAction):
     ARGUMENTS = AT_ARGUMENT
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        context = read_context(arguments["at"], self.testbed(task_vars))
+        context = read_context(arguments["at"])
         connections = self.connections(task_vars)
         pending = command_lines(context)
         # A killed run leaves supervisors that end with their lease; until then a new one is

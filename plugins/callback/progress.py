@@ -8,6 +8,13 @@ from __future__ import annotations
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
+# Tasks run in forks of this process: what is imported here costs them nothing.
+import turntable.progress  # noqa: F401
+import turntable_core.components.kvclient
+import turntable_core.components.kvserver
+import turntable_core.components.softswitch
+import turntable_core.run_action  # noqa: F401
+
 DOCUMENTATION = """
 name: progress
 type: stdout

@@ -12,10 +12,12 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turntable_core.errors import InputError, TurntableError
-from turntable_core.spec import Scale
+
+if TYPE_CHECKING:  # reading specs takes jsonschema, whose import would slow every phase down
+    from turntable_core.spec import Scale
 
 PLAN_FORMAT = 1
 

@@ -1,4 +1,4 @@
-"""Base of the action plugins of a run: arguments, errors as results, the testbed and the nodes."""
+"""Base of the action plugins of a run: arguments, errors as results, and the nodes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from turntable_core.components import Context
 from turntable_core.connections import HostConnections
 from turntable_core.errors import PhaseError, TurntableError
 from turntable_core.node_calls import NodeCalls
-from turntable_core.plan import Plan
 from turntable_core.run_directory import RunDirectory
-from turntable_core.testbed import Testbed, read_testbed
 
 
 class RunAction(ActionBase):
@@ -40,14 +38,12 @@ class RunAction(ActionBase):
         except TurntableError as error:
             return {"failed": True, "msg": str(error)}
 
-    def testbed(self, task_vars: dict[str, Any]) -> Testbed:
-        return read_testbed(task_vars["hostvars"], task_vars["groups"])
-
     def connections(self, task_vars: dict[str, Any]) -> HostConnections:
         return HostConnections(self._play_context, task_vars["hostvars"])
 
-    def node_calls(self, testbed: Testbed, plan: Plan, task_vars: dict[str, Any]) -> NodeCalls:
-        return NodeCalls(self.connections(task_vars), testbed.hosts, plan.deadlines["lease"])
+    def node_calls(self, context: Context, task_vars: dict[str, Any]) -> NodeCalls:
+        lease_s = context.plan.deadlines["lease"]
+        return NodeCalls(self.connections(task_vars), context.testbed.hosts, lease_s)
 
 
 # Which run, turn (round of a cell) and iteration a task is about; the latter two may be left out.
@@ -65,9 +61,10 @@ AT_ARGUMENT = {
 }
 
 
-def read_context(at: dict[str, Any], testbed: Testbed) -> Context:
+def read_context(at: dict[str, Any]) -> Context:
     """The context that an `at` argument names."""
-    plan = RunDirectory(Path(at["run"])).plan()
+    run = RunDirectory(Path(at["run"]))
+    testbed, plan = run.testbed(), run.plan()
     if at["cell"] is None:
         return Context(testbed, plan)
     turn = plan.turn(at["cell"], at["round"])

@@ -11,6 +11,7 @@ from typing import Any
 
 from turntable_core import files, journal, plan
 from turntable_core.errors import TurntableError
+from turntable_core.testbed import Testbed, from_json, to_json
 
 
 class RunDirectory:
@@ -30,6 +31,10 @@ class RunDirectory:
         return self.path / "journal.ndjson"
 
     @property
+    def testbed_file(self) -> Path:
+        return self.path / "testbed.json"
+
+    @property
     def exists(self) -> bool:
         return self.plan_file.exists()
 
@@ -40,6 +45,13 @@ class RunDirectory:
             raise TurntableError(
                 f"{self.path}: not a run: it has no plan.json; expected results/<experiment>/<run>"
             ) from None
+
+    def testbed(self) -> Testbed:
+        """Of the play that runs now, or ran last."""
+        return from_json(json.loads(self.testbed_file.read_bytes()))
+
+    def use_testbed(self, testbed: Testbed) -> None:
+        files.replace(self.testbed_file, files.to_json(to_json(testbed)))
 
     def attempts(self) -> list[journal.Attempt]:
         return journal.read(self.journal_file)

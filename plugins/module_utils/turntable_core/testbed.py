@@ -64,6 +64,20 @@ class Testbed:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
+def to_json(testbed: Testbed) -> dict[str, Any]:
+    return asdict(testbed)
+
+
+def from_json(document: Mapping[str, Any]) -> Testbed:
+    return Testbed(
+        id=document["id"],
+        fidelity_class=document["fidelity_class"],
+        switch=SwitchHost(**document["switch"]),
+        clients=tuple(DataHost(**host) for host in document["clients"]),
+        servers=tuple(DataHost(**host) for host in document["servers"]),
+    )
+
+
 def read_testbed(
     hostvars: Mapping[str, Mapping[str, Any]], groups: Mapping[str, list[str]]
 ) -> Testbed:
