@@ -7,6 +7,6 @@ The stages, each a package with one job:
     elaborate  checked tree -> the instances of the one pipeline that `main` names
     emit       instances -> C++ text and the control-plane schema (bfrt.json)
 
-Whatever a stage does not support is a `P4Error` with a source position; nothing is skipped. The support table is in
-docs/p4soft.md.
+Whatever a stage does not support is a `P4Error` with a source position; nothing is skipped. The
+support table is in docs/p4soft.md.
 """

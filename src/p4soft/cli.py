@@ -15,14 +15,17 @@ from p4soft.frontend.program_parser import parse
 INCLUDE = Path(__file__).parent / "include"
 # So that shared P4 code can tell this translator from bf-p4c, if it must.
 PREDEFINED = {"__P4SOFT__": "1"}
-# A tree deeper than this is no program a person wrote; Python's default is reached by 200 nested parentheses.
+# A tree deeper than this is no program a person wrote; Python's default is reached by 200 nested
+# parentheses.
 RECURSION_LIMIT = 20_000
 
 
 def translate(
     path: Path, include_directories: list[Path], defines: dict[str, str]
 ) -> tuple[str, str]:
-    """C++ text and bfrt.json text of a program. Raises P4Error, or OSError if a file cannot be read."""
+    """C++ text and bfrt.json text of a program. Raises P4Error, or OSError if a file cannot be
+    read.
+    """
     program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
@@ -43,12 +46,18 @@ def _define(text: str) -> tuple[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0 translated, 1 the program is wrong or unsupported, 2 usage or unreadable file."""
+    """Exit status: 0 translated, 1 wrong or unsupported program, 2 usage or unreadable file."""
     parser = argparse.ArgumentParser(prog="p4soft", description="Translates P4_16 for TNA to C++.")
-    parser.add_argument("program", type=Path, help="the top file, for example p4/nocache/nocache.p4")
-    parser.add_argument("--output", type=Path, required=True, help="directory for NAME.cpp and NAME.bfrt.json")
+    parser.add_argument(
+        "program", type=Path, help="the top file, for example p4/nocache/nocache.p4"
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, help="directory for NAME.cpp and NAME.bfrt.json"
+    )
     parser.add_argument("-I", dest="include", type=Path, action="append", default=[], metavar="DIR")
-    parser.add_argument("-D", dest="define", type=_define, action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument(
+        "-D", dest="define", type=_define, action="append", default=[], metavar="NAME=VALUE"
+    )
     options = parser.parse_args(arguments)
     sys.setrecursionlimit(RECURSION_LIMIT)
     try:

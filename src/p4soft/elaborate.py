@@ -1,7 +1,8 @@
 """The instances of a program: from `Switch(...) main` down to every extern, table and nested block.
 
-A parser or control is checked once as a declaration and may be instantiated several times; each instance has its own tables and
-externs, named by its path, as in the control plane: `SwitchIngress.partitioning.partition`.
+A parser or control is checked once as a declaration and may be instantiated several times; each
+instance has its own tables and externs, named by its path, as in the control plane:
+`SwitchIngress.partitioning.partition`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from p4soft.check.symbols import InstanceSymbol, Scope, Symbol
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 
-BLOCKS = ("ingress_parser", "ingress", "ingress_deparser", "egress_parser", "egress", "egress_deparser")
+BLOCKS = (
+    "ingress_parser",
+    "ingress",
+    "ingress_deparser",
+    "egress_parser",
+    "egress",
+    "egress_deparser",
+)
 
 
 @dataclass(eq=False)
@@ -43,7 +51,9 @@ class BlockInstance:
     path: str
     declaration: syntax.Parser | syntax.Control
     parent: BlockInstance | None
-    environment: dict[Symbol, Any] = field(default_factory=dict)  # constructor parameters and instances
+    environment: dict[Symbol, Any] = field(
+        default_factory=dict
+    )  # constructor parameters and instances
     externs: list[ExternInstance] = field(default_factory=list)
     children: list[BlockInstance] = field(default_factory=list)
     tables: list[TableInstance] = field(default_factory=list)
@@ -94,7 +104,9 @@ class Elaborator:
         main = self._scope.local("main")
         if not isinstance(main, InstanceSymbol):
             end = self._program.position
-            raise P4Error(end, "the program has no `main`; expected `Switch(pipe) main;` at its end")
+            raise P4Error(
+                end, "the program has no `main`; expected `Switch(pipe) main;` at its end"
+            )
         global_externs: list[ExternInstance] = []
         for declaration in self._program.declarations:
             symbol = getattr(declaration, "symbol", None)
@@ -110,16 +122,22 @@ class Elaborator:
         return Pipeline(name, blocks, global_externs)
 
     def _is_extern(self, symbol: InstanceSymbol) -> bool:
-        return isinstance(symbol.type, types.Generic) and isinstance(symbol.type.declaration, syntax.Extern)
+        return isinstance(symbol.type, types.Generic) and isinstance(
+            symbol.type.declaration, syntax.Extern
+        )
 
     def _only_pipe(self, main: InstanceSymbol) -> tuple[str, list[syntax.Expression]]:
         assert isinstance(main.type, types.Generic)
         if main.type.name != "Switch":
-            raise unsupported(main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>")
+            raise unsupported(
+                main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>"
+            )
         first, *others = main.arguments
         for other in others:
             if other is not None:
-                raise unsupported(other.position, "a switch of several pipes", "one pipe, Switch(pipe) main")
+                raise unsupported(
+                    other.position, "a switch of several pipes", "one pipe, Switch(pipe) main"
+                )
         if isinstance(first, syntax.Call):
             return "pipe", first.target.arguments
         assert isinstance(first, syntax.Name) and isinstance(first.symbol, InstanceSymbol)
@@ -135,9 +153,11 @@ class Elaborator:
             symbol = argument.symbol
             assert isinstance(symbol.type, types.Generic)
             return self._block(symbol.type, symbol.name, symbol.arguments, None)
-        raise P4Error(position, "a block of the pipeline must be an instance, for example SwitchIngress()")
+        raise P4Error(
+            position, "a block of the pipeline must be an instance, for example SwitchIngress()"
+        )
 
-    # --- Blocks -----------------------------------------------------------------------------------------------------
+    # --- Blocks -----------------------------------------------------------------------------------
 
     def _block(
         self,
@@ -173,7 +193,9 @@ class Elaborator:
 
     def _extern(self, symbol: InstanceSymbol, block: BlockInstance | None) -> ExternInstance:
         assert isinstance(symbol.type, types.Generic)
-        path = join_path(block.path if block else "", given_name(symbol.name, symbol.declaration.annotations))
+        path = join_path(
+            block.path if block else "", given_name(symbol.name, symbol.declaration.annotations)
+        )
         arguments = [None if a is None else self._evaluate(a, block) for a in symbol.arguments]
         methods = symbol.declaration.methods or []
         return ExternInstance(path, symbol.type, symbol.position, arguments, methods, block)
@@ -189,12 +211,13 @@ class Elaborator:
             if counter.table is not None:
                 raise P4Error(
                     counters.position,
-                    f"'{counters.value.name}' is attached to table '{counter.table.declaration.name}' already",
+                    f"'{counters.value.name}' is attached to table "
+                    f"'{counter.table.declaration.name}' already",
                 )
             counter.table = table
             table.counter = counter
 
-    # --- Constants --------------------------------------------------------------------------------------------------
+    # --- Constants --------------------------------------------------------------------------------
 
     def _evaluate(self, argument: syntax.Expression, block: BlockInstance | None) -> Any:
         """A constructor's argument: a constant, or an instance."""
@@ -204,18 +227,26 @@ class Elaborator:
             return self.resolve(argument.symbol, block, argument.position)
         if isinstance(argument, syntax.Call) and argument.target.kind == "constructor":
             assert isinstance(argument.type, types.Generic)
-            values = [None if a is None else self._evaluate(a, block) for a in argument.target.arguments]
+            values = [
+                None if a is None else self._evaluate(a, block) for a in argument.target.arguments
+            ]
             return ExternInstance("", argument.type, argument.position, values, [], block)
-        raise P4Error(argument.position, "an argument of a constructor must be a constant or an instance")
+        raise P4Error(
+            argument.position, "an argument of a constructor must be a constant or an instance"
+        )
 
-    def resolve(self, symbol: Symbol | None, block: BlockInstance | None, position: Position | None = None) -> Any:
+    def resolve(
+        self, symbol: Symbol | None, block: BlockInstance | None, position: Position | None = None
+    ) -> Any:
         assert symbol is not None
         while block is not None:
             if symbol in block.environment:
                 return block.environment[symbol]
             block = block.parent
         if symbol not in self._globals:
-            raise P4Error(position or symbol.position, f"'{symbol.name}' is not known when instances are made")
+            raise P4Error(
+                position or symbol.position, f"'{symbol.name}' is not known when instances are made"
+            )
         return self._globals[symbol]
 
     @property

@@ -18,8 +18,9 @@ TESTS = Path(__file__).resolve().parents[1]
 REPOSITORY = TESTS.parent
 sys.path[:0] = [str(REPOSITORY / "src"), str(TESTS), str(TESTS / "p4soft")]
 
-from p4soft.cli import translate  # noqa: E402
 from packet.targets import MemoryTarget  # noqa: E402
+
+from p4soft.cli import translate  # noqa: E402
 
 Load = Callable[[str], MemoryTarget]
 
@@ -47,7 +48,8 @@ def precompile_runtime(directory: Path) -> None:
     source = REPOSITORY / "src" / RUNTIME_HEADER
     include = f"-I{REPOSITORY / 'src'}"
     subprocess.run(
-        ["c++", *FLAGS, "-w", include, "-x", "c++-header", str(source), "-o", str(header)], check=True
+        ["c++", *FLAGS, "-w", include, "-x", "c++-header", str(source), "-o", str(header)],
+        check=True,
     )
 
 
@@ -73,7 +75,9 @@ def compile_program(text: str, directory: Path, build_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def load(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
-    """A running instance of a program; one per text and session, so tests must clear what they write."""
+    """A running instance of a program; one per text and session, so tests must clear what they
+    write.
+    """
     directory = tmp_path_factory.mktemp("programs")
     precompile_runtime(directory)
     running: dict[str, MemoryTarget] = {}

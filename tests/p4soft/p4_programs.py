@@ -58,8 +58,8 @@ parser NoEgressParser(packet_in pkt, out no_headers_t hdr, out no_metadata_t md,
     }
 }
 
-control NoEgress(inout no_headers_t hdr, inout no_metadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
-                 in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+control NoEgress(inout no_headers_t hdr, inout no_metadata_t md, in egress_intrinsic_metadata_t
+eg_intr_md, in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
                  inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
                  inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
     apply {
@@ -72,7 +72,14 @@ control NoEgressDeparser(packet_out pkt, inout no_headers_t hdr, in no_metadata_
 }
 """
 
-BLOCKS = ("IngressParser", "Ingress", "IngressDeparser", "NoEgressParser", "NoEgress", "NoEgressDeparser")
+BLOCKS = (
+    "IngressParser",
+    "Ingress",
+    "IngressDeparser",
+    "NoEgressParser",
+    "NoEgress",
+    "NoEgressDeparser",
+)
 
 
 def program(
@@ -89,7 +96,9 @@ def program(
     egress: str = EGRESS,
     blocks: tuple[str, ...] = BLOCKS,
 ) -> str:
-    """A whole program. Without a port of its own it sends every packet back to port 5, bypassing egress."""
+    """A whole program. Without a port of its own it sends every packet back to port 5, bypassing
+    egress.
+    """
     return f"""\
 {preamble}{metadata}{top}
 parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
@@ -97,8 +106,8 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
 {parser_local}
 {parser}}}
 
-control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_metadata_t ig_intr_md,
-                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_metadata_t
+ig_intr_md, in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
                 inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
                 inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {{
 {local}

@@ -34,7 +34,16 @@ BRANCHES = program(
 
 @pytest.mark.parametrize(
     ("kind", "b", "a"),
-    [(1, 0, 10), (2, 0, 20), (3, 1, 20), (3, 0, 99), (4, 0, 40), (5, 0, 56), (6, 0, 56), (7, 0, 99)],
+    [
+        (1, 0, 10),
+        (2, 0, 20),
+        (3, 1, 20),
+        (3, 0, 99),
+        (4, 0, 40),
+        (5, 0, 56),
+        (6, 0, 56),
+        (7, 0, 99),
+    ],
 )
 def test_branches(load, kind: int, b: int, a: int) -> None:
     assert run(load(BRANCHES), kind, b=b)[0] == a
@@ -43,7 +52,10 @@ def test_branches(load, kind: int, b: int, a: int) -> None:
 ACTIONS = program(
     """
         if (hdr.data.kind == 1) { add(hdr.data.a, 5, hdr.data.b); }
-        if (hdr.data.kind == 2) { add(n = 7, place = hdr.data.a, old = md.m16); hdr.data.b = md.m16; }
+        if (hdr.data.kind == 2) {
+            add(n = 7, place = hdr.data.a, old = md.m16);
+            hdr.data.b = md.m16;
+        }
         if (hdr.data.kind == 3) { add(hdr.data.b[11:4], 1, md.m16); }
         if (hdr.data.kind == 4) { twice(hdr.data.a); }
         if (hdr.data.kind == 5) { alias(hdr.data.a); }
@@ -55,7 +67,11 @@ ACTIONS = program(
         old = (bit<16>) place;
         place = place + n;
     }
-    action twice(inout bit<8> place) { bit<16> unused; add(place, seen, unused); add(place, seen, unused); }
+    action twice(inout bit<8> place) {
+        bit<16> unused;
+        add(place, seen, unused);
+        add(place, seen, unused);
+    }
     // Copy-in, copy-out: the assignment to hdr.data.a is lost when `place` is copied back.
     action alias(inout bit<8> place) { hdr.data.a = 50; place = place + 1; }
     action early(inout bit<8> place) { place = 1; if (hdr.data.b == 0) { return; } place = 2; }
@@ -75,7 +91,9 @@ ACTIONS = program(
         ((6, 10, 5), (2, 1)),
     ],
 )
-def test_actions_with_directions(load, given: tuple[int, int, int], expected: tuple[int, int]) -> None:
+def test_actions_with_directions(
+    load, given: tuple[int, int, int], expected: tuple[int, int]
+) -> None:
     assert run(load(ACTIONS), *given) == expected
 
 
@@ -104,9 +122,13 @@ def test_instances_of_one_control_are_independent(load) -> None:
     target = load(NESTED)
     assert run(target, 0)[0] == 101
     assert run(target, 1)[0] == (1 + 10 + 100 + 200) % 256
-    target.command("table_write", updates=[{"op": "set_default", "table": "left.b.t", "action": "add"}])
+    target.command(
+        "table_write", updates=[{"op": "set_default", "table": "left.b.t", "action": "add"}]
+    )
     names = {table["name"] for table in target.command("schema")["tables"]}
-    assert names == {f"pipe.Ingress.{outer}.{inner}.t" for outer in ("left", "right") for inner in "ab"}
+    assert names == {
+        f"pipe.Ingress.{outer}.{inner}.t" for outer in ("left", "right") for inner in "ab"
+    }
 
 
 EXIT = program(
@@ -176,7 +198,11 @@ APPLIED = program(
     action two() { }
     action three() { }
     action touch() { hdr.data.a = hdr.data.a + 1; }
-    table t { key = { hdr.data.kind: exact; } actions = { one; } const entries = { 1: one(); 2: one(); } }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { one; }
+        const entries = { 1: one(); 2: one(); }
+    }
     table u {
         key = { hdr.data.kind: exact; } actions = { touch; } const entries = { 2: touch(); }
         const default_action = touch();

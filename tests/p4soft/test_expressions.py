@@ -1,4 +1,6 @@
-"""Expressions: random ones against an evaluator with Python's unbounded integers, and corner cases by hand."""
+"""Expressions: random ones against an evaluator with Python's unbounded integers, and corner cases
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -141,12 +143,15 @@ class Generator:
         return f"({left} {operator} {right} ? {then} : {otherwise})", p if truth else q
 
 
-HEADERS = PREAMBLE + """
+HEADERS = (
+    PREAMBLE
+    + """
 header in_h { bit<8> a; bit<16> b; bit<32> c; bit<64> d; bit<128> e; bit<5> f; bit<3> g; }
 header out_h { %s }
 struct headers_t { in_h in_; out_h out_; }
 struct metadata_t { }
 """
+)
 PARSER = """
     state start {
         pkt.extract(ig_intr_md);
@@ -215,13 +220,16 @@ CASES = [
     ("hdr.data.b[11:4][3:0] = 4w5;", (0, 0xFFFF, 0, 0), (0, 0xFF5F, 0, 0)),
     ("hdr.data.a += 10; hdr.data.b |= 0x8001;", (250, 2, 0, 0), (4, 0x8003, 0, 0)),
     ("hdr.data.a = (bit<8>)(bit<1>)(hdr.data.b > 5);", (9, 6, 0, 0), (1, 6, 0, 0)),
-    ("bool ok = (bool)(bit<1>) 1w1; if (ok && !md.flag) { hdr.data.a = 7; }", (0, 0, 0, 0), (7, 0, 0, 0)),
-    ("hdr.data.c = max(hdr.data.c, 32w100); hdr.data.b = min(hdr.data.b, 5);", (0, 9, 7, 0), (0, 5, 100, 0)),
+    ("bool ok = (bool)(bit<1>) 1w1; if (ok && !md.flag) { hdr.data.a = 7; }",
+     (0, 0, 0, 0), (7, 0, 0, 0)),
+    ("hdr.data.c = max(hdr.data.c, 32w100); hdr.data.b = min(hdr.data.b, 5);",
+     (0, 9, 7, 0), (0, 5, 100, 0)),
     ("const bit<8> K = 3 * 5 + (1 << 3); hdr.data.a = K;", (0, 0, 0, 0), (23, 0, 0, 0)),
-    ("hdr.data.c = (bit<32>) ((int<32>) (int<8>) hdr.data.a);", (0x80, 0, 0, 0), (0x80, 0, 0xFFFFFF80, 0)),
+    ("hdr.data.c = (bit<32>) ((int<32>) (int<8>) hdr.data.a);",
+     (0x80, 0, 0, 0), (0x80, 0, 0xFFFFFF80, 0)),
     ("extra_h x = {y = 4, x = 3}; hdr.data.b = x.x - x.y;", (0, 0, 0, 0), (0, 0xFFFF, 0, 0)),
-    ("extra_h x = {1, 2}; extra_h y = {1, 2}; if (x == y) { hdr.data.a = 1; } y.setInvalid(); if (x != y) { hdr.data.b = 1; }",
-     (0, 0, 0, 0), (1, 1, 0, 0)),
+    ("extra_h x = {1, 2}; extra_h y = {1, 2}; if (x == y) { hdr.data.a = 1; } "
+     "y.setInvalid(); if (x != y) { hdr.data.b = 1; }", (0, 0, 0, 0), (1, 1, 0, 0)),
     ("hdr.data.a = 8w0xFF |+| 8w1; hdr.data.b = 16w1 |-| 16w2;", (0, 5, 0, 0), (0xFF, 0, 0, 0)),
     ("hdr.data.b = (bit<16>) hdr.data.a << 8 | 0x7F;", (0x12, 0, 0, 0), (0x12, 0x127F, 0, 0)),
 ]  # fmt: skip
@@ -234,7 +242,9 @@ def pack(values: tuple[int, int, int, int]) -> bytes:
 
 def test_corner_cases_by_hand(load) -> None:
     """All cases in one program, chosen by the first byte."""
-    branches = "".join(f"        if (hdr.data.kind == {i}) {{ {text} }}\n" for i, (text, _, _) in enumerate(CASES))
+    branches = "".join(
+        f"        if (hdr.data.kind == {i}) {{ {text} }}\n" for i, (text, _, _) in enumerate(CASES)
+    )
     target = load(program(branches))
     for i, (text, given, expected) in enumerate(CASES):
         [(_, frame)] = target.send(1, bytes([i]) + pack(given)[1:])

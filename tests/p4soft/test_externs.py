@@ -30,7 +30,11 @@ def crc(data: bytes, width: int, polynomial: int, initial: int, final: int, refl
 def test_own_crc_is_right() -> None:
     """The check values of the CRC catalogue, over "123456789"."""
     digits = b"123456789"
-    assert crc(digits, 32, 0x04C11DB7, 0xFFFFFFFF, 0xFFFFFFFF, True) == zlib.crc32(digits) == 0xCBF43926
+    assert (
+        crc(digits, 32, 0x04C11DB7, 0xFFFFFFFF, 0xFFFFFFFF, True)
+        == zlib.crc32(digits)
+        == 0xCBF43926
+    )
     assert crc(digits, 16, 0x8005, 0, 0, True) == 0xBB3D  # CRC-16/ARC
     assert crc(digits, 16, 0x1021, 0xFFFF, 0, False) == 0x29B1  # CRC-16/IBM-3740
     assert crc(digits, 8, 0x07, 0, 0, False) == 0xF4  # CRC-8/SMBUS
@@ -53,8 +57,8 @@ HASHES = program(
     preamble=PREAMBLE
     + """
 header out_h {
-    bit<32> h32; bit<16> h32_16; bit<16> h16; bit<8> h8; bit<64> h64; bit<16> custom; bit<16> same; bit<16> two;
-}
+    bit<32> h32; bit<16> h32_16; bit<16> h16; bit<8> h8; bit<64> h64; bit<16> custom; bit<16> same;
+    bit<16> two; }
 struct headers_t { data_h data; out_h results; extra_h extra; }
 struct metadata_t { }
 """,
@@ -110,7 +114,8 @@ CHECKSUMS = program(
     deparser="""
         if (md.flag) { pkt.emit(hdr.extra); }
         hdr.data.b = md.m16;
-        hdr.data.c = 16w0 ++ sum.update({hdr.data.a, hdr.data.kind, hdr.extra.x, hdr.extra.y}, true);
+        hdr.data.c = 16w0 ++ sum.update(
+            {hdr.data.a, hdr.data.kind, hdr.extra.x, hdr.extra.y}, true);
         pkt.emit(hdr);
     """,
 )
@@ -190,7 +195,10 @@ def test_counters(load) -> None:
         {"index": 3, "$COUNTER_SPEC_BYTES": 16}
     ]
     direct = target.command("counter_read", table="t")
-    assert {e["key"]["hdr.data.kind"]: e["$COUNTER_SPEC_PKTS"] for e in direct["counters"]} == {1: 2, 3: 0}
+    assert {e["key"]["hdr.data.kind"]: e["$COUNTER_SPEC_PKTS"] for e in direct["counters"]} == {
+        1: 2,
+        3: 0,
+    }
     assert direct["default"] == {"$COUNTER_SPEC_PKTS": 2}
     target.command("counter_clear")
     assert target.command("counter_read", table="t")["default"] == {"$COUNTER_SPEC_PKTS": 0}
@@ -207,7 +215,8 @@ INTRINSIC = program(
     egress="""
 struct eheaders_t { data_h data; }
 struct emetadata_t { bit<8> n; }
-parser EgParser(packet_in pkt, out eheaders_t hdr, out emetadata_t md, out egress_intrinsic_metadata_t eg_intr_md) {
+parser EgParser(packet_in pkt, out eheaders_t hdr, out emetadata_t md,
+                out egress_intrinsic_metadata_t eg_intr_md) {
     state start {
         pkt.extract(eg_intr_md);
         pkt.extract(hdr.data);
@@ -223,7 +232,9 @@ control Eg(inout eheaders_t hdr, inout emetadata_t md, in egress_intrinsic_metad
         if (hdr.data.kind == 4) { eg_dprsr_md.drop_ctl = 1; }
     }
 }
-control EgDeparser(packet_out pkt, inout eheaders_t hdr, in emetadata_t md) { apply { pkt.emit(hdr); } }
+control EgDeparser(packet_out pkt, inout eheaders_t hdr, in emetadata_t md) {
+    apply { pkt.emit(hdr); }
+}
 """,
     blocks=("IngressParser", "Ingress", "IngressDeparser", "EgParser", "Eg", "EgDeparser"),
 )

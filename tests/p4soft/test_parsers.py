@@ -1,4 +1,4 @@
-"""Parsers: select, lookahead, advance, stacks, subparsers, errors. Frames are worked out by hand."""
+"""Parsers: select, lookahead, advance, stacks, subparsers, errors. Frames worked out by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ START = """
 def marks(*names: str) -> str:
     """States that write their number to md.m8 and accept."""
     return "".join(
-        f"    state {name} {{ md.m8 = {i}; transition accept; }}\n" for i, name in enumerate(names, start=1)
+        f"    state {name} {{ md.m8 = {i}; transition accept; }}\n"
+        for i, name in enumerate(names, start=1)
     )
 
 
@@ -187,7 +188,7 @@ def test_subparser_with_parameters(load) -> None:
 
 
 def test_parser_error_drops_unless_the_program_reads_it(load) -> None:
-    body = "ig_tm_md.qid = 1; if (ig_prsr_md.parser_err != 0) { hdr.extra = {1, ig_prsr_md.parser_err}; }"
+    body = "if (ig_prsr_md.parser_err != 0) { hdr.extra = {1, ig_prsr_md.parser_err}; }"
     reading = load(program(body))
     assert reading.send(1, b"\1\2\3") == [(5, bytes.fromhex("00010002") + b"\1\2\3")]
     assert load(program("ig_tm_md.qid = 1;")).send(1, b"\1\2\3") == []

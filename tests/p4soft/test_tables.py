@@ -43,7 +43,9 @@ def cleared(target):
     return target
 
 
-EXACT = table_program("hdr.data.kind: exact; hdr.data.b: exact; hdr.extra.isValid(): exact @name(\"extra\");")
+EXACT = table_program(
+    'hdr.data.kind: exact; hdr.data.b: exact; hdr.extra.isValid(): exact @name("extra");'
+)
 
 
 def test_exact_of_several_fields(load) -> None:
@@ -64,7 +66,13 @@ def test_action_data_wide_signed_and_bool(load) -> None:
     target = cleared(load(EXACT))
     value = 0xAABBCCDD_00000000_0000_112233445566
     data = {"v": hex(value), "flag": True, "s": 0xFFFE}
-    update = {"op": "insert", "table": "t", "key": {"kind": 3, "b": 0, "extra": 0}, "action": "wide", "data": data}
+    update = {
+        "op": "insert",
+        "table": "t",
+        "key": {"kind": 3, "b": 0, "extra": 0},
+        "action": "wide",
+        "data": data,
+    }
     target.command("table_write", updates=[update])
     [(_, out)] = target.send(1, bytes([3]) + bytes(13))
     assert out.hex() == "0300" + "fffe" + "aabbccdd" + "112233445566"
@@ -82,7 +90,9 @@ def test_exact_fills_to_its_size(load) -> None:
     for number in range(0, 64, 2):
         key = {"kind": number, "b": number * 7, "extra": 0}
         target.command("table_write", updates=[{"op": "delete", "table": "t", "key": key}])
-    assert [send(target, n, n * 7) for n in range(64)] == [0xFF if n % 2 == 0 else n for n in range(64)]
+    assert [send(target, n, n * 7) for n in range(64)] == [
+        0xFF if n % 2 == 0 else n for n in range(64)
+    ]
 
 
 def test_lpm_beside_an_exact_key(load) -> None:
@@ -145,7 +155,11 @@ def test_range_with_overlaps(load) -> None:
 def test_two_ranges_and_a_mask(load) -> None:
     keys = "hdr.data.b: range; hdr.data.kind: range; hdr.data.c: ternary;"
     target = cleared(load(table_program(keys)))
-    key = {"b": {"low": 10, "high": 20}, "kind": {"low": 3, "high": 3}, "c": {"value": 1, "mask": 1}}
+    key = {
+        "b": {"low": 10, "high": 20},
+        "kind": {"low": 3, "high": 3},
+        "c": {"value": 1, "mask": 1},
+    }
     insert(target, key, 5)
     assert send(target, 3, 10, 7) == 5
     assert send(target, 3, 20, 1) == 5
@@ -156,7 +170,10 @@ def test_two_ranges_and_a_mask(load) -> None:
 
 def test_key_of_128_bits(load) -> None:
     preamble = PREAMBLE + "header long_h { bit<128> address; }\n"
-    metadata = "struct headers_t { data_h data; long_h long_; extra_h extra; }\nstruct metadata_t { bit<32> m32; }\n"
+    metadata = (
+        "struct headers_t { data_h data; long_h long_; extra_h extra; }\n"
+        "struct metadata_t { bit<32> m32; }\n"
+    )
     parser = """
     state start {
         pkt.extract(ig_intr_md);
@@ -166,7 +183,9 @@ def test_key_of_128_bits(load) -> None:
         transition accept;
     }
 """
-    source = table_program("hdr.long_.address: exact;", preamble=preamble, metadata=metadata, parser=parser)
+    source = table_program(
+        "hdr.long_.address: exact;", preamble=preamble, metadata=metadata, parser=parser
+    )
     target = cleared(load(source))
     insert(target, {"address": "2001:db8::1"}, 6)
     address = bytes.fromhex("20010db8000000000000000000000001")
@@ -210,7 +229,13 @@ ENTRIES = program(
 
 @pytest.mark.parametrize(
     ("kind", "b", "a_out", "b_out"),
-    [(1, 0x0155, 1, 0x0155), (1, 5, 2, 0xAAAA), (2, 7, 3, 0xAAAA), (2, 10, 9, 0xBBBB), (3, 11, 9, 11)],
+    [
+        (1, 0x0155, 1, 0x0155),
+        (1, 5, 2, 0xAAAA),
+        (2, 7, 3, 0xAAAA),
+        (2, 10, 9, 0xBBBB),
+        (3, 11, 9, 11),
+    ],
 )
 def test_entries_in_the_program(load, kind: int, b: int, a_out: int, b_out: int) -> None:
     [(_, out)] = load(ENTRIES).send(1, bytes([kind, 0]) + b.to_bytes(2, "big") + bytes(10))

@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from p4_programs import EGRESS, METADATA, PARSER, PREAMBLE, program
+
 from p4soft.cli import main, translate
 from p4soft.errors import P4Error
-
-from p4_programs import EGRESS, METADATA, PARSER, PREAMBLE, program
 
 MARK = "/*^*/"
 TABLE = """
@@ -46,23 +46,39 @@ CASES: dict[str, tuple[str, str]] = {
         "macro TWICE takes 1 arguments, 2 given",
     ),
     # --- Grammar
-    "missing semicolon": (program("hdr.data.a = 1 /*^*/}"), "expected ';' after an assignment, found '}'"),
+    "missing semicolon": (
+        program("hdr.data.a = 1 /*^*/}"),
+        "expected ';' after an assignment, found '}'",
+    ),
     "broken declaration": (program(local="bit<8> x/*^*/(;"), "expected ';' after the declaration"),
     "not a statement": (program("/*^*/hdr.data.a;"), "this expression is not a statement"),
     "for loop": (program("/*^*/for (x in 1) {}"), "a for loop is not supported by p4soft"),
     "open block": ("struct s { bit<8> a; /*^*/", "expected a type, found the end of the file"),
     "unknown type": (program(local="/*^*/unknown_t x;"), "expected an action, a table, a variable"),
-    "unknown type in struct": ("struct s { /*^*/unknown_t x; }", "'unknown_t' is not the name of a type"),
+    "unknown type in struct": (
+        "struct s { /*^*/unknown_t x; }",
+        "'unknown_t' is not the name of a type",
+    ),
     # --- Names
-    "undeclared name": (program("/*^*/hdr2.data.a = 1;"), "'hdr2' is not declared; did you mean 'hdr'?"),
-    "no such field": (program("hdr.data./*^*/knid = 1;"), "data_h has no member 'knid'; did you mean 'kind'?"),
+    "undeclared name": (
+        program("/*^*/hdr2.data.a = 1;"),
+        "'hdr2' is not declared; did you mean 'hdr'?",
+    ),
+    "no such field": (
+        program("hdr.data./*^*/knid = 1;"),
+        "data_h has no member 'knid'; did you mean 'kind'?",
+    ),
     "declared twice": (program(local="bit<8> x; bit<16> /*^*/x;"), "'x' is declared already, at "),
     "no such enum member": (
         program(local="Hash<bit<16>>(HashAlgorithm_t./*^*/CRC33) h;"),
         "enum HashAlgorithm_t has no member 'CRC33'; did you mean 'CRC3",
     ),
     "no such state": (
-        program(parser=PARSER.replace("transition accept;", "transition select(hdr.data.kind) { /*^*/1: parse_x; }")),
+        program(
+            parser=PARSER.replace(
+                "transition accept;", "transition select(hdr.data.kind) { /*^*/1: parse_x; }"
+            )
+        ),
         "state 'parse_x' is not declared",
     ),
     "no such method": (program("hdr.data./*^*/isvalid();"), "data_h has no method 'isvalid'"),
@@ -78,21 +94,44 @@ CASES: dict[str, tuple[str, str]] = {
     "constant too large": (program("hdr.data.a = /*^*/256;"), "256 does not fit in bit<8>"),
     "sized literal too large": (program("hdr.data.a = /*^*/4w16;"), "16 does not fit in bit<4>"),
     "negative constant": (program("hdr.data.a = /*^*/-1;"), "-1 does not fit in bit<8>"),
-    "condition is no bool": (program("if (/*^*/hdr.data.a) {}"), "the condition of if is bit<8>, expected bool"),
-    "slice outside": (program("hdr.data.a = /*^*/hdr.data.b[16:9];"), "slice [16:9] is outside bit<16>"),
+    "condition is no bool": (
+        program("if (/*^*/hdr.data.a) {}"),
+        "the condition of if is bit<8>, expected bool",
+    ),
+    "slice outside": (
+        program("hdr.data.a = /*^*/hdr.data.b[16:9];"),
+        "slice [16:9] is outside bit<16>",
+    ),
     "cast of sign and width": (
-        program("hdr.data.b = (bit<16>)(/*^*/(int<16>) hdr.data.a);").replace("(/*^*/(int", "(/*^*/(int"),
+        program("hdr.data.b = (bit<16>)(/*^*/(int<16>) hdr.data.a);").replace(
+            "(/*^*/(int", "(/*^*/(int"
+        ),
         "cannot cast bit<8> to int<16>; change the width and the sign in two casts",
     ),
-    "concatenation needs widths": (program("hdr.data.b = hdr.data.a ++ /*^*/1;"), "write the constant with a width"),
-    "wide bits": (program(local="/*^*/bit<129> x;"), "bit<129> is not supported by p4soft; supported: widths up to 128"),
-    "division at run time": (program("hdr.data.a = hdr.data.a /*^*// 2;"), "'/' at run time is not supported"),
+    "concatenation needs widths": (
+        program("hdr.data.b = hdr.data.a ++ /*^*/1;"),
+        "write the constant with a width",
+    ),
+    "wide bits": (
+        program(local="/*^*/bit<129> x;"),
+        "bit<129> is not supported by p4soft; supported: widths up to 128",
+    ),
+    "division at run time": (
+        program("hdr.data.a = hdr.data.a /*^*// 2;"),
+        "'/' at run time is not supported",
+    ),
     "division by zero": (program("hdr.data.a = 8 /*^*// 0;"), "the right operand of '/' is 0"),
-    "negative shift": (program("hdr.data.a = hdr.data.a << /*^*/-1;"), "a shift needs a non-negative amount"),
+    "negative shift": (
+        program("hdr.data.a = hdr.data.a << /*^*/-1;"),
+        "a shift needs a non-negative amount",
+    ),
     "header not whole bytes": ("header /*^*/odd_h { bit<7> x; }", "header 'odd_h' has 7 bits"),
     "varbit field": ("header v_h { varbit<32> /*^*/x; }", "a varbit field is not supported"),
     "header union": ("header_union /*^*/u { }", "header_union is not supported"),
-    "stack of structs": ("struct s { bit<8> x; } struct t { /*^*/s[2] y; }", "a header stack of s; expected a header type"),
+    "stack of structs": (
+        "struct s { bit<8> x; } struct t { /*^*/s[2] y; }",
+        "a header stack of s; expected a header type",
+    ),
     "list length": (
         program("hdr.extra = /*^*/{1, 2, 3};"),
         "the value assigned has 3 elements, extra_h has 2",
@@ -105,15 +144,21 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "assign to action data": (
         program(local="action f(bit<8> v) { /*^*/v = 1; }"),
-        "a parameter without direction; its value comes from the control plane",
+        "a parameter without direction, set by the control plane",
     ),
     "constant as out argument": (
         program("copy(/*^*/1);", local=TABLE % ""),
         "the argument for 'place' of action 'copy' is not a variable",
     ),
     # --- Calls
-    "too many arguments": (program("/*^*/hdr.data.isValid(1);"), "isValid takes 0 arguments, 1 given"),
-    "missing argument": (program("/*^*/copy();", local=TABLE % ""), "action 'copy' needs an argument for 'place'"),
+    "too many arguments": (
+        program("/*^*/hdr.data.isValid(1);"),
+        "isValid takes 0 arguments, 1 given",
+    ),
+    "missing argument": (
+        program("/*^*/copy();", local=TABLE % ""),
+        "action 'copy' needs an argument for 'place'",
+    ),
     "unknown named argument": (
         program("copy(/*^*/plaec = hdr.data.a);", local=TABLE % ""),
         "has no parameter 'plaec'; did you mean 'place'?",
@@ -144,7 +189,10 @@ CASES: dict[str, tuple[str, str]] = {
         "a range key of 32 bits; Tofino matches ranges of at most 20 bits",
     ),
     "two lpm keys": (
-        program(local="table /*^*/t { key = { hdr.data.a: lpm; hdr.data.b: lpm; } actions = { NoAction; } }"),
+        program(
+            local="table /*^*/t { key = { hdr.data.a: lpm; hdr.data.b: lpm; } "
+            "actions = { NoAction; } }"
+        ),
         "table 't' has 2 lpm keys",
     ),
     "unknown action": (
@@ -152,11 +200,15 @@ CASES: dict[str, tuple[str, str]] = {
         "'sett' is not declared",
     ),
     "default not listed": (
-        program(local="action f() {} table t { actions = { f; } default_action = /*^*/NoAction(); }"),
+        program(
+            local="action f() {} table t { actions = { f; } default_action = /*^*/NoAction(); }"
+        ),
         "the default action 'NoAction' is not among the actions of 't': f",
     ),
     "action data missing": (
-        program(local="action f(bit<8> v) {} table t { actions = { f; } default_action = /*^*/f(); }"),
+        program(
+            local="action f(bit<8> v) {} table t { actions = { f; } default_action = /*^*/f(); }"
+        ),
         "action 'f' needs an argument for 'v'",
     ),
     "entry with wrong key": (
@@ -193,7 +245,10 @@ CASES: dict[str, tuple[str, str]] = {
         "HashAlgorithm_t.XOR16 is not supported",
     ),
     "hash of half a byte": (
-        program("hdr.data.b = h.get(/*^*/{hdr.data.a[3:0]});", local="Hash<bit<16>>(HashAlgorithm_t.CRC16) h;"),
+        program(
+            "hdr.data.b = h.get(/*^*/{hdr.data.a[3:0]});",
+            local="Hash<bit<16>>(HashAlgorithm_t.CRC16) h;",
+        ),
         "these fields have 4 bits; expected whole bytes",
     ),
     "hash of a constant without width": (
@@ -215,17 +270,37 @@ CASES: dict[str, tuple[str, str]] = {
         program(parser=PARSER.replace("transition", "md.m32 = /*^*/pkt.length(); transition")),
         "packet_in.length is not supported by p4soft; supported: extract, advance, lookahead",
     ),
-    "emit of a number": (program(deparser="pkt.emit(/*^*/hdr.data.a);"), "emit needs headers, not bit<8>"),
-    "verify in a control": (program("/*^*/verify(true, error.NoMatch);"), "verify belongs in a parser"),
-    "mirror": (program("/*^*/ig_dprsr_md.mirror_type = 1;".replace("/*^*/ig_dprsr_md.", "ig_dprsr_md./*^*/")), "setting 'mirror_type' is not supported"),
+    "emit of a number": (
+        program(deparser="pkt.emit(/*^*/hdr.data.a);"),
+        "emit needs headers, not bit<8>",
+    ),
+    "verify in a control": (
+        program("/*^*/verify(true, error.NoMatch);"),
+        "verify belongs in a parser",
+    ),
+    "mirror": (
+        program(
+            "/*^*/ig_dprsr_md.mirror_type = 1;".replace("/*^*/ig_dprsr_md.", "ig_dprsr_md./*^*/")
+        ),
+        "setting 'mirror_type' is not supported",
+    ),
     # --- Parsers
     "no start state": (
-        program(parser="    state begin { transition accept; }\n").replace("parser Ingress", "parser /*^*/Ingress"),
+        program(parser="    state begin { transition accept; }\n").replace(
+            "parser Ingress", "parser /*^*/Ingress"
+        ),
         "parser 'IngressParser' has no state 'start'",
     ),
-    "advance by bits": (program(parser=PARSER.replace("pkt.extract(hdr.data)", "pkt.advance(/*^*/4)")), "advance(4) is not supported"),
+    "advance by bits": (
+        program(parser=PARSER.replace("pkt.extract(hdr.data)", "pkt.advance(/*^*/4)")),
+        "advance(4) is not supported",
+    ),
     "select with wrong number of keys": (
-        program(parser=PARSER.replace("transition accept;", "transition select(hdr.data.kind) { /*^*/(1, 2): accept; }")),
+        program(
+            parser=PARSER.replace(
+                "transition accept;", "transition select(hdr.data.kind) { /*^*/(1, 2): accept; }"
+            )
+        ),
         "this case has 2 keys, select has 1",
     ),
     "value set": (
@@ -235,20 +310,40 @@ CASES: dict[str, tuple[str, str]] = {
     # --- Pipelines
     "no main": (PREAMBLE, "the program has no `main`"),
     "blocks in the wrong order": (
-        program(blocks=("Ingress", "IngressParser", "IngressDeparser", "NoEgressParser", "NoEgress", "NoEgressDeparser")).replace("Pipeline(Ing", "Pipeline(/*^*/Ing"),
+        program(
+            blocks=(
+                "Ingress",
+                "IngressParser",
+                "IngressDeparser",
+                "NoEgressParser",
+                "NoEgress",
+                "NoEgressDeparser",
+            )
+        ).replace("Pipeline(Ing", "Pipeline(/*^*/Ing"),
         "'ingress_parser' of the pipeline is a control (Ingress), expected a parser",
     ),
     "headers differ": (
-        program(egress=EGRESS.replace("inout no_headers_t hdr, in no_metadata_t md", "inout headers_t hdr, in no_metadata_t md")).replace(
-            "NoEgressDeparser())", "/*^*/NoEgressDeparser())"
-        ),
+        program(
+            egress=EGRESS.replace(
+                "inout no_headers_t hdr, in no_metadata_t md",
+                "inout headers_t hdr, in no_metadata_t md",
+            )
+        ).replace("NoEgressDeparser())", "/*^*/NoEgressDeparser())"),
         "NoEgressDeparser uses headers_t where an earlier block of the pipeline uses no_headers_t",
     ),
     "wrong direction": (
-        program(egress=EGRESS.replace("control NoEgressDeparser(packet_out pkt, inout no_headers_t hdr", "control NoEgressDeparser(packet_out pkt, /*^*/in no_headers_t hdr")),
+        program(
+            egress=EGRESS.replace(
+                "control NoEgressDeparser(packet_out pkt, inout no_headers_t hdr",
+                "control NoEgressDeparser(packet_out pkt, /*^*/in no_headers_t hdr",
+            )
+        ),
         "parameter 'hdr' of NoEgressDeparser is 'in', expected 'inout'",
     ),
-    "several pipes": (program().replace("Switch(pipe)", "Switch(pipe, /*^*/pipe)"), "a switch of several pipes is not supported"),
+    "several pipes": (
+        program().replace("Switch(pipe)", "Switch(pipe, /*^*/pipe)"),
+        "a switch of several pipes is not supported",
+    ),
 }
 
 
@@ -268,7 +363,9 @@ def test_wrong_program(name: str, tmp_path: Path) -> None:
 def test_base_program_is_right(tmp_path: Path) -> None:
     """Otherwise the cases above could fail for another reason than theirs."""
     path = tmp_path / "right.p4"
-    path.write_text(program("hdr.data.a = 1;", local=TABLE % "size = 4; const entries = { 1: set(2); }"))
+    path.write_text(
+        program("hdr.data.a = 1;", local=TABLE % "size = 4; const entries = { 1: set(2); }")
+    )
     translate(path, [], {})
 
 
@@ -281,7 +378,9 @@ def test_command_line_reports_and_fails(tmp_path: Path, capsys: pytest.CaptureFi
     assert not (tmp_path / "out").exists()
 
 
-def test_unreadable_file_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_file_is_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(tmp_path / "none.p4"), "--output", str(tmp_path)]) == 2
     assert "none.p4: No such file or directory" in capsys.readouterr().err
 

@@ -1,7 +1,8 @@
 """The target `softswitch`: the real switch in a network namespace, one veth pair per port.
 
-Nothing here waits a fixed time. The switch runs commands between batches of packets, so once port_stats counts a frame as
-received, all that it causes has been sent too, and the transmit counters say how many frames to read.
+Nothing here waits a fixed time. The switch runs commands between batches of packets, so once
+port_stats counts a frame as received, all that it causes has been sent too, and the transmit
+counters say how many frames to read.
 """
 
 from __future__ import annotations
@@ -51,13 +52,26 @@ class Links:
 
     def _add(self, port: int) -> None:
         switch_end, test_end = f"s{port}", f"t{port}"
-        _ip("-n", self.namespace, "link", "add", switch_end, "type", "veth", "peer", "name", test_end)
+        _ip(
+            "-n",
+            self.namespace,
+            "link",
+            "add",
+            switch_end,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            test_end,
+        )
         for end in (switch_end, test_end):
             _ip("-n", self.namespace, "link", "set", end, "mtu", "9000", "up")
             self._inside("ethtool", "-K", end, "tx", "off")
 
     def _socket(self, port: int) -> socket.socket:
-        """A packet socket inside the namespace; a thread enters it, so that this process stays outside."""
+        """A packet socket inside the namespace; a thread enters it, so that this process stays
+        outside.
+        """
         made: list[socket.socket] = []
 
         def enter_and_open() -> None:

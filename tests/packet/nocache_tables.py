@@ -1,4 +1,6 @@
-"""A small testbed for NoCache: three hosts, and the entries that a control plane writes for 16 partitions."""
+"""A small testbed for NoCache: three hosts, and the entries that a control plane writes for 16
+partitions.
+"""
 
 from __future__ import annotations
 

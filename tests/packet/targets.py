@@ -1,7 +1,8 @@
-"""What a packet test runs against: frames in, frames out, and the control commands of docs/architecture.md §5.
+"""What a packet test runs against: frames in, frames out, control commands (architecture.md §5).
 
-A test knows nothing but `Target`. `memory` runs the translated program inside one process (build/bin/p4run); `softswitch`
-drives the real switch over veth. A rack's target would translate the same commands to BfRt.
+A test knows nothing but `Target`. `memory` runs the translated program inside one process
+(build/bin/p4run); `softswitch` drives the real switch over veth. A rack's target would translate
+the same commands to BfRt.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def drops(target: Target) -> dict[int, int]:
     }
 
 
-# --- Requests -----------------------------------------------------------------------------------------
+# --- Requests -------------------------------------------------------------------------------------
 
 
 def test_slot_of_the_hottest_key_is_the_published_one() -> None:
@@ -114,9 +114,7 @@ def test_first_and_last_slot_of_a_partition(switch: Target, partition: int) -> N
     host, udp_port = server_of(partition)
     for slot in slots(partition):
         sent = request(GETREQ, key_with_slot(slot))
-        expected = sent.change(
-            dst_mac=host.mac, dst_ip=host.ip, dst_port=udp_port, udp_checksum=0
-        )
+        expected = sent.change(dst_mac=host.mac, dst_ip=host.ip, dst_port=udp_port, udp_checksum=0)
         assert switch.send(CLIENT.port, bytes(sent)) == [(host.port, bytes(expected))]
 
 
@@ -142,7 +140,7 @@ def test_other_ports_are_no_key_value_traffic(switch: Target, port: int) -> None
     assert packets(switch, REQUESTS, HOTTEST_SLOT) == [(0, 0)]
 
 
-# --- Answers --------------------------------------------------------------------------------------------
+# --- Answers --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("optype", [GETRES, PUTRES, DELRES])
@@ -165,7 +163,7 @@ def test_answer_to_an_unknown_client_is_dropped(switch: Target) -> None:
     assert drops(switch) == {NO_ROUTE: 1}
 
 
-# --- Counters -------------------------------------------------------------------------------------------
+# --- Counters -------------------------------------------------------------------------------------
 
 
 def test_counters_per_partition_and_direction(switch: Target) -> None:
@@ -199,7 +197,7 @@ def test_counter_runs_on_when_its_entry_is_modified(switch: Target) -> None:
     assert packets(switch, REQUESTS, HOTTEST_SLOT)[0][0] == 2
 
 
-# --- Operations -------------------------------------------------------------------------------------------
+# --- Operations -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("optype", [GETRES, PUTRES, DELRES, 0x7777, 0xFFFF])
@@ -226,7 +224,7 @@ def test_slot_without_partition_is_dropped(switch: Target) -> None:
     assert len(switch.send(CLIENT.port, bytes(request(GETREQ, key_with_slot(high + 1))))) == 1
 
 
-# --- Other traffic ------------------------------------------------------------------------------------------
+# --- Other traffic --------------------------------------------------------------------------------
 
 
 def test_tcp_is_routed_unchanged_but_for_the_mac(switch: Target) -> None:
@@ -241,7 +239,11 @@ def test_ttl_and_a_wrong_checksum_are_left_alone(switch: Target) -> None:
 
 
 def test_longest_prefix_wins(switch: Target) -> None:
-    updates = [route("198.18.0.0", 15, SERVER1), route("198.18.0.0", 28, CLIENT), route("0.0.0.0", 0, SERVER0)]
+    updates = [
+        route("198.18.0.0", 15, SERVER1),
+        route("198.18.0.0", 28, CLIENT),
+        route("0.0.0.0", 0, SERVER0),
+    ]
     switch.command("table_write", updates=updates)
 
     def port_to(address: str) -> int:

@@ -1,4 +1,6 @@
-"""NoCache's tables from the control plane's side: what is accepted, what is refused and how it is said."""
+"""NoCache's tables from the control plane's side: what is accepted, what is refused and how it is
+said.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,8 @@ def test_schema_names_and_widths(switch: Target) -> None:
 
 def test_all_128_partitions_fit_and_not_one_more(switch: Target) -> None:
     write(switch, *clear(), *(request_entry(p, 128) for p in range(128)))
-    # Partition 127's range again, with another priority: a different entry, for which there is no room.
+    # Partition 127's range again, with another priority: a different entry, for which there is no
+    # room.
     error = fails(switch, {**request_entry(127, 128), "priority": 5})
     assert error.code == "full"
     assert "is full at 128 entries" in error.message
@@ -120,7 +123,8 @@ def test_lower_priority_number_wins(switch: Target) -> None:
         (
             entry("request_partitoin", {}, "to_server", DATA),
             "bad_argument",
-            "table 'request_partitoin' of program nocache does not exist: near names are '" + REQUESTS,
+            "table 'request_partitoin' of program nocache does not exist: near names are '"
+            + REQUESTS,
         ),
         (entry(REQUESTS, {"slots": 1}, "to_server", DATA), "bad_argument", "key 'slots' of table"),
         (
@@ -149,7 +153,9 @@ def test_lower_priority_number_wins(switch: Target) -> None:
             "512 is too wide; the field is bit<9>",
         ),
         (
-            entry(REQUESTS, {"slot": {"low": 0, "high": 1}}, "to_server", {**DATA, "mac": "02:0:1"}),
+            entry(
+                REQUESTS, {"slot": {"low": 0, "high": 1}}, "to_server", {**DATA, "mac": "02:0:1"}
+            ),
             "bad_argument",
             "a MAC address (aa:bb:cc:dd:ee:ff)",
         ),
@@ -158,11 +164,11 @@ def test_lower_priority_number_wins(switch: Target) -> None:
             "bad_argument",
             "is @defaultonly: it cannot be used in entries",
         ),
-        (request_entry(0), "bad_argument", "exists already; use \"modify\" or \"upsert\""),
+        (request_entry(0), "bad_argument", 'exists already; use "modify" or "upsert"'),
         (
             {"op": "delete", "table": REQUESTS, "key": {"slot": {"low": 0, "high": 1}}},
             "not_found",
-            "does not exist; use \"insert\"",
+            'does not exist; use "insert"',
         ),
         (
             entry(DROPS, {"verdict": 9}, "drop", {}),
@@ -174,7 +180,11 @@ def test_lower_priority_number_wins(switch: Target) -> None:
             "bad_argument",
             "has a const default_action",
         ),
-        ({"op": "add", "table": ROUTES}, "bad_argument", 'op "add" is not known; expected "insert"'),
+        (
+            {"op": "add", "table": ROUTES},
+            "bad_argument",
+            'op "add" is not known; expected "insert"',
+        ),
         (
             {**route("198.18.0.0", 33, SERVER0)},
             "bad_argument",

@@ -34,18 +34,24 @@ class CallChecker(ExpressionChecker):
             return self._method(call, callee)
         raise P4Error(call.position, "this expression cannot be called")
 
-    # --- Kinds of callees -------------------------------------------------------------------------------------------
+    # --- Kinds of callees -------------------------------------------------------------------------
 
     def _call_by_name(self, call: syntax.Call, callee: syntax.Name) -> Type:
         symbol = self.scope.require(callee.name, callee.position)
         callee.symbol = symbol
         if isinstance(symbol, ActionSymbol):
-            arguments = self.bind(symbol.parameters, call.arguments, call.position, f"action '{symbol.name}'")
+            arguments = self.bind(
+                symbol.parameters, call.arguments, call.position, f"action '{symbol.name}'"
+            )
             self.check_arguments(symbol.parameters, arguments, f"action '{symbol.name}'")
             call.target = Target("action", symbol.name, symbol, None, symbol.parameters, arguments)
             return VOID
         if isinstance(symbol, FunctionSymbol):
-            kind = "function" if symbol.overloads[0].declaration.body is not None else "extern_function"
+            kind = (
+                "function"
+                if symbol.overloads[0].declaration.body is not None
+                else "extern_function"
+            )
             return self._signature(call, kind, symbol.overloads, {}, None)
         raise P4Error(callee.position, f"'{callee.name}' cannot be called")
 
@@ -78,19 +84,27 @@ class CallChecker(ExpressionChecker):
         if isinstance(type_, Stack) and callee.name in _STACK_METHODS:
             self.check_place(base, f"the stack of {callee.name}()")
             if len(call.arguments) != 1:
-                raise P4Error(call.position, f"{callee.name} takes 1 argument, {len(call.arguments)} given")
+                raise P4Error(
+                    call.position, f"{callee.name} takes 1 argument, {len(call.arguments)} given"
+                )
             self.constant_integer(call.arguments[0].expression, f"the argument of {callee.name}")
-            call.target = Target("builtin", callee.name, type_, base, [], [call.arguments[0].expression])
+            call.target = Target(
+                "builtin", callee.name, type_, base, [], [call.arguments[0].expression]
+            )
             return VOID
         raise P4Error(callee.name_position, f"{type_} has no method '{callee.name}'")
 
-    def _method_of_type(self, call: syntax.Call, callee: syntax.Member, base: syntax.TypeExpression) -> Type:
+    def _method_of_type(
+        self, call: syntax.Call, callee: syntax.Member, base: syntax.TypeExpression
+    ) -> Type:
         type_ = self.resolve(base.syntax)
         if callee.name in _SIZE_METHODS:
             return self._size(call, callee, type_)
         if callee.name == "apply":
             raise unsupported(
-                callee.name_position, f"applying the type {type_} directly", "applying a named instance of it"
+                callee.name_position,
+                f"applying the type {type_} directly",
+                "applying a named instance of it",
             )
         raise P4Error(callee.name_position, f"type {type_} has no method '{callee.name}'")
 
@@ -102,9 +116,13 @@ class CallChecker(ExpressionChecker):
         call.target = Target("builtin", callee.name, type_)
         return INTEGER
 
-    def _table_apply(self, call: syntax.Call, callee: syntax.Member, type_: types.TableType) -> Type:
+    def _table_apply(
+        self, call: syntax.Call, callee: syntax.Member, type_: types.TableType
+    ) -> Type:
         if callee.name != "apply":
-            raise P4Error(callee.name_position, f"a table has no method '{callee.name}'; expected apply")
+            raise P4Error(
+                callee.name_position, f"a table has no method '{callee.name}'; expected apply"
+            )
         if self.in_action:
             raise P4Error(call.position, "an action cannot apply a table")
         self.bind([], call.arguments, call.position, "apply")
@@ -117,26 +135,33 @@ class CallChecker(ExpressionChecker):
         if isinstance(declaration, (syntax.Control, syntax.Parser)):
             kind = "control" if isinstance(declaration, syntax.Control) else "parser"
             if callee.name != "apply":
-                raise P4Error(callee.name_position, f"a {kind} has no method '{callee.name}'; expected apply")
+                raise P4Error(
+                    callee.name_position, f"a {kind} has no method '{callee.name}'; expected apply"
+                )
             if self.in_action:
                 raise P4Error(call.position, f"an action cannot apply a {kind}")
             parameters = [p.symbol for p in declaration.parameters]
-            arguments = self.bind(parameters, call.arguments, call.position, f"{kind} '{type_.name}'")
+            arguments = self.bind(
+                parameters, call.arguments, call.position, f"{kind} '{type_.name}'"
+            )
             self.check_arguments(parameters, arguments, f"{kind} '{type_.name}'")
             assert isinstance(callee.base, syntax.Name)
-            call.target = Target(kind, "apply", callee.base.symbol, callee.base, parameters, arguments)
+            call.target = Target(
+                kind, "apply", callee.base.symbol, callee.base, parameters, arguments
+            )
             return VOID
         assert isinstance(declaration, syntax.Extern)
         overloads = [m.symbol for m in declaration.methods if m.name == callee.name and m.returns]
         if not overloads:
             names = [m.name for m in declaration.methods if m.returns]
             raise P4Error(
-                callee.name_position, f"{type_} has no method '{callee.name}'{near(callee.name, names)}"
+                callee.name_position,
+                f"{type_} has no method '{callee.name}'{near(callee.name, names)}",
             )
         bindings = dict(zip(declaration.type_parameters, type_.arguments, strict=True))
         return self._signature(call, "method", overloads, bindings, callee.base)
 
-    # --- Signatures -------------------------------------------------------------------------------------------------
+    # --- Signatures -------------------------------------------------------------------------------
 
     def _signature(
         self,
@@ -154,14 +179,19 @@ class CallChecker(ExpressionChecker):
             if len(call.type_arguments) != len(chosen.type_parameters):
                 raise P4Error(
                     call.position,
-                    f"{what} takes {len(chosen.type_parameters)} type arguments, {len(call.type_arguments)} given",
+                    f"{what} takes {len(chosen.type_parameters)} type arguments, "
+                    f"{len(call.type_arguments)} given",
                 )
             for name, written in zip(chosen.type_parameters, call.type_arguments, strict=True):
                 bindings[name] = self.resolve(written)
         self.check_arguments(chosen.parameters, arguments, what, bindings)
         returns = substitute(chosen.returns, bindings)
         if isinstance(returns, types.Variable):
-            raise P4Error(call.position, f"the type argument {returns} of {what} is not known; write {chosen.name}<...>(...)")
+            raise P4Error(
+                call.position,
+                f"the type argument {returns} of {what} is not known; write "
+                f"{chosen.name}<...>(...)",
+            )
         call.target = Target(kind, chosen.name, chosen, base, chosen.parameters, arguments)
         return returns
 
@@ -172,10 +202,16 @@ class CallChecker(ExpressionChecker):
             if required <= given <= len(candidate.parameters):
                 return candidate
         counts = " or ".join(sorted({str(len(c.parameters)) for c in overloads}))
-        raise P4Error(call.position, f"'{overloads[0].name}' takes {counts} arguments, {given} given")
+        raise P4Error(
+            call.position, f"'{overloads[0].name}' takes {counts} arguments, {given} given"
+        )
 
     def bind(
-        self, parameters: list[VariableSymbol], given: list[syntax.Argument], position: Position, what: str
+        self,
+        parameters: list[VariableSymbol],
+        given: list[syntax.Argument],
+        position: Position,
+        what: str,
     ) -> list[syntax.Expression | None]:
         """Arguments in the order of the parameters; None where an optional one is left out."""
         result: list[syntax.Expression | None] = [None] * len(parameters)
@@ -211,7 +247,9 @@ class CallChecker(ExpressionChecker):
         for parameter, argument in zip(parameters, arguments, strict=True):
             if argument is None:
                 continue
-            if parameter.direction in ("out", "inout") and not isinstance(argument, syntax.DefaultExpression):
+            if parameter.direction in ("out", "inout") and not isinstance(
+                argument, syntax.DefaultExpression
+            ):
                 self.check_place(argument, f"the argument for '{parameter.name}' of {what}")
             else:
                 self.check(argument)
@@ -228,7 +266,7 @@ class CallChecker(ExpressionChecker):
     def construct(
         self, type_: Generic, given: list[syntax.Argument], position: Position
     ) -> tuple[Generic, list[syntax.Expression | None], Callable | None]:
-        """The instance's full type, its constructor's arguments, and the constructor of an extern."""
+        """The instance's full type, its constructor's arguments, and an extern's constructor."""
         declaration = type_.declaration
         constructor: Callable | None = None
         if isinstance(declaration, syntax.Extern):

@@ -1,4 +1,6 @@
-"""Arithmetic on compile-time constants, with the wrap-around of their types (P4-16 specification, section 8)."""
+"""Arithmetic on compile-time constants, with the wrap-around of their types (P4-16 specification,
+section 8).
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,18 @@ def fold_binary(operator: str, left: Any, right: Any, type_: Type, position: Pos
     if operator == "||":
         return left or right
     if operator in ("<", "<=", ">", ">="):
-        return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[operator]
+        return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[
+            operator
+        ]
     if operator in ("/", "%"):
         if right == 0:
             raise P4Error(position, f"the right operand of '{operator}' is 0")
         return wrap(left // right if operator == "/" else left % right, type_)
     if operator in ("<<", ">>"):
         if right > MAX_CONSTANT_SHIFT:
-            raise P4Error(position, f"a shift by {right} bits; expected at most {MAX_CONSTANT_SHIFT}")
+            raise P4Error(
+                position, f"a shift by {right} bits; expected at most {MAX_CONSTANT_SHIFT}"
+            )
         return wrap(left << right if operator == "<<" else left >> right, type_)
     if operator in ("|+|", "|-|"):
         return saturate(left + right if operator == "|+|" else left - right, type_)

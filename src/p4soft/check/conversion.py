@@ -8,7 +8,6 @@ from p4soft.check.types import (
     INTEGER,
     Bit,
     Composite,
-    Distinct,
     Enum,
     Generic,
     Int,
@@ -19,6 +18,7 @@ from p4soft.check.types import (
     Type,
     Variable,
     fits,
+    underlying,
     wrap,
 )
 from p4soft.errors import P4Error, Position
@@ -38,7 +38,9 @@ def substitute(type_: Type, bindings: Bindings) -> Type:
 
 
 def infer(parameter: Type, argument: Type, bindings: Bindings) -> None:
-    """Binds type parameters in `parameter` so that it becomes `argument`, as far as the shapes agree."""
+    """Binds type parameters in `parameter` so that it becomes `argument`, as far as the shapes
+    agree.
+    """
     if isinstance(parameter, Variable):
         if argument not in (INTEGER, ANY):  # neither says what the type is
             bindings.setdefault(parameter.name, argument)
@@ -63,7 +65,9 @@ def same(left: Type, right: Type) -> bool:
 
 
 def convert(expression: syntax.Expression, target: Type, what: str) -> None:
-    """Makes an expression have the type `target`, by an implicit conversion if one exists; else an error."""
+    """Makes an expression have the type `target`, by an implicit conversion if one exists; else an
+    error.
+    """
     source = expression.type
     assert source is not None
     if same(source, target) or isinstance(target, Variable):
@@ -73,7 +77,8 @@ def convert(expression: syntax.Expression, target: Type, what: str) -> None:
         return
     if source == INTEGER and isinstance(target, Enum) and target.base is not None:
         raise P4Error(
-            expression.position, f"{what} is {source}, expected {target}; write a cast, ({target}) ..."
+            expression.position,
+            f"{what} is {source}, expected {target}; write a cast, ({target}) ...",
         )
     if isinstance(source, Enum) and source.base is not None and target == source.base:
         expression.type = target
@@ -91,7 +96,8 @@ def _adopt_constant(expression: syntax.Expression, target: Bit | Int) -> None:
     if not fits(expression.value, target):
         raise P4Error(
             expression.position,
-            f"{expression.value} does not fit in {target}; expected a smaller value or a cast, ({target}) ...",
+            f"{expression.value} does not fit in {target}; expected a smaller value or a cast, "
+            f"({target}) ...",
         )
     expression.type = target
     for part in ("then", "otherwise"):  # the branches of a conditional follow it
@@ -151,16 +157,10 @@ def settle(expression: syntax.Expression) -> None:
 
 def check_cast(source: Type, target: Type, position: Position) -> None:
     """P4-16 specification, section 8.9.1. Raises unless the explicit cast is allowed."""
+    written = f"cannot cast {source} to {target}"
+    source, target = underlying(source), underlying(target)
     if same(source, target):
         return
-    if isinstance(source, Distinct):
-        return check_cast(source.base, target, position)
-    if isinstance(target, Distinct):
-        return check_cast(source, target.base, position)
-    if isinstance(source, Enum) and source.base is not None:
-        return check_cast(source.base, target, position)
-    if isinstance(target, Enum) and target.base is not None:
-        return check_cast(source, target.base, position)
     allowed = (
         (source == INTEGER and isinstance(target, (Bit, Int)))
         or (source == INTEGER and target == BOOL)
@@ -176,7 +176,7 @@ def check_cast(source: Type, target: Type, position: Position) -> None:
         hint = ""
         if isinstance(source, (Bit, Int)) and isinstance(target, (Bit, Int)):
             hint = "; change the width and the sign in two casts"
-        raise P4Error(position, f"cannot cast {source} to {target}{hint}")
+        raise P4Error(position, written + hint)
 
 
 def cast_constant(value: int | bool, target: Type) -> int | bool:

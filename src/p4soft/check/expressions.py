@@ -18,7 +18,9 @@ _ORDER = frozenset(("<", "<=", ">", ">="))
 
 class ExpressionChecker(TypeResolver):
     def check(self, expression: syntax.Expression) -> Type:
-        """Sets and returns `expression.type`; sets `expression.value` if it is a compile-time constant."""
+        """Sets and returns `expression.type`; sets `expression.value` if it is a compile-time
+        constant.
+        """
         if expression.type is not None:  # shared by a compound assignment
             return expression.type
         checkers: dict[type, Function[..., Type]] = {
@@ -40,7 +42,9 @@ class ExpressionChecker(TypeResolver):
         }
         checker = checkers.get(type(expression))
         if checker is None:
-            raise P4Error(expression.position, "a type, range or mask cannot stand here; expected a value")
+            raise P4Error(
+                expression.position, "a type, range or mask cannot stand here; expected a value"
+            )
         expression.type = checker(expression)
         return expression.type
 
@@ -51,14 +55,18 @@ class ExpressionChecker(TypeResolver):
         self.check(expression)
         convert(expression, target, what)
 
-    # --- Leaves -----------------------------------------------------------------------------------------------------
+    # --- Leaves -----------------------------------------------------------------------------------
 
     def _integer(self, literal: syntax.IntegerLiteral) -> Type:
         literal.value = literal.number
         if literal.width is None:
             return INTEGER
         if literal.width > types.MAX_WIDTH:
-            raise unsupported(literal.position, f"a literal of {literal.width} bits", f"widths up to {types.MAX_WIDTH}")
+            raise unsupported(
+                literal.position,
+                f"a literal of {literal.width} bits",
+                f"widths up to {types.MAX_WIDTH}",
+            )
         type_ = Int(literal.width) if literal.signed else Bit(literal.width)
         if not types.fits(literal.number, type_):
             raise P4Error(literal.position, f"{literal.number} does not fit in {type_}")
@@ -89,7 +97,7 @@ class ExpressionChecker(TypeResolver):
         elements = tuple(self.check(item.expression) for item in expression.items)
         return types.RecordOf(tuple(item.name or "" for item in expression.items), elements)
 
-    # --- Parts ------------------------------------------------------------------------------------------------------
+    # --- Parts ------------------------------------------------------------------------------------
 
     def _member(self, member: syntax.Member) -> Type:
         if isinstance(member.base, syntax.TypeExpression):
@@ -98,7 +106,10 @@ class ExpressionChecker(TypeResolver):
         found = element_type(base, member.name)
         if found is not None:
             if isinstance(base, types.Stack) and not isinstance(self.owner, syntax.Parser):
-                raise P4Error(member.name_position, f"'{member.name}' of a header stack exists in parsers only")
+                raise P4Error(
+                    member.name_position,
+                    f"'{member.name}' of a header stack exists in parsers only",
+                )
             return found
         if isinstance(base, types.Stack) and member.name in ("lastIndex", "size"):
             if member.name == "size":
@@ -110,7 +121,9 @@ class ExpressionChecker(TypeResolver):
             if member.name == "action_run":
                 return types.ActionRun(base.table)
         names = list(base.fields) if isinstance(base, types.Composite) else []
-        raise P4Error(member.name_position, f"{base} has no member '{member.name}'{near(member.name, names)}")
+        raise P4Error(
+            member.name_position, f"{base} has no member '{member.name}'{near(member.name, names)}"
+        )
 
     def _member_of_type(self, member: syntax.Member, base: syntax.TypeExpression) -> Type:
         type_ = self.resolve(base.syntax)
@@ -136,10 +149,15 @@ class ExpressionChecker(TypeResolver):
         if subscript != INTEGER and not isinstance(types.underlying(subscript), (Bit, Int)):
             raise P4Error(index.index.position, f"the index is {subscript}, expected a number")
         if index.index.value is None:
-            raise unsupported(index.index.position, "a header stack's index that is no constant", "constant indexes")
+            raise unsupported(
+                index.index.position,
+                "a header stack's index that is no constant",
+                "constant indexes",
+            )
         if not 0 <= index.index.value < base.size:
             raise P4Error(
-                index.index.position, f"index {index.index.value} is outside the stack's {base.size} elements"
+                index.index.position,
+                f"index {index.index.value} is outside the stack's {base.size} elements",
             )
         return base.element
 
@@ -150,12 +168,16 @@ class ExpressionChecker(TypeResolver):
         if not isinstance(base, (Bit, Int)):
             raise P4Error(part.position, f"a slice of {part.base.type}; expected bit<W> or int<W>")
         if not 0 <= low <= high < base.width:
-            raise P4Error(part.position, f"slice [{high}:{low}] is outside {base}; expected {base.width - 1} >= high >= low >= 0")
+            raise P4Error(
+                part.position,
+                f"slice [{high}:{low}] is outside {base}; expected {base.width - 1} >= high >= "
+                "low >= 0",
+            )
         if part.base.value is not None:
             part.value = (part.base.value >> low) & ((1 << high - low + 1) - 1)
         return Bit(high - low + 1)
 
-    # --- Operators --------------------------------------------------------------------------------------------------
+    # --- Operators --------------------------------------------------------------------------------
 
     def _unary(self, unary: syntax.Unary) -> Type:
         operand = self.check(unary.operand)
@@ -164,9 +186,14 @@ class ExpressionChecker(TypeResolver):
             operand = BOOL
         else:
             operand = types.underlying(operand)
-            wide_enough = isinstance(operand, (Bit, Int)) or (operand == INTEGER and unary.operator != "~")
+            wide_enough = isinstance(operand, (Bit, Int)) or (
+                operand == INTEGER and unary.operator != "~"
+            )
             if not wide_enough:
-                raise P4Error(unary.position, f"'{unary.operator}' of {unary.operand.type}; expected bit<W> or int<W>")
+                raise P4Error(
+                    unary.position,
+                    f"'{unary.operator}' of {unary.operand.type}; expected bit<W> or int<W>",
+                )
         if unary.operand.value is not None:
             unary.value = constants.fold_unary(unary.operator, unary.operand.value, operand)
         return operand
@@ -199,9 +226,15 @@ class ExpressionChecker(TypeResolver):
         assert operator in _ARITHMETIC
         constant = binary.left.value is not None and binary.right.value is not None
         if operator in ("/", "%") and not constant:
-            raise unsupported(binary.position, f"'{operator}' at run time", "division of constants (Tofino has no divider)")
+            raise unsupported(
+                binary.position,
+                f"'{operator}' at run time",
+                "division of constants (Tofino has no divider)",
+            )
         if operator in ("|+|", "|-|") and number == INTEGER:
-            raise P4Error(binary.position, f"'{operator}' needs operands with a width, for example 8w1")
+            raise P4Error(
+                binary.position, f"'{operator}' needs operands with a width, for example 8w1"
+            )
         return number
 
     def unify(self, left: syntax.Expression, right: syntax.Expression, what: str) -> Type:
@@ -220,8 +253,14 @@ class ExpressionChecker(TypeResolver):
             return self.unify(left, right, what) if left.type != right.type else a.base
         elif isinstance(b, Enum) and b.base == a:
             convert(right, a, f"right of the {what}")
-        if left.type != right.type and types.underlying(left.type) != right.type and types.underlying(right.type) != left.type:
-            raise P4Error(right.position, f"the {what} have different types, {a} and {b}; cast one of them")
+        if (
+            left.type != right.type
+            and types.underlying(left.type) != right.type
+            and types.underlying(right.type) != left.type
+        ):
+            raise P4Error(
+                right.position, f"the {what} have different types, {a} and {b}; cast one of them"
+            )
         return types.underlying(left.type) if left.type != right.type else left.type
 
     def _shift(self, binary: syntax.Binary, left: Type, right: Type) -> Type:
@@ -234,7 +273,9 @@ class ExpressionChecker(TypeResolver):
         if amount != INTEGER and not isinstance(amount, Bit):
             raise P4Error(binary.right.position, f"a shift by {right}; expected bit<W>")
         if number == INTEGER and binary.right.value is None:
-            raise P4Error(binary.left.position, "the shifted constant needs a width, for example 32w1")
+            raise P4Error(
+                binary.left.position, "the shifted constant needs a width, for example 32w1"
+            )
         return number
 
     def _concatenation(self, binary: syntax.Binary, left: Type, right: Type) -> Type:
@@ -246,7 +287,11 @@ class ExpressionChecker(TypeResolver):
         assert isinstance(a, (Bit, Int)) and isinstance(b, (Bit, Int))
         width = a.width + b.width
         if width > types.MAX_WIDTH:
-            raise unsupported(binary.position, f"a concatenation of {width} bits", f"widths up to {types.MAX_WIDTH}")
+            raise unsupported(
+                binary.position,
+                f"a concatenation of {width} bits",
+                f"widths up to {types.MAX_WIDTH}",
+            )
         return Bit(width) if isinstance(a, Bit) else Int(width)
 
     def _fold(self, binary: syntax.Binary, result: Type) -> object:
@@ -270,7 +315,9 @@ class ExpressionChecker(TypeResolver):
                 conditional.then if conditional.condition.value else conditional.otherwise
             ).value
         elif common == INTEGER:
-            raise P4Error(conditional.then.position, "the branches of '?:' need a width, for example 8w1")
+            raise P4Error(
+                conditional.then.position, "the branches of '?:' need a width, for example 8w1"
+            )
         return common
 
     def _cast(self, cast: syntax.Cast) -> Type:
@@ -284,7 +331,7 @@ class ExpressionChecker(TypeResolver):
             cast.value = cast_constant(cast.operand.value, target)
         return target
 
-    # --- Places -----------------------------------------------------------------------------------------------------
+    # --- Places -----------------------------------------------------------------------------------
 
     def check_place(self, expression: syntax.Expression, what: str) -> Type:
         """The type of something that can be assigned to."""
@@ -298,7 +345,7 @@ class ExpressionChecker(TypeResolver):
             reason = {
                 "constant": "a constant",
                 "constructor": "a constructor's parameter",
-                "action_data": "a parameter without direction; its value comes from the control plane",
+                "action_data": "a parameter without direction, set by the control plane",
             }.get(root.symbol.role, "an 'in' parameter")
             raise P4Error(expression.position, f"cannot assign to '{root.name}': it is {reason}")
         return type_

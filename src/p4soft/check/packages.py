@@ -24,22 +24,33 @@ class PackageChecker(TableChecker):
             expected = parameter.type
             assert isinstance(expected, types.Generic)
             if not isinstance(given, types.Generic):
-                raise P4Error(argument.position, f"the argument for '{parameter.name}' is {given}, expected {expected.name}")
+                raise P4Error(
+                    argument.position,
+                    f"the argument for '{parameter.name}' is {given}, expected {expected.name}",
+                )
             if isinstance(expected.declaration, syntax.Package):
                 if given.declaration is not expected.declaration:
-                    raise P4Error(argument.position, f"'{parameter.name}' is {given.name}, expected {expected.name}")
+                    raise P4Error(
+                        argument.position,
+                        f"'{parameter.name}' is {given.name}, expected {expected.name}",
+                    )
                 infer(expected, given, bindings)
             else:
                 self._block(parameter, argument, given, bindings)
 
     def _block(
-        self, parameter: VariableSymbol, argument: syntax.Expression, given: types.Generic, bindings: Bindings
+        self,
+        parameter: VariableSymbol,
+        argument: syntax.Expression,
+        given: types.Generic,
+        bindings: Bindings,
     ) -> None:
         block, wanted = given.declaration, parameter.type.declaration  # type: ignore[attr-defined]
         if type(block) is not type(wanted):
             raise P4Error(
                 argument.position,
-                f"'{parameter.name}' of the pipeline is a {type(block).__name__.lower()} ({given.name}), "
+                f"'{parameter.name}' of the pipeline is a {type(block).__name__.lower()} "
+                f"({given.name}), "
                 f"expected a {type(wanted).__name__.lower()}",
             )
         assert isinstance(block, (syntax.Parser, syntax.Control))
@@ -50,17 +61,28 @@ class PackageChecker(TableChecker):
             if match.direction != symbol.direction:
                 raise P4Error(
                     symbol.position,
-                    f"parameter '{symbol.name}' of {given.name} is '{symbol.direction}', expected '{match.direction}'",
+                    f"parameter '{symbol.name}' of {given.name} is '{symbol.direction}', expected "
+                    f"'{match.direction}'",
                 )
         missing = next((c for c in candidates if not c.optional), None)
         if missing is not None:
-            raise P4Error(argument.position, f"{given.name} lacks the parameter '{missing.name}' of {wanted.name}")
+            raise P4Error(
+                argument.position,
+                f"{given.name} lacks the parameter '{missing.name}' of {wanted.name}",
+            )
         self._agree(parameter, own, bindings, argument, given.name)
 
     def _take(
-        self, candidates: list[VariableSymbol], symbol: VariableSymbol, own: Bindings, block: str, wanted: str
+        self,
+        candidates: list[VariableSymbol],
+        symbol: VariableSymbol,
+        own: Bindings,
+        block: str,
+        wanted: str,
     ) -> VariableSymbol:
-        """The first remaining parameter of the block's type that fits; optional ones before it are left out."""
+        """The first remaining parameter of the block's type that fits; optional ones before it are
+        left out.
+        """
         while candidates:
             candidate = candidates.pop(0)
             infer(candidate.type, symbol.type, own)
@@ -72,7 +94,9 @@ class PackageChecker(TableChecker):
                     f"parameter '{symbol.name}' of {block} is {symbol.type}, expected "
                     f"{substitute(candidate.type, own)} ('{candidate.name}' of {wanted})",
                 )
-        raise P4Error(symbol.position, f"parameter '{symbol.name}' of {block} has no counterpart in {wanted}")
+        raise P4Error(
+            symbol.position, f"parameter '{symbol.name}' of {block} has no counterpart in {wanted}"
+        )
 
     def _agree(
         self,
@@ -85,7 +109,9 @@ class PackageChecker(TableChecker):
         """The blocks of one pipeline must use the same header and metadata types."""
         expected = parameter.type
         assert isinstance(expected, types.Generic)
-        for name, outer in zip(expected.declaration.type_parameters, expected.arguments, strict=True):
+        for name, outer in zip(
+            expected.declaration.type_parameters, expected.arguments, strict=True
+        ):
             assert isinstance(outer, types.Variable)
             bound = bindings.setdefault(outer.name, own[name])
             if not same(bound, own[name]):

@@ -43,23 +43,30 @@ class ProgramChecker(PackageChecker):
         }
         handler = handlers.get(type(declaration))
         if handler is None:
-            raise P4Error(declaration.position, "a variable cannot be declared at the top level; expected a const")
+            raise P4Error(
+                declaration.position,
+                "a variable cannot be declared at the top level; expected a const",
+            )
         handler(declaration)
 
     def _declare_type(self, declaration: syntax.Statement, name: str, type_: Type) -> None:
         self.scope.declare(TypeSymbol(name, declaration.position, type_))
 
-    # --- Data types -------------------------------------------------------------------------------------------------
+    # --- Data types -------------------------------------------------------------------------------
 
     def _typedef(self, typedef: syntax.Typedef) -> None:
         base = self.resolve(typedef.declared)
         if typedef.distinct and types.width_of(base) is None:
             raise P4Error(typedef.position, f"`type` of {base}; expected bit<W>, int<W> or bool")
-        self._declare_type(typedef, typedef.name, types.Distinct(typedef.name, base) if typedef.distinct else base)
+        self._declare_type(
+            typedef, typedef.name, types.Distinct(typedef.name, base) if typedef.distinct else base
+        )
 
     def _composite(self, composite: syntax.Composite) -> None:
         if composite.keyword == "header_union":
-            raise unsupported(composite.position, "header_union", "headers, of which several may be invalid")
+            raise unsupported(
+                composite.position, "header_union", "headers, of which several may be invalid"
+            )
         fields: dict[str, Type] = {}
         for item in composite.fields:
             if item.name in fields:
@@ -72,7 +79,8 @@ class ProgramChecker(PackageChecker):
         if width is None or width % 8 != 0:
             raise P4Error(
                 composite.position,
-                f"header '{composite.name}' has {width} bits; Tofino's headers are whole bytes: add a @padding field",
+                f"header '{composite.name}' has {width} bits; Tofino's headers are whole bytes: "
+                "add a @padding field",
             )
         self._declare_type(composite, composite.name, type_)
 
@@ -85,7 +93,11 @@ class ProgramChecker(PackageChecker):
             if name in members:
                 raise P4Error(position, f"member '{name}' is declared twice")
             if (base is None) != (written is None):
-                needs = "needs a value" if base is not None else "cannot have a value; write `enum bit<W>`"
+                needs = (
+                    "needs a value"
+                    if base is not None
+                    else "cannot have a value; write `enum bit<W>`"
+                )
                 raise P4Error(position, f"member '{name}' of enum '{enum.name}' {needs}")
             if written is None or base is None:
                 members[name] = len(members)
@@ -105,7 +117,7 @@ class ProgramChecker(PackageChecker):
             else:
                 self.match_kinds.add(name)
 
-    # --- Functions and externs --------------------------------------------------------------------------------------
+    # --- Functions and externs --------------------------------------------------------------------
 
     def _callable(self, function: syntax.Function) -> Callable:
         """The signature; type parameters must be in scope already or are the function's own."""
@@ -115,12 +127,16 @@ class ProgramChecker(PackageChecker):
         parameters = self.parameters(function.parameters, "parameter")
         returns = VOID if function.returns is None else self.resolve(function.returns)
         self.pop()
-        function.symbol = Callable(function.name, function.type_parameters, parameters, returns, function)
+        function.symbol = Callable(
+            function.name, function.type_parameters, parameters, returns, function
+        )
         return function.symbol
 
     def _function(self, function: syntax.Function) -> None:
         if function.body is not None and function.type_parameters:
-            raise unsupported(function.position, "a generic function", "functions without type parameters")
+            raise unsupported(
+                function.position, "a generic function", "functions without type parameters"
+            )
         signature = self._callable(function)
         existing = self.scope.local(function.name)
         if isinstance(existing, FunctionSymbol) and function.body is None:
@@ -158,7 +174,7 @@ class ProgramChecker(PackageChecker):
             self.parameters(parameters, "parameter" if i == 0 else "constructor")
         self.pop()
 
-    # --- Parsers ----------------------------------------------------------------------------------------------------
+    # --- Parsers ----------------------------------------------------------------------------------
 
     def _parser(self, parser: syntax.Parser) -> None:
         self._declare_block_type(parser, [parser.parameters, parser.constructor])
@@ -192,12 +208,17 @@ class ProgramChecker(PackageChecker):
         subjects = [types.underlying(self.check(subject)) for subject in select.subjects]
         for subject, type_ in zip(select.subjects, subjects, strict=True):
             if not isinstance(type_, (types.Bit, types.Int, Enum)) and type_ != types.BOOL:
-                raise P4Error(subject.position, f"select over {type_}; expected bit<W>, bool or an enum")
+                raise P4Error(
+                    subject.position, f"select over {type_}; expected bit<W>, bool or an enum"
+                )
         for case in select.cases:
             if len(case.keys) == 1 and isinstance(case.keys[0], syntax.DefaultExpression):
                 case.keys = [syntax.DefaultExpression(case.position) for _ in subjects]
             if len(case.keys) != len(subjects):
-                raise P4Error(case.position, f"this case has {len(case.keys)} keys, select has {len(subjects)}")
+                raise P4Error(
+                    case.position,
+                    f"this case has {len(case.keys)} keys, select has {len(subjects)}",
+                )
             for key, type_ in zip(case.keys, subjects, strict=True):
                 self.key_element(key, type_)
             self._state_name(case.state, case, names)
@@ -206,7 +227,7 @@ class ProgramChecker(PackageChecker):
         if name not in names:
             raise P4Error(at.position, f"state '{name}' is not declared{near(name, names)}")
 
-    # --- Controls ---------------------------------------------------------------------------------------------------
+    # --- Controls ---------------------------------------------------------------------------------
 
     def _control(self, control: syntax.Control) -> None:
         self._declare_block_type(control, [control.parameters, control.constructor])
@@ -226,7 +247,11 @@ class ProgramChecker(PackageChecker):
 
     def _no_type_parameters(self, block: syntax.Parser | syntax.Control) -> None:
         if block.type_parameters:
-            raise unsupported(block.position, f"the generic '{block.name}'", "parsers and controls without type parameters")
+            raise unsupported(
+                block.position,
+                f"the generic '{block.name}'",
+                "parsers and controls without type parameters",
+            )
 
     def _enter(self, block: syntax.Parser | syntax.Control) -> None:
         self.owner = block
@@ -257,10 +282,20 @@ class ProgramChecker(PackageChecker):
         for symbol in parameters:
             if symbol.role == "action_data":
                 seen_data = symbol
-                if types.width_of(symbol.type) is None or isinstance(symbol.type, (Composite, types.Tuple)):
-                    raise P4Error(symbol.position, f"action data '{symbol.name}' is {symbol.type}; expected bit<W>, int<W>, bool or a serializable enum")
+                if types.width_of(symbol.type) is None or isinstance(
+                    symbol.type, (Composite, types.Tuple)
+                ):
+                    raise P4Error(
+                        symbol.position,
+                        f"action data '{symbol.name}' is {symbol.type}; expected bit<W>, int<W>, "
+                        "bool or a serializable enum",
+                    )
             elif seen_data is not None:
-                raise P4Error(symbol.position, f"parameter '{symbol.name}' has a direction; such parameters come before '{seen_data.name}'")
+                raise P4Error(
+                    symbol.position,
+                    f"parameter '{symbol.name}' has a direction; such parameters come before "
+                    f"'{seen_data.name}'",
+                )
             self.scope.declare(symbol)
         self.in_action = True
         self.check_block(action.body)

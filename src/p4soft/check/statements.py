@@ -24,7 +24,7 @@ class StatementChecker(CallChecker):
         checkers: dict[type, Function[..., None]] = {
             syntax.Block: self.check_block,
             syntax.Assignment: self._assignment,
-            syntax.CallStatement: lambda s: self._call_statement(s),
+            syntax.CallStatement: self._call_statement,
             syntax.If: self._if,
             syntax.Switch: self._switch,
             syntax.Return: self._return,
@@ -42,7 +42,7 @@ class StatementChecker(CallChecker):
             self.check_statement(statement)
         self.pop()
 
-    # --- Statements -------------------------------------------------------------------------------------------------
+    # --- Statements -------------------------------------------------------------------------------
 
     def _assignment(self, assignment: syntax.Assignment) -> None:
         target = self.check_place(assignment.target, "the left side of '='")
@@ -53,7 +53,9 @@ class StatementChecker(CallChecker):
     def _call_statement(self, statement: syntax.CallStatement) -> None:
         self.check(statement.call)
         if statement.call.target.kind == "constructor":
-            raise P4Error(statement.position, "this instance has no name; expected `Type(arguments) name;`")
+            raise P4Error(
+                statement.position, "this instance has no name; expected `Type(arguments) name;`"
+            )
 
     def _if(self, statement: syntax.If) -> None:
         self.check_as(statement.condition, BOOL, "the condition of if")
@@ -87,14 +89,17 @@ class StatementChecker(CallChecker):
             if not isinstance(label, syntax.Name) or label.name not in names:
                 raise P4Error(
                     label.position,
-                    f"this case is no action of table '{subject.table.name}'; expected one of {', '.join(names)}",
+                    f"this case is no action of table '{subject.table.name}'; expected one of "
+                    f"{', '.join(names)}",
                 )
             label.symbol = self.scope.require(label.name, label.position)
             assert isinstance(label.symbol, ActionSymbol)
             return label.name
         base = types.underlying(subject)
         if not isinstance(base, (types.Bit, types.Int, types.Enum)):
-            raise P4Error(label.position, f"a switch over {subject}; expected action_run, a number or an enum")
+            raise P4Error(
+                label.position, f"a switch over {subject}; expected action_run, a number or an enum"
+            )
         self.check_as(label, subject, "the case")
         if label.value is None:
             raise P4Error(label.position, "a case must be a constant")
@@ -113,19 +118,24 @@ class StatementChecker(CallChecker):
 
     def _exit(self, statement: syntax.Exit) -> None:
         if isinstance(self.owner, syntax.Parser):
-            raise P4Error(statement.position, "exit is not allowed in a parser; use `transition reject`")
+            raise P4Error(
+                statement.position, "exit is not allowed in a parser; use `transition reject`"
+            )
 
     def _instance_in_block(self, statement: syntax.Instantiation) -> None:
         raise P4Error(
-            statement.position, "an instance cannot be declared inside a block; move it before apply or the states"
+            statement.position,
+            "an instance cannot be declared inside a block; move it before apply or the states",
         )
 
-    # --- Declarations -----------------------------------------------------------------------------------------------
+    # --- Declarations -----------------------------------------------------------------------------
 
     def declare_variable(self, variable: syntax.Variable, role: str) -> None:
         type_ = self.resolve(variable.declared)
         if type_ == INTEGER:
-            raise P4Error(variable.position, "a variable of type int has no width; expected int<W> or bit<W>")
+            raise P4Error(
+                variable.position, "a variable of type int has no width; expected int<W> or bit<W>"
+            )
         if type_ in (VOID, types.STRING, types.MATCH_KIND, types.ANY) or isinstance(
             type_, (Generic, types.Varbit)
         ):
@@ -141,11 +151,23 @@ class StatementChecker(CallChecker):
         convert(constant.initializer, type_, f"the value of constant '{constant.name}'")
         if constant.initializer.value is None:
             if isinstance(constant.initializer, (syntax.ListExpression, syntax.StructExpression)):
-                raise unsupported(constant.position, "a constant list or struct", "constants that are numbers, bool or enum members")
-            raise P4Error(constant.initializer.position, f"the value of constant '{constant.name}' is not constant")
+                raise unsupported(
+                    constant.position,
+                    "a constant list or struct",
+                    "constants that are numbers, bool or enum members",
+                )
+            raise P4Error(
+                constant.initializer.position,
+                f"the value of constant '{constant.name}' is not constant",
+            )
         self.scope.declare(
             VariableSymbol(
-                constant.name, constant.position, type_, "constant", "in", constant.initializer.value
+                constant.name,
+                constant.position,
+                type_,
+                "constant",
+                "in",
+                constant.initializer.value,
             )
         )
 
@@ -184,7 +206,14 @@ class StatementChecker(CallChecker):
         for parameter in parameters:
             type_ = self.resolve(parameter.declared)
             symbol = VariableSymbol(
-                parameter.name, parameter.position, type_, role, parameter.direction, None, None, parameter.optional
+                parameter.name,
+                parameter.position,
+                type_,
+                role,
+                parameter.direction,
+                None,
+                None,
+                parameter.optional,
             )
             if parameter.default is not None:
                 self.check_as(parameter.default, type_, f"the default of '{parameter.name}'")

@@ -22,7 +22,8 @@ class VariableSymbol(Symbol):
     """A variable, parameter or constant."""
 
     type: Type
-    # parameter | action_data | local (of a block) | member (of a control or parser) | constant | constructor
+    # parameter | action_data | local (of a block) | member (of a control or parser) | constant |
+    # constructor
     role: str
     direction: str = "inout"
     value: Any = None
@@ -31,7 +32,9 @@ class VariableSymbol(Symbol):
 
     @property
     def writable(self) -> bool:
-        return self.role not in ("constant", "constructor", "action_data") and self.direction != "in"
+        return (
+            self.role not in ("constant", "constructor", "action_data") and self.direction != "in"
+        )
 
 
 @dataclass(eq=False)
@@ -79,7 +82,9 @@ class InstanceSymbol(Symbol):
 
 @dataclass(eq=False)
 class Callable:
-    """A signature. `declaration` is where it comes from; type parameters appear in the types as Variable."""
+    """A signature. `declaration` is where it comes from; type parameters appear in the types as
+    Variable.
+    """
 
     name: str
     type_parameters: list[str]
@@ -92,8 +97,9 @@ class Callable:
 class Target:
     """What a call calls, decided by the checker.
 
-    kind: function | extern_function | method (of an extern) | constructor | action | table | control | parser |
-    builtin (isValid, setValid, setInvalid, push_front, pop_front, minSizeInBits, ...)
+    kind: function | extern_function | method (of an extern) | constructor | action | table |
+    control | parser | builtin (isValid, setValid, setInvalid, push_front, pop_front, minSizeInBits,
+    ...)
     """
 
     kind: str
@@ -101,7 +107,9 @@ class Target:
     symbol: Any = None  # the Symbol, Callable or type
     base: syntax.Expression | None = None  # of methods and builtins
     parameters: list[VariableSymbol] = field(default_factory=list)
-    arguments: list[syntax.Expression | None] = field(default_factory=list)  # in the parameters' order
+    arguments: list[syntax.Expression | None] = field(
+        default_factory=list
+    )  # in the parameters' order
 
 
 class Scope:

@@ -32,21 +32,34 @@ class TableChecker(StatementChecker):
                 hint = near(key.match_kind, list(SUPPORTED_KINDS))
                 raise P4Error(key.position, f"match kind '{key.match_kind}' is not declared{hint}")
             if key.match_kind not in SUPPORTED_KINDS:
-                raise unsupported(key.position, f"match kind '{key.match_kind}'", ", ".join(SUPPORTED_KINDS))
+                raise unsupported(
+                    key.position, f"match kind '{key.match_kind}'", ", ".join(SUPPORTED_KINDS)
+                )
             type_ = types.underlying(self.check(key.expression))
             width = types.width_of(type_)
             if not isinstance(type_, (types.Bit, types.Int)) and type_ != types.BOOL:
-                raise P4Error(key.position, f"a key of type {key.expression.type}; expected bit<W>, int<W>, bool or a serializable enum")
+                raise P4Error(
+                    key.position,
+                    f"a key of type {key.expression.type}; expected bit<W>, int<W>, bool or a "
+                    "serializable enum",
+                )
             assert width is not None
             if key.match_kind == "range" and width > MAX_RANGE_WIDTH:
                 raise P4Error(
-                    key.position, f"a range key of {width} bits; Tofino matches ranges of at most {MAX_RANGE_WIDTH} bits"
+                    key.position,
+                    f"a range key of {width} bits; Tofino matches ranges of at most "
+                    f"{MAX_RANGE_WIDTH} bits",
                 )
         kinds = [key.match_kind for key in table.keys]
         if kinds.count("lpm") > 1:
-            raise P4Error(table.position, f"table '{table.name}' has {kinds.count('lpm')} lpm keys; expected at most one")
+            raise P4Error(
+                table.position,
+                f"table '{table.name}' has {kinds.count('lpm')} lpm keys; expected at most one",
+            )
         if "lpm" in kinds and ("ternary" in kinds or "range" in kinds):
-            raise unsupported(table.position, "lpm beside ternary or range keys", "lpm with exact keys")
+            raise unsupported(
+                table.position, "lpm beside ternary or range keys", "lpm with exact keys"
+            )
 
     def _actions(self, table: syntax.Table) -> None:
         if not table.actions:
@@ -58,7 +71,10 @@ class TableChecker(StatementChecker):
             names.add(reference.name)
             action = self._action(reference)
             directed = self.bind(
-                action.directed, reference.arguments or [], reference.position, f"action '{action.name}'"
+                action.directed,
+                reference.arguments or [],
+                reference.position,
+                f"action '{action.name}'",
             )
             self.check_arguments(action.directed, directed, f"action '{action.name}'")
             reference.values = directed
@@ -77,7 +93,10 @@ class TableChecker(StatementChecker):
             return
         listed = self._choose(table, reference, "the default action")
         if syntax.annotation(listed.annotations, "tableonly"):
-            raise P4Error(reference.position, f"action '{reference.name}' is @tableonly; it cannot be the default action")
+            raise P4Error(
+                reference.position,
+                f"action '{reference.name}' is @tableonly; it cannot be the default action",
+            )
 
     def _no_action(self, table: syntax.Table) -> None:
         """Without default_action it is NoAction, which then need not be listed."""
@@ -93,24 +112,29 @@ class TableChecker(StatementChecker):
     def _choose(
         self, table: syntax.Table, reference: syntax.ActionReference, what: str
     ) -> syntax.ActionReference:
-        """Resolves `action(values)` of a default action or an entry; returns its line in `actions`."""
+        """Resolves `action(values)` of a default or an entry; returns its line in `actions`."""
         listed = next((a for a in table.actions if a.name == reference.name), None)
         if listed is None:
             names = ", ".join(a.name for a in table.actions)
             raise P4Error(
-                reference.position, f"{what} '{reference.name}' is not among the actions of '{table.name}': {names}"
+                reference.position,
+                f"{what} '{reference.name}' is not among the actions of '{table.name}': {names}",
             )
         action = self._action(reference)
         data = action.data
-        values = self.bind(data, reference.arguments or [], reference.position, f"action '{action.name}'")
+        values = self.bind(
+            data, reference.arguments or [], reference.position, f"action '{action.name}'"
+        )
         self.check_arguments(data, values, f"action '{action.name}'")
         for parameter, value in zip(data, values, strict=True):
             if value is None or value.value is None:
-                raise P4Error(reference.position, f"the value of '{parameter.name}' must be a constant")
+                raise P4Error(
+                    reference.position, f"the value of '{parameter.name}' must be a constant"
+                )
         reference.values = [value.value for value in values if value is not None]
         return listed
 
-    # --- Entries ----------------------------------------------------------------------------------------------------
+    # --- Entries ----------------------------------------------------------------------------------
 
     def _entries(self, table: syntax.Table) -> None:
         assert table.entries is not None
@@ -124,7 +148,8 @@ class TableChecker(StatementChecker):
                 keys = entry.keys = [syntax.DefaultExpression(keys[0].position) for _ in table.keys]
             if len(keys) != len(table.keys):
                 raise P4Error(
-                    entry.position, f"this entry has {len(keys)} keys, table '{table.name}' has {len(table.keys)}"
+                    entry.position,
+                    f"this entry has {len(keys)} keys, table '{table.name}' has {len(table.keys)}",
                 )
             for value, key in zip(keys, table.keys, strict=True):
                 assert key.expression.type is not None
@@ -132,7 +157,10 @@ class TableChecker(StatementChecker):
                 self._fits_kind(value, key.match_kind)
             listed = self._choose(table, entry.action, "the action")
             if syntax.annotation(listed.annotations, "defaultonly"):
-                raise P4Error(entry.action.position, f"action '{entry.action.name}' is @defaultonly; it cannot be in an entry")
+                raise P4Error(
+                    entry.action.position,
+                    f"action '{entry.action.name}' is @defaultonly; it cannot be in an entry",
+                )
 
         if all(key.match_kind in ("exact", "lpm") for key in table.keys):
             self._no_duplicates(table.entries)
@@ -141,7 +169,9 @@ class TableChecker(StatementChecker):
         seen: set[tuple[object, ...]] = set()
         for entry in entries:
             values = tuple(
-                (key.base.value & key.mask.value, key.mask.value) if isinstance(key, syntax.MaskExpression) else key.value
+                (key.base.value & key.mask.value, key.mask.value)
+                if isinstance(key, syntax.MaskExpression)
+                else key.value
                 for key in entry.keys
             )
             if values in seen:
@@ -149,8 +179,12 @@ class TableChecker(StatementChecker):
             seen.add(values)
 
     def _fits_kind(self, value: syntax.Expression, kind: str) -> None:
-        if kind == "exact" and isinstance(value, (syntax.MaskExpression, syntax.RangeExpression, syntax.DefaultExpression)):
-            raise P4Error(value.position, "an exact key needs one value; masks, ranges and '_' do not fit it")
+        if kind == "exact" and isinstance(
+            value, (syntax.MaskExpression, syntax.RangeExpression, syntax.DefaultExpression)
+        ):
+            raise P4Error(
+                value.position, "an exact key needs one value; masks, ranges and '_' do not fit it"
+            )
         if isinstance(value, syntax.RangeExpression) and kind != "range":
             raise P4Error(value.position, f"a range does not fit a key of kind {kind}")
         if isinstance(value, syntax.MaskExpression) and kind == "range":
@@ -158,7 +192,9 @@ class TableChecker(StatementChecker):
         if isinstance(value, syntax.MaskExpression) and kind == "lpm":
             inverted = ~value.mask.value & ((1 << (types.width_of(value.mask.type) or 0)) - 1)
             if inverted & (inverted + 1):
-                raise P4Error(value.position, "the mask of an lpm key must be a prefix: ones, then zeros")
+                raise P4Error(
+                    value.position, "the mask of an lpm key must be a prefix: ones, then zeros"
+                )
 
     def key_element(self, value: syntax.Expression, type_: types.Type) -> None:
         """One element of a key set (a select case or a table entry), all constant."""
@@ -178,10 +214,12 @@ class TableChecker(StatementChecker):
             if part.value is None:
                 raise P4Error(part.position, "a key must be a constant")
         if isinstance(value, syntax.RangeExpression) and value.low.value > value.high.value:
-            raise P4Error(value.position, f"the range {value.low.value}..{value.high.value} is empty")
+            raise P4Error(
+                value.position, f"the range {value.low.value}..{value.high.value} is empty"
+            )
         value.type = type_
 
-    # --- Properties -------------------------------------------------------------------------------------------------
+    # --- Properties -------------------------------------------------------------------------------
 
     def _properties(self, table: syntax.Table) -> None:
         for item in table.properties:

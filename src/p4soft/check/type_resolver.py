@@ -17,7 +17,9 @@ class TypeResolver:
         self.scope = Scope()
         self.errors: dict[str, int] = {}
         self.match_kinds: set[str] = set()
-        self.owner: syntax.Control | syntax.Parser | None = None  # the control or parser being checked
+        self.owner: syntax.Control | syntax.Parser | None = (
+            None  # the control or parser being checked
+        )
         self.in_action = False
 
     def check(self, expression: syntax.Expression) -> types.Type:
@@ -37,7 +39,7 @@ class TypeResolver:
             raise P4Error(expression.position, f"{what} must be a constant number")
         return value
 
-    # --- Types ------------------------------------------------------------------------------------------------------
+    # --- Types ------------------------------------------------------------------------------------
 
     def resolve(self, written: syntax.TypeSyntax) -> types.Type:
         if isinstance(written, syntax.BaseType):
@@ -67,7 +69,8 @@ class TypeResolver:
         lowest = 1 if written.keyword != "varbit" else 0
         if width < lowest:
             raise P4Error(
-                written.width.position, f"{written.keyword}<{width}>: the smallest width is {lowest}"
+                written.width.position,
+                f"{written.keyword}<{width}>: the smallest width is {lowest}",
             )
         if written.keyword == "varbit":
             return types.Varbit(width)
@@ -95,17 +98,23 @@ class TypeResolver:
         if len(written.arguments) != len(parameters):
             raise P4Error(
                 written.position,
-                f"'{written.name}' takes {len(parameters)} type arguments, {len(written.arguments)} given",
+                f"'{written.name}' takes {len(parameters)} type arguments, "
+                f"{len(written.arguments)} given",
             )
         return types.Generic(generic.declaration, tuple(self.resolve(a) for a in written.arguments))
 
     def _stack(self, written: syntax.StackType) -> types.Type:
         element = self.resolve(written.element)
         if not isinstance(element, types.Composite) or not element.is_header:
-            raise P4Error(written.element.position, f"a header stack of {element}; expected a header type")
+            raise P4Error(
+                written.element.position, f"a header stack of {element}; expected a header type"
+            )
         size = self.constant_integer(written.size, "the size of a header stack")
         if not 1 <= size <= MAX_STACK:
-            raise P4Error(written.size.position, f"a header stack of {size} elements; expected 1 to {MAX_STACK}")
+            raise P4Error(
+                written.size.position,
+                f"a header stack of {size} elements; expected 1 to {MAX_STACK}",
+            )
         return types.Stack(element, size)
 
     def check_field(self, keyword: str, type_: types.Type, position: Position) -> None:
@@ -115,7 +124,11 @@ class TypeResolver:
         if isinstance(base, types.Varbit):
             raise unsupported(position, "a varbit field", "fields of fixed width")
         if keyword == "header" and not plain:
-            raise P4Error(position, f"a header field of type {type_}; expected bit<W>, int<W>, bool or a serializable enum")
+            raise P4Error(
+                position,
+                f"a header field of type {type_}; expected bit<W>, int<W>, bool or a serializable "
+                "enum",
+            )
         if keyword == "struct" and not (
             plain
             or isinstance(base, (types.Composite, types.Stack, types.Tuple, types.Enum))

@@ -1,4 +1,6 @@
-"""Semantic types. Structural ones compare by value; named ones (headers, structs, enums, externs) by identity."""
+"""Semantic types. Structural ones compare by value; named ones (headers, structs, enums, externs)
+by identity.
+"""
 
 from __future__ import annotations
 
@@ -187,7 +189,11 @@ class RecordOf(Type):
     elements: tuple[Type, ...]
 
     def __str__(self) -> str:
-        return "{" + ", ".join(f"{n} = {t}" for n, t in zip(self.names, self.elements, strict=True)) + "}"
+        return (
+            "{"
+            + ", ".join(f"{n} = {t}" for n, t in zip(self.names, self.elements, strict=True))
+            + "}"
+        )
 
 
 def underlying(type_: Type) -> Type:

@@ -138,7 +138,9 @@ def _action(table: TableInstance, number: int, reference: syntax.ActionReference
 def _counter_data(instance: ExternInstance) -> list[dict[str, Any]]:
     declaration = instance.type.declaration
     assert isinstance(declaration, syntax.Extern)
-    kinds = next(m for m in declaration.methods if m.returns is None).symbol.parameters[-1].type.members
+    kinds = (
+        next(m for m in declaration.methods if m.returns is None).symbol.parameters[-1].type.members
+    )
     kind = next(name for name, value in kinds.items() if value == instance.arguments[-1])
     names = []
     if kind in ("BYTES", "PACKETS_AND_BYTES"):
@@ -185,5 +187,3 @@ def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
         "supported_operations": ["Sync"],
         "attributes": ["EntryScope"],
     }
-
-

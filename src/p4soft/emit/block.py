@@ -1,12 +1,12 @@
 """Controls: frames, actions and apply. Parsers are in emit.parsers, tables in emit.tables.
 
-A block's parameters and variables live in a frame on the stack, to which every function of the block has a reference; the
-compiler inlines the functions and dissolves the frame.
+A block's parameters and variables live in a frame on the stack, to which every function of the
+block has a reference; the compiler inlines the functions and dissolves the frame.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from p4soft.check import types
 from p4soft.check.symbols import ActionSymbol, Target, VariableSymbol
@@ -25,7 +25,7 @@ from p4soft.tree import walk
 class BlockEmitter(StatementEmitter):
     """Emits code that belongs to one block instance, or (block None) to none."""
 
-    # --- Parameters and frames --------------------------------------------------------------------------------------
+    # --- Parameters and frames --------------------------------------------------------------------
 
     def parameter(self, symbol: VariableSymbol) -> str:
         """A parameter's declaration in a C++ signature or frame."""
@@ -34,7 +34,9 @@ class BlockEmitter(StatementEmitter):
                 return "PacketReader& reader_"
             if symbol.type.name == "packet_out":
                 return f"{self.writer_type()}& writer_"
-            raise unsupported(symbol.position, f"a parameter of type {symbol.type}", "packet_in and packet_out")
+            raise unsupported(
+                symbol.position, f"a parameter of type {symbol.type}", "packet_in and packet_out"
+            )
         name = identifier(symbol.name)
         if symbol.direction in ("out", "inout"):
             return f"{cpp_type(symbol.type)}& {name}"
@@ -59,7 +61,9 @@ class BlockEmitter(StatementEmitter):
                     output.add(f"{self.parameter(parameter.symbol)};")
             for statement in declaration.locals:
                 if isinstance(statement, syntax.Variable):
-                    output.add(f"{cpp_type(statement.symbol.type)} {identifier(statement.name)}{{}};")
+                    output.add(
+                        f"{cpp_type(statement.symbol.type)} {identifier(statement.name)}{{}};"
+                    )
             for instance in self.block.externs:
                 if self.in_parser and instance.type.name == "Checksum":
                     output.add(f"Checksum {instance.identifier}_{{}};")
@@ -77,7 +81,9 @@ class BlockEmitter(StatementEmitter):
         assert self.block is not None
         declaration = self.block.declaration
         names = [
-            identifier(p.name) for p in declaration.parameters if not isinstance(p.symbol.type, types.Generic)
+            identifier(p.name)
+            for p in declaration.parameters
+            if not isinstance(p.symbol.type, types.Generic)
         ]
         if names or any(isinstance(s, syntax.Variable) for s in declaration.locals):
             fields = ", ".join(f".{name} = {name}" for name in names)
@@ -89,7 +95,7 @@ class BlockEmitter(StatementEmitter):
                 value = self.value(statement.initializer)
                 self.lines.add(f"frame_.{identifier(statement.name)} = {value};")
 
-    # --- Controls ---------------------------------------------------------------------------------------------------
+    # --- Controls ---------------------------------------------------------------------------------
 
     def emit_apply(self, output: Lines) -> None:
         assert self.block is not None and isinstance(self.block.declaration, syntax.Control)
@@ -121,20 +127,18 @@ class BlockEmitter(StatementEmitter):
         def visit(symbol: ActionSymbol) -> None:
             if symbol not in found:
                 for node in walk(symbol.declaration.body):
-                    if isinstance(node, syntax.Call) and node.target.kind == "action":
+                    if _calls_action(node):
                         visit(node.target.symbol)
                 found[symbol] = None
 
         for node in walk(self.block.declaration):
-            if isinstance(node, syntax.Action):
+            if isinstance(node, (syntax.Action, syntax.ActionReference)):
                 visit(node.symbol)
-            elif isinstance(node, syntax.ActionReference):
-                visit(node.symbol)
-            elif isinstance(node, syntax.Call) and node.target is not None and node.target.kind == "action":
+            elif _calls_action(node):
                 visit(node.target.symbol)
         return list(found)
 
-    # --- Externs ----------------------------------------------------------------------------------------------------
+    # --- Externs ----------------------------------------------------------------------------------
 
     def extern_method(self, call: syntax.Call, target: Target) -> str:
         base = target.base
@@ -160,7 +164,11 @@ class BlockEmitter(StatementEmitter):
         if target.name in ("sizeInBits", "sizeInBytes"):
             width = types.width_of(arguments[0].type)
             return str(width if target.name == "sizeInBits" else (width or 0) // 8)
-        raise unsupported(call.position, f"the extern function {target.name}", "verify, min, max, invalidate, sizeInBits, sizeInBytes")
+        raise unsupported(
+            call.position,
+            f"the extern function {target.name}",
+            "verify, min, max, invalidate, sizeInBits, sizeInBytes",
+        )
 
     def _invalidate(self, call: syntax.Call, place: syntax.Expression) -> str:
         if isinstance(place.type, types.Composite) and place.type.is_header:
@@ -168,7 +176,9 @@ class BlockEmitter(StatementEmitter):
         elif isinstance(place, syntax.Member) and place.name == "ucast_egress_port":
             self.lines.add(f"{self.value(place)} = kNoEgressPort;")
         else:
-            raise unsupported(call.position, "invalidate of this field", "headers and ucast_egress_port")
+            raise unsupported(
+                call.position, "invalidate of this field", "headers and ucast_egress_port"
+            )
         return ""
 
     def require_direct(self, instance: ExternInstance, position: Position) -> None:
@@ -177,24 +187,31 @@ class BlockEmitter(StatementEmitter):
         owner = instance.table.declaration
         name = instance.path.rpartition(".")[2]
         if self.action is None:
-            raise P4Error(position, f"'{name}' belongs to table '{owner.name}'; use it in an action of that table")
+            raise P4Error(
+                position,
+                f"'{name}' belongs to table '{owner.name}'; use it in an action of that table",
+            )
         for table in self.block.tables:
-            uses = any(reference.symbol.declaration is self.action for reference in table.declaration.actions)
+            uses = any(
+                reference.symbol.declaration is self.action
+                for reference in table.declaration.actions
+            )
             if uses and table is not instance.table:
                 raise P4Error(
                     position,
-                    f"'{name}' belongs to table '{owner.name}', but action '{self.action.name}' is used by table "
+                    f"'{name}' belongs to table '{owner.name}', but action '{self.action.name}' "
+                    "is used by table "
                     f"'{table.declaration.name}' too; give each table its own action",
                 )
         for node in walk(self.block.declaration):
-            if isinstance(node, syntax.Call) and node.target is not None and node.target.kind == "action":
-                if node.target.symbol.declaration is self.action:
-                    raise P4Error(
-                        node.position,
-                        f"action '{self.action.name}' uses '{name}', which belongs to table '{owner.name}'; it cannot be called directly",
-                    )
+            if _calls_action(node) and node.target.symbol.declaration is self.action:
+                raise P4Error(
+                    node.position,
+                    f"action '{self.action.name}' uses '{name}', which belongs to table "
+                    f"'{owner.name}'; it cannot be called directly",
+                )
 
-    # --- Functions --------------------------------------------------------------------------------------------------
+    # --- Functions --------------------------------------------------------------------------------
 
     def emit_function(self, function: syntax.Function) -> str:
         name = f"function_{function.name}"
@@ -208,6 +225,12 @@ class BlockEmitter(StatementEmitter):
                 emitter.body(function.body)
             self.emission.functions.append(emitter.lines)
         return name
+
+
+def _calls_action(node: syntax.Node) -> TypeGuard[syntax.Call]:
+    return (
+        isinstance(node, syntax.Call) and node.target is not None and node.target.kind == "action"
+    )
 
 
 def name_instances(emission: Emission) -> None:

@@ -49,7 +49,7 @@ class CallEmitter(ExpressionEmitter):
     def empty_result(self) -> str:
         return ""
 
-    # --- Builtins ---------------------------------------------------------------------------------------------------
+    # --- Builtins ---------------------------------------------------------------------------------
 
     def _builtin(self, call: syntax.Call, target: Target) -> str:
         assert target.base is not None
@@ -62,13 +62,15 @@ class CallEmitter(ExpressionEmitter):
             self.lines.add(f"{base}.{target.name}({target.arguments[0].value});")
         return ""
 
-    # --- Tables, actions, blocks ------------------------------------------------------------------------------------
+    # --- Tables, actions, blocks ------------------------------------------------------------------
 
     def _table(self, target: Target) -> str:
         assert self.block is not None
         table = self.block.table(target.symbol.declaration)
         result = self.temporary("applied")
-        self.lines.add(f"[[maybe_unused]] const Applied {result} = table_{table.identifier}(frame_);")
+        self.lines.add(
+            f"[[maybe_unused]] const Applied {result} = table_{table.identifier}(frame_);"
+        )
         self.check_exit()
         return result
 
@@ -91,7 +93,9 @@ class CallEmitter(ExpressionEmitter):
             self.check_exit()
             return ""
         error = self.temporary("error")
-        self.pass_arguments(f"parse_{instance.identifier}", [], target, f"const std::uint16_t {error} = ")
+        self.pass_arguments(
+            f"parse_{instance.identifier}", [], target, f"const std::uint16_t {error} = "
+        )
         self.lines.add(f"if ({error} != kParserOk) return {error};")
         return ""
 
@@ -102,13 +106,20 @@ class CallEmitter(ExpressionEmitter):
             self.pass_arguments(name, [], target, "")
             return ""
         result = self.temporary("result")
-        self.pass_arguments(name, [], target, f"[[maybe_unused]] const {cpp_type(call.type)} {result} = ")
+        self.pass_arguments(
+            name, [], target, f"[[maybe_unused]] const {cpp_type(call.type)} {result} = "
+        )
         return result
 
-    # --- Arguments --------------------------------------------------------------------------------------------------
+    # --- Arguments --------------------------------------------------------------------------------
 
     def pass_arguments(
-        self, function: str, first: list[str], target: Target, prefix: str, last: list[str] | None = None
+        self,
+        function: str,
+        first: list[str],
+        target: Target,
+        prefix: str,
+        last: list[str] | None = None,
     ) -> None:
         """Calls with P4's copy-in copy-out for scalars; headers and structs go by reference."""
         texts = list(first)
@@ -140,20 +151,29 @@ class CallEmitter(ExpressionEmitter):
         return temporary
 
     def _check_aliases(self, target: Target) -> None:
-        """References and copies mean the same only if no two arguments overlap where one is written."""
+        """References and copies mean the same only if no two arguments overlap where one is
+        written.
+        """
         places: list[tuple[str, bool]] = []
         for parameter, argument in zip(target.parameters, target.arguments, strict=True):
-            if argument is None or is_scalar(parameter.type) or isinstance(parameter.type, types.Generic):
+            if (
+                argument is None
+                or is_scalar(parameter.type)
+                or isinstance(parameter.type, types.Generic)
+            ):
                 continue
             if not isinstance(argument, (syntax.Name, syntax.Member, syntax.Index)):
                 continue
             text, written = self.value(argument), parameter.direction != "in"
             for other, other_written in places:
-                overlap = text == other or text.startswith(other + ".") or other.startswith(text + ".")
+                overlap = (
+                    text == other or text.startswith(other + ".") or other.startswith(text + ".")
+                )
                 if overlap and (written or other_written):
                     raise P4Error(
                         argument.position,
-                        f"this argument overlaps with another one of the same call that is written; copy it to a "
+                        "this argument overlaps with another one of the same call that is "
+                        "written; copy it to a "
                         f"variable first ('{parameter.name}')",
                     )
             places.append((text, written))

@@ -46,7 +46,8 @@ def cpp_constant(value: Any, type_: types.Type) -> str:
         raw = raw_bits(value, type_)
         kind = "bit" if isinstance(type_, types.Bit) else "int"
         if type_.width > 64:
-            return f"to_{kind}<{type_.width}>(wide_constant({raw >> 64:#x}ULL, {raw & (1 << 64) - 1:#x}ULL))"
+            low = raw & (1 << 64) - 1
+            return f"to_{kind}<{type_.width}>(wide_constant({raw >> 64:#x}ULL, {low:#x}ULL))"
         if kind == "int":
             return f"to_int<{type_.width}>({raw:#x}ULL)"
         return f"Unsigned<{type_.width}>{{{raw if raw < 1024 else hex(raw)}}}"
@@ -80,7 +81,9 @@ def _header_functions(type_: types.Composite, lines: Lines) -> None:
         for field, offset, width, field_type in _layout(type_):
             lines.add(f"store_bits<{offset}, {width}>(bytes, {to_raw(field, field_type)});")
     with lines.braces(f"bool operator==([[maybe_unused]] const {name}& other) const"):
-        equal = " && ".join(f"{identifier(f)} == other.{identifier(f)}" for f in type_.fields) or "true"
+        equal = (
+            " && ".join(f"{identifier(f)} == other.{identifier(f)}" for f in type_.fields) or "true"
+        )
         lines.add("if (valid_ != other.valid_ || !valid_) return valid_ == other.valid_;")
         lines.add(f"return {equal};")
 

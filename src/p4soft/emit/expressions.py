@@ -1,4 +1,4 @@
-"""Expressions. `value(e)` returns C++ text; what must happen before it goes to `self.lines` first."""
+"""Expressions. `value(e)` returns C++ text; what must happen before goes to `self.lines` first."""
 
 from __future__ import annotations
 
@@ -45,12 +45,14 @@ class ExpressionEmitter(BlockState):
             raise unsupported(expression.position, "this expression", "values, operators and calls")
         return emitter(expression)
 
-    # --- Places -----------------------------------------------------------------------------------------------------
+    # --- Places -----------------------------------------------------------------------------------
 
     def _name(self, name: syntax.Name) -> str:
         symbol = name.symbol
         if not isinstance(symbol, VariableSymbol):
-            raise unsupported(name.position, f"'{name.name}' as a value", "variables, parameters and constants")
+            raise unsupported(
+                name.position, f"'{name.name}' as a value", "variables, parameters and constants"
+            )
         return self.variable(symbol)
 
     def variable(self, symbol: VariableSymbol) -> str:
@@ -66,10 +68,16 @@ class ExpressionEmitter(BlockState):
         base_type = member.base.type
         base = self.value(member.base)
         if isinstance(base_type, types.Stack):
-            special = {"next": f"{base}.items[{base}.next]", "last": f"{base}.last()", "lastIndex": f"{base}.last_index()"}
+            special = {
+                "next": f"{base}.items[{base}.next]",
+                "last": f"{base}.last()",
+                "lastIndex": f"{base}.last_index()",
+            }
             return special[member.name]
         if isinstance(base_type, types.ApplyResult):
-            return {"hit": f"{base}.hit", "miss": f"!{base}.hit", "action_run": f"{base}.action"}[member.name]
+            return {"hit": f"{base}.hit", "miss": f"!{base}.hit", "action_run": f"{base}.action"}[
+                member.name
+            ]
         return f"{base}.{identifier(member.name)}"
 
     def _index(self, index: syntax.Index) -> str:
@@ -88,7 +96,7 @@ class ExpressionEmitter(BlockState):
         else:
             self.lines.add(f"{self.value(target)} = {text};")
 
-    # --- Operators --------------------------------------------------------------------------------------------------
+    # --- Operators --------------------------------------------------------------------------------
 
     @staticmethod
     def _operations(type_: types.Type) -> tuple[str, int]:
@@ -104,7 +112,8 @@ class ExpressionEmitter(BlockState):
             return operand
         assert unary.type is not None
         namespace, width = self._operations(unary.type)
-        return f"{namespace}::{'negate' if unary.operator == '-' else 'complement'}<{width}>({operand})"
+        function = "negate" if unary.operator == "-" else "complement"
+        return f"{namespace}::{function}<{width}>({operand})"
 
     def _binary(self, binary: syntax.Binary) -> str:
         operator = binary.operator
@@ -172,7 +181,7 @@ class ExpressionEmitter(BlockState):
         _, width = self._operations(target)
         return f"to_{'bit' if isinstance(target, types.Bit) else 'int'}<{width}>({operand})"
 
-    # --- Lists ------------------------------------------------------------------------------------------------------
+    # --- Lists ------------------------------------------------------------------------------------
 
     def _list(self, expression: syntax.ListExpression | syntax.StructExpression) -> str:
         type_ = expression.type
@@ -187,10 +196,16 @@ class ExpressionEmitter(BlockState):
             return f"{cpp_type(type_)}{{{', '.join(valid + parts)}}}"
         if isinstance(type_, types.Tuple):
             return f"{cpp_type(type_)}{{{', '.join(parts)}}}"
-        raise unsupported(expression.position, "a list here", "lists as arguments of Hash, Checksum and select")
+        raise unsupported(
+            expression.position, "a list here", "lists as arguments of Hash, Checksum and select"
+        )
 
-    def flatten(self, expression: syntax.Expression, valid: str = "") -> list[tuple[str, types.Type, str]]:
-        """The scalars of a list, header or struct: text, type, and the condition of their header's validity."""
+    def flatten(
+        self, expression: syntax.Expression, valid: str = ""
+    ) -> list[tuple[str, types.Type, str]]:
+        """The scalars of a list, header or struct: text, type, and the condition of their header's
+        validity.
+        """
         type_ = expression.type
         assert type_ is not None
         if isinstance(expression, syntax.ListExpression):
@@ -221,5 +236,7 @@ class ExpressionEmitter(BlockState):
                 for part in self.flatten_value(f"{text}.items[{i}]", type_.element, valid, at)
             ]
         if types.width_of(type_) is None:
-            raise unsupported(at.position, f"a value of type {type_} here", "bits, headers and structs of them")
+            raise unsupported(
+                at.position, f"a value of type {type_} here", "bits, headers and structs of them"
+            )
         return [(text, type_, valid)]

@@ -1,6 +1,7 @@
 """The externs of TNA that p4soft translates: how each is declared, and what its methods become.
 
-To add one, add a class with the extern's name to `EXTERNS`. A type that is not there is an error where it is instantiated.
+To add one, add a class with the extern's name to `EXTERNS`. A type that is not there is an error
+where it is instantiated.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ class Extern:
         """Adds members to the program's class."""
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        raise unsupported(call.position, f"method '{target.name}' of {target.base.type}", "its other methods")
+        raise unsupported(
+            call.position, f"method '{target.name}' of {target.base.type}", "its other methods"
+        )
 
 
-def field_list(emitter: BlockEmitter, data: syntax.Expression, *, skip_invalid: bool) -> tuple[str, int]:
+def field_list(
+    emitter: BlockEmitter, data: syntax.Expression, *, skip_invalid: bool
+) -> tuple[str, int]:
     """Emits the bits of `data` side by side; returns the variable's name and the number of bits.
 
     With `skip_invalid`, fields of invalid headers count as 0, as in the ASIC's checksum units.
@@ -39,7 +44,8 @@ def field_list(emitter: BlockEmitter, data: syntax.Expression, *, skip_invalid: 
     bits = sum(types.width_of(type_) or 0 for _, type_, _ in parts)
     if bits % 8 != 0:
         raise P4Error(
-            data.position, f"these fields have {bits} bits; expected whole bytes, add constant padding"
+            data.position,
+            f"these fields have {bits} bits; expected whole bytes, add constant padding",
         )
     name = emitter.temporary("fields")
     emitter.lines.add(f"FieldList<{bits}> {name};")
@@ -68,24 +74,35 @@ class Hash(Extern):
         algorithm = algorithm_name(instance)
         if algorithm == "CUSTOM":
             if len(instance.arguments) < 2:
-                raise P4Error(instance.position, "HashAlgorithm_t.CUSTOM needs a CRCPolynomial as second argument")
+                raise P4Error(
+                    instance.position,
+                    "HashAlgorithm_t.CUSTOM needs a CRCPolynomial as second argument",
+                )
             return _polynomial(instance.arguments[1])
         if algorithm == "IDENTITY":
             return None
         if algorithm not in _CRCS:
-            raise unsupported(instance.position, f"HashAlgorithm_t.{algorithm}", "IDENTITY, CRC8, CRC16, CRC32, CRC64, CUSTOM")
+            raise unsupported(
+                instance.position,
+                f"HashAlgorithm_t.{algorithm}",
+                "IDENTITY, CRC8, CRC16, CRC32, CRC64, CUSTOM",
+            )
         return _CRCS[algorithm]
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         assert call.type is not None
         result = types.underlying(call.type)
         if not isinstance(result, types.Bit) or result.width > 64:
-            raise unsupported(call.position, f"a hash of type {call.type}", "bit<W> with W up to 64")
+            raise unsupported(
+                call.position, f"a hash of type {call.type}", "bit<W> with W up to 64"
+            )
         fields, bits = field_list(emitter, target.arguments[0], skip_invalid=False)
         if self._parameters(instance) is not None:
             return f"to_bit<{result.width}>({instance.identifier}_.compute({fields}.bytes()))"
         if result.width > bits:
-            raise P4Error(call.position, f"an IDENTITY hash of {bits} bits cannot give {result.width}")
+            raise P4Error(
+                call.position, f"an IDENTITY hash of {bits} bits cannot give {result.width}"
+            )
         return f"{fields}.low_bits<{result.width}>()"
 
 
@@ -104,7 +121,9 @@ def _polynomial(instance: ExternInstance) -> str:
     if not isinstance(type_, types.Bit) or not 8 <= type_.width <= 64:
         raise unsupported(instance.position, f"a CRCPolynomial of {type_}", "bit<8> to bit<64>")
     if msb or extended:
-        raise unsupported(instance.position, "a CRCPolynomial with msb or extended", "false for both")
+        raise unsupported(
+            instance.position, "a CRCPolynomial with msb or extended", "false for both"
+        )
     reflected = "true" if reversed_ else "false"
     return f"{{{type_.width}, {coefficient:#x}, {initial:#x}, {final:#x}, {reflected}}}"
 
@@ -118,7 +137,9 @@ class Checksum(Extern):
         if target.name == "update":
             return self._update(emitter, target)
         if not emitter.in_parser:
-            raise P4Error(call.position, f"Checksum.{target.name} belongs in a parser; a deparser has update")
+            raise P4Error(
+                call.position, f"Checksum.{target.name} belongs in a parser; a deparser has update"
+            )
         place = f"frame_.{instance.identifier}_"
         if target.name in ("add", "subtract"):
             fields, _ = field_list(emitter, target.arguments[0], skip_invalid=False)
@@ -126,7 +147,9 @@ class Checksum(Extern):
             return ""
         if target.name in ("verify", "get"):
             return f"{place}.{target.name}()"
-        raise unsupported(call.position, f"Checksum.{target.name}", "add, subtract, verify, get, update")
+        raise unsupported(
+            call.position, f"Checksum.{target.name}", "add, subtract, verify, get, update"
+        )
 
     def _update(self, emitter: BlockEmitter, target: Target) -> str:
         fields, _ = field_list(emitter, target.arguments[0], skip_invalid=True)
@@ -135,9 +158,13 @@ class Checksum(Extern):
         if zeros_as_ones is None or zeros_as_ones.value is False:
             return text
         if zeros_as_ones.value is not True:
-            raise unsupported(zeros_as_ones.position, "zeros_as_ones that is no constant", "true or false")
+            raise unsupported(
+                zeros_as_ones.position, "zeros_as_ones that is no constant", "true or false"
+            )
         result = emitter.temporary("checksum")
-        emitter.lines.add(f"std::uint16_t {result} = {text};", f"if ({result} == 0) {result} = 0xFFFF;")
+        emitter.lines.add(
+            f"std::uint16_t {result} = {text};", f"if ({result} == 0) {result} = 0xFFFF;"
+        )
         return result
 
 
@@ -150,7 +177,9 @@ def counted_bytes(emitter: BlockEmitter, adjustment: syntax.Expression | None) -
 class Counter(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
         emission.members.add(f"Counter {instance.identifier}_{{{instance.arguments[0]}}};")
-        emission.setup.add(f'add_counter("{control_name(emission, instance.path)}", {instance.identifier}_);')
+        emission.setup.add(
+            f'add_counter("{control_name(emission, instance.path)}", {instance.identifier}_);'
+        )
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         index, adjustment = target.arguments
@@ -164,7 +193,10 @@ class DirectCounter(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
         if instance.table is None:
             name = instance.path.rpartition(".")[2]
-            raise P4Error(instance.position, f"'{name}' is attached to no table; write `counters = {name};` in one")
+            raise P4Error(
+                instance.position,
+                f"'{name}' is attached to no table; write `counters = {name};` in one",
+            )
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         emitter.require_direct(instance, call.position)
@@ -220,7 +252,9 @@ class PacketIn(Extern):
         type_ = types.underlying(call.type)  # type: ignore[arg-type]
         width = types.width_of(type_)
         if isinstance(type_, types.Composite) and type_.is_header:
-            emitter.lines.add(f"if (!reader_.has({cpp_type(type_)}::kBytes)) return kParserPartialHeader;")
+            emitter.lines.add(
+                f"if (!reader_.has({cpp_type(type_)}::kBytes)) return kParserPartialHeader;"
+            )
             ahead = emitter.temporary("ahead")
             emitter.lines.add(f"{cpp_type(type_)} {ahead};", f"{ahead}.extract(reader_.peek());")
             return ahead
@@ -244,7 +278,9 @@ class PacketOut(Extern):
             for i in range(type_.size):
                 self._emit(emitter, f"{text}.items[{i}]", type_.element, at)
         elif isinstance(type_, types.Composite) and type_.is_header:
-            emitter.lines.add(f"if ({text}.valid_) {text}.emit(writer_.append({cpp_type(type_)}::kBytes));")
+            emitter.lines.add(
+                f"if ({text}.valid_) {text}.emit(writer_.append({cpp_type(type_)}::kBytes));"
+            )
         elif isinstance(type_, types.Composite):
             for name, field in type_.fields.items():
                 self._emit(emitter, f"{text}.{identifier(name)}", field, at)

@@ -1,7 +1,8 @@
 """P4 names as C++ identifiers.
 
-A P4 name stays as it is, unless it is a C++ keyword or ends in '_': then one more '_' is added. So names of the emitter's own,
-which end in exactly one '_' (frame_, reader_), never collide with the program's.
+A P4 name stays as it is, unless it is a C++ keyword or ends in '_': then one more '_' is added. So
+names of the emitter's own, which end in exactly one '_' (frame_, reader_), never collide with the
+program's.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 import re
 
 _KEYWORDS = frozenset(
-    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval "
-    "constexpr constinit continue co_await co_return co_yield decltype default delete do double dynamic_cast else enum "
-    "explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
-    "nullptr operator or or_eq private protected public register reinterpret_cast requires return short signed sizeof "
-    "static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename "
-    "union unsigned using virtual void volatile wchar_t while xor xor_eq linux unix".split()
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl
+    concept const consteval constexpr constinit continue co_await co_return co_yield
+    decltype default delete do double dynamic_cast else enum explicit export extern false
+    float for friend goto if inline int long mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public register reinterpret_cast requires
+    return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local throw true try typedef typeid typename union unsigned using virtual void
+    volatile wchar_t while xor xor_eq linux unix
+    """.split()  # noqa: SIM905  a word list reads better than a hundred lines
 )
 
 

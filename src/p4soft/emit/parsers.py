@@ -1,4 +1,6 @@
-"""Parsers: one function per parser, one label per state; an error leaves with its bit of parser_err."""
+"""Parsers: one function per parser, one label per state; an error leaves with its bit of
+parser_err.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def key_test(subject: str, key: syntax.Expression) -> str | None:
         bits = types.Bit(width)
         mask = raw_bits(key.mask.value, key.type)
         value = raw_bits(key.base.value, key.type) & mask
-        masked = f"bit_ops::bit_and<{width}>(to_bit<{width}>({subject}), {cpp_constant(mask, bits)})"
+        masked = (
+            f"bit_ops::bit_and<{width}>(to_bit<{width}>({subject}), {cpp_constant(mask, bits)})"
+        )
         return f"{masked} == {cpp_constant(value, bits)}"
     if isinstance(key, syntax.RangeExpression):
         low, high = (cpp_constant(end.value, key.type) for end in (key.low, key.high))

@@ -1,4 +1,6 @@
-"""The two halves of the pipeline: how a packet passes parser, control and deparser, and its intrinsic metadata."""
+"""The two halves of the pipeline: how a packet passes parser, control and deparser, and its
+intrinsic metadata.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,11 @@ EGRESS = Half(
 _WITHOUT_EFFECT = {
     "ingress_intrinsic_metadata_for_tm_t": {"copy_to_cpu", "deflect_on_drop"},
     "ingress_intrinsic_metadata_for_deparser_t": {"digest_type", "resubmit_type", "mirror_type"},
-    "egress_intrinsic_metadata_for_deparser_t": {"mirror_type", "coalesce_flush", "coalesce_length"},
+    "egress_intrinsic_metadata_for_deparser_t": {
+        "mirror_type",
+        "coalesce_flush",
+        "coalesce_length",
+    },
     "egress_intrinsic_metadata_for_output_port_t": {
         "capture_tstamp_on_tx",
         "update_delay_on_tx",
@@ -93,7 +99,9 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
             output.add("exited_ = false;")
         output.add(f"PacketReader reader_({half.prefix}(packet), packet.data + packet.length);")
         for name, position in (("headers_", 1), ("metadata_", 2)):
-            output.add(f"{cpp_type(parser.declaration.parameters[position].symbol.type)} {name}{{}};")
+            output.add(
+                f"{cpp_type(parser.declaration.parameters[position].symbol.type)} {name}{{}};"
+            )
         for type_name, variable in half.metadata.items():
             output.add(f"[[maybe_unused]] p4::{type_name} {variable}{{}};")
         if half is INGRESS:
@@ -101,7 +109,11 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
         output.add(f"packet.parser_error = parse_{parser.identifier}({_arguments(parser, half)});")
         if half is INGRESS and not reads_error:
             with output.braces("if (packet.parser_error != kParserOk)"):
-                output.add("packet.drop_ctl = kDropAll;", "packet.has_ucast_egress_port = false;", "return;")
+                output.add(
+                    "packet.drop_ctl = kDropAll;",
+                    "packet.has_ucast_egress_port = false;",
+                    "return;",
+                )
         output.add("from_parser_.parser_err = packet.parser_error;", *half.before)
         output.add(f"apply_{control.identifier}({_arguments(control, half)});")
         if emission.uses_exit:
@@ -113,7 +125,9 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
 
 
 def _arguments(block: BlockInstance, half: Half) -> str:
-    """The variables for a top block's parameters: packet, headers and metadata by place, the others by type."""
+    """The variables for a top block's parameters: packet, headers and metadata by place, the others
+    by type.
+    """
     texts = []
     for place, parameter in enumerate(block.declaration.parameters):
         type_ = parameter.symbol.type
@@ -146,7 +160,13 @@ def _refuse_without_effect(control: BlockInstance) -> None:
             target = node.target if isinstance(node, syntax.Assignment) else None
             if isinstance(target, syntax.Slice):
                 target = target.base
-            if not isinstance(target, syntax.Member) or not isinstance(target.base.type, types.Composite):
+            if not isinstance(target, syntax.Member) or not isinstance(
+                target.base.type, types.Composite
+            ):
                 continue
             if target.name in _WITHOUT_EFFECT.get(target.base.type.name, ()):
-                raise unsupported(target.name_position, f"setting '{target.name}'", "drop_ctl and the fields for unicast and multicast")
+                raise unsupported(
+                    target.name_position,
+                    f"setting '{target.name}'",
+                    "drop_ctl and the fields for unicast and multicast",
+                )

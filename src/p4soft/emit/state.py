@@ -52,4 +52,3 @@ class BlockState:
                 return block.environment[symbol]
             block = block.parent
         return self.emission.globals[symbol]
-

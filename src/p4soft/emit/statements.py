@@ -57,7 +57,9 @@ class StatementEmitter(CallEmitter):
     def _switch(self, statement: syntax.Switch) -> None:
         subject = self.value(statement.subject)
         assert statement.subject.type is not None
-        action_run = statement.subject.type if isinstance(statement.subject.type, types.ActionRun) else None
+        action_run = (
+            statement.subject.type if isinstance(statement.subject.type, types.ActionRun) else None
+        )
         chosen = self.temporary("case")
         self.lines.add(f"const auto {chosen} = {subject};")
         keyword = "if"

@@ -60,7 +60,7 @@ class TableEmitter(BlockEmitter):
                 self._entry(table, i, entry)
         self._apply(table, output)
 
-    # --- The object -------------------------------------------------------------------------------------------------
+    # --- The object -------------------------------------------------------------------------------
 
     def _declare_object(self, table: TableInstance) -> None:
         keys = keys_of(table.declaration)
@@ -72,7 +72,9 @@ class TableEmitter(BlockEmitter):
         else:
             index, argument = _index_type(keys)
             size = size_of(table.declaration)
-            members.add(f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {counter}{argument}}};")
+            members.add(
+                f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {counter}{argument}}};"
+            )
         name = control_name(self.emission, table.path)
         self.emission.setup.add(f'add_table("{name}", {table.identifier}_);')
 
@@ -108,7 +110,7 @@ class TableEmitter(BlockEmitter):
             f"{second_words}, {priority}}}, {{{self._words(table, entry.action)}}});"
         )
 
-    # --- Applying ---------------------------------------------------------------------------------------------------
+    # --- Applying ---------------------------------------------------------------------------------
 
     def _apply(self, table: TableInstance, output: Lines) -> None:
         assert self.block is not None
@@ -135,7 +137,9 @@ class TableEmitter(BlockEmitter):
         texts = [self.value(key.expression) for key in table.declaration.keys]
         self.lines.add(f"KeyWords<{words}> key_{{}};")
         for key, text in zip(keys, texts, strict=True):
-            self.lines.add(f"put_key<{key.offset}, {key.width}>(key_, to_bit<{key.width}>({text}));")
+            self.lines.add(
+                f"put_key<{key.offset}, {key.width}>(key_, to_bit<{key.width}>({text}));"
+            )
         return "key_"
 
     def _invoke(self, table: TableInstance, reference: syntax.ActionReference) -> None:
@@ -158,7 +162,9 @@ def _index_type(keys: list[Key]) -> tuple[str, str]:
     others = [key for key in keys if key.kind != "exact"]
     if not others:
         return f"ExactMatchIndex<{words}>", ""
-    if len(others) == 1 and others[0].kind in ("lpm", "range") and others[0].width <= 64 or "lpm" in kinds:
+    if (
+        len(others) == 1 and others[0].kind in ("lpm", "range") and others[0].width <= 64
+    ) or "lpm" in kinds:
         name = "LpmMatchIndex" if others[0].kind == "lpm" else "RangeMatchIndex"
         return f"{name}<{words}, {others[0].offset}, {others[0].width}>", ""
     names = {"exact": "kExact", "ternary": "kTernary", "range": "kRange"}

@@ -75,7 +75,9 @@ class _Condition:
         if token.text == "(":
             value = self._binary(0)
             if self._peek() != ")":
-                raise P4Error(token.position, "this parenthesis in the condition of #if is not closed")
+                raise P4Error(
+                    token.position, "this parenthesis in the condition of #if is not closed"
+                )
             self._index += 1
             return value
         if token.kind is Kind.INTEGER:

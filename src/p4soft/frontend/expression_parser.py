@@ -16,7 +16,7 @@ BINARY_PRECEDENCE = {
 
 
 class ExpressionParser(TokenStream):
-    # --- Types ------------------------------------------------------------------------------------------------------
+    # --- Types ------------------------------------------------------------------------------------
 
     def type_syntax(self) -> syntax.TypeSyntax:
         token = self.peek()
@@ -86,7 +86,7 @@ class ExpressionParser(TokenStream):
         self.rewind(mark)
         return None
 
-    # --- Expressions ------------------------------------------------------------------------------------------------
+    # --- Expressions ------------------------------------------------------------------------------
 
     def expression(self) -> syntax.Expression:
         condition = self._binary(0)
@@ -157,7 +157,9 @@ class ExpressionParser(TokenStream):
         if self.accept("_", "default"):
             return syntax.DefaultExpression(token.position)
         if self.at("this"):
-            raise unsupported(token.position, "'this'", "calling methods of other instances by name")
+            raise unsupported(
+                token.position, "'this'", "calling methods of other instances by name"
+            )
         if self.at_type():
             return syntax.TypeExpression(token.position, self.type_syntax())
         if self.is_name(token):
@@ -171,7 +173,10 @@ class ExpressionParser(TokenStream):
             if self.accept("."):
                 name_token = self.take()
                 if name_token.kind is not Kind.IDENTIFIER:
-                    raise P4Error(name_token.position, f"expected a member's name after '.', found {name_token}")
+                    raise P4Error(
+                        name_token.position,
+                        f"expected a member's name after '.', found {name_token}",
+                    )
                 base = syntax.Member(base.position, base, name_token.text, name_token.position)
             elif self.accept("["):
                 base = self._index_or_slice(base)
@@ -198,7 +203,9 @@ class ExpressionParser(TokenStream):
         """`{a, b}` or `{x = a, y = b}`."""
         opening = self.expect("{", "before a list")
         if self.at("#", "..."):
-            raise unsupported(self.position, f"'{{{self.peek().text}'", "lists and `name = value` lists")
+            raise unsupported(
+                self.position, f"'{{{self.peek().text}'", "lists and `name = value` lists"
+            )
         named = self.is_name(self.peek()) and self.peek(1).text == "="
         items: list[syntax.Argument] = []
         while not self.at("}"):
@@ -230,7 +237,7 @@ class ExpressionParser(TokenStream):
         self.expect(")", "after arguments")
         return arguments
 
-    # --- Key sets (select cases, table entries) -----------------------------------------------------------------------
+    # --- Key sets (select cases, table entries) ---------------------------------------------------
 
     def key_set(self) -> list[syntax.Expression]:
         """One element per key: `a`, or `(a, b &&& m, _)`."""

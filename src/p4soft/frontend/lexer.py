@@ -1,7 +1,7 @@
 """Characters to tokens, with positions. Comments and white space are dropped here.
 
-`>` is always a token of its own: whether `>>` is a shift or the end of two type argument lists is for the parser to
-say, which looks at `Token.glued`.
+`>` is always a token of its own: whether `>>` is a shift or the end of two type argument lists is
+for the parser to say, which looks at `Token.glued`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ _TOKEN = re.compile(
     | (?P<newline>\n)
     | (?P<comment>/\*.*?\*/)
     | (?P<open_comment>/\*)
-    | (?P<integer>(?:[0-9]+[ws])?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|0[dD][0-9_]+|[0-9][0-9_]*)
+    | (?P<integer>
+        (?:[0-9]+[ws])?
+        (?:0[xX][0-9a-fA-F_]+ | 0[bB][01_]+ | 0[oO][0-7_]+ | 0[dD][0-9_]+ | [0-9][0-9_]*)
         (?![0-9A-Za-z_]))
     | (?P<bad_integer>[0-9][0-9A-Za-z_]*)
     | (?P<identifier>[A-Za-z_][A-Za-z0-9_]*)
@@ -73,10 +75,18 @@ def tokenize(text: str, file: str) -> list[Token]:
             raise P4Error(position, "this comment does not end; expected '*/'")
         if kind == "bad_integer":
             raise P4Error(
-                position, f"'{lexeme}' is not a number; expected for example 10, 0xFF, 0b01 or 8w255"
+                position,
+                f"'{lexeme}' is not a number; expected for example 10, 0xFF, 0b01 or 8w255",
             )
-        tokens.append(Token(Kind(kind if kind != "other" else "character"), lexeme, position,
-                            first_on_line, glued))
+        tokens.append(
+            Token(
+                Kind(kind if kind != "other" else "character"),
+                lexeme,
+                position,
+                first_on_line,
+                glued,
+            )
+        )
         first_on_line, glued = False, True
     tokens.append(Token(Kind.END, "", Position(file, line, len(text) - line_start + 1), True))
     return tokens

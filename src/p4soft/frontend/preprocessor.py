@@ -1,7 +1,8 @@
-"""The C preprocessor's part that P4 programs use, on tokens, so that every token keeps its true position.
+"""The part of the C preprocessor that P4 uses, on tokens: every token keeps its true position.
 
-#include, #define (with and without parameters), #undef, #if/#ifdef/#ifndef/#elif/#else/#endif, #error. `##` and `#x` are
-refused. A token that comes out of a macro has the position of the macro's use.
+#include, #define (with and without parameters), #undef, #if/#ifdef/#ifndef/#elif/#else/#endif,
+#error. `##` and `#x` are refused. A token that comes out of a macro has the position of the macro's
+use.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Preprocessor:
             raise P4Error(conditionals[-1].position, "this #if has no #endif")
         return tokens[-1]
 
-    # --- Directives -------------------------------------------------------------------------------------------------
+    # --- Directives -------------------------------------------------------------------------------
 
     def _directive(
         self, line: list[Token], conditionals: list[_Conditional], path: Path, depth: int
@@ -88,7 +89,8 @@ class Preprocessor:
         else:
             raise P4Error(
                 name.position,
-                f"#{name.text} is not supported; supported: include, define, undef, if, ifdef, ifndef, elif, "
+                f"#{name.text} is not supported; supported: include, define, undef, if, ifdef, "
+                "ifndef, elif, "
                 "else, endif, error",
             )
 
@@ -108,9 +110,7 @@ class Preprocessor:
         else:
             top.seen_else = name.text == "else"
             top.active = (
-                outer_active
-                and not top.taken
-                and (top.seen_else or self._condition(name, rest))
+                outer_active and not top.taken and (top.seen_else or self._condition(name, rest))
             )
             top.taken = top.taken or top.active
 
@@ -138,7 +138,9 @@ class Preprocessor:
 
     def _include(self, name: Token, rest: list[Token], path: Path, depth: int) -> None:
         if depth >= MAX_INCLUDE_DEPTH:
-            raise P4Error(name.position, f"#include is nested deeper than {MAX_INCLUDE_DEPTH} files")
+            raise P4Error(
+                name.position, f"#include is nested deeper than {MAX_INCLUDE_DEPTH} files"
+            )
         if rest and rest[0].kind is Kind.STRING:
             wanted, places = rest[0].text[1:-1], [path.parent, *self._directories]
         elif len(rest) >= 3 and rest[0].text == "<" and rest[-1].text == ">":
@@ -150,7 +152,9 @@ class Preprocessor:
                 self._file(place / wanted, depth + 1)
                 return
         searched = ", ".join(str(place) for place in places)
-        raise P4Error(rest[0].position, f"cannot find '{wanted}' in {searched}; add its directory with -I")
+        raise P4Error(
+            rest[0].position, f"cannot find '{wanted}' in {searched}; add its directory with -I"
+        )
 
     def _define(self, name: Token, rest: list[Token]) -> None:
         macro = self._macro_name(name, rest)
@@ -167,10 +171,14 @@ class Preprocessor:
                 raise P4Error(token.position, "# and ## in macros are not supported")
         self._macros[macro] = Macro(parameters, tuple(body))
 
-    # --- Macro expansion --------------------------------------------------------------------------------------------
+    # --- Macro expansion --------------------------------------------------------------------------
 
     def _expand_into(
-        self, output: list[Token], tokens: list[Token], index: int, hidden: frozenset[str] = frozenset()
+        self,
+        output: list[Token],
+        tokens: list[Token],
+        index: int,
+        hidden: frozenset[str] = frozenset(),
     ) -> int:
         """Appends what tokens[index] stands for; returns the index after what was used."""
         token = tokens[index]
@@ -188,7 +196,8 @@ class Preprocessor:
             if len(values) != len(macro.parameters):
                 raise P4Error(
                     token.position,
-                    f"macro {token.text} takes {len(macro.parameters)} arguments, {len(values)} given",
+                    f"macro {token.text} takes {len(macro.parameters)} arguments, {len(values)} "
+                    "given",
                 )
             arguments = {
                 parameter: self._expand_all(value, hidden)

@@ -52,14 +52,16 @@ class ProgramParser(StatementParser):
             f"expected a declaration (header, struct, parser, control, const, ...), found {token}",
         )
 
-    # --- Data types -------------------------------------------------------------------------------------------------
+    # --- Data types -------------------------------------------------------------------------------
 
     def _composite(self, annotations: list[syntax.Annotation]) -> syntax.Composite:
         keyword = self.take().text
         position = self.position
         name = self.name(f"the name of a {keyword}")
         if self.at("<"):
-            raise unsupported(self.position, f"a generic {keyword}", f"a {keyword} without type parameters")
+            raise unsupported(
+                self.position, f"a generic {keyword}", f"a {keyword} without type parameters"
+            )
         self.declare(name, is_type=True)
         self.expect("{", f"after the name of a {keyword}")
         fields: list[syntax.Field] = []
@@ -83,7 +85,7 @@ class ProgramParser(StatementParser):
 
     def _enum(self) -> syntax.Enum:
         self.take()
-        base = self.type_syntax() if self.at("bit", "int") or not self.peek(1).text == "{" else None
+        base = self.type_syntax() if self.at("bit", "int") or self.peek(1).text != "{" else None
         position = self.position
         name = self.name("the name of an enum")
         self.declare(name, is_type=True)
@@ -110,7 +112,7 @@ class ProgramParser(StatementParser):
         self.expect("}", f"after the names of {token.text}")
         return syntax.Names(token.position, token.text, members)
 
-    # --- Externs and packages -----------------------------------------------------------------------------------------
+    # --- Externs and packages ---------------------------------------------------------------------
 
     def _extern(self, annotations: list[syntax.Annotation]) -> syntax.Statement:
         self.take()
@@ -165,7 +167,7 @@ class ProgramParser(StatementParser):
         self.rewind(mark)
         return self.variable_or_instance(annotations) if is_instance else self.function(annotations)
 
-    # --- Parsers ----------------------------------------------------------------------------------------------------
+    # --- Parsers ----------------------------------------------------------------------------------
 
     def _parser(self, annotations: list[syntax.Annotation]) -> syntax.Parser:
         self.take()
@@ -187,14 +189,23 @@ class ProgramParser(StatementParser):
                 if self.at("state"):
                     states.append(self._state(inner))
                 elif self.peek().text == "valueset" or self.peek().text == "value_set":
-                    raise unsupported(self.position, "value_set", "select with constants, masks and ranges")
+                    raise unsupported(
+                        self.position, "value_set", "select with constants, masks and ranges"
+                    )
                 elif self.at("const"):
                     local_declarations.append(self.constant())
                 else:
                     local_declarations.append(self.variable_or_instance(inner))
         self.pop_scope()
         return syntax.Parser(
-            position, name, type_parameters, parameters, constructor, local_declarations, states, annotations
+            position,
+            name,
+            type_parameters,
+            parameters,
+            constructor,
+            local_declarations,
+            states,
+            annotations,
         )
 
     def _state(self, annotations: list[syntax.Annotation]) -> syntax.ParserState:
@@ -231,7 +242,7 @@ class ProgramParser(StatementParser):
             self.expect(";", "after a case")
         return syntax.Select(position, subjects, cases)
 
-    # --- Controls ---------------------------------------------------------------------------------------------------
+    # --- Controls ---------------------------------------------------------------------------------
 
     def _control(self, annotations: list[syntax.Annotation]) -> syntax.Control:
         self.take()
@@ -254,7 +265,14 @@ class ProgramParser(StatementParser):
             self.expect("}", f"after control '{name}'")
         self.pop_scope()
         return syntax.Control(
-            position, name, type_parameters, parameters, constructor, local_declarations, body, annotations
+            position,
+            name,
+            type_parameters,
+            parameters,
+            constructor,
+            local_declarations,
+            body,
+            annotations,
         )
 
     def _control_local(self) -> syntax.Statement:
@@ -288,6 +306,8 @@ def parse_tokens(tokens: list[Token]) -> syntax.Program:
     return ProgramParser(tokens).program()
 
 
-def parse(path: Path, include_directories: Iterable[Path], defines: dict[str, str]) -> syntax.Program:
+def parse(
+    path: Path, include_directories: Iterable[Path], defines: dict[str, str]
+) -> syntax.Program:
     """The syntax tree of a program. Raises P4Error, or OSError if the file cannot be read."""
     return parse_tokens(Preprocessor(include_directories, defines).read(path))

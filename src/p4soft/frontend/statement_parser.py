@@ -8,13 +8,14 @@ from p4soft.frontend.expression_parser import ExpressionParser
 from p4soft.frontend.lexer import Kind, Token
 
 _COMPOUND = {
-    "+=": "+", "-=": "-", "*=": "*", "/=": "/", "%=": "%", "<<=": "<<", "&=": "&", "|=": "|", "^=": "^",
+    "+=": "+", "-=": "-", "*=": "*", "/=": "/", "%=": "%", "<<=": "<<",
+    "&=": "&", "|=": "|", "^=": "^",
     "|+|=": "|+|", "|-|=": "|-|",
 }  # fmt: skip
 
 
 class StatementParser(ExpressionParser):
-    # --- Annotations ------------------------------------------------------------------------------------------------
+    # --- Annotations ------------------------------------------------------------------------------
 
     def annotations(self) -> list[syntax.Annotation]:
         found: list[syntax.Annotation] = []
@@ -49,7 +50,7 @@ class StatementParser(ExpressionParser):
                 return body
             body.append(token)
 
-    # --- Statements -------------------------------------------------------------------------------------------------
+    # --- Statements -------------------------------------------------------------------------------
 
     def block(self) -> syntax.Block:
         opening = self.expect("{", "before a block")
@@ -122,7 +123,9 @@ class StatementParser(ExpressionParser):
         target = self._postfix(self._primary())
         if self.accept(";"):
             if not isinstance(target, syntax.Call):
-                raise P4Error(position, "this expression is not a statement; expected an assignment or a call")
+                raise P4Error(
+                    position, "this expression is not a statement; expected an assignment or a call"
+                )
             return syntax.CallStatement(position, target)
         token = self.peek()
         operator = _COMPOUND.get(token.text)
@@ -137,7 +140,7 @@ class StatementParser(ExpressionParser):
             value = syntax.Binary(token.position, operator, target, value)
         return syntax.Assignment(position, target, value)
 
-    # --- Declarations among statements ----------------------------------------------------------------------------------
+    # --- Declarations among statements ------------------------------------------------------------
 
     def constant(self) -> syntax.Constant:
         position = self.take().position
@@ -176,7 +179,7 @@ class StatementParser(ExpressionParser):
         self.expect(";", f"after the instance '{name}'")
         return syntax.Instantiation(position, name, declared, arguments, annotations, methods)
 
-    # --- Functions and parameters -----------------------------------------------------------------------------------------
+    # --- Functions and parameters -----------------------------------------------------------------
 
     def type_parameters(self) -> list[str]:
         """`<T, U>`, declared as types in the current scope."""
@@ -224,7 +227,9 @@ class StatementParser(ExpressionParser):
         body = None if self.accept(";") else self.block()
         self.pop_scope()
         self.declare(name, is_type=False)
-        return syntax.Function(position, name, returns, type_parameters, parameters, body, annotations)
+        return syntax.Function(
+            position, name, returns, type_parameters, parameters, body, annotations
+        )
 
     def _declare_type_parameters_ahead(self) -> None:
         """Finds `name<T, U>(` behind the return type and declares T and U."""

@@ -6,13 +6,16 @@ from p4soft.errors import P4Error, Position
 from p4soft.frontend.lexer import Kind, Token
 
 KEYWORDS = frozenset(
-    "action actions apply bit bool const control default else entries enum error exit extern false header header_union "
-    "if in inout int key match_kind type package parser out return select state string struct switch "
-    "table this transition true tuple typedef varbit valueset void".split()
+    """
+    action actions apply bit bool const control default else entries enum error exit extern
+    false header header_union if in inout int key match_kind type package parser out return
+    select state string struct switch table this transition true tuple typedef varbit
+    valueset void
+    """.split()  # noqa: SIM905  a word list reads better than a hundred lines
 )
 # Keywords that may also name things: P4-16 specification, grammar rule `nonTypeName`.
-SOFT_KEYWORDS = frozenset("actions apply entries key state type priority".split())
-BASE_TYPES = frozenset("bit int varbit bool error string void match_kind".split())
+SOFT_KEYWORDS = frozenset(["actions", "apply", "entries", "key", "state", "type", "priority"])
+BASE_TYPES = frozenset(["bit", "int", "varbit", "bool", "error", "string", "void", "match_kind"])
 
 
 class TokenStream:
@@ -23,7 +26,7 @@ class TokenStream:
         self._index = 0
         self._scopes: list[dict[str, bool]] = [{}]  # name -> it is a type
 
-    # --- Looking ----------------------------------------------------------------------------------------------------
+    # --- Looking ----------------------------------------------------------------------------------
 
     @property
     def position(self) -> Position:
@@ -42,7 +45,7 @@ class TokenStream:
     def at_end(self) -> bool:
         return self.peek().kind is Kind.END
 
-    # --- Taking -----------------------------------------------------------------------------------------------------
+    # --- Taking -----------------------------------------------------------------------------------
 
     def take(self) -> Token:
         token = self.peek()
@@ -78,7 +81,7 @@ class TokenStream:
     def rewind(self, mark: int) -> None:
         self._index = mark
 
-    # --- Type names -------------------------------------------------------------------------------------------------
+    # --- Type names -------------------------------------------------------------------------------
 
     def push_scope(self) -> None:
         self._scopes.append({})
