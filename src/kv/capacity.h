@@ -1,7 +1,7 @@
 // The capacity of a logical server: a FIFO service time of 1/c per operation in virtual time.
 //
 //   start_i  = max(finish_{i-1}, arrival_i)
-//   finish_i = start_i + max(1/c, time the worker was blocked executing operation i)
+//   finish_i = start_i + max(1/c, time the worker was busy with operation i)
 //
 // The answer to operation i leaves at finish_i, not before. This is no token bucket: an idle server
 // accrues nothing, so no window of length T ever holds more than c T + 1 operations.
@@ -9,8 +9,8 @@
 // Arrival is when the packet reached the socket, so a worker that wakes up late starts its next
 // operation in the past and catches up: scheduling delay costs no capacity. At most kMaxCatchUp is
 // caught up; what lies further back is lost and counted, because a burst after a long gap would not
-// be a server running at c. Blocked time (a stalled store) is part of the service time, and so
-// cannot be caught up.
+// be a server running at c. A store that holds the worker up (kv/busy_timer.h) makes the service
+// time longer, and that cannot be caught up.
 //
 // All times are nanoseconds of one clock. Not thread-safe; the caller reads the clock.
 #pragma once
@@ -49,9 +49,9 @@ class FifoCapacity {
     return start_ns_;
   }
 
-  // Ends the operation begun last, whose execution blocked the worker for `blocked_ns`.
-  Service end(std::int64_t blocked_ns) noexcept {
-    finish_ns_ = start_ns_ + std::max(service_ns_, blocked_ns);
+  // Ends the operation begun last, which kept the worker busy for `busy_ns`.
+  Service end(std::int64_t busy_ns) noexcept {
+    finish_ns_ = start_ns_ + std::max(service_ns_, busy_ns);
     return {start_ns_, finish_ns_};
   }
 

@@ -5,8 +5,9 @@
 // that the late answer to the first is recognised (and counted) as stale. Latency is taken from the
 // first sending of an operation, with the clock read once per batch of datagrams.
 //
-//   warm-up       window_from        measuring       window_until      drain      drain_until
-//   |-- send, answers not counted --|-- counted --|-- no more sending, answers awaited --|
+//   start            window_from       window_until       drain_until
+//   |--- warm-up ----|--- measuring ---|----- drain ------|
+//    not counted      counted           nothing is sent
 #pragma once
 
 #include <atomic>
