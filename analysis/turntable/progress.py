@@ -31,7 +31,7 @@ def progress_of(
         "partitions": iteration.partitions,
         "status": last.status,
         "failure_class": last.failure_class,
-        "message": last.message,
+        "attempt": last.attempt,
         "ops_per_s": None,
         "utilization": None,
         "eta_s": _eta_s(plan, attempts, done),

@@ -18,9 +18,9 @@ class Reference:
                 self._rows = list(csv.DictReader(lines))
 
     def value(self, metric: str, parameters: Mapping[str, Any]) -> float | None:
-        """The published value for exactly these parameters, or None:
+        """The published value for exactly these parameters, or None.
 
-        a changed theta has no published number.
+        A changed theta, for instance, has no published number.
         """
         for row in self._rows:
             if row["metric"] == metric and all(

@@ -67,9 +67,12 @@ def to_csv(rows: Sequence[Row]) -> bytes:
 
 
 def verdict_of(run: Run, turn: TurnData) -> Verdict:
-    capacity = turn.parameters["capacity_ops_per_s"]
     return judge(
-        turn.measurements, turn.expected_iterations, run.plan.validity, capacity, run.fidelity_class
+        turn.measurements,
+        turn.expected_iterations,
+        run.plan.validity,
+        turn.parameters,
+        run.fidelity_class,
     )
 
 

@@ -25,15 +25,17 @@ class Column:
         return format(value, self.form) if self.form else str(value).partition(":")[0]
 
 
+ROUND = Column("", "rnd", "round", "d")  # where there are several
+
 COLUMNS = (
     Column("", "workload", "workload", ""),
     Column("", "method", "method", ""),
     Column("", "servers", "servers", "d"),
-    Column("normalized throughput", "predict", "predicted_normalized", ".2f"),
+    Column("normalized throughput", "pred.", "predicted_normalized", ".2f"),
     Column("normalized throughput", "trace", "trace_normalized", ".2f"),
     Column("normalized throughput", "paper", "paper_normalized", ".2f"),
     Column("normalized throughput", "measured", "normalized_throughput", ".2f"),
-    Column("imbalance", "predict", "predicted_imbalance", ".3f"),
+    Column("imbalance", "pred.", "predicted_imbalance", ".3f"),
     Column("imbalance", "trace", "trace_imbalance", ".3f"),
     Column("imbalance", "paper", "paper_imbalance", ".3f"),
     Column("imbalance", "measured", "imbalance_ratio", ".3f"),
@@ -43,59 +45,48 @@ COLUMNS = (
 
 
 def render(rows: Sequence[Mapping[str, Any]], overhead_s: float | None, directory: str) -> str:
-    """rows: of turntable.summary, with paper_imbalance;
+    """The whole table with its notes.
 
-    overhead_s: median per iteration; directory: of the run.
+    rows: of turntable.summary, with paper_imbalance; overhead_s: median per iteration; directory:
+    of the run.
     """
     first = rows[0]
-    title = ", ".join(
-        [
-            first["experiment"],
-            f"profile {first['profile']}",
-            f"fidelity class {first['fidelity_class']}",
-        ]
-    )
-    parts = [
-        title,
-        "",
-        *_grid(rows),
-        "",
-        *_reasons(rows),
-        *_notes(first, overhead_s),
-        f"Results: {directory}",
-    ]
-    return "\n".join(parts)
+    facts = (first["experiment"], f"profile {first['profile']}")
+    title = ", ".join([*facts, f"fidelity class {first['fidelity_class']}"])
+    lines = [title, "", *_grid(rows), "", *_reasons(rows), *_notes(first, overhead_s)]
+    return "\n".join([*lines, f"Results: {directory}"])
 
 
 def _grid(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    cells = [[column.text(row) for column in COLUMNS] for row in rows]
-    widths = [
-        max(len(column.head), *(len(line[i]) for line in cells)) for i, column in enumerate(COLUMNS)
+    several_rounds = any(row["round"] != rows[0]["round"] for row in rows)
+    columns = [*COLUMNS[:3], ROUND, *COLUMNS[3:]] if several_rounds else list(COLUMNS)
+    lines = [
+        [column.head for column in columns],
+        *([column.text(row) for column in columns] for row in rows),
     ]
-    heads = [column.head for column in COLUMNS]
-    lines = [_groups(widths), *(_line(line, widths) for line in [heads, *cells])]
-    return [line.rstrip() for line in lines]
+    widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
+    return [_groups(columns, widths), *(_line(columns, line, widths) for line in lines)]
 
 
-def _line(texts: Sequence[str], widths: Sequence[int]) -> str:
-    parts = []
-    for column, text, width in zip(COLUMNS, texts, widths, strict=True):
-        parts.append(text.rjust(width) if column.form else text.ljust(width))
-    return " ".join(parts)
+def _line(columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int]) -> str:
+    parts = [
+        text.rjust(width) if column.form else text.ljust(width)
+        for column, text, width in zip(columns, texts, widths, strict=True)
+    ]
+    return " ".join(parts).rstrip()
 
 
-def _groups(widths: Sequence[int]) -> str:
+def _groups(columns: Sequence[Column], widths: Sequence[int]) -> str:
     """The headings above neighbouring columns, centred between dashes."""
-    line, index = [], 0
-    while index < len(COLUMNS):
-        group = COLUMNS[index].group
-        end = index + 1
-        while group and end < len(COLUMNS) and COLUMNS[end].group == group:
+    parts, index = [], 0
+    while index < len(columns):
+        group, end = columns[index].group, index + 1
+        while group and end < len(columns) and columns[end].group == group:
             end += 1
         width = sum(widths[index:end]) + end - index - 1
-        line.append(f" {group} ".center(width, "-") if end - index > 1 else group.rjust(width))
+        parts.append(f" {group} ".center(width, "-") if end - index > 1 else group.rjust(width))
         index = end
-    return " ".join(line)
+    return " ".join(parts).rstrip()
 
 
 def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable.measurement import Measurement
+from turntable_core.checks import settling_s
 
 NOT_THE_BOTTLENECK = "the servers were not the bottleneck"
 
@@ -32,10 +33,11 @@ def judge(
     measurements: Sequence[Measurement],
     expected_iterations: int,
     rules: Mapping[str, Any],
-    capacity_ops_per_s: float,
+    parameters: Mapping[str, Any],
     fidelity_class: str,
 ) -> Verdict:
-    """rules: the `validity` section of the experiment."""
+    """rules: the `validity` section of the experiment; parameters: of the cell."""
+    capacity_ops_per_s = parameters["capacity_ops_per_s"]
     reasons = [
         _missing(measurements, expected_iterations),
         _bottleneck(measurements, rules, capacity_ops_per_s, fidelity_class),
@@ -47,10 +49,15 @@ def judge(
             measurements,
             "clients started late (µs)",
             lambda m: m.start_lateness_us,
-            rules["start_lateness_max_us"],
+            latest_start_us(parameters),
         ),
     ]
     return Verdict(tuple(reason for reason in reasons if reason))
+
+
+def latest_start_us(parameters: Mapping[str, Any]) -> float:
+    """The lateness after which too little of the warm-up would be left for the loop to settle."""
+    return round((parameters["warmup_s"] - settling_s(parameters)) * 1e6)
 
 
 def utilization(measurement: Measurement, capacity_ops_per_s: float) -> float | None:

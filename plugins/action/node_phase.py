@@ -1,11 +1,14 @@
 """One phase of a run on all hosts at once: requests sent through each host's own connection.
 
-    node_phase: {components: [kvserver, kvclient], verb: prepare, deadline: prepare, at: {run: DIR,
-    cell: ID, round: 0, iteration: 3}}
+node_phase:
+  components: [kvserver, kvclient]   # turntable_core/components/
+  verb: prepare                      # a function of each of them
+  deadline: prepare                  # one of the experiment's deadlines, or `measure`
+  save_to: DIR                       # optional: a file per host with its nodes' answers
+  at: {run: DIR, cell: ID, round: 0, iteration: 3}
 
-deadline names one of the spec's deadlines. `begin` (verb) also takes the common start instant: it
-is `start_lead_ms` from now, and is returned as start_at_ns. save_to: a directory for each host's
-answers, written once.
+The verb `begin` needs the common start instant: it is `start_lead_ms` from now, and is returned as
+start_at_ns.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ class ActionModule(RunAction):
         run.use_testbed(testbed)
         _point_latest(results.parent / "latest", run.path)
 
-        turns = _missing_turns(run_plan, run.attempts())
+        attempts = run.attempts()
+        turns = _missing_turns(run_plan, attempts)
         left = sum(len(turn["iterations"]) for turn in turns)
         state = "continued" if continued else "planned"
         return {
@@ -81,6 +82,7 @@ class ActionModule(RunAction):
             "run": {
                 "directory": str(run.path),
                 "name": run.path.name,
+                "attempts": len(attempts),
                 "max_attempts": options.max_attempts,
                 "fail_on_invalid": options.fail_on_invalid,
             },

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from turntable.summarize import summarize_directory
-from turntable_core.run_action import RunAction
+from turntable_core.run_action import RunAction, failure
 
 
 class ActionModule(RunAction):
@@ -25,14 +25,11 @@ class ActionModule(RunAction):
         summary = summarize_directory(Path(arguments["run"]))
         result = {"changed": True, "report": "\n" + summary.table, "valid": summary.valid}
         if arguments["fail_on_invalid"] and not summary.valid:
-            result |= {
-                "failed": True,
-                "msg": f"not every verdict is valid:\n{summary.reasons}\n{HELP}",
-            }
+            result |= failure(HELP)
         return result
 
 
 HELP = (
-    "The numbers and reasons are in summary.csv. docs/experiments.md explains the verdicts; "
-    "-e fail_on_invalid=false ends such a run without an error."
+    "not every verdict is valid: the reasons are above and in summary.csv. "
+    "docs/experiments.md explains them; -e fail_on_invalid=false ends such a run without an error."
 )

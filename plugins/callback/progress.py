@@ -83,9 +83,14 @@ class CallbackModule(DefaultCallback):
         self._print_ours(content)
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
-        self._print_ours(result.result)
-        result.result.pop("report", None)
-        super().v2_runner_on_failed(result, ignore_errors)
+        content = result.result
+        self._print_ours(content)
+        content.pop("report", None)
+        if self._quiet and content.get("self_explanatory"):
+            text = f"{result.task.get_name()}: failed\n{content['msg']}"
+            self._display.display(text, color=constants.COLOR_ERROR)
+        else:
+            super().v2_runner_on_failed(result, ignore_errors)
 
     def _print_ours(self, content):
         if "progress" in content:
@@ -110,7 +115,7 @@ def progress_line(progress: dict) -> str:
         f"partitions {partitions:<7}"
     )
     if progress["status"] != "ok":
-        return f"{head}  failed ({progress['failure_class']}): {progress['message']}"
+        return f"{head}  failed ({progress['failure_class']}), attempt {progress['attempt']}"
     used = "" if progress["utilization"] is None else f"  utilization {progress['utilization']:.3f}"
     return f"{head}  {progress['ops_per_s']:>9,.0f} ops/s{used}  ETA {duration(progress['eta_s'])}"
 

@@ -48,7 +48,6 @@ DOCUMENT = {
     "validity": {
         "busiest_utilization": [0.97, 1.03],
         "busy_share_min": 0.9,
-        "start_lateness_max_us": 20000,
         "retries_max": 0,
         "socket_drops_max": 0,
     },

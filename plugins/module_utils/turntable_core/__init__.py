@@ -1,4 +1,4 @@
-"""The run side of Turntable:
+"""The run side of Turntable: spec -> plan -> turn -> journal.
 
-spec -> plan -> turn -> journal. See docs/architecture.md and docs/experiments.md.
+See docs/architecture.md and docs/experiments.md.
 """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from turntable_core.errors import InputError
 from turntable_core.plan import Cell
@@ -24,17 +25,20 @@ def _check_clients(cell: Cell, testbed: Testbed, where: str) -> None:
         )
 
 
-def _check_warmup(cell: Cell, where: str) -> None:
-    """All clients begin at once:
+def settling_s(parameters: Mapping[str, Any]) -> float:
+    """How long a closed loop takes to be steady after all clients have begun at once.
 
-    two queues' worth of service time pass before the closed loop is steady.
+    The time in which one server answers every client twice; 0 when servers have no limit.
     """
-    parameters = cell.parameters
     capacity = parameters["capacity_ops_per_s"]
-    least_s = 2 * parameters["clients"] / capacity if capacity else 0.0
-    if parameters["warmup_s"] < least_s:
+    return 2 * parameters["clients"] / capacity if capacity else 0.0
+
+
+def _check_warmup(cell: Cell, where: str) -> None:
+    least_s = settling_s(cell.parameters)
+    if cell.parameters["warmup_s"] < least_s:
         expected = f"at least 2 * clients / capacity_ops_per_s = {least_s:g} s"
-        raise InputError(where, "warmup_s", parameters["warmup_s"], expected)
+        raise InputError(where, "warmup_s", cell.parameters["warmup_s"], expected)
 
 
 def _check_delay(cell: Cell, testbed: Testbed, where: str) -> None:

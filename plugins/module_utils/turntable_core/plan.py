@@ -212,9 +212,9 @@ def all_iterations(plan: Plan) -> Iterator[tuple[Turn, Iteration]]:
 
 
 def _resolve(scale: Scale, name: str, value: Any, levels: Mapping[str, Any]) -> Any:
-    """A constant's value in one cell:
+    """A constant's value in one cell.
 
-    `{by: factor, values: {level: value}, otherwise: value}` selects by a factor.
+    `{by: factor, values: {level: value}, otherwise: value}` selects by a factor's level.
     """
     if not isinstance(value, Mapping):
         return value

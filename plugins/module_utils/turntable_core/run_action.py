@@ -34,9 +34,9 @@ class RunAction(ActionBase):
         try:
             return self.perform(arguments, task_vars or {})
         except PhaseError as error:
-            return {"failed": True, "msg": str(error), "failure_class": error.failure_class}
+            return failure(str(error)) | {"failure_class": error.failure_class}
         except TurntableError as error:
-            return {"failed": True, "msg": str(error)}
+            return failure(str(error))
 
     def connections(self, task_vars: dict[str, Any]) -> HostConnections:
         return HostConnections(self._play_context, task_vars["hostvars"])
@@ -44,6 +44,11 @@ class RunAction(ActionBase):
     def node_calls(self, context: Context, task_vars: dict[str, Any]) -> NodeCalls:
         lease_s = context.plan.deadlines["lease"]
         return NodeCalls(self.connections(task_vars), context.testbed.hosts, lease_s)
+
+
+def failure(message: str) -> dict[str, Any]:
+    """A failed task whose message says it all: the callback shows nothing else."""
+    return {"failed": True, "msg": message, "self_explanatory": True}
 
 
 # Which run, turn (round of a cell) and iteration a task is about; the latter two may be left out.

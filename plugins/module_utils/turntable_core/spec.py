@@ -188,9 +188,9 @@ def _check_parameters(experiment: Experiment, where: str, values: Mapping[str, A
 
 
 def levels_of(value: Any) -> list[Any]:
-    """Every value a factor or a constant can take:
+    """Every value that a factor or a constant can take.
 
-    a list's items, a by-factor mapping's values, or the value itself.
+    A list's items, the values of a by-factor mapping, or the value itself.
     """
     if isinstance(value, list):
         return value

@@ -1,6 +1,6 @@
-"""The owner of a host's nodes:
+"""The owner of a host's nodes (docs/architecture.md §2).
 
-started through the connection, then asked like any node (docs/architecture.md §2).
+Started through the connection, then asked like any node.
 """
 
 from __future__ import annotations

@@ -1,0 +1,113 @@
+"""Closes an attempt: a line in the journal and, if it succeeded, iteration.json beside its files.
+
+record_attempt:
+  at: {run: DIR, cell: ID, round: 0, iteration: 3}
+  number: 1                  # as begin_attempt returned
+  began_at_ns: N             # as begin_attempt returned
+  status: ok                 # or failed
+  start_at_ns: N             # ok: the clients' common start
+  failure_class: timeout     # failed
+  message: TEXT              # failed
+  max_attempts: 2            # failed: per iteration and play
+  earlier_attempts: 0        # lines of the journal when this play began
+
+Returns `progress` for the callback, and `retry`. Fails when too many attempts in a row have failed.
+
+The overhead of an attempt is its wall time less warm-up and measuring. Wall time runs from the end
+of the attempt before it in the same turn, so that nothing between two attempts is left out.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from turntable.progress import progress_of
+from turntable_core import files, journal
+from turntable_core.errors import PhaseError
+from turntable_core.journal import FAILED, OK, Attempt
+from turntable_core.plan import Turn
+from turntable_core.run_action import AT_ARGUMENT, RunAction
+from turntable_core.run_directory import RunDirectory
+
+# So many failed attempts in a row are not bad luck.
+GIVE_UP_AFTER = 4
+
+
+class ActionModule(RunAction):
+    ARGUMENTS = AT_ARGUMENT | {
+        "number": {"type": "int", "required": True},
+        "began_at_ns": {"type": "int", "required": True},
+        "status": {"type": "str", "choices": [OK, FAILED], "required": True},
+        "start_at_ns": {"type": "int"},
+        "failure_class": {"type": "str"},
+        "message": {"type": "str"},
+        "max_attempts": {"type": "int", "default": 1},
+        "earlier_attempts": {"type": "int", "default": 0},
+    }
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        run = RunDirectory(arguments["at"]["run"])
+        plan, attempts = run.plan(), run.attempts()
+        turn = plan.turn(arguments["at"]["cell"], arguments["at"]["round"])
+        of_this_play = attempts[arguments["earlier_attempts"] :]
+        attempt = _close(run, turn, of_this_play, arguments)
+        journal.append(run.journal_file, attempt)
+
+        of_this_play.append(attempt)
+        if _failures_in_a_row(of_this_play) >= GIVE_UP_AFTER:
+            raise PhaseError(
+                attempt.failure_class,
+                f"{GIVE_UP_AFTER} attempts in a row failed; the run is given up. Continue it with "
+                f"-e run={run.path.name} when the cause is mended. The last failure: "
+                f"{attempt.message}",
+            )
+        tries = sum(other.key == attempt.key for other in of_this_play)
+        return {
+            "changed": True,
+            "progress": progress_of(run.path, plan, turn, [*attempts, attempt]),
+            "retry": attempt.status == FAILED and tries < arguments["max_attempts"],
+        }
+
+
+def _close(
+    run: RunDirectory, turn: Turn, earlier: list[Attempt], arguments: dict[str, Any]
+) -> Attempt:
+    iteration, ok = turn.iterations[arguments["at"]["iteration"]], arguments["status"] == OK
+    key = (turn.cell.id, turn.round, iteration.index)
+    directory = run.path / journal.attempt_directory(*key, arguments["number"])
+    if ok:
+        description = {
+            "format": 1,
+            "partitions": iteration.partitions,
+            "start_at_ns": arguments["start_at_ns"],
+        }
+        files.write_once(directory / "iteration.json", files.to_json(description))
+    times = {"began_at_ns": arguments["began_at_ns"], "ended_at_ns": time.time_ns()}
+    return Attempt(
+        *key,
+        attempt=arguments["number"],
+        status=arguments["status"],
+        **times,
+        overhead_s=_overhead_s(turn, earlier, **times) if ok else None,
+        failure_class=None if ok else arguments["failure_class"],
+        message=None if ok else arguments["message"],
+        files={path.name: files.digest_of_file(path) for path in sorted(directory.glob("*.json"))},
+    )
+
+
+def _overhead_s(turn: Turn, earlier: list[Attempt], began_at_ns: int, ended_at_ns: int) -> float:
+    parameters = turn.cell.parameters
+    if earlier and earlier[-1].key[:2] == (turn.cell.id, turn.round):
+        began_at_ns = earlier[-1].ended_at_ns
+    wall_s = (ended_at_ns - began_at_ns) / 1e9
+    return round(wall_s - parameters["warmup_s"] - parameters["measure_s"], 4)
+
+
+def _failures_in_a_row(attempts: list[Attempt]) -> int:
+    count = 0
+    for attempt in reversed(attempts):
+        if attempt.status == OK:
+            break
+        count += 1
+    return count
