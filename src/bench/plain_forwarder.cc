@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "common/errno_error.h"
+#include "common/run_main.h"
 #include "common/unique_fd.h"
 
 #ifndef PACKET_IGNORE_OUTGOING
@@ -151,19 +152,22 @@ class Forwarder {
 }  // namespace
 }  // namespace turntable::bench
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_program(int argc, char** argv) {
   std::vector<std::string> ports;
   std::vector<std::string> rules;
   CLI::App app("Forwards frames between interfaces by destination address.");
   app.add_option("--port", ports, "interface; repeatable")->required();
   app.add_option("--forward", rules, "MAC=INTERFACE; repeatable")->required();
   CLI11_PARSE(app, argc, argv);
-  try {
-    auto forwarder = std::make_unique<turntable::bench::Forwarder>(ports, rules);
-    std::cout << "ready" << std::endl;
-    forwarder->run();
-  } catch (const std::exception& error) {
-    std::cerr << "plain-forwarder: " << error.what() << '\n';
-    return 1;
-  }
+  auto forwarder = std::make_unique<turntable::bench::Forwarder>(ports, rules);
+  std::cout << "ready" << std::endl;
+  forwarder->run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("plain-forwarder", [&] { return run_program(argc, argv); });
 }

@@ -24,6 +24,7 @@
 
 #include "common/clock.h"
 #include "common/errno_error.h"
+#include "common/run_main.h"
 #include "common/unique_fd.h"
 
 namespace turntable::bench {
@@ -256,7 +257,9 @@ class Client {
 }  // namespace
 }  // namespace turntable::bench
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_program(int argc, char** argv) {
   using namespace turntable::bench;
   Options options;
   CLI::App app("Closed-loop load over UDP.");
@@ -278,12 +281,13 @@ int main(int argc, char** argv) {
   client->add_option("--mark-offset", options.mark_offset)->check(CLI::Range(0, 1464));
   client->add_option("--payload-bytes", options.payload_bytes)->check(CLI::Range(8, 1472));
   CLI11_PARSE(app, argc, argv);
-  try {
-    if (server->parsed()) run_server(options);
-    std::cout << std::make_unique<Client>(options)->run().dump() << std::endl;
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "udp-pingpong: " << error.what() << '\n';
-    return 1;
-  }
+  if (server->parsed()) run_server(options);
+  std::cout << std::make_unique<Client>(options)->run().dump() << std::endl;
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("udp-pingpong", [&] { return run_program(argc, argv); });
 }

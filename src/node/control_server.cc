@@ -70,7 +70,7 @@ Json id_of(const Json& request) {
 
 }  // namespace
 
-ControlServer::ControlServer(std::filesystem::path directory, std::string node_name)
+ControlServer::ControlServer(const std::filesystem::path& directory, std::string node_name)
     : node_name_(std::move(node_name)),
       socket_file_(socket_path(directory, node_name_)),
       listener_(listen_unix(socket_file_)),

@@ -33,7 +33,7 @@ class ControlServer {
   // Listens on <directory>/<node_name>.sock; connections wait until run(). Throws
   // std::runtime_error that names the path when the directory does not exist, the path is too long,
   // or a live node listens there. The socket file of a dead node is replaced.
-  ControlServer(std::filesystem::path directory, std::string node_name);
+  ControlServer(const std::filesystem::path& directory, std::string node_name);
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;

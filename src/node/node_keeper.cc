@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 
 #include "common/clock.h"
 #include "common/errno_error.h"
@@ -100,8 +101,13 @@ NodeKeeper::NodeKeeper(HostIdentity identity, std::filesystem::path directory, d
 }
 
 NodeKeeper::~NodeKeeper() {
-  end_all(Deadline::after(kKillTimeout));
-  tasks_.call([this] { stop_loop_ = true; }, Deadline::never());
+  try {
+    end_all(Deadline::after(kKillTimeout));
+  } catch (const std::exception& error) {  // the kernel ends the nodes with this thread's end
+    std::cerr << "supervisor: cannot end the nodes in order: " << error.what() << std::endl;
+  }
+  stop_loop_ = true;
+  tasks_.wake();
   thread_.join();
 }
 

@@ -10,6 +10,7 @@
 // nodes had started.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -108,7 +109,7 @@ class NodeKeeper {
   UniqueFd lease_timer_;
   bool lease_expired_ = false;
   bool ending_ = false;
-  bool stop_loop_ = false;
+  std::atomic<bool> stop_loop_{false};
   std::map<std::string, Node> nodes_;
   TaskQueue tasks_;
   std::thread thread_;

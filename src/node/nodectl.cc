@@ -12,6 +12,7 @@
 
 #include "common/command_error.h"
 #include "common/errno_error.h"
+#include "common/run_main.h"
 #include "node/control_client.h"
 
 namespace turntable::node {
@@ -64,7 +65,7 @@ std::vector<Request> parse_requests(const std::string& text) {
 // Keeps the host's lease alive on a connection of its own.
 class LeaseKeeper {
  public:
-  LeaseKeeper(std::filesystem::path directory, double lease_s)
+  LeaseKeeper(const std::filesystem::path& directory, double lease_s)
       : supervisor_(directory, "supervisor"), args_{{"lease_s", lease_s}} {}
 
   void renew(Deadline deadline) {
@@ -147,7 +148,9 @@ int run_all(const Options& options, const std::vector<Request>& requests) {
 }  // namespace
 }  // namespace turntable::node
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_program(int argc, char** argv) {
   using namespace turntable::node;
   Options options;
   CLI::App app(
@@ -164,10 +167,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kAllOk : kUsage;
   }
-  try {
-    return run_all(options, parse_requests(read_standard_input()));
-  } catch (const std::exception& error) {
-    std::cerr << "nodectl: " << error.what() << '\n';
-    return kUsage;
-  }
+  return run_all(options, parse_requests(read_standard_input()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main(
+      "nodectl", [&] { return run_program(argc, argv); }, /*failure_status=*/2);
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "common/run_main.h"
 #include "node/control_client.h"
 #include "node/daemonize.h"
 #include "node/supervisor.h"
@@ -26,7 +27,9 @@ void run_in_background(const SupervisorOptions& options) {
 }  // namespace
 }  // namespace turntable::node
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_program(int argc, char** argv) {
   using namespace turntable::node;
   SupervisorOptions options;
   bool in_background = false;
@@ -40,17 +43,18 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--daemonize", in_background, "return when the control socket answers");
   CLI11_PARSE(app, argc, argv);
-  try {
-    std::filesystem::create_directories(options.directory);
-    options.directory = std::filesystem::canonical(options.directory);
-    if (in_background) {
-      run_in_background(options);
-    } else {
-      Supervisor(options).run();
-    }
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "supervisor: " << error.what() << '\n';
-    return 1;
+  std::filesystem::create_directories(options.directory);
+  options.directory = std::filesystem::canonical(options.directory);
+  if (in_background) {
+    run_in_background(options);
+  } else {
+    Supervisor(options).run();
   }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("supervisor", [&] { return run_program(argc, argv); });
 }

@@ -21,7 +21,7 @@ class SupervisorTest : public ::testing::Test {
     ::prctl(PR_SET_CHILD_SUBREAPER,
             1);  // what the supervisor leaves behind comes here and is reaped
   }
-  ~SupervisorTest() override {
+  void TearDown() override {
     if (supervisor_ > 0 && is_running(supervisor_)) nodectl({request("supervisor", "shutdown")});
     while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
   }
@@ -39,7 +39,7 @@ class SupervisorTest : public ::testing::Test {
     return finished;
   }
 
-  testing::Finished nodectl(const Json& requests, std::vector<std::string> extra = {}) {
+  testing::Finished nodectl(const Json& requests, const std::vector<std::string>& extra = {}) {
     std::vector<std::string> argv = {TURNTABLE_NODECTL, "--directory", directory_.path()};
     argv.insert(argv.end(), extra.begin(), extra.end());
     return run_program(argv, requests.dump());
@@ -50,7 +50,7 @@ class SupervisorTest : public ::testing::Test {
     return Json::parse(finished.output).at(0);
   }
 
-  Json spawn(const std::string& name, std::vector<std::string> extra = {}) {
+  Json spawn(const std::string& name, const std::vector<std::string>& extra = {}) {
     Json argv = {TURNTABLE_TEST_NODE, "--directory", directory_.path().native(), "--name", name};
     for (const std::string& word : extra) argv.push_back(word);
     return ask("supervisor", "spawn", {{"name", name}, {"argv", argv}});

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "common/command_error.h"
+#include "common/run_main.h"
 #include "node/control_server.h"
 
 namespace {
@@ -24,7 +25,9 @@ void leave_orphan(const std::string& pid_file) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_program(int argc, char** argv) {
   std::string directory;
   std::string name;
   std::string orphan_file;
@@ -71,4 +74,10 @@ int main(int argc, char** argv) {
   }
   server.run();
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("test-node", [&] { return run_program(argc, argv); });
 }

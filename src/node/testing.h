@@ -74,6 +74,7 @@ inline Finished run_program(const std::vector<std::string>& argv, const std::str
   const auto file = [&](const char* name) { return (scratch.path() / name).native(); };
   std::ofstream(file("in"), std::ios::binary) << input;
   std::vector<char*> pointers;
+  pointers.reserve(argv.size() + 1);
   for (const std::string& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   const std::array<std::string, 3> files = {file("in"), file("out"), file("err")};

@@ -37,12 +37,10 @@ class LiveTest : public ::testing::Test {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root: it makes a network namespace";
     if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "cannot make a network namespace here";
     shell("f=/proc/sys/net/ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 > $f");
-    for (const std::string side : {"a", "b"}) {
-      shell("ip link add host_" + side + " type veth peer name port_" + side);
-      shell("ethtool -K host_" + side + " tx off >/dev/null");
-      shell("ip link set host_" + side + " up");
-      shell("ip link set port_" + side + " up");
-    }
+    shell(
+        "for side in a b; do ip link add host_$side type veth peer name port_$side &&"
+        " ethtool -K host_$side tx off >/dev/null &&"
+        " ip link set host_$side up && ip link set port_$side up || exit 1; done");
     host_a_ = raw_socket("host_a");
     host_b_ = raw_socket("host_b");
   }
@@ -105,7 +103,7 @@ class LivePortTest : public LiveTest {
 
 TEST_F(LivePortTest, InterfaceThatIsNotThereIsNamed) {
   try {
-    AfPacketPort(7, "nosuchif", false);
+    const AfPacketPort port(7, "nosuchif", false);
     FAIL() << "there is no such interface";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("port 7"), std::string::npos) << error.what();

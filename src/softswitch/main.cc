@@ -5,6 +5,7 @@
 #include <iostream>
 #include <thread>
 
+#include "common/run_main.h"
 #include "node/control_server.h"
 #include "softswitch/af_packet_port.h"
 #include "softswitch/event_loop.h"
@@ -93,7 +94,9 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace turntable::softswitch
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_program(int argc, char** argv) {
   using namespace turntable::softswitch;
   Options options;
   CLI::App app("Runs a compiled P4 program on network interfaces.");
@@ -113,10 +116,11 @@ int main(int argc, char** argv) {
   app.add_option("--busy-poll-ns", options.busy_poll_ns, "polling before sleeping; 0: none")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  try {
-    return run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "softswitch: " << error.what() << '\n';
-    return 1;
-  }
+  return run(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("softswitch", [&] { return run_program(argc, argv); });
 }
