@@ -117,25 +117,30 @@ Report analyze(const Options& options) {
   return report;
 }
 
-}  // namespace
-}  // namespace turntable::workload
-
-int main(int argc, char** argv) {
-  using namespace turntable::workload;
+int run(int argc, char** argv) {
   CLI::App app("Where a workload's requests go, and what throughput that allows");
   Options options;
   CLI::Option* trace = nullptr;
   declare_options(app, options, trace);
   try {
     app.parse(argc, argv);
-    options.trace = trace->count() > 0;
-    const Report report = analyze(options);
-    const std::string text =
-        options.json ? report_as_json(report).dump(2) + "\n" : report_as_text(report);
-    std::fputs(text.c_str(), stdout);
-    return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
+  }
+  options.trace = trace->count() > 0;
+  const Report report = analyze(options);
+  const std::string text =
+      options.json ? report_as_json(report).dump(2) + "\n" : report_as_text(report);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+}  // namespace turntable::workload
+
+int main(int argc, char** argv) {
+  try {
+    return turntable::workload::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "workload-analyze: %s\n", error.what());
     return 2;
