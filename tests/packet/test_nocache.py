@@ -271,7 +271,10 @@ def test_later_fragment_is_plain_ipv4_whatever_its_bytes_say(switch: Target) -> 
 
 
 def test_header_with_options_is_plain_ipv4(switch: Target) -> None:
-    sent = request(GETREQ, HOTTEST).change(options=bytes(4), dst_ip=SERVER1.ip, dst_mac=SERVER1.mac)
+    """The option's bytes would be UDP ports 40000 and 1152 if its presence were overlooked."""
+    sent = request(GETREQ, HOTTEST).change(
+        options=bytes.fromhex("9c400480"), dst_ip=SERVER1.ip, dst_mac=SERVER1.mac
+    )
     assert switch.send(CLIENT.port, bytes(sent)) == [(SERVER1.port, bytes(sent))]
 
 
