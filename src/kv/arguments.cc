@@ -97,7 +97,7 @@ std::vector<unsigned> Arguments::partitions(unsigned scale) const {
 }
 
 workload::Workload Arguments::workload() const {
-  const auto workload = workload::workload_from_json(required("workload"));
+  auto workload = workload::workload_from_json(required("workload"));
   workload::check_runnable(workload);
   if (workload.value_bytes > kMaxValueBytes) {
     fail("workload.value_bytes", workload.value_bytes,

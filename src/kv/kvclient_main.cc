@@ -26,9 +26,7 @@ void serve(const std::string& directory, const std::string& name, const std::str
   control.run();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Key-value client: logical clients that replay seeded traces in a closed loop");
   std::string directory, address, name = "kvclient";
   app.add_option("--directory", directory, "Run directory: the control socket goes here")
@@ -36,11 +34,17 @@ int main(int argc, char** argv) {
   app.add_option("--address", address, "IPv4 address of the data network")->required();
   app.add_option("--name", name, "Name of the node")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  serve(directory, name, address);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    serve(directory, name, address);
+    return run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "kvclient: %s\n", error.what());
     return 1;
   }
-  return 0;
 }
