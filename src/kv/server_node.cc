@@ -49,6 +49,11 @@ ServerNode::ServerNode(const sockaddr_in& address, const std::filesystem::path& 
                        std::function<void(std::string)> set_state)
     : address_(address), set_state_(std::move(set_state)), library_(state_dir) {}
 
+// The workers report store errors to members that would be gone before servers_.
+ServerNode::~ServerNode() {
+  servers_.clear();
+}
+
 Json ServerNode::load(const Json& args) {
   const Arguments arguments("kvserver load", args,
                             {"workload", "scale", "partitions", "store_profile"});

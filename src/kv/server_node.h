@@ -24,6 +24,7 @@ class ServerNode {
   // be called on any thread.
   ServerNode(const sockaddr_in& address, const std::filesystem::path& state_dir,
              std::function<void(std::string)> set_state);
+  ~ServerNode();
 
   // Thread-safe. All throw CommandError.
   Json load(const Json& args);
