@@ -127,6 +127,27 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "header not whole bytes": ("header /*^*/odd_h { bit<7> x; }", "header 'odd_h' has 7 bits"),
     "varbit field": ("header v_h { varbit<32> /*^*/x; }", "a varbit field is not supported"),
+    "generic struct": ("struct pair/*^*/<T> { T x; }", "a generic struct is not supported"),
+    "residual checksum": (
+        program(
+            parser_local="Checksum() sum;",
+            parser=PARSER.replace(
+                "transition", "/*^*/sum.subtract_all_and_deposit(md.m16); transition"
+            ),
+        ),
+        "Checksum.subtract_all_and_deposit is not supported",
+    ),
+    "extract with a variable size": (
+        program(parser=PARSER.replace("pkt.extract(hdr.data)", "/*^*/pkt.extract(hdr.data, 32w8)")),
+        "extract with a variable size is not supported",
+    ),
+    "lpm beside ternary": (
+        program(
+            local="table /*^*/t { key = { hdr.data.a: lpm; hdr.data.b: ternary; } "
+            "actions = { NoAction; } }"
+        ),
+        "lpm beside ternary or range keys is not supported",
+    ),
     "header union": ("header_union /*^*/u { }", "header_union is not supported"),
     "stack of structs": (
         "struct s { bit<8> x; } struct t { /*^*/s[2] y; }",
@@ -358,6 +379,33 @@ def test_wrong_program(name: str, tmp_path: Path) -> None:
     if MARK in text:
         line, column = position_of_mark(text)
         assert str(error.value).startswith(f"{path}:{line}:{column}: error: ")
+
+
+# Everything of tna.p4 that p4soft does not translate: an instance is the error.
+UNSUPPORTED_EXTERNS = {
+    "Register": "Register<bit<32>, bit<8>>(16) /*^*/x;",
+    "Random": "Random<bit<8>>() /*^*/x;",
+    "Meter": "Meter<bit<8>>(16, MeterType_t.BYTES) /*^*/x;",
+    "DirectMeter": "DirectMeter(MeterType_t.BYTES) /*^*/x;",
+    "Wred": "Wred<bit<32>, bit<8>>(4, 1, 0) /*^*/x;",
+    "DirectRegister": "DirectRegister<bit<32>>() /*^*/x;",
+    "RegisterParam": "RegisterParam<bit<32>>(7) /*^*/x;",
+    "ActionProfile": "ActionProfile(16) /*^*/x;",
+    "Mirror": "Mirror() /*^*/x;",
+    "Resubmit": "Resubmit() /*^*/x;",
+    "Digest": "Digest<extra_h>() /*^*/x;",
+}
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED_EXTERNS)
+def test_unsupported_extern(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.p4"
+    path.write_text(program(local=UNSUPPORTED_EXTERNS[name]))
+    with pytest.raises(P4Error) as error:
+        translate(path, [], {})
+    assert f"the extern {name} is not supported by p4soft; supported: " in error.value.message
+    line, column = position_of_mark(path.read_text())
+    assert str(error.value).startswith(f"{path}:{line}:{column}: error: ")
 
 
 def test_base_program_is_right(tmp_path: Path) -> None:
