@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,19 +56,62 @@ class Finished:
         return [json.loads(line) for line in lines]
 
 
+class Running:
+    """A playbook that runs in a process group of its own."""
+
+    DEADLINE_S = 900
+
+    def __init__(self, name: str, results: Path, extra_vars: dict[str, object]) -> None:
+        variables = json.dumps(TESTBED | {"turntable_results_dir": str(results)} | extra_vars)
+        program = Path(sys.executable).with_name("ansible-playbook")
+        self._results = results
+        self._output: list[str] = []
+        self._process = subprocess.Popen(
+            [str(program), f"playbooks/{name}.yml", "-e", variables],
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            env=os.environ | {"ANSIBLE_NOCOLOR": "1", "PYTHONUNBUFFERED": "1"},
+        )
+
+    def wait_for_line(self, beginning: str) -> None:
+        for line in self._process.stdout:
+            self._output.append(line)
+            if line.startswith(beginning):
+                return
+        pytest.fail(f"the playbook ended without a line {beginning!r}:\n{''.join(self._output)}")
+
+    def kill(self) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
+
+    def finished(self) -> Finished:
+        rest, _ = self._process.communicate(timeout=self.DEADLINE_S)
+        return Finished(self._process.returncode, "".join(self._output) + rest, self._results)
+
+
+@contextmanager
+def started(name: str, results: Path, **extra_vars: object) -> Iterator[Running]:
+    running = Running(name, results, extra_vars)
+    try:
+        yield running
+    except BaseException:
+        running.kill()
+        raise
+
+
 def playbook(name: str, results: Path, **extra_vars: object) -> Finished:
-    variables = json.dumps(TESTBED | {"turntable_results_dir": str(results)} | extra_vars)
-    program = Path(sys.executable).with_name("ansible-playbook")
-    done = subprocess.run(
-        [str(program), f"playbooks/{name}.yml", "-e", variables],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        env=os.environ | {"ANSIBLE_NOCOLOR": "1"},
-    )
-    return Finished(done.returncode, done.stdout + done.stderr, results)
+    return Running(name, results, extra_vars).finished()
+
+
+def pid_of_node(host: str, node: str) -> int:
+    """As the host's supervisor tells it."""
+    command = [str(BUILD / "bin/nodectl"), "--directory", f"/run/turntable/tte2e/{host}"]
+    request = json.dumps([{"node": "supervisor", "command": "list"}])
+    done = subprocess.run(command, input=request, capture_output=True, text=True, check=True)
+    (answer,) = json.loads(done.stdout)
+    return next(row["pid"] for row in answer["result"]["nodes"] if row["name"] == node)
 
 
 @pytest.fixture(scope="session")
