@@ -15,7 +15,7 @@ namespace {
 // Linux charges a datagram of this size to the buffer as its whole memory (truesize): a page from
 // a veth at worst.
 constexpr std::size_t kChargedBytes = 4096;
-constexpr std::size_t kMinBufferBytes = 256 * 1024;
+constexpr std::size_t kMinBufferBytes = std::size_t{256} << 10;
 
 std::string describe(const sockaddr_in& address) {
   char text[INET_ADDRSTRLEN] = "?";
