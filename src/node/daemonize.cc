@@ -1,10 +1,13 @@
 #include "node/daemonize.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -38,11 +41,29 @@ std::string read_all(int fd) {
   return text;
 }
 
-void detach(const std::filesystem::path& log_file) {
+// Where the kernel groups tasks by session (autogroup), nice orders only the members of a session.
+// The new session as a whole gets this process's nice value, so that it also holds against the rest
+// of the machine. Without that kernel option there is no such file, and nothing to do.
+void prioritize_session() {
+  const int nice_value = ::getpriority(PRIO_PROCESS, 0);
+  std::ofstream("/proc/self/autogroup") << nice_value;
+}
+
+// Everything but the standard streams and `kept`: somebody may wait for the end of a pipe that the
+// caller had open.
+void close_inherited(int kept) {
+  const auto first = static_cast<unsigned>(kept);
+  if (first > 3) ::syscall(SYS_close_range, 3U, first - 1, 0U);
+  ::syscall(SYS_close_range, first + 1, ~0U, 0U);
+}
+
+void detach(const std::filesystem::path& log_file, int kept) {
+  close_inherited(kept);
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const UniqueFd log(::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!log) throw errno_error("cannot open " + log_file.native());
   ::setsid();
+  prioritize_session();
   if (::chdir("/") != 0) throw errno_error("cannot change to /");
   ::dup2(null.get(), STDIN_FILENO);
   ::dup2(log.get(), STDOUT_FILENO);
@@ -63,7 +84,7 @@ void daemonize(const std::filesystem::path& log_file,
     reader.reset();
     int status = 0;
     try {
-      detach(log_file);
+      detach(log_file, writer.get());
       serve([&writer] {
         write_all(writer.get(), std::string(1, kReady));
         writer.reset();

@@ -22,7 +22,10 @@ class SupervisorTest : public ::testing::Test {
             1);  // what the supervisor leaves behind comes here and is reaped
   }
   void TearDown() override {
-    if (supervisor_ > 0 && is_running(supervisor_)) nodectl({request("supervisor", "shutdown")});
+    if (supervisor_ > 0 && is_running(supervisor_)) {
+      EXPECT_EQ(ask("supervisor", "shutdown")["ok"], true);
+      EXPECT_FALSE(is_running(supervisor_));
+    }
     while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
   }
 
@@ -250,6 +253,18 @@ TEST_F(SupervisorTest, NodectlRenewsWhileAnAnswerIsOutstanding) {
   EXPECT_EQ(finished.status, 3);
   EXPECT_EQ(Json::parse(finished.output)[0]["error"]["code"], "timeout");
   EXPECT_TRUE(is_running(node));
+}
+
+// A caller that reads a pipe to its end, as an SSH server does, must not wait for the daemon.
+TEST_F(SupervisorTest, DaemonKeepsNoDescriptorOfItsCaller) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(start_supervisor().status, 0);
+  ::close(ends[1]);
+  char byte = 0;
+  ASSERT_EQ(::fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "the other end is still open";
+  ::close(ends[0]);
 }
 
 TEST_F(SupervisorTest, SecondSupervisorInTheSameDirectoryIsRefused) {
