@@ -187,6 +187,13 @@ constexpr Signed<W> negate(T a) {
   return to_int<W>(UnsignedWord<W>{0} - raw<W>(a));
 }
 
+// The value itself, in the wider type. An 8-bit one is a signed char, whose extension is what is
+// meant.
+template <int W, class T>
+constexpr SignedWord<W> extend(T a) {
+  return a;  // NOLINT(bugprone-signed-char-misuse)
+}
+
 template <int W>
 inline constexpr SignedWord<W> kMax = static_cast<SignedWord<W>>(kMask<W> >> 1);
 template <int W>
@@ -194,14 +201,14 @@ inline constexpr SignedWord<W> kMin = -kMax<W> - 1;
 
 template <int W, class T>
 constexpr Signed<W> sat_add(T a, T b) {
-  const SignedWord<W> x = a, y = b;
+  const SignedWord<W> x = extend<W>(a), y = extend<W>(b);
   if (y > 0 && x > kMax<W> - y) return static_cast<Signed<W>>(kMax<W>);
   if (y < 0 && x < kMin<W> - y) return static_cast<Signed<W>>(kMin<W>);
   return static_cast<Signed<W>>(x + y);
 }
 template <int W, class T>
 constexpr Signed<W> sat_sub(T a, T b) {
-  const SignedWord<W> x = a, y = b;
+  const SignedWord<W> x = extend<W>(a), y = extend<W>(b);
   if (y < 0 && x > kMax<W> + y) return static_cast<Signed<W>>(kMax<W>);
   if (y > 0 && x < kMin<W> + y) return static_cast<Signed<W>>(kMin<W>);
   return static_cast<Signed<W>>(x - y);

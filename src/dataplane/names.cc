@@ -69,6 +69,7 @@ std::size_t resolve_name(const std::vector<std::string>& names, std::string_view
   std::string message = std::string(what) + " '" + std::string(wanted) + "' " + std::string(where);
   if (found.size() > 1) {
     std::vector<std::string> candidates;
+    candidates.reserve(found.size());
     for (const std::size_t i : found) candidates.push_back(names[i]);
     throw bad_argument(message + " is ambiguous: use one of " + join(candidates));
   }

@@ -3,6 +3,7 @@
 // control commands, and
 //   inject {"port": 1, "data": "hex"} -> {"frames": [{"port": 2, "data": "hex"}]}
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -88,14 +89,14 @@ int run(const std::string& path) {
 }  // namespace turntable::dataplane
 
 int main(int argc, char** argv) {
-  CLI::App app{"Runs a translated P4 program in memory: JSON lines in, JSON lines out."};
-  std::string program;
-  app.add_option("--program", program, "lib/p4/NAME.so")->required();
-  CLI11_PARSE(app, argc, argv);
   try {
+    CLI::App app{"Runs a translated P4 program in memory: JSON lines in, JSON lines out."};
+    std::string program;
+    app.add_option("--program", program, "lib/p4/NAME.so")->required();
+    CLI11_PARSE(app, argc, argv);
     return turntable::dataplane::run(program);
   } catch (const std::exception& error) {
-    std::cerr << "p4run: " << error.what() << "\n";
+    std::fprintf(stderr, "p4run: %s\n", error.what());
     return 1;
   }
 }
