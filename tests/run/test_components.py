@@ -6,7 +6,7 @@ import pytest
 
 from turntable_core import components, switch_tables
 from turntable_core import testbed as inventory
-from turntable_core.components import Context
+from turntable_core.components import Context, supervisor
 from turntable_core.errors import InputError, TurntableError
 from turntable_core.placement import place_of, slots_of
 from turntable_core.spec import Scale
@@ -147,9 +147,9 @@ def test_switch_sends_each_partition_to_its_server(testbed: inventory.Testbed) -
 
 
 def test_nodes_run_at_the_hosts_priority(context: Context) -> None:
-    batches = components.batches(["kvclient"], "start", context)
-    assert batches["client0"][0].args["argv"][0] == "/bin/kvclient"
-    assert batches["client1"][0].args["argv"][:4] == ["nice", "-n", "-15", "/bin/kvclient"]
+    lines = supervisor.command_lines(context)  # nodes inherit from their supervisor
+    assert "&& /bin/supervisor" in lines["client0"]
+    assert "&& nice -n -15 /bin/supervisor" in lines["client1"]
 
 
 def test_unknown_component_and_verb_are_errors(context: Context) -> None:

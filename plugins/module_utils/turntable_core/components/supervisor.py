@@ -20,28 +20,30 @@ def command_lines(context: Context) -> dict[str, str]:
     return {
         host.name: f"mkdir -p -m 0755 {shlex.quote(host.run_dir)} && "
         + shlex.join(
-            [
-                f"{host.bin_dir}/supervisor",
-                "--directory",
-                host.run_dir,
-                "--testbed",
-                context.testbed.id,
-                "--host",
-                host.name,
-                "--lease",
-                f"{lease:g}",
-                "--daemonize",
-            ]
+            host.prioritized(
+                [
+                    f"{host.bin_dir}/supervisor",
+                    "--directory",
+                    host.run_dir,
+                    "--testbed",
+                    context.testbed.id,
+                    "--host",
+                    host.name,
+                    "--lease",
+                    f"{lease:g}",
+                    "--daemonize",
+                ]
+            )
         )
         for host in context.testbed.hosts
     }
 
 
 def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
-    """Starts a node on `host`; answered once the node itself answers `ping`."""
+    """Starts a node at its supervisor's priority; answered once the node itself answers `ping`."""
     args = {
         "name": name,
-        "argv": host.prioritized(argv),
+        "argv": argv,
         "deadline_s": context.plan.deadlines["start_nodes"],
     }
     return Request(NODE, "spawn", args)
