@@ -1,4 +1,4 @@
-"""python -m turntable summarize results/<experiment>/<run>"""
+"""python -m turntable summarize|report results/<experiment>/<run>"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from turntable.analyze import rebuild
 from turntable.summarize import summarize_directory
 from turntable_core.errors import TurntableError
 
@@ -18,9 +19,16 @@ def main() -> int:
     summarize = commands.add_parser(
         "summarize", help="write summary.csv and print the table; 0 when every verdict is valid"
     )
-    summarize.add_argument("run", type=Path, help="results/<experiment>/<run>")
+    report = commands.add_parser(
+        "report", help="write summary.csv and report.html; 0 when they are written"
+    )
+    for command in (summarize, report):
+        command.add_argument("run", type=Path, help="results/<experiment>/<run>")
     arguments = parser.parse_args()
     try:
+        if arguments.command == "report":
+            print(rebuild(arguments.run))
+            return 0
         summary = summarize_directory(arguments.run)
     except TurntableError as error:
         print(f"turntable: {error}", file=sys.stderr)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import compress
 
 from hdrh.histogram import HdrHistogram
 
@@ -43,10 +44,12 @@ class Merged:
 def decode(text: str) -> dict[float, int]:
     """Count by value in microseconds, of one V2-encoded histogram of nanoseconds."""
     histogram = HdrHistogram.decode(text)
+    counts = histogram.counts[:]  # few of some 30,000 are not zero: found at C's pace, not Python's
     return {
-        (histogram.get_value_from_index(index) + _half_bucket(histogram, index)) / 1000: count
-        for index, count in enumerate(histogram.counts)
-        if count
+        (histogram.get_value_from_index(index) + _half_bucket(histogram, index)) / 1000: counts[
+            index
+        ]
+        for index in compress(range(len(counts)), counts)
     }
 
 

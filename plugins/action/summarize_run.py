@@ -1,4 +1,4 @@
-"""Judges and aggregates a run from its raw files: summary.csv and the terminal table.
+"""Judges and aggregates a run from its raw files: summary.csv, the terminal table, report.html.
 
     summarize_run: {run: DIR, fail_on_invalid: true}
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from turntable.analyze import report_line
 from turntable.summarize import summarize_directory
 from turntable_core.run_action import RunAction, failure
 
@@ -22,8 +23,10 @@ class ActionModule(RunAction):
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        summary = summarize_directory(Path(arguments["run"]))
-        result = {"changed": True, "report": "\n" + summary.table, "valid": summary.valid}
+        directory = Path(arguments["run"])
+        summary = summarize_directory(directory)
+        shown = f"\n{summary.table}\n{report_line(directory)}"
+        result = {"changed": True, "report": shown, "valid": summary.valid}
         if arguments["fail_on_invalid"] and not summary.valid:
             result |= failure(HELP)
         return result

@@ -1,0 +1,42 @@
+"""Which run is meant: by name, or the newest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from turntable_core.errors import TurntableError, did_you_mean
+from turntable_core.run_directory import RunDirectory
+
+
+def find_run(results: Path, experiment: str | None = None, run: str | None = None) -> Path:
+    """The directory of a run, the one planned last where several fit.
+
+    experiment: of any if None; both `farreach/exp01_throughput` and the name of its directory.
+    """
+    pattern = experiment.replace("/", "_") if experiment else "*"
+    every = [path.parent for path in results.glob(f"{pattern}/*/plan.json")]
+    found = [path for path in every if run in (None, path.name)]
+    if not found:
+        what = f"no run {run!r}" if run else "no run"
+        hint = did_you_mean(run, [path.name for path in every]) if run else ""
+        raise TurntableError(
+            f"{results}: {what} of {experiment or 'any experiment'}{hint}; "
+            "expected results/<experiment>/<run> with a plan.json"
+        )
+    experiments = sorted({path.parent.name for path in found})
+    if run and len(experiments) > 1:
+        raise TurntableError(
+            f"{results}: {len(experiments)} experiments have a run {run!r}: "
+            f"{', '.join(experiments)}; say which with -e experiment=…"
+        )
+    return max(found, key=_planned_at)
+
+
+def _planned_at(directory: Path) -> tuple[str, str]:
+    """Time of planning, then name: file times do not survive copying."""
+    try:
+        manifest = json.loads(RunDirectory(directory).manifest_file.read_bytes())
+    except (OSError, ValueError):
+        manifest = {}
+    return manifest.get("created_at", ""), directory.name

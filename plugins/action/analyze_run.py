@@ -1,0 +1,32 @@
+"""Makes summary.csv and report.html of a run again, from its files alone.
+
+    analyze_run: {results: DIR, experiment: farreach/exp01_throughput, run: ID}
+    analyze_run: {results: DIR, run_dir: DIR}
+
+Without run the newest, without experiment that of any. Needs no testbed, and does not judge: an
+invalid run gets its report too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from turntable.analyze import rebuild
+from turntable.find_run import find_run
+from turntable_core.run_action import RunAction
+
+
+class ActionModule(RunAction):
+    ARGUMENTS: ClassVar = {
+        "results": {"type": "path", "required": True},
+        "run_dir": {"type": "path"},
+        "experiment": {"type": "str"},
+        "run": {"type": "str"},
+    }
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        directory = arguments["run_dir"] or find_run(
+            Path(arguments["results"]), arguments["experiment"], arguments["run"]
+        )
+        return {"changed": True, "report": "\n" + rebuild(Path(directory).absolute())}
