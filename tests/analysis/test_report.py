@@ -156,6 +156,13 @@ def test_invalid_round_is_a_gap_in_results_and_shown_for_diagnosis(run: Path) ->
     assert '<tr class="void">' in page.html
 
 
+def test_emulated_run_without_capacity_has_no_valid_band(run: Path) -> None:
+    recordings.set_capacity(run, 0)
+    page = Page(read_contents(run))
+    assert "Busy share of the busier server" in page.text
+    assert "valid: 0.9" not in page.text
+
+
 def test_rounds_are_a_mean_with_interval(run: Path) -> None:
     # 500 of 5000 less: 3.50517 and 3.40517, mean 3.45517. Half-width with t(1) = 12.706:
     # 12.706 * (0.1 / sqrt 2) / sqrt 2 = 0.6353.
@@ -164,6 +171,9 @@ def test_rounds_are_a_mean_with_interval(run: Path) -> None:
     assert page.row(LABEL)[4] == "3.46 ± 0.64"
     assert page.row(LABEL)[-1] == "2 of 2"
     assert "n = 2 rounds, mean with 95 % interval (t-distribution)" in page.text
+    # Percentiles come from one histogram of all rounds: no mean of theirs, no interval.
+    assert all(" ± " not in text for text in page.row(LABEL, 3)[2:])
+    assert " ± " in page.row(LABEL, 3)[1]
 
 
 def test_only_valid_rounds_count(run: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 from matplotlib.axes import Axes
@@ -39,7 +39,8 @@ def partitions(name: str, cell: Cell, stamp: str) -> str:
         drawing.hatch_gaps(axes, [p for p, load in loads.items() if load is None])
         _integer_ticks(axes, len(loads))
         axes.grid(visible=False, axis="x")
-        axes.set_ylim(0, 1.1)
+        highest = max(load.mean for load in present.values()) if present else 1
+        axes.set_ylim(0, max(1.1, 1.08 * highest))
         axes.set_xlabel("partition (logical server)")
         axes.set_ylabel("load (bottleneck = 1)")
         drawing.title(
@@ -75,13 +76,13 @@ def expected_loads(cell: Cell) -> dict[int, float]:
     return result
 
 
-def iterations(name: str, cell: Cell, validity: Mapping[str, object], stamp: str) -> str:
+def iterations(name: str, cell: Cell, band: tuple[float, float] | None, stamp: str) -> str:
     """Above: how busy the busier server was. Below: throughput of every second."""
 
     def paint(figure: Figure) -> None:
         busy, rates = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1.15])
         figure.subplots_adjust(hspace=0.32)
-        _utilization(busy, cell, validity)
+        _utilization(busy, cell, band)
         _seconds(rates, cell)
         for axes in (busy, rates):
             drawing.hatch_gaps(axes, _missing(cell))
@@ -135,34 +136,34 @@ def _loads_of(round_: Round) -> dict[int, float]:
     return {partition: rates.server / bottleneck for partition, rates in result.partitions.items()}
 
 
-def _utilization(axes: Axes, cell: Cell, validity: Mapping[str, object]) -> None:
+def _utilization(axes: Axes, cell: Cell, band: tuple[float, float] | None) -> None:
     capacity = cell.parameters["capacity_ops_per_s"]
-    low, high = validity["busiest_utilization"] if capacity > 0 else (validity["busy_share_min"], 1)
-    axes.axhspan(
-        low, high, color=drawing.GREEN, alpha=0.16, lw=0, label=f"valid: {low:g}\N{EN DASH}{high:g}"
-    )
-    values = []
+    values = list(band or ())
+    if band:
+        axes.axhspan(*band, color=drawing.GREEN, alpha=0.16, lw=0, label=_band_label(band))
     for index, round_ in enumerate(cell.rounds):
         points = {
             m.iteration: utilization(m, capacity) if capacity > 0 else m.busier.busy_share
             for m in round_.turn.measurements
         }
         values += points.values()
-        label = f"round {round_.number}" if len(cell.rounds) > 1 else "measured"
+        aside = 0.1 * (index - (len(cell.rounds) - 1) / 2)  # rounds side by side
         axes.plot(
-            list(points), list(points.values()), ls="", ms=5,
+            [iteration + aside for iteration in points], list(points.values()), ls="", ms=5,
             marker=drawing.MARKERS[index % len(drawing.MARKERS)],
-            color=drawing.SERIES[index % len(drawing.SERIES)], label=label,
+            color=drawing.SERIES[index % len(drawing.SERIES)],
+            label=f"round {round_.number}" if len(cell.rounds) > 1 else "measured",
         )  # fmt: skip
-    outside = [value for value in values if not low <= value <= high]
-    axes.set_ylim(
-        min([low, *outside]) - 0.04 if min([low, *outside]) > 0.2 else 0,
-        max([high, *values]) + 0.04,
-    )
-    what = "utilization" if capacity > 0 else "busy share"
-    axes.set_ylabel(f"{what} (1 = capacity)" if capacity > 0 else f"{what} of time")
-    drawing.title(axes, f"{what.capitalize()} of the busier server")
+    low, high = min(values, default=0), max(values, default=1)
+    axes.set_ylim(low - 0.04 if low > 0.2 else 0, high + 0.04)
+    axes.set_ylabel("utilization (1 = capacity)" if capacity > 0 else "busy share of time")
+    what = "Utilization" if capacity > 0 else "Busy share"
+    drawing.title(axes, f"{what} of the busier server")
     drawing.legend(axes, columns=7)
+
+
+def _band_label(band: tuple[float, float]) -> str:
+    return f"valid: {band[0]:g}\N{EN DASH}{band[1]:g}"
 
 
 def _seconds(axes: Axes, cell: Cell) -> None:

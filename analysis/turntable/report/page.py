@@ -50,7 +50,7 @@ def render(contents: Contents) -> str:
         verdict=_verdict(contents),
         counted=counted_rounds(contents.cells),
         figures=_figures(contents, curves),
-        latencies=[(cell, _latency_row(cell)) for cell, _ in curves],
+        latencies=[(cell, _latency_row(cell, merged)) for cell, merged in curves],
         percentiles=[name.replace("999", "99.9") for name in PERCENTILES],
         facts=provenance.facts(contents),
         digests=provenance.digests(contents),
@@ -95,7 +95,6 @@ def _figures(contents: Contents, curves: Sequence[tuple[Cell, Merged]]) -> dict[
         n = _diagnosed_rounds(cells) if diagnostic else counted_rounds(cells)
         return f"run {contents.name}  ·  {n}  ·  fidelity class {contents.run.fidelity_class}"
 
-    validity = contents.run.plan.validity
     return {
         "throughput": Markup(result_figures.throughput(contents, stamp(contents.cells))),
         "latency": Markup(result_figures.latency(curves, stamp(contents.cells))) if curves else "",
@@ -109,13 +108,25 @@ def _figures(contents: Contents, curves: Sequence[tuple[Cell, Merged]]) -> dict[
                 ),
                 Markup(
                     diagnostic_figures.iterations(
-                        f"iterations{i}", cell, validity, stamp([cell], True)
+                        f"iterations{i}", cell, valid_band(contents, cell), stamp([cell], True)
                     )
                 ),
             )
             for i, cell in enumerate(contents.cells)
         ],
     }
+
+
+def valid_band(contents: Contents, cell: Cell) -> tuple[float, float] | None:
+    """Of the busier server: utilization with a capacity, else busy share of the time.
+
+    None on an emulated testbed without capacity, where nothing limits a server and none is valid.
+    """
+    validity = contents.run.plan.validity
+    if cell.parameters["capacity_ops_per_s"] > 0:
+        low, high = validity["busiest_utilization"]
+        return low, high
+    return None if contents.emulated else (validity["busy_share_min"], 1.0)
 
 
 def _diagnosed_rounds(cells: Sequence[Cell]) -> str:
@@ -139,9 +150,10 @@ def _merged_latencies(cells: Sequence[Cell]) -> list[tuple[Cell, Merged]]:
     return result
 
 
-def _latency_row(cell: Cell) -> list[Estimate | None]:
-    names = ("mean", *PERCENTILES)
-    return [cell.measured(f"latency_{name}_us") for name in names]
+def _latency_row(cell: Cell, merged: Merged) -> list[str]:
+    """Mean and percentiles in µs; the latter of the histograms of all rounds, never averaged."""
+    percentiles = [number(merged.percentile(percent)) for percent in PERCENTILES.values()]
+    return [interval(cell.measured("latency_mean_us"), 0), *percentiles]
 
 
 def _verdict(contents: Contents) -> dict[str, str]:
