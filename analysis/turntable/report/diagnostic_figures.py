@@ -7,6 +7,7 @@ from statistics import median
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from turntable.report import drawing
 from turntable.report.contents import Cell, Contents, Round
@@ -117,6 +118,7 @@ def overhead(contents: Contents, stamp: str) -> str:
             middle = median(values)
             axes.axhline(middle, color=drawing.INK, lw=1, label=f"median {middle:.2f} s")
             drawing.legend(axes)
+        axes.xaxis.set_major_locator(MaxNLocator(16, integer=True))
         axes.set_xlim(-0.5, start - 0.5)
         axes.set_ylim(0, 1.25 * max(values, default=1))
         axes.set_xlabel("iterations in the order of the plan")

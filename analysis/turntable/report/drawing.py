@@ -67,6 +67,7 @@ def draw(
     name: unique on the page. description: for those who cannot see it. stamp: run, n, interval and
     fidelity class, printed inside the figure so that a copy of it still says them.
     """
+    # Identifiers are hashes with this salt: the same each time, and of each figure its own.
     with mpl.rc_context(STYLE | {"svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, height_in))
         FigureCanvasSVG(figure)
@@ -80,7 +81,7 @@ def draw(
         figure.text(0.998, 0.06 / height_in, stamp, ha="right", va="bottom", size=8, color=MUTED)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata=_NO_METADATA)
-    return _inline(buffer.getvalue(), name, description)
+    return _inline(buffer.getvalue(), description)
 
 
 def legend(axes: Axes, columns: int = 6) -> None:
@@ -109,7 +110,7 @@ def hatch_gaps(axes: Axes, positions: Sequence[float], text: str = "missing") ->
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
-def _inline(svg: str, name: str, description: str) -> str:
+def _inline(svg: str, description: str) -> str:
     """For use inside HTML: without prologue and style, and only with identifiers that are used."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -117,10 +118,6 @@ def _inline(svg: str, name: str, description: str) -> str:
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", svg)
-    for identifier in used:
-        svg = re.sub(
-            rf'(id="|#){re.escape(identifier)}(?=["\)])', rf"\g<1>{name}-{identifier}", svg
-        )
     view_box = re.search(r'viewBox="[^"]+"', svg)[0]
     head = f'<svg {view_box} role="img" aria-label="{escape(description)}">'
     body = svg[svg.index(">") + 1 :]

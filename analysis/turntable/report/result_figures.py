@@ -81,12 +81,13 @@ def latency(curves: Sequence[tuple[Cell, Merged]], stamp: str) -> str:
 
 def curve(merged: Merged) -> tuple[list[float], list[float]]:
     """(µs, cumulative share), ascending, ending at 1; thinned to what can be seen."""
+    total = merged.total
     xs, ys, seen = [merged.values[0]], [0.0], 0.0
     for value, weight in zip(merged.values, merged.weights, strict=True):
         seen += weight
-        if seen / merged.total - ys[-1] >= _CURVE_STEP:
+        if seen / total - ys[-1] >= _CURVE_STEP:
             xs.append(value)
-            ys.append(seen / merged.total)
+            ys.append(seen / total)
     return [*xs, merged.values[-1]], [*ys, 1.0]
 
 

@@ -1,0 +1,48 @@
+"""playbooks/analyze.yml as a person calls it. It touches no testbed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import recordings
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
+    playbook = Path(sys.executable).with_name("ansible-playbook")
+    return subprocess.run(
+        [playbook, "playbooks/analyze.yml", *arguments],
+        cwd=REPOSITORY,
+        env=os.environ | {"LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return recordings.copy_run(tmp_path / "results" / "farreach_exp01_throughput")
+
+
+def test_newest_run_also_when_it_is_invalid(run: Path) -> None:
+    recordings.drop_attempt(run, 2)
+    done = analyze("-e", f"turntable_results_dir={run.parents[1]}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Report: {run}/report.html" in done.stdout
+    assert (run / "summary.csv").exists()
+    assert "1 of 4 iterations are missing" in (run / "report.html").read_text()
+
+
+def test_empty_run_fails_in_words(run: Path) -> None:
+    (run / "journal.ndjson").write_text("")
+    done = analyze("-e", f"run_dir={run}")
+    assert done.returncode != 0
+    assert "nothing has been measured" in done.stdout + done.stderr
