@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import compress
 
 from hdrh.histogram import HdrHistogram
@@ -44,12 +45,16 @@ class Merged:
 def decode(text: str) -> dict[float, int]:
     """Count by value in microseconds, of one V2-encoded histogram of nanoseconds."""
     histogram = HdrHistogram.decode(text)
+    if not histogram.total_count:
+        return {}
+    layout = (
+        histogram.lowest_trackable_value,
+        histogram.highest_trackable_value,
+        histogram.significant_figures,
+    )
     counts = histogram.counts[:]  # few of some 30,000 are not zero: found at C's pace, not Python's
     return {
-        (histogram.get_value_from_index(index) + _half_bucket(histogram, index)) / 1000: counts[
-            index
-        ]
-        for index in compress(range(len(counts)), counts)
+        _middle_us(layout, index): counts[index] for index in compress(range(len(counts)), counts)
     }
 
 
@@ -63,15 +68,18 @@ def merge(parts: Iterable[tuple[str, float]]) -> Merged:
     return Merged(tuple(ordered), tuple(weights[value] for value in ordered))
 
 
-def _half_bucket(histogram: HdrHistogram, index: int) -> int:
+@cache
+def _middle_us(layout: tuple[int, int, int], index: int) -> float:
+    """Of a bucket; kept, because a run has hundreds of histograms of the same layout."""
+    histogram = _empty(layout)
     value = histogram.get_value_from_index(index)
-    return (
-        (
-            histogram.get_highest_equivalent_value(value)
-            - histogram.get_lowest_equivalent_value(value)
-            + 1
-        )
-        // 2
-        if value
-        else 0
-    )
+    if value == 0:
+        return 0.0
+    lowest = histogram.get_lowest_equivalent_value(value)
+    highest = histogram.get_highest_equivalent_value(value)
+    return (value + (highest - lowest + 1) // 2) / 1000
+
+
+@cache
+def _empty(layout: tuple[int, int, int]) -> HdrHistogram:
+    return HdrHistogram(*layout)
