@@ -56,7 +56,7 @@ def read_options(extra_vars: Mapping[str, Any]) -> RunOptions:
     for name, (schema, default) in RUN_OPTIONS.items():
         if name in extra_vars:
             values[name] = _typed(name, extra_vars[name], schema)
-            check(values[name], schema, f"{WHERE} {name}")
+            check(values[name], schema, WHERE, root=name)
         else:
             values[name] = default
     return RunOptions(**values)
@@ -106,7 +106,7 @@ def _levels(name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
 
 def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     typed = _typed(name, value, schema)
-    check(typed, schema, f"{WHERE} {name}")
+    check(typed, schema, WHERE, root=name)
     return typed
 
 

@@ -106,8 +106,13 @@ def choose_profile(experiment: Experiment, profile: str) -> Scale:
     )
 
 
-def check(value: Any, schema: Mapping[str, Any], where: str) -> None:
-    """Raises InputError for the first (in document order) violation of `schema`."""
+def check(
+    value: Any, schema: Mapping[str, Any], where: str, root: str = "(whole document)"
+) -> None:
+    """Raises InputError for the first (in document order) violation of `schema`.
+
+    `root` is what a message calls `value` itself.
+    """
     errors = sorted(
         Draft202012Validator(schema).iter_errors(value),
         key=lambda error: [str(p) for p in error.absolute_path],
@@ -130,7 +135,7 @@ def check(value: Any, schema: Mapping[str, Any], where: str) -> None:
         raise InputError(
             where, f"{path}.{missing}".lstrip("."), None, "a value: the key is missing"
         )
-    raise InputError(where, path or "(whole document)", error.instance, describe(error.schema))
+    raise InputError(where, path or root, error.instance, describe(error.schema))
 
 
 def describe(schema: Mapping[str, Any]) -> str:
