@@ -5,11 +5,12 @@
 //                                       answer_partition -> forwarding -^
 //                                       (key-value)         (and other IPv4)
 //
-// Intended stages on Tofino 1 (12 there are):
+// Stages on Tofino 1: 5 of 12, as the open Tofino compiler (9.13.4) places it:
 //    0   operation (exact, 12 entries), key_hash (keyless)
 //    1   request_partition, answer_partition (ranges in TCAM, 128 entries each)
 //    2   ipv4_lpm (TCAM, 1,024 entries)
 //    3   drops (exact, 4 entries)
+//    4   the condition of the checksum update
 // No registers; egress is bypassed. All addresses and ports come from the control plane.
 #include <core.p4>
 #include <tna.p4>
