@@ -148,6 +148,7 @@ TEST_F(ControlServerTest, CallEndsAtItsDeadline) {
     EXPECT_EQ(error.code(), "timeout");
   }
   release.count_down();
+  stop();  // the handler may only now begin to wait for `release`, which must outlive it
 }
 
 TEST_F(ControlServerTest, ShutdownAnswersWakesBlockedHandlersAndUnlinks) {
