@@ -27,10 +27,12 @@ PROGRAMS = (
     "lib/p4/nocache.so",
 )
 
+# Two checkouts of one machine may be tested at once.
+TESTBED_ID = f"e{os.getpid() % 100000:05d}"
 TESTBED = {
-    "turntable_testbed_id": "tte2e",
-    "turntable_data_network": "198.18.240.0/24",
-    "turntable_control_network": "198.19.240.0/24",
+    "turntable_testbed_id": TESTBED_ID,
+    "turntable_data_network": f"198.18.{192 + os.getpid() % 64}.0/24",
+    "turntable_control_network": f"198.19.{192 + os.getpid() % 64}.0/24",
     "turntable_build_dir": str(BUILD),
 }
 
@@ -107,7 +109,7 @@ def playbook(name: str, results: Path, **extra_vars: object) -> Finished:
 
 def pid_of_node(host: str, node: str) -> int:
     """As the host's supervisor tells it."""
-    command = [str(BUILD / "bin/nodectl"), "--directory", f"/run/turntable/tte2e/{host}"]
+    command = [str(BUILD / "bin/nodectl"), "--directory", f"/run/turntable/{TESTBED_ID}/{host}"]
     request = json.dumps([{"node": "supervisor", "command": "list"}])
     done = subprocess.run(command, input=request, capture_output=True, text=True, check=True)
     (answer,) = json.loads(done.stdout)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import REPOSITORY, Finished, pid_of_node, playbook, started
+from .conftest import REPOSITORY, TESTBED_ID, Finished, pid_of_node, playbook, started
 
 pytestmark = pytest.mark.e2e
 
@@ -120,7 +120,7 @@ def test_no_node_is_left(smoke: Finished) -> None:
             words = command.read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        if any("/tte2e/" in word for word in words) and any(n in words[0] for n in names):
+        if any(f"/{TESTBED_ID}/" in word for word in words) and any(n in words[0] for n in names):
             left.append(words)
     assert left == []
 
