@@ -35,6 +35,10 @@ class RunDirectory:
         return self.path / "testbed.json"
 
     @property
+    def logs_file(self) -> Path:
+        return self.path / "logs.tar.gz"
+
+    @property
     def exists(self) -> bool:
         return self.plan_file.exists()
 
