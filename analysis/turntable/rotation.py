@@ -11,6 +11,10 @@ Repaired defects of the original scripts:
   throughput is;
 - a server that served nothing makes the imbalance undefined instead of being skipped;
 - with an iteration missing there is no aggregate, rather than one with a partition at zero.
+
+The rotation's bottleneck is the busiest partition before caching. A cache can make another one the
+busiest server, and then `total` is more than all servers together could do; `absolute` is what they
+could (docs/experiments.md, Absolute throughput).
 """
 
 from __future__ import annotations
@@ -52,10 +56,16 @@ class Aggregate:
     switch: float
     server: float
     partitions: Mapping[int, Rates]  # by partition, scaled to the mean bottleneck
+    saturated_server: float  # rate of a server that limits: the busier one's, mean over iterations
 
     @property
     def busiest_server(self) -> float:
-        return max(rates.server for rates in self.partitions.values())
+        return self.partitions[self.busiest_partition].server
+
+    @property
+    def busiest_partition(self) -> int:
+        """After caching; the rotation's bottleneck wins a tie."""
+        return max(self.partitions, key=lambda partition: self.partitions[partition].server)
 
     @property
     def normalized(self) -> float | None:
@@ -64,6 +74,14 @@ class Aggregate:
         None when no server served anything.
         """
         return self.total / self.busiest_server if self.busiest_server > 0 else None
+
+    @property
+    def absolute(self) -> float | None:
+        """Throughput with all partitions at once: the busiest server runs at what a saturated
+        server does, all others in proportion. `total` itself where the rotation's bottleneck was
+        the busier server in every iteration, as it is without a cache.
+        """
+        return None if self.normalized is None else self.normalized * self.saturated_server
 
     @property
     def imbalance(self) -> float | None:
@@ -91,7 +109,7 @@ def mean_bottleneck(placements: Sequence[Placement]) -> Rates:
 def aggregate(bottleneck: int, placements: Sequence[Placement]) -> Aggregate:
     """placements: every iteration of the rotation, iteration 0 included."""
     mean = mean_bottleneck(placements)
-    partitions = {bottleneck: mean}
+    partitions = {bottleneck: mean}  # first: see busiest_partition
     total = mean.total
     for placement in placements:
         if placement.rotated is None:
@@ -106,4 +124,10 @@ def aggregate(bottleneck: int, placements: Sequence[Placement]) -> Aggregate:
         switch=sum(rates.switch for rates in partitions.values()),
         server=sum(rates.server for rates in partitions.values()),
         partitions=partitions,
+        saturated_server=fmean(_busier_server(placement) for placement in placements),
     )
+
+
+def _busier_server(placement: Placement) -> float:
+    rotated = 0.0 if placement.rotated is None else placement.rotated.server
+    return max(placement.bottleneck.server, rotated)

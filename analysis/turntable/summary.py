@@ -25,6 +25,7 @@ THROUGHPUT_COLUMNS = (
     "normalized_throughput",
     "imbalance_ratio",
 )
+ABSOLUTE_COLUMNS = ("bottleneck_partition", "busiest_partition", "absolute_ops_per_s")
 LATENCY_COLUMNS = ("latency_mean_us", *(f"latency_{name}_us" for name in PERCENTILES))
 COLUMNS = (
     "experiment",
@@ -46,6 +47,8 @@ COLUMNS = (
     "iterations_failed",
     "retries",
     "verdict",
+    # Columns are only ever added, at the end: readers may go by position.
+    *ABSOLUTE_COLUMNS,
 )
 
 Row = dict[str, Any]
@@ -114,8 +117,9 @@ def placements(measurements: Sequence[Measurement]) -> list[Placement]:
 
 
 def _throughput(turn: TurnData) -> Row:
+    bottleneck = {"bottleneck_partition": turn.prediction.bottleneck}
     if not turn.complete:
-        return dict.fromkeys(THROUGHPUT_COLUMNS)
+        return dict.fromkeys((*THROUGHPUT_COLUMNS, *ABSOLUTE_COLUMNS)) | bottleneck
     result = aggregate(turn.prediction.bottleneck, placements(turn.measurements))
     return {
         "aggregate_ops_per_s": result.total,
@@ -123,6 +127,9 @@ def _throughput(turn: TurnData) -> Row:
         "server_ops_per_s": result.server,
         "normalized_throughput": result.normalized,
         "imbalance_ratio": result.imbalance,
+        **bottleneck,
+        "busiest_partition": result.busiest_partition,
+        "absolute_ops_per_s": result.absolute,
     }
 
 

@@ -71,3 +71,36 @@ def test_idle_server_leaves_the_imbalance_undefined() -> None:
 def test_no_server_at_work_leaves_normalized_undefined() -> None:
     result = aggregate(0, [Placement(Rates(5, 0)), Placement(Rates(5, 0), 1, Rates(5, 0))])
     assert (result.normalized, result.imbalance) == (None, None)
+
+
+def test_absolute_throughput_where_caching_moved_the_bottleneck() -> None:
+    # With all three partitions at once server 1 limits, at 100 ops/s; servers 0 and 2 do 80 and 50,
+    # the switch answers 120, 20 and 10: 230 + 150 = 380 ops/s. The rotation around partition 0 sees
+    # it saturated (server 100, switch 150) except beside partition 1.
+    result = aggregate(
+        0,
+        [
+            Placement(Rates(150, 100)),
+            Placement(Rates(120, 80), 1, Rates(20, 100)),
+            Placement(Rates(150, 100), 2, Rates(12.5, 62.5)),
+        ],
+    )
+    assert result.busiest_partition == 1
+    assert result.absolute == pytest.approx(380)
+    # The original's sum: Xb = 700/3; 700/3 * (1 + 120/200 + 75/250) = 443.3, too much by 1/6.
+    assert result.total == pytest.approx(380 * 7 / 6)
+    assert result.normalized == pytest.approx(3.8)
+
+
+def test_absolute_throughput_is_the_total_where_the_bottleneck_stayed() -> None:
+    drifting = [
+        Placement(Rates(0, 120)),
+        Placement(Rates(0, 100), 1, Rates(0, 50)),
+        Placement(Rates(0, 80), 2, Rates(0, 40)),
+    ]
+    result = aggregate(7, drifting)
+    assert (result.busiest_partition, result.absolute) == (7, pytest.approx(result.total))
+
+
+def test_absolute_throughput_is_undefined_without_servers_at_work() -> None:
+    assert aggregate(0, [Placement(Rates(5, 0))]).absolute is None

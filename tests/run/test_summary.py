@@ -67,6 +67,7 @@ def test_complete_turn(run: RunDirectory) -> None:
         "predicted_normalized": "4.0", "trace_normalized": "2.5", "trace_imbalance": "4.0",
         "paper_normalized": "", "busiest_utilization": "1.0", "latency_mean_us": "10000.0",
         "iterations_ok": "4", "iterations_failed": "0", "retries": "0", "verdict": "valid",
+        "bottleneck_partition": "2", "busiest_partition": "2", "absolute_ops_per_s": "250.0",
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
     assert float(row["latency_p99_us"]) == pytest.approx(10000, rel=1e-3)
