@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _PRELUDE = 'show() { echo "@$1"; tail -c "$2" | base64; }'
-_TEXT_BYTES = 64 * 1024
+TEXT_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,24 @@ class Look:
 
     name: str
     command: str
-    limit_bytes: int = _TEXT_BYTES
+    limit_bytes: int = TEXT_BYTES
+
+
+def ask_nodes(run_dir: str, bin_dir: str, answer_s: int) -> str:
+    """Shell code: every node of a host says who it is, a supervisor also what it runs.
+
+    Shown as `answers-<node>.json`, what `nodectl` prints. A node that hangs costs `answer_s`.
+    """
+    directory, nodectl = shlex.quote(run_dir), shlex.quote(f"{bin_dir}/nodectl")
+    return (
+        f"for socket in {directory}/*.sock; do "
+        '[ -S "$socket" ] || continue; node=${socket##*/}; node=${node%.sock}; '
+        'if [ "$node" = supervisor ]; then more=\',{"node":"supervisor","command":"list"}\'; '
+        "else more=; fi; "
+        'printf \'[{"node":"%s","command":"ping"}%s]\' "$node" "$more" | '
+        f"{nodectl} --directory {directory} --deadline {answer_s} 2>&1 | "
+        f'show "answers-$node.json" {TEXT_BYTES}; done'
+    )
 
 
 def script(looks: Iterable[Look], before: str = "", after: str = "") -> str:

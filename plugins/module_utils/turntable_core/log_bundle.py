@@ -17,14 +17,13 @@ from pathlib import Path
 
 from turntable_core import files
 from turntable_core.connections import Outcome
-from turntable_core.host_probe import Look, parse, script
+from turntable_core.host_probe import TEXT_BYTES, Look, ask_nodes, parse, script
 from turntable_core.run_directory import RunDirectory
 from turntable_core.testbed import Host
 
 DEADLINE_S = 10.0  # for all hosts at once; a host that is slower is described by that
 
 KEPT = 8
-_LOG_BYTES = 64 * 1024
 _JOURNAL_BYTES = 16 * 1024
 
 # A node that hangs costs this once; a host has no more than three.
@@ -43,20 +42,12 @@ MACHINE = (
 
 def script_for(host: Host) -> str:
     """The host's logs first: they are what must not be missed."""
-    directory, nodectl = shlex.quote(host.run_dir), shlex.quote(f"{host.bin_dir}/nodectl")
-    ask = f"{nodectl} --directory {directory} --deadline {_ANSWER_S}"
+    directory = shlex.quote(host.run_dir)
     logs = (
         f"for log in {directory}/*.log; do "
-        f'[ -f "$log" ] && show "${{log##*/}}" {_LOG_BYTES} <"$log"; done'
+        f'[ -f "$log" ] && show "${{log##*/}}" {TEXT_BYTES} <"$log"; done'
     )
-    answers = (
-        f"for socket in {directory}/*.sock; do "
-        '[ -S "$socket" ] || continue; node=${socket##*/}; node=${node%.sock}; '
-        'if [ "$node" = supervisor ]; then more=\',{"node":"supervisor","command":"list"}\'; '
-        "else more=; fi; "
-        'printf \'[{"node":"%s","command":"ping"}%s]\' "$node" "$more" | '
-        f'{ask} 2>&1 | show "answers-$node.json" {_LOG_BYTES}; done'
-    )
+    answers = ask_nodes(host.run_dir, host.bin_dir, _ANSWER_S)
     places = f"{directory} {shlex.quote(host.state_dir)}"
     disks = Look("disks.txt", f"df --human-readable {places}; df --inodes {places}")
     processes = Look(

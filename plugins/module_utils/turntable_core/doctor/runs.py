@@ -1,0 +1,70 @@
+"""The newest run: complete, or how it is continued."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from turntable_core import journal
+from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
+from turntable_core.errors import TurntableError
+from turntable_core.run_directory import RunDirectory
+
+_LEAST_BYTES = 200 << 20
+
+
+def findings(results: Path, newest: Path | None) -> Iterator[Finding]:
+    yield _room(results)
+    if newest is None:
+        yield Finding(OK, "newest run", f"there is none in {results} yet")
+        return
+    try:
+        yield _state(RunDirectory(newest))
+    except (TurntableError, OSError, ValueError, KeyError) as error:
+        yield Finding(NOTE, "newest run", f"{newest} cannot be read: {error}", "start a new run")
+
+
+def _room(results: Path) -> Finding:
+    place = next(path for path in (results, *results.parents) if path.exists())
+    if not os.access(place, os.W_OK):
+        return Finding(PROBLEM, "results", f"{place} cannot be written", "run as its owner or root")
+    free = shutil.disk_usage(place).free
+    if free < _LEAST_BYTES:
+        text = f"{free >> 20} MiB left in {place}"
+        return Finding(PROBLEM, "results", text, "free some space, or remove old runs")
+    return Finding(OK, "results", f"{free / 2**30:.1f} GiB free in {place}")
+
+
+def _state(run: RunDirectory) -> Finding:
+    plan, attempts = run.plan(), run.attempts()
+    done, failed = (
+        len(journal.succeeded(attempts)),
+        sum(a.status == journal.FAILED for a in attempts),
+    )
+    name, total = f"{run.path.parent.name}/{run.path.name}", plan.iteration_count
+    text = f"{name}: {done} of {total} iterations measured"
+    if failed:
+        logs = f", logs in {run.logs_file}" if run.logs_file.exists() else ""
+        text += f", {failed} attempts failed{logs}"
+    if done == total:
+        return Finding(OK, "newest run", text)
+    manifest = json.loads(run.manifest_file.read_bytes())
+    return Finding(
+        NOTE, "newest run", text, "continue it with", resume_command(run.path.name, manifest)
+    )
+
+
+def resume_command(run: str, manifest: Mapping[str, Any]) -> str:
+    """The command that started the run, with its name."""
+    playbook = Path(manifest["experiment_file"]).with_suffix("").relative_to("experiments")
+    extra_vars = {key: value for key, value in manifest["extra_vars"].items() if key != "run"}
+    words = ["ansible-playbook", f"playbooks/{playbook}.yml"]
+    for key, value in extra_vars.items():
+        text = f"{key}={value}" if isinstance(value, str) else json.dumps({key: value})
+        words += ["-e", shlex.quote(text)]
+    return " ".join([*words, "-e", f"run={run}"])

@@ -1,0 +1,220 @@
+"""What the doctor makes of what it sees: texts as the tools print them -> findings."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from turntable_core import testbed as core_testbed
+from turntable_core.connections import Outcome
+from turntable_core.doctor import looks, machines, nodes, page, programs, runs
+from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
+from turntable_core.testbed import DataHost, SwitchHost
+
+SWITCH = SwitchHost("sw", "/bin", "/run/sw", "/var/sw", 0, "soft", "/p4", 64, "cpu")
+CLIENT = DataHost("c0", "/bin", "/run/c0", "/var/c0", 0, "10.0.0.1", "02:00:00:00:00:01", 0, "p0")
+SERVER = DataHost("s0", "/bin", "/run/s0", "/var/s0", 0, "10.0.0.2", "02:00:00:00:00:02", 1, "p1")
+TESTBED = core_testbed.Testbed("td", "emulated", SWITCH, (CLIENT,), (SERVER,))
+
+HEALTHY = {
+    "cpu-before": "cpu  100 0 100 1000 0 0 0 0 0 0",
+    "cpu-after": "cpu  110 0 110 1180 0 0 0 0 0 0",  # 20 of 200 ticks busy
+    "kernel": "6.1.0-13-amd64\n",
+    "processors": "2\n",
+    "memory": "MemTotal: 9 kB\nMemAvailable:    8000000 kB\n",
+    "open-files": "1048576\n",
+    "user": "0\n",
+    "packet-sockets": "yes\n",
+    "disk-run": "tmpfs 100000000 1 90000000 1% /run\n",
+    "disk-state": "/dev/vda 100000000 1 90000000 1% /\n",
+    "links": "",
+    "sockets": "",
+    "processes": "",
+}
+
+
+def host_view(host, clock=(0.0, 0.001), **seen: str) -> looks.HostView:
+    return looks.HostView(host, None, HEALTHY | seen, clock)
+
+
+def of(findings, topic: str) -> list[tuple[str, str]]:
+    return [(f.level, f.text) for f in findings if f.topic == topic]
+
+
+def machine(clock=(0.0, 0.001), **seen: str) -> list[Finding]:
+    return list(machines.findings([host_view(CLIENT, clock, **seen), host_view(SERVER)], True))
+
+
+def answer(result: dict) -> dict:
+    return {"id": 1, "ok": True, "result": result}
+
+
+def supervisor(*running: dict) -> dict[str, str]:
+    ping = answer(
+        {
+            "node": "supervisor",
+            "pid": 10,
+            "lease_left_ms": 7_000,
+            "owner": {"user": "ada", "controller": "desk", "pid": 5, "run": "night", "since_ns": 0},
+        }
+    )
+    return {"answers-supervisor.json": json.dumps([ping, answer({"nodes": list(running)})])}
+
+
+def test_a_healthy_host_has_no_problem() -> None:
+    assert {finding.level for finding in machine()} == {OK}
+
+
+@pytest.mark.parametrize(
+    ("seen", "topic", "level", "text"),
+    [
+        ({"memory": "MemAvailable: 100000 kB"}, "memory", PROBLEM, "98 MiB available"),
+        ({"memory": "MemAvailable: 700000 kB"}, "memory", NOTE, "684 MiB available"),
+        ({"disk-state": "t 9 9 102400 9% /"}, "disk", PROBLEM, "c0: 100 MiB left for stores"),
+        ({"disk-run": "t 9 9 1048576 9% /"}, "disk", NOTE, "1.0 GiB left for sockets"),
+        ({"kernel": "4.19.0"}, "kernel", PROBLEM, "Linux 4.19.0; 5.3 or newer is needed"),
+        ({"open-files": "256"}, "limits", PROBLEM, "256 open files"),
+        ({"user": "1000"}, "limits", PROBLEM, "user 1000, not as root"),
+        ({"packet-sockets": ""}, "kernel", PROBLEM, "no packet sockets"),
+        ({"links": 'Device "d0" does not exist.'}, "links", PROBLEM, "d0 does not exist"),
+        ({"links": "3: d0: <BROADCAST> mtu 9 state DOWN mode"}, "links", PROBLEM, "d0 is down"),
+        ({"cpu-after": "cpu 280 0 100 1020 0 0 0 0 0 0"}, "processors", NOTE, "90% busy"),
+        ({"cpu-after": "cpu 100 0 100 1180 0 0 0 20 0 0"}, "processors", NOTE, "takes 10%"),
+    ],
+)
+def test_what_is_wrong_with_a_machine(seen: dict, topic: str, level: str, text: str) -> None:
+    found = of(machine(**seen), topic)
+    assert any(found_level == level and text in said for found_level, said in found), found
+
+
+@pytest.mark.parametrize(
+    ("clock", "level", "text"),
+    [
+        ((0.5, 0.002), PROBLEM, "c0 is 0.500 s ahead of the controller"),
+        ((-0.5, 0.002), PROBLEM, "c0 is 0.500 s behind the controller"),
+        ((0.005, 0.001), OK, "agree with the controller's to 6 ms"),
+        ((0.011, 0.005), OK, "to 16 ms"),  # a slow connection proves nothing
+    ],
+)
+def test_clocks(clock: tuple[float, float], level: str, text: str) -> None:
+    ((found, said),) = of(machine(clock), "clocks")
+    assert found == level
+    assert text in said
+
+
+def test_a_host_that_cannot_be_reached_says_why_unless_the_network_did() -> None:
+    gone = looks.view(CLIENT, Outcome("c0", None, failure="unreachable", message="no route"), None)
+    ((level, text),) = of(machines.findings([gone, host_view(SERVER)], True), "hosts")
+    assert (level, text) == (PROBLEM, "c0: unreachable: no route")
+    ((level, text),) = of(machines.findings([gone, host_view(SERVER)], False), "hosts")
+    assert level == NOTE
+    assert "until the network is up" in text
+
+
+def test_a_held_testbed_names_its_holder_and_lease() -> None:
+    found = list(nodes.findings(TESTBED, [host_view(SWITCH, **supervisor())]))
+    ((level, text),) = of(found, "lock")
+    assert level == PROBLEM
+    assert "run night of ada@desk (pid 5)" in text
+    assert "7 s of its lease left" in text
+    assert of(found, "leftovers") == [(OK, "none")]
+
+
+def test_a_free_testbed_is_free() -> None:
+    assert of(nodes.findings(TESTBED, [host_view(SWITCH)]), "lock")[0][0] == OK
+
+
+@pytest.mark.parametrize(
+    ("node", "seen", "level", "text"),
+    [
+        ({}, {"answers-n.json": json.dumps([answer({"state": "idle"})])}, OK, "c0 n idle"),
+        ({}, {"answers-n.json": '[{"ok": false, "error": {}}]'}, PROBLEM, "n (pid 20) hangs"),
+        ({}, {"processes": "20 T n /bin/n"}, PROBLEM, "n (pid 20) stopped by a signal"),
+        ({"state": "exited", "exit_signal": 9}, {}, OK, "n has ended (exit signal 9)"),
+    ],
+)
+def test_states_of_nodes(node: dict, seen: dict, level: str, text: str) -> None:
+    row = {"name": "n", "pid": 20, "state": "running"} | node
+    found = of(nodes.findings(TESTBED, [host_view(CLIENT, **supervisor(row), **seen)]), "nodes")
+    assert found[0][0] == level
+    assert text in found[0][1]
+
+
+def test_what_a_dead_supervisor_left_is_told_but_stops_nobody() -> None:
+    left = {"processes": "33 S kvserver /bin/kvserver", "answers-kvserver.json": "[]"}
+    ((level, text),) = of(nodes.findings(TESTBED, [host_view(SERVER, **left)]), "leftovers")
+    assert level == NOTE
+    assert "s0: process 33 (/bin/kvserver)" in text
+    assert "kvserver.sock" in text
+
+
+def test_a_port_in_use_names_its_holder() -> None:
+    line = 'UNCONN 0 0 10.0.0.2:1153 0.0.0.0:* users:(("python3",pid=9,fd=3))\n'
+    other = 'UNCONN 0 0 10.0.0.2:53 0.0.0.0:* users:(("dns",pid=8,fd=3))\n'
+    found = nodes.findings(TESTBED, [host_view(SERVER, sockets=line + other)])
+    ((level, text),) = of(found, "ports")
+    assert level == PROBLEM
+    assert "10.0.0.2:1153" in text
+    assert "python3" in text
+
+
+def test_programs_must_be_there_and_the_same(tmp_path: Path) -> None:
+    names = ("supervisor", "nodectl", "kvclient", "kvserver", "softswitch", "workload-analyze")
+    controller = dict.fromkeys((*names, "p.so"), "a" * 64)
+
+    def found(views: list, built: dict) -> list[tuple[str, str]]:
+        return of(programs.findings(TESTBED, views, built, tmp_path), "programs")
+
+    def digests(host, of_first: str = "a") -> str:
+        paths = looks.programs_of(host, TESTBED)
+        return "\n".join(f"{(of_first if i == 0 else 'a') * 64}  {p}" for i, p in enumerate(paths))
+
+    switch = host_view(SWITCH, programs=digests(SWITCH), p4="a" * 64 + "  p.so")
+    assert found([switch], controller)[0][0] == OK
+    other = host_view(CLIENT, programs=digests(CLIENT, "b"))
+    ((level, text),) = found([switch, other], controller)
+    assert (level, text) == (
+        PROBLEM,
+        "c0: /bin/supervisor is another build than the controller's",
+    )
+    texts = [text for _, text in found([host_view(CLIENT, programs="")], controller)]
+    assert any("/bin/kvclient is missing" in text for text in texts)
+    ((level, text),) = found([switch], {})
+    assert level == PROBLEM
+    assert "not built" in text
+
+
+def test_the_script_of_a_host_is_a_shell_script(tmp_path: Path) -> None:
+    host = replace(CLIENT, run_dir=str(tmp_path / "run"), state_dir=str(tmp_path / "state"))
+    text = looks.script_for(host, replace(TESTBED, clients=(host,)), ["lo"])
+    done = subprocess.run(["/bin/sh", "-c", text], capture_output=True, check=True)
+    seen = looks.view(host, Outcome("c0", 0, done.stdout), (0.0, 0.0))
+    levels = {f.topic: f.level for f in machines.findings([seen], True)}
+    assert {"hosts", "clocks", "kernel"} <= set(levels)
+    assert seen.text("disk-state").strip().endswith("/") or "%" in seen.text("disk-state")
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_unfinished_run_is_continued_with_the_command_that_started_it() -> None:
+    manifest = {
+        "experiment_file": "experiments/farreach/exp01_throughput.yml",
+        "extra_vars": {"profile": "smoke", "servers": [4], "run": "old"},
+    }
+    assert runs.resume_command("night", manifest) == (
+        "ansible-playbook playbooks/farreach/exp01_throughput.yml -e profile=smoke "
+        """-e '{"servers": [4]}' -e run=night"""
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_page_fits_its_terminal(width: int) -> None:
+    long = Finding(PROBLEM, "topic", "word " * 60, "do " * 60, "a command " * 20)
+    text = page.render("title", [long], width, lambda text, color: text)
+    lines = [line for line in text.splitlines() if not line.startswith("  a command")]
+    assert max(map(len, lines)) <= width
+    assert "a command " * 20 in text
+    assert page.conclusion([long], width).startswith("A run cannot start now: topic.")
