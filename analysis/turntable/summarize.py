@@ -1,7 +1,4 @@
-"""One run directory -> summary.csv and the terminal table.
-
-Reads plan, manifest, journal and raw files only.
-"""
+"""A run -> summary.csv, cells.csv and the terminal table."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ from statistics import median
 from typing import Any
 
 from turntable import table
+from turntable.across_rounds import cells_csv
 from turntable.load import Run, load_run
-from turntable.reference import Reference
-from turntable.summary import summarize, to_csv
+from turntable.summary import to_csv
 from turntable_core import files
 
 
@@ -37,15 +34,15 @@ class Summary:
 
 
 def summarize_directory(directory: Path) -> Summary:
-    run = load_run(directory)
-    rows = summarize(run)
-    files.replace(directory / "summary.csv", to_csv(rows))
-    reference = Reference(run.reference_file)
-    shown = [
-        row | {"paper_imbalance": reference.value("imbalance_ratio", turn.parameters)}
-        for row, turn in zip(rows, run.turns, strict=True)
-    ]
-    return Summary(rows, table.render(shown, median_overhead_s(run), str(directory)))
+    return summarize_run(load_run(directory))
+
+
+def summarize_run(run: Run) -> Summary:
+    """Writes the derived tables into the run's directory."""
+    rows = [round_.row for cell in run.cells for round_ in cell.rounds]
+    files.replace(run.directory / "summary.csv", to_csv(rows))
+    files.replace(run.directory / "cells.csv", cells_csv(run.cells))
+    return Summary(rows, table.render(run.cells, median_overhead_s(run), str(run.directory)))
 
 
 def median_overhead_s(run: Run) -> float | None:

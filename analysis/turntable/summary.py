@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from turntable.histograms import PERCENTILES, merge
-from turntable.load import Run, TurnData
+from turntable.load import UNKNOWN, Run, TurnData
 from turntable.measurement import ClientPartition, Measurement
 from turntable.reference import Reference
 from turntable.rotation import Placement, aggregate, drift, mean_bottleneck
@@ -60,23 +60,28 @@ def summarize(run: Run) -> list[Row]:
     return [_row(run, turn, reference) for turn in run.turns]
 
 
-def to_csv(rows: Sequence[Row]) -> bytes:
+def to_csv(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> bytes:
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({column: _cell(row[column]) for column in COLUMNS})
+        writer.writerow({column: _cell(row[column]) for column in columns})
     return text.getvalue().encode()
 
 
 def verdict_of(run: Run, turn: TurnData) -> Verdict:
-    return judge(
+    """What the rules say, and what is damaged in the run's files."""
+    verdict = judge(
         turn.measurements,
         turn.expected_iterations,
         run.plan.validity,
         turn.parameters,
         run.fidelity_class,
     )
+    if run.fidelity_class == UNKNOWN:
+        reason = "manifest.json cannot be read: nothing says whether the testbed was emulated"
+        verdict = Verdict((*verdict.reasons, reason))
+    return Verdict((*verdict.reasons, *turn.damage))
 
 
 def _row(run: Run, turn: TurnData, reference: Reference) -> Row:

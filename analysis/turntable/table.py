@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turntable.cells import Cell
+
 WIDTH = 100
 MISSING = "-"
 
@@ -16,7 +18,7 @@ class Column:
     group: str  # neighbours of one group share a heading
     head: str
     key: str
-    form: str  # of a number; empty for a text
+    form: str  # of a number; ">" for a text at the right, empty for one at the left
 
     def text(self, row: Mapping[str, Any]) -> str:
         value = row[self.key]
@@ -43,23 +45,71 @@ COLUMNS = (
     Column("", "verdict", "verdict", ""),
 )
 
+CELL_COLUMNS = (
+    *COLUMNS[:3],
+    Column("normalized throughput", "trace", "trace_normalized", ".2f"),
+    Column("normalized throughput", "paper", "paper_normalized", ".2f"),
+    Column("normalized throughput", "measured", "normalized", ">"),
+    Column("imbalance", "trace", "trace_imbalance", ".3f"),
+    Column("imbalance", "paper", "paper_imbalance", ".3f"),
+    Column("imbalance", "measured", "imbalance", ">"),
+    Column("aggregate", "ops/s", "aggregate", ">"),
+    Column("", "valid", "valid", ">"),
+)
 
-def render(rows: Sequence[Mapping[str, Any]], overhead_s: float | None, directory: str) -> str:
-    """The whole table with its notes.
 
-    rows: of turntable.summary, with paper_imbalance; overhead_s: median per iteration; directory:
-    of the run.
-    """
+def render(cells: Sequence[Cell], overhead_s: float | None, directory: str) -> str:
+    """The whole table with its notes. overhead_s: median per iteration; directory: of the run."""
+    rows = [
+        round_.row | {"paper_imbalance": cell.paper["imbalance_ratio"]}
+        for cell in cells
+        for round_ in cell.rounds
+    ]
     first = rows[0]
     facts = (first["experiment"], f"profile {first['profile']}")
     title = ", ".join([*facts, f"fidelity class {first['fidelity_class']}"])
-    lines = [title, "", *_grid(rows), "", *_reasons(rows), *_notes(first, overhead_s)]
+    lines = [title, "", *_rounds(rows), "", *_across_rounds(cells)]
+    lines += [*_reasons(rows), *_notes(first, overhead_s)]
     return "\n".join([*lines, f"Results: {directory}"])
 
 
-def _grid(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _rounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     several_rounds = any(row["round"] != rows[0]["round"] for row in rows)
     columns = [*COLUMNS[:3], ROUND, *COLUMNS[3:]] if several_rounds else list(COLUMNS)
+    return _grid(columns, rows)
+
+
+def _across_rounds(cells: Sequence[Cell]) -> list[str]:
+    """Mean and interval of every cell's valid rounds; nothing where there is one round."""
+    if max(len(cell.rounds) for cell in cells) == 1:
+        return []
+    title = "Mean of the valid rounds with its 95 % interval (t-distribution)"
+    return [title, "", *_grid(CELL_COLUMNS, [_across(cell) for cell in cells]), ""]
+
+
+def _across(cell: Cell) -> dict[str, Any]:
+    return {
+        **{name: cell.parameters[name] for name in ("workload", "method", "servers")},
+        "trace_normalized": cell.predicted("trace_normalized"),
+        "paper_normalized": cell.paper["normalized_throughput"],
+        "normalized": _interval(cell, "normalized_throughput", ".2f"),
+        "trace_imbalance": cell.predicted("trace_imbalance"),
+        "paper_imbalance": cell.paper["imbalance_ratio"],
+        "imbalance": _interval(cell, "imbalance_ratio", ".3f"),
+        "aggregate": _interval(cell, "aggregate_ops_per_s", ",.0f"),
+        "valid": f"{len(cell.counted)}/{len(cell.rounds)}",
+    }
+
+
+def _interval(cell: Cell, column: str, form: str) -> str | None:
+    result = cell.measured(column)
+    if result is None:
+        return None
+    mean = format(result.mean, form)
+    return mean if result.half_width is None else f"{mean} ±{format(result.half_width, form)}"
+
+
+def _grid(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [
         [column.head for column in columns],
         *([column.text(row) for column in columns] for row in rows),

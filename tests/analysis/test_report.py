@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from turntable.analyze import rebuild, report_line
-from turntable.report.contents import Contents, read_contents
-from turntable.report.diagnostic_figures import expected_loads, measured_loads
-from turntable.report.page import render
+from turntable.load import Run, load_run
+from turntable.plot.diagnostics import expected_loads, measured_loads
+from turntable.report import render
 from turntable_core.errors import TurntableError
 
 from . import recordings
@@ -25,15 +25,15 @@ def run(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def complete(tmp_path_factory: pytest.TempPathFactory) -> Page:
     """The page of the unchanged recording, for tests that only read it."""
-    return Page(read_contents(recordings.copy_run(tmp_path_factory.mktemp("complete"))))
+    return Page(load_run(recordings.copy_run(tmp_path_factory.mktemp("complete"))))
 
 
 class Page(HTMLParser):
     """Rows of the tables as lists of texts, identifiers, and everything that is read as text."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__()
-        self.html = render(contents)
+        self.html = render(run)
         self.rows: list[list[str]] = []
         self.identifiers: list[str] = []
         self.text = ""
@@ -97,7 +97,7 @@ def test_mean_latency_is_that_of_queueing(complete: Page) -> None:
 
 
 def test_loads_are_relative_to_the_bottleneck(run: Path) -> None:
-    (cell,) = read_contents(run).cells
+    (cell,) = load_run(run).cells
     measured = {partition: load.mean for partition, load in measured_loads(cell).items() if load}
     expected = {0: 4455 / 4999, 1: 3747 / 5000, 2: 4361 / 5044, 3: 1}
     assert measured == pytest.approx(expected)
@@ -132,11 +132,11 @@ def test_same_files_give_the_same_page(run: Path) -> None:
 
 def test_missing_iteration_is_a_gap_and_no_zero(run: Path) -> None:
     recordings.drop_attempt(run, 2)
-    contents = read_contents(run)
-    loads = measured_loads(contents.cells[0])
+    loaded = load_run(run)
+    loads = measured_loads(loaded.cells[0])
     assert loads[1] is None
     assert loads[0].mean == pytest.approx(4455 / 4999)
-    page = Page(contents)
+    page = Page(loaded)
     row = page.row(LABEL)
     assert (row[4], row[9], row[-1]) == ("incomplete", "incomplete", "0 of 1")
     assert page.row(LABEL, 1)[2:6] == ["3 of 4", DASH, DASH, DASH]
@@ -148,7 +148,7 @@ def test_missing_iteration_is_a_gap_and_no_zero(run: Path) -> None:
 def test_invalid_round_is_a_gap_in_results_and_shown_for_diagnosis(run: Path) -> None:
     # 5000 / 6250 = 0.8 of the capacity that was asked for.
     recordings.set_capacity(run, 6250)
-    page = Page(read_contents(run))
+    page = Page(load_run(run))
     assert page.row(LABEL)[4] == "invalid"
     # Iteration 0 served 4999: 0.79984 of 6250.
     assert page.row(LABEL, 1)[3:] == ["3.51", "1.334", "17,561", "0.800", "0", "invalid"]
@@ -158,7 +158,7 @@ def test_invalid_round_is_a_gap_in_results_and_shown_for_diagnosis(run: Path) ->
 
 def test_emulated_run_without_capacity_has_no_valid_band(run: Path) -> None:
     recordings.set_capacity(run, 0)
-    page = Page(read_contents(run))
+    page = Page(load_run(run))
     assert "Busy share of the busier server" in page.text
     assert "valid: 0.9" not in page.text
 
@@ -167,7 +167,7 @@ def test_rounds_are_a_mean_with_interval(run: Path) -> None:
     # 500 of 5000 less: 3.50517 and 3.40517, mean 3.45517. Half-width with t(1) = 12.706:
     # 12.706 * (0.1 / sqrt 2) / sqrt 2 = 0.6353.
     recordings.add_round(run, fewer=500)
-    page = Page(read_contents(run))
+    page = Page(load_run(run))
     assert page.row(LABEL)[4] == "3.46 ± 0.64"
     assert page.row(LABEL)[-1] == "2 of 2"
     assert "n = 2 rounds, mean with 95 % interval (t-distribution)" in page.text
@@ -180,7 +180,7 @@ def test_only_valid_rounds_count(run: Path) -> None:
     recordings.add_round(run, fewer=500)
     lines = recordings.journal(run)
     recordings.write_journal(run, lines[:-1])
-    page = Page(read_contents(run))
+    page = Page(load_run(run))
     assert page.row(LABEL)[4] == "3.51"
     assert "n = 1 of 2 rounds (the valid ones), no interval" in page.text
     assert "Invalid in part" in page.text
@@ -198,7 +198,7 @@ def test_empty_run_is_an_error_and_writes_nothing(run: Path) -> None:
 def test_torn_journal_line_is_ignored_and_said(run: Path) -> None:
     data = (run / "journal.ndjson").read_bytes()
     (run / "journal.ndjson").write_bytes(data[:-200])
-    page = Page(read_contents(run))
+    page = Page(load_run(run))
     assert "ends in a torn line" in page.text
     assert "1 of 4 iterations are missing" in page.text
 
@@ -206,28 +206,14 @@ def test_torn_journal_line_is_ignored_and_said(run: Path) -> None:
 def test_failed_attempts_are_listed_and_escaped(run: Path) -> None:
     for iteration in range(4):
         recordings.fail_attempt(run, iteration, "no answer from <client0>")
-    page = Page(read_contents(run))
+    page = Page(load_run(run))
     assert page.row(LABEL, 5)[1:] == ["0", "3", "1", "timeout", "no answer from <client0>"]
     assert "4 of 4 iterations are missing" in page.text
     assert "<client0>" not in page.html
 
 
-def test_changed_raw_file_is_an_error(run: Path) -> None:
-    (file,) = run.glob("raw/*/r0/i1/a1/client1.json")
-    file.write_text(file.read_text().replace('"server_ops": 2249', '"server_ops": 2250'))
-    with pytest.raises(TurntableError, match=r"i1/a1/client1\.json: differs from what the journal"):
-        read_contents(run)
-
-
-@pytest.mark.parametrize("name", ["manifest.json", f"raw/{recordings.CELL}/r0/i1/a1/server1.json"])
-def test_missing_file_is_named(run: Path, name: str) -> None:
-    (run / name).unlink()
-    with pytest.raises(TurntableError, match=re.escape(name)):
-        read_contents(run)
-
-
 def test_manifest_of_another_version_leaves_facts_out(run: Path) -> None:
     (run / "manifest.json").write_text('{"fidelity_class": "hardware"}')
-    page = Page(read_contents(run))
+    page = Page(load_run(run))
     assert "inventory digest" not in page.text
     assert "not comparable with a rack's" not in page.text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from turntable.histograms import Merged
-from turntable.report.result_figures import curve
-from turntable.report.seconds import read_seconds
+from turntable.plot.latency import curve
+from turntable.seconds import read_seconds
 
 
 def client(window_s: float, *seconds: dict[int, tuple[int, int]]) -> dict:

@@ -1,9 +1,8 @@
 """The report of a run: one HTML page that needs no other file, made from the run's files alone.
 
-contents (what the page says) -> figures (inline SVG) and provenance -> page (template)
+Cells of the run -> figures (turntable.plot, as inline SVG) and provenance -> page (template)
 """
 
-from turntable.report.contents import read_contents
-from turntable.report.page import write_report
+from turntable.report.page import render, write_page
 
-__all__ = ["read_contents", "write_report"]
+__all__ = ["render", "write_page"]

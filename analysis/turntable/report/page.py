@@ -1,4 +1,4 @@
-"""Contents -> report.html. The same files give the same page, byte for byte."""
+"""Run -> report.html. The same files give the same page, byte for byte."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from turntable.histograms import PERCENTILES, Merged, merge
-from turntable.report import diagnostic_figures, provenance, result_figures
-from turntable.report.contents import Cell, Contents
-from turntable.report.estimate import Estimate
-from turntable.summary import weighted_partitions
+from turntable import plot
+from turntable.cells import Cell, Round
+from turntable.histograms import PERCENTILES
+from turntable.load import Run
+from turntable.plot import Drawing, stamp
+from turntable.report import provenance
+from turntable.stats import Estimate
 from turntable_core import files
+from turntable_core.journal import FAILED, Attempt
+
+Rounds = Sequence[tuple[Cell, Round]]
 
 FILE_NAME = "report.html"
 GAP = "\N{EN DASH}"
@@ -26,14 +31,14 @@ RATIOS = (  # heading, column measured, what the predictions' columns end with, 
 )
 
 
-def write_report(contents: Contents) -> Path:
+def write_page(run: Run, page: str) -> Path:
     """Writes report.html into the run's directory and returns its path."""
-    path = contents.run.directory / FILE_NAME
-    files.replace(path, render(contents).encode())
+    path = run.directory / FILE_NAME
+    files.replace(path, page.encode())
     return path
 
 
-def render(contents: Contents) -> str:
+def render(run: Run) -> str:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -42,34 +47,25 @@ def render(contents: Contents) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": number, "interval": interval, "clock": clock}
-    curves = _merged_latencies(contents.cells)
+    rounds = [(cell, round_) for cell in run.cells for round_ in cell.rounds]
     return environment.get_template("report.html.j2").render(
-        contents=contents,
-        plan=contents.run.plan,
+        run=run,
+        plan=run.plan,
+        rounds=rounds,
+        several_rounds=run.plan.rounds > 1,
         ratios=RATIOS,
-        verdict=_verdict(contents),
-        counted=counted_rounds(contents.cells),
-        figures=_figures(contents, curves),
-        latencies=[(cell, _latency_row(cell, merged)) for cell, merged in curves],
+        verdict=_verdict(run, rounds),
+        counted=stamp.counted_rounds(run.cells),
+        figures=_figures(run.cells),
+        latencies=[(cell, _latency_row(cell)) for cell in run.cells if cell.latency.values],
         percentiles=[name.replace("999", "99.9") for name in PERCENTILES],
-        facts=provenance.facts(contents),
-        digests=provenance.digests(contents),
-        parameters=provenance.parameters(contents),
-        rules=provenance.rules(contents),
+        measured_iterations=_measured_iterations(rounds),
+        failures=_failures(run),
+        facts=provenance.facts(run),
+        digests=provenance.digests(run),
+        parameters=provenance.parameters(run),
+        rules=provenance.rules(run),
     )
-
-
-def counted_rounds(cells: Sequence[Cell]) -> str:
-    """n and the kind of interval, as figures carry it."""
-    counts = sorted({len(cell.counted) for cell in cells})
-    planned = max(len(cell.rounds) for cell in cells)
-    if counts == [0]:
-        return "no valid round"
-    n = f"{counts[0]}\N{EN DASH}{counts[-1]}" if len(counts) > 1 else str(counts[0])
-    noun = "round" if planned == 1 else "rounds"
-    of = noun if counts == [planned] else f"of {planned} {noun} (the valid ones)"
-    kind = "mean with 95 % interval (t-distribution)" if counts[-1] > 1 else "no interval"
-    return f"n = {n} {of}, {kind}"
 
 
 def number(value: float | None, decimals: int = 0) -> str:
@@ -90,84 +86,50 @@ def clock(nanoseconds: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(nanoseconds // 10**9))
 
 
-def _figures(contents: Contents, curves: Sequence[tuple[Cell, Merged]]) -> dict[str, Any]:
-    def stamp(cells: Sequence[Cell], diagnostic: bool = False) -> str:
-        n = _diagnosed_rounds(cells) if diagnostic else counted_rounds(cells)
-        return f"run {contents.name}  ·  {n}  ·  fidelity class {contents.run.fidelity_class}"
+def _figures(cells: Sequence[Cell]) -> dict[str, Any]:
+    def svg(drawing: Drawing | None) -> Markup:
+        return Markup(drawing.svg() if drawing else "")
 
     return {
-        "throughput": Markup(result_figures.throughput(contents, stamp(contents.cells))),
-        "latency": Markup(result_figures.latency(curves, stamp(contents.cells))) if curves else "",
-        "overhead": Markup(diagnostic_figures.overhead(contents, stamp(contents.cells, True))),
-        "cells": [
-            (
-                Markup(
-                    diagnostic_figures.partitions(
-                        f"partitions{i}", cell, stamp([cell], not cell.counted)
-                    )
-                ),
-                Markup(
-                    diagnostic_figures.iterations(
-                        f"iterations{i}", cell, valid_band(contents, cell), stamp([cell], True)
-                    )
-                ),
-            )
-            for i, cell in enumerate(contents.cells)
-        ],
+        "throughput": svg(plot.throughput(cells)),
+        "scaling": svg(plot.scaling(cells)),
+        "latency": svg(plot.latency(cells)),
+        "overhead": svg(plot.overhead(cells)),
+        "cells": [(svg(plot.partitions(cell)), svg(plot.iterations(cell))) for cell in cells],
     }
 
 
-def valid_band(contents: Contents, cell: Cell) -> tuple[float, float] | None:
-    """Of the busier server: utilization with a capacity, else busy share of the time.
-
-    None on an emulated testbed without capacity, where nothing limits a server and none is valid.
-    """
-    validity = contents.run.plan.validity
-    if cell.parameters["capacity_ops_per_s"] > 0:
-        low, high = validity["busiest_utilization"]
-        return low, high
-    return None if contents.emulated else (validity["busy_share_min"], 1.0)
-
-
-def _diagnosed_rounds(cells: Sequence[Cell]) -> str:
-    count = max(len(cell.rounds) for cell in cells)
-    return f"n = {count} round{'s' * (count > 1)} as measured, no interval"
-
-
-def _merged_latencies(cells: Sequence[Cell]) -> list[tuple[Cell, Merged]]:
-    """Histograms of all iterations and valid rounds of a cell, merged."""
-    result = []
-    for cell in cells:
-        parts = [
-            (text, weight)
-            for round_ in cell.counted
-            for client, weight in weighted_partitions(round_.turn.measurements)
-            for text in client.histograms
-        ]
-        merged = merge(parts)
-        if merged.values:
-            result.append((cell, merged))
-    return result
-
-
-def _latency_row(cell: Cell, merged: Merged) -> list[str]:
+def _latency_row(cell: Cell) -> list[str]:
     """Mean and percentiles in µs; the latter of the histograms of all rounds, never averaged."""
-    percentiles = [number(merged.percentile(percent)) for percent in PERCENTILES.values()]
+    percentiles = [number(cell.latency.percentile(percent)) for percent in PERCENTILES.values()]
     return [interval(cell.measured("latency_mean_us"), 0), *percentiles]
 
 
-def _verdict(contents: Contents) -> dict[str, str]:
+def _measured_iterations(rounds: Rounds) -> int:
+    return sum(len(round_.turn.measurements) for _, round_ in rounds)
+
+
+def _failures(run: Run) -> list[tuple[str, Attempt]]:
+    """Label of the cell and attempt, of those that failed."""
+    labels = {cell.id: cell.label for cell in run.cells}
+    return [
+        (labels.get(attempt.cell, attempt.cell), attempt)
+        for attempt in run.attempts
+        if attempt.status == FAILED
+    ]
+
+
+def _verdict(run: Run, rounds: Rounds) -> dict[str, str]:
     """state: for the style; heading and text: for the reader."""
-    total = len(contents.rounds)
-    valid = sum(round_.valid for _, round_ in contents.rounds)
-    measured, planned = contents.measured_iterations, contents.run.plan.iteration_count
+    total, planned = len(rounds), run.plan.iteration_count
+    valid = sum(round_.valid for _, round_ in rounds)
     if valid == total:
         text = f"Every rule held in all {planned} iterations."
         return {"state": "valid", "heading": "Valid", "text": text}
-    rounds = f"{valid} of {total} rounds (of all cells) are valid; " if total > 1 else ""
+    share = f"{valid} of {total} rounds (of all cells) are valid; " if total > 1 else ""
     text = (
-        f"{rounds}{measured} of {planned} iterations were measured. Results count valid rounds "
-        "only: the others are gaps, not zeros."
+        f"{share}{_measured_iterations(rounds)} of {planned} iterations were measured. Results "
+        "count valid rounds only: the others are gaps, not zeros."
     )
     heading = "Invalid" if valid == 0 else "Invalid in part"
     return {"state": "invalid", "heading": heading, "text": text}

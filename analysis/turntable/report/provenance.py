@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from turntable.report.contents import Contents, differing_parameters
+from turntable.cells import differing_parameters
+from turntable.load import Run
 
 DIGEST_SHOWN = 12
 
@@ -21,8 +22,8 @@ class Fact:
     full: str = ""  # of a shortened digest
 
 
-def facts(contents: Contents) -> list[Fact]:
-    manifest = contents.manifest
+def facts(run: Run) -> list[Fact]:
+    manifest = run.manifest
     experiment = _digest("experiment", manifest.get("experiment_digest"))
     file = manifest.get("experiment_file")
     if experiment and file:
@@ -40,7 +41,7 @@ def facts(contents: Contents) -> list[Fact]:
     return [fact for fact in found if fact is not None and fact.value]
 
 
-def digests(contents: Contents) -> list[tuple[str, list[Fact]]]:
+def digests(run: Run) -> list[tuple[str, list[Fact]]]:
     """Heading and SHA-256 by file."""
     groups = (
         ("Programs", "binaries"),
@@ -49,16 +50,16 @@ def digests(contents: Contents) -> list[tuple[str, list[Fact]]]:
     )
     result = []
     for heading, key in groups:
-        files = contents.manifest.get(key) or {}
+        files = run.manifest.get(key) or {}
         if files:
             result.append((heading, [_digest(path, value) for path, value in files.items()]))
     return result
 
 
-def parameters(contents: Contents) -> list[Fact]:
+def parameters(run: Run) -> list[Fact]:
     """Those all cells have in common as one value, the others as the list of their values."""
-    cells = [cell.parameters for cell in contents.cells]
-    differing = differing_parameters(contents.run)
+    cells = [cell.parameters for cell in run.cells]
+    differing = differing_parameters(run)
     result = []
     for name in cells[0]:
         values = list(dict.fromkeys(str(cell[name]) for cell in cells))
@@ -66,7 +67,7 @@ def parameters(contents: Contents) -> list[Fact]:
     return result
 
 
-def rules(contents: Contents) -> list[Fact]:
+def rules(run: Run) -> list[Fact]:
     return [
         Fact(
             name,
@@ -74,7 +75,7 @@ def rules(contents: Contents) -> list[Fact]:
             if isinstance(value, list)
             else f"{value:g}",
         )
-        for name, value in contents.run.plan.validity.items()
+        for name, value in run.plan.validity.items()
     ]
 
 

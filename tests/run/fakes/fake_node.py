@@ -97,6 +97,7 @@ def client_stats(ops: dict[int, int], seconds: float) -> dict:
     ]
     return dict.fromkeys(names, 0) | {
         "partitions": rows,
+        "seconds": [],
         "window_ns": seconds * 1e9,
         "start_late_max_us": 12,
     }

@@ -1,0 +1,142 @@
+"""The rounds of a run by cell: what may be counted, and what is a gap.
+
+Results (throughput, latency) count valid rounds only: an invalid or incomplete round is a gap.
+Diagnostics (what each iteration did) show every iteration that was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from turntable.histograms import Merged, merge
+from turntable.load import Run, TurnData
+from turntable.reference import Reference
+from turntable.stats import Estimate, estimate
+from turntable.summary import Row, summarize, verdict_of, weighted_partitions
+
+# Factors that every label names; others only where they differ between cells.
+LABEL_PARAMETERS = ("workload", "method", "servers")
+
+# Column of summary.csv -> what the columns of its predictions end with.
+RATIOS = {"normalized_throughput": "normalized", "imbalance_ratio": "imbalance"}
+PUBLISHED = (*RATIOS, "aggregate_ops_per_s")
+
+
+@dataclass(frozen=True)
+class Round:
+    turn: TurnData
+    row: Row  # of summary.csv
+    reasons: tuple[str, ...]  # why it is invalid
+
+    @property
+    def number(self) -> int:
+        return self.turn.round
+
+    @property
+    def valid(self) -> bool:
+        return not self.reasons
+
+    @property
+    def missing(self) -> list[int]:
+        """Iterations without a successful attempt that can be read."""
+        present = {measurement.iteration for measurement in self.turn.measurements}
+        return [it.index for it in self.turn.turn.iterations if it.index not in present]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    run: Run
+    id: str
+    label: str
+    parameters: Mapping[str, Any]
+    rounds: tuple[Round, ...]
+    paper: Mapping[str, float | None]  # by column of summary.csv
+
+    @property
+    def counted(self) -> tuple[Round, ...]:
+        """The rounds that results are made of."""
+        return tuple(round_ for round_ in self.rounds if round_.valid)
+
+    @property
+    def shown(self) -> tuple[Round, ...]:
+        """The rounds of diagnostics: those counted, or else whatever was measured."""
+        return self.counted or self.rounds
+
+    @property
+    def gap(self) -> str | None:
+        """Why the cell has no result, in a word."""
+        if self.counted:
+            return None
+        if not any(round_.turn.measurements for round_ in self.rounds):
+            return "not measured"
+        return "incomplete" if all(round_.missing for round_ in self.rounds) else "invalid"
+
+    def measured(self, column: str) -> Estimate | None:
+        """A column of summary.csv over the valid rounds."""
+        return estimate([round_.row[column] for round_ in self.counted])
+
+    def predicted(self, column: str) -> float | None:
+        """Mean over the rounds in question: every round replays traces of its own."""
+        result = estimate([round_.row[column] for round_ in self.shown])
+        return result.mean if result else None
+
+    @cached_property
+    def latency(self) -> Merged:
+        """Queueing latency: histograms of all iterations and valid rounds, merged."""
+        return merge(
+            (text, weight)
+            for round_ in self.counted
+            for client, weight in weighted_partitions(round_.turn.measurements)
+            for text in client.histograms
+        )
+
+
+def cells_of(run: Run) -> tuple[Cell, ...]:
+    """In the plan's order. Reached as run.cells, which keeps them."""
+    rounds: dict[str, list[Round]] = {}
+    for turn, row in zip(run.turns, summarize(run), strict=True):
+        round_ = Round(turn, row, verdict_of(run, turn).reasons)
+        rounds.setdefault(turn.turn.cell.id, []).append(round_)
+    reference = Reference(run.reference_file)
+    return tuple(_cell(run, group, reference) for group in rounds.values())
+
+
+def differing_parameters(run: Run) -> list[str]:
+    """Names of the parameters that are not the same in all cells."""
+    cells = [cell.parameters for cell in run.plan.cells]
+    return [name for name in cells[0] if any(cell[name] != cells[0][name] for cell in cells)]
+
+
+def _cell(run: Run, rounds: Sequence[Round], reference: Reference) -> Cell:
+    parameters = rounds[0].turn.parameters
+    return Cell(
+        run=run,
+        id=rounds[0].turn.turn.cell.id,
+        label=_label(parameters, run),
+        parameters=parameters,
+        rounds=tuple(rounds),
+        paper={column: reference.value(column, parameters) for column in PUBLISHED},
+    )
+
+
+def _label(parameters: Mapping[str, Any], run: Run) -> str:
+    """workloada · nocache · 16 servers, and what else tells this cell from the others."""
+    label = [parameters["workload"], parameters["method"], f"{parameters['servers']} servers"]
+    label += [
+        f"{name} {parameters[name]}"
+        for name in differing_parameters(run)
+        if name not in LABEL_PARAMETERS and not _follows_from_a_factor(name, run)
+    ]
+    return " · ".join(label)
+
+
+def _follows_from_a_factor(name: str, run: Run) -> bool:
+    """Whether the label's factors already fix this parameter, as a longer window for 16 servers."""
+    values: dict[tuple[Any, ...], set[Any]] = {}
+    for cell in run.plan.cells:
+        key = tuple(cell.parameters[factor] for factor in LABEL_PARAMETERS)
+        values.setdefault(key, set()).add(cell.parameters[name])
+    return all(len(found) == 1 for found in values.values())

@@ -1,0 +1,55 @@
+"""Latency: of a saturated closed loop, and therefore queueing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from turntable.cells import Cell
+from turntable.histograms import Merged
+from turntable.plot import drawing, stamp
+from turntable.plot.drawing import Drawing
+
+# Curve points are kept where the share has grown by this much; finer is not visible.
+_CURVE_STEP = 0.002
+
+
+def latency(cells: Sequence[Cell]) -> Drawing | None:
+    """Cumulative distribution of each cell's merged histograms; None without a valid round."""
+    curves = [(cell, cell.latency) for cell in cells if cell.latency.values]
+    if not curves:
+        return None
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for index, (cell, merged) in enumerate(curves):
+            color = drawing.SERIES[index % len(drawing.SERIES)]
+            style = ("-", "--", ":")[index // len(drawing.SERIES) % 3]
+            axes.step(*curve(merged), where="post", color=color, ls=style, label=cell.label, lw=1.6)
+        axes.set_xscale("log")
+        axes.set_ylim(0, 1.005)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.grid(visible=True, which="minor", axis="x", lw=0.3)
+        axes.set_xlabel("queueing latency in a saturated closed loop (µs, logarithmic)")
+        axes.set_ylabel("share of operations (cumulative)")
+        drawing.title(axes, "Queueing latency, merged histograms")
+        axes.legend(loc="upper left")
+
+    medians = ", ".join(f"{cell.label} {merged.percentile(50):,.0f}" for cell, merged in curves)
+    description = f"Cumulative distribution of the queueing latency. Medians in µs: {medians}"
+    return drawing.draw("latency", description, stamp.of_results(cells), 3.4, paint)
+
+
+def curve(merged: Merged) -> tuple[list[float], list[float]]:
+    """(µs, cumulative share), ascending, ending at 1; thinned to what can be seen."""
+    total = merged.total
+    xs, ys, seen = [merged.values[0]], [0.0], 0.0
+    for value, weight in zip(merged.values, merged.weights, strict=True):
+        seen += weight
+        if seen / total - ys[-1] >= _CURVE_STEP:
+            xs.append(value)
+            ys.append(seen / total)
+    return [*xs, merged.values[-1]], [*ys, 1.0]

@@ -1,0 +1,36 @@
+"""What every figure says about itself: run, n, kind of interval, fidelity class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turntable.cells import Cell
+
+
+def of_results(cells: Sequence[Cell]) -> str:
+    return _stamp(cells, counted_rounds(cells))
+
+
+def of_diagnostics(cells: Sequence[Cell]) -> str:
+    count = max(len(cell.rounds) for cell in cells)
+    return _stamp(cells, f"n = {count} round{'s' * (count > 1)} as measured, no interval")
+
+
+def counted_rounds(cells: Sequence[Cell]) -> str:
+    """n and the kind of interval."""
+    counts = sorted({len(cell.counted) for cell in cells})
+    planned = max(len(cell.rounds) for cell in cells)
+    if counts == [0]:
+        return "no valid round"
+    n = f"{counts[0]}\N{EN DASH}{counts[-1]}" if len(counts) > 1 else str(counts[0])
+    noun = "round" if planned == 1 else "rounds"
+    of = noun if counts == [planned] else f"of {planned} {noun} (the valid ones)"
+    kind = "mean with 95 % interval (t-distribution)" if counts[-1] > 1 else "no interval"
+    return f"n = {n} {of}, {kind}"
+
+
+def _stamp(cells: Sequence[Cell], n: str) -> str:
+    runs = {cell.run.name: cell.run for cell in cells}
+    classes = {run.fidelity_class for run in runs.values()}
+    noun = "run" if len(runs) == 1 else "runs"
+    return f"{noun} {', '.join(runs)}  ·  {n}  ·  fidelity class {', '.join(sorted(classes))}"
