@@ -10,20 +10,22 @@ name, options) and `turns`: for each round of each cell the iterations that are 
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.utils.vars import load_extra_vars
 
-from turntable_core import journal, overrides, plan
+from turntable_core import claim, journal, lock, overrides, plan
 from turntable_core.analyzer import WorkloadAnalyzer
 from turntable_core.checks import check_plan
 from turntable_core.errors import TurntableError
 from turntable_core.manifest import make_manifest
+from turntable_core.owner import Owner, new_owner
 from turntable_core.run_action import RunAction
 from turntable_core.run_directory import RunDirectory, new_run_name
 from turntable_core.spec import choose_profile, load_experiment
-from turntable_core.testbed import read_testbed
+from turntable_core.testbed import Testbed, read_testbed
 
 # Extra variables that belong to Ansible and to the inventory, which have their own checks.
 TESTBED_PREFIXES = ("ansible_", "turntable_")
@@ -55,7 +57,7 @@ class ActionModule(RunAction):
         run = RunDirectory(results / (options.run or new_run_name(options.profile)))
         continued = run.exists
         if continued:
-            run_plan = run.continue_with(cells, scale.rounds)
+            run_plan, manifest = run.continue_with(cells, scale.rounds), None
         else:
             build = Path(arguments["build"])
             analyzer = WorkloadAnalyzer(
@@ -66,15 +68,23 @@ class ActionModule(RunAction):
                 host.name: task_vars["hostvars"][host.name].get("ansible_connection", "ssh")
                 for host in testbed.hosts
             }
-            run.create(
-                run_plan,
-                make_manifest(repository, build, testbed, extra_vars, experiment.file, connections),
+            manifest = make_manifest(
+                repository, build, testbed, extra_vars, experiment.file, connections
             )
-        run.use_testbed(testbed)
+
+        owner = new_owner(run.path.name, experiment.id)
+        turns = _missing_turns(run_plan, run.attempts())
+        with self.held(testbed, owner, task_vars) if turns else nullcontext():
+            if manifest:
+                run.create(run_plan, manifest)
+            if turns:
+                claim.claim(run.path, owner)
+            run.use_testbed(testbed)
+            # Again: another playbook may have worked on this run until it gave the testbed back.
+            attempts = run.attempts()
+            turns = _missing_turns(run_plan, attempts)
         _point_latest(results.parent / "latest", run.path)
 
-        attempts = run.attempts()
-        turns = _missing_turns(run_plan, attempts)
         left = sum(len(turn["iterations"]) for turn in turns)
         state = "continued" if continued else "planned"
         return {
@@ -90,6 +100,12 @@ class ActionModule(RunAction):
             "report": f"run {run.path.name} {state}: {left} of {run_plan.iteration_count} "
             f"iterations to measure, in {run.path}",
         }
+
+    def held(
+        self, testbed: Testbed, owner: Owner, task_vars: dict[str, Any]
+    ) -> AbstractContextManager[None]:
+        """The testbed's lock, kept for the run unless the body fails."""
+        return lock.taken(self.connections(task_vars), testbed, owner)
 
 
 def _missing_turns(run_plan: plan.Plan, attempts: list[journal.Attempt]) -> list[dict[str, Any]]:

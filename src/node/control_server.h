@@ -47,6 +47,9 @@ class ControlServer {
   // shutdown_requested() delays the end for ever.
   void on_shutdown(std::function<void()> hook);
 
+  // The answer to `ping` unless a handler is given for it. Thread-safe.
+  Json ping() const;
+
   // Thread-safe; shown by ping. Default "idle".
   void set_state(std::string state);
 
@@ -71,7 +74,6 @@ class ControlServer {
   void serve(UniqueFd socket);
   Json answer(const std::string& line, bool& is_shutdown);
   Json dispatch(const std::string& command, const Json& args);
-  Json ping() const;
 
   std::string node_name_;
   std::filesystem::path socket_file_;

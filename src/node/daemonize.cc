@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <fstream>
@@ -49,15 +50,20 @@ void prioritize_session() {
   std::ofstream("/proc/self/autogroup") << nice_value;
 }
 
-// Everything but the standard streams and `kept`: somebody may wait for the end of a pipe that the
-// caller had open.
-void close_inherited(int kept) {
-  const auto first = static_cast<unsigned>(kept);
-  if (first > 3) ::syscall(SYS_close_range, 3U, first - 1, 0U);
-  ::syscall(SYS_close_range, first + 1, ~0U, 0U);
+// Everything but the standard streams and those `kept`: somebody may wait for the end of a pipe
+// that the caller had open.
+void close_inherited(std::array<int, 2> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned from = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    const auto stay = static_cast<unsigned>(fd);
+    if (stay > from) ::syscall(SYS_close_range, from, stay - 1, 0U);
+    from = stay + 1;
+  }
+  ::syscall(SYS_close_range, from, ~0U, 0U);
 }
 
-void detach(const std::filesystem::path& log_file, int kept) {
+void detach(const std::filesystem::path& log_file, std::array<int, 2> kept) {
   close_inherited(kept);
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const UniqueFd log(::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -72,7 +78,7 @@ void detach(const std::filesystem::path& log_file, int kept) {
 
 }  // namespace
 
-void daemonize(const std::filesystem::path& log_file,
+void daemonize(const std::filesystem::path& log_file, int kept,
                const std::function<void(const std::function<void()>& ready)>& serve) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw errno_error("cannot create a pipe");
@@ -84,7 +90,7 @@ void daemonize(const std::filesystem::path& log_file,
     reader.reset();
     int status = 0;
     try {
-      detach(log_file, writer.get());
+      detach(log_file, {kept, writer.get()});
       serve([&writer] {
         write_all(writer.get(), std::string(1, kReady));
         writer.reset();

@@ -23,8 +23,6 @@
 namespace turntable::node {
 namespace {
 
-constexpr const char* kTestbedVariable = "TURNTABLE_TESTBED";
-constexpr const char* kHostVariable = "TURNTABLE_HOST";
 constexpr const char* kNodeVariable = "TURNTABLE_NODE";
 
 // A process that got SIGKILL ends in microseconds unless it hangs in the kernel.
@@ -81,6 +79,13 @@ std::string utc_now() {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> mark_of(const HostIdentity& identity,
+                                           const std::filesystem::path& directory) {
+  return {{"TURNTABLE_TESTBED", identity.testbed},
+          {"TURNTABLE_HOST", identity.host},
+          {"TURNTABLE_RUN_DIR", directory.native()}};
+}
 
 std::string NodeExit::describe() const {
   if (!by_signal) return "exited with status " + std::to_string(value);
@@ -189,8 +194,7 @@ NodeKeeper::Started NodeKeeper::start_on_loop(const std::string& name,
                                           std::to_string(existing->second.info.pid) +
                                           "; stop it first");
   }
-  environment[kTestbedVariable] = identity_.testbed;
-  environment[kHostVariable] = identity_.host;
+  for (auto& [variable, value] : mark_of(identity_, directory_)) environment[variable] = value;
   environment[kNodeVariable] = name;
 
   Node node;
@@ -240,9 +244,13 @@ NodeInfo NodeKeeper::stop(const std::string& name, Deadline deadline) {
 }
 
 std::vector<NodeInfo> NodeKeeper::end_all(Deadline deadline) {
+  tasks_.call([this] { ending_ = true; }, Deadline::never());
+  return stop_all(deadline);
+}
+
+std::vector<NodeInfo> NodeKeeper::stop_all(Deadline deadline) {
   const auto pidfds = tasks_.call(
       [&] {
-        ending_ = true;
         std::vector<UniqueFd> running;
         for (const auto& [name, node] : nodes_) {
           if (node.info.exit) continue;

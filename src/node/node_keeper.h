@@ -3,11 +3,11 @@
 // One thread of its own forks, reaps and kills. It lives as long as the keeper, because the kernel
 // ends a child when the *thread* that forked it ends (PR_SET_PDEATHSIG). The process is made a
 // child subreaper: what a node's own children leave behind is adopted, and ended together with that
-// node. Descendants are recognised by the variables TURNTABLE_TESTBED, TURNTABLE_HOST and
-// TURNTABLE_NODE, which every node is started with.
+// node. Descendants are recognised by the variables of mark_of() and TURNTABLE_NODE, which every
+// node is started with.
 //
-// Limit: when this process itself is killed, the kernel ends the nodes but not processes that the
-// nodes had started.
+// When this process itself is killed, the kernel ends the nodes but not processes that the nodes
+// had started: the host's next supervisor does (leftovers.h).
 #pragma once
 
 #include <atomic>
@@ -50,6 +50,11 @@ struct HostIdentity {
   std::string host;
 };
 
+// The environment variables by which everything started for a host is recognised:
+// TURNTABLE_TESTBED, TURNTABLE_HOST, TURNTABLE_RUN_DIR.
+std::map<std::string, std::string> mark_of(const HostIdentity& identity,
+                                           const std::filesystem::path& directory);
+
 class NodeKeeper {
  public:
   // Blocks SIGCHLD in the calling thread: create the keeper before any other thread.
@@ -75,7 +80,10 @@ class NodeKeeper {
   // ended before. Throws CommandError "not_found".
   NodeInfo stop(const std::string& name, Deadline deadline);
 
-  // Stops all nodes together and takes no new ones. Repeatable.
+  // Stops all nodes together, and everything that they had started.
+  std::vector<NodeInfo> stop_all(Deadline deadline);
+
+  // The same, and takes no new nodes from now on. Repeatable.
   std::vector<NodeInfo> end_all(Deadline deadline);
 
   std::vector<NodeInfo> list();

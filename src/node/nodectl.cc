@@ -1,5 +1,6 @@
 // nodectl: sends commands to the nodes of a host and prints their answers. The contract (input,
 // output, exit status) is docs/architecture.md §2.
+#include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,7 @@ struct Options {
   std::filesystem::path directory;
   double deadline_s = 60;
   std::optional<double> lease_s;
+  std::optional<std::string> owner;
 };
 
 std::string read_standard_input() {
@@ -62,13 +64,23 @@ std::vector<Request> parse_requests(const std::string& text) {
   return requests;
 }
 
-// Keeps the host's lease alive on a connection of its own.
+// Whoever reads our answers has gone: the controller was killed, or the connection to it.
+bool nobody_reads() {
+  pollfd polled{STDOUT_FILENO, 0, 0};
+  return ::poll(&polled, 1, 0) > 0 && (polled.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+// Keeps the host's lease alive on a connection of its own, as long as somebody reads the answers.
 class LeaseKeeper {
  public:
-  LeaseKeeper(const std::filesystem::path& directory, double lease_s)
-      : supervisor_(directory, "supervisor"), args_{{"lease_s", lease_s}} {}
+  LeaseKeeper(const std::filesystem::path& directory, const Options& options)
+      : supervisor_(directory, "supervisor"), args_{{"lease_s", *options.lease_s}} {
+    if (options.owner) args_["owner"] = Json::parse(*options.owner);
+  }
 
   void renew(Deadline deadline) {
+    if (nobody_reads())
+      throw CommandError("unavailable", "the controller has gone; the lease is left to run out");
     ControlClient::CallOptions options;
     options.deadline = deadline;
     supervisor_.call("renew", args_, options);
@@ -84,7 +96,7 @@ class Session {
   explicit Session(const Options& options)
       : directory_(options.directory), deadline_(Deadline::after_seconds(options.deadline_s)) {
     if (!options.lease_s) return;
-    lease_.emplace(directory_, *options.lease_s);
+    lease_.emplace(directory_, options);
     lease_->renew(deadline_);
   }
 
@@ -162,6 +174,8 @@ int run_program(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--lease", options.lease_s, "renew the host's lease, for so many seconds")
       ->check(CLI::PositiveNumber);
+  app.add_option("--owner", options.owner, "JSON object: only if this owner holds the host")
+      ->needs("--lease");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -140,16 +140,23 @@ Process start_process(const ProcessSpec& spec) {
   return process;
 }
 
-std::vector<pid_t> child_processes() {
-  std::vector<pid_t> children;
-  const pid_t self = ::getpid();
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> processes;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || end != name.data() + name.size()) continue;
-    if (parent_of(read_file(entry.path() / "stat")) == self) children.push_back(pid);
+    processes.push_back(pid);
   }
+  return processes;
+}
+
+std::vector<pid_t> child_processes() {
+  std::vector<pid_t> children = all_processes();
+  std::erase_if(children, [self = ::getpid()](pid_t pid) {
+    return parent_of(read_file("/proc/" + std::to_string(pid) + "/stat")) != self;
+  });
   return children;
 }
 
@@ -160,6 +167,13 @@ std::string environment_of(pid_t pid, const std::string& name) {
     if (entry.starts_with(prefix)) return entry.substr(prefix.size());
   }
   return {};
+}
+
+std::string command_line_of(pid_t pid) {
+  std::string line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
+  if (!line.empty() && line.back() == '\0') line.pop_back();
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  return line;
 }
 
 }  // namespace turntable::node

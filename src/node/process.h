@@ -29,11 +29,17 @@ struct Process {
 // may. Throws std::system_error that names the program when it cannot be executed.
 Process start_process(const ProcessSpec& spec);
 
+// All processes of this machine (of this pid namespace), from /proc.
+std::vector<pid_t> all_processes();
+
 // The children of this process that run now, from /proc. As a subreaper's children they include
 // orphans.
 std::vector<pid_t> child_processes();
 
 // The value of `name` in the environment the process was started with, empty if unknown.
 std::string environment_of(pid_t pid, const std::string& name);
+
+// Its arguments with spaces between them, empty if unknown.
+std::string command_line_of(pid_t pid);
 
 }  // namespace turntable::node

@@ -3,9 +3,12 @@
 #include <poll.h>
 
 #include <cmath>
+#include <iostream>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "node/control_client.h"
+#include "node/leftovers.h"
 #include "node/log_tail.h"
 #include "node/unix_socket.h"
 
@@ -16,6 +19,7 @@ using Json = nlohmann::json;
 
 constexpr double kSpawnDeadlineS = 30;
 constexpr double kStopDeadlineS = 5;
+constexpr double kLeftoverDeadlineS = 5;
 constexpr double kMaxSeconds = 30.0 * 24 * 3600;
 constexpr std::chrono::milliseconds kProbeInterval{2};
 
@@ -85,7 +89,20 @@ Json to_json(const NodeInfo& info) {
 Json to_json(const std::vector<NodeInfo>& infos) {
   Json json = Json::array();
   for (const NodeInfo& info : infos) json.push_back(to_json(info));
-  return json;
+  return {{"nodes", std::move(json)}};
+}
+
+Deadline stop_deadline(const Json& args) {
+  return Deadline::after_seconds(seconds_of(args, "deadline_s", kStopDeadlineS));
+}
+
+// The lock, marked as ours, of a directory in which nothing of an earlier supervisor runs any more.
+HostLock take_over(HostLock lock, const SupervisorOptions& options) {
+  lock.write_owner(options.owner);
+  const Deadline deadline = Deadline::after_seconds(kLeftoverDeadlineS);
+  for (const auto& text : end_leftovers(options.identity, options.directory, deadline))
+    std::cerr << "supervisor: ended what an earlier one had left: " << text << std::endl;
+  return lock;
 }
 
 std::string quote_log(const NodeInfo& info) {
@@ -112,25 +129,40 @@ bool ended_before_next_probe(int pidfd) {
 
 }  // namespace
 
-Supervisor::Supervisor(SupervisorOptions options)
+Supervisor::Supervisor(SupervisorOptions options, HostLock lock)
     : options_(std::move(options)),
+      lock_(take_over(std::move(lock), options_)),
+      held_since_ns_(clock_ns(CLOCK_BOOTTIME)),
       server_(options_.directory, "supervisor"),
       keeper_(options_.identity, options_.directory, options_.lease_s,
               [this] { server_.request_shutdown(); }) {
+  server_.on("ping", [this](const Json&) { return ping(); });
   server_.on("spawn", [this](const Json& args) { return spawn(args); });
   server_.on("stop", [this](const Json& args) { return stop(args); });
   server_.on("renew", [this](const Json& args) { return renew(args); });
   server_.on("list", [this](const Json&) { return list(); });
-  server_.on("shutdown", [this](const Json& args) {
-    return end_nodes(seconds_of(args, "deadline_s", kStopDeadlineS));
-  });
+  server_.on("stop_all",
+             [this](const Json& args) { return to_json(keeper_.stop_all(stop_deadline(args))); });
+  server_.on("shutdown",
+             [this](const Json& args) { return to_json(keeper_.end_all(stop_deadline(args))); });
   // A `spawn` in progress ends with its node.
-  server_.on_shutdown([this] { end_nodes(kStopDeadlineS); });
+  server_.on_shutdown([this] { keeper_.end_all(Deadline::after_seconds(kStopDeadlineS)); });
   server_.set_state("serving");
 }
 
 void Supervisor::run() {
   server_.run();
+}
+
+Json Supervisor::ping() const {
+  Json answer = server_.ping();
+  const double held_ms = static_cast<double>(clock_ns(CLOCK_BOOTTIME) - held_since_ns_) / 1e6;
+  answer["realtime_ns"] = realtime_ns();
+  answer["owner"] = options_.owner;
+  answer["held_ms"] = std::llround(held_ms);
+  answer["lease_left_ms"] = std::llround(keeper_.lease_remaining_s() * 1e3);
+  answer["renewals"] = renewals_.load();
+  return answer;
 }
 
 Json Supervisor::spawn(const Json& args) {
@@ -177,13 +209,19 @@ Json Supervisor::wait_until_ready(NodeKeeper::Started started, double deadline_s
 
 Json Supervisor::stop(const Json& args) {
   const std::string name = text_of(args, "name");
-  const double deadline_s = seconds_of(args, "deadline_s", kStopDeadlineS);
-  return to_json(keeper_.stop(name, Deadline::after_seconds(deadline_s)));
+  return to_json(keeper_.stop(name, stop_deadline(args)));
 }
 
 Json Supervisor::renew(const Json& args) {
   const double lease_s = seconds_of(args, "lease_s", options_.lease_s);
+  const Json owner = args.value("owner", options_.owner);
+  if (owner != options_.owner) {
+    throw CommandError("unavailable", "renew: this host is now held by " + options_.owner.dump() +
+                                          ", no longer by " + owner.dump() +
+                                          "; its lease had run out");
+  }
   keeper_.renew(lease_s);
+  ++renewals_;
   return {{"lease_s", lease_s}};
 }
 
@@ -191,11 +229,7 @@ Json Supervisor::list() {
   return {{"testbed", options_.identity.testbed},
           {"host", options_.identity.host},
           {"lease_remaining_s", keeper_.lease_remaining_s()},
-          {"nodes", to_json(keeper_.list())}};
-}
-
-Json Supervisor::end_nodes(double deadline_s) {
-  return {{"nodes", to_json(keeper_.end_all(Deadline::after_seconds(deadline_s)))}};
+          {"nodes", to_json(keeper_.list())["nodes"]}};
 }
 
 }  // namespace turntable::node

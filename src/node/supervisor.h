@@ -1,11 +1,14 @@
-// The supervisor's commands (docs/architecture.md §2): spawn, list, stop, renew, shutdown.
+// The supervisor's commands (docs/architecture.md §2): spawn, list, stop, stop_all, renew,
+// shutdown.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "node/control_server.h"
+#include "node/host_lock.h"
 #include "node/node_keeper.h"
 
 namespace turntable::node {
@@ -13,14 +16,15 @@ namespace turntable::node {
 struct SupervisorOptions {
   std::filesystem::path directory;  // absolute; has to exist
   HostIdentity identity;
-  double lease_s = 0;  // > 0
+  double lease_s = 0;    // > 0
+  nlohmann::json owner;  // an object that says whose run it is, or null
 };
 
 class Supervisor {
  public:
-  // Listens on <directory>/supervisor.sock. Throws when another supervisor lives there. Create it
-  // before any thread.
-  explicit Supervisor(SupervisorOptions options);
+  // Ends what an earlier supervisor of the directory left behind, then listens on
+  // <directory>/supervisor.sock. `lock` is the directory's. Create it before any thread.
+  Supervisor(SupervisorOptions options, HostLock lock);
 
   // Until `shutdown`, SIGTERM, SIGINT or the end of the lease. All nodes have ended when it
   // returns.
@@ -29,16 +33,19 @@ class Supervisor {
  private:
   using Json = nlohmann::json;
 
+  Json ping() const;
   Json spawn(const Json& args);
   Json stop(const Json& args);
   Json renew(const Json& args);
   Json list();
-  Json end_nodes(double deadline_s);
   Json wait_until_ready(NodeKeeper::Started started, double deadline_s);
 
   SupervisorOptions options_;
+  HostLock lock_;
+  std::int64_t held_since_ns_;  // CLOCK_BOOTTIME
+  std::atomic<std::int64_t> renewals_{0};
   ControlServer server_;
-  NodeKeeper keeper_;
+  mutable NodeKeeper keeper_;
 };
 
 }  // namespace turntable::node

@@ -3,25 +3,76 @@
 #include <filesystem>
 #include <iostream>
 
+#include "common/command_error.h"
 #include "common/run_main.h"
 #include "node/control_client.h"
 #include "node/daemonize.h"
+#include "node/host_lock.h"
 #include "node/supervisor.h"
 
 namespace turntable::node {
 namespace {
 
+using Json = nlohmann::json;
+
+enum ExitStatus { kOk = 0, kInUse = 3 };
+
 constexpr double kReadyDeadlineS = 10;
 
-void run_in_background(const SupervisorOptions& options) {
-  daemonize(options.directory / "supervisor.log", [&](const auto& ready) {
-    Supervisor supervisor(options);
+Json ask_supervisor(const std::filesystem::path& directory, const std::string& command,
+                    const Json& args) {
+  ControlClient::CallOptions options;
+  options.deadline = Deadline::after_seconds(kReadyDeadlineS);
+  return ControlClient(directory, "supervisor").call(command, args, options);
+}
+
+void run_in_background(const SupervisorOptions& options, HostLock lock) {
+  const int lock_fd = lock.fd();
+  daemonize(options.directory / "supervisor.log", lock_fd, [&](const auto& ready) {
+    Supervisor supervisor(options, std::move(lock));
     ready();
     supervisor.run();
   });
-  ControlClient::CallOptions probe;
-  probe.deadline = Deadline::after_seconds(kReadyDeadlineS);
-  ControlClient(options.directory, "supervisor").call("ping", nlohmann::json::object(), probe);
+  ask_supervisor(options.directory, "ping", Json::object());
+}
+
+// Somebody holds this host. The same owner asking again only renews the lease.
+int answer_in_use(const SupervisorOptions& options, const Json& holder) {
+  if (holder["answers"] == true && holder["owner"].is_object() &&
+      holder["owner"] == options.owner) {
+    ask_supervisor(options.directory, "renew",
+                   {{"lease_s", options.lease_s}, {"owner", options.owner}});
+    return kOk;
+  }
+  std::cout << holder.dump() << std::endl;
+  return kInUse;
+}
+
+int serve(const SupervisorOptions& options, bool in_background) {
+  while (true) {
+    if (auto lock = HostLock::try_take(options.directory)) {
+      if (in_background) {
+        run_in_background(options, std::move(*lock));
+      } else {
+        Supervisor(options, std::move(*lock)).run();
+      }
+      return kOk;
+    }
+    const Json holder = holder_of(options.directory);
+    if (holder["held"] == true) return answer_in_use(options, holder);
+  }
+}
+
+int show_holder(const std::filesystem::path& directory) {
+  std::cout << holder_of(directory).dump() << std::endl;
+  return kOk;
+}
+
+Json parse_owner(const std::string& text) {
+  if (text.empty()) return nullptr;
+  Json owner = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!owner.is_object()) throw bad_argument("--owner " + text + ": expected a JSON object");
+  return owner;
 }
 
 }  // namespace
@@ -32,25 +83,29 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::node;
   SupervisorOptions options;
+  std::string owner;
   bool in_background = false;
+  bool holder = false;
   CLI::App app("Starts, watches and ends the nodes of one host.");
   app.add_option("--directory", options.directory, "run directory; made if it does not exist")
       ->required();
-  app.add_option("--testbed", options.identity.testbed, "id of the testbed")->required();
-  app.add_option("--host", options.identity.host, "name of this host")->required();
-  app.add_option("--lease", options.lease_s, "seconds without `renew` after which everything ends")
-      ->required()
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--daemonize", in_background, "return when the control socket answers");
+  auto* only_show = app.add_flag("--holder", holder, "say who holds the directory, start nothing");
+  const auto setting = [&](CLI::Option* option) { option->excludes(only_show); };
+  setting(app.add_option("--testbed", options.identity.testbed, "id of the testbed"));
+  setting(app.add_option("--host", options.identity.host, "name of this host"));
+  setting(app.add_option("--lease", options.lease_s,
+                         "seconds without `renew` after which everything ends")
+              ->check(CLI::PositiveNumber));
+  setting(app.add_option("--owner", owner, "JSON object that says whose run it is"));
+  setting(app.add_flag("--daemonize", in_background, "return when the control socket answers"));
   CLI11_PARSE(app, argc, argv);
+  if (holder) return show_holder(options.directory);
+  if (options.identity.testbed.empty() || options.identity.host.empty() || options.lease_s == 0)
+    throw turntable::bad_argument("--testbed, --host and --lease are required");
+  options.owner = parse_owner(owner);
   std::filesystem::create_directories(options.directory);
   options.directory = std::filesystem::canonical(options.directory);
-  if (in_background) {
-    run_in_background(options);
-  } else {
-    Supervisor(options).run();
-  }
-  return 0;
+  return serve(options, in_background);
 }
 
 }  // namespace

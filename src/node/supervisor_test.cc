@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "node/testing.h"
 
@@ -14,6 +15,8 @@ using testing::eventually;
 using testing::is_running;
 using testing::run_program;
 using testing::ScratchDirectory;
+
+constexpr int kInUse = 3;  // exit status of a supervisor that finds another one
 
 class SupervisorTest : public ::testing::Test {
  protected:
@@ -34,10 +37,19 @@ class SupervisorTest : public ::testing::Test {
     return {{"node", node}, {"command", command}, {"args", std::move(args)}};
   }
 
-  testing::Finished start_supervisor(const std::string& lease = "60") {
-    auto finished =
-        run_program({TURNTABLE_SUPERVISOR, "--directory", directory_.path(), "--testbed", "nd-test",
-                     "--host", "h1", "--lease", lease, "--daemonize"});
+  testing::Finished start_supervisor(const std::string& lease = "60", const Json& owner = {}) {
+    std::vector<std::string> argv = {TURNTABLE_SUPERVISOR,
+                                     "--directory",
+                                     directory_.path(),
+                                     "--testbed",
+                                     "nd-test",
+                                     "--host",
+                                     "h1",
+                                     "--lease",
+                                     lease,
+                                     "--daemonize"};
+    if (owner.is_object()) argv.insert(argv.end(), {"--owner", owner.dump()});
+    auto finished = run_program(argv);
     if (finished.status == 0) supervisor_ = ask("supervisor", "ping")["result"]["pid"];
     return finished;
   }
@@ -229,6 +241,45 @@ TEST_F(SupervisorTest, NodesDieWithAKilledSupervisor) {
   EXPECT_EQ(start_supervisor().status, 0) << "its socket file is replaced";
 }
 
+// The kernel ends the nodes of a killed supervisor, but not what they had started.
+TEST_F(SupervisorTest, NextSupervisorEndsWhatAKilledOneLeft) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const auto pid_file = directory_.path() / "orphan.pid";
+  const pid_t parent = spawn("parent", {"--orphan", pid_file})["result"]["pid"];
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(pid_file); }));
+  const pid_t orphan = std::stoi(testing::read_text(pid_file));
+
+  // The same testbed and host, but of a supervisor in another directory: it may well be alive.
+  const pid_t bystander = ::fork();
+  if (bystander == 0) {
+    ::execl("/usr/bin/env", "env", "TURNTABLE_TESTBED=nd-test", "TURNTABLE_HOST=h1",
+            "TURNTABLE_RUN_DIR=/elsewhere", "sleep", "600", static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+
+  ::kill(supervisor_, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return !is_running(parent) && !is_running(supervisor_); }));
+  ASSERT_TRUE(is_running(orphan));
+  ASSERT_EQ(start_supervisor().status, 0);
+  EXPECT_FALSE(is_running(orphan));
+  EXPECT_TRUE(is_running(bystander));
+  const std::string log = testing::read_text(directory_.path() / "supervisor.log");
+  EXPECT_NE(log.find("pid " + std::to_string(orphan)), std::string::npos) << log;
+  ::kill(bystander, SIGKILL);
+}
+
+TEST_F(SupervisorTest, StopAllEndsNodesAndKeepsTheHost) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const auto pid_file = directory_.path() / "orphan.pid";
+  const pid_t a = spawn("a", {"--orphan", pid_file})["result"]["pid"];
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(pid_file); }));
+  const pid_t orphan = std::stoi(testing::read_text(pid_file));
+  EXPECT_EQ(ask("supervisor", "stop_all")["result"]["nodes"][0]["state"], "exited");
+  EXPECT_FALSE(is_running(a));
+  EXPECT_FALSE(is_running(orphan));
+  EXPECT_EQ(spawn("a")["ok"], true) << "unlike after shutdown";
+}
+
 TEST_F(SupervisorTest, ExpiredLeaseEndsNodesAndSupervisor) {
   ASSERT_EQ(start_supervisor("60").status, 0);
   const pid_t node = spawn("a")["result"]["pid"];
@@ -255,6 +306,31 @@ TEST_F(SupervisorTest, NodectlRenewsWhileAnAnswerIsOutstanding) {
   EXPECT_TRUE(is_running(node));
 }
 
+// The controller was killed: its end of the connection is closed. Whoever waits for a node must not
+// keep the lease alive any longer.
+TEST_F(SupervisorTest, NodectlWhoseReaderHasGoneEndsAndRenewsNoMore) {
+  ASSERT_EQ(start_supervisor("60").status, 0);
+  spawn("a");
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const auto input = directory_.path() / "requests";
+  std::ofstream(input) << Json::array({request("a", "wait")});
+  const std::string directory = directory_.path();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(::open(input.c_str(), O_RDONLY), STDIN_FILENO);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execl(TURNTABLE_NODECTL, TURNTABLE_NODECTL, "--directory", directory.c_str(), "--lease", "60",
+            static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  ASSERT_TRUE(eventually([&] { return ask("supervisor", "ping")["result"]["renewals"] > 0; }));
+  ASSERT_TRUE(is_running(pid));
+  ::close(ends[0]);
+  EXPECT_TRUE(eventually([&] { return !is_running(pid); }));
+}
+
 // A caller that reads a pipe to its end, as an SSH server does, must not wait for the daemon.
 TEST_F(SupervisorTest, DaemonKeepsNoDescriptorOfItsCaller) {
   int ends[2];
@@ -267,13 +343,100 @@ TEST_F(SupervisorTest, DaemonKeepsNoDescriptorOfItsCaller) {
   ::close(ends[0]);
 }
 
-TEST_F(SupervisorTest, SecondSupervisorInTheSameDirectoryIsRefused) {
-  ASSERT_EQ(start_supervisor().status, 0);
+TEST_F(SupervisorTest, SecondOwnerIsToldWhoHoldsTheHostAndForHowLong) {
+  ASSERT_EQ(start_supervisor("60", {{"user", "alice"}}).status, 0);
   const pid_t first = supervisor_;
-  const auto second = start_supervisor();
-  EXPECT_EQ(second.status, 1);
-  EXPECT_NE(second.errors.find("live node"), std::string::npos) << second.errors;
+  const auto second = start_supervisor("60", {{"user", "bob"}});
+  EXPECT_EQ(second.status, kInUse);
+  const Json holder = Json::parse(second.output);
+  EXPECT_EQ(holder["held"], true);
+  EXPECT_EQ(holder["answers"], true);
+  EXPECT_EQ(holder["owner"], Json({{"user", "alice"}}));
+  EXPECT_EQ(holder["pid"], first);
+  EXPECT_GE(holder["held_ms"], 0);
+  EXPECT_GT(holder["lease_left_ms"], 0);
+  EXPECT_LE(holder["lease_left_ms"], 60'000);
+  EXPECT_EQ(holder["renewals"], 0) << "being asked is no renewal";
   EXPECT_TRUE(is_running(first));
+}
+
+TEST_F(SupervisorTest, OwnersThatSaidNothingAreStrangersToEachOther) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  EXPECT_EQ(start_supervisor().status, kInUse);
+}
+
+TEST_F(SupervisorTest, SameOwnerAgainRenewsTheLease) {
+  const Json alice = {{"user", "alice"}};
+  ASSERT_EQ(start_supervisor("30", alice).status, 0);
+  const pid_t first = supervisor_;
+  ASSERT_EQ(start_supervisor("500", alice).status, 0);
+  const Json ping = ask("supervisor", "ping")["result"];
+  EXPECT_EQ(ping["pid"], first);
+  EXPECT_EQ(ping["renewals"], 1);
+  EXPECT_GT(ping["lease_left_ms"], 400'000);
+}
+
+TEST_F(SupervisorTest, LeaseOfAnotherOwnerIsNotRenewedNorItsNodesReached) {
+  ASSERT_EQ(start_supervisor("60", {{"user", "alice"}}).status, 0);
+  const pid_t node = spawn("a")["result"]["pid"];
+  const auto lease_of = [](const char* user) -> std::vector<std::string> {
+    return {"--lease", "60", "--owner", Json({{"user", user}}).dump()};
+  };
+  const Json shutdown = Json::array({request("a", "shutdown")});
+  const auto refused = nodectl(shutdown, lease_of("bob"));
+  EXPECT_EQ(refused.status, 3);
+  const Json error = Json::parse(refused.output)[0]["error"];
+  EXPECT_EQ(error["code"], "unavailable");
+  EXPECT_NE(error["message"].get<std::string>().find("alice"), std::string::npos) << error;
+  EXPECT_TRUE(is_running(node));
+  EXPECT_EQ(nodectl(shutdown, lease_of("alice")).status, 0);
+}
+
+TEST_F(SupervisorTest, HolderIsShownWithoutStartingAnything) {
+  const auto holder = [&] {
+    const auto shown =
+        run_program({TURNTABLE_SUPERVISOR, "--directory", directory_.path(), "--holder"});
+    EXPECT_EQ(shown.status, 0);
+    return Json::parse(shown.output);
+  };
+  EXPECT_EQ(holder()["held"], false);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+  ASSERT_EQ(start_supervisor("60", {{"user", "alice"}}).status, 0);
+  EXPECT_EQ(holder()["owner"]["user"], "alice");
+  ask("supervisor", "shutdown");
+  EXPECT_EQ(holder()["held"], false);
+}
+
+// Stopped, it neither answers nor ends: still nobody else may have the host.
+TEST_F(SupervisorTest, SupervisorThatHangsKeepsTheHost) {
+  ASSERT_EQ(start_supervisor("60", {{"user", "alice"}}).status, 0);
+  ::kill(supervisor_, SIGSTOP);
+  const auto second = start_supervisor("60", {{"user", "bob"}});
+  ::kill(supervisor_, SIGCONT);
+  EXPECT_EQ(second.status, kInUse);
+  const Json holder = Json::parse(second.output);
+  EXPECT_EQ(holder["answers"], false);
+  EXPECT_EQ(holder["owner"]["user"], "alice");
+}
+
+TEST_F(SupervisorTest, OfManyThatStartAtOnceOneHasTheHost) {
+  constexpr int kStarters = 8;
+  std::vector<int> statuses(kStarters);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kStarters; ++i) {
+    threads.emplace_back([&, i] {
+      statuses[i] = run_program({TURNTABLE_SUPERVISOR, "--directory", directory_.path(),
+                                 "--testbed", "nd-test", "--host", "h1", "--lease", "60", "--owner",
+                                 Json({{"run", i}}).dump(), "--daemonize"})
+                        .status;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::count(statuses.begin(), statuses.end(), 0), 1);
+  EXPECT_EQ(std::count(statuses.begin(), statuses.end(), kInUse), kStarters - 1);
+  const Json ping = ask("supervisor", "ping")["result"];
+  supervisor_ = ping["pid"];
+  EXPECT_EQ(statuses[ping["owner"]["run"].get<int>()], 0);
 }
 
 TEST_F(SupervisorTest, NodectlExitStatusTellsTheKindsOfFailureApart) {

@@ -37,7 +37,6 @@ DOCUMENT = {
         "store_profile": "embedded",
     },
     "deadlines": {
-        "lease": 10,
         "start_nodes": 10,
         "configure": 10,
         "load": 10,

@@ -8,6 +8,7 @@ from turntable_core import components, switch_tables
 from turntable_core import testbed as inventory
 from turntable_core.components import Context, supervisor
 from turntable_core.errors import InputError, TurntableError
+from turntable_core.owner import Owner
 from turntable_core.placement import place_of, slots_of
 from turntable_core.spec import Scale
 
@@ -18,6 +19,7 @@ def hostvars() -> dict[str, dict]:
     common = {
         "turntable_testbed_id": "t",
         "turntable_fidelity_class": "emulated",
+        "turntable_lease_s": 7,
         "turntable_bin_dir": "/bin",
         "turntable_p4_dir": "/p4",
     }
@@ -40,6 +42,7 @@ def hostvars() -> dict[str, dict]:
     return variables
 
 
+OWNER = Owner("alice", "ctl", 17, "20261121-183000-smoke", "tiny", 1)
 GROUPS = {
     "switches": ["switch0"],
     "clients": ["client0", "client1"],
@@ -147,7 +150,9 @@ def test_switch_sends_each_partition_to_its_server(testbed: inventory.Testbed) -
 
 
 def test_nodes_run_at_the_hosts_priority(context: Context) -> None:
-    lines = supervisor.command_lines(context)  # nodes inherit from their supervisor
+    testbed = context.testbed
+    # Nodes inherit it from their supervisor.
+    lines = supervisor.command_lines(testbed, OWNER, testbed.hosts)
     assert "&& /bin/supervisor" in lines["client0"]
     assert "&& nice -n -15 /bin/supervisor" in lines["client1"]
 

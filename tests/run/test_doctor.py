@@ -18,7 +18,7 @@ from turntable_core.testbed import DataHost, SwitchHost
 SWITCH = SwitchHost("sw", "/bin", "/run/sw", "/var/sw", 0, "soft", "/p4", 64, "cpu")
 CLIENT = DataHost("c0", "/bin", "/run/c0", "/var/c0", 0, "10.0.0.1", "02:00:00:00:00:01", 0, "p0")
 SERVER = DataHost("s0", "/bin", "/run/s0", "/var/s0", 0, "10.0.0.2", "02:00:00:00:00:02", 1, "p1")
-TESTBED = core_testbed.Testbed("td", "emulated", SWITCH, (CLIENT,), (SERVER,))
+TESTBED = core_testbed.Testbed("td", "emulated", 10.0, SWITCH, (CLIENT,), (SERVER,))
 
 HEALTHY = {
     "cpu-before": "cpu  100 0 100 1000 0 0 0 0 0 0",

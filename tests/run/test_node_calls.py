@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable
 
 import pytest
@@ -11,11 +12,26 @@ from turntable_core.connections import Command, Outcome
 from turntable_core.errors import PhaseError
 from turntable_core.node_calls import NodeCalls
 from turntable_core.requests import Request
-from turntable_core.testbed import Host
+from turntable_core.testbed import DataHost, SwitchHost, Testbed
 
-HOSTS = [
-    Host(name, "/opt/bin", f"/run/t/{name}", f"/var/t/{name}", 0) for name in ("server0", "server1")
-]
+from .test_components import OWNER
+
+
+def directories(name: str) -> tuple:
+    return (name, "/opt/bin", f"/run/t/{name}", f"/var/t/{name}", 0)
+
+
+TESTBED = Testbed(
+    "t",
+    "emulated",
+    10.0,
+    SwitchHost(*directories("switch0"), "soft", "/p4", 64, "cpu"),
+    (),
+    tuple(
+        DataHost(*directories(name), "198.18.0.1", "02:00:00:00:00:01", 1, "p1")
+        for name in ("server0", "server1")
+    ),
+)
 STATS = {"server0": [Request("kvserver", "stats")], "server1": [Request("kvserver", "stats")]}
 
 
@@ -43,7 +59,7 @@ def refused(host: str, code: str, status: int = 1) -> Outcome:
 
 
 def send(**outcomes: Outcome) -> dict:
-    return NodeCalls(Connections(**outcomes), HOSTS, lease_s=10).send(STATS, 5)
+    return NodeCalls(Connections(**outcomes), TESTBED, OWNER).send(STATS, 5)
 
 
 def test_results_by_host() -> None:
@@ -53,13 +69,13 @@ def test_results_by_host() -> None:
     }
 
 
-def test_command_line_carries_deadline_and_lease() -> None:
+def test_command_line_carries_deadline_lease_and_owner() -> None:
     connections = Connections(server0=good("server0"), server1=good("server1"))
-    NodeCalls(connections, HOSTS, lease_s=10).send(STATS, 5)
-    assert (
-        connections.commands[1].line
-        == "/opt/bin/nodectl --directory /run/t/server1 --deadline 5 --lease 10"
-    )
+    NodeCalls(connections, TESTBED, OWNER).send(STATS, 5)
+    assert shlex.split(connections.commands[1].line) == [
+        *("/opt/bin/nodectl", "--directory", "/run/t/server1"),
+        *("--deadline", "5", "--lease", "10", "--owner", OWNER.text()),
+    ]
     assert json.loads(connections.commands[1].stdin) == [
         {"node": "kvserver", "command": "stats", "args": {}}
     ]

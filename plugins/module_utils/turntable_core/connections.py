@@ -36,6 +36,8 @@ class Outcome:
     stderr: bytes = b""
     failure: str | None = None
     message: str = ""
+    began_at_ns: int = 0  # CLOCK_REALTIME of the controller
+    ended_at_ns: int = 0
 
 
 class HostConnections:
@@ -126,10 +128,12 @@ def _execute(connection: Any, command: Command) -> Outcome:
         line = command.line
         if connection.become is not None:
             line = connection.become.build_become_command(line, connection._shell)
+        began_at_ns = time.time_ns()
         status, stdout, stderr = connection.exec_command(
             line, in_data=command.stdin, sudoable=connection.become is not None
         )
-        return Outcome(command.host, status, stdout, stderr)
+        times = {"began_at_ns": began_at_ns, "ended_at_ns": time.time_ns()}
+        return Outcome(command.host, status, stdout, stderr, **times)
     except AnsibleConnectionFailure as error:
         return Outcome(command.host, None, failure="unreachable", message=str(error))
     except Exception as error:  # a thread must always report, whatever a connection plugin raises

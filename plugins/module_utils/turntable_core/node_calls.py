@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from turntable_core.connections import Command, HostConnections, Outcome
 from turntable_core.errors import PhaseError
+from turntable_core.owner import Owner
 from turntable_core.requests import Batches, Request
-from turntable_core.testbed import Host
+from turntable_core.testbed import Host, Testbed
 
 # Over nodectl's own deadline: to open a connection and to bring the answers back.
 CONNECTION_ALLOWANCE_S = 10.0
@@ -25,12 +26,13 @@ Answers = dict[str, list[dict[str, Any]]]
 
 
 class NodeCalls:
-    """Requests to the nodes of a testbed's hosts."""
+    """Requests to the nodes of a testbed that `owner` holds; refused once another run has it."""
 
-    def __init__(self, connections: HostConnections, hosts: Iterable[Host], lease_s: float) -> None:
+    def __init__(self, connections: HostConnections, testbed: Testbed, owner: Owner) -> None:
         self._connections = connections
-        self._hosts = {host.name: host for host in hosts}
-        self._lease_s = lease_s
+        self._hosts = {host.name: host for host in testbed.hosts}
+        self._lease_s = testbed.lease_s
+        self._owner = owner
 
     def send(self, batches: Batches, deadline_s: float) -> Answers:
         """Host -> the `result` of each of its requests.
@@ -71,6 +73,8 @@ class NodeCalls:
             f"{deadline_s:g}",
             "--lease",
             f"{self._lease_s:g}",
+            "--owner",
+            self._owner.text(),
         ]
         stdin = json.dumps([asdict(request) for request in requests]).encode()
         return Command(name, shlex.join(host.prioritized(argv)), stdin)

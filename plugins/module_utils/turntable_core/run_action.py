@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import signal
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.plugins.action import ActionBase
 
+from turntable_core import claim
 from turntable_core.components import Context
 from turntable_core.connections import HostConnections
 from turntable_core.errors import PhaseError, TurntableError
 from turntable_core.node_calls import NodeCalls
 from turntable_core.run_directory import RunDirectory
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class RunAction(ActionBase):
@@ -29,6 +35,7 @@ class RunAction(ActionBase):
         self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         del tmp
+        _end_with_playbook()
         super().run(task_vars=task_vars)
         _, arguments = self.validate_argument_spec(self.ARGUMENTS)
         try:
@@ -42,8 +49,19 @@ class RunAction(ActionBase):
         return HostConnections(self._play_context, task_vars["hostvars"])
 
     def node_calls(self, context: Context, task_vars: dict[str, Any]) -> NodeCalls:
-        lease_s = context.plan.deadlines["lease"]
-        return NodeCalls(self.connections(task_vars), context.testbed.hosts, lease_s)
+        return NodeCalls(self.connections(task_vars), context.testbed, context.owner)
+
+
+def _end_with_playbook() -> None:
+    """Has the kernel send SIGTERM when the playbook that forked this process is killed.
+
+    Ansible's handler passes it on to the commands of this task. Otherwise they would go on, and
+    renew the leases, until the phase ends.
+    """
+    playbook = os.getppid()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != playbook:  # it was killed before the line above
+        os._exit(1)
 
 
 def failure(message: str) -> dict[str, Any]:
@@ -69,10 +87,10 @@ AT_ARGUMENT = {
 def read_context(at: dict[str, Any]) -> Context:
     """The context that an `at` argument names."""
     run = RunDirectory(Path(at["run"]))
-    testbed, plan = run.testbed(), run.plan()
-    if at["cell"] is None:
-        return Context(testbed, plan)
-    turn = plan.turn(at["cell"], at["round"])
-    if at["iteration"] is None:
-        return Context(testbed, plan, turn)
-    return Context(testbed, plan, turn, turn.iterations[at["iteration"]])
+    plan = run.plan()
+    turn = iteration = None
+    if at["cell"] is not None:
+        turn = plan.turn(at["cell"], at["round"])
+    if at["iteration"] is not None:
+        iteration = turn.iterations[at["iteration"]]
+    return Context(run.testbed(), plan, turn, iteration, owner=claim.owner_of(run.path))

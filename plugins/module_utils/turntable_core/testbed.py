@@ -44,8 +44,11 @@ class SwitchHost(Host):
 
 @dataclass(frozen=True)
 class Testbed:
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
     id: str
     fidelity_class: str
+    lease_s: float  # a host whose run is silent for so long ends its nodes and is free again
     switch: SwitchHost
     clients: tuple[DataHost, ...]
     servers: tuple[DataHost, ...]
@@ -72,6 +75,7 @@ def from_json(document: Mapping[str, Any]) -> Testbed:
     return Testbed(
         id=document["id"],
         fidelity_class=document["fidelity_class"],
+        lease_s=document["lease_s"],
         switch=SwitchHost(**document["switch"]),
         clients=tuple(DataHost(**host) for host in document["clients"]),
         servers=tuple(DataHost(**host) for host in document["servers"]),
@@ -91,6 +95,7 @@ def read_testbed(
     return Testbed(
         id=_variable(hostvars, switch, "turntable_testbed_id"),
         fidelity_class=_variable(hostvars, switch, "turntable_fidelity_class"),
+        lease_s=float(_variable(hostvars, switch, "turntable_lease_s")),
         switch=SwitchHost(
             **_common(hostvars, switch),
             target=_variable(hostvars, switch, "turntable_switch_target"),

@@ -15,6 +15,7 @@ from .problem import Problem
 _SAME_EVERYWHERE = (
     "turntable_testbed_id",
     "turntable_fidelity_class",
+    "turntable_lease_s",
     "turntable_data_network",
     "turntable_control_network",
     "turntable_data_mtu",

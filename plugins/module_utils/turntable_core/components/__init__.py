@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from turntable_core.errors import TurntableError
+from turntable_core.owner import Owner
 from turntable_core.plan import Iteration, Plan, Turn
 from turntable_core.requests import Batches, merged
 from turntable_core.testbed import Testbed
@@ -28,6 +29,7 @@ class Context:
     turn: Turn | None = None
     iteration: Iteration | None = None
     start_at_ns: int | None = None
+    owner: Owner | None = None  # who holds the testbed for this run
 
     @property
     def parameters(self) -> dict:

@@ -6,17 +6,21 @@ Started through the connection, then asked like any node.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 
 from turntable_core.components import Context
+from turntable_core.owner import Owner
 from turntable_core.requests import Batches, Request
-from turntable_core.testbed import Host
+from turntable_core.testbed import Host, Testbed
 
 NODE = "supervisor"
 
 
-def command_lines(context: Context) -> dict[str, str]:
-    """Host -> the shell command that starts its supervisor in the background."""
-    lease = context.plan.deadlines["lease"]
+def command_lines(testbed: Testbed, owner: Owner, hosts: Iterable[Host]) -> dict[str, str]:
+    """Host -> the shell command that starts its supervisor in the background.
+
+    Status 3: another owner has the host. The same owner's supervisor has its lease renewed.
+    """
     return {
         host.name: f"mkdir -p -m 0755 {shlex.quote(host.run_dir)} && "
         + shlex.join(
@@ -26,16 +30,18 @@ def command_lines(context: Context) -> dict[str, str]:
                     "--directory",
                     host.run_dir,
                     "--testbed",
-                    context.testbed.id,
+                    testbed.id,
                     "--host",
                     host.name,
                     "--lease",
-                    f"{lease:g}",
+                    f"{testbed.lease_s:g}",
+                    "--owner",
+                    owner.text(),
                     "--daemonize",
                 ]
             )
         )
-        for host in context.testbed.hosts
+        for host in hosts
     }
 
 
@@ -49,6 +55,11 @@ def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
     return Request(NODE, "spawn", args)
 
 
-def stop(context: Context) -> Batches:
+def clear(context: Context) -> Batches:
+    """Ends every node of every host; the supervisors stay, and with them the lock."""
+    return {host.name: [Request(NODE, "stop_all")] for host in context.testbed.hosts}
+
+
+def release(testbed: Testbed) -> Batches:
     """Ends every node of every host, and the supervisors."""
-    return {host.name: [Request(NODE, "shutdown")] for host in context.testbed.hosts}
+    return {host.name: [Request(NODE, "shutdown")] for host in testbed.hosts}

@@ -1,0 +1,23 @@
+"""Takes the testbed for a run that has it already: hosts that lost their supervisor get one again.
+
+    hold_testbed:
+      at: {run: DIR}
+
+Fails when another run has taken it meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turntable_core import lock
+from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
+
+
+class ActionModule(RunAction):
+    ARGUMENTS = AT_ARGUMENT
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        context = read_context(arguments["at"])
+        lock.acquire(self.connections(task_vars), context.testbed, context.owner)
+        return {"changed": True}

@@ -1,0 +1,26 @@
+"""Ends the nodes of a run and gives the testbed back.
+
+    release_testbed:
+      at: {run: DIR}
+
+Never fails: a host that cannot be reached ends its nodes with its lease, and one that another run
+has taken meanwhile is left alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from turntable_core import claim, lock
+from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
+
+
+class ActionModule(RunAction):
+    ARGUMENTS = AT_ARGUMENT
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        context = read_context(arguments["at"])
+        lock.release(self.connections(task_vars), context.testbed, context.owner)
+        claim.drop(Path(arguments["at"]["run"]))
+        return {"changed": True}

@@ -1,0 +1,87 @@
+"""One playbook per run directory: `owner.json` says whose it is while a run is in progress.
+
+The lock of the testbed does not cover this: two testbeds could continue the same run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from turntable_core import files
+from turntable_core.errors import TurntableError
+from turntable_core.owner import Owner, describe
+
+_FILE = "owner.json"
+# Of the start time of a process, which the kernel tells in ticks since it booted.
+_TOLERANCE_S = 2.0
+
+
+def claim(run: Path, owner: Owner) -> None:
+    """Makes the existing directory `run` the owner's.
+
+    Raises TurntableError while another playbook works on it.
+    """
+    with _alone(run):
+        other = _read(run)
+        if other is not None and other != asdict(owner) and _may_live(other):
+            raise TurntableError(
+                f"{run}: this run is being continued by {describe(other)}, playbook "
+                f"{other.get('pid')} on {other.get('controller')}. Wait for it; if it has ended, "
+                f"remove {run / _FILE}"
+            )
+        files.replace(run / _FILE, files.to_json(asdict(owner)))
+
+
+def owner_of(run: Path) -> Owner | None:
+    """The playbook that works on `run`, if one does."""
+    document = _read(run)
+    return Owner(**document) if document else None
+
+
+def drop(run: Path) -> None:
+    """The run has no owner any more."""
+    (run / _FILE).unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(run: Path) -> Iterator[None]:
+    descriptor = os.open(run, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _read(run: Path) -> dict | None:
+    try:
+        return json.loads((run / _FILE).read_bytes())
+    except (FileNotFoundError, ValueError):  # none, or what a full disk left of it
+        return None
+
+
+def _may_live(owner: dict) -> bool:
+    """Whether the playbook may still run: of another controller that cannot be known."""
+    if owner.get("controller") != socket.gethostname():
+        return True
+    try:
+        stat = Path(f"/proc/{owner['pid']}/stat").read_text()
+    except (OSError, KeyError):
+        return False
+    # A process that began later only has the same number.
+    began_s = _ticks_at_start(stat) / os.sysconf("SC_CLK_TCK")
+    age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
+    return time.time() - age_s <= owner["since_ns"] / 1e9 + _TOLERANCE_S
+
+
+def _ticks_at_start(stat: str) -> int:
+    """Since boot; fields are counted behind the name, which may hold anything."""
+    return int(stat.rsplit(")", 1)[1].split()[19])
