@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint ctest pytest smoke bench list clean testbed-up testbed-down run
+.PHONY: help demo test setup build lint ctest pytest smoke bench list notebook clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -61,6 +61,9 @@ testbed-down: ## Remove the embedded testbed, keep its stores
 run: ## The main job (PROFILE=smoke|embedded, WORKLOAD=workloada)
 	@$(PLAYBOOK) playbooks/farreach/exp01_throughput.yml -e profile=$(PROFILE) -e workload=$(WORKLOAD)
 	@scripts/latest-result farreach_exp01_throughput
+
+notebook: ## Execute the notebook of the newest run and say where it is
+	@python -m turntable notebook
 
 clean: ## Remove what was built; keeps the environment and results
 	@$(AS_ROOT) rm -rf build .cache .pytest_cache .ruff_cache

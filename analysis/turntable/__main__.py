@@ -1,4 +1,4 @@
-"""python -m turntable summarize|report results/<experiment>/<run>"""
+"""python -m turntable summarize|report|notebook results/<experiment>/<run>"""
 
 from __future__ import annotations
 
@@ -7,34 +7,46 @@ import sys
 from pathlib import Path
 
 from turntable.analyze import rebuild
+from turntable.find_run import find_run
 from turntable.summarize import summarize_directory
 from turntable_core.errors import TurntableError
 
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="turntable", description="Analysis of runs, from their raw files alone."
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    summarize = commands.add_parser(
-        "summarize", help="write summary.csv and print the table; 0 when every verdict is valid"
-    )
-    report = commands.add_parser(
-        "report", help="write summary.csv and report.html; 0 when they are written"
-    )
-    for command in (summarize, report):
-        command.add_argument("run", type=Path, help="results/<experiment>/<run>")
-    arguments = parser.parse_args()
+    arguments = _parser().parse_args()
     try:
+        run = arguments.run or find_run(RESULTS)
         if arguments.command == "report":
-            print(rebuild(arguments.run))
+            print(rebuild(run))
             return 0
-        summary = summarize_directory(arguments.run)
+        if arguments.command == "notebook":
+            print(rebuild(run, notebook=True))
+            return 0
+        summary = summarize_directory(run)
     except TurntableError as error:
         print(f"turntable: {error}", file=sys.stderr)
         return 2
     print(summary.table)
     return 0 if summary.valid else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="turntable", description="Analysis of runs, from their raw files alone."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, does in (
+        ("summarize", "write the tables and print them; 0 when every verdict is valid"),
+        ("report", "the same and report.html; 0 when they are written"),
+        ("notebook", "the same and the executed notebook; 0 when they are written"),
+    ):
+        command = commands.add_parser(name, help=does)
+        command.add_argument(
+            "run", type=Path, nargs="?", help="results/<experiment>/<run>; default: the newest"
+        )
+    return parser
 
 
 if __name__ == "__main__":

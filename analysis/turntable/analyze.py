@@ -1,7 +1,7 @@
 """Everything that is derived from a run's files: summary.csv, cells.csv, the table, report.html.
 
-turntable.report is imported where it is used: matplotlib takes half a second, which the phases of
-a run and `summarize` should not pay.
+turntable.report and turntable.notebook are imported where they are used: matplotlib and Jupyter
+take half a second each, which the phases of a run and `summarize` should not pay.
 """
 
 from __future__ import annotations
@@ -13,15 +13,23 @@ from turntable.summarize import summarize_run
 from turntable_core.errors import TurntableError
 
 
-def rebuild(directory: Path) -> str:
-    """Writes what is derived from the run's files; returns the table and where the page is.
+def rebuild(directory: Path, notebook: bool = False) -> str:
+    """Writes what is derived from the run's files; returns the table and where the pages are.
 
-    Raises TurntableError when nothing was measured, before anything is written.
+    notebook: executes the experiment's notebook too, which takes some seconds.
+
+    Raises TurntableError when nothing was measured, before anything is written, or when a cell of
+    the notebook fails, after everything else is.
     """
     run = load_run(directory)
     page = _render(run)
     summary = summarize_run(run)
-    return f"{summary.table}\nReport: {_write(run, page)}"
+    lines = [summary.table, f"Report: {_write(run, page)}"]
+    if notebook:
+        from turntable.notebook import write_notebook  # noqa: PLC0415
+
+        lines.append(f"Notebook: {write_notebook(run.directory)}")
+    return "\n".join(lines)
 
 
 def report_line(directory: Path) -> str:

@@ -1,10 +1,10 @@
-"""Makes summary.csv and report.html of a run again, from its files alone.
+"""Makes summary.csv, cells.csv and report.html of a run again, from its files alone.
 
     analyze_run: {results: DIR, experiment: farreach/exp01_throughput, run: ID}
-    analyze_run: {results: DIR, run_dir: DIR}
+    analyze_run: {results: DIR, run_dir: DIR, notebook: true}
 
-Without run the newest, without experiment that of any. Needs no testbed, and does not judge: an
-invalid run gets its report too.
+Without run the newest, without experiment that of any. notebook: executes the experiment's notebook
+too. Needs no testbed, and does not judge: an invalid run gets its report too.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ class ActionModule(RunAction):
         "run_dir": {"type": "path"},
         "experiment": {"type": "str"},
         "run": {"type": "str"},
+        "notebook": {"type": "bool", "default": False},
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         directory = arguments["run_dir"] or find_run(
             Path(arguments["results"]), arguments["experiment"], arguments["run"]
         )
-        return {"changed": True, "report": "\n" + rebuild(Path(directory).absolute())}
+        path = Path(directory).absolute()
+        return {"changed": True, "report": "\n" + rebuild(path, arguments["notebook"])}

@@ -1,7 +1,10 @@
-"""Variants of a recorded run: 4 servers, bottleneck 3, iterations of 1 s, c = 5,000 ops/s.
+"""Recorded runs, and variants of the first.
+
+RUN: 4 servers, bottleneck 3, iterations of 1 s, c = 5,000 ops/s. ROUNDS: workloads A and C, three
+rounds each, 4 servers, bottleneck 3, iterations of 0.6 s, c = 2,000 ops/s.
 
 Raw files and journal of `recorded/` are as the nodes left them; the manifest is shortened.
-Operations in the windows, both client machines together (bottleneck, rotated partition):
+Operations of RUN in the windows, both client machines together (bottleneck, rotated partition):
 iteration 0: 4998; 1: 4999, 4455 of partition 0; 2: 5000, 3747 of partition 1;
 3: 5044, 4361 of partition 2.
 """
@@ -15,12 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+RECORDED = Path(__file__).parent / "recorded"
 RUN = "20261120-221649-smoke"
+ROUNDS = "20261121-183502-rounds"
 CELL = "9d633a7a7f89"
 
 
-def copy_run(parent: Path) -> Path:
-    return Path(shutil.copytree(Path(__file__).parent / "recorded" / RUN, parent / RUN))
+def copy_run(parent: Path, name: str = RUN) -> Path:
+    return Path(shutil.copytree(RECORDED / name, parent / name))
 
 
 def edit_json(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:

@@ -14,12 +14,12 @@ from . import recordings
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
+def analyze(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     playbook = Path(sys.executable).with_name("ansible-playbook")
     return subprocess.run(
         [playbook, "playbooks/analyze.yml", *arguments],
         cwd=REPOSITORY,
-        env=os.environ | {"LC_ALL": "C.UTF-8"},
+        env=os.environ | {"LC_ALL": "C.UTF-8"} | environment,
         capture_output=True,
         text=True,
         timeout=120,
@@ -39,6 +39,17 @@ def test_newest_run_also_when_it_is_invalid(run: Path) -> None:
     assert f"Report: {run}/report.html" in done.stdout
     assert (run / "summary.csv").exists()
     assert "1 of 4 iterations are missing" in (run / "report.html").read_text()
+
+
+def test_broken_inventory_and_notebook(run: Path, tmp_path: Path) -> None:
+    inventory = tmp_path / "broken.yml"
+    inventory.write_text("all: [1")
+    broken = {"ANSIBLE_INVENTORY": str(inventory)}
+    assert analyze("-e", f"run_dir={run}", **broken).returncode != 0
+    done = analyze("-i", "localhost,", "-e", f"run_dir={run}", "-e", "notebook=true", **broken)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Notebook: {run}/notebook.html" in done.stdout
+    assert (run / "notebook.ipynb").exists()
 
 
 def test_empty_run_fails_in_words(run: Path) -> None:

@@ -1,0 +1,95 @@
+"""The notebook of an experiment, executed for one run: notebook.ipynb and notebook.html.
+
+Sources are analysis/notebooks/<experiment>.py in jupytext's percent format: what is reviewed and
+kept is text, outputs exist only in a run's directory. A cell after the one tagged `parameters` says
+which run: the notebook's own directory, so that it runs there again as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import jupytext
+import nbformat
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbconvert import HTMLExporter
+
+from turntable.load import load_run
+from turntable_core import files
+from turntable_core.errors import TurntableError
+
+SOURCES = Path(__file__).resolve().parents[1] / "notebooks"
+FILE_NAMES = ("notebook.ipynb", "notebook.html")
+CELL_DEADLINE_S = 300
+
+
+def write_notebook(directory: Path, sources: Path = SOURCES) -> Path:
+    """Executes and writes both files; returns the path of the page.
+
+    Raises TurntableError when the experiment has no notebook or a cell fails: nothing is written.
+    """
+    experiment = load_run(directory).plan.experiment
+    source = sources / f"{experiment}.py"
+    if not source.exists():
+        have = ", ".join(sorted(path.stem for path in sources.glob("*.py")))
+        raise TurntableError(f"{source}: experiment {experiment} has no notebook; there are {have}")
+    notebook = _for_run(jupytext.read(source))
+    _execute(notebook, directory, source)
+    pages = (nbformat.writes(notebook), _html(notebook, directory))
+    for name, text in zip(FILE_NAMES, pages, strict=True):
+        files.replace(directory / name, text.encode())
+    return directory / FILE_NAMES[1]
+
+
+def _for_run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Tells the notebook its run. Identifiers are numbers, so that they are the same each time."""
+    position = next(
+        index
+        for index, cell in enumerate(notebook.cells)
+        if "parameters" in cell.metadata.get("tags", ())
+    )
+    chosen = nbformat.v4.new_code_cell('run_directory = "."  # the directory of this notebook')
+    chosen.metadata["tags"] = ["injected-parameters"]
+    notebook.cells.insert(position + 1, chosen)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+    return notebook
+
+
+def _execute(notebook: nbformat.NotebookNode, directory: Path, source: Path) -> None:
+    """In a kernel that leaves nothing behind, and is reached through sockets in a directory."""
+    with tempfile.TemporaryDirectory(prefix="turntable-") as temporary:
+        kernel = KernelManager(
+            kernel_name="python3",
+            transport="ipc",
+            ip=f"{temporary}/kernel",
+            connection_file=f"{temporary}/kernel.json",
+        )
+        client = NotebookClient(
+            notebook,
+            km=kernel,
+            timeout=CELL_DEADLINE_S,
+            resources={"metadata": {"path": str(directory)}},
+            record_timing=False,
+        )
+        try:
+            client.execute(env=os.environ | {"IPYTHONDIR": temporary})
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+            raise TurntableError(f"{source}: a cell failed for {directory}:\n{plain}") from None
+        finally:
+            if kernel.has_kernel:
+                kernel.shutdown_kernel(now=True)
+
+
+def _html(notebook: nbformat.NotebookNode, directory: Path) -> str:
+    """A page that loads nothing: no formula or widget here needs the exporter's scripts."""
+    name = f"{directory.resolve().parent.name} {directory.resolve().name}"
+    exporter = HTMLExporter(template_name="lab")
+    text, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": name}})
+    return re.sub(r"<script\b.*?</script>", "", text, flags=re.DOTALL)

@@ -1,0 +1,59 @@
+"""Notebooks as a run's directory gets them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from turntable.notebook import SOURCES, write_notebook
+from turntable_core.errors import TurntableError
+
+from . import recordings
+
+
+def test_executed_notebook(tmp_path: Path) -> None:
+    run = recordings.copy_run(tmp_path, recordings.ROUNDS)
+    page = write_notebook(run)
+    html = page.read_text()
+    assert (page.parent, page.name) == (run, "notebook.html")
+    # Rounds of workload A: 3.4771, 3.6167 and 3.5847 of summary.csv; their mean.
+    assert re.search(r"<td>3\.56</td>|<td>3\.559</td>|<td>3\.560</td>", html)
+    assert "run 20261121-183502-rounds, profile smoke, fidelity class emulated" in html
+    assert html.count("<svg") >= 4  # throughput, latency, a figure of partitions for each cell
+    assert not re.search(r"<script|<link|src=\"http", html)
+    notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
+    assert any(cell.source.startswith('run_directory = "."') for cell in notebook.cells)
+    errors = [
+        output
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if output.output_type in ("error", "stream") and output.get("name") != "stdout"
+    ]
+    assert errors == []
+
+
+def test_cell_that_fails_writes_nothing(tmp_path: Path) -> None:
+    run = recordings.copy_run(tmp_path)
+    (tmp_path / "farreach_exp01_throughput.py").write_text(
+        '# %% tags=["parameters"]\nrun_directory = None\n\n# %%\nraise ValueError(run_directory)\n'
+    )
+    with pytest.raises(TurntableError, match=r"a cell failed for .*smoke:[\s\S]*ValueError: \."):
+        write_notebook(run, sources=tmp_path)
+    assert not (run / "notebook.ipynb").exists()
+
+
+def test_experiment_without_a_notebook(tmp_path: Path) -> None:
+    with pytest.raises(TurntableError, match="farreach_exp01_throughput has no notebook"):
+        write_notebook(recordings.copy_run(tmp_path), sources=tmp_path)
+
+
+@pytest.mark.parametrize("source", sorted(SOURCES.glob("*.py")), ids=lambda path: path.stem)
+def test_notebooks_are_thin(source: Path) -> None:
+    """Logic belongs into the package: at most as many cells as fit one screen of headings."""
+    text = source.read_text()
+    assert text.count("\n# %%") <= 18
+    assert 'tags=["parameters"]' in text
+    assert not re.search(r"^(def|class) ", text, flags=re.MULTILINE)
