@@ -46,8 +46,8 @@ pytest: ## Tests in Python, without those end to end
 smoke: ## A small run end to end on a testbed of its own
 	@$(AS_ROOT) pytest -m e2e tests
 
-bench: ## Measurements of parts (bench/*.py)
-	@for script in $(sort $(wildcard bench/*.py)); do echo "== $$script"; $(AS_ROOT) python $$script || exit 1; done
+bench: ## Ratios of the parts to yardsticks (docs/bench.md)
+	@$(AS_ROOT) python -m turntable_bench
 
 list: ## Experiments and testbeds of this repository
 	@scripts/list

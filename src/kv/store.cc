@@ -39,9 +39,8 @@ class StandardErrorLogger : public rocksdb::Logger {
 };
 
 std::shared_ptr<rocksdb::TableFactory> table_factory(std::size_t cache_bytes) {
-  constexpr int kShardBits = 4;  // 16 shards
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(cache_bytes, kShardBits);
+  table.block_cache = rocksdb::NewLRUCache(cache_bytes, kBlockCacheShardBits);
   table.block_size = 4096;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(/*bits_per_key=*/10));
   return std::shared_ptr<rocksdb::TableFactory>(rocksdb::NewBlockBasedTableFactory(table));

@@ -24,6 +24,8 @@ enum class StoreProfile : std::uint8_t {
 StoreProfile store_profile_from_name(const std::string& name);
 const char* store_profile_name(StoreProfile profile);
 
+inline constexpr int kBlockCacheShardBits = 4;  // 16 shards
+
 // Stores of one profile share the block cache and the background threads of the process.
 rocksdb::Options store_options(StoreProfile profile);
 

@@ -1,0 +1,98 @@
+"""All measurements of parts, then one table.
+
+    sudo .venv/bin/python -m turntable_bench [NAME...] [--rounds 5] [--build build]
+
+Exit status: 0, also where a goal is not met; 1 when a measurement broke, 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import server, switch_forwarding
+from .comparison import Gap, NotRunError, Outcome, table
+from .settings import Settings
+
+Measure = Callable[[Settings], list[Outcome]]
+MEASUREMENTS: dict[str, Measure] = {
+    "switch": switch_forwarding.measure,
+    "server": server.measure,
+}
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    settings = Settings(options.build.resolve(), options.rounds, options.program)
+    rows: list[Outcome | Gap] = []
+    for name in options.names or MEASUREMENTS:
+        rows += attempt(name, MEASUREMENTS[name], settings)
+    report(rows, settings.rounds)
+    if options.json:
+        options.json.write_text(json.dumps([as_json(row) for row in rows], indent=2) + "\n")
+    return 1 if any(isinstance(row, Gap) and row.failed for row in rows) else 0
+
+
+def attempt(name: str, measure: Measure, settings: Settings) -> list[Outcome] | list[Gap]:
+    """The measurement's rows; one that cannot be made leaves a gap and stops no other."""
+    try:
+        return measure(settings)
+    except NotRunError as missing:
+        return [Gap(name, str(missing), failed=False)]
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        traceback.print_exc()
+        return [Gap(name, str(error), failed=True)]
+
+
+def report(rows: Sequence[Outcome | Gap], rounds: int) -> None:
+    load = os.getloadavg()[0]
+    print(
+        f"\nMedians of {rounds} alternating runs on {os.cpu_count()} processors, load {load:.1f}."
+    )
+    print("A ratio above 1 says that ours is better by so much (docs/bench.md).\n")
+    print(table(rows))
+    for row in rows:
+        if isinstance(row, Gap):
+            print(f"{row.what}: {row.reason}")
+
+
+def as_json(row: Outcome | Gap) -> dict[str, object]:
+    if isinstance(row, Gap):
+        return {"what": row.what, "failed": row.failed, "reason": row.reason}
+    unit = row.comparison.unit.value[0]
+    runs = {side: list(numbers) for side, numbers in row.runs.items()}
+    return {"what": row.comparison.what, "unit": unit, "runs": runs, "ratio": row.ratio}
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="turntable_bench", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MEASUREMENTS))
+    parser.add_argument("--rounds", type=int, default=5, help="alternating runs of both sides")
+    parser.add_argument(
+        "--build", type=Path, default=REPOSITORY / "build", help="build directory (default: build)"
+    )
+    parser.add_argument(
+        "--program",
+        default="nocache",
+        help="P4 program of the switch; static_forwarder: no tables at all",
+    )
+    parser.add_argument("--json", type=Path, help="write all numbers there too")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(MEASUREMENTS))
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; expected some of {', '.join(MEASUREMENTS)}")
+    if options.rounds < 1:
+        parser.error(f"--rounds is {options.rounds}; expected at least 1")
+    if not (options.build / "bin" / "softswitch").exists():
+        parser.error(f"no programs in {options.build}/bin; run `make build` or give --build")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

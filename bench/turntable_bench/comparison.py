@@ -1,0 +1,127 @@
+"""A part beside its yardstick: alternating runs, medians, their ratio, and the table of all."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+YARDSTICK, OURS = "yardstick", "ours"
+
+
+class NotRunError(Exception):
+    """Something that the measurement needs is not installed; the message says what and how."""
+
+
+class Unit(Enum):
+    """What a run gives: (text, whether more is better, how a number is written)."""
+
+    PAIRS_PER_S = ("pairs/s", True, "{:,.0f}")
+    CPU_NS_PER_OP = ("ns CPU/op", False, "{:,.0f}")
+    CPU_S = ("s CPU", False, "{:,.2f}")
+
+    @property
+    def more_is_better(self) -> bool:
+        return self.value[1]
+
+    def text(self, number: float) -> str:
+        return f"{self.value[2].format(number)} {self.value[0]}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared, and the ratio (ours better by so much) that is aimed at, if any."""
+
+    what: str
+    yardstick: str
+    ours: str
+    unit: Unit
+    goal: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All runs of both sides in the unit of the comparison, in the order they were made."""
+
+    comparison: Comparison
+    runs: Mapping[str, Sequence[float]]
+
+    def median(self, side: str) -> float:
+        return statistics.median(self.runs[side])
+
+    @property
+    def ratio(self) -> float:
+        """How many times better we are: above 1 is better than the yardstick."""
+        ours, yardstick = self.median(OURS), self.median(YARDSTICK)
+        return ours / yardstick if self.comparison.unit.more_is_better else yardstick / ours
+
+    @property
+    def verdict(self) -> str:
+        goal = self.comparison.goal
+        if goal is None:
+            return "reported"
+        return "met" if self.ratio >= goal else "not met"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A row without numbers: not run, because something is missing, or failed."""
+
+    what: str
+    reason: str
+    failed: bool
+
+
+def alternate(
+    comparison: Comparison, rounds: int, sides: Mapping[str, Callable[[], float]]
+) -> Outcome:
+    """Measures both sides in every round, each first in every other one; tells every number."""
+    runs: dict[str, list[float]] = {YARDSTICK: [], OURS: []}
+    names = {YARDSTICK: comparison.yardstick, OURS: comparison.ours}
+    print(f"\n{comparison.what}", flush=True)
+    for number in range(rounds):
+        order = (YARDSTICK, OURS) if number % 2 == 0 else (OURS, YARDSTICK)
+        for side in order:
+            runs[side].append(positive(sides[side](), names[side]))
+        texts = (f"{names[side]} {comparison.unit.text(runs[side][-1])}" for side in runs)
+        print(f"  round {number + 1}: {'   '.join(texts)}", flush=True)
+    return Outcome(comparison, runs)
+
+
+def positive(number: float, name: str) -> float:
+    """A measurement of nothing is a failure, not a zero."""
+    if not number > 0:
+        raise RuntimeError(f"{name}: measured {number}, expected a positive number; run it again")
+    return number
+
+
+def table(rows: Iterable[Outcome | Gap]) -> str:
+    """One line per comparison, in columns."""
+    lines = [("", "yardstick", "ours", "ratio", "goal", "")]
+    lines += [_gap_cells(row) if isinstance(row, Gap) else _cells(row) for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]) - 1)]
+    texts = [
+        "  ".join(
+            [*(cell.ljust(width) for cell, width in zip(line[:-1], widths, strict=True)), line[-1]]
+        )
+        for line in lines
+    ]
+    texts = [text.rstrip() for text in texts]
+    return "\n".join([texts[0], "-" * max(map(len, texts)), *texts[1:]])
+
+
+def _cells(row: Outcome) -> tuple[str, ...]:
+    comparison = row.comparison
+    return (
+        comparison.what,
+        f"{comparison.yardstick}: {comparison.unit.text(row.median(YARDSTICK))}",
+        f"{comparison.ours}: {comparison.unit.text(row.median(OURS))}",
+        f"{row.ratio:.2f}",
+        "-" if comparison.goal is None else f">= {comparison.goal:g}",
+        row.verdict,
+    )
+
+
+def _gap_cells(row: Gap) -> tuple[str, ...]:
+    return (row.what, "-", "-", "-", "-", "FAILED" if row.failed else "not run")

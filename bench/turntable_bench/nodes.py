@@ -1,0 +1,52 @@
+"""kvclient under measurement."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager
+from typing import Any
+
+from .namespaces import CLIENT_ADDRESS
+from .processes import Argv, Node, node
+from .settings import Settings
+
+MS = 1_000_000
+LEAD_MS, WARMUP_MS, DRAIN_MS = 50, 200, 5_000
+
+
+def client_node(settings: Settings, prefix: Argv) -> AbstractContextManager[Node]:
+    return node(settings.binary("kvclient"), prefix, ["--address", CLIENT_ADDRESS])
+
+
+def play(
+    client: Node, workload: dict[str, Any], address: str, port: int, measure_ms: int = 1500
+) -> int:
+    """One iteration with all clients of the workload on one thread; the operations answered.
+
+    Raises RuntimeError unless every request was answered once, and rightly.
+    """
+    client.call(
+        "prepare",
+        workload=workload,
+        scale=1,
+        partitions=[0],
+        first_client=0,
+        clients=workload["clients"],
+        threads=1,
+        server_address=address,
+        server_port=port,
+    )
+    client.call(
+        "start",
+        start_at_ns=time.time_ns() + LEAD_MS * MS,
+        warmup_ns=WARMUP_MS * MS,
+        measure_ns=measure_ms * MS,
+        drain_ns=DRAIN_MS * MS,
+    )
+    client.call("wait", deadline_s=30)
+    statistics = client.call("stats")
+    errors = {name: statistics[name] for name in ("retries", "unanswered", "wrong_values")}
+    if any(errors.values()):
+        raise RuntimeError(f"kvclient: {errors}; expected none. Is something else using the CPUs?")
+    (partition,) = statistics["partitions"]
+    return partition["answers_total"]

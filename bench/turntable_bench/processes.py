@@ -1,0 +1,142 @@
+"""Programs under measurement: pinned, ended in order, their processor time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .comparison import NotRunError
+
+Argv = Sequence[str | Path]
+READY_DEADLINE_S = 20
+RUN_DEADLINE_S = 120
+
+
+def need(program: str, package: str) -> None:
+    """Raises NotRunError unless `program` can be started."""
+    if shutil.which(program) is None:
+        raise NotRunError(f"{program} is missing; the Debian package {package} has it")
+
+
+def pinned(cpu: int, argv: Argv) -> list[str | Path]:
+    """`argv` on one processor (the last one where the machine has fewer)."""
+    return ["taskset", "--cpu-list", str(min(cpu, (os.cpu_count() or 1) - 1)), *argv]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a program printed, and the processor time of all its threads, user and system."""
+
+    output: str
+    cpu_s: float
+
+
+def run(argv: Argv, deadline_s: int = RUN_DEADLINE_S) -> Finished:
+    """Runs a program to its end; raises RuntimeError with its last words if it failed."""
+    with tempfile.TemporaryFile("w+") as output:
+        limited = ["timeout", "--foreground", str(deadline_s), *argv]
+        process = subprocess.Popen(limited, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)  # with what `timeout` has waited for
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read()
+    if process.returncode != 0:
+        command = " ".join(map(str, argv))
+        raise RuntimeError(f"{command}: ended with {process.returncode}:\n{text[-2000:]}")
+    return Finished(text, usage.ru_utime + usage.ru_stime)
+
+
+def cpu_ns_per_operation(cpu_s: Callable[[int], float], short: int, long: int) -> float:
+    """Processor time of one more operation, in ns: a long run less a short one.
+
+    Both pay for the start (of a JVM, of a store) and for warming caches up; `cpu_s(operations)`
+    makes a run and gives its processor time in seconds.
+    """
+    first = cpu_s(short)
+    return (cpu_s(long) - first) * 1e9 / (long - short)
+
+
+@contextlib.contextmanager
+def running(argv: Argv) -> Iterator[subprocess.Popen[str]]:
+    """A program for the time of the context; ended with SIGTERM, then SIGKILL."""
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_ready(process: subprocess.Popen[str], what: str) -> None:
+    """Returns when the program has printed its first line, "ready"."""
+    assert process.stdout is not None
+    if process.stdout.readline().strip() != "ready":
+        raise RuntimeError(f"{what} ended before it was ready; its message is above")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of all threads so far (first field of schedstat, ns)."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) * 1e-9
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node that is up, and how its control socket is asked (docs/architecture.md §2)."""
+
+    name: str
+    process: subprocess.Popen[str]
+    directory: Path
+    nodectl: Path
+
+    def call(self, command: str, **arguments: Any) -> Any:
+        """The result of one command; raises RuntimeError with the node's error."""
+        request = [{"node": self.name, "command": command, "args": arguments}]
+        argv = [self.nodectl, "--directory", self.directory]
+        text = json.dumps(request)
+        done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{self.name} refused {command}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)[0]["result"]
+
+    def cpu_s(self) -> float:
+        return cpu_seconds(self.process.pid)
+
+
+@contextlib.contextmanager
+def node(program: Path, prefix: Argv, options: Argv) -> Iterator[Node]:
+    """A node, started by `prefix` (a namespace, a processor) with a run directory of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="turntable-bench-") as directory,
+        running([*prefix, program, "--directory", directory, *options]) as process,
+    ):
+        _wait_for_socket(Path(directory, f"{program.name}.sock"), process)
+        yield Node(program.name, process, Path(directory), program.with_name("nodectl"))
+
+
+def _wait_for_socket(path: Path, process: subprocess.Popen[str]) -> None:
+    """Waits until the control socket can be connected to; the process may end instead."""
+    deadline = time.monotonic() + READY_DEADLINE_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(str(path))
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.005)
+            raise RuntimeError(f"{path.stem} ended before it was ready; its message is above")
+    raise RuntimeError(f"nobody listens on {path} after {READY_DEADLINE_S} s")
