@@ -63,13 +63,15 @@ class Running:
 
     DEADLINE_S = 900
 
-    def __init__(self, name: str, results: Path, extra_vars: dict[str, object]) -> None:
+    def __init__(
+        self, name: str, results: Path, extra_vars: dict[str, object], inventory: str = "embedded"
+    ) -> None:
         variables = json.dumps(TESTBED | {"turntable_results_dir": str(results)} | extra_vars)
         program = Path(sys.executable).with_name("ansible-playbook")
         self._results = results
         self._output: list[str] = []
         self._process = subprocess.Popen(
-            [str(program), f"playbooks/{name}.yml", "-e", variables],
+            [str(program), f"playbooks/{name}.yml", f"-iinventories/{inventory}", "-e", variables],
             cwd=REPOSITORY,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -94,8 +96,10 @@ class Running:
 
 
 @contextmanager
-def started(name: str, results: Path, **extra_vars: object) -> Iterator[Running]:
-    running = Running(name, results, extra_vars)
+def started(
+    name: str, results: Path, inventory: str = "embedded", **extra_vars: object
+) -> Iterator[Running]:
+    running = Running(name, results, extra_vars, inventory)
     try:
         yield running
     except BaseException:
@@ -103,8 +107,10 @@ def started(name: str, results: Path, **extra_vars: object) -> Iterator[Running]
         raise
 
 
-def playbook(name: str, results: Path, **extra_vars: object) -> Finished:
-    return Running(name, results, extra_vars).finished()
+def playbook(
+    name: str, results: Path, inventory: str = "embedded", **extra_vars: object
+) -> Finished:
+    return Running(name, results, extra_vars, inventory).finished()
 
 
 def pid_of_node(host: str, node: str) -> int:
@@ -116,14 +122,18 @@ def pid_of_node(host: str, node: str) -> int:
     return next(row["pid"] for row in answer["result"]["nodes"] if row["name"] == node)
 
 
-@pytest.fixture(scope="session")
-def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The directory for results of a testbed that is up."""
+def require_root_and_programs() -> None:
     if os.geteuid() != 0:
         pytest.skip("end-to-end tests make network namespaces: run them as root")
     missing = [name for name in PROGRAMS if not (BUILD / name).exists()]
     if missing:
         pytest.skip(f"{BUILD} lacks {', '.join(missing)}: run `make build` first")
+
+
+@pytest.fixture(scope="session")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory for results of a testbed that is up."""
+    require_root_and_programs()
     results = tmp_path_factory.mktemp("results")
     up = playbook("testbed_up", results)
     assert up.status == 0, up.output
