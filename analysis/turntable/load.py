@@ -99,8 +99,8 @@ class Run:
         return cells_of(self)
 
 
-def load_run(directory: Path | str) -> Run:
-    """The run in results/<experiment>/<run>.
+def load_run(directory: Path | str, only: Turn | None = None) -> Run:
+    """The run in results/<experiment>/<run>, or one turn of it.
 
     Raises TurntableError when it has no readable plan or journal.
     """
@@ -111,7 +111,9 @@ def load_run(directory: Path | str) -> Run:
         directory=run.path,
         plan=plan,
         manifest=_manifest(run),
-        turns=tuple(_load_turn(run, turn, attempts, done) for turn in plan.turns),
+        turns=tuple(
+            _load_turn(run, turn, attempts, done) for turn in plan.turns if only in (None, turn)
+        ),
         attempts=tuple(attempts),
         torn_journal=bool(attempts) and not run.journal_file.read_bytes().endswith(b"\n"),
     )

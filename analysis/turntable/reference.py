@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
+
+from turntable_core.errors import InputError, TurntableError, did_you_mean
 
 _NOT_CONDITIONS = ("metric", "value", "unit", "source")
 
 
 class Reference:
+    """Raises TurntableError when the file is missing or is no table of that form."""
+
     def __init__(self, file: Path | None) -> None:
-        self._rows = []
-        if file is not None:
-            with file.open(newline="", encoding="utf-8") as lines:
-                self._rows = list(csv.DictReader(lines))
+        self._file = file
+        self._rows = _read(file) if file is not None else []
+
+    def check(self, parameters: Collection[str]) -> None:
+        """Raises InputError for a condition on what is no parameter."""
+        for column in self._rows[0] if self._rows else ():
+            if column not in parameters and column not in _NOT_CONDITIONS:
+                expected = f"a parameter{did_you_mean(column, parameters)}"
+                raise InputError(f"{self._file}:1", "column", column, expected)
 
     def value(self, metric: str, parameters: Mapping[str, Any]) -> float | None:
         """The published value for exactly these parameters, or None.
@@ -28,6 +37,35 @@ class Reference:
             ):
                 return float(row["value"])
         return None
+
+
+def _read(file: Path) -> list[dict[str, str]]:
+    try:
+        with file.open(newline="", encoding="utf-8") as lines:
+            reader = csv.DictReader(lines)
+            _check_columns(f"{file}:1", reader.fieldnames or ())
+            return [_checked(f"{file}:{reader.line_num}", row) for row in reader]
+    except (OSError, UnicodeDecodeError) as error:
+        raise TurntableError(
+            f"{file}: cannot be read: {error}. Expected the CSV of published results that the "
+            "experiment names as `reference`; an experiment without one leaves the key out."
+        ) from None
+
+
+def _check_columns(where: str, columns: Collection[str]) -> None:
+    for column in ("metric", "value"):
+        if column not in columns:
+            raise InputError(where, "columns", ",".join(columns), f"a column {column!r} too")
+
+
+def _checked(where: str, row: dict[str, str]) -> dict[str, str]:
+    if None in row or None in row.values():
+        raise InputError(where, "row", ",".join(map(str, row.values())), "a field per column")
+    try:
+        float(row["value"])
+    except ValueError:
+        raise InputError(where, "value", row["value"], "a number") from None
+    return row
 
 
 def _equal(text: str, value: Any) -> bool:

@@ -1,34 +1,36 @@
-"""Plans a run, or continues one.
+"""Plans a run, or continues one, and takes the testbed for it.
 
 Spec + profile + extra variables -> cells x rounds x iterations, less what the journal has.
 
     plan_run: {experiment: farreach/exp01_throughput, repository: DIR, build: DIR, results: DIR}
 
 Creates results/<experiment>/<run>/ with manifest.json and plan.json. Returns `run` (directory,
-name, options) and `turns`: for each round of each cell the iterations that are still missing.
+name, options) and `turns`: for each round of each cell the iterations to be measured. In check mode
+it only reports plan and estimate: it writes nothing and does not ask the testbed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.utils.vars import load_extra_vars
 
-from turntable_core import claim, journal, lock, overrides, plan
+from turntable_core import claim, estimate, lock, preview, selection
 from turntable_core.analyzer import WorkloadAnalyzer
-from turntable_core.checks import check_plan
+from turntable_core.components.softswitch import program_of
 from turntable_core.errors import TurntableError
+from turntable_core.estimate import Work
 from turntable_core.manifest import make_manifest
+from turntable_core.overrides import ExtraVars
 from turntable_core.owner import Owner, new_owner
+from turntable_core.plan import Plan
+from turntable_core.proposal import Proposal, propose
 from turntable_core.run_action import RunAction
-from turntable_core.run_directory import RunDirectory, new_run_name
-from turntable_core.spec import choose_profile, load_experiment
 from turntable_core.testbed import Testbed, read_testbed
-
-# Extra variables that belong to Ansible and to the inventory, which have their own checks.
-TESTBED_PREFIXES = ("ansible_", "turntable_")
+from turntable_inventory.read import place_of
 
 
 class ActionModule(RunAction):
@@ -40,65 +42,53 @@ class ActionModule(RunAction):
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        repository = Path(arguments["repository"])
-        experiment = load_experiment(repository / "experiments" / f"{arguments['experiment']}.yml")
-        extra_vars = dict(load_extra_vars(self._loader))
-        options = overrides.read_options(extra_vars)
-        scale = overrides.apply_overrides(
-            choose_profile(experiment, options.profile),
-            extra_vars,
-            lambda name: name.startswith(TESTBED_PREFIXES),
-        )
+        repository, build = Path(arguments["repository"]), Path(arguments["build"])
+        results = Path(arguments["results"])
+        extra = _extra_vars(load_extra_vars(self._loader))
         testbed = read_testbed(task_vars["hostvars"], task_vars["groups"])
-        cells = plan.cells_of(scale)
-        check_plan(cells, testbed, str(experiment.file))
+        file = repository / "experiments" / f"{arguments['experiment']}.yml"
+        proposal = propose(file, extra, testbed, results)
+        program = build / "bin" / "workload-analyze"
+        analyzer = WorkloadAnalyzer(program, proposal.scale.deadlines["configure"])
+        plan = proposal.plan(analyzer.predict)
+        work = _work(proposal, plan)
+        if self._task.check_mode:
+            return {"changed": False, "report": _preview(proposal, plan, work, testbed, results)}
 
-        results = Path(arguments["results"]) / experiment.id
-        run = RunDirectory(results / (options.run or new_run_name(options.profile)))
-        continued = run.exists
-        if continued:
-            run_plan, manifest = run.continue_with(cells, scale.rounds), None
-        else:
-            build = Path(arguments["build"])
-            analyzer = WorkloadAnalyzer(
-                build / "bin" / "workload-analyze", scale.deadlines["configure"]
-            )
-            run_plan = plan.make_plan(scale, cells, analyzer.predict)
+        run, is_new, manifest = proposal.run, proposal.is_new, None
+        if is_new:
             connections = {
                 host.name: task_vars["hostvars"][host.name].get("ansible_connection", "ssh")
                 for host in testbed.hosts
             }
             manifest = make_manifest(
-                repository, build, testbed, extra_vars, experiment.file, connections
+                repository, build, testbed, extra.values, proposal.experiment.file, connections
             )
-
-        owner = new_owner(run.path.name, experiment.id)
-        turns = _missing_turns(run_plan, run.attempts())
-        with self.held(testbed, owner, task_vars) if turns else nullcontext():
+        owner = new_owner(run.path.name, proposal.experiment.id)
+        with self.held(testbed, owner, task_vars) if work else nullcontext():
             if manifest:
-                run.create(run_plan, manifest)
-            if turns:
+                run.create(plan, manifest)
+            if work:
                 claim.claim(run.path, owner)
             run.use_testbed(testbed)
             # Again: another playbook may have worked on this run until it gave the testbed back.
-            attempts = run.attempts()
-            turns = _missing_turns(run_plan, attempts)
-        _point_latest(results.parent / "latest", run.path)
-
-        left = sum(len(turn["iterations"]) for turn in turns)
-        state = "continued" if continued else "planned"
+            work = _work(proposal, plan)
+        _point_latest(results / "latest", run.path)
+        options = proposal.options
+        chosen = f"\n{selection.describe(work)}" if options.only else ""
         return {
-            "changed": not continued,
+            "changed": is_new,
             "run": {
                 "directory": str(run.path),
                 "name": run.path.name,
-                "attempts": len(attempts),
+                "only": options.only,
+                "attempts": len(run.attempts()),
                 "max_attempts": options.max_attempts,
                 "fail_on_invalid": options.fail_on_invalid,
             },
-            "turns": turns,
-            "report": f"run {run.path.name} {state}: {left} of {run_plan.iteration_count} "
-            f"iterations to measure, in {run.path}",
+            "turns": _turns(work),
+            "report": f"run {run.path.name} {'planned' if is_new else 'continued'}: {len(work)} of "
+            f"{plan.iteration_count} iterations to measure, in {run.path}{chosen}",
         }
 
     def held(
@@ -108,20 +98,40 @@ class ActionModule(RunAction):
         return lock.taken(self.connections(task_vars), testbed, owner)
 
 
-def _missing_turns(run_plan: plan.Plan, attempts: list[journal.Attempt]) -> list[dict[str, Any]]:
+def _extra_vars(values: Mapping[str, Any]) -> ExtraVars:
+    """With the file and line of those from -e @FILE."""
+    places = {str(name): place_of(name, value) for name, value in values.items()}
+    in_files = {name: f"extra variable, {place}" for name, place in places.items() if ":" in place}
+    return ExtraVars(dict(values), in_files)
+
+
+def _work(proposal: Proposal, plan: Plan) -> Work:
+    """What is to be measured."""
+    return selection.work(plan, proposal.run.attempts(), proposal.options.only)
+
+
+def _preview(proposal: Proposal, plan: Plan, work: Work, testbed: Testbed, results: Path) -> str:
+    overhead = estimate.overhead_of_earlier_runs(results)
+    expected = estimate.estimate(work, testbed, overhead)
+    name = proposal.options.run or "(named by its time)"
+    return preview.render(plan, work, name, expected, testbed, results)
+
+
+def _turns(work: Work) -> list[dict[str, Any]]:
     turns: dict[tuple[str, int], dict[str, Any]] = {}
-    for turn, iteration in journal.missing(run_plan, attempts):
-        parameters = turn.cell.parameters
-        entry = turns.setdefault(
-            (turn.cell.id, turn.round),
-            {
+    loaded = None
+    for turn, iteration in work:
+        entry = turns.get((turn.cell.id, turn.round))
+        if entry is None:
+            program = program_of(turn.cell.parameters)
+            entry = turns[turn.cell.id, turn.round] = {
                 "cell": turn.cell.id,
                 "round": turn.round,
-                "label": f"{parameters['workload']} {parameters['method']} "
-                f"{parameters['servers']}, round {turn.round}",
+                "label": turn.label,
+                "changes_program": loaded not in (None, program),
                 "iterations": [],
-            },
-        )
+            }
+            loaded = program
         entry["iterations"].append(iteration.index)
     return list(turns.values())
 

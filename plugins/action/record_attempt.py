@@ -10,6 +10,7 @@ record_attempt:
   message: TEXT              # failed
   max_attempts: 2            # failed: per iteration and play
   earlier_attempts: 0        # lines of the journal when this play began
+  only: iteration=0          # what this play measures again, as plan_run returned
 
 Returns `progress` for the callback, and `retry`. Fails when too many attempts in a row have failed.
 
@@ -23,7 +24,7 @@ import time
 from typing import Any
 
 from turntable.progress import progress_of
-from turntable_core import files, journal
+from turntable_core import files, journal, selection
 from turntable_core.errors import PhaseError
 from turntable_core.journal import FAILED, OK, Attempt
 from turntable_core.plan import Turn
@@ -44,13 +45,15 @@ class ActionModule(RunAction):
         "message": {"type": "str"},
         "max_attempts": {"type": "int", "default": 1},
         "earlier_attempts": {"type": "int", "default": 0},
+        "only": {"type": "str"},
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         run = RunDirectory(arguments["at"]["run"])
         plan, attempts = run.plan(), run.attempts()
         turn = plan.turn(arguments["at"]["cell"], arguments["at"]["round"])
-        of_this_play = attempts[arguments["earlier_attempts"] :]
+        began = arguments["earlier_attempts"]
+        earlier, of_this_play = attempts[:began], attempts[began:]
         attempt = _close(run, turn, of_this_play, arguments)
         journal.append(run.journal_file, attempt)
 
@@ -63,11 +66,10 @@ class ActionModule(RunAction):
                 f"{attempt.message}",
             )
         tries = sum(other.key == attempt.key for other in of_this_play)
-        return {
-            "changed": True,
-            "progress": progress_of(run.path, plan, turn, [*attempts, attempt]),
-            "retry": attempt.status == FAILED and tries < arguments["max_attempts"],
-        }
+        retry = attempt.status == FAILED and tries < arguments["max_attempts"]
+        work = selection.work(plan, earlier, arguments["only"])
+        progress = progress_of(run.path, plan, turn, work, of_this_play, retry)
+        return {"changed": True, "progress": progress, "retry": retry}
 
 
 def _close(

@@ -1,9 +1,15 @@
-"""Output for a reader: a line per iteration, the result table, and every failure in full.
+"""Output for a reader: a line per turn of a run, the result table, and every failure in full.
 
-With -v or more it shows what Ansible's default callback shows.
+On a terminal the line of the running turn is rewritten in place after every iteration; when the
+turn is over it stays, with the result. Elsewhere only finished turns and failures are printed.
+
+-v prints every iteration, -vv what Ansible's default callback shows.
 """
 
 from __future__ import annotations
+
+import shutil
+import sys
 
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
@@ -14,11 +20,12 @@ import turntable_core.components.kvclient
 import turntable_core.components.kvserver
 import turntable_core.components.softswitch
 import turntable_core.run_action  # noqa: F401
+from turntable_core import progress_lines
 
 DOCUMENTATION = """
 name: progress
 type: stdout
-short_description: One line per iteration of a run, and failures in full
+short_description: One line per turn of a run, and failures in full
 description:
   - Tasks that went well are not shown. A task result with C(progress) becomes a line, one with
     C(report) is printed as it is.
@@ -29,6 +36,32 @@ requirements:
   - set as stdout in configuration
 """
 
+CLEAR_LINE = "\r\x1b[K"
+WIDTH_ELSEWHERE = 120  # of a pipe or a file
+
+
+class LiveLine:
+    """The last line of a terminal, rewritten in place; whatever else is printed clears it first."""
+
+    def __init__(self, display) -> None:
+        self._print = display.display
+        self._shown = False
+        # Warnings come from everywhere, and all of them through this one method.
+        display.display = self._display
+
+    def show(self, text: str) -> None:
+        self._print(f"{CLEAR_LINE}{text}", screen_only=True, newline=False)
+        self._shown = True
+
+    def clear(self) -> None:
+        if self._shown:
+            self._shown = False
+            self._print(CLEAR_LINE, screen_only=True, newline=False)
+
+    def _display(self, *args, **kwargs) -> None:
+        self.clear()
+        self._print(*args, **kwargs)
+
 
 class CallbackModule(DefaultCallback):
     CALLBACK_VERSION = 2.0
@@ -38,10 +71,16 @@ class CallbackModule(DefaultCallback):
     def __init__(self):
         super().__init__()
         self._has_reported = False
+        self._turn = None  # that runs: (cell, round)
+        self._live = LiveLine(self._display) if sys.stdout.isatty() else None
 
     @property
     def _quiet(self) -> bool:
-        return self._display.verbosity == 0
+        return self._display.verbosity <= 1
+
+    @property
+    def _width(self) -> int:
+        return shutil.get_terminal_size((WIDTH_ELSEWHERE, 0)).columns
 
     def v2_playbook_on_play_start(self, play):
         if not self._quiet:
@@ -53,6 +92,8 @@ class CallbackModule(DefaultCallback):
         # A failure prints the banner of its task itself.
         if not self._quiet:
             super().v2_playbook_on_task_start(task, is_conditional)
+        elif self._live:
+            self._show_new_turn(task.get_vars().get("turntable_turn"))
 
     def v2_runner_on_start(self, host, task):
         if not self._quiet:
@@ -92,35 +133,30 @@ class CallbackModule(DefaultCallback):
         else:
             super().v2_runner_on_failed(result, ignore_errors)
 
+    def _show_new_turn(self, turn):
+        if isinstance(turn, dict) and (turn["cell"], turn["round"]) != self._turn:
+            self._turn = (turn["cell"], turn["round"])
+            self._live.show(progress_lines.preparing(turn["label"], self._width))
+
     def _print_ours(self, content):
         if "progress" in content:
-            self._display.display(progress_line(content["progress"]))
+            self._print_progress(content["progress"])
         if "report" in content:
             self._has_reported = True
             self._display.display(content["report"])
+
+    def _print_progress(self, progress):
+        failed = progress["status"] != "ok"
+        if failed or self._display.verbosity:
+            line = progress_lines.attempt(progress, self._width)
+            self._display.display(line, color=constants.COLOR_ERROR if failed else None)
+        if progress["result"]:
+            for line in progress_lines.finished(progress, self._width):
+                self._display.display(line)
+        elif self._live:
+            self._live.show(progress_lines.live(progress, self._width))
 
     def v2_playbook_on_stats(self, stats):
         # A run ends with its table, other playbooks with Ansible's recap.
         if not self._quiet or stats.failures or stats.dark or not self._has_reported:
             super().v2_playbook_on_stats(stats)
-
-
-def progress_line(progress: dict) -> str:
-    """One attempt: how far the run is, what it measured or why it failed, how long is left."""
-    total = str(progress["total"])
-    partitions = "+".join(str(partition) for partition in progress["partitions"])
-    head = (
-        f"iteration {progress['done']:>{len(total)}}/{total}  {progress['workload']} "
-        f"{progress['method']} {progress['servers']} round {progress['round']}  "
-        f"partitions {partitions:<7}"
-    )
-    if progress["status"] != "ok":
-        return f"{head}  failed ({progress['failure_class']}), attempt {progress['attempt']}"
-    used = "" if progress["utilization"] is None else f"  utilization {progress['utilization']:.3f}"
-    return f"{head}  {progress['ops_per_s']:>9,.0f} ops/s{used}  ETA {duration(progress['eta_s'])}"
-
-
-def duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

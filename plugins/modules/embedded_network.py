@@ -19,7 +19,7 @@ options:
   state:
     description:
       - V(present) converges the network and the directories.
-      - V(stopped) ends the processes in it and keeps the network, sshds included.
+      - V(stopped) ends the processes in it and keeps the namespaces.
       - V(absent) ends the processes and removes everything that carries the testbed's id.
     type: str
     choices: [present, stopped, absent]
@@ -37,20 +37,6 @@ options:
     type: list
     elements: path
     default: []
-  sshd:
-    description:
-      - Gives each host an sshd on the control network; see module_utils/turntable_testbed/sshd.py.
-    type: dict
-    suboptions:
-      authorized_key:
-        description: File with the public key that may log in.
-        type: path
-        required: true
-      servers:
-        description: Per host the keys host, namespace, address, port, user and directory.
-        type: list
-        elements: dict
-        required: true
   deadline_s:
     description: How long processes may take to end in order before they are killed.
     type: float
@@ -83,15 +69,10 @@ steps:
   returned: always
   type: list
   elements: str
-host_keys:
-  description: Public keys of the hosts' sshds, by host.
-  returned: with O(sshd), unless in check mode
-  type: dict
 """
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -103,7 +84,6 @@ try:
         namespaces,
         observe,
         processes,
-        sshd,
     )
     from ansible.module_utils.turntable_testbed.apply import Kernel
     from ansible.module_utils.turntable_testbed.errors import TestbedError
@@ -137,30 +117,18 @@ def converge(module: AnsibleModule) -> dict:
         after = observe.observe(topology.testbed, list(topology.sysctls))
         verify(after, desired, topology.testbed)
     texts = [str(step) for step in steps] + [f"create directory {path}" for path in missing]
-    servers = ssh_servers(module)
-    if servers:
-        key = Path(module.params["sshd"]["authorized_key"])
-        texts += sshd.converge(servers, key, module.check_mode)
-    result = report(texts, before, after)
-    if servers and not module.check_mode:
-        result["host_keys"] = {server.host: server.public_key() for server in servers}
-    return result
-
-
-def ssh_servers(module: AnsibleModule) -> list[sshd.Server]:
-    parameters = module.params["sshd"] or {"servers": []}
-    return [sshd.Server.from_dict(server) for server in parameters["servers"]]
+    return report(texts, before, after)
 
 
 def stop(module: AnsibleModule) -> dict:
     """state=stopped."""
-    return report(end_processes(module, processes.find_nodes), {}, {})
+    return report(end_processes(module), {}, {})
 
 
 def remove(module: AnsibleModule) -> dict:
     """state=absent."""
     testbed = module.params["testbed"]
-    texts = end_processes(module, processes.find)
+    texts = end_processes(module)
     before = observe.observe(testbed, [])
     stale = unbound_names(testbed)
     steps = [Step("remove_namespace", name) for name in before]
@@ -194,14 +162,12 @@ def verify(after: State, desired: State, testbed: str) -> None:
         )
 
 
-def end_processes(
-    module: AnsibleModule, which: Callable[[str], list[processes.Process]]
-) -> list[str]:
+def end_processes(module: AnsibleModule) -> list[str]:
     testbed = module.params["testbed"]
     if module.check_mode:
-        found = which(testbed)
+        found = processes.find(testbed)
     else:
-        found = processes.end(testbed, module.params["deadline_s"], which)
+        found = processes.end(testbed, module.params["deadline_s"])
     return [f"end {process}" for process in found]
 
 
@@ -242,13 +208,6 @@ def main() -> None:
             "testbed": {"type": "str", "required": True},
             "topology": {"type": "dict"},
             "directories": {"type": "list", "elements": "path", "default": []},
-            "sshd": {
-                "type": "dict",
-                "options": {
-                    "authorized_key": {"type": "path", "required": True, "no_log": False},
-                    "servers": {"type": "list", "elements": "dict", "required": True},
-                },
-            },
             "deadline_s": {"type": "float", "default": 10.0},
         },
         required_if=[("state", "present", ["topology"])],

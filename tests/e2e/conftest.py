@@ -36,6 +36,8 @@ TESTBED = {
     "turntable_build_dir": str(BUILD),
 }
 
+A_LINE_PER_ITERATION = {"ANSIBLE_VERBOSITY": "1"}
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -64,28 +66,37 @@ class Running:
     DEADLINE_S = 900
 
     def __init__(
-        self, name: str, results: Path, extra_vars: dict[str, object], inventory: str = "embedded"
+        self, name: str, results: Path, extra_vars: dict[str, object], check: bool = False
     ) -> None:
         variables = json.dumps(TESTBED | {"turntable_results_dir": str(results)} | extra_vars)
         program = Path(sys.executable).with_name("ansible-playbook")
         self._results = results
         self._output: list[str] = []
         self._process = subprocess.Popen(
-            [str(program), f"playbooks/{name}.yml", f"-iinventories/{inventory}", "-e", variables],
+            [
+                str(program),
+                f"playbooks/{name}.yml",
+                "-e",
+                variables,
+                *(["--check"] if check else []),
+            ],
             cwd=REPOSITORY,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            env=os.environ | {"ANSIBLE_NOCOLOR": "1", "PYTHONUNBUFFERED": "1"},
+            env=os.environ
+            | {"ANSIBLE_NOCOLOR": "1", "PYTHONUNBUFFERED": "1"}
+            | A_LINE_PER_ITERATION,
         )
 
-    def wait_for_line(self, beginning: str) -> None:
+    def wait_for_line(self, part: str) -> None:
+        """Until a line with `part` in it, such as `iteration 1/4`."""
         for line in self._process.stdout:
             self._output.append(line)
-            if line.startswith(beginning):
+            if part in line:
                 return
-        pytest.fail(f"the playbook ended without a line {beginning!r}:\n{''.join(self._output)}")
+        pytest.fail(f"the playbook ended without a line {part!r}:\n{''.join(self._output)}")
 
     def kill(self) -> None:
         os.killpg(self._process.pid, signal.SIGKILL)
@@ -96,10 +107,8 @@ class Running:
 
 
 @contextmanager
-def started(
-    name: str, results: Path, inventory: str = "embedded", **extra_vars: object
-) -> Iterator[Running]:
-    running = Running(name, results, extra_vars, inventory)
+def started(name: str, results: Path, **extra_vars: object) -> Iterator[Running]:
+    running = Running(name, results, extra_vars)
     try:
         yield running
     except BaseException:
@@ -107,10 +116,8 @@ def started(
         raise
 
 
-def playbook(
-    name: str, results: Path, inventory: str = "embedded", **extra_vars: object
-) -> Finished:
-    return Running(name, results, extra_vars, inventory).finished()
+def playbook(name: str, results: Path, check: bool = False, **extra_vars: object) -> Finished:
+    return Running(name, results, extra_vars, check).finished()
 
 
 def pid_of_node(host: str, node: str) -> int:
@@ -122,18 +129,14 @@ def pid_of_node(host: str, node: str) -> int:
     return next(row["pid"] for row in answer["result"]["nodes"] if row["name"] == node)
 
 
-def require_root_and_programs() -> None:
+@pytest.fixture(scope="session")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory for results of a testbed that is up."""
     if os.geteuid() != 0:
         pytest.skip("end-to-end tests make network namespaces: run them as root")
     missing = [name for name in PROGRAMS if not (BUILD / name).exists()]
     if missing:
         pytest.skip(f"{BUILD} lacks {', '.join(missing)}: run `make build` first")
-
-
-@pytest.fixture(scope="session")
-def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The directory for results of a testbed that is up."""
-    require_root_and_programs()
     results = tmp_path_factory.mktemp("results")
     up = playbook("testbed_up", results)
     assert up.status == 0, up.output

@@ -173,6 +173,7 @@ def test_invalid_run_fails_unless_told_otherwise(testbed: Path) -> None:
         ({"profile": "smoek"}, "did you mean 'smoke'"),
         ({"profile": "smoke", "clients": 127}, "a multiple of 2, the number of client hosts"),
         ({"profile": "smoke", "warmup_s": 0.01}, "at least 2 * clients / capacity_ops_per_s"),
+        ({"profile": "smoke", "only": "iteration=0"}, "expected -e run=ID beside it"),
     ],
 )
 def test_bad_input_ends_before_anything_is_touched(
@@ -182,6 +183,37 @@ def test_bad_input_ends_before_anything_is_touched(
     assert refused.status != 0
     assert message in " ".join(refused.output.split())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_check_mode_shows_the_plan_and_changes_nothing(testbed: Path, tmp_path: Path) -> None:
+    checked = playbook(EXPERIMENT, tmp_path, profile="smoke", servers="2,4", check=True)
+    assert checked.status == 0, checked.output
+    assert "2 cell(s) x 1 round(s), 6 of 6 iterations to measure" in checked.output
+    assert "time    about 0:" in checked.output
+    assert "free there" in checked.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_iteration_is_measured_again(smoke: Finished, testbed: Path) -> None:
+    before = smoke.journal()
+    name = smoke.directory.name
+    again = playbook(EXPERIMENT, testbed, run=name, only="workload=workloada,iteration=0")
+    assert again.status == 0, again.output
+    assert "1 of 16 iterations to measure" in again.output
+    after = again.journal()
+    assert after[: len(before)] == before
+    (attempt,) = after[len(before) :]
+    assert (attempt["iteration"], attempt["attempt"], attempt["status"]) == (0, 2, "ok")
+    assert again.rows()[0]["iterations_ok"] == "16"
+
+
+def test_what_is_measured_again_must_exist(smoke: Finished, testbed: Path) -> None:
+    before = sorted(smoke.directory.rglob("*"))
+    name = smoke.directory.name
+    refused = playbook(EXPERIMENT, testbed, run=name, only="workload=workloadb")
+    assert refused.status != 0
+    assert "did you mean 'workloada'?" in " ".join(refused.output.split())
+    assert sorted(smoke.directory.rglob("*")) == before
 
 
 def test_a_lost_node_costs_one_attempt(testbed: Path) -> None:

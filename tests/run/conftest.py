@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import copy
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -82,17 +83,18 @@ def write_experiment(experiments: Path, document: dict) -> Path:
     return path
 
 
-def changed(path: str, value: object) -> dict:
-    """DOCUMENT with the value at a dotted path replaced; DELETE removes it."""
-    document = json.loads(json.dumps(DOCUMENT))
-    *parents, last = path.split(".")
-    here = document
-    for key in parents:
-        here = here[key]
-    if value is DELETE:
-        del here[last]
-    else:
-        here[last] = value
+def changed(values: Mapping[str, object]) -> dict:
+    """DOCUMENT with the values at dotted paths replaced; DELETE removes one."""
+    document = copy.deepcopy(DOCUMENT)
+    for path, value in values.items():
+        *parents, last = path.split(".")
+        here = document
+        for key in parents:
+            here = here[key]
+        if value is DELETE:
+            del here[last]
+        else:
+            here[last] = value
     return document
 
 

@@ -64,18 +64,18 @@ def test_cell_id_follows_the_parameters_only(scale: Scale) -> None:
 
 def test_constant_without_a_value_for_a_level_is_an_error(scale: Scale) -> None:
     constants = {**scale.constants, "measure_s": {"by": "servers", "values": {16: 10}}}
-    with pytest.raises(InputError, match=r"measure_s: values: \[16\].*servers 4, or `otherwise`"):
+    with pytest.raises(InputError, match=r"measure_s\.values: \[16\].*servers 4 too, or"):
         plan.cells_of(replace(scale, constants=constants))
 
 
 def test_constant_by_something_else_than_a_factor_is_an_error(scale: Scale) -> None:
     constants = {**scale.constants, "measure_s": {"by": "theta", "values": {1: 1}}}
-    with pytest.raises(InputError, match=r"measure_s: by: 'theta'.*method, workload, servers"):
+    with pytest.raises(InputError, match=r"measure_s\.by: 'theta'.*method, workload, servers"):
         plan.cells_of(replace(scale, constants=constants))
 
 
 def test_profile_that_leaves_a_parameter_open_is_an_error(experiment: Experiment) -> None:
-    with pytest.raises(InputError, match=r"profiles\.unfinished: measure_s: None"):
+    with pytest.raises(InputError, match=r"measure_s is missing.*its profile unfinished"):
         plan.cells_of(choose_profile(experiment, "unfinished"))
 
 
@@ -92,4 +92,5 @@ def test_trace_bottleneck_is_asked_for_every_round(scale: Scale) -> None:
     plan.make_plan(
         scale, plan.cells_of(scale), lambda p, r: asked.append((p["workload"], r)) or predict(p, r)
     )
-    assert asked == [("workloada", 0), ("workloada", 1), ("workloadc", 0), ("workloadc", 1)]
+    wanted = [("workloada", 0), ("workloada", 1), ("workloadc", 0), ("workloadc", 1)]
+    assert sorted(asked) == wanted

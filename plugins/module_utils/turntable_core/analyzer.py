@@ -16,7 +16,7 @@ CACHING_METHODS: tuple[str, ...] = ()
 
 
 class WorkloadAnalyzer:
-    """Predictions for cells; the infinite-sample part is computed once per workload."""
+    """Predictions for turns: one call of the program each."""
 
     def __init__(self, program: Path, deadline_s: float) -> None:
         self._program = program
@@ -48,6 +48,7 @@ class WorkloadAnalyzer:
             scale["trace"]["bottleneck"],
             _composition(scale, kind),
             _composition(scale["trace"], kind),
+            tuple(part["distinct_keys"] for part in scale["trace"]["partitions"]),
         )
 
     def _run(self, arguments: list[str]) -> Any:

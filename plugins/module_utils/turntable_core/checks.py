@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from turntable_core.errors import InputError
@@ -10,19 +10,14 @@ from turntable_core.plan import Cell
 from turntable_core.testbed import Testbed
 
 
-def check_plan(cells: Iterable[Cell], testbed: Testbed, where: str) -> None:
+def check_plan(cells: Iterable[Cell], testbed: Testbed, origins: Mapping[str, str]) -> None:
+    """origins: parameter -> where its value was given, for messages."""
     for cell in cells:
-        _check_clients(cell, testbed, where)
-        _check_warmup(cell, where)
-        _check_delay(cell, testbed, where)
-
-
-def _check_clients(cell: Cell, testbed: Testbed, where: str) -> None:
-    hosts, clients = len(testbed.clients), cell.parameters["clients"]
-    if clients % hosts:
-        raise InputError(
-            where, "clients", clients, f"a multiple of {hosts}, the number of client hosts"
-        )
+        for parameter, expectation in _RULES:
+            expected = expectation(cell.parameters, testbed)
+            if expected is not None:
+                value = cell.parameters[parameter]
+                raise InputError(origins[parameter], parameter, value, expected)
 
 
 def settling_s(parameters: Mapping[str, Any]) -> float:
@@ -34,16 +29,46 @@ def settling_s(parameters: Mapping[str, Any]) -> float:
     return 2 * parameters["clients"] / capacity if capacity else 0.0
 
 
-def _check_warmup(cell: Cell, where: str) -> None:
-    least_s = settling_s(cell.parameters)
-    if cell.parameters["warmup_s"] < least_s:
-        expected = f"at least 2 * clients / capacity_ops_per_s = {least_s:g} s"
-        raise InputError(where, "warmup_s", cell.parameters["warmup_s"], expected)
+def _clients(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    hosts = len(testbed.clients)
+    if parameters["clients"] % hosts:
+        return f"a multiple of {hosts}, the number of client hosts"
+    return None
 
 
-def _check_delay(cell: Cell, testbed: Testbed, where: str) -> None:
-    delay_ns = cell.parameters["switch_processing_delay_ns"]
-    if delay_ns and testbed.switch.target != "soft":
-        raise InputError(
-            where, "switch_processing_delay_ns", delay_ns, "0: only a software switch can be slowed"
+def _cache_size(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    if parameters["cache_size"] > parameters["records"]:
+        return f"at most records = {parameters['records']:,}"
+    return None
+
+
+def _operations(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    if parameters["operations"] < parameters["clients"]:
+        return f"at least one operation per client: clients = {parameters['clients']}"
+    return None
+
+
+def _warmup(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    least_s = settling_s(parameters)
+    if parameters["warmup_s"] < least_s:
+        return (
+            f"at least 2 * clients / capacity_ops_per_s = {least_s:g} s, "
+            "in which the closed loop settles"
         )
+    return None
+
+
+def _delay(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    if parameters["switch_processing_delay_ns"] and testbed.switch.target != "soft":
+        return "0: only a software switch can be slowed"
+    return None
+
+
+# Parameter -> what is expected of its value beside the others, or None if it is as expected.
+_RULES: tuple[tuple[str, Callable[[Mapping[str, Any], Testbed], str | None]], ...] = (
+    ("clients", _clients),
+    ("cache_size", _cache_size),
+    ("operations", _operations),
+    ("warmup_s", _warmup),
+    ("switch_processing_delay_ns", _delay),
+)

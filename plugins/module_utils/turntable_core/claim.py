@@ -76,12 +76,10 @@ def _may_live(owner: dict) -> bool:
         stat = Path(f"/proc/{owner['pid']}/stat").read_text()
     except (OSError, KeyError):
         return False
+    fields = stat.rsplit(")", 1)[1].split()  # behind the name, which may hold anything
+    if fields[0] == "Z":  # ended, and its parent has not asked yet how
+        return False
     # A process that began later only has the same number.
-    began_s = _ticks_at_start(stat) / os.sysconf("SC_CLK_TCK")
+    began_s = int(fields[19]) / os.sysconf("SC_CLK_TCK")  # since boot
     age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
     return time.time() - age_s <= owner["since_ns"] / 1e9 + _TOLERANCE_S
-
-
-def _ticks_at_start(stat: str) -> int:
-    """Since boot; fields are counted behind the name, which may hold anything."""
-    return int(stat.rsplit(")", 1)[1].split()[19])

@@ -10,11 +10,16 @@ class TurntableError(Exception):
     """Something the user can mend. The text says what, where, what was expected, and what to do."""
 
 
+MISSING = object()  # the value of a key that is not there
+
+
 class InputError(TurntableError):
     """A bad value in a spec, an inventory or an extra variable."""
 
     def __init__(self, where: str, key: str, value: object, expected: str) -> None:
-        super().__init__(f"{where}: {key}: {value!r} is not accepted; expected {expected}")
+        fault = "is missing" if value is MISSING else f"{value!r} is not accepted"
+        between = " " if value is MISSING else ": "
+        super().__init__(f"{where}: {key}{between}{fault}; expected {expected}")
         self.where, self.key, self.value, self.expected = where, key, value, expected
 
 
@@ -37,7 +42,7 @@ FAILURE_CLASSES = (
 )
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """` (did you mean x?)` when a known word is close, otherwise an empty text."""
-    close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(word), sorted(known), n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -79,12 +79,14 @@ def succeeded(attempts: Iterable[Attempt]) -> dict[tuple[str, int, int], Attempt
     return {attempt.key: attempt for attempt in attempts if attempt.status == OK}
 
 
-def missing(plan: Plan, attempts: Iterable[Attempt]) -> Iterator[tuple[Turn, Iteration]]:
-    """What is still to be run, in the plan's order."""
+def missing(plan: Plan, attempts: Iterable[Attempt]) -> list[tuple[Turn, Iteration]]:
+    """What has not been measured yet, in the plan's order."""
     done = succeeded(attempts)
-    for turn, iteration in all_iterations(plan):
-        if (turn.cell.id, turn.round, iteration.index) not in done:
-            yield turn, iteration
+    return [
+        (turn, iteration)
+        for turn, iteration in all_iterations(plan)
+        if (turn.cell.id, turn.round, iteration.index) not in done
+    ]
 
 
 def _parse(path: Path, number: int, line: bytes) -> Attempt:

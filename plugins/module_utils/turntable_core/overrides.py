@@ -6,8 +6,9 @@ values: both are accepted and end up with the type of the parameter's schema.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from turntable_core.errors import InputError, did_you_mean
@@ -15,17 +16,21 @@ from turntable_core.spec import Scale, check, describe
 
 WHERE = "extra variable"
 
+# Variables of Ansible and of the inventory, which have their own checks.
+TESTBED_PREFIXES = ("ansible_", "turntable_")
+
 # Extra variables that steer a run rather than set a parameter.
 RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
-    "profile": ({"type": "string", "description": "scale of the run"}, "embedded"),
+    "profile": ({"type": "string", "description": "scale of the run"}, None),
     "run": (
         {
             "type": "string",
             "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$",
-            "description": "name of the run; an existing one is continued",
+            "description": "name of the run: letters, digits, `.`, `_` and `-`",
         },
         None,
     ),
+    "only": ({"type": "string", "description": "what to measure again, such as iteration=0"}, None),
     "fail_on_invalid": (
         {"type": "boolean", "description": "end with an error when a verdict is invalid"},
         True,
@@ -40,57 +45,71 @@ RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
     ),
 }
 
+# Options that say what is measured: a run that is continued keeps them.
+_KEPT = ("profile", "rounds")
+DEFAULT_PROFILE = "embedded"
+
+
+@dataclass(frozen=True)
+class ExtraVars:
+    """The extra variables of a play; `places` says of some which file and line they are from."""
+
+    values: Mapping[str, Any]
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    def where(self, name: str) -> str:
+        return self.places.get(name) or WHERE
+
+    def on_top_of(self, earlier: Mapping[str, Any]) -> ExtraVars:
+        """With what `earlier` ones chose for the same run, where these say nothing."""
+        kept = {
+            name: value
+            for name, value in earlier.items()
+            if name in _KEPT or (name not in RUN_OPTIONS and not name.startswith(TESTBED_PREFIXES))
+        }
+        return replace(self, values={**kept, **self.values})
+
 
 @dataclass(frozen=True)
 class RunOptions:
-    profile: str
+    profile: str | None
     run: str | None
+    only: str | None
     fail_on_invalid: bool
     max_attempts: int
     rounds: int | None
 
 
-def read_options(extra_vars: Mapping[str, Any]) -> RunOptions:
+def read_options(extra: ExtraVars) -> RunOptions:
     """The run options among the extra variables, typed and checked."""
-    values = {}
-    for name, (schema, default) in RUN_OPTIONS.items():
-        if name in extra_vars:
-            values[name] = _typed(name, extra_vars[name], schema)
-            check(values[name], schema, WHERE, root=name)
-        else:
-            values[name] = default
+    values = {name: default for name, (_, default) in RUN_OPTIONS.items()}
+    for name in RUN_OPTIONS.keys() & extra.values.keys():
+        values[name] = _checked(extra, name, extra.values[name], RUN_OPTIONS[name][0])
     return RunOptions(**values)
 
 
-def apply_overrides(
-    scale: Scale, extra_vars: Mapping[str, Any], is_testbed_variable: Callable[[str], bool]
-) -> Scale:
-    """`scale` with every factor and constant named by an extra variable replaced.
-
-    is_testbed_variable: says whether a name belongs to Ansible or to the inventory; those are none
-    of ours.
-    """
+def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
+    """`scale` with every factor and constant named by an extra variable replaced."""
     schemas = scale.experiment.parameter_schemas
-    factors, constants = dict(scale.factors), dict(scale.constants)
-    for name, value in extra_vars.items():
-        if name in RUN_OPTIONS or is_testbed_variable(name):
+    factors, constants, origins = dict(scale.factors), dict(scale.constants), dict(scale.origins)
+    for name, value in extra.values.items():
+        if name in RUN_OPTIONS or name.startswith(TESTBED_PREFIXES):
             continue
         if name not in schemas:
             known = [*schemas, *RUN_OPTIONS]
             hint = f"{did_you_mean(name, known)}; known: {', '.join(known)}"
             expected = f"a factor, constant or option of {scale.experiment.id}{hint}"
-            raise InputError(WHERE, name, value, expected)
+            raise InputError(extra.where(name), name, value, expected)
         if name in factors:
-            factors[name] = _levels(name, value, schemas[name])
+            factors[name] = _levels(extra, name, value, schemas[name])
         else:
-            constants[name] = _checked(name, value, schemas[name])
-    options = read_options(extra_vars)
-    return replace(
-        scale, factors=factors, constants=constants, rounds=options.rounds or scale.rounds
-    )
+            constants[name] = _checked(extra, name, value, schemas[name])
+        origins[name] = extra.where(name)
+    rounds = read_options(extra).rounds or scale.rounds
+    return replace(scale, factors=factors, constants=constants, rounds=rounds, origins=origins)
 
 
-def _levels(name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
+def _levels(extra: ExtraVars, name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
     items = (
         value
         if isinstance(value, list)
@@ -98,26 +117,26 @@ def _levels(name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
         if isinstance(value, str)
         else [value]
     )
-    levels = [_checked(name, item, schema) for item in items]
+    levels = [_checked(extra, name, item, schema) for item in items]
     if not levels or len(set(levels)) != len(levels):
-        raise InputError(WHERE, name, value, "at least one level, each of them once")
+        raise InputError(extra.where(name), name, value, "at least one level, each of them once")
     return levels
 
 
-def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    typed = _typed(name, value, schema)
-    check(typed, schema, WHERE, root=name)
+def _checked(extra: ExtraVars, name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    try:
+        typed = _typed(value, schema)
+    except (ValueError, KeyError):
+        raise InputError(extra.where(name), name, value, describe(schema)) from None
+    if isinstance(typed, float) and not math.isfinite(typed):
+        raise InputError(extra.where(name), name, value, describe(schema))
+    check(typed, schema, lambda _: extra.where(name), (name,))
     return typed
 
 
-def _typed(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
     """A text turned into the schema's type; other values stay as they are (the check follows)."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return _CONVERSIONS[_kind(schema)](value)
-    except (ValueError, KeyError):
-        raise InputError(WHERE, name, value, describe(schema)) from None
+    return _CONVERSIONS[_kind(schema)](value) if isinstance(value, str) else value
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from turntable_core.errors import InputError, TurntableError
+from turntable_core.errors import MISSING, InputError, TurntableError
 
 if TYPE_CHECKING:  # reading specs takes jsonschema, whose import would slow every phase down
     from turntable_core.spec import Scale
@@ -38,6 +40,7 @@ class Prediction:
     bottleneck: int  # the busiest partition of the round's own trace
     infinite: Composition  # of the distribution itself
     trace: Composition  # of the finite, seeded traces that the clients replay
+    keys: tuple[int, ...] = ()  # distinct ones in the traces, by partition
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,13 @@ class Turn:
     @property
     def iterations(self) -> list[Iteration]:
         return rotation(self.cell.parameters["servers"], self.prediction.bottleneck)
+
+    @property
+    def label(self) -> str:
+        """What a person calls it."""
+        parameters = self.cell.parameters
+        words = (parameters["workload"], parameters["method"], parameters["servers"])
+        return f"{' '.join(map(str, words))}, round {self.round}"
 
 
 @dataclass(frozen=True)
@@ -130,10 +140,11 @@ def make_plan(
     scale: Scale, cells: Sequence[Cell], predict: Callable[[Mapping[str, Any], int], Prediction]
 ) -> Plan:
     """cells: of cells_of(scale). predict(parameters, round) asks the workload analyzer."""
-    turns = [
-        Turn(cell, round_, predict(cell.parameters, round_))
-        for cell, round_ in itertools.product(cells, range(scale.rounds))
-    ]
+    places = list(itertools.product(cells, range(scale.rounds)))
+    # Each prediction is a process of its own that takes seconds.
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        predictions = pool.map(lambda place: predict(place[0].parameters, place[1]), places)
+        turns = [Turn(*place, made) for place, made in zip(places, predictions, strict=True)]
     experiment = scale.experiment
     return Plan(
         experiment=experiment.id,
@@ -189,8 +200,9 @@ def from_json(document: Mapping[str, Any]) -> Plan:
             for kind in ("infinite", "trace")
         )
         cell = Cell(item["cell"], document["cells"][item["cell"]])
+        keys = tuple(prediction.get("keys", ()))
         turns.append(
-            Turn(cell, item["round"], Prediction(prediction["bottleneck"], infinite, trace))
+            Turn(cell, item["round"], Prediction(prediction["bottleneck"], infinite, trace, keys))
         )
     keys = (
         "experiment",
@@ -218,21 +230,16 @@ def _resolve(scale: Scale, name: str, value: Any, levels: Mapping[str, Any]) -> 
     """
     if not isinstance(value, Mapping):
         return value
-    where = f"{scale.experiment.file}: constants.{name}"
+    where = scale.origins[name]
     if value["by"] not in levels:
-        raise InputError(
-            where, "by", value["by"], f"a factor of this experiment: {', '.join(levels)}"
-        )
+        expected = f"a factor of this experiment: {', '.join(levels)}"
+        raise InputError(where, f"{name}.by", value["by"], expected)
     level = levels[value["by"]]
     if level in value["values"]:
         return value["values"][level]
     if "otherwise" not in value:
-        raise InputError(
-            where,
-            "values",
-            list(value["values"]),
-            f"a value for {value['by']} {level}, or `otherwise`",
-        )
+        expected = f"a value for {value['by']} {level} too, or `otherwise`"
+        raise InputError(where, f"{name}.values", list(value["values"]), expected)
     return value["otherwise"]
 
 
@@ -240,7 +247,9 @@ def _check_complete(scale: Scale, parameters: Mapping[str, Any]) -> None:
     required = scale.experiment.system_schema["$defs"]["parameters"]["required"]
     for name in required:
         if name not in parameters:
-            where = f"{scale.experiment.file}: profiles.{scale.profile}"
-            raise InputError(
-                where, name, None, "a value: neither the experiment nor the profile sets it"
+            where = scale.experiment.source.where(("profiles", scale.profile))
+            expected = (
+                f"a value in `constants` or `factors`, of the experiment or of its profile "
+                f"{scale.profile}"
             )
+            raise InputError(where, name, MISSING, expected)

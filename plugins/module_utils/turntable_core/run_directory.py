@@ -61,8 +61,13 @@ class RunDirectory:
         return journal.read(self.journal_file)
 
     def create(self, new_plan: plan.Plan, manifest: Mapping[str, Any]) -> None:
-        """Writes manifest, then plan: a directory with a plan is a run."""
-        files.write_once(self.manifest_file, files.to_json(manifest))
+        """Writes manifest, then plan: a directory with a plan is a run.
+
+        A manifest without a plan was left by a play that was killed in between.
+        """
+        if self.exists:
+            raise TurntableError(f"{self.path}: is a run already; its files are written once")
+        files.replace(self.manifest_file, files.to_json(manifest))
         files.write_once(self.plan_file, files.to_json(plan.to_json(new_plan)))
 
     def continue_with(self, cells: Sequence[plan.Cell], rounds: int) -> plan.Plan:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from turntable_core.errors import InputError
+from turntable_core.errors import MISSING, InputError
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,4 @@ def _variable(hostvars: Mapping[str, Mapping[str, Any]], host: str, name: str) -
     try:
         return hostvars[host][name]
     except KeyError:
-        raise InputError(
-            f"inventory: host {host}", name, None, "a value: the variable is missing"
-        ) from None
+        raise InputError(f"inventory: host {host}", name, MISSING, "a value") from None

@@ -1,22 +1,16 @@
-"""The processes of a testbed: found by namespace and by argument, ended by process id.
-
-Some of them are its network rather than what runs on it: the hosts' sshds, and the controller's
-open ssh connections.
-"""
+"""The processes of a testbed: found by namespace and by argument, ended by process id."""
 
 from __future__ import annotations
 
 import os
-import re
 import select
 import signal
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from . import namespaces, sshd
+from . import namespaces
 from .errors import TestbedError
 
 # How long the kernel may take to end processes that got SIGKILL, at least.
@@ -30,18 +24,13 @@ class Process:
     pid: int
     namespace: str | None
     arguments: tuple[str, ...]
-    is_network: bool = False
 
     def __str__(self) -> str:
-        # A process that changes its title leaves the rest of its arguments empty.
-        command = " ".join(self.arguments).rstrip() or "?"
-        return f"{command} (pid {self.pid}, {self.namespace or 'outside'})"
+        return f"{' '.join(self.arguments) or '?'} (pid {self.pid}, {self.namespace or 'outside'})"
 
 
 def find(testbed: str) -> list[Process]:
-    """Everything in a namespace of `testbed`, run as `supervisor … --testbed <testbed> …`, or
-    holding an ssh connection to it open.
-    """
+    """Everything in a namespace of `testbed`, or run as `supervisor … --testbed <testbed> …`."""
     marked = {
         found.inode: found.name or f"{testbed}-{found.marker.host} (unnamed)"
         for found in namespaces.find()
@@ -54,33 +43,22 @@ def find(testbed: str) -> list[Process]:
             continue
         arguments = _arguments(entry)
         namespace = marked.get(namespaces.inode_of(entry / "ns/net"))
-        connection = _is_connection_to(arguments, testbed)
-        if namespace or connection or _is_supervisor_of(arguments, testbed):
-            pid = int(entry.name)
-            is_network = connection or sshd.program_of(pid) in sshd.PROGRAMS
-            processes.append(Process(pid, namespace, arguments, is_network))
+        if namespace or _is_supervisor_of(arguments, testbed):
+            processes.append(Process(int(entry.name), namespace, arguments))
     return processes
 
 
-def find_nodes(testbed: str) -> list[Process]:
-    """Those of `find` that are not the testbed's network."""
-    return [process for process in find(testbed) if not process.is_network]
-
-
-def end(
-    testbed: str, deadline_s: float, which: Callable[[str], list[Process]] = find
-) -> list[Process]:
+def end(testbed: str, deadline_s: float) -> list[Process]:
     """Ends all processes of `testbed` and those they start meanwhile; returns the ones that were
     there.
 
-    Each gets SIGTERM and until the deadline to end in order, then SIGKILL. which: `find` or
-    `find_nodes`.
+    Each gets SIGTERM and until the deadline to end in order, then SIGKILL.
     """
     ended: dict[int, Process] = {}
     polite_until = time.monotonic() + deadline_s
     give_up_at = polite_until + max(deadline_s, _KILL_DEADLINE_S)
     # A node may start another one just before it ends: look again until there is none.
-    while found := which(testbed):
+    while found := find(testbed):
         ended.update((process.pid, process) for process in found)
         now = time.monotonic()
         if now > give_up_at:
@@ -135,14 +113,6 @@ def _is_supervisor_of(arguments: tuple[str, ...], testbed: str) -> bool:
     if not arguments or Path(arguments[0]).name != "supervisor":
         return False
     return ("--testbed", testbed) in pairwise(arguments) or f"--testbed={testbed}" in arguments
-
-
-def _is_connection_to(arguments: tuple[str, ...], testbed: str) -> bool:
-    """An ssh that keeps a connection open calls itself `ssh: <its socket> [mux]`; the socket is in
-    turntable_ssh_dir.
-    """
-    pattern = rf"ssh: \S*/{re.escape(testbed)}/ssh/\S+ \[mux\]"
-    return bool(arguments) and re.fullmatch(pattern, arguments[0]) is not None
 
 
 def _ancestors(pid: int) -> set[int]:

@@ -15,6 +15,7 @@ from turntable_core.owner import Owner
 from turntable_core.plan import Iteration, Plan, Turn
 from turntable_core.requests import Batches, merged
 from turntable_core.testbed import Testbed
+from turntable_core.workload import workload_of
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,7 @@ class Context:
     @property
     def workload(self) -> dict:
         """The workload object of docs/architecture.md §4."""
-        parameters = self.parameters
-        names = ("records", "theta", "value_bytes", "clients", "operations", "seed")
-        return {
-            "name": parameters["workload"],
-            **{name: parameters[name] for name in names},
-            "round": self.turn.round,
-        }
+        return workload_of(self.parameters, self.turn.round)
 
     def window_ns(self) -> tuple[int, int]:
         """The measured window of the running iteration, CLOCK_REALTIME."""

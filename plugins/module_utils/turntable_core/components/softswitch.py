@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from turntable_core import switch_tables
 from turntable_core.components import Context
-from turntable_core.components.supervisor import spawn
+from turntable_core.components.supervisor import end, spawn
 from turntable_core.requests import Batches, Request
 
 NODE = "softswitch"
 
 
+def program_of(parameters: Mapping[str, Any]) -> str:
+    """The P4 program of a cell: the method's own."""
+    return parameters["method"]
+
+
 def start(context: Context) -> Batches:
-    """Loads the program of the plan's method; a run has one program at a time."""
+    """Loads the program of the turn's method; the switch has one program at a time."""
     switch = context.testbed.switch
     argv = [
         f"{switch.bin_dir}/softswitch",
         "--directory",
         switch.run_dir,
         "--program",
-        f"{switch.p4_dir}/{context.parameters['method']}.so",
+        f"{switch.p4_dir}/{program_of(context.parameters)}.so",
         "--name",
         NODE,
     ]
@@ -26,6 +34,12 @@ def start(context: Context) -> Batches:
         argv += ["--port", f"{host.switch_port}={host.switch_interface}"]
     argv += ["--cpu-port", f"{switch.cpu_port}={switch.cpu_interface}"]
     return {switch.name: [spawn(context, switch, NODE, argv)]}
+
+
+def change_program(context: Context) -> Batches:
+    """Ends the switch and starts it with the turn's program; tables and counters are empty then."""
+    ((host, spawning),) = start(context).items()
+    return {host: [end(NODE), *spawning]}
 
 
 def configure(context: Context) -> Batches:

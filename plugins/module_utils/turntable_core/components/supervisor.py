@@ -55,6 +55,11 @@ def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
     return Request(NODE, "spawn", args)
 
 
+def end(name: str) -> Request:
+    """Ends one node of a host."""
+    return Request(NODE, "stop", {"name": name})
+
+
 def clear(context: Context) -> Batches:
     """Ends every node of every host; the supervisors stay, and with them the lock."""
     return {host.name: [Request(NODE, "stop_all")] for host in context.testbed.hosts}

@@ -1,1 +1,0 @@
-"""Access to the hosts of a testbed over ssh: whose key is whose."""
