@@ -20,8 +20,12 @@ run_directory = None  # results/<experiment>/<run>; None takes the newest
 # %%
 from pathlib import Path
 
+import pandas as pd
+
 import turntable
 from turntable import plot, stats, tidy
+
+pd.set_option("display.max_colwidth", None)  # verdicts give their reasons
 
 newest = run_directory is None
 run = turntable.load_run(

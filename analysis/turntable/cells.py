@@ -22,6 +22,7 @@ LABEL_PARAMETERS = ("workload", "method", "servers")
 
 # Column of summary.csv -> what the columns of its predictions end with.
 RATIOS = {"normalized_throughput": "normalized", "imbalance_ratio": "imbalance"}
+NOT_MEASURED = "not measured"  # a gap of its own: nobody tried yet, or nothing came of it
 PUBLISHED = (*RATIOS, "aggregate_ops_per_s")
 
 
@@ -71,7 +72,7 @@ class Cell:
         if self.counted:
             return None
         if not any(round_.turn.measurements for round_ in self.rounds):
-            return "not measured"
+            return NOT_MEASURED
         return "incomplete" if all(round_.missing for round_ in self.rounds) else "invalid"
 
     def measured(self, column: str) -> Estimate | None:

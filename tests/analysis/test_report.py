@@ -217,3 +217,31 @@ def test_manifest_of_another_version_leaves_facts_out(run: Path) -> None:
     page = Page(load_run(run))
     assert "inventory digest" not in page.text
     assert "not comparable with a rack's" not in page.text
+
+
+def test_colours_follow_the_scheme_of_the_screen(run: Path) -> None:
+    recordings.drop_attempt(run, 2)  # with a hatched gap
+    page = Page(load_run(run))
+    svg = "".join(re.findall(r"<svg.*?</svg>", page.html, flags=re.DOTALL))
+    assert len(re.findall(r"var\(--\w+, #[0-9a-f]{6}\)", svg)) > 50
+    assert re.findall(r"[^, ] ?#[0-9a-f]{6}\b", re.sub(r"var\([^)]*\)", "", svg)) == []
+
+
+def test_many_cells(tmp_path: Path) -> None:
+    """Two workloads, three rounds: the mean of what summary.csv says of the rounds."""
+    page = Page(load_run(recordings.copy_run(tmp_path, recordings.ROUNDS)))
+    label = "workloada · nocache · 4 servers"
+    assert page.row(label)[4] == "3.56 ± 0.18"
+    assert page.row(label)[-1] == "3 of 3"
+    assert [page.row(label, nth)[1] for nth in (1, 2, 3)] == ["0", "1", "2"]
+    assert page.row("workloadc · nocache · 4 servers")[-1] == "3 of 3"
+    assert len(page.html) < 2_000_000
+
+
+def test_cell_that_was_not_reached(tmp_path: Path) -> None:
+    run = recordings.copy_run(tmp_path, recordings.ROUNDS)
+    recordings.write_journal(run, recordings.journal(run)[:12])  # workload A only
+    page = Page(load_run(run))
+    assert page.row("workloadc · nocache · 4 servers")[4] == "not measured"
+    assert "Not measured." in page.text
+    assert page.row("workloada · nocache · 4 servers")[-1] == "3 of 3"

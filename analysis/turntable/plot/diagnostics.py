@@ -30,7 +30,7 @@ def partitions(cell: Cell) -> Drawing:
         present = {p: load for p, load in loads.items() if load is not None}
         axes.bar(
             list(present), [load.mean for load in present.values()], 0.72,
-            yerr=_half_widths(present.values()), color=color, alpha=0.75,
+            yerr=_half_widths(present.values()) if cell.counted else None, color=color, alpha=0.75,
             error_kw={"ecolor": drawing.INK, "capsize": 2.5, "elinewidth": 1},
             label="measured" if cell.counted else f"measured ({cell.gap})",
         )  # fmt: skip
@@ -41,8 +41,8 @@ def partitions(cell: Cell) -> Drawing:
         drawing.hatch_gaps(axes, [p for p, load in loads.items() if load is None])
         _integer_ticks(axes, len(loads))
         axes.grid(visible=False, axis="x")
-        highest = max(load.mean for load in present.values()) if present else 1
-        axes.set_ylim(0, max(1.1, 1.08 * highest))
+        tops = [load.mean + (load.half_width or 0) for load in present.values()]
+        axes.set_ylim(0, min(2, max([1.1, *(1.08 * top for top in tops)])))
         axes.set_xlabel("partition (logical server)")
         axes.set_ylabel("load (bottleneck = 1)")
         drawing.title(
@@ -180,6 +180,8 @@ def _utilization(axes: Axes, cell: Cell, band: tuple[float, float] | None) -> No
         axes.axhspan(*band, color=drawing.GREEN, alpha=0.16, lw=0, label=_band_label(band))
     for index, round_ in enumerate(cell.rounds):
         points = _busy(cell, round_)
+        if not points:
+            continue
         values += points.values()
         aside = 0.1 * (index - (len(cell.rounds) - 1) / 2)  # rounds side by side
         axes.plot(

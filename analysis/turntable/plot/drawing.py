@@ -35,7 +35,7 @@ VARIABLES = {  # colour -> CSS variable of the page
     SKY: "sky",
 }  # fmt: skip
 
-WIDTH_IN = 11.2
+WIDTH_IN = 10.0  # text of 9 points is then still legible in a window of 800 pixels
 _MARGIN_LEFT_IN, _MARGIN_RIGHT_IN, _MARGIN_TOP_IN, _MARGIN_BOTTOM_IN = 0.75, 0.15, 0.42, 0.72
 
 STYLE = {
@@ -138,6 +138,8 @@ def hatch_gaps(axes: Axes, positions: Sequence[float], text: str = "missing") ->
             )  # fmt: skip
 
 
+# No wider than DejaVu Sans, by whose measures everything is placed.
+_FONTS = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
@@ -151,7 +153,9 @@ def _inline(svg: str, description: str) -> str:
     svg = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", svg)
     view_box = re.search(r'viewBox="[^"]+"', svg)[0]
     head = f'<svg {view_box} role="img" aria-label="{escape(description)}">'
-    body = svg[svg.index(">") + 1 :]
+    body = re.sub(r"'DejaVu Sans', [^;\"]*", _FONTS, svg[svg.index(">") + 1 :])
     for colour, variable in VARIABLES.items():
-        body = body.replace(f": {colour}", f": var(--{variable}, {colour})")
+        value = f"var(--{variable}, {colour})"
+        body = body.replace(f": {colour}", f": {value}")
+        body = body.replace(f'fill="{colour}"', f'style="fill: {value}"')  # inside hatches
     return head + re.sub(r"\n\s*\n+", "\n", body)

@@ -36,7 +36,7 @@ def latency(cells: Sequence[Cell]) -> Drawing | None:
         axes.set_xlabel("queueing latency in a saturated closed loop (µs, logarithmic)")
         axes.set_ylabel("share of operations (cumulative)")
         drawing.title(axes, "Queueing latency, merged histograms")
-        axes.legend(loc="upper left")
+        axes.legend(loc="lower right")
 
     medians = ", ".join(f"{cell.label} {merged.percentile(50):,.0f}" for cell, merged in curves)
     description = f"Cumulative distribution of the queueing latency. Medians in µs: {medians}"

@@ -8,13 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from turntable.cells import Cell
+from turntable.cells import NOT_MEASURED, Cell
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 
 _MARKS = (  # label, summary column, marker style
     ("prediction", {"marker": "D", "mfc": "white", "mec": drawing.MUTED, "ms": 7}),
-    ("trace-exact", {"marker": "|", "mec": drawing.INK, "ms": 15, "mew": 1.8}),
+    ("trace-exact", {"marker": "|", "mfc": "none", "mec": drawing.INK, "ms": 15, "mew": 1.8}),
     ("paper", {"marker": "s", "mfc": "none", "mec": drawing.VERMILION, "ms": 9, "mew": 1.5}),
 )
 
@@ -33,13 +33,13 @@ def throughput(cells: Sequence[Cell]) -> Drawing:
         _totals(total, cells)
         drawing.title(normalized, "Normalized throughput")
         drawing.title(imbalance, "Imbalance")
-        drawing.title(total, "Aggregate throughput" + (" (emulated)" if emulated else ""))
+        drawing.title(total, "Aggregate (emulated)" if emulated else "Aggregate throughput")
         normalized.set_xlabel("total / busiest server (ratio)")
         imbalance.set_xlabel("busiest / idlest server (ratio)")
         note = "kops/s; not comparable with a rack's" if emulated else "kops/s"
         total.set_xlabel(note)
         normalized.set_yticks(range(len(cells)), [cell.label for cell in cells])
-        normalized.set_ylim(len(cells) - 0.5, -0.5)
+        normalized.set_ylim(len(cells) - 0.4, -0.5)
         handles = {}
         for axes in (normalized, total):
             handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
@@ -78,7 +78,8 @@ def scaling(cells: Sequence[Cell]) -> Drawing | None:
         axes.set_xlabel("logical servers")
         axes.set_ylabel("normalized throughput (ratio)")
         drawing.title(axes, "Normalized throughput by number of servers")
-        axes.legend(loc="upper left", ncols=2)
+        axes.set_xlim(counts[0] * 0.85, counts[-1] * 1.18)
+        axes.legend(loc="upper left", ncols=len(groups))
 
     description = (
         f"Normalized throughput at {', '.join(map(str, counts))} servers, prediction and "
@@ -96,12 +97,20 @@ def _scaling_of(axes: Axes, name: str, cells: Sequence[Cell], aside: float) -> N
     measured = [
         (x, cell.measured("normalized_throughput")) for x, cell in zip(xs, cells, strict=True)
     ]
-    present = [(x * 2 ** (0.12 * aside), result) for x, result in measured if result]
+    present = [(x * 2 ** (0.05 * aside), result) for x, result in measured if result]
     axes.errorbar(
         [x for x, _ in present], [result.mean for _, result in present],
         yerr=[result.half_width or 0 for _, result in present], fmt="o", ms=5, color=color,
         capsize=3, label=f"{name}: measured",
     )  # fmt: skip
+    paper = [(x, cell.paper["normalized_throughput"]) for x, cell in zip(xs, cells, strict=True)]
+    published = [(x, value) for x, value in paper if value is not None]
+    if published:
+        first = not any(line.get_label() == "paper" for line in axes.lines)
+        label, style = _MARKS[2]
+        axes.plot(
+            *zip(*published, strict=True), ls="", label=label if first else "_nolegend_", **style
+        )
 
 
 def _ratios(axes: Axes, cells: Sequence[Cell], column: str, prediction: str) -> None:
@@ -162,7 +171,8 @@ def _totals(axes: Axes, cells: Sequence[Cell]) -> None:
 
 def _gap(axes: Axes, row: int, cell: Cell) -> None:
     """Says in words what is missing, below the row's marks."""
+    words = cell.gap if cell.gap == NOT_MEASURED else f"measured: {cell.gap or 'undefined'}"
     axes.text(
-        0.98, row + 0.34, f"measured: {cell.gap or 'undefined'}", ha="right", va="center", size=8,
+        0.98, row + 0.34, words, ha="right", va="center", size=8,
         style="italic", color=drawing.VERMILION, transform=axes.get_yaxis_transform(),
     )  # fmt: skip

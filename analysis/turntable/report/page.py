@@ -11,12 +11,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from turntable import plot
-from turntable.cells import Cell, Round
+from turntable.cells import NOT_MEASURED, Cell, Round
 from turntable.histograms import PERCENTILES
 from turntable.load import Run
 from turntable.plot import Drawing, stamp
 from turntable.report import provenance
 from turntable.stats import Estimate
+from turntable.summary import Row
 from turntable_core import files
 from turntable_core.journal import FAILED, Attempt
 
@@ -52,10 +53,10 @@ def render(run: Run) -> str:
         run=run,
         plan=run.plan,
         rounds=rounds,
-        several_rounds=run.plan.rounds > 1,
+        moved=any(_bottleneck_moved(round_.row) for _, round_ in rounds),
         ratios=RATIOS,
         verdict=_verdict(run, rounds),
-        counted=stamp.counted_rounds(run.cells),
+        counted=stamp.counted_rounds(run.cells).replace("95 %", "95\N{NO-BREAK SPACE}%"),
         figures=_figures(run.cells),
         latencies=[(cell, _latency_row(cell)) for cell in run.cells if cell.latency.values],
         percentiles=[name.replace("999", "99.9") for name in PERCENTILES],
@@ -86,6 +87,11 @@ def clock(nanoseconds: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(nanoseconds // 10**9))
 
 
+def _bottleneck_moved(row: Row) -> bool:
+    """Whether another partition than the rotation's bottleneck was the busiest."""
+    return row["busiest_partition"] not in (None, row["bottleneck_partition"])
+
+
 def _figures(cells: Sequence[Cell]) -> dict[str, Any]:
     def svg(drawing: Drawing | None) -> Markup:
         return Markup(drawing.svg() if drawing else "")
@@ -95,7 +101,12 @@ def _figures(cells: Sequence[Cell]) -> dict[str, Any]:
         "scaling": svg(plot.scaling(cells)),
         "latency": svg(plot.latency(cells)),
         "overhead": svg(plot.overhead(cells)),
-        "cells": [(svg(plot.partitions(cell)), svg(plot.iterations(cell))) for cell in cells],
+        "cells": [
+            []
+            if cell.gap == NOT_MEASURED
+            else [svg(plot.partitions(cell)), svg(plot.iterations(cell))]
+            for cell in cells
+        ],
     }
 
 
