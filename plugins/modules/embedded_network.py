@@ -18,7 +18,8 @@ description:
 options:
   state:
     description:
-      - V(present) converges the network and the directories.
+      - V(present) converges the network and the directories, after it has ended what supervisors
+        that live no more had started.
       - V(stopped) ends the processes in it and keeps the namespaces.
       - V(absent) ends the processes and removes everything that carries the testbed's id.
     type: str
@@ -73,6 +74,7 @@ steps:
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -105,6 +107,7 @@ def converge(module: AnsibleModule) -> dict:
     collisions_found = collisions.find(topology)
     if collisions_found:
         raise TestbedError("\n".join(collisions_found))
+    ended = end_processes(module, processes.find_abandoned)
     before = observe.observe(topology.testbed, list(topology.sysctls))
     desired = topology.desired()
     steps = plan(before, desired, topology.testbed)
@@ -116,7 +119,7 @@ def converge(module: AnsibleModule) -> dict:
             path.mkdir(mode=0o755, parents=True, exist_ok=True)
         after = observe.observe(topology.testbed, list(topology.sysctls))
         verify(after, desired, topology.testbed)
-    texts = [str(step) for step in steps] + [f"create directory {path}" for path in missing]
+    texts = ended + [str(step) for step in steps] + [f"create directory {path}" for path in missing]
     return report(texts, before, after)
 
 
@@ -162,12 +165,12 @@ def verify(after: State, desired: State, testbed: str) -> None:
         )
 
 
-def end_processes(module: AnsibleModule) -> list[str]:
+def end_processes(module: AnsibleModule, which: Callable = processes.find) -> list[str]:
     testbed = module.params["testbed"]
     if module.check_mode:
-        found = processes.find(testbed)
+        found = which(testbed)
     else:
-        found = processes.end(testbed, module.params["deadline_s"])
+        found = processes.end(testbed, module.params["deadline_s"], which)
     return [f"end {process}" for process in found]
 
 

@@ -35,11 +35,11 @@ bool is_held(const std::filesystem::path& path) {
   return !lock_at_once(file, LOCK_SH, path);
 }
 
-Json owner_in(const std::filesystem::path& path) {
+Json content_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Json owner = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return owner.is_object() ? owner : Json();  // not yet written
+  Json content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return content.is_object() ? content : Json();  // not yet written
 }
 
 }  // namespace
@@ -52,8 +52,12 @@ std::optional<HostLock> HostLock::try_take(const std::filesystem::path& director
   return HostLock(std::move(file));
 }
 
-void HostLock::write_owner(const Json& owner) const {
-  const std::string text = owner.dump();
+Json HostLock::read() const {
+  return content_of("/proc/self/fd/" + std::to_string(file_.get()));
+}
+
+void HostLock::write(const Json& content) const {
+  const std::string text = content.dump();
   const bool written =
       ::ftruncate(file_.get(), 0) == 0 &&
       ::pwrite(file_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
@@ -63,7 +67,7 @@ void HostLock::write_owner(const Json& owner) const {
 Json holder_of(const std::filesystem::path& directory) {
   const std::filesystem::path path = lock_file(directory);
   if (!is_held(path)) return {{"held", false}};
-  Json holder = {{"held", true}, {"answers", false}, {"owner", owner_in(path)}};
+  Json holder = {{"held", true}, {"answers", false}, {"owner", content_of(path)}};
   try {
     ControlClient::CallOptions options;
     options.deadline = Deadline::after_seconds(kPingDeadlineS);

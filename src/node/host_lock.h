@@ -20,7 +20,10 @@ class HostLock {
   // Held until every process that inherited this descriptor has closed it.
   int fd() const { return file_.get(); }
 
-  void write_owner(const nlohmann::json& owner) const;
+  // What the file says from now on: the owner, or after the end of a run that somebody else ended
+  // by force {"dismissed": OWNER}.
+  void write(const nlohmann::json& content) const;
+  nlohmann::json read() const;  // null when nothing was written
 
  private:
   explicit HostLock(UniqueFd file) : file_(std::move(file)) {}

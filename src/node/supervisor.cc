@@ -98,7 +98,7 @@ Deadline stop_deadline(const Json& args) {
 
 // The lock, marked as ours, of a directory in which nothing of an earlier supervisor runs any more.
 HostLock take_over(HostLock lock, const SupervisorOptions& options) {
-  lock.write_owner(options.owner);
+  lock.write(options.owner);
   const Deadline deadline = Deadline::after_seconds(kLeftoverDeadlineS);
   for (const auto& text : end_leftovers(options.identity, options.directory, deadline))
     std::cerr << "supervisor: ended what an earlier one had left: " << text << std::endl;
@@ -143,8 +143,7 @@ Supervisor::Supervisor(SupervisorOptions options, HostLock lock)
   server_.on("list", [this](const Json&) { return list(); });
   server_.on("stop_all",
              [this](const Json& args) { return to_json(keeper_.stop_all(stop_deadline(args))); });
-  server_.on("shutdown",
-             [this](const Json& args) { return to_json(keeper_.end_all(stop_deadline(args))); });
+  server_.on("shutdown", [this](const Json& args) { return shutdown(args); });
   // A `spawn` in progress ends with its node.
   server_.on_shutdown([this] { keeper_.end_all(Deadline::after_seconds(kStopDeadlineS)); });
   server_.set_state("serving");
@@ -163,6 +162,14 @@ Json Supervisor::ping() const {
   answer["lease_left_ms"] = std::llround(keeper_.lease_remaining_s() * 1e3);
   answer["renewals"] = renewals_.load();
   return answer;
+}
+
+// With "dismiss" the owner, who does not know of it, cannot have the host back
+// (supervisor_main.cc).
+Json Supervisor::shutdown(const Json& args) {
+  const Deadline deadline = stop_deadline(args);
+  if (args.value("dismiss", Json(false)) == true) lock_.write({{"dismissed", options_.owner}});
+  return to_json(keeper_.end_all(deadline));
 }
 
 Json Supervisor::spawn(const Json& args) {

@@ -34,6 +34,7 @@ class Supervisor {
   using Json = nlohmann::json;
 
   Json ping() const;
+  Json shutdown(const Json& args);
   Json spawn(const Json& args);
   Json stop(const Json& args);
   Json renew(const Json& args);

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-enum ExitStatus { kOk = 0, kInUse = 3 };
+enum ExitStatus { kOk = 0, kInUse = 3, kDismissed = 4 };
 
 constexpr double kReadyDeadlineS = 10;
 
@@ -48,9 +48,16 @@ int answer_in_use(const SupervisorOptions& options, const Json& holder) {
   return kInUse;
 }
 
+bool was_dismissed(const SupervisorOptions& options, const HostLock& lock) {
+  const Json before = lock.read();
+  return options.owner.is_object() && before.is_object() &&
+         before.value("dismissed", Json()) == options.owner;
+}
+
 int serve(const SupervisorOptions& options, bool in_background) {
   while (true) {
     if (auto lock = HostLock::try_take(options.directory)) {
+      if (was_dismissed(options, *lock)) return kDismissed;
       if (in_background) {
         run_in_background(options, std::move(*lock));
       } else {

@@ -16,7 +16,8 @@ using testing::is_running;
 using testing::run_program;
 using testing::ScratchDirectory;
 
-constexpr int kInUse = 3;  // exit status of a supervisor that finds another one
+constexpr int kInUse = 3;      // exit status of a supervisor that finds another one
+constexpr int kDismissed = 4;  // and of one whose owner was sent away
 
 class SupervisorTest : public ::testing::Test {
  protected:
@@ -390,6 +391,16 @@ TEST_F(SupervisorTest, LeaseOfAnotherOwnerIsNotRenewedNorItsNodesReached) {
   EXPECT_NE(error["message"].get<std::string>().find("alice"), std::string::npos) << error;
   EXPECT_TRUE(is_running(node));
   EXPECT_EQ(nodectl(shutdown, lease_of("alice")).status, 0);
+}
+
+TEST_F(SupervisorTest, DismissedOwnerCannotComeBack) {
+  const Json alice = {{"user", "alice"}};
+  ASSERT_EQ(start_supervisor("60", alice).status, 0);
+  ASSERT_EQ(ask("supervisor", "shutdown", {{"dismiss", true}})["ok"], true);
+  EXPECT_EQ(start_supervisor("60", alice).status, kDismissed);
+  ASSERT_EQ(start_supervisor("60", {{"user", "bob"}}).status, 0) << "others can";
+  ASSERT_EQ(ask("supervisor", "shutdown")["ok"], true);
+  EXPECT_EQ(start_supervisor("60", alice).status, 0) << "and after them she can";
 }
 
 TEST_F(SupervisorTest, HolderIsShownWithoutStartingAnything) {

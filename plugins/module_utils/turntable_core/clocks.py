@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import dataclass
 
-from turntable_core.connections import Command, HostConnections, Outcome
+from turntable_core.connections import HostConnections, Outcome
 from turntable_core.errors import PhaseError
-from turntable_core.testbed import Host, Testbed
+from turntable_core.node_calls import nodectl
+from turntable_core.requests import Request
+from turntable_core.testbed import Testbed
 
 # A twelfth of start_lead_ms (120 ms) of the shipped experiments.
 LARGEST_OFFSET_MS = 10.0
 _DEADLINE_S = 30.0
-_PING = json.dumps([{"node": "supervisor", "command": "ping", "args": {}}]).encode()
+_PING = Request("supervisor", "ping")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Offset:
 
 def check(connections: HostConnections, testbed: Testbed) -> None:
     """Raises PhaseError `environment` for hosts whose clock is certainly off by too much."""
-    commands = [Command(host.name, _line(host), _PING) for host in testbed.hosts]
+    commands = [nodectl(host, [_PING], _DEADLINE_S) for host in testbed.hosts]
     outcomes = connections.run(commands, _DEADLINE_S)
     wrong = []
     for host, outcome in outcomes.items():
@@ -57,17 +58,6 @@ def offset_of(outcome: Outcome) -> Offset:
     return Offset(
         (realtime_ns - outcome.ended_at_ns) / 1e6, (realtime_ns - outcome.began_at_ns) / 1e6
     )
-
-
-def _line(host: Host) -> str:
-    argv = [
-        f"{host.bin_dir}/nodectl",
-        "--directory",
-        host.run_dir,
-        "--deadline",
-        f"{_DEADLINE_S:g}",
-    ]
-    return shlex.join(host.prioritized(argv))
 
 
 def _explain(host: str, offset_ms: float) -> str:

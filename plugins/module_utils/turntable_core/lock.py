@@ -14,21 +14,30 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from ansible.utils.display import Display
+
 from turntable_core import clocks
 from turntable_core.components import supervisor
 from turntable_core.connections import Command, HostConnections, Outcome
 from turntable_core.errors import PhaseError
-from turntable_core.node_calls import NodeCalls
+from turntable_core.node_calls import NodeCalls, nodectl
 from turntable_core.owner import Owner, describe
+from turntable_core.requests import Request
 from turntable_core.testbed import Host, Testbed
 
-# Exit status of a supervisor that finds another one (src/node/supervisor_main.cc).
+# Exit status of a supervisor that finds another one, and of one whose owner somebody sent away
+# (src/node/supervisor_main.cc).
 _IN_USE = 3
+_DISMISSED = 4
+# Exit status of a shell that does not find the program.
+_NO_PROGRAM = 127
 # For a command through a connection, on a machine that is busy.
 _COMMAND_S = 30.0
 # A supervisor whose lease has run out gives its nodes 5 s to end in order, then kills them.
 _ENDING_S = 15.0
 _INTERVAL_S = 0.2
+
+_display = Display()
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,24 @@ def acquire(connections: HostConnections, testbed: Testbed, owner: Owner) -> Non
         raise
 
 
+def wait_until_free(connections: HostConnections, testbed: Testbed) -> None:
+    """Returns when no run has the testbed; takes nothing. Raises PhaseError like `acquire`."""
+    dead = _Patience(testbed)
+    while holders := _holders(connections, testbed):
+        dead.wait_for(holders)
+
+
+def dismiss(connections: HostConnections, testbed: Testbed) -> bool:
+    """Ends the run that has the testbed, whoever it is, and keeps it from coming back.
+
+    Whether there was one.
+    """
+    request = Request(supervisor.NODE, "shutdown", {"dismiss": True})
+    commands = [nodectl(host, [request], _COMMAND_S) for host in testbed.hosts]
+    outcomes = connections.run(commands, _COMMAND_S)  # those that do not answer have no run
+    return any(outcome.status == 0 for outcome in outcomes.values())
+
+
 def release(connections: HostConnections, testbed: Testbed, owner: Owner) -> None:
     """Ends nodes and supervisors of `owner`, where there are any; others' are left alone."""
     with suppress(PhaseError):  # those not ours, or gone: their lease is not renewed any more
@@ -104,6 +131,21 @@ def _start(
         dead.wait_for(refused)
 
 
+def _holders(connections: HostConnections, testbed: Testbed) -> dict[str, Holder]:
+    """Hosts that cannot be reached, or lack the program, have no supervisor."""
+    outcomes = _run(connections, supervisor.holder_lines(testbed))
+    known = {
+        host: outcome
+        for host, outcome in outcomes.items()
+        if outcome.failure != "unreachable" and outcome.status != _NO_PROGRAM
+    }
+    failed = [outcome for outcome in known.values() if outcome.status != 0]
+    if failed:
+        raise PhaseError("environment", "\n".join(map(_explain_unknown, failed)))
+    holders = {host: read_holder(outcome.stdout) for host, outcome in known.items()}
+    return {host: holder for host, holder in holders.items() if holder is not None}
+
+
 def _run(connections: HostConnections, lines: Mapping[str, str]) -> dict[str, Outcome]:
     commands = [Command(host, line) for host, line in lines.items()]
     return connections.run(commands, _COMMAND_S)
@@ -113,7 +155,7 @@ def _refused(outcomes: Mapping[str, Outcome]) -> dict[str, Holder]:
     """Host -> who has it. Raises PhaseError when a supervisor failed for another reason."""
     failed = [outcome for outcome in outcomes.values() if outcome.status not in (0, _IN_USE)]
     if failed:
-        raise PhaseError("environment", "\n".join(map(_explain, failed)))
+        raise PhaseError("environment", "\n".join(dict.fromkeys(map(_explain, failed))))
     holders = {
         host: read_holder(outcome.stdout)
         for host, outcome in outcomes.items()
@@ -137,6 +179,8 @@ class _Patience:
         """
         now = time.monotonic()
         for host, holder in holders.items():
+            if not self._first:
+                _display.display(_waiting(self._testbed.id, holder))
             first = self._first.setdefault(host, holder)
             limit = self._limits.setdefault(host, now + holder.lease_left_s + _ENDING_S)
             if first.pid is None and holder.pid is not None:
@@ -148,6 +192,14 @@ class _Patience:
             elif now > limit:
                 raise PhaseError("environment", _does_not_end(host, holder))
         time.sleep(_INTERVAL_S)  # waits: interval of a probe with a deadline
+
+
+def _waiting(testbed: str, holder: Holder) -> str:
+    """To whoever has to wait a few seconds, and wonders why."""
+    return (
+        f"testbed {testbed!r} belongs to {describe(holder.owner)}: waiting for a sign of life, or "
+        f"for the end of its lease in {holder.lease_left_s:.1f} s"
+    )
 
 
 def in_use(testbed: str, holder: Holder) -> str:
@@ -178,12 +230,24 @@ def _does_not_end(host: str, holder: Holder) -> str:
 
 
 def _explain(outcome: Outcome) -> str:
-    text = (
+    if outcome.status == _DISMISSED:
+        return "this run was ended with playbooks/stop.yml (or testbed_down.yml) -e force=true"
+    return (
+        f"host {outcome.host}: the supervisor cannot be started: {_text(outcome)}. Is the testbed "
+        "up (playbooks/testbed_up.yml) and built (make build)?"
+    )
+
+
+def _explain_unknown(outcome: Outcome) -> str:
+    return (
+        f"host {outcome.host}: whether a run uses it cannot be found out: {_text(outcome)}. Build "
+        "what belongs to this checkout (make build)"
+    )
+
+
+def _text(outcome: Outcome) -> str:
+    return (
         outcome.message
         or outcome.stderr.decode(errors="replace").strip()
         or f"status {outcome.status}"
-    )
-    return (
-        f"host {outcome.host}: the supervisor cannot be started: {text}. Is the testbed up "
-        "(playbooks/testbed_up.yml) and built (make build)?"
     )

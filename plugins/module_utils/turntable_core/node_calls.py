@@ -25,6 +25,16 @@ _CLASS_OF_CODE = {"timeout": "timeout", "unavailable": "node_lost", "full": "env
 Answers = dict[str, list[dict[str, Any]]]
 
 
+def nodectl(host: Host, requests: list[Request], deadline_s: float, *options: str) -> Command:
+    """The command by which a host's nodes are asked; its output is a list of answers."""
+    argv = [
+        *(f"{host.bin_dir}/nodectl", "--directory", host.run_dir),
+        *("--deadline", f"{deadline_s:g}", *options),
+    ]
+    stdin = json.dumps([asdict(request) for request in requests]).encode()
+    return Command(host.name, shlex.join(host.prioritized(argv)), stdin)
+
+
 class NodeCalls:
     """Requests to the nodes of a testbed that `owner` holds; refused once another run has it."""
 
@@ -64,20 +74,8 @@ class NodeCalls:
         )
 
     def _command(self, name: str, requests: list[Request], deadline_s: float) -> Command:
-        host = self._hosts[name]
-        argv = [
-            f"{host.bin_dir}/nodectl",
-            "--directory",
-            host.run_dir,
-            "--deadline",
-            f"{deadline_s:g}",
-            "--lease",
-            f"{self._lease_s:g}",
-            "--owner",
-            self._owner.text(),
-        ]
-        stdin = json.dumps([asdict(request) for request in requests]).encode()
-        return Command(name, shlex.join(host.prioritized(argv)), stdin)
+        lease = ["--lease", f"{self._lease_s:g}", "--owner", self._owner.text()]
+        return nodectl(self._hosts[name], requests, deadline_s, *lease)
 
     def _renewals(self, busy: set[str]) -> list[Command]:
         renew = [Request("supervisor", "renew", {"lease_s": self._lease_s})]

@@ -1,11 +1,17 @@
-"""The processes of a testbed: found by namespace and by argument, ended by process id."""
+"""The processes of a testbed, ended by process id.
+
+They are found by their namespace, by their environment (src/node/node_keeper.h) and, supervisors,
+by their arguments.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,18 +25,25 @@ _KILL_DEADLINE_S = 5.0
 
 @dataclass(frozen=True)
 class Process:
-    """A process of the testbed; `namespace` is None if only its arguments name the testbed."""
+    """A process of the testbed.
+
+    namespace: None if only its arguments or its environment name the testbed.
+    run_dir: of the supervisor under which it was started, None if it was started otherwise.
+    """
 
     pid: int
     namespace: str | None
     arguments: tuple[str, ...]
+    run_dir: Path | None
 
     def __str__(self) -> str:
         return f"{' '.join(self.arguments) or '?'} (pid {self.pid}, {self.namespace or 'outside'})"
 
 
 def find(testbed: str) -> list[Process]:
-    """Everything in a namespace of `testbed`, or run as `supervisor … --testbed <testbed> …`."""
+    """Everything in a namespace of `testbed`, started by one of its supervisors, or run as
+    `supervisor … --testbed <testbed> …`.
+    """
     marked = {
         found.inode: found.name or f"{testbed}-{found.marker.host} (unnamed)"
         for found in namespaces.find()
@@ -43,22 +56,35 @@ def find(testbed: str) -> list[Process]:
             continue
         arguments = _arguments(entry)
         namespace = marked.get(namespaces.inode_of(entry / "ns/net"))
-        if namespace or _is_supervisor_of(arguments, testbed):
-            processes.append(Process(int(entry.name), namespace, arguments))
+        run_dir = _run_directory(entry, testbed)
+        if namespace or run_dir or _is_supervisor_of(arguments, testbed):
+            processes.append(Process(int(entry.name), namespace, arguments, run_dir))
     return processes
 
 
-def end(testbed: str, deadline_s: float) -> list[Process]:
-    """Ends all processes of `testbed` and those they start meanwhile; returns the ones that were
+def find_abandoned(testbed: str) -> list[Process]:
+    """What a supervisor had started that lives no more."""
+    return [
+        process
+        for process in find(testbed)
+        if process.run_dir and not _has_supervisor(process.run_dir)
+    ]
+
+
+def end(
+    testbed: str, deadline_s: float, which: Callable[[str], list[Process]] = find
+) -> list[Process]:
+    """Ends the processes of `testbed` and those they start meanwhile; returns the ones that were
     there.
 
-    Each gets SIGTERM and until the deadline to end in order, then SIGKILL.
+    which: `find` for all of them, or `find_abandoned`. Each gets SIGTERM and until the deadline to
+    end in order, then SIGKILL.
     """
     ended: dict[int, Process] = {}
     polite_until = time.monotonic() + deadline_s
     give_up_at = polite_until + max(deadline_s, _KILL_DEADLINE_S)
     # A node may start another one just before it ends: look again until there is none.
-    while found := find(testbed):
+    while found := which(testbed):
         ended.update((process.pid, process) for process in found)
         now = time.monotonic()
         if now > give_up_at:
@@ -107,6 +133,31 @@ def _arguments(entry: Path) -> tuple[str, ...]:
         return tuple(entry.joinpath("cmdline").read_text(errors="replace").split("\0")[:-1])
     except OSError:
         return ()
+
+
+def _run_directory(entry: Path, testbed: str) -> Path | None:
+    """Of a process whose environment says that a supervisor of `testbed` started it."""
+    try:
+        words = entry.joinpath("environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    if f"TURNTABLE_TESTBED={testbed}".encode() not in words:
+        return None
+    prefix = b"TURNTABLE_RUN_DIR="
+    found = [word.removeprefix(prefix) for word in words if word.startswith(prefix)]
+    return Path(os.fsdecode(found[0])) if found else Path("/")  # none: of an older version
+
+
+def _has_supervisor(run_dir: Path) -> bool:
+    """A supervisor holds its lock as long as it lives (src/node/host_lock.h)."""
+    try:
+        with (run_dir / "supervisor.lock").open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
 
 
 def _is_supervisor_of(arguments: tuple[str, ...], testbed: str) -> bool:

@@ -45,6 +45,16 @@ def command_lines(testbed: Testbed, owner: Owner, hosts: Iterable[Host]) -> dict
     }
 
 
+def holder_lines(testbed: Testbed) -> dict[str, str]:
+    """Host -> the shell command that tells who has it (src/node/host_lock.h)."""
+    return {
+        host.name: shlex.join(
+            [f"{host.bin_dir}/supervisor", "--directory", host.run_dir, "--holder"]
+        )
+        for host in testbed.hosts
+    }
+
+
 def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
     """Starts a node at its supervisor's priority; answered once the node itself answers `ping`."""
     args = {

@@ -1,0 +1,28 @@
+"""Leaves a testbed to the run that has it: for playbooks that change one.
+
+    require_free_testbed: {force: false}
+
+Waits for a lease that runs out, because its playbook was killed, and fails with the owner's name
+when it is being renewed. With force that run is ended, and cannot come back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from turntable_core import lock
+from turntable_core.run_action import RunAction
+from turntable_core.testbed import read_testbed
+
+
+class ActionModule(RunAction):
+    ARGUMENTS: ClassVar = {"force": {"type": "bool", "default": False}}
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if self._task.check_mode:  # nothing will be changed
+            return {"changed": False}
+        testbed = read_testbed(task_vars["hostvars"], task_vars["groups"])
+        connections = self.connections(task_vars)
+        dismissed = arguments["force"] and lock.dismiss(connections, testbed)
+        lock.wait_until_free(connections, testbed)
+        return {"changed": dismissed}

@@ -1,0 +1,57 @@
+"""A run directory has one playbook at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from turntable_core import claim
+from turntable_core.errors import TurntableError
+from turntable_core.owner import Owner, new_owner
+
+
+@pytest.fixture
+def playbook() -> Iterator[subprocess.Popen]:
+    """Another process of this machine."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def owner(pid: int) -> Owner:
+    return replace(new_owner("r1", "tiny"), pid=pid, since_ns=time.time_ns())
+
+
+def test_run_of_a_living_playbook_is_refused(tmp_path: Path, playbook: subprocess.Popen) -> None:
+    claim.claim(tmp_path, owner(playbook.pid))
+    mine = owner(os.getpid())
+    with pytest.raises(TurntableError, match=rf"being continued by .*playbook {playbook.pid} on"):
+        claim.claim(tmp_path, mine)
+    playbook.kill()
+    playbook.wait()
+    claim.claim(tmp_path, mine)
+    assert claim.owner_of(tmp_path) == mine
+    claim.drop(tmp_path)
+    assert claim.owner_of(tmp_path) is None
+
+
+def test_number_that_went_to_another_process_is_no_owner(
+    tmp_path: Path, playbook: subprocess.Popen
+) -> None:
+    hour_ns = 3600 * 10**9
+    claim.claim(tmp_path, replace(owner(playbook.pid), since_ns=time.time_ns() - hour_ns))
+    claim.claim(tmp_path, owner(os.getpid()))
+
+
+def test_of_another_controller_nothing_is_known(tmp_path: Path) -> None:
+    claim.claim(tmp_path, replace(owner(2**22 + 1), controller="lab2"))
+    with pytest.raises(TurntableError, match=r"on lab2.*remove .*owner\.json"):
+        claim.claim(tmp_path, owner(os.getpid()))
