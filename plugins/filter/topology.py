@@ -1,4 +1,4 @@
-"""Filter that turns inventory variables into the topology of an embedded testbed."""
+"""Filters that turn inventory variables into what the embedded_network module takes."""
 
 from __future__ import annotations
 
@@ -37,6 +37,23 @@ def embedded_topology(
     }
 
 
+def embedded_sshds(
+    hostvars: Mapping[str, Mapping[str, Any]], hosts: list[str]
+) -> list[dict[str, Any]]:
+    """`sshd.servers` of the embedded_network module; hosts are given by inventory name."""
+    return [
+        {
+            "host": name,
+            "namespace": hostvars[name]["turntable_namespace"],
+            "address": hostvars[name]["turntable_control_address"],
+            "port": int(hostvars[name].get("ansible_port", 22)),
+            "user": hostvars[name].get("ansible_user", "root"),
+            "directory": f"{hostvars[name]['turntable_run_dir']}/sshd",
+        }
+        for name in hosts
+    ]
+
+
 def _control(name: str, host: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": name,
@@ -61,4 +78,4 @@ class FilterModule:
     """Ansible's hook."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"embedded_topology": embedded_topology}
+        return {"embedded_topology": embedded_topology, "embedded_sshds": embedded_sshds}

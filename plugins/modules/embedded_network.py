@@ -20,7 +20,7 @@ options:
     description:
       - V(present) converges the network and the directories, after it has ended what supervisors
         that live no more had started.
-      - V(stopped) ends the processes in it and keeps the namespaces.
+      - V(stopped) ends the processes in it and keeps the network, sshds included.
       - V(absent) ends the processes and removes everything that carries the testbed's id.
     type: str
     choices: [present, stopped, absent]
@@ -38,6 +38,20 @@ options:
     type: list
     elements: path
     default: []
+  sshd:
+    description:
+      - Gives each host an sshd on the control network; see module_utils/turntable_testbed/sshd.py.
+    type: dict
+    suboptions:
+      authorized_key:
+        description: File with the public key that may log in.
+        type: path
+        required: true
+      servers:
+        description: Per host the keys host, namespace, address, port, user and directory.
+        type: list
+        elements: dict
+        required: true
   deadline_s:
     description: How long processes may take to end in order before they are killed.
     type: float
@@ -70,6 +84,10 @@ steps:
   returned: always
   type: list
   elements: str
+host_keys:
+  description: Public keys of the hosts' sshds, by host.
+  returned: with O(sshd), unless in check mode
+  type: dict
 """
 
 import os
@@ -86,6 +104,7 @@ try:
         namespaces,
         observe,
         processes,
+        sshd,
     )
     from ansible.module_utils.turntable_testbed.apply import Kernel
     from ansible.module_utils.turntable_testbed.errors import TestbedError
@@ -120,18 +139,30 @@ def converge(module: AnsibleModule) -> dict:
         after = observe.observe(topology.testbed, list(topology.sysctls))
         verify(after, desired, topology.testbed)
     texts = ended + [str(step) for step in steps] + [f"create directory {path}" for path in missing]
-    return report(texts, before, after)
+    servers = ssh_servers(module)
+    if servers:
+        key = Path(module.params["sshd"]["authorized_key"])
+        texts += sshd.converge(servers, key, module.check_mode)
+    result = report(texts, before, after)
+    if servers and not module.check_mode:
+        result["host_keys"] = {server.host: server.public_key() for server in servers}
+    return result
+
+
+def ssh_servers(module: AnsibleModule) -> list[sshd.Server]:
+    parameters = module.params["sshd"] or {"servers": []}
+    return [sshd.Server.from_dict(server) for server in parameters["servers"]]
 
 
 def stop(module: AnsibleModule) -> dict:
     """state=stopped."""
-    return report(end_processes(module), {}, {})
+    return report(end_processes(module, processes.find_nodes), {}, {})
 
 
 def remove(module: AnsibleModule) -> dict:
     """state=absent."""
     testbed = module.params["testbed"]
-    texts = end_processes(module)
+    texts = end_processes(module, processes.find)
     before = observe.observe(testbed, [])
     stale = unbound_names(testbed)
     steps = [Step("remove_namespace", name) for name in before]
@@ -165,7 +196,9 @@ def verify(after: State, desired: State, testbed: str) -> None:
         )
 
 
-def end_processes(module: AnsibleModule, which: Callable = processes.find) -> list[str]:
+def end_processes(
+    module: AnsibleModule, which: Callable[[str], list[processes.Process]]
+) -> list[str]:
     testbed = module.params["testbed"]
     if module.check_mode:
         found = which(testbed)
@@ -211,6 +244,13 @@ def main() -> None:
             "testbed": {"type": "str", "required": True},
             "topology": {"type": "dict"},
             "directories": {"type": "list", "elements": "path", "default": []},
+            "sshd": {
+                "type": "dict",
+                "options": {
+                    "authorized_key": {"type": "path", "required": True, "no_log": False},
+                    "servers": {"type": "list", "elements": "dict", "required": True},
+                },
+            },
             "deadline_s": {"type": "float", "default": 10.0},
         },
         required_if=[("state", "present", ["topology"])],

@@ -66,7 +66,12 @@ class Running:
     DEADLINE_S = 900
 
     def __init__(
-        self, name: str, results: Path, extra_vars: dict[str, object], check: bool = False
+        self,
+        name: str,
+        results: Path,
+        extra_vars: dict[str, object],
+        inventory: str = "embedded",
+        check: bool = False,
     ) -> None:
         variables = json.dumps(TESTBED | {"turntable_results_dir": str(results)} | extra_vars)
         program = Path(sys.executable).with_name("ansible-playbook")
@@ -76,6 +81,7 @@ class Running:
             [
                 str(program),
                 f"playbooks/{name}.yml",
+                f"-iinventories/{inventory}",
                 "-e",
                 variables,
                 *(["--check"] if check else []),
@@ -107,8 +113,10 @@ class Running:
 
 
 @contextmanager
-def started(name: str, results: Path, **extra_vars: object) -> Iterator[Running]:
-    running = Running(name, results, extra_vars)
+def started(
+    name: str, results: Path, inventory: str = "embedded", **extra_vars: object
+) -> Iterator[Running]:
+    running = Running(name, results, extra_vars, inventory)
     try:
         yield running
     except BaseException:
@@ -116,8 +124,14 @@ def started(name: str, results: Path, **extra_vars: object) -> Iterator[Running]
         raise
 
 
-def playbook(name: str, results: Path, check: bool = False, **extra_vars: object) -> Finished:
-    return Running(name, results, extra_vars, check).finished()
+def playbook(
+    name: str,
+    results: Path,
+    inventory: str = "embedded",
+    check: bool = False,
+    **extra_vars: object,
+) -> Finished:
+    return Running(name, results, extra_vars, inventory, check).finished()
 
 
 def pid_of_node(host: str, node: str) -> int:
@@ -129,14 +143,18 @@ def pid_of_node(host: str, node: str) -> int:
     return next(row["pid"] for row in answer["result"]["nodes"] if row["name"] == node)
 
 
-@pytest.fixture(scope="session")
-def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The directory for results of a testbed that is up."""
+def require_root_and_programs() -> None:
     if os.geteuid() != 0:
         pytest.skip("end-to-end tests make network namespaces: run them as root")
     missing = [name for name in PROGRAMS if not (BUILD / name).exists()]
     if missing:
         pytest.skip(f"{BUILD} lacks {', '.join(missing)}: run `make build` first")
+
+
+@pytest.fixture(scope="session")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory for results of a testbed that is up."""
+    require_root_and_programs()
     results = tmp_path_factory.mktemp("results")
     up = playbook("testbed_up", results)
     assert up.status == 0, up.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,26 @@ def test_a_host_that_cannot_be_reached(
     outcome = connections.run([Command(host, "true"), Command("a", "true")], 20)[host]
     assert (outcome.failure, outcome.status) == ("unreachable", None)
     assert message in outcome.message
+
+
+def test_commands_run_as_another_user_where_the_inventory_says_so(tmp_path: Path) -> None:
+    # Stands for sudo: notes what it is asked for, and runs the shell behind its options.
+    sudo = tmp_path / "sudo"
+    sudo.write_text(
+        f'#!/bin/sh\necho "$*" >>{tmp_path}/asked\n'
+        'while [ "$1" != /bin/sh ]; do shift; done\nexec "$@"\n'
+    )
+    sudo.chmod(stat.S_IRWXU)
+    host = {
+        "inventory_hostname": "a",
+        "ansible_connection": "local",
+        "ansible_become": True,
+        "ansible_become_exe": str(sudo),
+    }
+    hostvars = {"a": host, "b": host | {"inventory_hostname": "b", "ansible_become": "false"}}
+    connections = HostConnections(PlayContext(), hostvars)
+    outcomes = connections.run([Command("a", "cat", b"text"), Command("b", "cat", b"more")], 10)
+    assert (outcomes["a"].status, outcomes["a"].stdout) == (0, b"text"), outcomes["a"]
+    assert outcomes["b"].stdout == b"more"
+    (asked,) = (tmp_path / "asked").read_text().splitlines()
+    assert "-u root" in asked and "cat" in asked

@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.loader import become_loader, connection_loader
 
 
@@ -110,7 +111,7 @@ class HostConnections:
             raise AnsibleError(f"host {host}: there is no connection plugin {kind!r}")
         connection.set_options(var_options=_options("connection", connection, variables))
         connection._shell.set_options(var_options=_options("shell", connection._shell, variables))
-        if variables.get("ansible_become"):
+        if boolean(variables.get("ansible_become", False)):
             become = become_loader.get(variables.get("ansible_become_method", "sudo"))
             become.set_options(var_options=_options("become", become, variables))
             connection.set_become_plugin(become)

@@ -1,13 +1,15 @@
 """The processes of a testbed, ended by process id.
 
-They are found by their namespace, by their environment (src/node/node_keeper.h) and, supervisors,
-by their arguments.
+They are found by their namespace, by their environment (src/node/node_keeper.h) and, supervisors
+and ssh connections, by their arguments. Some of them are its network rather than what runs on it:
+the hosts' sshds, and the controller's open ssh connections.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import select
 import signal
 import time
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from . import namespaces
+from . import namespaces, sshd
 from .errors import TestbedError
 
 # How long the kernel may take to end processes that got SIGKILL, at least.
@@ -35,14 +37,17 @@ class Process:
     namespace: str | None
     arguments: tuple[str, ...]
     run_dir: Path | None
+    is_network: bool = False
 
     def __str__(self) -> str:
-        return f"{' '.join(self.arguments) or '?'} (pid {self.pid}, {self.namespace or 'outside'})"
+        # A process that changes its title leaves the rest of its arguments empty.
+        command = " ".join(self.arguments).rstrip() or "?"
+        return f"{command} (pid {self.pid}, {self.namespace or 'outside'})"
 
 
 def find(testbed: str) -> list[Process]:
-    """Everything in a namespace of `testbed`, started by one of its supervisors, or run as
-    `supervisor … --testbed <testbed> …`.
+    """Everything in a namespace of `testbed`, started by one of its supervisors, run as
+    `supervisor … --testbed <testbed> …`, or holding an ssh connection to it open.
     """
     marked = {
         found.inode: found.name or f"{testbed}-{found.marker.host} (unnamed)"
@@ -57,16 +62,24 @@ def find(testbed: str) -> list[Process]:
         arguments = _arguments(entry)
         namespace = marked.get(namespaces.inode_of(entry / "ns/net"))
         run_dir = _run_directory(entry, testbed)
-        if namespace or run_dir or _is_supervisor_of(arguments, testbed):
-            processes.append(Process(int(entry.name), namespace, arguments, run_dir))
+        connection = _is_connection_to(arguments, testbed)
+        if namespace or run_dir or connection or _is_supervisor_of(arguments, testbed):
+            pid = int(entry.name)
+            is_network = connection or sshd.program_of(pid) in sshd.PROGRAMS
+            processes.append(Process(pid, namespace, arguments, run_dir, is_network))
     return processes
+
+
+def find_nodes(testbed: str) -> list[Process]:
+    """Those of `find` that are not the testbed's network."""
+    return [process for process in find(testbed) if not process.is_network]
 
 
 def find_abandoned(testbed: str) -> list[Process]:
     """What a supervisor had started that lives no more."""
     return [
         process
-        for process in find(testbed)
+        for process in find_nodes(testbed)
         if process.run_dir and not _has_supervisor(process.run_dir)
     ]
 
@@ -77,8 +90,8 @@ def end(
     """Ends the processes of `testbed` and those they start meanwhile; returns the ones that were
     there.
 
-    which: `find` for all of them, or `find_abandoned`. Each gets SIGTERM and until the deadline to
-    end in order, then SIGKILL.
+    which: `find` for all of them, `find_nodes` or `find_abandoned`. Each gets SIGTERM and until the
+    deadline to end in order, then SIGKILL.
     """
     ended: dict[int, Process] = {}
     polite_until = time.monotonic() + deadline_s
@@ -164,6 +177,14 @@ def _is_supervisor_of(arguments: tuple[str, ...], testbed: str) -> bool:
     if not arguments or Path(arguments[0]).name != "supervisor":
         return False
     return ("--testbed", testbed) in pairwise(arguments) or f"--testbed={testbed}" in arguments
+
+
+def _is_connection_to(arguments: tuple[str, ...], testbed: str) -> bool:
+    """An ssh that keeps a connection open calls itself `ssh: <its socket> [mux]`; the socket is in
+    turntable_ssh_dir.
+    """
+    pattern = rf"ssh: \S*/{re.escape(testbed)}/ssh/\S+ \[mux\]"
+    return bool(arguments) and re.fullmatch(pattern, arguments[0]) is not None
 
 
 def _ancestors(pid: int) -> set[int]:

@@ -1,0 +1,87 @@
+"""Programs of the controller's build and their copies on hosts."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from turntable_core.errors import TurntableError
+from turntable_core.files import digest_of_file
+
+
+def digests_of_build(source: Path, names: Iterable[str]) -> dict[str, str]:
+    """Name -> SHA-256 of the files of `source`; an error names those that are missing."""
+    missing = [name for name in names if not (source / name).is_file()]
+    if missing:
+        raise TurntableError(
+            f"{source}: no {', '.join(missing)}; expected the programs to be built. Run: make build"
+        )
+    return {name: digest_of_file(source / name) for name in names}
+
+
+def digest_command(directory: str, names: Iterable[str]) -> str:
+    """A shell command that prints the digests of those files that exist; see parse_digests."""
+    files = shlex.join(names)
+    return f"cd {shlex.quote(directory)} 2>/dev/null && sha256sum -- {files} 2>/dev/null; true"
+
+
+def parse_digests(output: str) -> dict[str, str]:
+    """Name -> SHA-256 from sha256sum's output."""
+    pairs = (line.split(None, 1) for line in output.splitlines())
+    return {pair[1].lstrip("*"): pair[0] for pair in pairs if len(pair) == 2}
+
+
+def install_command(staged: str, directory: str, names: Iterable[str]) -> str:
+    """A shell command that gives `directory` the files of `staged`.
+
+    Each takes its name at once, whole: a program that runs meanwhile keeps the old file.
+    """
+    there = shlex.quote(directory)
+    steps = [f"mkdir -p -- {there}"]
+    for name in names:
+        source, target = shlex.quote(f"{staged}/{name}"), shlex.quote(name)
+        steps.append(f"install -m 0755 -- {source} {there}/.{target}.new.$$")
+        steps.append(f"mv -f -- {there}/.{target}.new.$$ {there}/{target}")
+    return " && ".join(steps)
+
+
+def libraries_command(directory: str, names: Iterable[str]) -> str:
+    """A shell command that prints which shared libraries the files need; see missing_libraries."""
+    # Files that are no programs have none; ldd says so with a status of its own.
+    return f"cd {shlex.quote(directory)} && LC_ALL=C ldd {shlex.join('./' + n for n in names)} 2>&1"
+
+
+def missing_libraries(output: str) -> list[str]:
+    """What the loader did not find, in ldd's words: `librocksdb.so.7.8`, or a version of a library
+    that is there (``libc.so.6: version `GLIBC_2.38'``).
+    """
+    missing = re.findall(r"^\s*(\S+) => not found", output, re.MULTILINE)
+    versions = re.findall(r"/([^/\s]+: version `[^']+') not found", output)
+    return list(dict.fromkeys(missing + versions))
+
+
+def package_of(library: str, program: Path) -> str | None:
+    """The Debian package that gives the controller `library`, which `program` needs; None if
+    unknown.
+    """
+    listing = _output(["ldd", str(program)])
+    found = re.search(rf"^\s*{re.escape(library)} => (/\S+)", listing, re.MULTILINE)
+    if not found:
+        return None
+    # Packages name files by the path they had before /lib became a link to /usr/lib, or after.
+    path = Path(found.group(1)).resolve()
+    for candidate in (found.group(1), str(path), str(path).removeprefix("/usr")):
+        owner = _output(["dpkg-query", "--search", candidate])
+        if owner:
+            return owner.split(":", 1)[0]
+    return None
+
+
+def _output(argv: list[str]) -> str:
+    try:
+        return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""

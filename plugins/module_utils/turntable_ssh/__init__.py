@@ -1,0 +1,1 @@
+"""Access to the hosts of a testbed over ssh: whose key is whose."""
