@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turntable.measurement import Measurement
-from turntable.raw import read_answers
+from turntable.raw import COLLECT, RawAnswer, read_answers
 from turntable.seconds import Second, read_seconds
 from turntable_core import journal
 from turntable_core.errors import TurntableError
@@ -153,29 +153,32 @@ def _load_turn(
             continue
         measurements.append(_measurement(turn, attempt, answers))
         clients = [
-            answer["result"]
+            answer.result
             for answer in answers
-            if (answer["node"], answer["command"]) == ("kvclient", "stats")
+            if (answer.node, answer.command) == ("kvclient", "stats")
         ]
         seconds[attempt.iteration] = read_seconds(clients)
     failed = sum(attempt.key in keys and attempt.status == journal.FAILED for attempt in attempts)
     return TurnData(turn, tuple(measurements), failed, seconds, tuple(damage))
 
 
-def _measurement(
-    turn: Turn, attempt: journal.Attempt, answers: list[Mapping[str, Any]]
-) -> Measurement:
+def _measurement(turn: Turn, attempt: journal.Attempt, answers: list[RawAnswer]) -> Measurement:
     partitions = turn.iterations[attempt.iteration].partitions
     return read_answers(answers, attempt.iteration, tuple(partitions), attempt.overhead_s)
 
 
-def _answers(run: RunDirectory, attempt: journal.Attempt) -> list[Mapping[str, Any]]:
+def _answers(run: RunDirectory, attempt: journal.Attempt) -> list[RawAnswer]:
     """Of all hosts, from files that are what the journal recorded."""
-    return [
-        answer
+    contents = [
+        _read_checked(run, f"{attempt.directory}/{name}", digest)
         for name, digest in attempt.files.items()
         if name != "iteration.json"
-        for answer in _read_checked(run, f"{attempt.directory}/{name}", digest)["answers"]
+    ]
+    return [
+        # Files without a phase are of before `begin` was kept.
+        RawAnswer(content["host"], content.get("phase", COLLECT), **answer)
+        for content in contents
+        for answer in content["answers"]
     ]
 
 

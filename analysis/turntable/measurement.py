@@ -1,5 +1,8 @@
-"""What one successful attempt measured, whatever the layout of its raw files (turntable.load reads
+"""What one successful attempt measured, whatever the layout of its raw files (turntable.raw reads
 those).
+
+None is what the raw files do not say: they are of an older version, or the system does not count
+it.
 """
 
 from __future__ import annotations
@@ -33,6 +36,9 @@ class LogicalServer:
     ops_per_s: float  # in the measured window
     busy_share: float  # of the measured window
     socket_drops: int
+    served_total: int | None = None  # the whole iteration's answers
+    forgiven_us: float | None = None  # capacity lost while the worker waited for a processor
+    blocked_us: float | None = None  # ... and while its store held it up
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,23 @@ class SwitchPartition:
 
 
 @dataclass(frozen=True)
+class Punctuality:
+    """How late threads of one kind were; the worst of them."""
+
+    late_max_us: float | None = None  # something waited for the thread so long
+    wait_share: float | None = None  # of the time, ready but without a processor
+
+
+@dataclass(frozen=True)
+class HostLoad:
+    """What a host's kernel counted from the begin of the measurement to its end."""
+
+    host: str
+    steal_share: float  # of its processors' time, taken by the hypervisor
+    nic_drops: int  # packets its interfaces lost
+
+
+@dataclass(frozen=True)
 class Measurement:
     iteration: int
     partitions: tuple[int, ...]  # bottleneck first, then the rotated one
@@ -52,11 +75,18 @@ class Measurement:
     servers: tuple[LogicalServer, ...]
     switch: Mapping[int, SwitchPartition]
     retries: int
+    unanswered: int  # when the drain ended
     in_flight_at_stop: int
     client_socket_drops: int
     start_lateness_us: float  # of the latest client
     errors: Mapping[str, int]  # what must not happen at all, by name, where it did
     overhead_s: float | None
+    end_lateness_us: float | None = None  # of the client that closed its window last
+    client_threads: Punctuality = Punctuality()
+    switch_thread: Punctuality = Punctuality()
+    switch_drops: Mapping[str, int] | None = None  # by reason, where there were any
+    hosts: tuple[HostLoad, ...] | None = None
+    contradictions: tuple[str, ...] | None = None  # between counters of one client machine
 
     def rates(self, partition: int) -> Rates:
         client = self.clients[partition]
@@ -69,3 +99,7 @@ class Measurement:
     @property
     def busier(self) -> LogicalServer:
         return max(self.servers, key=lambda server: server.ops_per_s)
+
+    @property
+    def requests_total(self) -> int:
+        return sum(client.requests_total for client in self.clients.values())

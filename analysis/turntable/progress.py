@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import Any
 
 from turntable.load import load_run, read_measurement
+from turntable.rules import utilization
 from turntable.summary import summarize
-from turntable.verdict import utilization
 from turntable_core import journal
 from turntable_core.journal import Attempt
 from turntable_core.plan import Iteration, Plan, Turn

@@ -6,13 +6,34 @@ The only place that knows their names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from turntable.measurement import ClientPartition, LogicalServer, Measurement, SwitchPartition
+from turntable.bookkeeping import contradictions
+from turntable.measurement import (
+    ClientPartition,
+    HostLoad,
+    LogicalServer,
+    Measurement,
+    Punctuality,
+    SwitchPartition,
+)
 from turntable_core.switch_tables import ANSWERS, REQUESTS
 
-Answer = Mapping[str, Any]
+BEGIN, COLLECT = "begin", "collect"
+
+
+@dataclass(frozen=True)
+class RawAnswer:
+    """What a node of `host` answered to `command` in a phase of the attempt."""
+
+    host: str
+    phase: str
+    node: str
+    command: str
+    result: Mapping[str, Any]
+
 
 # What must not happen at all: each of these counts is an error of the system under test.
 _CLIENT_ERRORS = (
@@ -22,15 +43,17 @@ _CLIENT_ERRORS = (
     "wrong_values",
     "send_errors",
     "receive_errors",
-    "unanswered",
 )
 _SERVER_ERRORS = ("malformed", "misrouted", "store_errors", "send_errors", "receive_errors")
 
 
 def read_answers(
-    answers: Sequence[Answer], iteration: int, partitions: tuple[int, ...], overhead_s: float | None
+    answers: Sequence[RawAnswer],
+    iteration: int,
+    partitions: tuple[int, ...],
+    overhead_s: float | None,
 ) -> Measurement:
-    """answers: {"node", "command", "result"} of every host in one attempt."""
+    """answers: of every host, in all phases of one attempt."""
     clients = _results(answers, "kvclient", "stats")
     servers = _results(answers, "kvserver", "stats")
     rows = [(row, stats["window_ns"]) for stats in servers for row in stats["logical_servers"]]
@@ -42,21 +65,29 @@ def read_answers(
         servers=tuple(_server(row, window_ns) for row, window_ns in rows),
         switch=_switch(answers, partitions),
         retries=sum(client["retries"] for client in clients),
+        unanswered=sum(client["unanswered"] for client in clients),
         in_flight_at_stop=sum(client["in_flight_at_stop"] for client in clients),
         client_socket_drops=sum(client["socket_drops"] for client in clients),
         start_lateness_us=max(client["start_late_max_us"] for client in clients),
         errors=_errors("client", clients, _CLIENT_ERRORS)
         | _errors("server", [row for row, _ in rows], _SERVER_ERRORS),
         overhead_s=overhead_s,
+        end_lateness_us=_largest(clients, "window_late_us"),
+        client_threads=_client_threads(clients),
+        switch_thread=_switch_thread(answers),
+        switch_drops=_switch_drops(answers),
+        hosts=_hosts(answers),
+        contradictions=tuple(
+            f"{answer.host}: {text}"
+            for answer in answers
+            if (answer.node, answer.command) == ("kvclient", "stats")
+            for text in contradictions(answer.result)
+        ),
     )
 
 
-def _results(answers: Iterable[Answer], node: str, command: str) -> list[Mapping[str, Any]]:
-    return [
-        answer["result"]
-        for answer in answers
-        if (answer["node"], answer["command"]) == (node, command)
-    ]
+def _results(answers: Iterable[RawAnswer], node: str, command: str) -> list[Mapping[str, Any]]:
+    return [answer.result for answer in answers if (answer.node, answer.command) == (node, command)]
 
 
 def _client_partition(clients: Sequence[Mapping[str, Any]], partition: int) -> ClientPartition:
@@ -85,6 +116,92 @@ def _server(row: Mapping[str, Any], window_ns: int) -> LogicalServer:
         ops_per_s=row["served_in_window"] * 1e9 / window_ns,
         busy_share=row["busy_in_window_ns"] / window_ns,
         socket_drops=row["socket_drops"],
+        served_total=row["served_total"],
+        forgiven_us=row["forgiven_us"],
+        blocked_us=row["blocked_us"],
+    )
+
+
+def _client_threads(clients: Sequence[Mapping[str, Any]]) -> Punctuality:
+    waits = [
+        thread["wait_ns"] / thread["measured_ns"]
+        for client in clients
+        for thread in client["threads"]
+        if thread.get("wait_ns") is not None and thread["measured_ns"]
+    ]
+    return Punctuality(_largest(clients, "read_late_max_us"), max(waits, default=None))
+
+
+def _largest(clients: Sequence[Mapping[str, Any]], field: str) -> float | None:
+    """Of all threads; None if one does not have it."""
+    values = [thread.get(field) for client in clients for thread in client["threads"]]
+    return None if None in values else max(values)
+
+
+def _switch_thread(answers: Iterable[RawAnswer]) -> Punctuality:
+    for info in _results(answers, "softswitch", "info"):
+        thread = info.get("pipeline_thread") or {}
+        # Without elapsed_ns the counts are those since the switch started: no measurement's.
+        if elapsed_ns := thread.get("elapsed_ns"):
+            wait_ns = thread["wait_ns"]
+            return Punctuality(
+                thread["late_max_ns"] / 1e3, None if wait_ns is None else wait_ns / elapsed_ns
+            )
+    return Punctuality()
+
+
+def _switch_drops(answers: Iterable[RawAnswer]) -> dict[str, int] | None:
+    stats = _results(answers, "softswitch", "port_stats")
+    if not stats:
+        return None
+    counts: dict[str, int] = {}
+    for port in (port for result in stats for port in result["ports"]):
+        for reason, count in port["drops"].items():
+            counts[reason] = counts.get(reason, 0) + count
+    return {reason: count for reason, count in counts.items() if count}
+
+
+# Of /proc/stat: together all of a processor's time.
+_PROCESSOR_TIMES = (
+    "user_ns",
+    "nice_ns",
+    "system_ns",
+    "idle_ns",
+    "iowait_ns",
+    "irq_ns",
+    "softirq_ns",
+    "steal_ns",
+)
+_NIC_DROPS = ("rx_errors", "rx_drops", "rx_overruns", "tx_errors", "tx_drops", "tx_overruns")
+
+
+def _hosts(answers: Sequence[RawAnswer]) -> tuple[HostLoad, ...] | None:
+    """What the hosts' counters grew by from the begin of the measurement to its end."""
+    stats: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for answer in answers:
+        if (answer.node, answer.command) == ("supervisor", "host_stats"):
+            stats.setdefault(answer.host, {})[answer.phase] = answer.result
+    if not stats:
+        return None
+    return tuple(_host_load(host, both[BEGIN], both[COLLECT]) for host, both in stats.items())
+
+
+def _host_load(host: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> HostLoad:
+    grown = {name: after[name] - before[name] for name in _PROCESSOR_TIMES}
+    whole = sum(grown.values())
+    return HostLoad(
+        host,
+        steal_share=grown["steal_ns"] / whole if whole else 0.0,
+        nic_drops=_nic_drops(after) - _nic_drops(before),
+    )
+
+
+def _nic_drops(stats: Mapping[str, Any]) -> int:
+    return sum(
+        interface[name]
+        for interface in stats["interfaces"]
+        if interface["name"] != "lo"
+        for name in _NIC_DROPS
     )
 
 
@@ -94,7 +211,7 @@ def _errors(who: str, rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -
     return {name: count for name, count in counts.items() if count}
 
 
-def _switch(answers: Iterable[Answer], partitions: Iterable[int]) -> dict[int, SwitchPartition]:
+def _switch(answers: Iterable[RawAnswer], partitions: Iterable[int]) -> dict[int, SwitchPartition]:
     requests, replies = (_packets(answers, table) for table in (REQUESTS, ANSWERS))
     return {
         partition: SwitchPartition(requests[partition], replies[partition])
@@ -102,7 +219,7 @@ def _switch(answers: Iterable[Answer], partitions: Iterable[int]) -> dict[int, S
     }
 
 
-def _packets(answers: Iterable[Answer], table: str) -> dict[int, int]:
+def _packets(answers: Iterable[RawAnswer], table: str) -> dict[int, int]:
     """Packets by partition, of a table with one range of slots per partition."""
     (counters,) = (
         result["counters"]

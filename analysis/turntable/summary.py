@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from turntable.histograms import PERCENTILES, merge
@@ -49,6 +50,7 @@ COLUMNS = (
     "verdict",
     # Columns are only ever added, at the end: readers may go by position.
     *ABSOLUTE_COLUMNS,
+    "not_checked",
 )
 
 Row = dict[str, Any]
@@ -80,12 +82,13 @@ def verdict_of(run: Run, turn: TurnData) -> Verdict:
     )
     if run.fidelity_class == UNKNOWN:
         reason = "manifest.json cannot be read: nothing says whether the testbed was emulated"
-        verdict = Verdict((*verdict.reasons, reason))
-    return Verdict((*verdict.reasons, *turn.damage))
+        verdict = replace(verdict, reasons=(*verdict.reasons, reason))
+    return replace(verdict, reasons=(*verdict.reasons, *turn.damage))
 
 
 def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
     parameters, measurements, prediction = turn.parameters, turn.measurements, turn.prediction
+    verdict = verdict_of(run, turn)
     return {
         "experiment": run.plan.experiment,
         "profile": run.plan.profile,
@@ -107,7 +110,8 @@ def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
         "retries": sum(measurement.retries for measurement in measurements)
         if measurements
         else None,
-        "verdict": str(verdict_of(run, turn)),
+        "verdict": str(verdict),
+        "not_checked": ", ".join(verdict.not_checked),
     }
 
 
@@ -123,9 +127,12 @@ def placements(measurements: Sequence[Measurement]) -> list[Placement]:
 
 def _throughput(turn: TurnData) -> Row:
     bottleneck = {"bottleneck_partition": turn.prediction.bottleneck}
+    missing = dict.fromkeys((*THROUGHPUT_COLUMNS, *ABSOLUTE_COLUMNS)) | bottleneck
     if not turn.complete:
-        return dict.fromkeys((*THROUGHPUT_COLUMNS, *ABSOLUTE_COLUMNS)) | bottleneck
+        return missing
     result = aggregate(turn.prediction.bottleneck, placements(turn.measurements))
+    if result.total == 0:  # nothing was answered: no measurement of a throughput
+        return missing
     return {
         "aggregate_ops_per_s": result.total,
         "switch_ops_per_s": result.switch,

@@ -19,9 +19,10 @@ class Column:
     head: str
     key: str
     form: str  # of a number; ">" for a text at the right, empty for one at the left
+    measured: bool = False  # a gap where the verdict is not valid
 
     def text(self, row: Mapping[str, Any]) -> str:
-        value = row[self.key]
+        value = None if self.measured and row["verdict"] != "valid" else row[self.key]
         if value is None:
             return MISSING
         return format(value, self.form) if self.form else str(value).partition(":")[0]
@@ -36,12 +37,12 @@ COLUMNS = (
     Column("normalized throughput", "pred.", "predicted_normalized", ".2f"),
     Column("normalized throughput", "trace", "trace_normalized", ".2f"),
     Column("normalized throughput", "paper", "paper_normalized", ".2f"),
-    Column("normalized throughput", "measured", "normalized_throughput", ".2f"),
+    Column("normalized throughput", "measured", "normalized_throughput", ".2f", measured=True),
     Column("imbalance", "pred.", "predicted_imbalance", ".3f"),
     Column("imbalance", "trace", "trace_imbalance", ".3f"),
     Column("imbalance", "paper", "paper_imbalance", ".3f"),
-    Column("imbalance", "measured", "imbalance_ratio", ".3f"),
-    Column("aggregate", "ops/s", "aggregate_ops_per_s", ",.0f"),
+    Column("imbalance", "measured", "imbalance_ratio", ".3f", measured=True),
+    Column("aggregate", "ops/s", "aggregate_ops_per_s", ",.0f", measured=True),
     Column("", "verdict", "verdict", ""),
 )
 
@@ -69,7 +70,7 @@ def render(cells: Sequence[Cell], overhead_s: float | None, directory: str) -> s
     facts = (first["experiment"], f"profile {first['profile']}")
     title = ", ".join([*facts, f"fidelity class {first['fidelity_class']}"])
     lines = [title, "", *_rounds(rows), "", *_across_rounds(cells)]
-    lines += [*_reasons(rows), *_notes(first, overhead_s)]
+    lines += [*_reasons(rows), *_not_checked(rows), *_notes(first, overhead_s)]
     return "\n".join([*lines, f"Results: {directory}"])
 
 
@@ -147,6 +148,20 @@ def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             text = f"{cell}, round {row['round']}: {row['verdict']}"
             lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
     return [*lines, ""] if lines else []
+
+
+def _not_checked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Once each, whatever the cell: it is a matter of the versions of the run's programs."""
+    rules = dict.fromkeys(row["not_checked"] for row in rows if row["not_checked"])
+    return [
+        line
+        for names in rules
+        for line in textwrap.wrap(
+            f"Not checked, for this run has no data or no bound for it: {names}",
+            WIDTH,
+            subsequent_indent="  ",
+        )
+    ]
 
 
 def _notes(first: Mapping[str, Any], overhead_s: float | None) -> list[str]:

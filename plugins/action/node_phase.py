@@ -4,7 +4,8 @@ node_phase:
   components: [kvserver, kvclient]   # turntable_core/components/
   verb: prepare                      # a function of each of them
   deadline: prepare                  # one of the experiment's deadlines, or `measure`
-  save_to: DIR                       # optional: a file per host with its nodes' answers
+  save_to: DIR                       # optional: a file per host with its nodes' answers,
+                                     # HOST.json of the verb collect, HOST.VERB.json of others
   at: {run: DIR, cell: ID, round: 0, iteration: 3}
 
 The verb `begin` needs the common start instant: it is `start_lead_ms` from now, and is returned as
@@ -46,7 +47,7 @@ class ActionModule(RunAction):
         deadline_s = _deadline_s(arguments["deadline"], context)
         answers = self.node_calls(context, task_vars).send(batches, deadline_s)
         if arguments["save_to"]:
-            _save(Path(arguments["save_to"]), batches, answers)
+            _save(Path(arguments["save_to"]), arguments["verb"], batches, answers)
         return result
 
 
@@ -65,13 +66,14 @@ def _deadline_s(name: str, context: Context) -> float:
     return running_s + 2 * deadlines["command"]
 
 
-def _save(directory: Path, batches: Batches, answers: Answers) -> None:
+def _save(directory: Path, verb: str, batches: Batches, answers: Answers) -> None:
+    suffix = ".json" if verb == "collect" else f".{verb}.json"
     for host, requests in batches.items():
         items = [
             {"node": request.node, "command": request.command, "result": result}
             for request, result in zip(requests, answers[host], strict=True)
         ]
         files.write_once(
-            directory / f"{host}.json",
-            files.to_json({"format": RAW_FORMAT, "host": host, "answers": items}),
+            directory / f"{host}{suffix}",
+            files.to_json({"format": RAW_FORMAT, "host": host, "phase": verb, "answers": items}),
         )

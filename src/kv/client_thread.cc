@@ -83,6 +83,7 @@ void ClientThread::run() {
     now = monotonic_ns();
     advance_phase(now);
     if (count < 0) ++statistics_.receive_errors;
+    if (count > 0 && phase_ == Phase::kMeasure) note_lateness();
     for (int i = 0; i < count; ++i) handle(received_.at(static_cast<std::size_t>(i)), now);
     retry_late(now);
     flush();
@@ -96,17 +97,28 @@ bool ClientThread::finished() const noexcept {
          (outstanding_ == 0 || monotonic_ns() >= schedule_.drain_until_ns);
 }
 
-void ClientThread::advance_phase(std::int64_t now_ns) noexcept {
+void ClientThread::advance_phase(std::int64_t now_ns) {
   if (phase_ == Phase::kWarmUp && now_ns >= schedule_.window_from_ns) {
     phase_ = Phase::kMeasure;
     window_opened_ns_ = now_ns;
+    scheduling_before_ = scheduling_of_this_thread();
   }
   if (phase_ == Phase::kMeasure && now_ns >= schedule_.window_until_ns) {
     phase_ = Phase::kDrain;
     timing_.measured_ns = now_ns - window_opened_ns_;
     timing_.window_lateness_ns = now_ns - schedule_.window_until_ns;
+    if (const auto scheduling = scheduling_of_this_thread(); scheduling && scheduling_before_)
+      timing_.scheduling = *scheduling - *scheduling_before_;
     statistics_.in_flight_at_stop = static_cast<std::int64_t>(outstanding_);
   }
+}
+
+// Of the oldest datagram of the batch, by the kernel's stamp.
+void ClientThread::note_lateness() noexcept {
+  const auto oldest = received_.at(0);
+  if (!oldest.has_stamp) return;
+  timing_.read_lateness_max_ns =
+      std::max(timing_.read_lateness_max_ns, realtime_ns() - oldest.received_ns);
 }
 
 std::int64_t ClientThread::next_event_ns() const noexcept {

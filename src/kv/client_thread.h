@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -84,7 +85,8 @@ class ClientThread {
 
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   bool finished() const noexcept;
-  void advance_phase(std::int64_t now_ns) noexcept;
+  void note_lateness() noexcept;
+  void advance_phase(std::int64_t now_ns);
   std::int64_t next_event_ns() const noexcept;
   void wait_until(std::int64_t at_ns, bool for_answers) noexcept;
 
@@ -108,6 +110,7 @@ class ClientThread {
   Schedule schedule_{};
   Phase phase_ = Phase::kWarmUp;
   std::int64_t window_opened_ns_ = 0;
+  std::optional<SchedulingTimes> scheduling_before_;  // when the window opened
   std::vector<Client> clients_;
   TimeoutQueue waiting_;
   std::size_t outstanding_ = 0;

@@ -39,6 +39,20 @@ Json second_row(std::size_t number, const std::vector<unsigned>& partitions,
   return {{"second", number}, {"retries", second.retries}, {"partitions", std::move(rows)}};
 }
 
+Json thread_row(const ThreadTiming& thread) {
+  Json row = {{"measured_ns", thread.measured_ns},
+              {"start_late_us", us(thread.start_lateness_ns)},
+              {"window_late_us", us(thread.window_lateness_ns)},
+              {"read_late_max_us", us(thread.read_lateness_max_ns)},
+              {"run_ns", nullptr},
+              {"wait_ns", nullptr}};
+  if (thread.scheduling) {
+    row["run_ns"] = thread.scheduling->run_ns;
+    row["wait_ns"] = thread.scheduling->wait_ns;
+  }
+  return row;
+}
+
 std::string iteration_id(const std::vector<unsigned>& partitions) {
   std::string id = "server";
   for (const unsigned partition : partitions) id += "-" + std::to_string(partition);
@@ -69,9 +83,7 @@ void add_threads(Json& out, std::span<const ThreadTiming> threads) {
   for (const ThreadTiming& thread : threads) {
     measured_ns += static_cast<double>(thread.measured_ns) / static_cast<double>(threads.size());
     latest_ns = std::max(latest_ns, thread.start_lateness_ns);
-    rows.push_back({{"measured_ns", thread.measured_ns},
-                    {"start_late_us", us(thread.start_lateness_ns)},
-                    {"window_late_us", us(thread.window_lateness_ns)}});
+    rows.push_back(thread_row(thread));
   }
   out["window_ns"] = measured_ns;
   out["start_late_max_us"] = us(latest_ns);

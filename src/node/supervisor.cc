@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "node/control_client.h"
+#include "node/host_stats.h"
 #include "node/leftovers.h"
 #include "node/log_tail.h"
 #include "node/unix_socket.h"
@@ -141,6 +142,7 @@ Supervisor::Supervisor(SupervisorOptions options, HostLock lock)
   server_.on("stop", [this](const Json& args) { return stop(args); });
   server_.on("renew", [this](const Json& args) { return renew(args); });
   server_.on("list", [this](const Json&) { return list(); });
+  server_.on("host_stats", [](const Json&) { return host_stats(); });
   server_.on("stop_all",
              [this](const Json& args) { return to_json(keeper_.stop_all(stop_deadline(args))); });
   server_.on("shutdown", [this](const Json& args) { return shutdown(args); });

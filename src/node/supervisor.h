@@ -1,5 +1,5 @@
 // The supervisor's commands (docs/architecture.md §2): spawn, list, stop, stop_all, renew,
-// shutdown.
+// host_stats, shutdown.
 #pragma once
 
 #include <atomic>

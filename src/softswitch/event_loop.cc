@@ -19,17 +19,18 @@ EventLoop::EventLoop(const PortTable& ports, FramePool& pool, Pipeline& pipeline
       pool_(pool),
       pipeline_(pipeline),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      events_(ports.all().size() + 1) {
+      events_(ports.all().size() + 2) {
   if (!epoll_) throw errno_error("cannot create an epoll instance");
   receive_frames_.reserve(kBatch);
   watch(tasks_.fd(), nullptr);
+  watch(lateness_.fd(), &lateness_);
   for (const auto& port : ports_.all()) watch(port->fd(), port.get());
 }
 
-void EventLoop::watch(int fd, Port* port) {
+void EventLoop::watch(int fd, void* source) {
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = port;
+  event.data.ptr = source;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
     throw errno_error("cannot watch a port");
 }
@@ -38,8 +39,12 @@ void EventLoop::run() {
   while (!stopping_) {
     const int ready = wait();
     for (int i = 0; i < ready; ++i) {
-      if (auto* port = static_cast<Port*>(events_[static_cast<std::size_t>(i)].data.ptr))
-        receive_from(*port);
+      void* const source = events_[static_cast<std::size_t>(i)].data.ptr;
+      if (source == &lateness_) {
+        lateness_.tick();
+      } else if (source != nullptr) {
+        receive_from(*static_cast<Port*>(source));
+      }
     }
     pipeline_.flush();
     tasks_.run_pending();

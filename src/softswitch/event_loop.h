@@ -10,6 +10,7 @@
 #include "common/task_queue.h"
 #include "common/unique_fd.h"
 #include "softswitch/frame_pool.h"
+#include "softswitch/lateness_probe.h"
 #include "softswitch/pipeline.h"
 #include "softswitch/port.h"
 
@@ -35,9 +36,10 @@ class EventLoop {
   // The pipeline thread, so through tasks().
   void set_busy_poll_ns(std::uint64_t busy_poll_ns) { busy_poll_ns_ = busy_poll_ns; }
   std::uint64_t busy_poll_ns() const { return busy_poll_ns_; }
+  LatenessProbe& lateness() { return lateness_; }
 
  private:
-  void watch(int fd, Port* port);
+  void watch(int fd, void* source);
   int wait();
   void receive_from(Port& port);
   void refill();
@@ -46,6 +48,7 @@ class EventLoop {
   FramePool& pool_;
   Pipeline& pipeline_;
   TaskQueue tasks_;
+  LatenessProbe lateness_;
   UniqueFd epoll_;
   std::atomic<bool> stopping_{false};
   std::uint64_t busy_poll_ns_ = kDefaultBusyPollNs;

@@ -136,6 +136,27 @@ TEST_F(EventLoopTest, InfoNamesTheProgram) {
   EXPECT_EQ(ask("info")["program"], "fake");
 }
 
+TEST_F(EventLoopTest, LatenessOfTheThreadIsCountedAndCleared) {
+  const auto late_max_ns = [&] {
+    return ask("info")["pipeline_thread"]["late_max_ns"].get<std::int64_t>();
+  };
+  constexpr std::int64_t kStallNs = 50'000'000;
+  ask("pipeline_thread_clear");
+  const auto stall = [&] {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kStallNs));
+    return true;
+  };
+  loop_->tasks().call(stall, Deadline::never());
+  // The stall may end before the loop has read the tick that fell into it.
+  EXPECT_TRUE(node::testing::eventually(
+      [&] { return late_max_ns() >= kStallNs - LatenessProbe::kPeriodNs; }));
+
+  ask("pipeline_thread_clear");
+  const Json cleared = ask("info")["pipeline_thread"];
+  EXPECT_LT(cleared["late_max_ns"], kStallNs - LatenessProbe::kPeriodNs);
+  EXPECT_LE(cleared["run_ns"], cleared["elapsed_ns"]);
+}
+
 TEST_F(EventLoopTest, CommandsAreRefusedAfterTheEnd) {
   loop_->stop();
   EXPECT_TRUE(node::testing::eventually([&] { return error_of("info", {}) == "unavailable"; }));

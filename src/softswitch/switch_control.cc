@@ -1,7 +1,6 @@
 #include "softswitch/switch_control.h"
 
-#include <fstream>
-
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "dataplane/control.h"
 
@@ -21,16 +20,6 @@ std::uint64_t nanoseconds_of(const std::string& key, const Json& value) {
   return value.get<std::uint64_t>();
 }
 
-// What the kernel's scheduler says of the calling thread: time on a processor, and time ready but
-// waiting for one.
-Json scheduling_of_this_thread() {
-  std::uint64_t run_ns = 0;
-  std::uint64_t wait_ns = 0;
-  std::ifstream file("/proc/thread-self/schedstat");
-  if (!(file >> run_ns >> wait_ns)) return nullptr;
-  return {{"run_ns", run_ns}, {"wait_ns", wait_ns}};
-}
-
 Json describe(Port& port) {
   return {{"port", port.number()},
           {"interface", port.interface()},
@@ -42,7 +31,11 @@ Json describe(Port& port) {
 
 SwitchControl::SwitchControl(dataplane::Program& program, const PortTable& ports,
                              Pipeline& pipeline, EventLoop& loop)
-    : program_(program), ports_(ports), pipeline_(pipeline), loop_(loop) {}
+    : program_(program),
+      ports_(ports),
+      pipeline_(pipeline),
+      loop_(loop),
+      counted_from_ns_(monotonic_ns()) {}
 
 void SwitchControl::serve(node::ControlServer& server) {
   const auto on_pipeline = [&](const std::string& command, auto run) {
@@ -58,6 +51,7 @@ void SwitchControl::serve(node::ControlServer& server) {
   on_pipeline("port_stats", [this](const Json&) { return port_stats(); });
   on_pipeline("port_stats_clear", [this](const Json&) { return port_stats_clear(); });
   on_pipeline("settings", [this](const Json& args) { return settings(args); });
+  on_pipeline("pipeline_thread_clear", [this](const Json&) { return pipeline_thread_clear(); });
   on_pipeline("info", [this](const Json&) { return info(); });
 }
 
@@ -104,7 +98,27 @@ Json SwitchControl::info() {
   return {{"program", program_.name()},
           {"ports", std::move(ports)},
           {"settings", settings(Json::object())},
-          {"pipeline_thread", scheduling_of_this_thread()}};
+          {"pipeline_thread", pipeline_thread()}};
+}
+
+Json SwitchControl::pipeline_thread() {
+  Json answer = {{"elapsed_ns", monotonic_ns() - counted_from_ns_},
+                 {"late_max_ns", loop_.lateness().largest_ns()},
+                 {"run_ns", nullptr},
+                 {"wait_ns", nullptr}};
+  if (const auto now = scheduling_of_this_thread()) {
+    const SchedulingTimes since = *now - scheduling_before_.value_or(SchedulingTimes{});
+    answer["run_ns"] = since.run_ns;
+    answer["wait_ns"] = since.wait_ns;
+  }
+  return answer;
+}
+
+Json SwitchControl::pipeline_thread_clear() {
+  counted_from_ns_ = monotonic_ns();
+  scheduling_before_ = scheduling_of_this_thread();
+  loop_.lateness().clear();
+  return Json::object();
 }
 
 }  // namespace turntable::softswitch

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "common/schedstat.h"
 #include "dataplane/program.h"
 #include "node/control_server.h"
 #include "softswitch/event_loop.h"
@@ -29,11 +31,16 @@ class SwitchControl {
   Json port_stats_clear();
   Json settings(const Json& args);
   Json info();
+  Json pipeline_thread();
+  Json pipeline_thread_clear();
 
   dataplane::Program& program_;
   const PortTable& ports_;
   Pipeline& pipeline_;
   EventLoop& loop_;
+  // Where the counts of `pipeline_thread` begin.
+  std::int64_t counted_from_ns_;
+  std::optional<SchedulingTimes> scheduling_before_;
 };
 
 }  // namespace turntable::softswitch

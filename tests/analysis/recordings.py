@@ -58,9 +58,11 @@ def add_round(run: Path, fewer: int) -> None:
     client = run / "raw" / CELL / "r1" / "i2" / "a1" / "client0.json"
 
     def take(document: dict[str, Any]) -> None:
-        rows = document["answers"][0]["result"]["partitions"]
-        (row,) = (row for row in rows if row["partition"] == 1)
-        row["server_ops"] -= fewer
+        stats = document["answers"][0]["result"]
+        stats["operations"] -= fewer
+        for rows in (stats["partitions"], stats["seconds"][0]["partitions"]):
+            (row,) = (row for row in rows if row["partition"] == 1)
+            row["server_ops"] -= fewer
 
     edit_json(client, take)
     lines = journal(run)

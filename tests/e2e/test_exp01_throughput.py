@@ -52,6 +52,10 @@ COLUMNS = [
     "iterations_failed",
     "retries",
     "verdict",
+    "bottleneck_partition",
+    "busiest_partition",
+    "absolute_ops_per_s",
+    "not_checked",
 ]
 
 

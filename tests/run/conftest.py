@@ -48,8 +48,12 @@ DOCUMENT = {
     "validity": {
         "busiest_utilization": [0.97, 1.03],
         "busy_share_min": 0.9,
-        "retries_max": 0,
-        "socket_drops_max": 0,
+        "capacity_lost_share_max": 0.03,
+        "rate_difference_max": 0.01,
+        "loss_share_max": 0.001,
+        "late_share_max": 0.01,
+        "wait_share_max": 0.5,
+        "steal_share_max": 0.05,
     },
     "profiles": {
         "smoke": {"rounds": 2, "constants": {"measure_s": 1}},

@@ -34,7 +34,8 @@ def record(run: RunDirectory, turn: Turn, iteration: Iteration, clients: Sequenc
         for i, ops in enumerate(clients)
     }
     rows = [
-        {"partition": p, "served_in_window": n, "busy_in_window_ns": n * 10**7} | SERVER_ZEROS
+        {"partition": p, "served_in_window": n, "served_total": n, "busy_in_window_ns": n * 10**7}
+        | SERVER_ZEROS
         for p, n in total.items()
     ]
     hosts["server0"] = [answer("kvserver", "stats", {"logical_servers": rows, "window_ns": 10**9})]

@@ -113,6 +113,18 @@ def test_iteration_zero_leaves_the_second_server_alone(context: Context) -> None
     assert list(batches) == ["server0"]
 
 
+def test_hosts_are_looked_at_before_and_after_a_measurement(context: Context) -> None:
+    hosts = ["switch0", "client0", "client1", "server0", "server1"]
+    for verb, of_switch in (("begin", "pipeline_thread_clear"), ("collect", "info")):
+        batches = components.batches(
+            ["kvserver", "kvclient", "softswitch", "supervisor"], verb, context
+        )
+        assert sorted(batches) == sorted(hosts)
+        # Last: the clients' start must not wait for it.
+        assert [batches[host][-1].command for host in hosts] == ["host_stats"] * 5
+        assert batches["switch0"][-2].command == of_switch
+
+
 def test_window_begins_after_the_warm_up(context: Context) -> None:
     batches = components.batches(["kvserver", "kvclient"], "begin", context)
     assert batches["server1"][0].args == {

@@ -114,6 +114,42 @@ def test_servers_below_capacity_are_invalid_with_the_same_normalized_throughput(
     )
 
 
+def test_invalid_row_is_a_gap_in_the_table_and_no_zero(run: RunDirectory) -> None:
+    measure(run, [{p: count // 5 for p, count in ops.items()} for ops in STEADY])
+    table = summarize_directory(run.path).table
+    (numbers,) = (line.split() for line in table.splitlines() if line.startswith("workloada nocac"))
+    assert " ".join(numbers) == "workloada nocache 4 4.00 2.50 - - 1.000 4.000 - - - invalid"
+
+
+# Nothing measured, an iteration missing, and clients that got no answer.
+@pytest.mark.parametrize("measured", [[], STEADY[:3], [dict.fromkeys(ops, 0) for ops in STEADY]])
+def test_nothing_missing_is_written_as_zero(run: RunDirectory, measured: list) -> None:
+    measure(run, measured)
+    results = [
+        name
+        for name in COLUMNS
+        if name.endswith(("_ops_per_s", "_us", "_throughput", "_ratio"))
+        and name != "capacity_ops_per_s"
+    ]
+    row = only_row(run)
+    assert {row[name] for name in results} == {""}
+    table = summarize_directory(run.path).table
+    (numbers,) = (line.split() for line in table.splitlines() if line.startswith("workloada nocac"))
+    assert " ".join(numbers) == "workloada nocache 4 4.00 2.50 - - 1.000 4.000 - - - invalid"
+
+
+def test_what_was_not_checked_is_said(run: RunDirectory) -> None:
+    measure(run, STEADY)  # without statistics of hosts and of the switch's thread
+    row = only_row(run)
+    assert row["verdict"] == "valid"
+    assert "steal" in row["not_checked"]
+    assert "retries" not in row["not_checked"]
+    table = " ".join(summarize_directory(run.path).table.split())
+    assert (
+        f"Not checked, for this run has no data or no bound for it: {row['not_checked']}" in table
+    )
+
+
 def test_summary_is_valid_only_if_every_row_is(run: RunDirectory) -> None:
     measure(run, STEADY[:3])
     summary = summarize_directory(run.path)

@@ -13,9 +13,9 @@ from turntable.cells import Cell, Round
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.rotation import aggregate
+from turntable.rules import utilization
 from turntable.stats import Estimate, estimate
 from turntable.summary import placements
-from turntable.verdict import utilization
 
 _GAP = float("nan")  # ends a line
 

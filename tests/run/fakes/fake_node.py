@@ -78,7 +78,9 @@ def client_stats(ops: dict[int, int], seconds: float) -> dict:
         "receive_errors",
         "unanswered",
         "retries",
+        "stale_answers",
         "in_flight_at_stop",
+        "answered_in_drain",
         "socket_drops",
     )
     rows = [
@@ -95,9 +97,13 @@ def client_stats(ops: dict[int, int], seconds: float) -> dict:
         }
         for partition, count in ops.items()
     ]
+    second = {"second": 0, "retries": 0, "partitions": rows}
+    thread = {"measured_ns": seconds * 1e9, "start_late_us": 12, "window_late_us": 20}
     return dict.fromkeys(names, 0) | {
+        "operations": sum(ops.values()),
         "partitions": rows,
-        "seconds": [],
+        "seconds": [second],
+        "threads": [thread],
         "window_ns": seconds * 1e9,
         "start_late_max_us": 12,
     }
@@ -111,7 +117,17 @@ def encoded(value: int, count: int) -> str:
 
 
 SERVER_ZEROS = dict.fromkeys(
-    ("socket_drops", "malformed", "misrouted", "store_errors", "send_errors", "receive_errors"), 0
+    (
+        "socket_drops",
+        "malformed",
+        "misrouted",
+        "store_errors",
+        "send_errors",
+        "receive_errors",
+        "forgiven_us",
+        "blocked_us",
+    ),
+    0,
 )
 
 
@@ -123,7 +139,10 @@ class Server(Node):
             rate = 5000 if server["udp_port"] == 1152 and self.is_first() else 2500
             served = round(rate * window_ns / 1e9)
             rows.append(
-                server | {"served_in_window": served, "busy_in_window_ns": window_ns} | SERVER_ZEROS
+                server
+                | {"served_in_window": served, "served_total": served}
+                | {"busy_in_window_ns": window_ns}
+                | SERVER_ZEROS
             )
         return {"logical_servers": rows, "window_ns": window_ns}
 

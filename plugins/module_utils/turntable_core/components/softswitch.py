@@ -70,6 +70,11 @@ def prepare(context: Context) -> Batches:
     }
 
 
+def begin(context: Context) -> Batches:
+    """Lateness counts from here: before, the clients' traces were cut at the thread's expense."""
+    return {context.testbed.switch.name: [Request(NODE, "pipeline_thread_clear")]}
+
+
 def collect(context: Context) -> Batches:
     counters = [Request(NODE, "counter_read", {"table": table}) for table in switch_tables.COUNTED]
     return {

@@ -65,6 +65,15 @@ def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
     return Request(NODE, "spawn", args)
 
 
+def begin(context: Context) -> Batches:
+    """What the hosts' kernels have counted when a measurement begins."""
+    return {host.name: [Request(NODE, "host_stats")] for host in context.testbed.hosts}
+
+
+# ... and when it has ended: the difference is the measurement's.
+collect = begin
+
+
 def end(name: str) -> Request:
     """Ends one node of a host."""
     return Request(NODE, "stop", {"name": name})

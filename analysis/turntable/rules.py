@@ -1,0 +1,308 @@
+"""The rules of a verdict, each with its bound from the `validity` section of the experiment.
+
+docs/experiments.md argues for the bounds. A rule sees all iterations of a cell's round at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from turntable.measurement import LogicalServer, Measurement
+from turntable_core.checks import settling_s
+
+NOT_THE_BOTTLENECK = "the servers were not the bottleneck"
+
+
+@dataclass(frozen=True)
+class Case:
+    measurements: Sequence[Measurement]
+    bounds: Mapping[str, Any]
+    parameters: Mapping[str, Any]  # of the cell
+    fidelity_class: str
+
+    @property
+    def loss_share(self) -> float:
+        """Plans of before this bound existed allowed no loss."""
+        return self.bounds.get("loss_share_max", 0.0)
+
+
+@dataclass(frozen=True)
+class Finding:
+    reason: str | None = None  # the rule is broken
+    checked: bool = True  # in every iteration
+
+
+def utilization(measurement: Measurement, capacity_ops_per_s: float) -> float | None:
+    """Rate of the busier server in units of its capacity; None without a capacity."""
+    return measurement.busier.ops_per_s / capacity_ops_per_s if capacity_ops_per_s > 0 else None
+
+
+def latest_start_us(parameters: Mapping[str, Any]) -> float:
+    """The lateness after which too little of the warm-up would be left for the loop to settle."""
+    return round((parameters["warmup_s"] - settling_s(parameters)) * 1e6)
+
+
+def _bottleneck(case: Case) -> Finding:
+    capacity = case.parameters["capacity_ops_per_s"]
+    if capacity > 0:
+        low, high = case.bounds["busiest_utilization"]
+        values = [utilization(measurement, capacity) for measurement in case.measurements]
+        what, expected = "the busier server ran at {} of its capacity", f"{low:g} to {high:g}"
+    elif case.fidelity_class == "emulated":
+        return Finding(
+            f"{NOT_THE_BOTTLENECK}: capacity_ops_per_s is 0, "
+            "and on an emulated testbed nothing else limits a server"
+        )
+    else:
+        low, high = case.bounds["busy_share_min"], float("inf")
+        values = [measurement.busier.busy_share for measurement in case.measurements]
+        what, expected = "the busier server was busy for {} of the time", f"at least {low:g}"
+    outside = [value for value in values if not low <= value <= high]
+    if not outside:
+        return Finding()
+    low, high = min(outside), max(outside)
+    span = f"{low:.3f}" if len(outside) == 1 else f"{low:.3f} to {high:.3f}"
+    where = f"in {len(outside)} of {len(values)} iterations (expected {expected})"
+    return Finding(f"{NOT_THE_BOTTLENECK}: {what.format(span)} {where}")
+
+
+def _lost_capacity(case: Case) -> Finding:
+    """Of servers that had no slack to make up for it: it explains why one was not at c."""
+
+    def lost(measurement: Measurement) -> float | None:
+        shares = [_lost_share(server, measurement.seconds) for server in measurement.servers]
+        if None in shares:
+            return None
+        return max(
+            share if _without_slack(server, share, case) else 0.0
+            for server, share in zip(measurement.servers, shares, strict=True)
+        )
+
+    return _limit(
+        case,
+        "servers waited for a processor or their store (share of their capacity)",
+        lost,
+        case.bounds.get("capacity_lost_share_max"),
+    )
+
+
+def _lost_share(server: LogicalServer, seconds: float) -> float | None:
+    if server.forgiven_us is None or server.blocked_us is None:
+        return None
+    return (server.forgiven_us + server.blocked_us) / 1e6 / seconds
+
+
+def _without_slack(server: LogicalServer, lost_share: float, case: Case) -> bool:
+    capacity = case.parameters["capacity_ops_per_s"]
+    low, _ = case.bounds["busiest_utilization"]
+    return capacity > 0 and server.ops_per_s / capacity + lost_share >= low
+
+
+def _counters(case: Case) -> Finding:
+    differing = [
+        text
+        for measurement in case.measurements
+        for text in (*(measurement.contradictions or ()), *_differences(measurement, case))
+    ]
+    checked = all(measurement.contradictions is not None for measurement in case.measurements)
+    if not differing:
+        return Finding(checked=checked)
+    more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
+    return Finding(f"counters do not add up: {differing[0]}{more}", checked)
+
+
+def _differences(measurement: Measurement, case: Case) -> Iterator[str]:
+    """Every request of a client passed the switch once, every answer too, and a server gave each
+    that the switch did not give. What was lost on the way, within the bound, is no contradiction.
+    """
+    served = {server.partition: server.served_total for server in measurement.servers}
+    for partition in measurement.partitions:
+        client, switch = measurement.clients[partition], measurement.switch[partition]
+        where = f"iteration {measurement.iteration}, partition {partition}"
+        allowed = case.loss_share * client.requests_total
+        requests, answers = client.requests_total, client.answers_total
+        if abs(switch.requests - requests) > allowed:
+            yield f"{where}: {switch.requests} requests in the switch, {requests} at the clients"
+        if abs(switch.answers - answers) > allowed:
+            yield f"{where}: {switch.answers} answers in the switch, {answers} at the clients"
+        by_server = served.get(partition)
+        if by_server is None:
+            continue
+        too_few = client.switch_ops == 0 and answers - by_server > allowed
+        if too_few or by_server - answers > allowed:
+            yield f"{where}: {by_server} answers by the server, {answers} at the clients"
+
+
+def _rates(case: Case) -> Finding:
+    """Clients and servers count the same window at their own ends."""
+
+    def difference(measurement: Measurement) -> float:
+        unit = measurement.busier.ops_per_s or 1.0
+        return max(
+            abs(measurement.rates(server.partition).server - server.ops_per_s) / unit
+            for server in measurement.servers
+        )
+
+    return _limit(
+        case,
+        "clients and servers disagree on the rate (share of the busier server's)",
+        difference,
+        case.bounds.get("rate_difference_max"),
+    )
+
+
+def _errors(case: Case) -> Finding:
+    counts: dict[str, int] = {}
+    for measurement in case.measurements:
+        for name, count in measurement.errors.items():
+            counts[name] = counts.get(name, 0) + count
+    if not counts:
+        return Finding()
+    listed = ", ".join(f"{name} {n}" for name, n in counts.items())
+    return Finding(f"errors were counted: {listed}")
+
+
+def _losses(what: str, count: Callable[[Measurement], int | None]) -> Callable[[Case], Finding]:
+    """Packets, as a share of the iteration's requests."""
+
+    def share(measurement: Measurement) -> float | None:
+        lost = count(measurement)
+        return None if lost is None else lost / max(measurement.requests_total, 1)
+
+    return lambda case: _limit(case, f"{what} (share of requests)", share, case.loss_share)
+
+
+def _socket_drops(measurement: Measurement) -> int:
+    return measurement.client_socket_drops + sum(
+        server.socket_drops for server in measurement.servers
+    )
+
+
+def _switch_drops(case: Case) -> Finding:
+    def drops(measurement: Measurement) -> int | None:
+        by_reason = measurement.switch_drops
+        return None if by_reason is None else sum(by_reason.values())
+
+    reasons = {name for m in case.measurements for name in m.switch_drops or {}}
+    return _losses(f"the switch dropped packets, {', '.join(sorted(reasons))}", drops)(case)
+
+
+def _nic_drops(measurement: Measurement) -> int | None:
+    hosts = measurement.hosts
+    return None if hosts is None else sum(host.nic_drops for host in hosts)
+
+
+def _start(case: Case) -> Finding:
+    return _limit(
+        case,
+        "clients started late (µs)",
+        lambda measurement: measurement.start_lateness_us,
+        latest_start_us(case.parameters),
+    )
+
+
+def _end(case: Case) -> Finding:
+    def share(measurement: Measurement) -> float | None:
+        late_us = measurement.end_lateness_us
+        return None if late_us is None else late_us / 1e6 / measurement.seconds
+
+    return _limit(
+        case,
+        "clients closed the window late (share of the window)",
+        share,
+        case.bounds.get("late_share_max"),
+    )
+
+
+def _steal(case: Case) -> Finding:
+    def steal(measurement: Measurement) -> float | None:
+        hosts = measurement.hosts
+        return None if hosts is None else max(host.steal_share for host in hosts)
+
+    return _limit(
+        case,
+        "processors of a host were stolen (share of their time)",
+        steal,
+        case.bounds.get("steal_share_max"),
+    )
+
+
+def _stall(who: str, late_us: Callable[[Measurement], float | None]) -> Callable[[Case], Finding]:
+    """A stall costs nothing while the queues at the servers last, and they hold nearly all clients.
+    Half of that is forgiven; the rest may have idled the servers.
+    """
+
+    def rule(case: Case) -> Finding:
+        def cost(measurement: Measurement) -> float | None:
+            late = late_us(measurement)
+            if late is None:
+                return None
+            rate = measurement.busier.ops_per_s
+            queue_s = case.parameters["clients"] / rate if rate else 0.0
+            return max(0.0, late / 1e6 - queue_s / 2) / measurement.seconds
+
+        return _limit(
+            case,
+            f"{who} stalled for longer than the queues last (share of the window)",
+            cost,
+            case.bounds.get("late_share_max"),
+        )
+
+    return rule
+
+
+def _starved(
+    who: str, wait_share: Callable[[Measurement], float | None]
+) -> Callable[[Case], Finding]:
+    return lambda case: _limit(
+        case,
+        f"{who} waited for a processor (share of the time)",
+        wait_share,
+        case.bounds.get("wait_share_max"),
+    )
+
+
+def _limit(
+    case: Case,
+    what: str,
+    value: Callable[[Measurement], float | None],
+    most: float | None,
+) -> Finding:
+    if most is None:
+        return Finding(checked=False)
+    values = [value(measurement) for measurement in case.measurements]
+    known = [value for value in values if value is not None]
+    above = [value for value in known if value > most]
+    checked = len(known) == len(values)
+    if not above:
+        return Finding(checked=checked)
+    where = f"in {len(above)} of {len(values)} iterations"
+    return Finding(f"{what}: up to {_short(max(above))} {where} (at most {_short(most)})", checked)
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+# In the order in which reasons are given: what is wrong first, what may explain it after.
+RULES: Mapping[str, Callable[[Case], Finding]] = {
+    "bottleneck": _bottleneck,
+    "lost capacity": _lost_capacity,
+    "counters": _counters,
+    "rates": _rates,
+    "errors": _errors,
+    "retries": _losses("requests were sent again", lambda m: m.retries),
+    "unanswered": _losses("requests stayed unanswered", lambda m: m.unanswered),
+    "socket drops": _losses("sockets dropped packets", _socket_drops),
+    "switch drops": _switch_drops,
+    "NIC drops": _losses("network interfaces dropped packets", _nic_drops),
+    "late start": _start,
+    "late end": _end,
+    "steal": _steal,
+    "switch stalls": _stall("the switch", lambda m: m.switch_thread.late_max_us),
+    "client stalls": _stall("clients", lambda m: m.client_threads.late_max_us),
+    "switch starved": _starved("the switch", lambda m: m.switch_thread.wait_share),
+    "clients starved": _starved("clients", lambda m: m.client_threads.wait_share),
+}
