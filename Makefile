@@ -49,7 +49,7 @@ smoke: ## A small run end to end on a testbed of its own
 bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 	@$(AS_ROOT) python -m turntable_bench
 
-list: ## Experiments and testbeds of this repository
+list: ## Experiments with their profiles, testbeds, runs
 	@scripts/list
 
 testbed-up: ## Bring the embedded testbed up

@@ -1,0 +1,72 @@
+"""`make list`: what it says of experiments, testbeds and runs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from turntable_core import catalogue
+from turntable_core.run_directory import RunDirectory
+from turntable_core.spec import Scale
+
+from .conftest import REPOSITORY
+from .recorded import record, record_failure, write_run
+from .test_plan import make_plan
+
+
+@pytest.fixture
+def repository(experiments: Path) -> Path:
+    shutil.copytree(REPOSITORY / "inventories" / "embedded", experiments.parent / "inventories/own")
+    return experiments.parent
+
+
+@pytest.fixture
+def run(repository: Path, scale: Scale) -> RunDirectory:
+    run = write_run(repository / "results" / "tiny" / "r1", make_plan(scale))
+    turn = run.plan().turns[0]
+    record(run, turn, turn.iterations[0], [{2: 50}, {2: 50}])
+    record(run, turn, turn.iterations[0], [{2: 50}, {2: 50}])
+    record_failure(run, turn, turn.iterations[1])
+    return run
+
+
+def lines(repository: Path) -> list[str]:
+    return [" ".join(line.split()) for line in catalogue.render(repository).splitlines()]
+
+
+def test_experiments_are_listed_with_their_profiles(repository: Path) -> None:
+    # 2 cells x 2 rounds x 4 servers x (1 s warm-up + 1 s + 0.4 s) + 4 turns + 4 s to start: 0:46.
+    listed = lines(repository)
+    assert "tests/tiny A small experiment" in listed
+    assert any(
+        line.startswith("smoke 2 cells x 2 rounds, 16 iterations, about 0:46") for line in listed
+    )
+
+
+def test_a_profile_that_cannot_be_used_says_why(repository: Path) -> None:
+    assert any("measure_s is missing" in line for line in lines(repository))
+
+
+def test_testbeds_are_listed(repository: Path) -> None:
+    assert any(line.startswith("own ") for line in lines(repository))
+
+
+def test_runs_are_listed_with_how_to_continue_them(repository: Path, run: RunDirectory) -> None:
+    listed = lines(repository)
+    (row,) = (line for line in listed if line.startswith("tiny r1"))
+    assert row == "tiny r1 smoke 1/16 -"
+    assert listed[-1].endswith("-e run=r1")
+
+
+def test_verdicts_are_counted(repository: Path, run: RunDirectory) -> None:
+    text = "verdict\nvalid\ninvalid: x\nvalid\n"
+    (run.path / "summary.csv").write_text(text)
+    assert any(line.endswith("1/16 1 invalid, 2 valid") for line in lines(repository))
+
+
+def test_damaged_runs_do_not_stop_the_list(repository: Path, run: RunDirectory) -> None:
+    (run.path / "plan.json").write_text("{")
+    (run.path / "journal.ndjson").write_bytes(b'{"torn\nxx\n[1]\n')
+    assert any(line.startswith("tiny r1 ? 0/0") for line in lines(repository))
