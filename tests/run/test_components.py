@@ -183,3 +183,13 @@ def test_missing_inventory_values_are_named() -> None:
         inventory.read_testbed(variables, GROUPS)
     with pytest.raises(InputError, match=r"group servers: \['server0'\].*expected 2 host"):
         inventory.read_testbed(hostvars(), GROUPS | {"servers": ["server0"]})
+
+
+def test_another_program_means_another_switch(context: Context) -> None:
+    (requests,) = components.batches(["softswitch"], "change_program", context).values()
+    assert [(request.node, request.command) for request in requests] == [
+        ("supervisor", "stop"),
+        ("supervisor", "spawn"),
+    ]
+    assert requests[0].args == {"name": "softswitch"}
+    assert "/p4/nocache.so" in requests[1].args["argv"]
