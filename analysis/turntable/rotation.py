@@ -112,7 +112,7 @@ def aggregate(bottleneck: int, placements: Sequence[Placement]) -> Aggregate:
     partitions = {bottleneck: mean}  # first: see busiest_partition
     total = mean.total
     for placement in placements:
-        if placement.rotated is None:
+        if placement.rotated is None or placement.rotated_partition is None:
             continue
         here = placement.bottleneck
         total += placement.rotated.total * drift(mean.total, here.total)

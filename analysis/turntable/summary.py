@@ -120,7 +120,7 @@ def placements(measurements: Sequence[Measurement]) -> list[Placement]:
     for measurement in measurements:
         bottleneck, *rotated = measurement.partitions
         partition = rotated[0] if rotated else None
-        rates = measurement.rates(partition) if rotated else None
+        rates = None if partition is None else measurement.rates(partition)
         result.append(Placement(measurement.rates(bottleneck), partition, rates))
     return result
 

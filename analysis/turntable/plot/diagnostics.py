@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from matplotlib.axes import Axes
@@ -13,7 +13,6 @@ from turntable.cells import Cell, Round
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.rotation import aggregate
-from turntable.rules import utilization
 from turntable.stats import Estimate, estimate
 from turntable.summary import placements
 
@@ -135,7 +134,8 @@ def overhead(cells: Sequence[Cell]) -> Drawing:
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        start, values = 0, []
+        start = 0
+        values: list[float] = []
         for index, (cell, round_) in enumerate(rounds):
             points = {
                 start + m.iteration: m.overhead_s
@@ -202,7 +202,7 @@ def _busy(cell: Cell, round_: Round) -> dict[int, float]:
     """By iteration, of the busier server: utilization, or busy share without a capacity."""
     capacity = cell.parameters["capacity_ops_per_s"]
     return {
-        m.iteration: utilization(m, capacity) if capacity > 0 else m.busier.busy_share
+        m.iteration: m.busier.ops_per_s / capacity if capacity > 0 else m.busier.busy_share
         for m in round_.turn.measurements
     }
 
@@ -213,7 +213,10 @@ def _band_label(band: tuple[float, float]) -> str:
 
 def _seconds(axes: Axes, cell: Cell) -> None:
     """Every second is a short horizontal line inside its iteration's column."""
-    lines = {"bottleneck partition": ([], []), "rotated partition": ([], [])}
+    lines: dict[str, tuple[list[float], list[float]]] = {
+        "bottleneck partition": ([], []),
+        "rotated partition": ([], []),
+    }
     for round_ in cell.rounds:
         for iteration in round_.turn.turn.iterations:
             window = round_.turn.seconds.get(iteration.index, ())
@@ -246,7 +249,7 @@ def _missing(cell: Cell) -> list[int]:
     return sorted(set.intersection(*(set(round_.missing) for round_ in cell.rounds)))
 
 
-def _half_widths(loads: Sequence[Estimate]) -> list[float] | None:
+def _half_widths(loads: Iterable[Estimate]) -> list[float] | None:
     widths = [load.half_width or 0.0 for load in loads]
     return widths if any(widths) else None
 

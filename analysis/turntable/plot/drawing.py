@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -110,7 +111,7 @@ def draw(
     return Drawing(name, description, figure)
 
 
-def _style(name: str) -> dict[str, object]:
+def _style(name: str) -> Any:  # matplotlib lists every key it knows in a type of its own
     """Identifiers are hashes with this salt: the same each time, and of each figure its own."""
     return STYLE | {"svg.hashsalt": name}
 
@@ -151,7 +152,7 @@ def _inline(svg: str, description: str) -> str:
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", svg)
-    view_box = re.search(r'viewBox="[^"]+"', svg)[0]
+    (view_box, *_) = re.findall(r'viewBox="[^"]+"', svg)
     head = f'<svg {view_box} role="img" aria-label="{escape(description)}">'
     body = re.sub(r"'DejaVu Sans', [^;\"]*", _FONTS, svg[svg.index(">") + 1 :])
     for colour, variable in VARIABLES.items():

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
+from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -12,7 +15,7 @@ from turntable.cells import NOT_MEASURED, Cell
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 
-_MARKS = (  # label, summary column, marker style
+_MARKS: tuple[tuple[str, dict[str, Any]], ...] = (  # label, summary column, marker style
     ("prediction", {"marker": "D", "mfc": "white", "mec": drawing.MUTED, "ms": 7}),
     ("trace-exact", {"marker": "|", "mfc": "none", "mec": drawing.INK, "ms": 15, "mew": 1.8}),
     ("paper", {"marker": "s", "mfc": "none", "mec": drawing.VERMILION, "ms": 9, "mew": 1.5}),
@@ -40,11 +43,11 @@ def throughput(cells: Sequence[Cell]) -> Drawing:
         total.set_xlabel(note)
         normalized.set_yticks(range(len(cells)), [cell.label for cell in cells])
         normalized.set_ylim(len(cells) - 0.4, -0.5)
-        handles = {}
+        handles: dict[str, Artist] = {}
         for axes in (normalized, total):
             handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
         figure.legend(
-            handles.values(), handles.keys(), loc="upper right", ncols=len(handles),
+            list(handles.values()), list(handles), loc="upper right", ncols=len(handles),
             bbox_to_anchor=(0.99, 1.0), borderaxespad=0.1,
         )  # fmt: skip
         figure.subplots_adjust(top=1 - 0.62 / height_in)
@@ -92,7 +95,8 @@ def _scaling_of(axes: Axes, name: str, cells: Sequence[Cell], aside: float) -> N
     """One workload and method: a line of predictions, dots of measurements. aside: -0.5 to 0.5."""
     color = drawing.SERIES[len(axes.containers) % len(drawing.SERIES)]
     xs = [cell.parameters["servers"] for cell in cells]
-    expected = [cell.predicted("trace_normalized") for cell in cells]
+    trace = [cell.predicted("trace_normalized") for cell in cells]
+    expected = [nan if value is None else value for value in trace]
     axes.plot(xs, expected, color=color, lw=1, ls=(0, (4, 2)), label=f"{name}: trace-exact")
     measured = [
         (x, cell.measured("normalized_throughput")) for x, cell in zip(xs, cells, strict=True)

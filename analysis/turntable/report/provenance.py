@@ -52,7 +52,9 @@ def digests(run: Run) -> list[tuple[str, list[Fact]]]:
     for heading, key in groups:
         files = run.manifest.get(key) or {}
         if files:
-            result.append((heading, [_digest(path, value) for path, value in files.items()]))
+            result.append(
+                (heading, [fact for path in files if (fact := _digest(path, files[path]))])
+            )
     return result
 
 
