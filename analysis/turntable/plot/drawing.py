@@ -30,10 +30,11 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
 SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#000000")
 MARKERS = "osD^vP*"
 INK, MUTED, LINE, PALE, PAPER = "#1d2329", "#59636e", "#d5dae0", "#eef1f4", "#ffffff"
+ALERT = "#a63d00"  # for words: vermilion is too pale for small text
 VARIABLES = {  # colour -> CSS variable of the page
     INK: "ink", MUTED: "muted", LINE: "line", PALE: "pale", PAPER: "paper", "#000000": "ink",
     BLUE: "blue", ORANGE: "orange", GREEN: "green", VERMILION: "vermilion", PURPLE: "purple",
-    SKY: "sky",
+    SKY: "sky", ALERT: "invalid",
 }  # fmt: skip
 
 WIDTH_IN = 10.0  # text of 9 points is then still legible in a window of 800 pixels

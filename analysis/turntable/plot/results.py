@@ -178,5 +178,5 @@ def _gap(axes: Axes, row: int, cell: Cell) -> None:
     words = cell.gap if cell.gap == NOT_MEASURED else f"measured: {cell.gap or 'undefined'}"
     axes.text(
         0.98, row + 0.34, words, ha="right", va="center", size=8,
-        style="italic", color=drawing.VERMILION, transform=axes.get_yaxis_transform(),
+        style="italic", color=drawing.ALERT, transform=axes.get_yaxis_transform(),
     )  # fmt: skip
