@@ -82,3 +82,10 @@ def test_a_result_that_may_not_be_believed_says_why() -> None:
     assert "12 retries" in first
     assert "normalized" not in first
     assert [reason.strip() for reason in reasons] == [verdict.removeprefix("invalid: ")]
+
+
+def test_a_line_loses_no_more_than_it_must() -> None:
+    done = OK | {"label": "workloada nocache 4, round 0", "done": 4, "total": 4, "result": RESULT}
+    assert progress_lines.finished(done, 80) == [
+        "workloada nocache 4, round 0  4/4  normalized 111.07  imbalance 1.758  valid"
+    ]

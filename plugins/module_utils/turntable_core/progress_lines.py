@@ -61,13 +61,13 @@ def finished(progress: Progress, width: int) -> list[str]:
         [
             (0, progress["label"]),
             (0, _count(progress)),
-            (3, _number(result["aggregate_ops_per_s"], "{:,.0f} ops/s")),
+            (4, _number(result["aggregate_ops_per_s"], "{:,.0f} ops/s")),
             (0, _number(result["normalized_throughput"], "normalized {:.2f}")),
             (1, _number(result["imbalance_ratio"], "imbalance {:.3f}")),
-            (2, _number(result["busiest_utilization"], "utilization {:.3f}")),
+            (3, _number(result["busiest_utilization"], "utilization {:.3f}")),
             (1, _events(result)),
             (0, verdict),
-            (1, f"in {duration(result['seconds'])}"),
+            (2, f"in {duration(result['seconds'])}"),
         ],
         width,
     )
@@ -78,13 +78,14 @@ def finished(progress: Progress, width: int) -> list[str]:
 
 
 def fitting(parts: Sequence[tuple[int, str]], width: int) -> str:
-    """Texts on one line of less than `width` columns, without those of the highest ranks."""
-    parts = [(rank, text) for rank, text in parts if text]
-    for most in range(max(rank for rank, _ in parts), -1, -1):
-        line = "  ".join(text for rank, text in parts if rank <= most)
-        if len(line) < width:
-            return line
-    return line[: width - 2] + "…"
+    """Texts on a line of less than `width` columns: higher ranks are left out first, 0 never."""
+    kept = [(rank, text) for rank, text in parts if text]
+    while len(line := "  ".join(text for _, text in kept)) >= width:
+        highest = max(rank for rank, _ in kept)
+        if highest == 0:
+            return line[: width - 2] + "…"
+        kept.remove([part for part in kept if part[0] == highest][-1])
+    return line
 
 
 def _count(progress: Progress) -> str:
