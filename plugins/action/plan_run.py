@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ansible.utils.vars import load_extra_vars
 
-from turntable_core import claim, estimate, lock, preview, selection
+from turntable_core import claim, estimate, lock, preview, programs, selection
 from turntable_core.analyzer import WorkloadAnalyzer
 from turntable_core.components.softswitch import program_of
 from turntable_core.errors import TurntableError
@@ -66,6 +66,8 @@ class ActionModule(RunAction):
             )
         owner = new_owner(run.path.name, proposal.experiment.id)
         with self.held(testbed, owner, task_vars) if work else nullcontext():
+            if work:
+                programs.require_build(self.connections(task_vars), testbed, build)
             if manifest:
                 run.create(plan, manifest)
             if work:

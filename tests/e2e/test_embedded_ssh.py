@@ -18,7 +18,7 @@ from .conftest import Finished, playbook, require_root_and_programs, started
 pytestmark = pytest.mark.e2e
 
 EXPERIMENT = "farreach/exp01_throughput"
-BOUNDED = {"profile": "smoke", "servers": 4}
+BOUNDED = {"profile": "smoke", "servers": 2}
 
 # Beside the testbed of the other end-to-end tests.
 TESTBED_ID = f"s{os.getpid() % 100000:05d}"
@@ -101,7 +101,7 @@ def test_only_programs_that_differ_are_copied(results: Path) -> None:
 
 def test_a_killed_playbook_leaves_no_connection_open(results: Path) -> None:
     with started(EXPERIMENT, results, **SSH, **BOUNDED, run="killed") as running:
-        running.wait_for_line("iteration 1/4")
+        running.wait_for_line("iteration 1/2")
         assert connections()
         running.kill()
     # ansible.cfg: ControlPersist=10s; a command that still runs ends before.

@@ -13,6 +13,7 @@ from turntable_core import testbed as core_testbed
 from turntable_core.connections import Outcome
 from turntable_core.doctor import looks, machines, nodes, page, programs, runs
 from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
+from turntable_core.programs import programs_of
 from turntable_core.testbed import DataHost, SwitchHost
 
 SWITCH = SwitchHost("sw", "/bin", "/run/sw", "/var/sw", 0, "soft", "/p4", 64, "cpu")
@@ -170,7 +171,7 @@ def test_programs_must_be_there_and_the_same(tmp_path: Path) -> None:
         return of(programs.findings(TESTBED, views, built, tmp_path), "programs")
 
     def digests(host, of_first: str = "a") -> str:
-        paths = looks.programs_of(host, TESTBED)
+        paths = programs_of(host, TESTBED)
         return "\n".join(f"{(of_first if i == 0 else 'a') * 64}  {p}" for i, p in enumerate(paths))
 
     switch = host_view(SWITCH, programs=digests(SWITCH), p4="a" * 64 + "  p.so")

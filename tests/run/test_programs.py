@@ -8,9 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ansible.playbook.play_context import PlayContext
+from ansible.plugins.loader import init_plugin_loader
 
 from turntable_core import programs
-from turntable_core.errors import TurntableError
+from turntable_core.connections import HostConnections
+from turntable_core.errors import PhaseError, TurntableError
+from turntable_core.testbed import read_testbed
+
+from .test_components import GROUPS, hostvars
 
 # Of Debian's ldd 2.36, addresses shortened.
 LDD = """\
@@ -81,3 +87,43 @@ def test_a_program_that_is_not_built_is_an_error(tmp_path: Path) -> None:
         programs.digests_of_build(tmp_path, ["here", "gone"])
     digest = hashlib.sha256(b"").hexdigest()
     assert programs.digests_of_build(tmp_path, ["here"]) == {"here": digest}
+
+
+def test_a_run_needs_the_programs_of_the_build_on_every_host(tmp_path: Path) -> None:
+    init_plugin_loader()
+    build = tmp_path / "build"
+    files = ("supervisor", "nodectl", "kvclient", "kvserver", "softswitch")
+    for path in [*(build / "bin" / name for name in files), build / "lib/p4/nocache.so"]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name)
+    variables = hostvars()
+    for name in variables:
+        shutil.copytree(build, tmp_path / name)
+        variables[name] |= {
+            "inventory_hostname": name,
+            "ansible_connection": "local",
+            "turntable_bin_dir": str(tmp_path / name / "bin"),
+            "turntable_p4_dir": str(tmp_path / name / "lib/p4"),
+        }
+    testbed = read_testbed(variables, GROUPS)
+
+    def require() -> None:
+        programs.require_build(HostConnections(PlayContext(), variables), testbed, build)
+
+    require()
+    (tmp_path / "client1/bin/kvclient").write_text("older")
+    (tmp_path / "switch0/lib/p4/nocache.so").unlink()
+    with pytest.raises(PhaseError) as raised:
+        require()
+    assert raised.value.failure_class == "environment"
+    assert str(raised.value).splitlines()[:-1] == [
+        f"host switch0: {tmp_path}/switch0/lib/p4/nocache.so is missing",
+        f"host client1: {tmp_path}/client1/bin/kvclient is another build",
+    ]
+    # Not asked: they use the build itself, and cannot be reached.
+    near = [
+        host | {"turntable_bin_dir": str(build / "bin"), "ansible_connection": "pigeon"}
+        for host in variables.values()
+    ]
+    testbed = read_testbed(dict(zip(variables, near, strict=True)), GROUPS)
+    require()

@@ -67,6 +67,8 @@ def test_hosts_accept_the_controllers_key_alone(testbed: Testbed, tmp_path: Path
     refused = ssh(testbed, "client0", "-i", str(tmp_path / "other"))
     assert "Permission denied (publickey)" in refused.stderr
 
+    # Users other than root log in as well, and find the file of accepted keys.
+    assert stat.S_IMODE(Path(f"/run/turntable/{testbed.id}").stat().st_mode) == 0o755
     private = [keys, *Path(f"/run/turntable/{testbed.id}").glob("*/sshd/host_key")]
     assert len(private) == 1 + len(HOSTS)
     assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}

@@ -41,6 +41,10 @@ class Outcome:
     ended_at_ns: int = 0
 
 
+# What ssh says when the program that was to connect for it, and to hand the socket over, could not.
+_NOT_CONNECTED = "proxy dialer did not pass back a connection"
+
+
 class HostConnections:
     """Connections of many hosts, opened when first used and kept for the life of the object."""
 
@@ -136,8 +140,14 @@ def _execute(connection: Any, command: Command) -> Outcome:
         times = {"began_at_ns": began_at_ns, "ended_at_ns": time.time_ns()}
         return Outcome(command.host, status, stdout, stderr, **times)
     except AnsibleConnectionFailure as error:
-        return Outcome(command.host, None, failure="unreachable", message=str(error))
+        return Outcome(command.host, None, failure="unreachable", message=_explain(error))
     except Exception as error:  # a thread must always report, whatever a connection plugin raises
         return Outcome(
             command.host, None, failure="unreachable", message=f"{type(error).__name__}: {error}"
         )
+
+
+def _explain(error: AnsibleConnectionFailure) -> str:
+    if _NOT_CONNECTED in str(error):
+        return "no sshd answers at its address (is the host on?)"
+    return str(error)

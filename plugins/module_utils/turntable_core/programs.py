@@ -8,8 +8,66 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from turntable_core.errors import TurntableError
+from turntable_core.connections import Command, HostConnections
+from turntable_core.errors import PhaseError, TurntableError
 from turntable_core.files import digest_of_file
+from turntable_core.testbed import Host, SwitchHost, Testbed
+
+_DEADLINE_S = 30.0
+
+
+def programs_of(host: Host, testbed: Testbed) -> list[str]:
+    """Absolute paths of the files that the host needs to have."""
+    names = ["supervisor", "nodectl"]
+    if host in testbed.clients:
+        names.append("kvclient")
+    if host in testbed.servers:
+        names.append("kvserver")
+    if isinstance(host, SwitchHost) and host.target == "soft":
+        names.append("softswitch")
+    return [f"{host.bin_dir}/{name}" for name in names]
+
+
+def require_build(connections: HostConnections, testbed: Testbed, build: Path) -> None:
+    """Every host has the programs of `build`, whose digests are in the run's manifest.
+
+    Raises PhaseError (`environment`). Hosts that use the build itself are not asked.
+    """
+    wanted: dict[str, dict[str, str]] = {}
+    for host in testbed.hosts:
+        if Path(host.bin_dir) != build / "bin":
+            wanted[host.name] = _wanted(host, testbed, build)
+    commands = [
+        Command(name, f"sha256sum -- {shlex.join(paths)} 2>/dev/null; true")
+        for name, paths in wanted.items()
+    ]
+    different = []
+    for name, outcome in connections.run(commands, _DEADLINE_S).items():
+        if outcome.failure:
+            raise PhaseError(outcome.failure, f"host {name}: {outcome.message}")
+        there = parse_digests(outcome.stdout.decode(errors="replace"))
+        different += [
+            f"host {name}: {path} is {'another build' if path in there else 'missing'}"
+            for path, digest in wanted[name].items()
+            if there.get(path) != digest
+        ]
+    if different:
+        raise PhaseError(
+            "environment",
+            "\n".join(different)
+            + f"\nexpected the programs of {build}. Run playbooks/provision.yml",
+        )
+
+
+def _wanted(host: Host, testbed: Testbed, build: Path) -> dict[str, str]:
+    """Path on the host -> SHA-256 of the build."""
+    names = [Path(path).name for path in programs_of(host, testbed)]
+    digests = digests_of_build(build / "bin", names)
+    wanted = {f"{host.bin_dir}/{name}": digest for name, digest in digests.items()}
+    if isinstance(host, SwitchHost) and host.target == "soft":
+        for program in sorted(build.glob("lib/p4/*.so")):
+            wanted[f"{host.p4_dir}/{program.name}"] = digest_of_file(program)
+    return wanted
 
 
 def digests_of_build(source: Path, names: Iterable[str]) -> dict[str, str]:

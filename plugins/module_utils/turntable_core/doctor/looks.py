@@ -10,6 +10,7 @@ from typing import Any
 
 from turntable_core.connections import Outcome
 from turntable_core.host_probe import Look, ask_nodes, parse, script
+from turntable_core.programs import programs_of
 from turntable_core.testbed import DataHost, Host, SwitchHost, Testbed
 
 ANSWER_S = 1  # a node that hangs costs this
@@ -56,18 +57,6 @@ def view(host: Host, outcome: Outcome, clock: tuple[float, float] | None) -> Hos
         said = outcome.stderr.decode(errors="replace").strip() or "nothing"
         return HostView(host, f"its shell ended with status {outcome.status} and said: {said}")
     return HostView(host, None, seen, clock)
-
-
-def programs_of(host: Host, testbed: Testbed) -> list[str]:
-    """Absolute paths of the files that the host needs to have."""
-    names = ["supervisor", "nodectl"]
-    if host in testbed.clients:
-        names.append("kvclient")
-    if host in testbed.servers:
-        names.append("kvserver")
-    if isinstance(host, SwitchHost) and host.target == "soft":
-        names.append("softswitch")
-    return [f"{host.bin_dir}/{name}" for name in names]
 
 
 def script_for(host: Host, testbed: Testbed, interfaces: list[str]) -> str:

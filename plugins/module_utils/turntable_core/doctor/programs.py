@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from turntable_core.doctor.finding import OK, PROBLEM, Finding
-from turntable_core.doctor.looks import HostView, programs_of
+from turntable_core.doctor.looks import HostView
 from turntable_core.files import digest_of_file
+from turntable_core.programs import programs_of
 from turntable_core.testbed import Testbed
 
 
