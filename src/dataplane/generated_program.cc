@@ -23,4 +23,8 @@ void GeneratedProgram::add_counter(const std::string& name, Counter& counter) {
   control_->add_counter(name, counter);
 }
 
+void GeneratedProgram::add_register(const std::string& name, RegisterArray& cells) {
+  control_->add_register(name, cells);
+}
+
 }  // namespace turntable::dataplane

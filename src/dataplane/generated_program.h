@@ -17,6 +17,7 @@
 #include "dataplane/packed_key.h"
 #include "dataplane/packet_reader.h"
 #include "dataplane/program.h"
+#include "dataplane/register.h"
 #include "dataplane/table.h"
 #include "dataplane/ternary_index.h"
 #include "dataplane/wire.h"
@@ -39,6 +40,7 @@ class GeneratedProgram : public Program {
   // Makes an object of the program known under its BfRt name.
   void add_table(const std::string& name, Table& table);
   void add_counter(const std::string& name, Counter& counter);
+  void add_register(const std::string& name, RegisterArray& cells);
 
  private:
   std::string_view name_;

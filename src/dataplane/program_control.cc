@@ -3,6 +3,7 @@
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
 #include "dataplane/names.h"
+#include "dataplane/register_codec.h"
 #include "dataplane/table_batch.h"
 #include "dataplane/values.h"
 
@@ -23,6 +24,9 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"schema", &ProgramControl::schema},
       {"counter_read", &ProgramControl::counter_read},
       {"counter_clear", &ProgramControl::counter_clear},
+      {"register_read", &ProgramControl::register_read},
+      {"register_write", &ProgramControl::register_write},
+      {"register_clear", &ProgramControl::register_clear},
   };
   return table;
 }
@@ -61,7 +65,7 @@ Table& ProgramControl::match_table(const TableSchema& schema) const {
   Table* table = table_of(schema);
   if (table == nullptr) {
     throw bad_argument("table " + schema.name + " is of type " + schema.type +
-                       ", not a match-action table; use counter_read and counter_clear");
+                       ", not a match-action table; use counter_… or register_… commands");
   }
   return *table;
 }
@@ -172,6 +176,35 @@ nlohmann::json ProgramControl::counter_clear(const nlohmann::json& args) {
     clear_counter(schema);
   } else {
     for (const TableSchema& schema : schemas_) clear_counter(schema);
+  }
+  return nlohmann::json::object();
+}
+
+RegisterArray& ProgramControl::register_of(const TableSchema& schema) const {
+  const auto found = registers_.find(schema.name);
+  if (found == registers_.end())
+    throw bad_argument("table " + schema.name + " is of type " + schema.type + ", not a Register");
+  return *found->second;
+}
+
+nlohmann::json ProgramControl::register_read(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return RegisterCodec(schema, register_of(schema)).read(args);
+}
+
+nlohmann::json ProgramControl::register_write(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return RegisterCodec(schema, register_of(schema)).write(args);
+}
+
+// Without "table": every register of the program.
+nlohmann::json ProgramControl::register_clear(const nlohmann::json& args) {
+  if (args.contains("table")) {
+    const TableSchema& schema = resolve(args);
+    return RegisterCodec(schema, register_of(schema)).clear(args);
+  }
+  for (const auto& [name, cells] : registers_) {
+    for (std::uint32_t index = 0; index < cells->size(); ++index) cells->reset(index);
   }
   return nlohmann::json::object();
 }

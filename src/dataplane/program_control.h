@@ -8,6 +8,7 @@
 
 #include "dataplane/control.h"
 #include "dataplane/counter.h"
+#include "dataplane/register.h"
 #include "dataplane/schema.h"
 #include "dataplane/table.h"
 
@@ -20,6 +21,9 @@ class ProgramControl final : public ControlPlane {
 
   void add_table(const std::string& name, Table& table) { tables_.emplace(name, &table); }
   void add_counter(const std::string& name, Counter& counter) { counters_.emplace(name, &counter); }
+  void add_register(const std::string& name, RegisterArray& cells) {
+    registers_.emplace(name, &cells);
+  }
 
   std::vector<std::string> commands() const override;
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
@@ -34,6 +38,9 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json schema(const nlohmann::json& args);
   nlohmann::json counter_read(const nlohmann::json& args);
   nlohmann::json counter_clear(const nlohmann::json& args);
+  nlohmann::json register_read(const nlohmann::json& args);
+  nlohmann::json register_write(const nlohmann::json& args);
+  nlohmann::json register_clear(const nlohmann::json& args);
 
   const TableSchema& resolve(const nlohmann::json& args) const;
   Table* table_of(const TableSchema& schema) const;
@@ -41,6 +48,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json read_indexed(const TableSchema& schema, Counter& counter,
                               const nlohmann::json& args) const;
   void clear_counter(const TableSchema& schema);
+  RegisterArray& register_of(const TableSchema& schema) const;
 
   std::string program_;
   nlohmann::json document_;
@@ -48,6 +56,7 @@ class ProgramControl final : public ControlPlane {
   std::vector<std::string> names_;  // of schemas_
   std::map<std::string, Table*> tables_;
   std::map<std::string, Counter*> counters_;
+  std::map<std::string, RegisterArray*> registers_;
 };
 
 }  // namespace turntable::dataplane

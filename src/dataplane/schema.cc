@@ -70,6 +70,10 @@ TableSchema read_table(const nlohmann::json& document) {
   }
   table.counts_packets = has_data(document, kPackets);
   table.counts_bytes = has_data(document, kBytes);
+  if (table.type == "Register") {
+    for (const auto& element : document.at("data"))
+      table.register_widths.push_back(width_of(element.at("singleton").at("type")));
+  }
   return table;
 }
 

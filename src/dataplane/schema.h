@@ -41,6 +41,7 @@ struct TableSchema {
   bool is_const = false;  // const entries: nothing may be added or removed
   bool counts_packets = false;
   bool counts_bytes = false;
+  std::vector<int> register_widths;  // bits of each field of a Register's cells
   int key_bits = 0;
 
   bool all_exact() const;

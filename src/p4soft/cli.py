@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from p4soft.check.program import check
+from p4soft.check.registers import check_registers
 from p4soft.elaborate import elaborate
 from p4soft.emit.program import emit_program
 from p4soft.errors import P4Error
@@ -29,6 +30,7 @@ def translate(
     program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
+    check_registers(pipeline)
     return emit_program(path.stem, program, scope, pipeline, global_instances)
 
 

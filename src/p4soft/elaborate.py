@@ -65,6 +65,15 @@ class BlockInstance:
     def table(self, declaration: syntax.Table) -> TableInstance:
         return next(t for t in self.tables if t.declaration is declaration)
 
+    def find(self, symbol: Symbol) -> Any:
+        """The instance or constructor argument that a name stands for in this block, or None."""
+        block: BlockInstance | None = self
+        while block is not None:
+            if symbol in block.environment:
+                return block.environment[symbol]
+            block = block.parent
+        return None
+
 
 @dataclass(eq=False)
 class Pipeline:
@@ -169,6 +178,8 @@ class Elaborator:
         declaration = type_.declaration
         assert isinstance(declaration, (syntax.Parser, syntax.Control))
         block = BlockInstance(path, declaration, parent)
+        if parent is None:
+            block.environment.update(self._globals)
         for parameter, argument in zip(declaration.constructor, arguments, strict=True):
             value = None if argument is None else self._evaluate(argument, parent)
             block.environment[parameter.symbol] = value
@@ -223,6 +234,8 @@ class Elaborator:
         """A constructor's argument: a constant, or an instance."""
         if argument.value is not None:
             return argument.value
+        if isinstance(argument, syntax.ListExpression):
+            return [self._evaluate(item, block) for item in argument.items]
         if isinstance(argument, syntax.Name) and argument.symbol is not None:
             return self.resolve(argument.symbol, block, argument.position)
         if isinstance(argument, syntax.Call) and argument.target.kind == "constructor":

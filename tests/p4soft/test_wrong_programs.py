@@ -383,7 +383,6 @@ def test_wrong_program(name: str, tmp_path: Path) -> None:
 
 # Everything of tna.p4 that p4soft does not translate: an instance is the error.
 UNSUPPORTED_EXTERNS = {
-    "Register": "Register<bit<32>, bit<8>>(16) /*^*/x;",
     "Random": "Random<bit<8>>() /*^*/x;",
     "Meter": "Meter<bit<8>>(16, MeterType_t.BYTES) /*^*/x;",
     "DirectMeter": "DirectMeter(MeterType_t.BYTES) /*^*/x;",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from p4soft.check import types
+from p4soft.check.registers import cell_fields
 from p4soft.check.symbols import ActionSymbol
 from p4soft.elaborate import ExternInstance, Pipeline, TableInstance, given_name, join_path
 from p4soft.emit.tables import size_of
@@ -20,7 +21,11 @@ _FIRST_TABLE_ID = 0x0200_0001
 def schema(pipeline: Pipeline) -> dict[str, Any]:
     """The document; ids follow the order of the source and are stable as long as that is."""
     tables = [_table(pipeline.name, table) for table in pipeline.tables()]
-    tables += [_counter(pipeline.name, e) for e in pipeline.externs() if e.type.name == "Counter"]
+    for extern in pipeline.externs():
+        if extern.type.name == "Counter":
+            tables.append(_counter(pipeline.name, extern))
+        elif extern.type.name == "Register":
+            tables.append(_register(pipeline.name, extern))
     for number, table in enumerate(tables):
         table["id"] = _FIRST_TABLE_ID + number
     return {"schema_version": "1.0.0", "tables": tables, "learn_filters": []}
@@ -163,19 +168,23 @@ def _counter_data(instance: ExternInstance) -> list[dict[str, Any]]:
     ]
 
 
-def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
+def _indexed(
+    pipe: str, instance: ExternInstance, table_type: str, index: tuple[int, str]
+) -> dict[str, Any]:
+    """What the tables of counters and registers have in common: one key, the index."""
+    number, name = index
     return {
         "name": f"{pipe}.{instance.path}",
         "id": 0,
-        "table_type": "Counter",
+        "table_type": table_type,
         "size": instance.arguments[0],
         "annotations": [],
         "depends_on": [],
         "has_const_default_action": False,
         "key": [
             {
-                "id": 65556,
-                "name": "$COUNTER_INDEX",
+                "id": number,
+                "name": name,
                 "repeated": False,
                 "annotations": [],
                 "mandatory": True,
@@ -183,7 +192,37 @@ def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
                 "type": {"type": "uint32"},
             }
         ],
+    }
+
+
+def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
+    return {
+        **_indexed(pipe, instance, "Counter", (65556, "$COUNTER_INDEX")),
         "data": _counter_data(instance),
+        "supported_operations": ["Sync"],
+        "attributes": ["EntryScope"],
+    }
+
+
+def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
+    return {
+        **_indexed(pipe, instance, "Register", (65557, "$REGISTER_INDEX")),
+        "data": [
+            {
+                "mandatory": False,
+                "read_only": False,
+                "singleton": {
+                    "id": number,
+                    "name": f"{instance.path}.{field}",
+                    "repeated": True,  # one value per pipe
+                    "annotations": [],
+                    "type": _type(type_),
+                },
+            }
+            for number, (field, type_) in enumerate(
+                cell_fields(instance.type.arguments[0]), start=1
+            )
+        ],
         "supported_operations": ["Sync"],
         "attributes": ["EntryScope"],
     }

@@ -47,7 +47,8 @@ class CallEmitter(ExpressionEmitter):
             self.lines.add(f"if (exited_) return{self.empty_result()};")
 
     def empty_result(self) -> str:
-        return ""
+        """What follows `return` where the program returns no value."""
+        return f" {self.result}" if self.result else ""
 
     # --- Builtins ---------------------------------------------------------------------------------
 

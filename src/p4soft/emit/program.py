@@ -50,6 +50,10 @@ def _emit_block(emission: Emission, block: BlockInstance, output: Lines) -> None
     if isinstance(block.declaration, syntax.Parser):
         ParserEmitter(emission, block).emit_parser(output)
         return
+    for extern in block.externs:
+        handler_of(extern.type.name, extern.position).define(
+            BlockEmitter(emission, block), extern, output
+        )
     if block.parent is None and _is_deparser(block):
         output.add(f"using {block.identifier}_writer = PacketWriter<{_capacity(block)}>;")
     for action in BlockEmitter(emission, block).used_actions():

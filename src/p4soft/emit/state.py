@@ -36,6 +36,7 @@ class BlockState:
         self.block = block  # None: a function outside of all blocks
         self.lines = Lines()
         self.action: syntax.Action | None = None  # being emitted
+        self.result = ""  # the variable that `return` hands over; "": nothing
         self.in_parser = block is not None and isinstance(block.declaration, syntax.Parser)
         parameters = block.declaration.parameters if block else []
         self.frame_symbols = {parameter.symbol for parameter in parameters}
@@ -46,9 +47,5 @@ class BlockState:
 
     def instance(self, symbol: Symbol) -> Any:
         """The extern or block instance, or constructor argument, that a name stands for here."""
-        block = self.block
-        while block is not None:
-            if symbol in block.environment:
-                return block.environment[symbol]
-            block = block.parent
-        return self.emission.globals[symbol]
+        found = self.block.find(symbol) if self.block else None
+        return self.emission.globals[symbol] if found is None else found

@@ -10,7 +10,7 @@ from p4soft.check.symbols import ActionSymbol, Target
 from p4soft.elaborate import TableInstance
 from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import from_raw
-from p4soft.emit.externs import control_name
+from p4soft.emit.externs.base import control_name
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
 

@@ -1,0 +1,64 @@
+"""What the externs share: the base class, and lists of fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from p4soft.check import types
+from p4soft.check.symbols import Target
+from p4soft.elaborate import ExternInstance
+from p4soft.emit.cpp_types import to_raw
+from p4soft.emit.state import Emission
+from p4soft.emit.text import Lines
+from p4soft.errors import P4Error, unsupported
+from p4soft.frontend import syntax
+
+if TYPE_CHECKING:
+    from p4soft.emit.block import BlockEmitter
+
+
+class Extern:
+    """One kind of extern."""
+
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        """Adds members to the program's class."""
+
+    def define(self, emitter: BlockEmitter, instance: ExternInstance, output: Lines) -> None:
+        """Adds member functions that need the frame of the instance's block."""
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        raise unsupported(
+            call.position, f"method '{target.name}' of {target.base.type}", "its other methods"
+        )
+
+
+def field_list(
+    emitter: BlockEmitter, data: syntax.Expression, *, skip_invalid: bool
+) -> tuple[str, int]:
+    """Emits the bits of `data` side by side; returns the variable's name and the number of bits.
+
+    With `skip_invalid`, fields of invalid headers count as 0, as in the ASIC's checksum units.
+    """
+    parts = emitter.flatten(data)
+    bits = sum(types.width_of(type_) or 0 for _, type_, _ in parts)
+    if bits % 8 != 0:
+        raise P4Error(
+            data.position,
+            f"these fields have {bits} bits; expected whole bytes, add constant padding",
+        )
+    name = emitter.temporary("fields")
+    emitter.lines.add(f"FieldList<{bits}> {name};")
+    offset = 0
+    for text, type_, valid in parts:
+        width = types.width_of(type_) or 0
+        raw = to_raw(text, type_)
+        if skip_invalid and valid:
+            raw = f"{valid} ? {raw} : Unsigned<{width}>{{0}}"
+        emitter.lines.add(f"{name}.put<{offset}, {width}>({raw});")
+        offset += width
+    return name, bits
+
+
+def control_name(emission: Emission, path: str) -> str:
+    """The name in the control plane: `pipe.SwitchIngress.partition`."""
+    return f"{emission.pipeline.name}.{path}"

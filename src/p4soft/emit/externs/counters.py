@@ -1,0 +1,52 @@
+"""Counter and DirectCounter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from p4soft.check.symbols import Target
+from p4soft.elaborate import ExternInstance
+from p4soft.emit.externs.base import Extern, control_name
+from p4soft.emit.state import Emission
+from p4soft.errors import P4Error
+from p4soft.frontend import syntax
+
+if TYPE_CHECKING:
+    from p4soft.emit.block import BlockEmitter
+
+
+def counted_bytes(emitter: BlockEmitter, adjustment: syntax.Expression | None) -> str:
+    if adjustment is None:
+        return "packet_bytes_"
+    return f"packet_bytes_ - {emitter.value(adjustment)}"
+
+
+class Counter(Extern):
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        emission.members.add(f"Counter {instance.identifier}_{{{instance.arguments[0]}}};")
+        emission.setup.add(
+            f'add_counter("{control_name(emission, instance.path)}", {instance.identifier}_);'
+        )
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        index, adjustment = target.arguments
+        assert index is not None
+        amount = counted_bytes(emitter, adjustment)
+        emitter.lines.add(f"{instance.identifier}_.count({emitter.value(index)}, {amount});")
+        return ""
+
+
+class DirectCounter(Extern):
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        if instance.table is None:
+            name = instance.path.rpartition(".")[2]
+            raise P4Error(
+                instance.position,
+                f"'{name}' is attached to no table; write `counters = {name};` in one",
+            )
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        emitter.require_direct(instance, call.position)
+        amount = counted_bytes(emitter, target.arguments[0])
+        emitter.lines.add(f"frame_.{instance.table.identifier}_entry_.count({amount});")
+        return ""
