@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -11,12 +12,15 @@
 #include "dataplane/checksum.h"
 #include "dataplane/counter.h"
 #include "dataplane/crc.h"
+#include "dataplane/digest_queue.h"
 #include "dataplane/header_stack.h"
 #include "dataplane/intrinsic.h"
 #include "dataplane/match_index.h"
+#include "dataplane/meter.h"
 #include "dataplane/packed_key.h"
 #include "dataplane/packet_reader.h"
 #include "dataplane/program.h"
+#include "dataplane/random.h"
 #include "dataplane/register.h"
 #include "dataplane/table.h"
 #include "dataplane/ternary_index.h"
@@ -41,6 +45,20 @@ class GeneratedProgram : public Program {
   void add_table(const std::string& name, Table& table);
   void add_counter(const std::string& name, Counter& counter);
   void add_register(const std::string& name, RegisterArray& cells);
+  void add_meter(const std::string& name, Meter& meter);
+  void add_random(Random& random);
+
+  // What deparsers ask for. An ingress or egress that has a Mirror, Resubmit or Digest calls these.
+  void request_mirror(std::uint16_t session, std::span<const std::uint8_t> header) noexcept;
+  void request_resubmit(Packet& packet, std::span<const std::uint8_t> data) noexcept;
+  // The mirror copy of ingress: called before the frame is rebuilt. `reader` has parsed it.
+  void mirror_original(Packet& packet, const PacketReader& reader) noexcept;
+  // The mirror copy of egress: called after.
+  void mirror_rebuilt(Packet& packet) noexcept;
+
+  bool mirror_requested_ = false;
+  DigestQueue digests_;
+  std::uint64_t now_ns_ = 0;  // of the packet being processed, for meters
 
  private:
   std::string_view name_;

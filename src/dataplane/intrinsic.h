@@ -11,8 +11,8 @@
 
 namespace turntable::dataplane {
 
-// Bytes before the frame, as on Tofino 1: ingress_intrinsic_metadata_t and the port metadata;
-// egress_intrinsic_metadata_t.
+// Bytes before the frame, as on Tofino 1: ingress_intrinsic_metadata_t and the port metadata, in
+// whose place a second pass finds the resubmit data; egress_intrinsic_metadata_t.
 inline constexpr std::uint32_t kIngressPrefix = 8 + 8;
 inline constexpr std::uint32_t kEgressPrefix = 27;
 static_assert(kIngressPrefix <= kHeadroom && kEgressPrefix <= kHeadroom);
@@ -26,6 +26,10 @@ inline constexpr std::uint8_t kDropAll = 0x7;
 inline const std::uint8_t* write_ingress_prefix(const Packet& packet) noexcept {
   std::uint8_t* prefix = packet.data - kIngressPrefix;
   std::memset(prefix, 0, kIngressPrefix);
+  if (packet.resubmitted) {
+    store_bits<0, 1>(prefix, 1);
+    std::memcpy(prefix + 8, packet.resubmit_data.data(), kResubmitBytes);
+  }
   store_bits<7, 9>(prefix, to_bit<9>(packet.ingress_port));
   store_bits<16, 48>(prefix, to_bit<48>(packet.ingress_mac_tstamp_ns));
   return prefix;

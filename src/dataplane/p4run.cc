@@ -46,7 +46,8 @@ nlohmann::json inject(MemorySwitch& network, const nlohmann::json& args) {
     throw bad_argument("inject: expected {\"port\": number, \"data\": hex text}");
   }
   nlohmann::json frames = nlohmann::json::array();
-  for (const Frame& frame : network.inject({args.at("port"), from_hex(args.at("data"))})) {
+  const Frame arriving{args.at("port"), from_hex(args.at("data"))};
+  for (const Frame& frame : network.inject(arriving, args.value("now_ns", std::uint64_t{0}))) {
     frames.push_back({{"port", frame.port}, {"data", to_hex(frame.bytes)}});
   }
   return {{"frames", frames}};
@@ -56,7 +57,7 @@ nlohmann::json error_answer(const std::string& code, const std::string& message)
   return {{"ok", false}, {"error", {{"code", code}, {"message", message}}}};
 }
 
-nlohmann::json answer(Program& program, MemorySwitch& network, const std::string& line) {
+nlohmann::json answer(MemorySwitch& network, const std::string& line) {
   nlohmann::json id;
   nlohmann::json result;
   try {
@@ -64,9 +65,9 @@ nlohmann::json answer(Program& program, MemorySwitch& network, const std::string
     id = request.value("id", nlohmann::json());
     const std::string command = request.at("command");
     const auto args = request.value("args", nlohmann::json::object());
-    result = {{"ok", true},
-              {"result", command == "inject" ? inject(network, args)
-                                             : program.control().execute(command, args)}};
+    result = {
+        {"ok", true},
+        {"result", command == "inject" ? inject(network, args) : network.execute(command, args)}};
   } catch (const CommandError& error) {
     result = error_answer(error.code(), error.what());
   } catch (const nlohmann::json::exception& error) {
@@ -80,7 +81,7 @@ int run(const std::string& path) {
   const std::unique_ptr<Program> program = load_program(path.c_str());
   MemorySwitch network(*program);
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << answer(*program, network, line).dump() << std::endl;
+    std::cout << answer(network, line).dump() << std::endl;
   }
   return 0;
 }

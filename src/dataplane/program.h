@@ -10,6 +10,7 @@
 // Nothing here allocates per packet.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -19,6 +20,14 @@ namespace turntable::dataplane {
 // Bytes kept free before and after every received frame, so that a deparser may grow it in place.
 inline constexpr std::uint32_t kHeadroom = 512;
 inline constexpr std::uint32_t kMaxFrame = 10240;  // Tofino's default port MTU
+
+inline constexpr std::uint32_t kMaxMirrorHeader = 32;
+inline constexpr std::uint32_t kResubmitBytes = 8;
+
+// Bits of drop_ctl, as tna.p4 describes them for Tofino 1.
+inline constexpr std::uint8_t kDropFrame = 1;  // unicast, multicast and resubmit
+inline constexpr std::uint8_t kDropCopyToCpu = 2;
+inline constexpr std::uint8_t kDropMirror = 4;  // egress; reserved in ingress
 
 // A frame with the intrinsic metadata of TNA (widths as in tna.p4). The memory belongs to the
 // caller.
@@ -32,20 +41,28 @@ struct Packet {
   // Set by the switch before ingress.
   std::uint16_t ingress_port = 0;
   std::uint64_t ingress_mac_tstamp_ns = 0;  // 48 bits
+  bool resubmitted = false;                 // the second pass of a frame that asked for one
+  std::array<std::uint8_t, kResubmitBytes> resubmit_data{};
 
   // Set by ingress for the traffic manager.
   bool has_ucast_egress_port =
       false;  // false: no unicast copy (nothing assigned ucast_egress_port)
   std::uint16_t ucast_egress_port = 0;
-  std::uint8_t drop_ctl =
-      0;  // bit 0: no unicast copy; bit 1: no multicast copies; bit 2: no mirror
+  std::uint8_t drop_ctl = 0;  // kDropFrame, kDropCopyToCpu, kDropMirror
   bool bypass_egress = false;
   std::uint8_t qid = 0;
   std::uint16_t mcast_grp_a = 0;
   std::uint16_t mcast_grp_b = 0;
   std::uint16_t rid = 0;
+  std::uint16_t level1_exclusion_id = 0;
+  std::uint16_t level2_exclusion_id = 0;
+  bool copy_to_cpu = false;
+  bool resubmit = false;  // go through ingress again, unchanged, with resubmit_data; nothing else
   std::uint16_t parser_error =
       0;  // of the last parser run (ParserError of packet_reader.h); 0: none
+
+  // Set by ingress and by egress: Program::mirror_copy() is wanted.
+  bool mirrored = false;
 
   // Set by the traffic manager before egress; egress may set drop_ctl again.
   std::uint16_t egress_port = 0;
@@ -54,6 +71,18 @@ struct Packet {
   std::uint64_t enq_tstamp_ns = 0;
   std::uint32_t deq_qdepth = 0;
   std::uint32_t deq_timedelta_ns = 0;
+};
+
+// The copy that Mirror.emit asks for: `header`, then `front`, then the last `tail_length` bytes of
+// the frame as ingress or egress left it. Together front and tail are, from ingress, the frame as
+// it arrived and, from egress, the frame as it leaves.
+struct MirrorCopy {
+  std::uint16_t session = 0;
+  std::uint32_t header_length = 0;
+  std::uint32_t front_length = 0;
+  std::uint32_t tail_length = 0;
+  std::array<std::uint8_t, kMaxMirrorHeader> header;
+  std::array<std::uint8_t, kMaxFrame> front;
 };
 
 class ControlPlane;  // dataplane/control.h: tables, counters and registers by BfRt name
@@ -67,11 +96,17 @@ class Program {
 
   virtual void ingress(Packet& packet) = 0;
   virtual void egress(Packet& packet) = 0;
+
+  // Valid after ingress or egress set `mirrored`, until the next call of either.
+  const MirrorCopy& mirror_copy() const { return mirror_copy_; }
+
+ protected:
+  MirrorCopy mirror_copy_;
 };
 
 // Every shared library of a program exports these two; a different version is refused by the
 // loader.
-inline constexpr std::uint32_t kProgramAbi = 1;
+inline constexpr std::uint32_t kProgramAbi = 2;
 extern "C" {
 using ProgramAbiFunction = std::uint32_t();
 using ProgramCreateFunction = Program*();

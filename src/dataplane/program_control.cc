@@ -2,6 +2,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
+#include "dataplane/meter_codec.h"
 #include "dataplane/names.h"
 #include "dataplane/register_codec.h"
 #include "dataplane/table_batch.h"
@@ -9,10 +10,13 @@
 
 namespace turntable::dataplane {
 
-ProgramControl::ProgramControl(std::string program, std::string_view schema_json)
+ProgramControl::ProgramControl(std::string program, std::string_view schema_json,
+                               DigestQueue& digests)
     : program_(std::move(program)),
       document_(nlohmann::json::parse(schema_json)),
-      schemas_(read_schema(document_)) {
+      schemas_(read_schema(document_)),
+      digests_(digests),
+      filters_(read_learn_filters(document_)) {
   for (const TableSchema& schema : schemas_) names_.push_back(schema.name);
 }
 
@@ -27,6 +31,10 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"register_read", &ProgramControl::register_read},
       {"register_write", &ProgramControl::register_write},
       {"register_clear", &ProgramControl::register_clear},
+      {"meter_write", &ProgramControl::meter_write},
+      {"meter_read", &ProgramControl::meter_read},
+      {"digest_read", &ProgramControl::digest_read},
+      {"random_seed", &ProgramControl::random_seed},
   };
   return table;
 }
@@ -64,8 +72,9 @@ Table* ProgramControl::table_of(const TableSchema& schema) const {
 Table& ProgramControl::match_table(const TableSchema& schema) const {
   Table* table = table_of(schema);
   if (table == nullptr) {
-    throw bad_argument("table " + schema.name + " is of type " + schema.type +
-                       ", not a match-action table; use counter_… or register_… commands");
+    throw bad_argument(
+        "table " + schema.name + " is of type " + schema.type +
+        ", not a match-action table; use the commands counter_…, register_… or meter_…");
   }
   return *table;
 }
@@ -206,6 +215,52 @@ nlohmann::json ProgramControl::register_clear(const nlohmann::json& args) {
   for (const auto& [name, cells] : registers_) {
     for (std::uint32_t index = 0; index < cells->size(); ++index) cells->reset(index);
   }
+  return nlohmann::json::object();
+}
+
+Meter& ProgramControl::meter_of(const TableSchema& schema) const {
+  const auto found = meters_.find(schema.name);
+  if (found == meters_.end())
+    throw bad_argument("table " + schema.name + " is of type " + schema.type + ", not a Meter");
+  return *found->second;
+}
+
+nlohmann::json ProgramControl::meter_write(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return MeterCodec(schema.name, meter_of(schema)).write(args);
+}
+
+nlohmann::json ProgramControl::meter_read(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return MeterCodec(schema.name, meter_of(schema)).read(args);
+}
+
+// Takes the oldest digests out of the queue.
+nlohmann::json ProgramControl::digest_read(const nlohmann::json& args) {
+  const std::uint64_t most =
+      args.contains("max")
+          ? static_cast<std::uint64_t>(parse_value(args.at("max"), 32, "digest_read, max"))
+          : kDigestQueueLength;
+  nlohmann::json digests = nlohmann::json::array();
+  while (digests.size() < most && digests_.front() != nullptr) {
+    const LearnFilter& filter = filters_.at(digests_.front()->filter);
+    digests.push_back(
+        {{"name", filter.name}, {"fields", filter.fields_of(digests_.front()->fields)}});
+    digests_.pop();
+  }
+  return {{"digests", digests}, {"waiting", digests_.size()}, {"lost", digests_.lost()}};
+}
+
+void ProgramControl::add_random(Random& random) {
+  randoms_.push_back(&random);
+  random.seed(randoms_.size());
+}
+
+// Different instances get different numbers from one seed.
+nlohmann::json ProgramControl::random_seed(const nlohmann::json& args) {
+  if (!args.contains("seed")) throw bad_argument("random_seed: \"seed\" is missing; a number");
+  auto seed = static_cast<std::uint64_t>(parse_value(args.at("seed"), 64, "random_seed, seed"));
+  for (Random* random : randoms_) random->seed(seed++ * 0x9E3779B97F4A7C15);
   return nlohmann::json::object();
 }
 

@@ -8,6 +8,9 @@
 
 #include "dataplane/control.h"
 #include "dataplane/counter.h"
+#include "dataplane/digest_queue.h"
+#include "dataplane/meter.h"
+#include "dataplane/random.h"
 #include "dataplane/register.h"
 #include "dataplane/schema.h"
 #include "dataplane/table.h"
@@ -17,13 +20,16 @@ namespace turntable::dataplane {
 class ProgramControl final : public ControlPlane {
  public:
   // `schema_json` is the program's bfrt.json. The objects registered must outlive this one.
-  ProgramControl(std::string program, std::string_view schema_json);
+  ProgramControl(std::string program, std::string_view schema_json, DigestQueue& digests);
 
   void add_table(const std::string& name, Table& table) { tables_.emplace(name, &table); }
   void add_counter(const std::string& name, Counter& counter) { counters_.emplace(name, &counter); }
   void add_register(const std::string& name, RegisterArray& cells) {
     registers_.emplace(name, &cells);
   }
+
+  void add_meter(const std::string& name, Meter& meter) { meters_.emplace(name, &meter); }
+  void add_random(Random& random);
 
   std::vector<std::string> commands() const override;
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
@@ -41,6 +47,10 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json register_read(const nlohmann::json& args);
   nlohmann::json register_write(const nlohmann::json& args);
   nlohmann::json register_clear(const nlohmann::json& args);
+  nlohmann::json meter_write(const nlohmann::json& args);
+  nlohmann::json meter_read(const nlohmann::json& args);
+  nlohmann::json digest_read(const nlohmann::json& args);
+  nlohmann::json random_seed(const nlohmann::json& args);
 
   const TableSchema& resolve(const nlohmann::json& args) const;
   Table* table_of(const TableSchema& schema) const;
@@ -49,6 +59,7 @@ class ProgramControl final : public ControlPlane {
                               const nlohmann::json& args) const;
   void clear_counter(const TableSchema& schema);
   RegisterArray& register_of(const TableSchema& schema) const;
+  Meter& meter_of(const TableSchema& schema) const;
 
   std::string program_;
   nlohmann::json document_;
@@ -57,6 +68,10 @@ class ProgramControl final : public ControlPlane {
   std::map<std::string, Table*> tables_;
   std::map<std::string, Counter*> counters_;
   std::map<std::string, RegisterArray*> registers_;
+  std::map<std::string, Meter*> meters_;
+  std::vector<Random*> randoms_;
+  DigestQueue& digests_;
+  std::vector<LearnFilter> filters_;
 };
 
 }  // namespace turntable::dataplane

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 // An exact table of two keys and two entries at most, and a counter.
-constexpr const char* kSchema = R"({"tables": [
+constexpr const char* kSchema = R"({"learn_filters": [], "tables": [
   {"name": "pipe.In.forward", "table_type": "MatchAction_Direct", "size": 2,
    "has_const_default_action": false, "attributes": [], "data": [],
    "key": [{"name": "hdr.ip.dst", "match_type": "Exact", "type": {"type": "bytes", "width": 32}},
@@ -53,7 +53,8 @@ class ProgramControlTest : public ::testing::Test {
     return "ok";
   }
 
-  ProgramControl control_{"test", kSchema};
+  DigestQueue digests_;
+  ProgramControl control_{"test", kSchema, digests_};
   IndexedTable<ExactMatchIndex<1>> table_{2, 3, false};
   Counter counter_{4};
 };

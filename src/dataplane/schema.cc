@@ -4,6 +4,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "dataplane/values.h"
+
 namespace turntable::dataplane {
 namespace {
 
@@ -88,6 +90,29 @@ std::vector<TableSchema> read_schema(const nlohmann::json& document) {
   std::vector<TableSchema> tables;
   for (const auto& table : document.at("tables")) tables.push_back(read_table(table));
   return tables;
+}
+
+nlohmann::json LearnFilter::fields_of(std::span<const std::uint8_t> bytes) const {
+  nlohmann::json values = nlohmann::json::object();
+  for (const Field& field : fields) {
+    uint128 value = 0;
+    const auto size = static_cast<std::size_t>((field.width + 7) / 8);
+    for (const std::uint8_t byte : bytes.first(size)) value = value << 8 | byte;
+    values[field.name] = format_value(value);
+    bytes = bytes.subspan(size);
+  }
+  return values;
+}
+
+std::vector<LearnFilter> read_learn_filters(const nlohmann::json& document) {
+  std::vector<LearnFilter> filters;
+  for (const auto& described : document.at("learn_filters")) {
+    LearnFilter filter{described.at("name"), {}};
+    for (const auto& field : described.at("fields"))
+      filter.fields.push_back({field.at("name"), width_of(field.at("type"))});
+    filters.push_back(std::move(filter));
+  }
+  return filters;
 }
 
 }  // namespace turntable::dataplane

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,20 @@ struct TableSchema {
 
   bool all_exact() const;
 };
+
+// A digest: each field lies in whole bytes, one after the other.
+struct LearnFilter {
+  struct Field {
+    std::string name;
+    int width;  // bits
+  };
+  std::string name;  // "pipe.SwitchIngressDeparser.learn"
+  std::vector<Field> fields;
+
+  nlohmann::json fields_of(std::span<const std::uint8_t> bytes) const;
+};
+
+std::vector<LearnFilter> read_learn_filters(const nlohmann::json& document);
 
 // The tables of a bfrt.json document. Throws std::runtime_error if it lacks what the contract
 // promises.

@@ -87,8 +87,21 @@ class Pipeline:
     def externs(self) -> list[ExternInstance]:
         return [*self.globals, *(e for block in self.all_blocks() for e in block.externs)]
 
+    def digests(self) -> list[ExternInstance]:
+        """In the order of the schema's learn_filters."""
+        return [extern for extern in self.externs() if extern.type.name == "Digest"]
+
     def tables(self) -> list[TableInstance]:
         return [t for block in self.all_blocks() for t in block.tables]
+
+
+def constant_name(instance: ExternInstance, place: int) -> str:
+    """The name of an enum's member that was given as argument number `place` of a constructor."""
+    declaration = instance.type.declaration
+    assert isinstance(declaration, syntax.Extern)
+    constructor = next(m for m in declaration.methods if m.returns is None)
+    members = constructor.symbol.parameters[place].type.members
+    return next(name for name, value in members.items() if value == instance.arguments[place])
 
 
 def given_name(name: str, annotations: list[syntax.Annotation]) -> str:

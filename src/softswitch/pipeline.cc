@@ -7,7 +7,7 @@
 namespace turntable::softswitch {
 namespace {
 
-constexpr std::uint8_t kDropUnicast = 1;
+using dataplane::kDropFrame;
 constexpr std::uint64_t kTimestampMask = (std::uint64_t{1} << 48U) - 1;  // width of TNA timestamps
 
 std::uint64_t now() {
@@ -56,7 +56,7 @@ bool Pipeline::egress(Frame* frame) {
   if (packet.bypass_egress) return true;
   packet.drop_ctl = 0;
   program_.egress(packet);
-  return (packet.drop_ctl & kDropUnicast) == 0;
+  return (packet.drop_ctl & kDropFrame) == 0;
 }
 
 void Pipeline::flush() {

@@ -3,12 +3,11 @@
 namespace turntable::softswitch {
 namespace {
 
-constexpr std::uint8_t kDropUnicast = 1;    // bit 0 of drop_ctl
-constexpr std::uint8_t kDropMulticast = 2;  // bit 1
+using dataplane::kDropFrame;
 
 bool wants_multicast(const dataplane::Packet& packet) {
   return (packet.mcast_grp_a != 0 || packet.mcast_grp_b != 0) &&
-         (packet.drop_ctl & kDropMulticast) == 0;
+         (packet.drop_ctl & kDropFrame) == 0;
 }
 
 }  // namespace
@@ -22,7 +21,7 @@ void TrafficManager::enqueue(Frame* frame, Port& ingress, std::uint64_t now_ns) 
   const dataplane::Packet& packet = frame->packet;
   PortCounters& counters = ingress.counters();
   if (wants_multicast(packet)) counters.drop(DropReason::kMulticast);
-  if ((packet.drop_ctl & kDropUnicast) != 0) {
+  if ((packet.drop_ctl & kDropFrame) != 0) {
     counters.drop(DropReason::kIngressDrop);
   } else if (!packet.has_ucast_egress_port) {
     if (!wants_multicast(packet)) counters.drop(DropReason::kNoDestination);

@@ -299,12 +299,6 @@ CASES: dict[str, tuple[str, str]] = {
         program("/*^*/verify(true, error.NoMatch);"),
         "verify belongs in a parser",
     ),
-    "mirror": (
-        program(
-            "/*^*/ig_dprsr_md.mirror_type = 1;".replace("/*^*/ig_dprsr_md.", "ig_dprsr_md./*^*/")
-        ),
-        "setting 'mirror_type' is not supported",
-    ),
     # --- Parsers
     "no start state": (
         program(parser="    state begin { transition accept; }\n").replace(
@@ -383,16 +377,11 @@ def test_wrong_program(name: str, tmp_path: Path) -> None:
 
 # Everything of tna.p4 that p4soft does not translate: an instance is the error.
 UNSUPPORTED_EXTERNS = {
-    "Random": "Random<bit<8>>() /*^*/x;",
-    "Meter": "Meter<bit<8>>(16, MeterType_t.BYTES) /*^*/x;",
     "DirectMeter": "DirectMeter(MeterType_t.BYTES) /*^*/x;",
     "Wred": "Wred<bit<32>, bit<8>>(4, 1, 0) /*^*/x;",
     "DirectRegister": "DirectRegister<bit<32>>() /*^*/x;",
     "RegisterParam": "RegisterParam<bit<32>>(7) /*^*/x;",
     "ActionProfile": "ActionProfile(16) /*^*/x;",
-    "Mirror": "Mirror() /*^*/x;",
-    "Resubmit": "Resubmit() /*^*/x;",
-    "Digest": "Digest<extra_h>() /*^*/x;",
 }
 
 

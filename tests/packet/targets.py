@@ -63,8 +63,9 @@ class MemoryTarget:
             raise RuntimeError(f"p4run ended with status {self._process.wait()} in '{name}'")
         return result_of(json.loads(line))
 
-    def send(self, port: int, frame: bytes) -> list[Frame]:
-        frames = self.command("inject", port=port, data=frame.hex())["frames"]
+    def send(self, port: int, frame: bytes, now_ns: int = 0) -> list[Frame]:
+        """now_ns: the switch's clock, which meters read."""
+        frames = self.command("inject", port=port, data=frame.hex(), now_ns=now_ns)["frames"]
         return [(out["port"], bytes.fromhex(out["data"])) for out in frames]
 
     def close(self) -> None:

@@ -7,7 +7,16 @@ from typing import Any
 from p4soft.check import types
 from p4soft.check.registers import cell_fields
 from p4soft.check.symbols import ActionSymbol
-from p4soft.elaborate import ExternInstance, Pipeline, TableInstance, given_name, join_path
+from p4soft.elaborate import (
+    ExternInstance,
+    Pipeline,
+    TableInstance,
+    constant_name,
+    given_name,
+    join_path,
+)
+from p4soft.emit.externs.deparsers import digest_fields
+from p4soft.emit.externs.meters import meter_unit
 from p4soft.emit.tables import size_of
 from p4soft.frontend import syntax
 
@@ -16,6 +25,12 @@ PRIORITY_ID = 65537
 _COUNTER_IDS = {"$COUNTER_SPEC_BYTES": 65553, "$COUNTER_SPEC_PKTS": 65554}
 _MATCH_TYPES = {"exact": "Exact", "lpm": "LPM", "ternary": "Ternary", "range": "Range"}
 _FIRST_TABLE_ID = 0x0200_0001
+_FIRST_FILTER_ID = 0x0B00_0001
+# Of a meter that counts bytes, and of one that counts packets.
+_METER_DATA = {
+    "BYTES": ("CIR_KBPS", "PIR_KBPS", "CBS_KBITS", "PBS_KBITS"),
+    "PACKETS": ("CIR_PPS", "PIR_PPS", "CBS_PKTS", "PBS_PKTS"),
+}
 
 
 def schema(pipeline: Pipeline) -> dict[str, Any]:
@@ -26,9 +41,15 @@ def schema(pipeline: Pipeline) -> dict[str, Any]:
             tables.append(_counter(pipeline.name, extern))
         elif extern.type.name == "Register":
             tables.append(_register(pipeline.name, extern))
+        elif extern.type.name == "Meter":
+            tables.append(_meter(pipeline.name, extern))
     for number, table in enumerate(tables):
         table["id"] = _FIRST_TABLE_ID + number
-    return {"schema_version": "1.0.0", "tables": tables, "learn_filters": []}
+    filters = [
+        _learn_filter(pipeline.name, number, digest)
+        for number, digest in enumerate(pipeline.digests())
+    ]
+    return {"schema_version": "1.0.0", "tables": tables, "learn_filters": filters}
 
 
 def _table(pipe: str, table: TableInstance) -> dict[str, Any]:
@@ -141,12 +162,7 @@ def _action(table: TableInstance, number: int, reference: syntax.ActionReference
 
 
 def _counter_data(instance: ExternInstance) -> list[dict[str, Any]]:
-    declaration = instance.type.declaration
-    assert isinstance(declaration, syntax.Extern)
-    kinds = (
-        next(m for m in declaration.methods if m.returns is None).symbol.parameters[-1].type.members
-    )
-    kind = next(name for name, value in kinds.items() if value == instance.arguments[-1])
+    kind = constant_name(instance, len(instance.arguments) - 1)
     names = []
     if kind in ("BYTES", "PACKETS_AND_BYTES"):
         names.append("$COUNTER_SPEC_BYTES")
@@ -225,4 +241,38 @@ def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
         ],
         "supported_operations": ["Sync"],
         "attributes": ["EntryScope"],
+    }
+
+
+def _meter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
+    return {
+        **_indexed(pipe, instance, "Meter", (65570, "$METER_INDEX")),
+        "data": [
+            {
+                "mandatory": False,
+                "read_only": False,
+                "singleton": {
+                    "id": number,
+                    "name": f"$METER_SPEC_{name}",
+                    "repeated": False,
+                    "annotations": [],
+                    "type": {"type": "uint64", "default_value": 2**64 - 1},
+                },
+            }
+            for number, name in enumerate(_METER_DATA[meter_unit(instance)], start=65562)
+        ],
+        "supported_operations": [],
+        "attributes": ["EntryScope", "MeterByteCountAdjust"],
+    }
+
+
+def _learn_filter(pipe: str, number: int, instance: ExternInstance) -> dict[str, Any]:
+    return {
+        "name": f"{pipe}.{instance.path}",
+        "id": _FIRST_FILTER_ID + number,
+        "annotations": [],
+        "fields": [
+            {"id": i, "name": name, "repeated": False, "annotations": [], "type": _type(type_)}
+            for i, (name, type_) in enumerate(digest_fields(instance), start=1)
+        ],
     }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from p4soft.check import types
 from p4soft.elaborate import BlockInstance
 from p4soft.emit.cpp_types import cpp_type
+from p4soft.emit.externs.deparsers import uses
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
 from p4soft.errors import unsupported
@@ -25,9 +26,8 @@ class Half:
     control: str
     deparser: str
     prefix: str
-    # C++ lines that fill intrinsic metadata before the control, and copy it to the packet after it.
-    before: tuple[str, ...]
-    after: tuple[str, ...]
+    now: str  # C++ expression of the time, ns
+    after: tuple[str, ...]  # C++ lines that copy intrinsic metadata to the packet
     metadata: dict[str, str]  # type's name -> C++ variable
 
 
@@ -37,7 +37,7 @@ INGRESS = Half(
     "ingress",
     "ingress_deparser",
     "write_ingress_prefix",
-    ("from_parser_.global_tstamp = to_bit<48>(packet.ingress_mac_tstamp_ns);",),
+    "packet.ingress_mac_tstamp_ns",
     (
         "packet.has_ucast_egress_port = for_tm_.ucast_egress_port != kNoEgressPort;",
         "packet.ucast_egress_port = for_tm_.ucast_egress_port;",
@@ -47,6 +47,9 @@ INGRESS = Half(
         "packet.mcast_grp_a = for_tm_.mcast_grp_a;",
         "packet.mcast_grp_b = for_tm_.mcast_grp_b;",
         "packet.rid = for_tm_.rid;",
+        "packet.level1_exclusion_id = for_tm_.level1_exclusion_id;",
+        "packet.level2_exclusion_id = for_tm_.level2_exclusion_id;",
+        "packet.copy_to_cpu = for_tm_.copy_to_cpu != 0;",
     ),
     {
         "ingress_intrinsic_metadata_t": "intrinsic_",
@@ -61,7 +64,7 @@ EGRESS = Half(
     "egress",
     "egress_deparser",
     "write_egress_prefix",
-    ("from_parser_.global_tstamp = to_bit<48>(packet.enq_tstamp_ns + packet.deq_timedelta_ns);",),
+    "packet.enq_tstamp_ns + packet.deq_timedelta_ns",
     ("packet.drop_ctl = for_deparser_.drop_ctl;",),
     {
         "egress_intrinsic_metadata_t": "intrinsic_",
@@ -72,13 +75,8 @@ EGRESS = Half(
 )
 # Fields a program may set but whose function softswitch does not have. Writing one is an error.
 _WITHOUT_EFFECT = {
-    "ingress_intrinsic_metadata_for_tm_t": {"copy_to_cpu", "deflect_on_drop"},
-    "ingress_intrinsic_metadata_for_deparser_t": {"digest_type", "resubmit_type", "mirror_type"},
-    "egress_intrinsic_metadata_for_deparser_t": {
-        "mirror_type",
-        "coalesce_flush",
-        "coalesce_length",
-    },
+    "ingress_intrinsic_metadata_for_tm_t": {"deflect_on_drop"},
+    "egress_intrinsic_metadata_for_deparser_t": {"coalesce_flush", "coalesce_length"},
     "egress_intrinsic_metadata_for_output_port_t": {
         "capture_tstamp_on_tx",
         "update_delay_on_tx",
@@ -94,7 +92,12 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
     _refuse_without_effect(control)
     reads_error = _reads_parser_error(control)
     with output.braces(f"void {half.name}(Packet& packet) override"):
-        output.add("packet_bytes_ = packet.length;")
+        output.add("packet_bytes_ = packet.length;", f"now_ns_ = {half.now};")
+        if _asks(deparser):
+            output.add("packet_ = &packet;", "mirror_requested_ = false;")
+        output.add("packet.mirrored = false;")
+        if half is INGRESS:
+            output.add("packet.resubmit = false;")
         if emission.uses_exit:
             output.add("exited_ = false;")
         output.add(f"PacketReader reader_({half.prefix}(packet), packet.data + packet.length);")
@@ -114,14 +117,30 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
                     "packet.has_ucast_egress_port = false;",
                     "return;",
                 )
-        output.add("from_parser_.parser_err = packet.parser_error;", *half.before)
+        output.add(
+            "from_parser_.parser_err = packet.parser_error;",
+            "from_parser_.global_tstamp = to_bit<48>(now_ns_);",
+        )
         output.add(f"apply_{control.identifier}({_arguments(control, half)});")
         if emission.uses_exit:
             output.add("exited_ = false;")
         output.add(f"{deparser.identifier}_writer writer_;")
         output.add(f"apply_{deparser.identifier}({_arguments(deparser, half)});")
         output.add(*half.after)
+        if half is INGRESS and uses(deparser, "Mirror"):
+            output.add("mirror_original(packet, reader_);")
+        if uses(deparser, "Resubmit"):
+            output.add(
+                "packet.resubmit = packet.resubmit && (packet.drop_ctl & kDropFrame) == 0;",
+                "if (packet.resubmit) return;  // the frame as it arrived",
+            )
         output.add("if (!rebuild_frame(packet, reader_, writer_)) packet.drop_ctl = kDropAll;")
+        if half is EGRESS and uses(deparser, "Mirror"):
+            output.add("mirror_rebuilt(packet);")
+
+
+def _asks(deparser: BlockInstance) -> bool:
+    return uses(deparser, "Mirror", "Resubmit")
 
 
 def _arguments(block: BlockInstance, half: Half) -> str:

@@ -127,6 +127,7 @@ def _file(
         lines.add(
             "std::uint32_t packet_bytes_ = 0;  // of the packet being processed, for counters"
         )
+        lines.add("Packet* packet_ = nullptr;  // being processed, for what deparsers ask for")
         if emission.uses_exit:
             lines.add("bool exited_ = false;")
     lines.add("", "}  // namespace", "")

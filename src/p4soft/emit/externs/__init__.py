@@ -9,7 +9,9 @@ from __future__ import annotations
 from p4soft.emit.externs.base import Extern
 from p4soft.emit.externs.checksums import Checksum
 from p4soft.emit.externs.counters import Counter, DirectCounter
+from p4soft.emit.externs.deparsers import Digest, Mirror, Resubmit
 from p4soft.emit.externs.hashes import Hash, Polynomial
+from p4soft.emit.externs.meters import Meter, Random
 from p4soft.emit.externs.packets import PacketIn, PacketOut
 from p4soft.emit.externs.registers import Register, RegisterAction
 from p4soft.errors import Position, unsupported
@@ -22,6 +24,11 @@ EXTERNS: dict[str, Extern] = {
     "DirectCounter": DirectCounter(),
     "Register": Register(),
     "RegisterAction": RegisterAction(),
+    "Meter": Meter(),
+    "Random": Random(),
+    "Mirror": Mirror(),
+    "Resubmit": Resubmit(),
+    "Digest": Digest(),
     "packet_in": PacketIn(),
     "packet_out": PacketOut(),
 }

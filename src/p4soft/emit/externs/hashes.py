@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from p4soft.check import types
 from p4soft.check.symbols import Target
-from p4soft.elaborate import ExternInstance
+from p4soft.elaborate import ExternInstance, constant_name
 from p4soft.emit.externs.base import Extern, field_list
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
@@ -26,7 +26,7 @@ class Hash(Extern):
 
     def _parameters(self, instance: ExternInstance) -> str | None:
         """C++ CrcParameters, or None for IDENTITY."""
-        algorithm = algorithm_name(instance)
+        algorithm = constant_name(instance, 0)
         if algorithm == "CUSTOM":
             if len(instance.arguments) < 2:
                 raise P4Error(
@@ -59,14 +59,6 @@ class Hash(Extern):
                 call.position, f"an IDENTITY hash of {bits} bits cannot give {result.width}"
             )
         return f"{fields}.low_bits<{result.width}>()"
-
-
-def algorithm_name(instance: ExternInstance) -> str:
-    declaration = instance.type.declaration
-    assert isinstance(declaration, syntax.Extern)
-    constructor = next(m for m in declaration.methods if m.returns is None)
-    enum = constructor.symbol.parameters[0].type
-    return next(name for name, value in enum.members.items() if value == instance.arguments[0])
 
 
 def _polynomial(instance: ExternInstance) -> str:

@@ -1,0 +1,23 @@
+#include "dataplane/digest_queue.h"
+
+#include <algorithm>
+
+namespace turntable::dataplane {
+
+void DigestQueue::push(std::uint32_t filter, std::span<const std::uint8_t> fields) noexcept {
+  if (count_ == ring_.size()) {
+    ++lost_;
+    return;
+  }
+  Digest& digest = ring_[(first_ + count_) % ring_.size()];
+  digest.filter = filter;
+  std::copy(fields.begin(), fields.end(), digest.fields.begin());
+  ++count_;
+}
+
+void DigestQueue::pop() noexcept {
+  first_ = (first_ + 1) % ring_.size();
+  --count_;
+}
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,54 @@
+#include "dataplane/meter.h"
+
+#include <algorithm>
+
+#include "dataplane/bits.h"
+
+namespace turntable::dataplane {
+namespace {
+
+constexpr std::uint64_t kUnit = 1'000'000'000;            // tokens of one packet or byte
+constexpr std::uint64_t kClock = std::uint64_t{1} << 48;  // timestamps of TNA begin again here
+
+// 0 if `now_ns` lies before: two ports' frames may come a little out of order.
+std::uint64_t elapsed_since(std::uint64_t then_ns, std::uint64_t now_ns) {
+  const std::uint64_t elapsed_ns = (now_ns - then_ns) % kClock;
+  return elapsed_ns < kClock / 2 ? elapsed_ns : 0;
+}
+
+std::uint64_t filled(std::uint64_t tokens, std::uint64_t rate, std::uint64_t burst,
+                     std::uint64_t elapsed_ns) {
+  const uint128 full = uint128{burst} * kUnit;
+  return static_cast<std::uint64_t>(std::min(full, tokens + uint128{rate} * elapsed_ns));
+}
+
+}  // namespace
+
+void Meter::set_limits(std::uint32_t index, const Limits& limits) {
+  cells_.at(index) = {limits, limits.committed_burst * kUnit, limits.peak_burst * kUnit, 0, true};
+}
+
+void Meter::fill(Cell& cell, std::uint64_t now_ns) noexcept {
+  const std::uint64_t elapsed_ns = elapsed_since(cell.filled_at_ns, now_ns);
+  const Limits& limits = cell.limits;
+  cell.committed =
+      filled(cell.committed, limits.committed_rate, limits.committed_burst, elapsed_ns);
+  cell.peak = filled(cell.peak, limits.peak_rate, limits.peak_burst, elapsed_ns);
+  cell.filled_at_ns += elapsed_ns;
+}
+
+// RFC 2698, section 3, colour-aware; with green packets it is the colour-blind mode.
+std::uint8_t Meter::execute(std::uint64_t index, std::uint32_t bytes, std::uint64_t now_ns,
+                            std::uint8_t color) noexcept {
+  if (index >= cells_.size() || !cells_[index].limited) return color;
+  Cell& cell = cells_[index];
+  fill(cell, now_ns);
+  const std::uint64_t cost = (unit_ == Unit::kBytes ? bytes : 1) * kUnit;
+  if (color == kRed || cell.peak < cost) return kRed;
+  cell.peak -= cost;
+  if (color == kYellow || cell.committed < cost) return kYellow;
+  cell.committed -= cost;
+  return kGreen;
+}
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,123 @@
+"""What deparsers ask the switch for: Mirror, Resubmit and Digest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from p4soft.check import types
+from p4soft.check.symbols import Target
+from p4soft.elaborate import BlockInstance, ExternInstance
+from p4soft.emit.cpp_types import to_raw
+from p4soft.emit.externs.base import Extern, field_list
+from p4soft.emit.state import Emission
+from p4soft.errors import P4Error, Position, unsupported
+from p4soft.frontend import syntax
+
+if TYPE_CHECKING:
+    from p4soft.emit.block import BlockEmitter
+
+MAX_MIRROR_BYTES = 32
+RESUBMIT_BYTES = 8
+MAX_DIGEST_BYTES = 48
+
+
+def top_block(emission: Emission, instance: ExternInstance) -> str:
+    """Which of the pipeline's blocks an extern lies in: 'ingress_deparser', ..."""
+    block = instance.owner
+    while block is not None and block.parent is not None:
+        block = block.parent
+    return next((n for n, b in emission.pipeline.blocks.items() if b is block), "no block")
+
+
+def uses(deparser: BlockInstance, *names: str) -> bool:
+    """Whether a deparser has one of these externs."""
+    return any(e.type.name in names for b in deparser.with_descendants() for e in b.externs)
+
+
+class DeparserExtern(Extern):
+    places: tuple[str, ...] = ("ingress_deparser", "egress_deparser")
+
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        if top_block(emission, instance) not in self.places:
+            allowed = " or ".join(place.replace("_", " ") for place in self.places)
+            raise P4Error(
+                instance.position,
+                f"a {instance.type.name} belongs in the {allowed} of the pipeline",
+            )
+
+    def data(self, emitter: BlockEmitter, data: syntax.Expression, limit: int, what: str) -> str:
+        """C++ text of the bytes of a header or list."""
+        name, bits = field_list(emitter, data, skip_invalid=False)
+        check_size(data.position, bits // 8, limit, what)
+        return f"{name}.bytes()"
+
+
+def check_size(position: Position, size: int, limit: int, what: str) -> None:
+    if size > limit:
+        raise P4Error(position, f"{what} has {size} bytes; Tofino takes {limit}")
+
+
+class Mirror(DeparserExtern):
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        session, *data = target.arguments
+        assert session is not None
+        header = "{}"
+        if data and data[0] is not None:
+            header = self.data(emitter, data[0], MAX_MIRROR_BYTES, "this mirror header")
+        emitter.lines.add(f"request_mirror({emitter.value(session)}, {header});")
+        return ""
+
+
+class Resubmit(DeparserExtern):
+    places = ("ingress_deparser",)
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        data = "{}"
+        if target.arguments and target.arguments[0] is not None:
+            data = self.data(emitter, target.arguments[0], RESUBMIT_BYTES, "this resubmit data")
+        emitter.lines.add(f"request_resubmit(*packet_, {data});")
+        return ""
+
+
+class Digest(DeparserExtern):
+    """A digest's fields go to the queue one after the other, each in whole bytes."""
+
+    places = ("ingress_deparser",)
+
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        super().declare(emission, instance)
+        digest_fields(instance)
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        data = target.arguments[0]
+        assert data is not None
+        parts = emitter.flatten(data)
+        widths = [types.width_of(type_) or 0 for _, type_, _ in parts]
+        total = sum(map(whole_bytes, widths))
+        check_size(call.position, total, MAX_DIGEST_BYTES, "this digest")
+        fields = emitter.temporary("fields")
+        emitter.lines.add(f"FieldList<{8 * total}> {fields};")
+        offset = 0
+        for (text, type_, _), width in zip(parts, widths, strict=True):
+            offset += 8 * whole_bytes(width)
+            emitter.lines.add(f"{fields}.put<{offset - width}, {width}>({to_raw(text, type_)});")
+        number = emitter.emission.pipeline.digests().index(instance)
+        emitter.lines.add(f"digests_.push({number}, {fields}.bytes());")
+        return ""
+
+
+def whole_bytes(bits: int) -> int:
+    return (bits + 7) // 8
+
+
+def digest_fields(instance: ExternInstance) -> list[tuple[str, types.Type]]:
+    """Name and type of each field of a digest, in order."""
+    data = instance.type.arguments[0]
+    if not isinstance(data, types.Composite) or any(
+        isinstance(field, (types.Composite, types.Stack)) or types.width_of(field) is None
+        for field in data.fields.values()
+    ):
+        raise unsupported(
+            instance.position, f"a Digest of {data}", "a header or struct of bit<W>, int<W>, bool"
+        )
+    return list(data.fields.items())

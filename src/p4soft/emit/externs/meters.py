@@ -1,0 +1,67 @@
+"""Meter and Random."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from p4soft.check import types
+from p4soft.check.symbols import Target
+from p4soft.elaborate import ExternInstance, constant_name
+from p4soft.emit.externs.base import Extern, control_name
+from p4soft.emit.externs.counters import counted_bytes
+from p4soft.emit.state import Emission
+from p4soft.errors import P4Error, unsupported
+from p4soft.frontend import syntax
+
+if TYPE_CHECKING:
+    from p4soft.emit.block import BlockEmitter
+
+
+class Meter(Extern):
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        unit = "kBytes" if meter_unit(instance) == "BYTES" else "kPackets"
+        size = instance.arguments[0]
+        emission.members.add(f"Meter {instance.identifier}_{{{size}, Meter::Unit::{unit}}};")
+        name = control_name(emission, instance.path)
+        emission.setup.add(f'add_meter("{name}", {instance.identifier}_);')
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        if emitter.in_parser:
+            raise P4Error(call.position, "a meter is executed here; only controls can, not parsers")
+        given = {
+            parameter.name: argument
+            for parameter, argument in zip(target.parameters, target.arguments, strict=True)
+        }
+        index, color = given["index"], given.get("color")
+        assert index is not None
+        arguments = [
+            emitter.value(index),
+            counted_bytes(emitter, given["adjust_byte_count"]),
+            "now_ns_",
+        ]
+        if color is not None:
+            arguments.append(emitter.value(color))
+        result = emitter.temporary("color")
+        text = f"{instance.identifier}_.execute({', '.join(arguments)})"
+        emitter.lines.add(f"[[maybe_unused]] const std::uint8_t {result} = {text};")
+        return result
+
+
+def meter_unit(instance: ExternInstance) -> str:
+    """PACKETS or BYTES."""
+    return constant_name(instance, 1)
+
+
+class Random(Extern):
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        emission.members.add(f"Random {instance.identifier}_;")
+        emission.setup.add(f"add_random({instance.identifier}_);")
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        assert call.type is not None
+        result = types.underlying(call.type)
+        if not isinstance(result, types.Bit):
+            raise unsupported(call.position, f"a Random of {call.type}", "bit<W>")
+        name = emitter.temporary("random")
+        emitter.lines.add(f"const auto {name} = {instance.identifier}_.get<{result.width}>();")
+        return name
