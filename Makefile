@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint ctest pytest smoke bench list notebook clean testbed-up testbed-down run
+.PHONY: help demo test setup build lint ctest pytest smoke soak bench list notebook clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -45,6 +45,9 @@ pytest: ## Tests in Python, without those end to end
 
 smoke: ## A small run end to end on a testbed of its own
 	@$(AS_ROOT) pytest -m e2e tests
+
+soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOAK="--kills 5 --seed 2")
+	@$(AS_ROOT) python scripts/soak $(SOAK)
 
 bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 	@$(AS_ROOT) python -m turntable_bench

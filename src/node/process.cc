@@ -105,9 +105,15 @@ pid_t parent_of(const std::string& stat) {
   return state == 'Z' ? -1 : parent;
 }
 
+// A file of a process that ends meanwhile fails to be read (ESRCH): then what came so far. A
+// stream's buffer would throw, its `read` does not.
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::array<char, 4096> chunk;
+  std::string text;
+  while (file.read(chunk.data(), chunk.size()), file.gcount() > 0)
+    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 }  // namespace

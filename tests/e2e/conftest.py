@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from turntable_testbed import fingerprint
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build"))
@@ -80,7 +82,7 @@ class Running:
         self._process = subprocess.Popen(
             [
                 str(program),
-                f"playbooks/{name}.yml",
+                str(REPOSITORY / "playbooks" / f"{name}.yml"),
                 f"-iinventories/{inventory}",
                 "-e",
                 variables,
@@ -104,8 +106,18 @@ class Running:
                 return
         pytest.fail(f"the playbook ended without a line {part!r}:\n{''.join(self._output)}")
 
-    def kill(self) -> None:
-        os.killpg(self._process.pid, signal.SIGKILL)
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """The whole process group, as a terminal does it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    def terminate(self) -> None:
+        """The playbook alone, as an init system does it."""
+        self._process.terminate()
 
     def finished(self) -> Finished:
         rest, _ = self._process.communicate(timeout=self.DEADLINE_S)
@@ -135,12 +147,12 @@ def playbook(
 
 
 def pid_of_node(host: str, node: str) -> int:
-    """As the host's supervisor tells it."""
+    """As the node itself tells it."""
     command = [str(BUILD / "bin/nodectl"), "--directory", f"/run/turntable/{TESTBED_ID}/{host}"]
-    request = json.dumps([{"node": "supervisor", "command": "list"}])
+    request = json.dumps([{"node": node, "command": "ping"}])
     done = subprocess.run(command, input=request, capture_output=True, text=True, check=True)
     (answer,) = json.loads(done.stdout)
-    return next(row["pid"] for row in answer["result"]["nodes"] if row["name"] == node)
+    return answer["result"]["pid"]
 
 
 def require_root_and_programs() -> None:
@@ -156,8 +168,10 @@ def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The directory for results of a testbed that is up."""
     require_root_and_programs()
     results = tmp_path_factory.mktemp("results")
+    before = fingerprint.take(TESTBED_ID)
     up = playbook("testbed_up", results)
     assert up.status == 0, up.output
     yield results
     down = playbook("testbed_down", results, purge=True)
     assert down.status == 0, down.output
+    assert fingerprint.take(TESTBED_ID) == before

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import REPOSITORY, TESTBED_ID, Finished, pid_of_node, playbook, started
+from .conftest import REPOSITORY, TESTBED_ID, Finished, playbook
 
 pytestmark = pytest.mark.e2e
 
@@ -218,32 +216,3 @@ def test_what_is_measured_again_must_exist(smoke: Finished, testbed: Path) -> No
     assert refused.status != 0
     assert "did you mean 'workloada'?" in " ".join(refused.output.split())
     assert sorted(smoke.directory.rglob("*")) == before
-
-
-def test_a_lost_node_costs_one_attempt(testbed: Path) -> None:
-    arguments = {"profile": "smoke", "servers": 4, "measure_s": 1, "run": "lost-node"}
-    with started(EXPERIMENT, testbed, **arguments) as running:
-        running.wait_for_line("iteration 1/4")
-        os.kill(pid_of_node("client0", "kvclient"), signal.SIGKILL)
-    lost = running.finished()
-    attempts = lost.journal()
-    failed = [attempt for attempt in attempts if attempt["status"] == "failed"]
-    assert [attempt["failure_class"] for attempt in failed] == ["node_lost"]
-    assert "host client0, node kvclient" in failed[0]["message"]
-    assert [a["iteration"] for a in attempts if a["status"] == "ok"] == [0, 1, 2, 3]
-    (row,) = lost.rows()
-    assert (row["iterations_ok"], row["iterations_failed"]) == ("4", "1")
-
-
-def test_a_killed_playbook_is_continued(testbed: Path) -> None:
-    arguments = {"profile": "smoke", "servers": 4, "measure_s": 1, "run": "killed"}
-    with started(EXPERIMENT, testbed, **arguments) as running:
-        running.wait_for_line("iteration 2/4")
-        running.kill()
-    before = Finished(-9, "", testbed).journal()
-    again = playbook(EXPERIMENT, testbed, **arguments)
-    assert f"{4 - len(before)} of 4 iterations to measure" in again.output, again.output
-    attempts = again.journal()
-    assert attempts[: len(before)] == before
-    assert [attempt["iteration"] for attempt in attempts] == [0, 1, 2, 3]
-    assert again.rows()[0]["iterations_ok"] == "4"

@@ -50,11 +50,16 @@ def digest_of_file(path: Path) -> str:
 
 def _write_temporary(path: Path, data: bytes) -> Path:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
     temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        temporary.unlink()
+        error.filename = str(path)  # which a failed write does not name
+        raise
     temporary.chmod(0o644)
     return temporary
 

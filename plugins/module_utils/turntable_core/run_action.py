@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 from pathlib import Path
@@ -18,6 +19,9 @@ from turntable_core.node_calls import NodeCalls
 from turntable_core.run_directory import RunDirectory
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+# The disk of the results is at fault, not this program.
+_STORAGE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 class RunAction(ActionBase):
@@ -44,6 +48,10 @@ class RunAction(ActionBase):
             return failure(str(error)) | {"failure_class": error.failure_class}
         except TurntableError as error:
             return failure(str(error))
+        except OSError as error:
+            if error.errno not in _STORAGE_ERRORS:
+                raise
+            return failure(_storage_message(error, arguments)) | {"failure_class": "environment"}
 
     def connections(self, task_vars: dict[str, Any]) -> HostConnections:
         return HostConnections(self._play_context, task_vars["hostvars"])
@@ -62,6 +70,15 @@ def _end_with_playbook() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != playbook:  # it was killed before the line above
         os._exit(1)
+
+
+def _storage_message(error: OSError, arguments: dict[str, Any]) -> str:
+    run = (arguments.get("at") or arguments).get("run")
+    again = f" with -e run={Path(run).name}" if run else ""
+    return (
+        f"{error.filename or 'a file of the results'}: {error.strerror}. Free some space, then run "
+        f"the same command again{again}: what has been measured is kept"
+    )
 
 
 def failure(message: str) -> dict[str, Any]:

@@ -60,8 +60,9 @@ def _state(run: RunDirectory) -> Finding:
 
 
 def resume_command(run: str, manifest: Mapping[str, Any]) -> str:
-    """The command that started the run, with its name."""
-    playbook = Path(manifest["experiment_file"]).with_suffix("").relative_to("experiments")
+    """The command that started the run, with its name; of an experiment of this repository."""
+    file = Path(manifest["experiment_file"])
+    playbook = file.with_suffix("").relative_to("experiments" if not file.is_absolute() else "/")
     extra_vars = {key: value for key, value in manifest["extra_vars"].items() if key != "run"}
     words = ["ansible-playbook", f"playbooks/{playbook}.yml"]
     for key, value in extra_vars.items():
