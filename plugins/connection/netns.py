@@ -36,7 +36,7 @@ from pathlib import Path
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection.local import Connection as LocalConnection
 
-NAMESPACES = Path("/run/netns")
+from turntable_testbed.namespaces import DIRECTORY, inode_of
 
 
 class Connection(LocalConnection):
@@ -63,8 +63,8 @@ class Connection(LocalConnection):
         return super().exec_command(line, in_data=in_data, sudoable=sudoable)
 
     def _require_namespace(self) -> Path:
-        path = NAMESPACES / self.get_option("namespace")
-        if not path.exists():
+        path = DIRECTORY / self.get_option("namespace")
+        if inode_of(path) is None:
             raise AnsibleConnectionFailure(
                 f"network namespace {path.name!r} does not exist (expected {path}): "
                 "bring the testbed up with playbooks/testbed_up.yml"

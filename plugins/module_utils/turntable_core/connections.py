@@ -60,7 +60,8 @@ class HostConnections:
         every_s: float | None = None,
         tick: Callable[[set[str]], Iterable[Command]] | None = None,
     ) -> dict[str, Outcome]:
-        """Runs all commands at once; returns host -> outcome when all have ended or it is too late.
+        """Runs all commands at once; returns host -> outcome, in the order of the commands, when all
+        have ended or it is too late.
 
         tick: called every `every_s` seconds with the hosts that are still busy; the commands it
         returns are run for the idle hosts, and their outcomes are dropped.
@@ -81,12 +82,11 @@ class HostConnections:
                 busy = {command.host for command in commands} - outcomes.keys()
                 for command in tick(busy) if tick else ():
                     self._launch(command, lambda outcome: None)
-        for command in commands:
-            message = f"no answer within {deadline_s:g} s"
-            outcomes.setdefault(
-                command.host, Outcome(command.host, None, failure="timeout", message=message)
-            )
-        return outcomes
+        late = f"no answer within {deadline_s:g} s"
+        return {
+            host: outcomes.get(host) or Outcome(host, None, failure="timeout", message=late)
+            for host in dict.fromkeys(command.host for command in commands)
+        }
 
     def _launch(self, command: Command, report: Callable[[Outcome], None]) -> None:
         # A daemon thread: one that hangs in a dead connection must not keep the worker from ending.
