@@ -60,8 +60,9 @@ class HostConnections:
         every_s: float | None = None,
         tick: Callable[[set[str]], Iterable[Command]] | None = None,
     ) -> dict[str, Outcome]:
-        """Runs all commands at once; returns host -> outcome, in the order of the commands, when all
-        have ended or it is too late.
+        """Runs all commands at once; returns when all have ended or it is too late.
+
+        Host -> outcome, in the order of the commands.
 
         tick: called every `every_s` seconds with the hosts that are still busy; the commands it
         returns are run for the idle hosts, and their outcomes are dropped.
