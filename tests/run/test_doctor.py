@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from turntable_core import catalogue
 from turntable_core import testbed as core_testbed
 from turntable_core.connections import Outcome
-from turntable_core.doctor import looks, machines, nodes, page, programs, runs
+from turntable_core.doctor import looks, machines, nodes, page, programs
 from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
 from turntable_core.programs import programs_of
 from turntable_core.testbed import DataHost, SwitchHost
@@ -200,14 +201,14 @@ def test_the_script_of_a_host_is_a_shell_script(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_an_unfinished_run_is_continued_with_the_command_that_started_it() -> None:
+def test_an_unfinished_run_is_continued_with_its_testbed() -> None:
     manifest = {
         "experiment_file": "experiments/farreach/exp01_throughput.yml",
-        "extra_vars": {"profile": "smoke", "servers": [4], "run": "old"},
+        "extra_vars": {"profile": "smoke", "turntable_lease_s": 3, "turntable_testbed_id": "tb"},
     }
-    assert runs.resume_command("night", manifest) == (
-        "ansible-playbook playbooks/farreach/exp01_throughput.yml -e profile=smoke "
-        """-e '{"servers": [4]}' -e run=night"""
+    assert catalogue.resume_command(manifest, "night") == (
+        "ansible-playbook playbooks/farreach/exp01_throughput.yml "
+        """-e '{"turntable_lease_s": 3}' -e turntable_testbed_id=tb -e run=night"""
     )
 
 

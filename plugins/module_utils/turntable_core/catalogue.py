@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -134,7 +135,7 @@ def state_of(directory: Path, repository: Path) -> RunState:
         done=len(set(_succeeded(directory / "journal.ndjson"))),
         total=sum(len(turn["iterations"]) for turn in document.get("turns", [])),
         verdict=_verdict(directory / "summary.csv"),
-        command=_command(manifest, directory.name),
+        command=resume_command(manifest, directory.name),
     )
 
 
@@ -171,13 +172,15 @@ def _verdict(summary: Path) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
 
 
-def _command(manifest: Mapping[str, Any], name: str) -> str:
+def resume_command(manifest: Mapping[str, Any], name: str) -> str:
     """Parameters are kept by the run; variables of the testbed are not."""
     playbook = str(manifest.get("experiment_file", "SYSTEM/EXPERIMENT.yml"))
-    extra = manifest.get("extra_vars", {})
-    testbed = [f"-e {key}={extra[key]}" for key in extra if key.startswith("turntable_")]
-    playbook = playbook.removeprefix("experiments/")
-    return " ".join([f"ansible-playbook playbooks/{playbook}", *testbed, f"-e run={name}"])
+    words = [f"ansible-playbook playbooks/{playbook.removeprefix('experiments/')}"]
+    for key, value in manifest.get("extra_vars", {}).items():
+        if key.startswith("turntable_"):
+            text = f"{key}={value}" if isinstance(value, str) else json.dumps({key: value})
+            words.append(f"-e {shlex.quote(text)}")
+    return " ".join([*words, f"-e run={name}"])
 
 
 def main() -> int:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from turntable_core import journal
+from turntable_core.catalogue import resume_command
 from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
 from turntable_core.errors import TurntableError
 from turntable_core.run_directory import RunDirectory
@@ -55,17 +54,5 @@ def _state(run: RunDirectory) -> Finding:
         return Finding(OK, "newest run", text)
     manifest = json.loads(run.manifest_file.read_bytes())
     return Finding(
-        NOTE, "newest run", text, "continue it with", resume_command(run.path.name, manifest)
+        NOTE, "newest run", text, "continue it with", resume_command(manifest, run.path.name)
     )
-
-
-def resume_command(run: str, manifest: Mapping[str, Any]) -> str:
-    """The command that started the run, with its name; of an experiment of this repository."""
-    file = Path(manifest["experiment_file"])
-    playbook = file.with_suffix("").relative_to("experiments" if not file.is_absolute() else "/")
-    extra_vars = {key: value for key, value in manifest["extra_vars"].items() if key != "run"}
-    words = ["ansible-playbook", f"playbooks/{playbook}.yml"]
-    for key, value in extra_vars.items():
-        text = f"{key}={value}" if isinstance(value, str) else json.dumps({key: value})
-        words += ["-e", shlex.quote(text)]
-    return " ".join([*words, "-e", f"run={run}"])
