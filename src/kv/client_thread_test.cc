@@ -183,7 +183,7 @@ TEST_F(ClientThreadTest, WrongAnswersAreToldApart) {
         answer.key = request.key;
         answer.type = PacketType::kPutResponse;
         send(answer);
-        answer.request_id = 1U << ClientThread::kSequenceBits;
+        answer.request_id = 1U << ClosedLoops::kSequenceBits;
         send(answer);
         return send_answer(request);
       default:

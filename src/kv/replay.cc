@@ -26,6 +26,9 @@ Replay::Replay(const Traces& traces, unsigned scale, std::span<const unsigned> p
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     running_of_[partitions[i]] = static_cast<int>(i);
   }
+  std::size_t most = 0;
+  for (const auto& trace : traces.all()) most += trace.size();
+  operations_.reserve(most);  // what is not used is never touched
   for (const auto& trace : traces.all()) {
     for (const workload::Operation& operation : trace) {
       const int running = running_of_[workload::partition_of(operation.slot, scale)];

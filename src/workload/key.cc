@@ -40,29 +40,6 @@ constexpr CrcTables make_crc_tables() {
 
 constexpr CrcTables kCrcTables = make_crc_tables();
 
-KeyBytes wire_key(KeyId id) {
-  KeyBytes bytes{};
-  for (std::size_t i = 0; i < 8; ++i) {
-    bytes[kWirePosition[i]] = static_cast<std::uint8_t>(id >> (8 * i));
-  }
-  return bytes;
-}
-
-std::optional<KeyId> key_id_from_wire(std::span<const std::uint8_t, 16> wire) {
-  for (std::size_t i = 0; i < 8; ++i) {
-    if (wire[i] != 0) return std::nullopt;
-  }
-  KeyId id = 0;
-  for (std::size_t i = 0; i < 8; ++i) id |= KeyId{wire[kWirePosition[i]]} << (8 * i);
-  return id;
-}
-
-KeyBytes store_key(KeyId id) {
-  KeyBytes bytes{};
-  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::uint8_t>(id >> (56 - 8 * i));
-  return bytes;
-}
-
 void check_scale(std::uint64_t scale) {
   if (scale >= 1 && scale <= kSlots && kSlots % scale == 0) return;
   throw bad_argument("scale " + std::to_string(scale) +

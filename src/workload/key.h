@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -26,9 +28,19 @@ constexpr std::uint64_t fnv_hash(std::uint64_t value) {
   constexpr std::uint64_t kOffsetBasis = 0xCBF29CE484222325;
   constexpr std::uint64_t kPrime = 1099511628211;
   std::uint64_t hash = kOffsetBasis;
-  for (int byte = 0; byte < 8; ++byte) {
+  for (int byte = 0; byte < 5; ++byte) {
     hash = (hash ^ (value & 0xFF)) * kPrime;
     value >>= 8;
+  }
+  // Key numbers and nearly all ranks end here: their other bytes are 0, which leave the hash as it
+  // is before they multiply it.
+  if (value == 0) {
+    hash *= kPrime * kPrime * kPrime;
+  } else {
+    for (int byte = 5; byte < 8; ++byte) {
+      hash = (hash ^ (value & 0xFF)) * kPrime;
+      value >>= 8;
+    }
   }
   return (hash >> 63) != 0 ? 0 - hash : hash;
 }
@@ -38,15 +50,35 @@ constexpr KeyId key_id(std::uint64_t key_number) {
   return fnv_hash(key_number);
 }
 
+namespace detail {
+
+// The word whose bytes in memory are those of `value`, most significant first; and back.
+constexpr std::uint64_t big_endian(std::uint64_t value) {
+  return std::endian::native == std::endian::big ? value : __builtin_bswap64(value);
+}
+
+}  // namespace detail
+
 // The key as it travels: eight zero bytes, the low word, then the high word as two swapped 16-bit
 // halves, so that the switch can match the top 16 bits as a range.
-KeyBytes wire_key(KeyId id);
+inline KeyBytes wire_key(KeyId id) {
+  const std::uint64_t last = id << 32 | std::rotl(static_cast<std::uint32_t>(id >> 32), 16);
+  return std::bit_cast<KeyBytes>(std::array<std::uint64_t, 2>{0, detail::big_endian(last)});
+}
 
 // The inverse of wire_key; nothing if the first eight bytes are not zero.
-std::optional<KeyId> key_id_from_wire(std::span<const std::uint8_t, 16> wire);
+inline std::optional<KeyId> key_id_from_wire(std::span<const std::uint8_t, 16> wire) {
+  std::array<std::uint64_t, 2> words;
+  std::memcpy(words.data(), wire.data(), wire.size());
+  if (words[0] != 0) return std::nullopt;
+  const std::uint64_t last = detail::big_endian(words[1]);
+  return std::uint64_t{std::rotl(static_cast<std::uint32_t>(last), 16)} << 32 | last >> 32;
+}
 
 // The key in a store: plain big-endian, high word first, so that stores sort by id.
-KeyBytes store_key(KeyId id);
+inline KeyBytes store_key(KeyId id) {
+  return std::bit_cast<KeyBytes>(std::array<std::uint64_t, 2>{detail::big_endian(id), 0});
+}
 
 // CRC is linear over GF(2): the CRC of a wire key is that of the all-zero key xored with one term
 // per byte of the id. The terms absorb the zero bytes and the permutation of the wire format.

@@ -45,7 +45,7 @@ std::uint64_t KeyChooser::candidate(std::uint64_t bits, std::uint64_t last) {
       zipfian_.grow(last);
       return last - std::min(last, zipfian_.rank(unit_interval(bits)));
     default:
-      return fnv_hash(zipfian_.rank(unit_interval(bits))) % scrambled_key_numbers_;
+      return scrambled_key_numbers_(fnv_hash(zipfian_.rank(unit_interval(bits))));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "workload/modulo.h"
 #include "workload/profile.h"
 #include "workload/random.h"
 #include "workload/zipfian.h"
@@ -28,7 +29,7 @@ class KeyChooser {
  private:
   Distribution distribution_;
   std::uint64_t records_;
-  std::uint64_t scrambled_key_numbers_;
+  Modulo scrambled_key_numbers_;
   Zipfian zipfian_;
 };
 
