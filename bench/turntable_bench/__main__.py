@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import server, switch_forwarding
+from . import analyzer, client, server, switch_forwarding
 from .comparison import Gap, NotRunError, Outcome, table
 from .settings import Settings
 
@@ -23,6 +23,8 @@ Measure = Callable[[Settings], list[Outcome]]
 MEASUREMENTS: dict[str, Measure] = {
     "switch": switch_forwarding.measure,
     "server": server.measure,
+    "client": client.measure,
+    "analyzer": analyzer.measure,
 }
 REPOSITORY = Path(__file__).resolve().parents[2]
 

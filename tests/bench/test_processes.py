@@ -8,7 +8,15 @@ import sys
 import pytest
 
 from turntable_bench.comparison import NotRunError
-from turntable_bench.processes import cpu_ns_per_operation, need, pinned, run
+from turntable_bench.processes import (
+    cpu_ns_per_operation,
+    cpu_seconds,
+    need,
+    pinned,
+    run,
+    running,
+    wait_ready,
+)
 
 BUSY = "import time\nwhile time.process_time() < 0.3: pass\nprint('done')"
 
@@ -46,3 +54,17 @@ def test_pinned_stays_on_one_processor_that_exists() -> None:
 def test_a_missing_program_is_named_with_its_package() -> None:
     with pytest.raises(NotRunError, match=r"no-such-program is missing.* rocksdb-tools"):
         need("no-such-program", "rocksdb-tools")
+
+
+def test_threads_that_have_ended_count() -> None:
+    script = (
+        "import threading, time\n"
+        "def burn():\n"
+        "    while time.thread_time() < 0.3: pass\n"
+        "thread = threading.Thread(target=burn); thread.start(); thread.join()\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)"
+    )
+    with running([sys.executable, "-c", script]) as process:
+        wait_ready(process, "burner")
+        assert cpu_seconds(process.pid) >= 0.3

@@ -1,0 +1,73 @@
+// kv-echo: answers every key-value request at once and rightly, from no store.
+//
+//   kv-echo --address 198.18.0.2 --udp-port 1152        prints "ready", serves until it is ended
+//
+// A GET is answered with the value that loaded stores hold, so that clients can check it.
+#include <poll.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <iostream>
+
+#include "common/run_main.h"
+#include "kv/packet.h"
+#include "kv/udp.h"
+#include "kv/value.h"
+
+namespace turntable::bench {
+namespace {
+
+constexpr std::size_t kClients = 1024;  // requests that may wait
+constexpr std::uint16_t kPartition = 0;
+
+// Writes the answer to `request` and returns its size.
+std::size_t answer_to(const kv::Packet& request, std::span<std::uint8_t> out) {
+  kv::Packet answer{.type = kv::PacketType::kPutResponse,
+                    .key = request.key,
+                    .request_id = request.request_id,
+                    .stat = kv::kStatSuccess,
+                    .node = kPartition};
+  std::array<std::uint8_t, kv::kMaxValueBytes> value;
+  if (request.type == kv::PacketType::kGetRequest) {
+    kv::fill_value(value, workload::key_id_from_wire(request.key).value(), kv::kLoadedVersion);
+    answer.type = kv::PacketType::kGetResponse;
+    answer.value = value;
+  }
+  return kv::encode(answer, out);
+}
+
+[[noreturn]] void serve(const sockaddr_in& address) {
+  const UniqueFd socket = kv::open_udp(address, kClients);
+  std::cout << "ready" << std::endl;
+  kv::ReceiveBatch requests;
+  kv::SendBatch answers;
+  pollfd polled{socket.get(), POLLIN, 0};
+  while (true) {
+    ::poll(&polled, 1, -1);
+    const int count = requests.receive(socket.get());
+    for (int i = 0; i < count; ++i) {
+      const auto datagram = requests.at(static_cast<std::size_t>(i));
+      kv::Packet request;
+      if (kv::decode(datagram.bytes, request) != kv::DecodeStatus::kOk) continue;
+      answers.add(answer_to(request, answers.buffer()), &datagram.from);
+    }
+    answers.flush(socket.get(), answers.size(), [](std::uint32_t, int) {});  // a client asks again
+  }
+}
+
+int run_program(int argc, char** argv) {
+  std::string address;
+  std::uint16_t udp_port = 1152;
+  CLI::App app("Answers key-value requests from no store.");
+  app.add_option("--address", address, "IPv4 address to serve on")->required();
+  app.add_option("--udp-port", udp_port)->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  serve(kv::parse_ipv4("--address", address, udp_port));
+}
+
+}  // namespace
+}  // namespace turntable::bench
+
+int main(int argc, char** argv) {
+  return turntable::run_main("kv-echo", [&] { return turntable::bench::run_program(argc, argv); });
+}
