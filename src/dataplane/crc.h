@@ -20,6 +20,9 @@ inline constexpr CrcParameters kCrc8{8, 0x07, 0, 0, false};
 inline constexpr CrcParameters kCrc16{16, 0x8005, 0, 0, true};  // CRC-16/ARC
 inline constexpr CrcParameters kCrc32{32, 0x04C11DB7, 0xFFFFFFFF, 0xFFFFFFFF, true};
 inline constexpr CrcParameters kCrc64{64, 0x42F0E1EBA9EA3693, 0, 0, false};  // CRC-64/ECMA-182
+// HashAlgorithm_t.RANDOM: on the ASIC a random matrix over GF(2) that the compiler draws. Here one
+// fixed linear function, CRC-64/Jones.
+inline constexpr CrcParameters kRandomHash{64, 0xAD93D23594C935A9, 0, 0, true};
 
 class Crc {
  public:

@@ -101,6 +101,16 @@ class FieldList {
     static_assert(Width <= Bits);
     return load_bits<Bits - Width, Width>(bytes_.data());
   }
+  // Its words of `Width` bits, counted from the end, under exclusive or: what an XOR hash returns.
+  template <int Width>
+  Unsigned<Width> xor_of_words() const noexcept {
+    Unsigned<Width> result = 0;
+    for (int i = 0; i < kBytes; ++i) {
+      const int shift = (kBytes - 1 - i) * 8 % Width;
+      result = static_cast<Unsigned<Width>>(result ^ Unsigned<Width>{bytes_[i]} << shift);
+    }
+    return result;
+  }
 
  private:
   std::array<std::uint8_t, kBytes> bytes_{};

@@ -226,3 +226,26 @@ APPLIED = program(
 )
 def test_results_of_apply(load, kind: int, expected: tuple[int, int]) -> None:
     assert run(load(APPLIED), kind) == expected
+
+
+MACROS = program(
+    """
+        SET(a, 3)
+        SET(b, 4)
+        BOTH(SELECT_)
+        GLUE(md.m, 16) = 1;
+        hdr.data.b = hdr.data.b + md.m16 EMPTY();
+    """,
+    top="""
+#define SET(NAME, VALUE) select_##NAME##_value = VALUE;
+#define SELECT_ select
+#define GLUE(LEFT, RIGHT) LEFT##RIGHT
+#define EMPTY(X) X
+#define BOTH(PREFIX) hdr.data.a = PREFIX##a_value; hdr.data.b = select_b_value;
+""".replace("PREFIX##a_value", "GLUE(select, _a_value)"),
+    local="    bit<8> select_a_value; bit<16> select_b_value;\n",
+)
+
+
+def test_macros_that_paste_tokens(load) -> None:
+    assert run(load(MACROS), 0) == (3, 5)

@@ -218,6 +218,7 @@ def test_random_expressions_equal_big_integer_arithmetic(load, seed: int) -> Non
 CASES = [
     ("hdr.data.b[11:4] = hdr.data.a;", (0xAB, 0x1234, 0, 0), (0xAB, 0x1AB4, 0, 0)),
     ("hdr.data.b[11:4][3:0] = 4w5;", (0, 0xFFFF, 0, 0), (0, 0xFF5F, 0, 0)),
+    ("hdr.data.b <<= 3; hdr.data.c >>= 4;", (0, 0x2001, 0x80000010, 0), (0, 8, 0x08000001, 0)),
     ("hdr.data.a += 10; hdr.data.b |= 0x8001;", (250, 2, 0, 0), (4, 0x8003, 0, 0)),
     ("hdr.data.a = (bit<8>)(bit<1>)(hdr.data.b > 5);", (9, 6, 0, 0), (1, 6, 0, 0)),
     ("bool ok = (bool)(bit<1>) 1w1; if (ok && !md.flag) { hdr.data.a = 7; }",

@@ -51,6 +51,9 @@ HASHES = program(
         hdr.results.custom = custom.get(hdr.data);
         hdr.results.same = same.get({{hdr.data.b, hdr.data.c}});
         hdr.results.two = h16.get({{hdr.data.c[19:4], 8w0, hdr.data.a[3:0], hdr.data.a[7:4]}});
+        hdr.results.x8 = x8.get(hdr.data);
+        hdr.results.x16 = x16.get({{hdr.data.kind, hdr.data.c}});
+        hdr.results.x32 = x32.get({{hdr.data.c, hdr.data.mac}});
         hdr.results.setValid();
         hdr.data.setInvalid();
     """,
@@ -58,7 +61,7 @@ HASHES = program(
     + """
 header out_h {
     bit<32> h32; bit<16> h32_16; bit<16> h16; bit<8> h8; bit<64> h64; bit<16> custom; bit<16> same;
-    bit<16> two; }
+    bit<16> two; bit<8> x8; bit<16> x16; bit<24> x32; }
 struct headers_t { data_h data; out_h results; extra_h extra; }
 struct metadata_t { }
 """,
@@ -72,6 +75,9 @@ struct metadata_t { }
     CRCPolynomial<bit<16>>(0x1021, false, false, false, 0xFFFF, 0x0000) polynomial;
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, polynomial) custom;
     Hash<bit<16>>(HashAlgorithm_t.IDENTITY) same;
+    Hash<bit<8>>(HashAlgorithm_t.XOR8) x8;
+    Hash<bit<16>>(HashAlgorithm_t.XOR16) x16;
+    Hash<bit<24>>(HashAlgorithm_t.XOR32) x32;
 """,
 ).replace("struct metadata_t { }", "struct metadata_t { bit<8> m8; }")
 
@@ -89,8 +95,34 @@ def test_hashes(load) -> None:
         + crc(DATA, 16, 0x1021, 0xFFFF, 0, False).to_bytes(2, "big")
         + DATA[6:8]  # the low 16 bits of b ++ c
         + crc(pieces, 16, 0x8005, 0, 0, True).to_bytes(2, "big")
+        # 01^a2^b3^c4^d5^e6^f7^08^19^2a^3b^4c^5d^6e
+        + bytes([0x6F])
+        # 01 d5e6 f708 -> 0001 ^ d5e6 ^ f708; low 24 bits of d5e6 ^ f708192a ^ 3b4c5d6e
+        + (0x0001 ^ 0xD5E6 ^ 0xF708).to_bytes(2, "big")
+        + ((0xD5E6 ^ 0xF708192A ^ 0x3B4C5D6E) & 0xFFFFFF).to_bytes(3, "big")
     )
     assert out.hex() == expected.hex()
+
+
+RANDOM_HASH = program(
+    "hdr.data.c = h.get({hdr.data.c, hdr.data.mac});",
+    local="    Hash<bit<32>>(HashAlgorithm_t.RANDOM) h;",
+)
+
+
+def test_random_hash_spreads_and_is_linear(load) -> None:
+    """A matrix over GF(2): h(a ^ b) = h(a) ^ h(b). Which one is not said."""
+    switch = load(RANDOM_HASH)
+
+    def h(value: int) -> int:
+        [(_, out)] = switch.send(1, bytes(4) + value.to_bytes(10, "big"))
+        return int.from_bytes(out[4:8], "big")
+
+    values = [0x1234567890, 0xFFFF << 60, 1, 2, 0]
+    for a in values:
+        for b in values:
+            assert h(a ^ b) == h(a) ^ h(b)
+    assert len({h(i) for i in range(500)}) == 500
 
 
 CHECKSUMS = program(

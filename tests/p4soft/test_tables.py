@@ -251,3 +251,48 @@ def test_default_action_of_a_keyless_table(load) -> None:
     with pytest.raises(CommandFailedError, match="has no keys; only its default action can be set"):
         target.command("table_write", updates=[{**update, "op": "insert"}])
     target.command("table_write", updates=[{**update, "data": {"v": 0xDEADBEEF}}])
+
+
+def test_lpm_beside_ternary_and_range(load) -> None:
+    """As in a TCAM: the priority decides, not the length of the prefix."""
+    keys = "hdr.data.c: lpm; hdr.data.kind: ternary; hdr.data.b: range;"
+    target = cleared(load(table_program(keys)))
+    ten = {"value": 0x0A000000, "prefix_len": 8}
+    ten_one = {"value": 0x0A010000, "prefix_len": 16}
+    insert(target, {"c": ten, "kind": {"value": 1, "mask": 1}}, 1, priority=1)
+    insert(target, {"c": ten_one, "b": {"low": 5, "high": 9}}, 2, priority=2)
+    insert(target, {"c": {"value": 0, "prefix_len": 0}}, 3, priority=3)
+    assert send(target, 1, 7, 0x0A010203) == 1  # both: the shorter prefix comes first
+    assert send(target, 2, 7, 0x0A010203) == 2
+    assert send(target, 2, 4, 0x0A010203) == 3
+    assert send(target, 1, 7, 0x0B000000) == 3
+    update = {"op": "delete", "table": "t", "priority": 1,
+              "key": {"c": ten, "kind": {"value": 1, "mask": 1}}}  # fmt: skip
+    target.command("table_write", updates=[update])
+    assert send(target, 1, 7, 0x0A010203) == 2
+
+
+MIXED_ENTRIES = program(
+    "t.apply();",
+    local="""
+    action set(bit<8> v) { hdr.data.a = v; }
+    table t {
+        key = { hdr.data.c: lpm; hdr.data.b: range; }
+        actions = { set; }
+        default_action = set(0xFF);
+        const entries = {
+            (0x0A010000 &&& 0xFFFF0000, 1 .. 5): set(1);
+            (0x0A000000 &&& 0xFF000000, _): set(2);
+            (_, 7): set(3);
+        }
+    }
+""",
+)
+
+
+def test_entries_of_lpm_beside_range(load) -> None:
+    target = load(MIXED_ENTRIES)
+    assert send(target, 0, 5, 0x0A01FFFF) == 1
+    assert send(target, 0, 7, 0x0A01FFFF) == 2
+    assert send(target, 0, 7, 0x0B000000) == 3
+    assert send(target, 0, 8, 0x0B000000) == 0xFF

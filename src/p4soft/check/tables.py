@@ -56,10 +56,6 @@ class TableChecker(StatementChecker):
                 table.position,
                 f"table '{table.name}' has {kinds.count('lpm')} lpm keys; expected at most one",
             )
-        if "lpm" in kinds and ("ternary" in kinds or "range" in kinds):
-            raise unsupported(
-                table.position, "lpm beside ternary or range keys", "lpm with exact keys"
-            )
 
     def _actions(self, table: syntax.Table) -> None:
         if not table.actions:

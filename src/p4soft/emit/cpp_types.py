@@ -78,6 +78,9 @@ def _header_functions(type_: types.Composite, lines: Lines) -> None:
             load = f"load_bits<{offset}, {width}>(bytes)"
             lines.add(f"{field} = {from_raw(load, field_type)};")
     with lines.braces("void emit([[maybe_unused]] std::uint8_t* bytes) const"):
+        # store_bits keeps the bits around a field, so bytes shared by fields begin at zero.
+        for byte in _shared_bytes(type_):
+            lines.add(f"bytes[{byte}] = 0;")
         for field, offset, width, field_type in _layout(type_):
             lines.add(f"store_bits<{offset}, {width}>(bytes, {to_raw(field, field_type)});")
     with lines.braces(f"bool operator==([[maybe_unused]] const {name}& other) const"):
@@ -97,6 +100,15 @@ def _layout(type_: types.Composite) -> list[tuple[str, int, int, types.Type]]:
         result.append((identifier(name), offset, width, field_type))
         offset += width
     return result
+
+
+def _shared_bytes(type_: types.Composite) -> list[int]:
+    """The bytes of a header that no field fills alone."""
+    shared = set()
+    for _, offset, width, _ in _layout(type_):
+        if offset % 8 or width % 8:
+            shared |= {offset // 8, (offset + width - 1) // 8}
+    return sorted(shared)
 
 
 def to_raw(expression: str, type_: types.Type) -> str:

@@ -158,16 +158,13 @@ class TableEmitter(BlockEmitter):
 def _index_type(keys: list[Key]) -> tuple[str, str]:
     """The index's class, and what its constructor needs beyond the table's."""
     words = (sum(key.width for key in keys) + 63) // 64
-    kinds = [key.kind for key in keys]
     others = [key for key in keys if key.kind != "exact"]
     if not others:
         return f"ExactMatchIndex<{words}>", ""
-    if (
-        len(others) == 1 and others[0].kind in ("lpm", "range") and others[0].width <= 64
-    ) or "lpm" in kinds:
+    if len(others) == 1 and others[0].kind in ("lpm", "range"):
         name = "LpmMatchIndex" if others[0].kind == "lpm" else "RangeMatchIndex"
         return f"{name}<{words}, {others[0].offset}, {others[0].width}>", ""
-    names = {"exact": "kExact", "ternary": "kTernary", "range": "kRange"}
+    names = {"exact": "kExact", "lpm": "kLpm", "ternary": "kTernary", "range": "kRange"}
     fields = ", ".join(f"{{MatchKind::{names[k.kind]}, {k.offset}, {k.width}}}" for k in keys)
     return f"TernaryMatchIndex<{words}>", f", std::vector<KeyField>{{{fields}}}"
 

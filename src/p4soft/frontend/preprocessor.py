@@ -1,8 +1,8 @@
 """The part of the C preprocessor that P4 uses, on tokens: every token keeps its true position.
 
 #include, #define (with and without parameters), #undef, #if/#ifdef/#ifndef/#elif/#else/#endif,
-#error. `##` and `#x` are refused. A token that comes out of a macro has the position of the macro's
-use.
+#error, and `##` in macros. `#x` is refused. A token that comes out of a macro has the position of
+the macro's use.
 """
 
 from __future__ import annotations
@@ -30,6 +30,38 @@ class _Conditional:
     active: bool  # this branch is read
     taken: bool  # some branch was
     seen_else: bool = False
+
+
+_PASTE = "##"
+
+
+def _join_paste_operators(body: list[Token]) -> list[Token]:
+    """A macro's body with `##` as one token each."""
+    result: list[Token] = []
+    for token in body:
+        if token.text != "#":
+            result.append(token)
+        elif result and result[-1].text == "#" and token.glued:
+            result[-1] = replace(result[-1], text=_PASTE)
+        else:
+            result.append(token)
+    for number, token in enumerate(result):
+        if token.text == "#":
+            raise P4Error(token.position, "# in macros is not supported; ## is")
+        if token.text == _PASTE and number in (0, len(result) - 1):
+            raise P4Error(token.position, "## needs a token on both sides")
+    return result
+
+
+def _paste(left: Token, right: Token, use: Position) -> Token:
+    text = left.text + right.text
+    try:
+        first, *rest = tokenize(text, left.position.file)
+    except P4Error:
+        rest = []
+    if len(rest) != 1 or rest[0].kind is not Kind.END:
+        raise P4Error(use, f"## makes '{text}', which is not one token")
+    return replace(first, position=use, glued=left.glued)
 
 
 class Preprocessor:
@@ -166,10 +198,7 @@ class Preprocessor:
                 raise P4Error(rest[0].position, f"the parameters of macro {macro} do not end")
             parameters = tuple(t.text for t in body[1:closing] if t.text != ",")
             body = body[closing + 1 :]
-        for token in body:
-            if token.text == "#":
-                raise P4Error(token.position, "# and ## in macros are not supported")
-        self._macros[macro] = Macro(parameters, tuple(body))
+        self._macros[macro] = Macro(parameters, tuple(_join_paste_operators(body)))
 
     # --- Macro expansion --------------------------------------------------------------------------
 
@@ -186,32 +215,54 @@ class Preprocessor:
         if macro is None or token.text in hidden:
             output.append(token)
             return index + 1
-        arguments: dict[str, list[Token]] = {}
+        given: dict[str, list[Token]] = {}
         index += 1
         if macro.parameters is not None:
             if index >= len(tokens) or tokens[index].text != "(":
                 output.append(token)
                 return index
             values, index = self._arguments(tokens, index)
+            if not values and len(macro.parameters) == 1:
+                values = [[]]
             if len(values) != len(macro.parameters):
                 raise P4Error(
                     token.position,
                     f"macro {token.text} takes {len(macro.parameters)} arguments, {len(values)} "
                     "given",
                 )
-            arguments = {
-                parameter: self._expand_all(value, hidden)
-                for parameter, value in zip(macro.parameters, values, strict=True)
-            }
-        body: list[Token] = []
-        for part in macro.body:
-            body.extend(arguments.get(part.text, [part]))
+            given = dict(zip(macro.parameters, values, strict=True))
+        body = self._substitute(macro, given, hidden, token.position)
         placed = [
             replace(part, position=token.position, first_on_line=i == 0 and token.first_on_line)
             for i, part in enumerate(body)
         ]
         output.extend(self._expand_all(placed, hidden | {token.text}))
         return index
+
+    def _substitute(
+        self,
+        macro: Macro,
+        given: dict[str, list[Token]],
+        hidden: frozenset[str],
+        use: Position,
+    ) -> list[Token]:
+        """The macro's body with its arguments: expanded, but for the operands of `##`."""
+        body: list[Token] = []
+        expanded = {name: self._expand_all(value, hidden) for name, value in given.items()}
+        pasting, left = False, 0  # where in `body` the left operand begins
+        for number, part in enumerate(macro.body):
+            if part.text == _PASTE:
+                pasting = True
+                continue
+            pasted_next = number + 1 < len(macro.body) and macro.body[number + 1].text == _PASTE
+            tokens = (given if pasting or pasted_next else expanded).get(part.text, [part])
+            if pasting and tokens and len(body) > left:
+                body[-1:] = [_paste(body[-1], tokens[0], use), *tokens[1:]]
+            else:
+                left = len(body)
+                body.extend(tokens)
+            pasting = False
+        return body
 
     def _expand_all(self, tokens: list[Token], hidden: frozenset[str]) -> list[Token]:
         result: list[Token] = []

@@ -129,8 +129,9 @@ class StatementParser(ExpressionParser):
             return syntax.CallStatement(position, target)
         token = self.peek()
         operator = _COMPOUND.get(token.text)
-        if self.at_shift_right() and self.peek(2).text == "=":
-            raise unsupported(token.position, "'>>='", "x = x >> n")
+        if self.at_shift_right_assignment():
+            self.take()
+            operator = ">>"
         if operator is None and not self.at("="):
             raise P4Error(token.position, f"expected '=' or ';' after an expression, found {token}")
         self.take()

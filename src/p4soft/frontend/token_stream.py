@@ -42,6 +42,10 @@ class TokenStream:
     def at_shift_right(self) -> bool:
         return self.at(">") and self.peek(1).text == ">" and self.peek(1).glued
 
+    def at_shift_right_assignment(self) -> bool:
+        """`>>=`, which the lexer gives as `>` and `>=`."""
+        return self.at(">") and self.peek(1).text == ">=" and self.peek(1).glued
+
     def at_end(self) -> bool:
         return self.peek().kind is Kind.END
 

@@ -15,7 +15,14 @@ from p4soft.frontend import syntax
 if TYPE_CHECKING:
     from p4soft.emit.block import BlockEmitter
 
-_CRCS = {"CRC8": "kCrc8", "CRC16": "kCrc16", "CRC32": "kCrc32", "CRC64": "kCrc64"}
+_CRCS = {
+    "CRC8": "kCrc8",
+    "CRC16": "kCrc16",
+    "CRC32": "kCrc32",
+    "CRC64": "kCrc64",
+    "RANDOM": "kRandomHash",
+}
+_XORS = {"XOR8": 8, "XOR16": 16, "XOR32": 32}
 
 
 class Hash(Extern):
@@ -25,7 +32,7 @@ class Hash(Extern):
             emission.members.add(f"static constexpr Crc {instance.identifier}_{{{parameters}}};")
 
     def _parameters(self, instance: ExternInstance) -> str | None:
-        """C++ CrcParameters, or None for IDENTITY."""
+        """C++ CrcParameters, or None for IDENTITY and XOR."""
         algorithm = constant_name(instance, 0)
         if algorithm == "CUSTOM":
             if len(instance.arguments) < 2:
@@ -34,15 +41,7 @@ class Hash(Extern):
                     "HashAlgorithm_t.CUSTOM needs a CRCPolynomial as second argument",
                 )
             return _polynomial(instance.arguments[1])
-        if algorithm == "IDENTITY":
-            return None
-        if algorithm not in _CRCS:
-            raise unsupported(
-                instance.position,
-                f"HashAlgorithm_t.{algorithm}",
-                "IDENTITY, CRC8, CRC16, CRC32, CRC64, CUSTOM",
-            )
-        return _CRCS[algorithm]
+        return _CRCS.get(algorithm)
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         assert call.type is not None
@@ -54,6 +53,13 @@ class Hash(Extern):
         fields, bits = field_list(emitter, target.arguments[0], skip_invalid=False)
         if self._parameters(instance) is not None:
             return f"to_bit<{result.width}>({instance.identifier}_.compute({fields}.bytes()))"
+        pieces = _XORS.get(constant_name(instance, 0))
+        if pieces is not None:
+            if result.width > pieces:
+                raise P4Error(
+                    call.position, f"an XOR{pieces} hash has no {result.width} bits to give"
+                )
+            return f"to_bit<{result.width}>({fields}.xor_of_words<{pieces}>())"
         if result.width > bits:
             raise P4Error(
                 call.position, f"an IDENTITY hash of {bits} bits cannot give {result.width}"
