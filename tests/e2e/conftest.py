@@ -47,11 +47,7 @@ class Finished:
 
     status: int
     output: str
-    results: Path
-
-    @property
-    def directory(self) -> Path:
-        return (self.results / "latest").resolve()
+    directory: Path  # of the newest run when it ended; later ones share the directory of results
 
     def rows(self) -> list[dict[str, str]]:
         with (self.directory / "summary.csv").open(newline="", encoding="utf-8") as lines:
@@ -121,7 +117,8 @@ class Running:
 
     def finished(self) -> Finished:
         rest, _ = self._process.communicate(timeout=self.DEADLINE_S)
-        return Finished(self._process.returncode, "".join(self._output) + rest, self._results)
+        newest = (self._results / "latest").resolve()
+        return Finished(self._process.returncode, "".join(self._output) + rest, newest)
 
 
 @contextmanager
