@@ -168,20 +168,23 @@ def _counter_data(instance: ExternInstance) -> list[dict[str, Any]]:
         names.append("$COUNTER_SPEC_BYTES")
     if kind in ("PACKETS", "PACKETS_AND_BYTES"):
         names.append("$COUNTER_SPEC_PKTS")
-    return [
-        {
-            "mandatory": False,
-            "read_only": False,
-            "singleton": {
-                "id": _COUNTER_IDS[name],
-                "name": name,
-                "repeated": False,
-                "annotations": [],
-                "type": {"type": "uint64", "default_value": 0},
-            },
-        }
-        for name in names
-    ]
+    zero = {"type": "uint64", "default_value": 0}
+    return [_datum(_COUNTER_IDS[name], name, zero) for name in names]
+
+
+def _datum(number: int, name: str, type_: dict[str, Any], repeated: bool = False) -> dict[str, Any]:
+    """One field of the data of a counter, register or meter."""
+    return {
+        "mandatory": False,
+        "read_only": False,
+        "singleton": {
+            "id": number,
+            "name": name,
+            "repeated": repeated,
+            "annotations": [],
+            "type": type_,
+        },
+    }
 
 
 def _indexed(
@@ -221,23 +224,12 @@ def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
 
 
 def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
+    fields = enumerate(cell_fields(instance.type.arguments[0]), start=1)
     return {
         **_indexed(pipe, instance, "Register", (65557, "$REGISTER_INDEX")),
-        "data": [
-            {
-                "mandatory": False,
-                "read_only": False,
-                "singleton": {
-                    "id": number,
-                    "name": f"{instance.path}.{field}",
-                    "repeated": True,  # one value per pipe
-                    "annotations": [],
-                    "type": _type(type_),
-                },
-            }
-            for number, (field, type_) in enumerate(
-                cell_fields(instance.type.arguments[0]), start=1
-            )
+        "data": [  # repeated: one value per pipe
+            _datum(number, f"{instance.path}.{field}", _type(type_), repeated=True)
+            for number, (field, type_) in fields
         ],
         "supported_operations": ["Sync"],
         "attributes": ["EntryScope"],
@@ -245,22 +237,11 @@ def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
 
 
 def _meter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
+    unlimited = {"type": "uint64", "default_value": 2**64 - 1}
+    names = enumerate(_METER_DATA[meter_unit(instance)], start=65562)
     return {
         **_indexed(pipe, instance, "Meter", (65570, "$METER_INDEX")),
-        "data": [
-            {
-                "mandatory": False,
-                "read_only": False,
-                "singleton": {
-                    "id": number,
-                    "name": f"$METER_SPEC_{name}",
-                    "repeated": False,
-                    "annotations": [],
-                    "type": {"type": "uint64", "default_value": 2**64 - 1},
-                },
-            }
-            for number, name in enumerate(_METER_DATA[meter_unit(instance)], start=65562)
-        ],
+        "data": [_datum(number, f"$METER_SPEC_{name}", unlimited) for number, name in names],
         "supported_operations": [],
         "attributes": ["EntryScope", "MeterByteCountAdjust"],
     }
