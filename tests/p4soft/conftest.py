@@ -33,6 +33,7 @@ def build_dir() -> Path:
     return path
 
 
+PROGRAMS = Path(__file__).parent / "programs"
 FLAGS = [
     "-std=c++20", "-O0", "-fPIC", "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter",
     "-Wno-tautological-compare", "-Wno-type-limits", "-Werror",
@@ -61,7 +62,7 @@ def compile_program(text: str, directory: Path, build_dir: Path) -> Path:
         return library
     source = directory / f"{name}.p4"
     source.write_text(text)
-    code, _ = translate(source, [], {})
+    code, _ = translate(source, [PROGRAMS], {})
     generated = directory / f"{name}.cpp"
     generated.write_text(code)
     runtime = build_dir / "src" / "dataplane" / "libturntable_dataplane.a"

@@ -44,6 +44,7 @@ class Packet:
     src_ip: str = "198.18.0.11"
     dst_ip: str = "198.18.0.1"
     protocol: int = UDP
+    diffserv: int = 0
     ttl: int = 64
     flags_and_fragment: int = 0x4000  # don't fragment
     options: bytes = b""
@@ -65,7 +66,7 @@ class Packet:
         start = struct.pack(
             ">BBHHHBB",
             0x40 | (5 + len(self.options) // 4),
-            0,
+            self.diffserv,
             length,
             0x1234,
             self.flags_and_fragment,
