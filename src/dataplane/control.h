@@ -19,6 +19,9 @@ class ControlPlane {
 
   // Runs one command on the pipeline thread. Throws turntable::CommandError.
   virtual nlohmann::json execute(std::string_view command, const nlohmann::json& args) = 0;
+
+  // Digests that `digest_read` would give now. Pipeline thread.
+  virtual std::size_t digests_waiting() const { return 0; }
 };
 
 }  // namespace turntable::dataplane

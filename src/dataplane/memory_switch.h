@@ -18,11 +18,6 @@ struct Frame {
   std::string bytes;
 };
 
-// What is sent to these ports of Tofino 1 comes back as if received there.
-inline constexpr bool is_recirculation_port(std::uint16_t port) {
-  return (port & 0x7F) >= 68 && (port & 0x7F) < 72;
-}
-
 class MemorySwitch {
  public:
   explicit MemorySwitch(Program& program);
@@ -35,29 +30,26 @@ class MemorySwitch {
 
  private:
   // A frame on its way through egress.
-  struct Copy {
+  struct Queued {
     std::string bytes;
-    std::uint16_t port;
-    std::uint16_t rid;
-    std::uint8_t qid;
-    bool bypass_egress;
+    Replication::Copy copy;
   };
 
   Packet load(const std::string& bytes);
   void ingress(const Frame& frame);
-  void replicate(const Packet& packet);
   void mirror(const Packet& packet, bool from_ingress);
-  void egress(const Copy& copy);
+  void queue(const std::string& bytes);
+  void egress(const Queued& queued);
   void leave(std::uint16_t port, std::string bytes);
 
   Program& program_;
   Replication replication_;
   FixedTables fixed_tables_;
   std::vector<std::uint8_t> buffer_;
-  std::vector<Replication::Copy> multicast_copies_;
+  std::vector<Replication::Copy> copies_;
   std::uint64_t now_ns_ = 0;
   std::deque<Frame> arrived_;
-  std::deque<Copy> queued_;
+  std::deque<Queued> queued_;
   std::vector<Frame> left_;
 };
 

@@ -33,6 +33,7 @@ class ProgramControl final : public ControlPlane {
 
   std::vector<std::string> commands() const override;
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
+  std::size_t digests_waiting() const override { return digests_.size(); }
 
  private:
   using Handler = nlohmann::json (ProgramControl::*)(const nlohmann::json&);

@@ -49,8 +49,7 @@ void Replication::configure(const FixedTables::State& tables) {
                                             "delete groups before nodes");
       }
       for (const auto& port : node->second.at("$DEV_PORT")) {
-        members.push_back(
-            {{port, number(node->second, "$MULTICAST_RID")}, valid[i], exclusions[i]});
+        members.push_back({port, number(node->second, "$MULTICAST_RID"), valid[i], exclusions[i]});
       }
     }
   }
@@ -70,10 +69,34 @@ void Replication::configure(const FixedTables::State& tables) {
   *this = std::move(next);
 }
 
-void Replication::multicast(const Packet& packet, std::vector<Copy>& copies) const {
+void Replication::copies_of(const Packet& packet, std::vector<Copy>& copies) const {
   copies.clear();
-  add_group(packet.mcast_grp_a, packet, copies);
-  add_group(packet.mcast_grp_b, packet, copies);
+  if ((packet.drop_ctl & kDropFrame) == 0) {
+    if (packet.has_ucast_egress_port)
+      copies.push_back({packet.ucast_egress_port, 0, packet.qid, packet.bypass_egress});
+    add_group(packet.mcast_grp_a, packet, copies);
+    add_group(packet.mcast_grp_b, packet, copies);
+  }
+  const bool to_cpu = packet.copy_to_cpu && (packet.drop_ctl & kDropCopyToCpu) == 0;
+  if (to_cpu && copies_to_cpu()) copies.push_back({cpu_port_, 0, packet.qid, packet.bypass_egress});
+}
+
+const Replication::Session* Replication::mirror_copies(const MirrorCopy& mirror, bool from_ingress,
+                                                       std::vector<Copy>& copies) const {
+  copies.clear();
+  const auto found = sessions_.find(mirror.session);
+  if (found == sessions_.end()) return nullptr;
+  const Session& session = found->second;
+  if (!(from_ingress ? session.ingress : session.egress)) return nullptr;
+  Packet packet;
+  packet.has_ucast_egress_port = session.has_port;
+  packet.ucast_egress_port = session.port;
+  packet.qid = session.qid;
+  packet.mcast_grp_a = session.groups[0];
+  packet.mcast_grp_b = session.groups[1];
+  packet.rid = session.rid;
+  copies_of(packet, copies);
+  return &session;
 }
 
 void Replication::add_group(std::uint16_t group, const Packet& packet,
@@ -82,7 +105,8 @@ void Replication::add_group(std::uint16_t group, const Packet& packet,
   const auto found = groups_.find(group);
   if (found == groups_.end()) return;
   for (const Member& member : found->second) {
-    if (!pruned(member, packet)) copies.push_back(member.copy);
+    if (!pruned(member, packet))
+      copies.push_back({member.port, member.rid, packet.qid, packet.bypass_egress});
   }
 }
 
@@ -90,14 +114,9 @@ void Replication::add_group(std::uint16_t group, const Packet& packet,
 // packet's, the ports that the packet's exclusion id stands for.
 bool Replication::pruned(const Member& member, const Packet& packet) const {
   if (member.has_exclusion && member.exclusion_id == packet.level1_exclusion_id) return true;
-  if (member.copy.rid != packet.rid) return false;
+  if (member.rid != packet.rid) return false;
   const auto ports = pruned_ports_.find(packet.level2_exclusion_id);
-  return ports != pruned_ports_.end() && ports->second.contains(member.copy.port);
-}
-
-const Replication::Session* Replication::session(std::uint16_t id) const {
-  const auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : &found->second;
+  return ports != pruned_ports_.end() && ports->second.contains(member.port);
 }
 
 std::uint32_t write_mirror_copy(const MirrorCopy& copy, const Packet& frame,

@@ -1,5 +1,6 @@
-// Which copies of a packet leave ingress, besides its unicast copy: multicast groups, copies to the
-// CPU, and mirror sessions. Configured by the switch's fixed tables.
+// Which copies of a packet go to the queues of ports: its unicast copy, those of multicast groups,
+// that for the CPU, and mirrored ones. Configured by the switch's fixed tables. Every switch that
+// runs programs asks here; what it does with the bytes is its own business.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,18 @@
 
 namespace turntable::dataplane {
 
+// What is sent to these ports of Tofino 1 comes back as if received there.
+inline constexpr bool is_recirculation_port(std::uint16_t port) {
+  return (port & 0x7F) >= 68 && (port & 0x7F) < 72;
+}
+
 class Replication {
  public:
   struct Copy {
     std::uint16_t port;
     std::uint16_t rid;
+    std::uint8_t qid;
+    bool bypass_egress;
   };
   struct Session {
     bool ingress = false;  // copies from ingress
@@ -33,24 +41,31 @@ class Replication {
   // Takes over what the fixed tables say. Throws CommandError if it does not hold together.
   void configure(const FixedTables::State& tables);
 
-  // The copies of the groups of a packet after ingress, into `copies` (cleared first; it keeps its
-  // memory). Drop_ctl is the caller's business.
-  void multicast(const Packet& packet, std::vector<Copy>& copies) const;
+  // False: at most the unicast copy is wanted, and there is no need to ask for copies_of.
+  static bool is_wanted(const Packet& packet) {
+    return (packet.mcast_grp_a | packet.mcast_grp_b) != 0 || packet.copy_to_cpu;
+  }
 
-  // The enabled session of a mirror copy, or nullptr.
-  const Session* session(std::uint16_t id) const;
-  bool copies_to_cpu() const { return cpu_port_ != kNoPort; }
-  std::uint16_t cpu_port() const { return cpu_port_; }
+  // What leaves for a packet after ingress: unicast, group a, group b, CPU, as far as drop_ctl
+  // allows. Into `copies`, which is cleared first and keeps its memory; so does the next one.
+  void copies_of(const Packet& packet, std::vector<Copy>& copies) const;
+
+  // Where a mirror copy goes. Returns its session, or nullptr (and no copies) where none is enabled
+  // for this direction.
+  const Session* mirror_copies(const MirrorCopy& mirror, bool from_ingress,
+                               std::vector<Copy>& copies) const;
 
  private:
   struct Member {
-    Copy copy;
+    std::uint16_t port;
+    std::uint16_t rid;
     bool has_exclusion;
     std::uint16_t exclusion_id;
   };
   static constexpr std::uint16_t kNoPort = 0xFFFF;
 
   void add_group(std::uint16_t group, const Packet& packet, std::vector<Copy>& copies) const;
+  bool copies_to_cpu() const { return cpu_port_ != kNoPort; }
   bool pruned(const Member& member, const Packet& packet) const;
 
   std::unordered_map<std::uint16_t, std::vector<Member>> groups_;

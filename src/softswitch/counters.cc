@@ -5,8 +5,9 @@ namespace {
 
 // In the order of DropReason.
 constexpr std::array<const char*, static_cast<std::size_t>(DropReason::kCount)> kReasonNames = {
-    "rx_queue_full", "rx_oversize",   "ingress_drop", "no_destination", "unknown_port", "multicast",
-    "egress_drop",   "tx_queue_full", "tx_oversize",  "tx_link_down",   "tx_failed"};
+    "rx_queue_full", "rx_oversize", "ingress_drop", "no_destination", "unknown_port",
+    "no_buffer",     "queue_limit", "egress_drop",  "tx_queue_full",  "tx_oversize",
+    "tx_link_down",  "tx_failed",   "impaired"};
 static_assert(kReasonNames.back() != nullptr, "one name per reason");
 
 }  // namespace

@@ -14,14 +14,16 @@ enum class DropReason : std::size_t {
   kRxQueueFull,    // the kernel's receive queue of the port was full
   kRxOversize,     // longer than kMaxFrame; typically a segmentation offload that was left on
   kIngressDrop,    // drop_ctl was set by ingress
-  kNoDestination,  // ingress assigned no egress port
+  kNoDestination,  // ingress assigned no egress port, or only groups without members
   kUnknownPort,    // ingress assigned an egress port that this switch does not have
-  kMulticast,      // a multicast group was assigned; this traffic manager has no groups
+  kNoBuffer,       // no free frame was left for a copy (at the egress port for its mirror copies)
+  kQueueLimit,     // the queue, or the buffer all queues share, was full
   kEgressDrop,     // drop_ctl was set by egress
   kTxQueueFull,    // the kernel would not take the frame, after retries
   kTxOversize,     // longer than the interface's MTU
   kTxLinkDown,     // the interface is down or has gone
   kTxFailed,       // any other error of the kernel
+  kImpaired,       // a rule of `impair` at this port says so (either direction)
   kCount,
 };
 
@@ -38,6 +40,7 @@ struct PortCounters {
   void drop(DropReason reason, std::uint64_t frames = 1) {
     drops[static_cast<std::size_t>(reason)] += frames;
   }
+  bool operator==(const PortCounters&) const = default;
   std::uint64_t dropped(DropReason reason) const { return drops[static_cast<std::size_t>(reason)]; }
 };
 

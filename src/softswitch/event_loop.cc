@@ -1,5 +1,8 @@
 #include "softswitch/event_loop.h"
 
+#include <sys/timerfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "common/clock.h"
@@ -19,11 +22,14 @@ EventLoop::EventLoop(const PortTable& ports, FramePool& pool, Pipeline& pipeline
       pool_(pool),
       pipeline_(pipeline),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      events_(ports.all().size() + 2) {
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
+      events_(ports.all().size() + 3) {
   if (!epoll_) throw errno_error("cannot create an epoll instance");
+  if (!timer_) throw errno_error("cannot create a timer");
   receive_frames_.reserve(kBatch);
   watch(tasks_.fd(), nullptr);
   watch(lateness_.fd(), &lateness_);
+  watch(timer_.get(), &timer_);
   for (const auto& port : ports_.all()) watch(port->fd(), port.get());
 }
 
@@ -42,11 +48,15 @@ void EventLoop::run() {
       void* const source = events_[static_cast<std::size_t>(i)].data.ptr;
       if (source == &lateness_) {
         lateness_.tick();
+      } else if (source == &timer_) {
+        std::uint64_t expirations = 0;
+        if (::read(timer_.get(), &expirations, sizeof(expirations)) > 0) armed_ns_ = kNever;
       } else if (source != nullptr) {
         receive_from(*static_cast<Port*>(source));
       }
     }
     pipeline_.flush();
+    after_batch_();
     tasks_.run_pending();
   }
   tasks_.close();
@@ -59,26 +69,45 @@ void EventLoop::stop() {
 
 // Returns the number of ready descriptors in events_.
 int EventLoop::wait() {
-  const auto poll = [this](int timeout_ms) {
-    const int ready =
-        ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout_ms);
-    if (ready < 0 && errno != EINTR) throw errno_error("epoll_wait failed");
-    return std::max(ready, 0);
-  };
-  if (busy_poll_ns_ == 0) return poll(-1);
+  const std::uint64_t due_ns = pipeline_.next_due_ns();
+  if (due_ns != armed_ns_) arm_timer(due_ns);
+  const int timeout_ms = due_ns == 0 ? 0 : -1;
+  return busy_poll_ns_ == 0 ? poll(timeout_ms) : poll_busily(timeout_ms);
+}
 
+int EventLoop::poll(int timeout_ms) {
+  const int ready =
+      ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout_ms);
+  if (ready < 0 && errno != EINTR) throw errno_error("epoll_wait failed");
+  return std::max(ready, 0);
+}
+
+int EventLoop::poll_busily(int timeout_ms) {
   const std::uint64_t begin = now();
   const bool worth_polling = average_idle_ns_ < busy_poll_ns_;
   int ready = 0;
   do {
     ready = poll(0);
-  } while (ready == 0 && worth_polling && now() - begin < busy_poll_ns_);
-  if (ready == 0) ready = poll(-1);
+  } while (ready == 0 && worth_polling && timeout_ms != 0 && now() - begin < busy_poll_ns_);
+  if (ready == 0) ready = poll(timeout_ms);
   // Exponential average with weight 1/8; long pauses are cut so that a burst after one is noticed
   // soon.
   const std::uint64_t idle = std::min(now() - begin, 4 * busy_poll_ns_);
   average_idle_ns_ = (7 * average_idle_ns_ + idle) / 8;
   return ready;
+}
+
+// For kNever, and where no waiting is needed (0), the timer is disarmed.
+void EventLoop::arm_timer(std::uint64_t due_ns) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  itimerspec when{};
+  if (due_ns != kNever) {
+    when.it_value.tv_sec = static_cast<time_t>(due_ns / kSecond);
+    when.it_value.tv_nsec = static_cast<long>(due_ns % kSecond);
+  }
+  if (::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr) != 0)
+    throw errno_error("cannot set the timer of the next frame");
+  armed_ns_ = due_ns;
 }
 
 // One batch only, so that a busy port does not keep the others waiting; epoll reports it again.

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "common/task_queue.h"
@@ -33,6 +34,9 @@ class EventLoop {
   void stop();
   TaskQueue& tasks() { return tasks_; }
 
+  // Before run(). Called on the pipeline thread after every batch.
+  void after_batch(std::function<void()> hook) { after_batch_ = std::move(hook); }
+
   // The pipeline thread, so through tasks().
   void set_busy_poll_ns(std::uint64_t busy_poll_ns) { busy_poll_ns_ = busy_poll_ns; }
   std::uint64_t busy_poll_ns() const { return busy_poll_ns_; }
@@ -41,6 +45,9 @@ class EventLoop {
  private:
   void watch(int fd, void* source);
   int wait();
+  int poll(int timeout_ms);
+  int poll_busily(int timeout_ms);
+  void arm_timer(std::uint64_t due_ns);
   void receive_from(Port& port);
   void refill();
 
@@ -50,6 +57,9 @@ class EventLoop {
   TaskQueue tasks_;
   LatenessProbe lateness_;
   UniqueFd epoll_;
+  UniqueFd timer_;  // wakes the loop for the next frame that is due
+  std::uint64_t armed_ns_ = kNever;
+  std::function<void()> after_batch_ = [] {};
   std::atomic<bool> stopping_{false};
   std::uint64_t busy_poll_ns_ = kDefaultBusyPollNs;
   std::uint64_t average_idle_ns_ = 0;  // of the recent gaps between two arrivals

@@ -6,6 +6,7 @@
 #include <latch>
 #include <thread>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "node/control_client.h"
 #include "node/testing.h"
@@ -29,7 +30,7 @@ class EventLoopTest : public ::testing::Test {
       fakes_.push_back(port.get());
       ports_.add(std::move(port));
     }
-    pool_ = std::make_unique<FramePool>(kBatch);  // the least there may be
+    pool_ = std::make_unique<FramePool>(2 * kBatch);  // the least that softswitch takes
     pipeline_ = std::make_unique<Pipeline>(program_, ports_, *pool_);
     loop_ = std::make_unique<EventLoop>(ports_, *pool_, *pipeline_);
     control_ = std::make_unique<SwitchControl>(program_, ports_, *pipeline_, *loop_);
@@ -155,6 +156,52 @@ TEST_F(EventLoopTest, LatenessOfTheThreadIsCountedAndCleared) {
   const Json cleared = ask("info")["pipeline_thread"];
   EXPECT_LT(cleared["late_max_ns"], kStallNs - LatenessProbe::kPeriodNs);
   EXPECT_LE(cleared["run_ns"], cleared["elapsed_ns"]);
+}
+
+// Nothing else arrives that could wake the loop.
+TEST_F(EventLoopTest, LoopWakesForADelayedFrame) {
+  constexpr std::int64_t kDelayNs = 30'000'000;
+  ask("tm_write", {{"updates", {{{"port", 2}, {"delay_ns", kDelayNs}}}}});
+  std::int64_t left_at = 0;
+  loop_->tasks().call([&] { return fakes_[1]->on_send = [&] { left_at = monotonic_ns(); }, 0; },
+                      Deadline::never());
+  const std::int64_t begin = monotonic_ns();
+  fakes_[0]->inject(frame_to(2));
+  ASSERT_TRUE(node::testing::eventually([&] { return sent_by(2) == 1; }));
+  EXPECT_GE(loop_->tasks().call([&] { return left_at - begin; }, Deadline::never()), kDelayNs);
+}
+
+TEST_F(EventLoopTest, ShapedFramesLeaveByThemselves) {
+  ask("tm_write",
+      {{"updates", {{{"port", 2}, {"max_rate_bps", 1'000'000}, {"max_burst_bytes", 0}}}}});
+  for (int i = 0; i < 20; ++i) fakes_[0]->inject(frame_to(2, std::string(124, 'x')));
+  ASSERT_TRUE(node::testing::eventually([&] { return sent_by(2) == 20; }));
+  const Json queue = ask("tm_read", {{"port", 2}})["ports"][0]["queues"][0];
+  EXPECT_EQ(queue["usage_frames"], 0);
+  EXPECT_GT(queue["watermark_bytes"], 125);
+}
+
+TEST_F(EventLoopTest, DigestWaitAnswersWhenThereAreDigests) {
+  program_.on_ingress = [this](dataplane::Packet&) { ++program_.digests; };
+  Json answer;
+  std::thread waiting([&] { answer = ask("digest_wait", {{"deadline_s", 20}}); });
+  fakes_[0]->inject(frame_to(2));
+  waiting.join();
+  EXPECT_EQ(answer["digests"].size(), 1);
+  EXPECT_TRUE(ask("digest_wait", {{"deadline_s", 0.01}})["digests"].empty());
+  EXPECT_EQ(error_of("digest_wait", {}), "bad_argument");
+}
+
+TEST_F(EventLoopTest, WaitForDigestsEndsWithTheSwitch) {
+  std::atomic<bool> ended{false};
+  std::thread waiting([&] {
+    error_of("digest_wait", {{"deadline_s", 3000}});
+    ended = true;
+  });
+  ask("ping");
+  server_->request_shutdown();
+  EXPECT_TRUE(node::testing::eventually([&] { return ended.load(); }));
+  waiting.join();
 }
 
 TEST_F(EventLoopTest, CommandsAreRefusedAfterTheEnd) {

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
 #include "common/errno_error.h"
 
 namespace turntable::softswitch {
@@ -12,6 +14,17 @@ void Frame::reset(std::uint32_t length) {
   packet.length = length;
   packet.headroom = dataplane::kHeadroom;
   packet.tailroom = static_cast<std::uint32_t>(kFrameBufferBytes - dataplane::kHeadroom - length);
+}
+
+void Frame::copy_bytes(const Frame& other) {
+  reset(other.packet.length);
+  std::memcpy(packet.data, other.packet.data, packet.length);
+}
+
+void Frame::restart() {
+  const dataplane::Packet before = packet;
+  reset(before.length);
+  if (packet.data != before.data) std::memmove(packet.data, before.data, before.length);
 }
 
 FramePool::FramePool(std::size_t frames) : frames_(frames) {

@@ -18,6 +18,12 @@ struct Frame {
 
   // Metadata of a frame of `length` bytes that was just received into buffer + kHeadroom.
   void reset(std::uint32_t length);
+
+  // The bytes of `other` with metadata as above.
+  void copy_bytes(const Frame& other);
+
+  // The same bytes as if just received: what a recirculated frame is.
+  void restart();
 };
 
 inline constexpr std::size_t kFrameBufferBytes =
@@ -45,6 +51,7 @@ class FramePool {
     ++available_;
   }
   std::size_t available() const { return available_; }
+  std::size_t capacity() const { return frames_.size(); }
 
  private:
   std::vector<Frame> frames_;

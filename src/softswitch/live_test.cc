@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "common/unique_fd.h"
 #include "node/control_client.h"
@@ -269,6 +270,37 @@ TEST_F(LiveSwitchTest, FramesPassUnchangedAndAreCounted) {
   EXPECT_EQ(ports[1]["tx_bytes"], bytes);
   EXPECT_EQ(ports[1]["port"], 64);
   EXPECT_EQ(ports[1]["cpu"], true);
+}
+
+// 10 frames of 1,250 bytes at 10 Mbit/s: the last leaves 9 ms after the first, and 5 ms of cable.
+TEST_F(LiveSwitchTest, ShapedAndDelayedFramesAllArriveInOrder) {
+  start();
+  ask("tm_write", {{"updates",
+                    {{{"port", 64}, {"delay_ns", 5'000'000}},
+                     {{"port", 64}, {"max_rate_bps", 10'000'000}, {"max_burst_bytes", 0}}}}});
+  const std::int64_t begin = monotonic_ns();
+  for (char fill = 'a'; fill < 'k'; ++fill) send(host_a_, frame(kMacB, 1250, fill));
+  for (char fill = 'a'; fill < 'k'; ++fill) EXPECT_EQ(receive(host_b_), frame(kMacB, 1250, fill));
+  EXPECT_GE(monotonic_ns() - begin, 14'000'000);
+  const Json port = ask("tm_read", {{"port", 64}})["ports"][0];
+  EXPECT_EQ(port["max_rate_bps"], 10'000'000);
+  EXPECT_EQ(port["queues"][0]["drop_count_packets"], 0);
+}
+
+TEST_F(LiveSwitchTest, ImpairmentsAreSetAndClearedWhileFramesPass) {
+  start();
+  const Json rule = {{"action", "drop"}, {"every", 2}};
+  ask("impair", {{"port", 1}, {"direction", "rx"}, {"rules", Json::array({rule})}});
+  for (const std::size_t length : {100, 101, 102}) send(host_a_, frame(kMacB, length));
+  EXPECT_EQ(receive(host_b_)->size(), 100);
+  EXPECT_EQ(receive(host_b_)->size(), 102);
+  const Json impaired = ask("impair")["impaired"];
+  EXPECT_EQ(impaired[0]["rules"][0]["applied"], 1);
+  EXPECT_EQ(ask("port_stats")["ports"][0]["drops"]["impaired"], 1);
+  ask("impair", {{"port", 1}, {"direction", "rx"}, {"rules", Json::array()}});
+  for (const std::size_t length : {103, 104}) send(host_a_, frame(kMacB, length));
+  EXPECT_EQ(receive(host_b_)->size(), 103);
+  EXPECT_EQ(receive(host_b_)->size(), 104);
 }
 
 TEST_F(LiveSwitchTest, SurvivesALinkThatGoesDownAndAway) {

@@ -1,6 +1,6 @@
 #include "softswitch/pipeline.h"
 
-#include <array>
+#include <algorithm>
 
 #include "common/clock.h"
 
@@ -22,11 +22,33 @@ void spin_for(std::uint64_t delay_ns) {
 }  // namespace
 
 Pipeline::Pipeline(dataplane::Program& program, const PortTable& ports, FramePool& pool)
-    : program_(program), pool_(pool), traffic_manager_(pool, ports) {}
+    : program_(program),
+      ports_(ports),
+      pool_(pool),
+      traffic_manager_(pool, ports),
+      replicator_(pool, traffic_manager_),
+      impairments_(pool, ports) {
+  recirculated_.reserve(pool.capacity());
+  arriving_.reserve(pool.capacity());
+  received_.reserve(pool.capacity());
+  sent_.reserve(pool.capacity());
+}
 
 void Pipeline::process(std::span<Frame* const> frames, Port& port) {
+  Impairment* const impairment = impairments_.find(port, Direction::kReceive);
+  if (impairment == nullptr) {
+    ingress_all(frames, port);
+    return;
+  }
+  const std::uint64_t now_ns = now();
+  received_.clear();
+  for (Frame* frame : frames) impairment->pass(frame, now_ns, received_);
+  ingress_all(received_, port);
+}
+
+void Pipeline::ingress_all(std::span<Frame* const> frames, Port& port) {
   if (processing_delay_ns_ != 0) {
-    process_delayed(frames, port);
+    ingress_delayed(frames, port);
     return;
   }
   const std::uint64_t now_ns = now();
@@ -35,53 +57,179 @@ void Pipeline::process(std::span<Frame* const> frames, Port& port) {
 
 // A frame leaves at its own time, not at that of its batch: otherwise those who wait for it would
 // idle meanwhile, and the delay would cost more than it says.
-void Pipeline::process_delayed(std::span<Frame* const> frames, Port& port) {
+void Pipeline::ingress_delayed(std::span<Frame* const> frames, Port& port) {
   for (Frame* frame : frames) {
     spin_for(processing_delay_ns_);
-    ingress(frame, port, now());
-    flush();
+    const std::uint64_t now_ns = now();
+    ingress(frame, port, now_ns);
+    traffic_manager_.serve_due(now_ns, [&](Port& egress_port) { serve(egress_port, now_ns); });
   }
 }
 
 void Pipeline::ingress(Frame* frame, Port& port, std::uint64_t now_ns) {
-  frame->packet.ingress_port = port.number();
-  frame->packet.ingress_mac_tstamp_ns = now_ns & kTimestampMask;
-  program_.ingress(frame->packet);
-  traffic_manager_.enqueue(frame, port, now_ns);
-}
-
-// False: egress dropped it.
-bool Pipeline::egress(Frame* frame) {
   dataplane::Packet& packet = frame->packet;
-  if (packet.bypass_egress) return true;
-  packet.drop_ctl = 0;
-  program_.egress(packet);
-  return (packet.drop_ctl & kDropFrame) == 0;
+  packet.ingress_port = port.number();
+  packet.ingress_mac_tstamp_ns = now_ns & kTimestampMask;
+  program_.ingress(packet);
+  if (packet.mirrored) replicator_.mirror(program_.mirror_copy(), *frame, true, port, now_ns);
+  if (packet.resubmit) {
+    packet.resubmitted = true;
+    program_.ingress(packet);
+    if (packet.mirrored) replicator_.mirror(program_.mirror_copy(), *frame, true, port, now_ns);
+  }
+  replicator_.forward(frame, port, now_ns);
 }
 
 void Pipeline::flush() {
-  if (traffic_manager_.backlogged().empty()) return;
-  const std::uint64_t now_ns = now();
-  for (Port* port : traffic_manager_.backlogged()) send_all(*port, now_ns);
-  traffic_manager_.clear_backlogged();
+  int round = 0;
+  while (round < kMaxRounds && run_round()) ++round;
 }
 
-void Pipeline::send_all(Port& port, std::uint64_t now_ns) {
+// False: nothing was due.
+bool Pipeline::run_round() {
+  if (traffic_manager_.next_due_ns() == kNever && recirculated_.empty() && in_flight_.empty() &&
+      !impairments_.any()) {
+    return false;
+  }
+  const std::uint64_t now_ns = now();
+  bool worked = release_delayed(now_ns);
+  worked |= impairments_.any() && release_impaired(now_ns);
+  worked |= take_recirculated();
+  worked |= traffic_manager_.serve_due(now_ns, [&](Port& port) { serve(port, now_ns); });
+  return worked;
+}
+
+std::uint64_t Pipeline::next_due_ns() const {
+  if (!recirculated_.empty()) return 0;
+  std::uint64_t next_ns = std::min(traffic_manager_.next_due_ns(), in_flight_.next_due_ns());
+  if (impairments_.any()) next_ns = std::min(next_ns, impairments_.next_due_ns());
+  return next_ns;
+}
+
+// What a port's delay held back until now.
+bool Pipeline::release_delayed(std::uint64_t now_ns) {
   std::array<Frame*, kBatch> batch;
-  Frame* frame = nullptr;
-  do {
-    std::size_t count = 0;
-    while (count < kBatch && (frame = traffic_manager_.dequeue(port, now_ns)) != nullptr) {
-      if (egress(frame)) {
-        batch[count++] = frame;
-      } else {
-        port.counters().drop(DropReason::kEgressDrop);
-        pool_.release(frame);
-      }
+  std::size_t count = 0;
+  bool released = false;
+  const auto port_of = [](const Frame* frame) { return frame->packet.egress_port; };
+  const auto send_batch = [&] {
+    if (count > 0) send(std::span(batch.data(), count), *ports_.find(port_of(batch[0])));
+    count = 0;
+  };
+  while (Frame* const frame = in_flight_.take_due(now_ns)) {
+    if (count == kBatch || (count > 0 && port_of(frame) != port_of(batch[0]))) send_batch();
+    batch[count++] = frame;
+    released = true;
+  }
+  send_batch();
+  return released;
+}
+
+// What an impairment held back until now.
+bool Pipeline::release_impaired(std::uint64_t now_ns) {
+  return impairments_.release_due(now_ns, [&](Impairment& impairment, Direction direction) {
+    std::vector<Frame*>& released = direction == Direction::kReceive ? received_ : sent_;
+    released.clear();
+    impairment.release_due(now_ns, released);
+    if (direction == Direction::kReceive) {
+      ingress_all(released, impairment.port());
+    } else {
+      send_now(released, impairment.port());
     }
-    port.send(std::span(batch.data(), count));
-    while (count > 0) pool_.release(batch[--count]);
-  } while (frame != nullptr);
+  });
+}
+
+bool Pipeline::take_recirculated() {
+  if (recirculated_.empty()) return false;
+  arriving_.swap(recirculated_);
+  const std::uint64_t now_ns = now();
+  for (Frame* frame : arriving_) {
+    Port& port = *ports_.find(frame->packet.egress_port);
+    frame->restart();
+    ++port.counters().rx_packets;
+    port.counters().rx_bytes += frame->packet.length;
+    ingress(frame, port, now_ns);
+  }
+  arriving_.clear();
+  return true;
+}
+
+// What the port has now, and may send now.
+void Pipeline::serve(Port& port, std::uint64_t now_ns) {
+  std::array<Frame*, kBatch> batch;
+  std::uint32_t left = traffic_manager_.queued_frames(port);
+  while (left > 0) {
+    std::size_t count = 0;
+    for (; left > 0 && count < kBatch; --left) {
+      Frame* const frame = traffic_manager_.dequeue(port, now_ns);
+      if (frame == nullptr) {
+        left = 0;
+        break;
+      }
+      if (egress(frame, port, now_ns)) batch[count++] = frame;
+    }
+    leave(std::span(batch.data(), count), port, now_ns);
+  }
+}
+
+// False: egress dropped the frame, and it is released.
+bool Pipeline::egress(Frame* frame, Port& port, std::uint64_t now_ns) {
+  dataplane::Packet& packet = frame->packet;
+  if (packet.bypass_egress) return true;
+  packet.drop_ctl = 0;
+  packet.mirrored = false;
+  program_.egress(packet);
+  if (packet.mirrored) replicator_.mirror(program_.mirror_copy(), *frame, false, port, now_ns);
+  if ((packet.drop_ctl & kDropFrame) == 0) return true;
+  port.counters().drop(DropReason::kEgressDrop);
+  pool_.release(frame);
+  return false;
+}
+
+void Pipeline::leave(std::span<Frame* const> frames, Port& port, std::uint64_t now_ns) {
+  if (dataplane::is_recirculation_port(port.number())) {
+    recirculate(frames, port);
+  } else if (const std::uint64_t delay_ns = traffic_manager_.delay_ns(port.number());
+             delay_ns != 0) {
+    for (Frame* frame : frames) in_flight_.add(frame, now_ns + delay_ns);
+  } else {
+    send(frames, port);
+  }
+}
+
+void Pipeline::recirculate(std::span<Frame* const> frames, Port& port) {
+  for (Frame* frame : frames) {
+    if (frame->packet.length > dataplane::kMaxFrame) {
+      port.counters().drop(DropReason::kTxOversize);
+      pool_.release(frame);
+      continue;
+    }
+    ++port.counters().tx_packets;
+    port.counters().tx_bytes += frame->packet.length;
+    recirculated_.push_back(frame);
+  }
+}
+
+// Both take the ownership of the frames.
+void Pipeline::send(std::span<Frame* const> frames, Port& port) {
+  Impairment* const impairment = impairments_.find(port, Direction::kSend);
+  if (impairment == nullptr) {
+    send_now(frames, port);
+    return;
+  }
+  const std::uint64_t now_ns = now();
+  sent_.clear();
+  for (Frame* frame : frames) impairment->pass(frame, now_ns, sent_);
+  send_now(sent_, port);
+}
+
+void Pipeline::send_now(std::span<Frame* const> frames, Port& port) {
+  while (!frames.empty()) {
+    const auto batch = frames.first(std::min(kBatch, frames.size()));
+    port.send(batch);
+    for (std::size_t i = batch.size(); i > 0;) pool_.release(batch[--i]);
+    frames = frames.subspan(batch.size());
+  }
 }
 
 }  // namespace turntable::softswitch

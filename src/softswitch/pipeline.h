@@ -1,12 +1,17 @@
 // Takes frames through ingress, traffic manager and egress, and out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "dataplane/program.h"
 #include "softswitch/frame_pool.h"
+#include "softswitch/impairments.h"
 #include "softswitch/port.h"
+#include "softswitch/replicator.h"
+#include "softswitch/timeline.h"
 #include "softswitch/traffic_manager.h"
 
 namespace turntable::softswitch {
@@ -20,8 +25,17 @@ class Pipeline {
   // flush().
   void process(std::span<Frame* const> frames, Port& port);
 
-  // Sends everything the traffic manager has, in batches per egress port.
+  // Sends everything that is due, in batches per egress port. What egress mirrors and what
+  // recirculates goes round up to kMaxRounds times; a program that sends frames round for ever thus
+  // leaves time for ports and commands.
   void flush();
+
+  // When flush() has work again if nothing arrives: kNever, or 0 for at once.
+  std::uint64_t next_due_ns() const;
+
+  TrafficManager& traffic_manager() { return traffic_manager_; }
+  dataplane::Replication& replication() { return replicator_.replication(); }
+  Impairments& impairments() { return impairments_; }
 
   // An artificial cost per packet, for negative checks: the pipeline thread is busy for this long
   // with every packet before it leaves, one packet after the other, in addition to the packet's
@@ -30,14 +44,33 @@ class Pipeline {
   std::uint64_t processing_delay_ns() const { return processing_delay_ns_; }
 
  private:
-  void process_delayed(std::span<Frame* const> frames, Port& port);
+  static constexpr int kMaxRounds = 64;
+
+  void ingress_all(std::span<Frame* const> frames, Port& port);
+  void ingress_delayed(std::span<Frame* const> frames, Port& port);
   void ingress(Frame* frame, Port& port, std::uint64_t now_ns);
-  bool egress(Frame* frame);
-  void send_all(Port& port, std::uint64_t now_ns);
+  bool run_round();
+  bool release_delayed(std::uint64_t now_ns);
+  bool release_impaired(std::uint64_t now_ns);
+  bool take_recirculated();
+  void serve(Port& port, std::uint64_t now_ns);
+  bool egress(Frame* frame, Port& port, std::uint64_t now_ns);
+  void leave(std::span<Frame* const> frames, Port& port, std::uint64_t now_ns);
+  void recirculate(std::span<Frame* const> frames, Port& port);
+  void send(std::span<Frame* const> frames, Port& port);
+  void send_now(std::span<Frame* const> frames, Port& port);
 
   dataplane::Program& program_;
+  const PortTable& ports_;
   FramePool& pool_;
   TrafficManager traffic_manager_;
+  Replicator replicator_;
+  Impairments impairments_;
+  Timeline in_flight_;                // between a port and the far end of its delay
+  std::vector<Frame*> recirculated_;  // left egress for a recirculation port
+  std::vector<Frame*> arriving_;      // the same, being taken through ingress
+  std::vector<Frame*> received_;      // what the impairment of a receiving port lets go on
+  std::vector<Frame*> sent_;          // and that of a sending port
   std::uint64_t processing_delay_ns_ = 0;
 };
 

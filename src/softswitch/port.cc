@@ -2,7 +2,17 @@
 
 #include <stdexcept>
 
+#include "dataplane/replication.h"
+
 namespace turntable::softswitch {
+
+PortTable::PortTable() {
+  for (std::uint16_t number = 0; number < kMaxPorts; ++number) {
+    if (!dataplane::is_recirculation_port(number)) continue;
+    recirculation_.push_back(std::make_unique<RecirculationPort>(number));
+    by_number_[number] = recirculation_.back().get();
+  }
+}
 
 void PortTable::add(std::unique_ptr<Port> port) {
   const std::uint16_t number = port->number();
@@ -10,6 +20,11 @@ void PortTable::add(std::unique_ptr<Port> port) {
   if (number >= kMaxPorts) {
     throw std::invalid_argument(what + "expected a number below " + std::to_string(kMaxPorts) +
                                 ", TNA ports have 9 bits");
+  }
+  if (dataplane::is_recirculation_port(number)) {
+    throw std::invalid_argument(what +
+                                "68 to 71 of each pipe (128 numbers) are recirculation ports; take "
+                                "another number");
   }
   if (by_number_[number] != nullptr) {
     throw std::invalid_argument(what + "the number is taken by " + by_number_[number]->interface() +

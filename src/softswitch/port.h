@@ -1,6 +1,7 @@
 // A port of the switch: where frames come from and go to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -54,18 +55,39 @@ class Port {
   PortCounters counters_;
 };
 
-// The ports by number.
+// Free frames that those held back, in queues or by impairments, leave to frames that pass; without
+// them nothing would be received any more. (The loop's own for its next receive call come on top.)
+inline std::size_t reserved_frames(const FramePool& pool) {
+  return std::min(kBatch, pool.capacity() / 4);
+}
+
+// A recirculation port: it has no link, the pipeline takes what is sent to it back.
+class RecirculationPort : public Port {
+ public:
+  explicit RecirculationPort(std::uint16_t number) : Port(number, "recirculation", false) {}
+  int fd() const override { return -1; }
+  std::size_t receive(std::span<Frame*>) override { return 0; }
+  void send(std::span<Frame* const>) override {}
+  std::string link_state() override { return "up"; }
+};
+
+// The ports by number. The recirculation ports are there from the beginning.
 class PortTable {
  public:
+  PortTable();
+
   // Throws std::invalid_argument when the number is out of range or taken.
   void add(std::unique_ptr<Port> port);
 
   Port* find(std::uint16_t number) const {
     return number < by_number_.size() ? by_number_[number] : nullptr;
   }
+  // Those that were added.
   std::span<const std::unique_ptr<Port>> all() const { return ports_; }
+  std::span<const std::unique_ptr<Port>> recirculation() const { return recirculation_; }
 
  private:
+  std::vector<std::unique_ptr<Port>> recirculation_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::vector<Port*> by_number_ = std::vector<Port*>(kMaxPorts, nullptr);
 };

@@ -3,6 +3,8 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "dataplane/control.h"
+#include "softswitch/arguments.h"
+#include "softswitch/traffic_control.h"
 
 namespace turntable::softswitch {
 namespace {
@@ -12,12 +14,13 @@ using Json = nlohmann::json;
 constexpr std::chrono::seconds kTaskDeadline{10};
 constexpr std::uint64_t kMaxDelayNs = 1'000'000'000;  // longer, and control commands time out
 
-std::uint64_t nanoseconds_of(const std::string& key, const Json& value) {
-  if (!value.is_number_integer() || value < 0 || value > kMaxDelayNs) {
-    throw bad_argument("settings: \"" + key + "\" is " + value.dump() +
-                       ": expected an integer from 0 to " + std::to_string(kMaxDelayNs));
-  }
-  return value.get<std::uint64_t>();
+constexpr int kMaxDigestWaitS = 3600;
+
+double deadline_argument(const Json& args) {
+  const Json value = args.value("deadline_s", Json());
+  if (value.is_number() && value >= 0 && value <= kMaxDigestWaitS) return value;
+  throw bad_argument("digest_wait: \"deadline_s\" is " + value.dump() +
+                     "; expected seconds from 0 to " + std::to_string(kMaxDigestWaitS));
 }
 
 Json describe(Port& port) {
@@ -35,6 +38,10 @@ SwitchControl::SwitchControl(dataplane::Program& program, const PortTable& ports
       ports_(ports),
       pipeline_(pipeline),
       loop_(loop),
+      fixed_tables_([&pipeline](const dataplane::FixedTables::State& state) {
+        pipeline.replication().configure(state);
+      }),
+      digest_waits_(program.control()),
       counted_from_ns_(monotonic_ns()) {}
 
 void SwitchControl::serve(node::ControlServer& server) {
@@ -44,15 +51,52 @@ void SwitchControl::serve(node::ControlServer& server) {
     });
   };
   for (const std::string& command : program_.control().commands()) {
-    on_pipeline(command, [this, command](const Json& args) {
-      return program_.control().execute(command, args);
-    });
+    on_pipeline(command, [this, command](const Json& args) { return on_program(command, args); });
   }
+  on_pipeline("tm_write", [this](const Json& args) {
+    const auto now_ns = static_cast<std::uint64_t>(monotonic_ns());
+    return write_traffic_manager(pipeline_.traffic_manager(), ports_, args, now_ns);
+  });
+  on_pipeline("tm_read", [this](const Json& args) {
+    return read_traffic_manager(pipeline_.traffic_manager(), ports_, args);
+  });
+  on_pipeline("tm_clear", [this](const Json&) { return tm_clear(); });
+  on_pipeline("impair", [this](const Json& args) { return pipeline_.impairments().execute(args); });
   on_pipeline("port_stats", [this](const Json&) { return port_stats(); });
   on_pipeline("port_stats_clear", [this](const Json&) { return port_stats_clear(); });
   on_pipeline("settings", [this](const Json& args) { return settings(args); });
   on_pipeline("pipeline_thread_clear", [this](const Json&) { return pipeline_thread_clear(); });
   on_pipeline("info", [this](const Json&) { return info(); });
+  server.on("digest_wait", [this](const Json& args) { return digest_wait(args); });
+  server.on_shutdown([this] { digest_waits_.close(); });
+  loop_.after_batch([this] { digest_waits_.offer(); });
+}
+
+Json SwitchControl::on_program(const std::string& command, const Json& args) {
+  if (dataplane::FixedTables::concerns(args)) return fixed_tables_.execute(command, args);
+  return program_.control().execute(command, args);
+}
+
+Json SwitchControl::digest_wait(const Json& args) {
+  const Deadline deadline = Deadline::after_seconds(deadline_argument(args));
+  Json read_args = args;
+  read_args.erase("deadline_s");
+  const auto read = [&](const Json& with) {
+    return loop_.tasks().call([&] { return program_.control().execute("digest_read", with); },
+                              Deadline::after(kTaskDeadline));
+  };
+  Json now = read(read_args);  // complains about wrong arguments, too
+  if (!now.at("digests").empty()) return now;
+  // Wakes the loop, which then gives out what came meanwhile.
+  const auto offer = [this] {
+    loop_.tasks().call([this] { return digest_waits_.offer(), 0; }, Deadline::after(kTaskDeadline));
+  };
+  return digest_waits_.wait(read_args, deadline, offer).value_or(std::move(now));
+}
+
+Json SwitchControl::tm_clear() {
+  pipeline_.traffic_manager().clear_counters();
+  return Json::object();
 }
 
 Json SwitchControl::port_stats() {
@@ -63,10 +107,18 @@ Json SwitchControl::port_stats() {
     entry.update(to_json(port->counters()));
     ports.push_back(std::move(entry));
   }
+  // Recirculation ports only where they are used: others need not know them.
+  for (const auto& port : ports_.recirculation()) {
+    if (port->counters() == PortCounters{}) continue;
+    Json entry = describe(*port);
+    entry.update(to_json(port->counters()));
+    ports.push_back(std::move(entry));
+  }
   return {{"ports", std::move(ports)}};
 }
 
 Json SwitchControl::port_stats_clear() {
+  for (const auto& port : ports_.recirculation()) port->counters() = PortCounters{};
   for (const auto& port : ports_.all()) {
     port->collect_kernel_counters();
     port->counters() = PortCounters{};
@@ -79,9 +131,9 @@ Json SwitchControl::settings(const Json& args) {
   std::uint64_t busy_poll_ns = loop_.busy_poll_ns();
   for (const auto& [key, value] : args.items()) {
     if (key == "processing_delay_ns") {
-      delay_ns = nanoseconds_of(key, value);
+      delay_ns = integer_argument("settings: " + key, value, 0, kMaxDelayNs);
     } else if (key == "busy_poll_ns") {
-      busy_poll_ns = nanoseconds_of(key, value);
+      busy_poll_ns = integer_argument("settings: " + key, value, 0, kMaxDelayNs);
     } else {
       throw bad_argument("settings: no setting \"" + key +
                          "\"; there are processing_delay_ns and busy_poll_ns");

@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "common/schedstat.h"
+#include "dataplane/fixed_tables.h"
 #include "dataplane/program.h"
 #include "node/control_server.h"
+#include "softswitch/digest_waits.h"
 #include "softswitch/event_loop.h"
 #include "softswitch/pipeline.h"
 #include "softswitch/port.h"
@@ -15,18 +17,21 @@
 namespace turntable::softswitch {
 
 // Every command runs on the pipeline thread, between two batches: a packet sees all of a change or
-// nothing.
+// nothing. Only digest_wait waits, on its connection's thread.
 class SwitchControl {
  public:
   SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
                 EventLoop& loop);
 
-  // Registers the commands; this object has to outlive server.run().
+  // Registers the commands, before the loop runs; this object has to outlive server.run().
   void serve(node::ControlServer& server);
 
  private:
   using Json = nlohmann::json;
 
+  Json on_program(const std::string& command, const Json& args);
+  Json digest_wait(const Json& args);
+  Json tm_clear();
   Json port_stats();
   Json port_stats_clear();
   Json settings(const Json& args);
@@ -38,6 +43,8 @@ class SwitchControl {
   const PortTable& ports_;
   Pipeline& pipeline_;
   EventLoop& loop_;
+  dataplane::FixedTables fixed_tables_;
+  DigestWaits digest_waits_;
   // Where the counts of `pipeline_thread` begin.
   std::int64_t counted_from_ns_;
   std::optional<SchedulingTimes> scheduling_before_;

@@ -76,17 +76,38 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
  public:
   using Stage = std::function<void(dataplane::Packet&)>;
 
+  std::size_t digests = 0;  // what digest_read takes
   Stage on_ingress = [](dataplane::Packet&) {};
   Stage on_egress = [](dataplane::Packet&) {};
+
+  // What Mirror.emit does: `header`, then the frame as it is now.
+  void want_mirror(dataplane::Packet& packet, std::uint16_t session,
+                   const std::vector<std::uint8_t>& header) {
+    packet.mirrored = true;
+    mirror_copy_.session = session;
+    mirror_copy_.header_length = static_cast<std::uint32_t>(header.size());
+    std::copy(header.begin(), header.end(), mirror_copy_.header.begin());
+    mirror_copy_.front_length = 0;
+    mirror_copy_.tail_length = packet.length;
+  }
 
   std::string_view name() const override { return "fake"; }
   std::string_view bfrt_json() const override { return "{}"; }
   dataplane::ControlPlane& control() override { return *this; }
-  void ingress(dataplane::Packet& packet) override { on_ingress(packet); }
+  void ingress(dataplane::Packet& packet) override {
+    packet.mirrored = packet.resubmit = false;
+    on_ingress(packet);
+  }
   void egress(dataplane::Packet& packet) override { on_egress(packet); }
 
   std::vector<std::string> commands() const override { return {"echo"}; }
+  std::size_t digests_waiting() const override { return digests; }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override {
+    if (command == "digest_read") {
+      const nlohmann::json answer = {{"digests", nlohmann::json(std::vector<int>(digests))}};
+      digests = 0;
+      return answer;
+    }
     if (args.contains("fail")) throw CommandError("full", "the table is full");
     return {{"command", command}, {"args", args}};
   }

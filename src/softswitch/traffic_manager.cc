@@ -1,65 +1,191 @@
 #include "softswitch/traffic_manager.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace turntable::softswitch {
 namespace {
 
-using dataplane::kDropFrame;
+// qid has 5 bits; a port with eight queues takes its lower three.
+std::size_t queue_of(std::uint8_t qid) {
+  return qid % kQueues;
+}
 
-bool wants_multicast(const dataplane::Packet& packet) {
-  return (packet.mcast_grp_a != 0 || packet.mcast_grp_b != 0) &&
-         (packet.drop_ctl & kDropFrame) == 0;
+std::uint32_t cells_of(std::uint32_t bytes) {
+  return (bytes + kCellBytes - 1) / kCellBytes;
+}
+
+std::size_t highest(std::uint8_t backlog) {
+  return static_cast<std::size_t>(std::bit_width(backlog)) - 1;
 }
 
 }  // namespace
 
 TrafficManager::TrafficManager(FramePool& pool, const PortTable& ports)
-    : pool_(pool), ports_(ports), queues_(kMaxPorts) {
-  backlogged_.reserve(kMaxPorts);
+    : pool_(pool), ports_(ports), ports_of_(kMaxPorts), reserve_frames_(reserved_frames(pool)) {
+  active_.reserve(kMaxPorts);
+  for (std::uint16_t port = 0; port < kMaxPorts; ++port) update_flags(ports_of_[port], port);
 }
 
-void TrafficManager::enqueue(Frame* frame, Port& ingress, std::uint64_t now_ns) {
-  const dataplane::Packet& packet = frame->packet;
-  PortCounters& counters = ingress.counters();
-  if (wants_multicast(packet)) counters.drop(DropReason::kMulticast);
-  if ((packet.drop_ctl & kDropFrame) != 0) {
-    counters.drop(DropReason::kIngressDrop);
-  } else if (!packet.has_ucast_egress_port) {
-    if (!wants_multicast(packet)) counters.drop(DropReason::kNoDestination);
-  } else if (Port* egress = ports_.find(packet.ucast_egress_port); egress == nullptr) {
-    counters.drop(DropReason::kUnknownPort);
-  } else {
-    push(frame, *egress, now_ns);
+void TrafficManager::enqueue(Frame* frame, const dataplane::Replication::Copy& copy, Port& origin,
+                             std::uint64_t now_ns) {
+  Port* const port = ports_.find(copy.port);
+  if (port == nullptr) {
+    origin.counters().drop(DropReason::kUnknownPort);
+    pool_.release(frame);
     return;
   }
-  pool_.release(frame);
+  PortQueues& state = ports_of_[copy.port];
+  const std::size_t number = queue_of(copy.qid);
+  Queue& queue = state.queues[number];
+  dataplane::Packet& packet = frame->packet;
+  if (!admits(state, queue, packet.length)) {
+    ++queue.counters.dropped_frames;
+    queue.counters.dropped_bytes += packet.length;
+    port->counters().drop(DropReason::kQueueLimit);
+    pool_.release(frame);
+    return;
+  }
+  packet.egress_port = copy.port;
+  packet.egress_rid = copy.rid;
+  packet.qid = copy.qid;
+  packet.bypass_egress = copy.bypass_egress;
+  packet.enq_qdepth = queue.counters.cells;
+  packet.enq_tstamp_ns = now_ns;
+  state.port = port;
+  push(frame, state, number);
 }
 
-void TrafficManager::push(Frame* frame, Port& egress, std::uint64_t now_ns) {
-  Queue& queue = queues_[egress.number()];
-  frame->packet.egress_port = egress.number();
-  frame->packet.egress_rid = 0;
-  frame->packet.enq_qdepth = queue.depth;
-  frame->packet.enq_tstamp_ns = now_ns;
+// Frames that wait must leave enough for what arrives, or nothing would be received any more.
+bool TrafficManager::admits(const PortQueues& state, const Queue& queue,
+                            std::uint32_t bytes) const {
+  if (state.may_hold && pool_.available() < reserve_frames_) return false;
+  return queue.counters.bytes + bytes <= queue.limit_bytes &&
+         shared_bytes_ + bytes <= shared_limit_bytes_;
+}
+
+void TrafficManager::push(Frame* frame, PortQueues& state, std::size_t number) {
+  Queue& queue = state.queues[number];
   frame->next = nullptr;
   if (queue.head == nullptr) {
     queue.head = frame;
-    backlogged_.push_back(&egress);
+    state.backlog = static_cast<std::uint8_t>(state.backlog | (1U << number));
+    state.due_ns = 0;  // this queue may be served before those that wait
   } else {
     queue.tail->next = frame;
   }
   queue.tail = frame;
-  ++queue.depth;
+  QueueCounters& counters = queue.counters;
+  ++state.frames;
+  ++counters.frames;
+  counters.cells += cells_of(frame->packet.length);
+  counters.bytes += frame->packet.length;
+  counters.watermark_cells = std::max(counters.watermark_cells, counters.cells);
+  counters.watermark_bytes = std::max(counters.watermark_bytes, counters.bytes);
+  shared_bytes_ += frame->packet.length;
+  shared_watermark_bytes_ = std::max(shared_watermark_bytes_, shared_bytes_);
+  if (!state.is_active) {
+    state.is_active = true;
+    active_.push_back(&state);
+  }
+}
+
+Frame* TrafficManager::pop(PortQueues& state, std::size_t number) {
+  Queue& queue = state.queues[number];
+  Frame* const frame = queue.head;
+  queue.head = frame->next;
+  if (queue.head == nullptr)
+    state.backlog = static_cast<std::uint8_t>(state.backlog & ~(1U << number));
+  --state.frames;
+  --queue.counters.frames;
+  queue.counters.cells -= cells_of(frame->packet.length);
+  queue.counters.bytes -= frame->packet.length;
+  shared_bytes_ -= frame->packet.length;
+  return frame;
 }
 
 Frame* TrafficManager::dequeue(const Port& port, std::uint64_t now_ns) {
-  Queue& queue = queues_[port.number()];
-  Frame* frame = queue.head;
-  if (frame == nullptr) return nullptr;
-  queue.head = frame->next;
-  --queue.depth;
-  frame->packet.deq_qdepth = queue.depth;
+  PortQueues& state = ports_of_[port.number()];
+  if (state.backlog == 0) return nullptr;
+  const int chosen =
+      state.is_shaped ? choose_shaped(state, now_ns) : static_cast<int>(highest(state.backlog));
+  if (chosen < 0) return nullptr;
+  const auto number = static_cast<std::size_t>(chosen);
+  Frame* const frame = pop(state, number);
+  if (state.is_shaped) {
+    state.bucket.take(frame->packet.length);
+    state.queues[number].bucket.take(frame->packet.length);
+  }
+  frame->packet.deq_qdepth = state.queues[number].counters.cells;
   frame->packet.deq_timedelta_ns = static_cast<std::uint32_t>(now_ns - frame->packet.enq_tstamp_ns);
   return frame;
+}
+
+// The highest queue that may send, or -1: then due_ns says when to ask again.
+int TrafficManager::choose_shaped(PortQueues& state, std::uint64_t now_ns) {
+  const std::uint64_t port_ready_ns = state.bucket.ready_at(now_ns);
+  std::uint64_t queue_ready_ns = kNever;
+  for (std::uint8_t rest = state.backlog; rest != 0;) {
+    const std::size_t number = highest(rest);
+    rest = static_cast<std::uint8_t>(rest & ~(1U << number));
+    const std::uint64_t ready_ns = state.queues[number].bucket.ready_at(now_ns);
+    if (ready_ns <= now_ns && port_ready_ns <= now_ns) return static_cast<int>(number);
+    queue_ready_ns = std::min(queue_ready_ns, ready_ns);
+  }
+  state.due_ns = std::max(port_ready_ns, queue_ready_ns);
+  return -1;
+}
+
+void TrafficManager::leave_idle() {
+  std::erase_if(active_, [](PortQueues* state) {
+    state->is_active = state->backlog != 0;
+    return !state->is_active;
+  });
+}
+
+std::uint64_t TrafficManager::next_due_ns() const {
+  std::uint64_t next_ns = kNever;
+  for (const PortQueues* state : active_) next_ns = std::min(next_ns, state->due_ns);
+  return next_ns;
+}
+
+void TrafficManager::shape_port(std::uint16_t port, Rate rate, std::uint64_t now_ns) {
+  ports_of_[port].bucket.configure(rate, now_ns);
+  update_flags(ports_of_[port], port);
+}
+
+void TrafficManager::shape_queue(std::uint16_t port, std::size_t queue, Rate rate,
+                                 std::uint64_t now_ns) {
+  ports_of_[port].queues[queue].bucket.configure(rate, now_ns);
+  update_flags(ports_of_[port], port);
+}
+
+void TrafficManager::limit_queue(std::uint16_t port, std::size_t queue, std::uint64_t bytes) {
+  ports_of_[port].queues[queue].limit_bytes = bytes;
+}
+
+void TrafficManager::set_delay(std::uint16_t port, std::uint64_t delay_ns) {
+  ports_of_[port].delay_ns = delay_ns;
+  update_flags(ports_of_[port], port);
+}
+
+void TrafficManager::update_flags(PortQueues& state, std::uint16_t port) {
+  state.is_shaped =
+      state.bucket.limits() || std::any_of(state.queues.begin(), state.queues.end(),
+                                           [](const Queue& q) { return q.bucket.limits(); });
+  state.may_hold = state.is_shaped || state.delay_ns != 0 || dataplane::is_recirculation_port(port);
+  state.due_ns = 0;  // what waits is judged anew
+}
+
+void TrafficManager::clear_counters() {
+  for (PortQueues& state : ports_of_) {
+    for (Queue& queue : state.queues) {
+      queue.counters.dropped_frames = queue.counters.dropped_bytes = 0;
+      queue.counters.watermark_cells = queue.counters.cells;
+      queue.counters.watermark_bytes = queue.counters.bytes;
+    }
+  }
+  shared_watermark_bytes_ = shared_bytes_;
 }
 
 }  // namespace turntable::softswitch

@@ -18,11 +18,15 @@ TESTS = Path(__file__).resolve().parents[1]
 REPOSITORY = TESTS.parent
 sys.path[:0] = [str(REPOSITORY / "src"), str(TESTS), str(TESTS / "p4soft")]
 
-from packet.targets import MemoryTarget  # noqa: E402
+from packet.live_switch import SoftswitchTarget  # noqa: E402
+from packet.targets import MemoryTarget, Target  # noqa: E402
 
 from p4soft.cli import translate  # noqa: E402
 
 Load = Callable[[str], MemoryTarget]
+# As for tests/packet: `memory` or `softswitch` leaves the other out.
+TARGETS = os.environ.get("TURNTABLE_PACKET_TARGETS", "memory,softswitch").split(",")
+LIVE_PORTS = [1, 2, 3, 5, 9, 10, 64]
 
 
 @pytest.fixture(scope="session")
@@ -75,18 +79,52 @@ def compile_program(text: str, directory: Path, build_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def load(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
+def library_of(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Translates and compiles a program's text, once."""
+    directory = tmp_path_factory.mktemp("programs")
+    precompile_runtime(directory)
+    return lambda text: compile_program(text, directory, build_dir)
+
+
+@pytest.fixture(scope="session")
+def load(build_dir: Path, library_of: Callable[[str], Path]) -> Iterator[Load]:
     """A running instance of a program; one per text and session, so tests must clear what they
     write.
     """
-    directory = tmp_path_factory.mktemp("programs")
-    precompile_runtime(directory)
     running: dict[str, MemoryTarget] = {}
 
     def loaded(text: str) -> MemoryTarget:
         if text not in running:
-            library = compile_program(text, directory, build_dir)
-            running[text] = MemoryTarget(build_dir / "bin" / "p4run", library)
+            running[text] = MemoryTarget(build_dir / "bin" / "p4run", library_of(text))
+        return running[text]
+
+    yield loaded
+    for target in running.values():
+        target.close()
+
+
+@pytest.fixture(scope="session", params=TARGETS)
+def load_anywhere(
+    request: pytest.FixtureRequest,
+    build_dir: Path,
+    library_of: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[str], Target]]:
+    """As `load`, on every target. Frames need 14 bytes there, ports are LIVE_PORTS."""
+    if request.param == "softswitch" and os.geteuid() != 0:
+        pytest.skip("the target softswitch makes network namespaces: it needs root")
+    running: dict[str, Target] = {}
+
+    def start(text: str) -> Target:
+        if request.param == "memory":
+            return MemoryTarget(build_dir / "bin" / "p4run", library_of(text))
+        binary = build_dir / "bin" / "softswitch"
+        directory = tmp_path_factory.mktemp("switch")
+        return SoftswitchTarget(binary, library_of(text), directory, LIVE_PORTS)
+
+    def loaded(text: str) -> Target:
+        if text not in running:
+            running[text] = start(text)
         return running[text]
 
     yield loaded

@@ -8,6 +8,7 @@ counters say how many frames to read.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 import socket
@@ -27,6 +28,9 @@ _PACKET_IGNORE_OUTGOING = 23
 _LONGEST_FRAME = 16384
 
 
+_numbers = itertools.count()
+
+
 def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, capture_output=True)
 
@@ -35,7 +39,7 @@ class Links:
     """A namespace with veth pairs: `s<port>` for the switch, `t<port>` for the test."""
 
     def __init__(self, ports: list[int]) -> None:
-        self.namespace = f"p4packet{os.getpid()}"
+        self.namespace = f"p4packet{os.getpid()}-{next(_numbers)}"
         _ip("netns", "add", self.namespace)
         try:
             self._inside("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
@@ -140,13 +144,14 @@ class SoftswitchTarget:
         return result_of(json.loads(self._answers.readline()))
 
     def _counts(self) -> dict[int, tuple[int, int]]:
-        """Per port: frames received, dropped ones included, and frames sent."""
+        """Per port with a link: frames received, dropped ones included, and frames sent."""
         return {
             row["port"]: (
                 row["rx_packets"] + row["drops"].get("rx_oversize", 0),
                 row["tx_packets"],
             )
             for row in self.command("port_stats")["ports"]
+            if row["port"] in self._links.sockets
         }
 
     def send(self, port: int, frame: bytes) -> list[Frame]:
