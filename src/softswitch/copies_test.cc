@@ -100,11 +100,12 @@ TEST_F(CopiesTest, IngressAndEgressMirrorOnceEach) {
     ask(packet, 'i');
   };
   program_.on_egress = [&](dataplane::Packet& packet) {
-    if (packet.egress_port == 2) ask(packet, 'e');
+    if (packet.egress_port == 2 && packet.data[1] == 'E') ask(packet, 'e');
   };
-  run({frame_to(2, "abc")});
-  EXPECT_EQ(port(2).sent, std::vector{frame_to(2, "abc")});
-  EXPECT_EQ(port(3).sent, (std::vector{"i" + frame_to(2, "abc"), "e" + frame_to(2, "abc")}));
+  run({frame_to(2, "Ix"), frame_to(2, "Ey")});
+  EXPECT_EQ(port(2).sent, (std::vector{frame_to(2, "Ix"), frame_to(2, "Ey")}));
+  EXPECT_EQ(port(3).sent, (std::vector{"i" + frame_to(2, "Ix"), "i" + frame_to(2, "Ey"),
+                                       "e" + frame_to(2, "Ey")}));
   EXPECT_EQ(port(3).metadata.at(0).qid, 3);
 }
 

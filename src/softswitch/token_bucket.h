@@ -25,8 +25,10 @@ class TokenBucket {
   // The bucket is full at `now_ns`.
   void configure(Rate rate, std::uint64_t now_ns) {
     rate_ = rate;
-    capacity_ = static_cast<std::int64_t>(rate.burst_bytes * 8 * kScale);
-    credit_ = capacity_;
+    credit_ = static_cast<std::int64_t>(rate.burst_bytes * 8 * kScale);
+    // The part of a nanosecond by which waits are rounded up is not lost.
+    capacity_ = credit_;
+    if (rate.bits_per_s > 0) capacity_ += static_cast<std::int64_t>(rate.bits_per_s - 1);
     updated_ns_ = now_ns;
   }
   Rate rate() const { return rate_; }

@@ -112,11 +112,11 @@ TEST_F(TrafficManagerTest, BurstLeavesAtOnce) {
   EXPECT_EQ(departures(), std::vector<std::uint64_t>{2'000'000});
 }
 
-// 3 bits/s: 60 bytes take exactly 160 s; a nanosecond earlier is too early.
+// 480 bits at 7 bits/s are 68,571,428,571.4 ns: rounded up, and the rest is not lost.
 TEST_F(TrafficManagerTest, RateIsExactOverLongTimes) {
-  configure({{"port", 1}, {"max_rate_bps", 3}, {"max_burst_bytes", 0}});
+  configure({{"port", 1}, {"max_rate_bps", 7}, {"max_burst_bytes", 0}});
   for (int i = 0; i < 3; ++i) enqueue(0, 60);
-  EXPECT_EQ(departures(), (std::vector<std::uint64_t>{0, 160'000'000'000, 320'000'000'000}));
+  EXPECT_EQ(departures(), (std::vector<std::uint64_t>{0, 68'571'428'572, 137'142'857'143}));
 }
 
 // A late wake-up costs nothing while the burst covers it: 1 Gbit/s has 125,000 bytes by default.
