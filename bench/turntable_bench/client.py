@@ -1,28 +1,42 @@
 """Processor time of kvclient beside YCSB's own client: workload A, as many clients as threads.
 
+Over UDP also beside bare sockets, which cost what the kernel takes for so many datagrams.
+
 Over UDP both talk to one echo server, which answers in the packet format without a store. In
 memory nobody is talked to: kvclient's generator and statistics beside YCSB with a database that
-does nothing. kvclient pays for its traces, which it makes before it sends, in both.
+does nothing. kvclient makes its traces before it sends; it pays for the operations that it sends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import json
+from collections.abc import Iterator
+from pathlib import Path
 
 from .comparison import OURS, YARDSTICK, Comparison, Outcome, Unit, alternate
 from .java import classpath, ycsb_cpu_s
 from .namespaces import SERVER_ADDRESS, UDP_PORT, Hosts, direct_hosts, enter
-from .nodes import client_node, play
-from .processes import cpu_ns_per_operation, pinned, run, running, wait_ready
+from .nodes import client_node, play, prepare
+from .processes import Argv, cpu_ns_per_operation, pinned, run, running, wait_ready
 from .settings import Settings
 
 CLIENTS = 64
+GENERATED = 1_000_000  # operations; more than are sent
+BARE_PORT = 7000
+MEAN_BYTES = 90  # of requests, and of answers: half GETs, half PUTs, values of 128 B
 CLIENT_CPU, SERVER_CPU = 0, 1
 
 
 def measure(settings: Settings) -> list[Outcome]:
     classpath(settings.build)  # says what is missing before anything is measured
-    return [_over_udp(settings), _in_memory(settings, CLIENTS), _in_memory(settings, 1)]
+    return [
+        _over_udp(settings),
+        _beside_bare_sockets(settings),
+        _in_memory(settings, CLIENTS),
+        _in_memory(settings, 1),
+    ]
 
 
 def _over_udp(settings: Settings) -> Outcome:
@@ -33,15 +47,52 @@ def _over_udp(settings: Settings) -> Outcome:
         Unit.CPU_NS_PER_OP,
         goal=4,
     )
-    with direct_hosts("c") as hosts:
-        echo = pinned(SERVER_CPU, [settings.binary("kv-echo"), "--address", SERVER_ADDRESS])
-        with running([*enter(hosts.server), *echo]) as server:
-            wait_ready(server, "kv-echo")
-            sides = {
-                YARDSTICK: functools.partial(_ycsb_over_udp, settings, hosts),
-                OURS: functools.partial(_kvclient_over_udp, settings, hosts),
-            }
-            return alternate(comparison, settings.rounds, sides)
+    with direct_hosts("c") as hosts, _serving(hosts, [settings.binary("kv-echo")]):
+        sides = {
+            YARDSTICK: functools.partial(_ycsb_over_udp, settings, hosts),
+            OURS: functools.partial(_kvclient_over_udp, settings, hosts),
+        }
+        return alternate(comparison, settings.rounds, sides)
+
+
+def _beside_bare_sockets(settings: Settings) -> Outcome:
+    comparison = Comparison(
+        f"client: over UDP, {CLIENTS} clients, beside bare sockets",
+        "udp-pingpong",
+        "kvclient",
+        Unit.CPU_NS_PER_OP,
+    )
+    echo = [settings.binary("udp-pingpong"), "server", "--udp-port", str(BARE_PORT)]
+    with (
+        direct_hosts("b") as hosts,
+        _serving(hosts, [settings.binary("kv-echo")]),
+        _serving(hosts, echo),
+    ):
+        sides = {
+            YARDSTICK: functools.partial(_bare_sockets, settings, hosts),
+            OURS: functools.partial(_kvclient_over_udp, settings, hosts),
+        }
+        return alternate(comparison, settings.rounds, sides)
+
+
+@contextlib.contextmanager
+def _serving(hosts: Hosts, argv: Argv) -> Iterator[None]:
+    """An echo server on the server host's address, for the time of the context."""
+    echo = pinned(SERVER_CPU, [*argv, "--address", SERVER_ADDRESS])
+    with running([*enter(hosts.server), *echo]) as server:
+        wait_ready(server, Path(argv[0]).name)
+        yield
+
+
+def _bare_sockets(settings: Settings, hosts: Hosts) -> float:
+    load = [
+        *[settings.binary("udp-pingpong"), "client"],
+        *["--address", SERVER_ADDRESS, "--udp-port", str(BARE_PORT)],
+        *["--outstanding", str(CLIENTS), "--flows", "1", "--payload-bytes", str(MEAN_BYTES)],
+        *["--warmup", "0.2", "--seconds", "1.5"],
+    ]
+    done = run([*enter(hosts.client), *pinned(CLIENT_CPU, load)])
+    return done.cpu_s * 1e9 / json.loads(done.output)["pairs_in_all"]
 
 
 def _ycsb_over_udp(settings: Settings, hosts: Hosts) -> float:
@@ -61,13 +112,23 @@ def _ycsb_over_udp(settings: Settings, hosts: Hosts) -> float:
 
 
 def _kvclient_over_udp(settings: Settings, hosts: Hosts) -> float:
-    """The traces are counted in: they are longer than what is sent."""
-    workload = {"name": "workloada", "clients": CLIENTS, "operations": 1_000_000}
+    workload = {"name": "workloada", "clients": CLIENTS, "operations": GENERATED}
     prefix = [*enter(hosts.client), *pinned(CLIENT_CPU, [])]
     with client_node(settings, prefix) as client:
         before = client.cpu_s()
-        operations = play(client, workload, SERVER_ADDRESS, UDP_PORT)
-        return (client.cpu_s() - before) * 1e9 / operations
+        prepare(client, workload, SERVER_ADDRESS, UDP_PORT)
+        prepared = client.cpu_s()
+        sent = play(client)
+        return ns_per_sent(prepared - before, client.cpu_s() - prepared, GENERATED, sent)
+
+
+def ns_per_sent(prepare_s: float, play_s: float, generated: int, sent: int) -> float:
+    """Processor time of one operation in ns, from the seconds of both phases.
+
+    Traces are longer than what is sent of them; generating costs the same for each operation, so
+    only the part that was sent is charged. A trace that has been played to its end is played again.
+    """
+    return (prepare_s * min(1, sent / generated) + play_s) * 1e9 / sent
 
 
 def _in_memory(settings: Settings, threads: int) -> Outcome:

@@ -18,13 +18,8 @@ def client_node(settings: Settings, prefix: Argv) -> AbstractContextManager[Node
     return node(settings.binary("kvclient"), prefix, ["--address", CLIENT_ADDRESS])
 
 
-def play(
-    client: Node, workload: dict[str, Any], address: str, port: int, measure_ms: int = 1500
-) -> int:
-    """One iteration with all clients of the workload on one thread; the operations answered.
-
-    Raises RuntimeError unless every request was answered once, and rightly.
-    """
+def prepare(client: Node, workload: dict[str, Any], address: str, port: int) -> None:
+    """Makes the traces of all clients of the workload, to be played by one thread."""
     client.call(
         "prepare",
         workload=workload,
@@ -36,6 +31,13 @@ def play(
         server_address=address,
         server_port=port,
     )
+
+
+def play(client: Node, measure_ms: int = 1500) -> int:
+    """One iteration of what was prepared; the operations answered.
+
+    Raises RuntimeError unless every request was answered once, and rightly.
+    """
     client.call(
         "start",
         start_at_ns=time.time_ns() + LEAD_MS * MS,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .comparison import OURS, YARDSTICK, Comparison, Outcome, Unit, alternate
 from .namespaces import SERVER_ADDRESS, direct_hosts, enter
-from .nodes import client_node, play
+from .nodes import client_node, play, prepare
 from .processes import Argv, cpu_ns_per_operation, need, node, pinned, run
 from .settings import Settings
 
@@ -113,7 +113,8 @@ def _over_veth(settings: Settings, directory: Path, in_memory: Outcome) -> Outco
             logical = [{"partition": 0, "udp_port": 1152}]
             server.call("prepare", **store, logical_servers=logical, capacity_ops_per_s=0)
             before = server.cpu_s()
-            operations = play(client, WORKLOAD, SERVER_ADDRESS, 1152)
+            prepare(client, WORKLOAD, SERVER_ADDRESS, 1152)
+            operations = play(client)
             runs.append((server.cpu_s() - before) * 1e9 / operations)
             server.call("stop")
             print(f"  round {number + 1}: kvserver {comparison.unit.text(runs[-1])}", flush=True)

@@ -74,7 +74,7 @@ class ClientThread final : private RequestSink {
   std::int64_t window_opened_ns_ = 0;
   std::optional<SchedulingTimes> scheduling_before_;  // when the window opened
   ClosedLoops loops_;
-  ReceiveBatch received_;
+  ReceiveBatch received_{ReceiveBatch::Details::kOldestStamp};
   SendBatch sending_;
   ThreadTiming timing_;
 };

@@ -90,22 +90,24 @@ std::uint32_t socket_drops(int fd) {
   return info[SK_MEMINFO_DROPS];
 }
 
-ReceiveBatch::ReceiveBatch() {
+ReceiveBatch::ReceiveBatch(Details details) {
   for (std::size_t i = 0; i < kBatch; ++i) {
     Slot& slot = slots_[i];
     slot.iov = {.iov_base = slot.bytes.data(), .iov_len = slot.bytes.size()};
     headers_[i] = {};
-    headers_[i].msg_hdr.msg_name = &slot.from;
     headers_[i].msg_hdr.msg_iov = &slot.iov;
     headers_[i].msg_hdr.msg_iovlen = 1;
-    headers_[i].msg_hdr.msg_control = slot.control.data();
+    if (details == Details::kSenderAndStamp) headers_[i].msg_hdr.msg_name = &slot.from;
+    if (details == Details::kSenderAndStamp || i == 0) {
+      headers_[i].msg_hdr.msg_control = slot.control.data();
+    }
   }
 }
 
 int ReceiveBatch::receive(int fd) noexcept {
   for (mmsghdr& header : headers_) {  // the kernel overwrites these
-    header.msg_hdr.msg_namelen = sizeof(sockaddr_in);
-    header.msg_hdr.msg_controllen = kControlBytes;
+    header.msg_hdr.msg_namelen = header.msg_hdr.msg_name == nullptr ? 0 : sizeof(sockaddr_in);
+    header.msg_hdr.msg_controllen = header.msg_hdr.msg_control == nullptr ? 0 : kControlBytes;
   }
   const int count = ::recvmmsg(fd, headers_.data(), kBatch, MSG_DONTWAIT, nullptr);
   if (count >= 0) return count;

@@ -37,15 +37,19 @@ inline constexpr std::size_t kDatagramBytes = 256;
 
 class ReceiveBatch {
  public:
+  // What comes with the bytes. Of a connected socket the sender is known; having the kernel write
+  // less costs less.
+  enum class Details : std::uint8_t { kSenderAndStamp, kOldestStamp };
+
   struct Datagram {
     std::span<const std::uint8_t> bytes;
-    sockaddr_in from;
-    bool has_stamp;            // always, unless the system has run out of memory for it
+    sockaddr_in from;          // with kSenderAndStamp
+    bool has_stamp;            // if asked for, unless the system has run out of memory for it
     std::int64_t received_ns;  // CLOCK_REALTIME, by the kernel
     bool truncated;            // longer than kDatagramBytes
   };
 
-  ReceiveBatch();
+  explicit ReceiveBatch(Details details = Details::kSenderAndStamp);
   ReceiveBatch(const ReceiveBatch&) = delete;
   ReceiveBatch& operator=(const ReceiveBatch&) = delete;
 
@@ -62,7 +66,7 @@ class ReceiveBatch {
   struct Slot {
     alignas(cmsghdr) std::array<std::uint8_t, kControlBytes> control;
     std::array<std::uint8_t, kDatagramBytes> bytes;
-    sockaddr_in from;
+    sockaddr_in from{};
     iovec iov;
   };
   std::array<Slot, kBatch> slots_;

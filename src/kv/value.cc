@@ -1,6 +1,7 @@
 #include "kv/value.h"
 
 #include <algorithm>
+#include <array>
 
 namespace turntable::kv {
 namespace {
@@ -22,19 +23,28 @@ class SplitMix64 {
 };
 
 // Calls visit(offset, bytes of that word) for the words after the version, until it answers false.
+// All but a last, shorter one have a size known at compile time, so that no function is called to
+// copy or compare them.
 template <typename Visit>
 bool for_each_word(std::size_t size, workload::KeyId key, std::uint64_t version, Visit visit) {
   SplitMix64 random(key ^ SplitMix64(version).next());
-  for (std::size_t offset = 8; offset < size; offset += 8) {
-    std::uint8_t word[8];
+  const auto next_word = [&] {
+    std::array<std::uint8_t, 8> word;
     std::uint64_t bits = random.next();
     for (std::uint8_t& byte : word) {
       byte = static_cast<std::uint8_t>(bits);
       bits >>= 8;
     }
-    if (!visit(offset, std::span(word, std::min<std::size_t>(8, size - offset)))) return false;
+    return word;
+  };
+  std::size_t offset = 8;
+  for (; offset + 8 <= size; offset += 8) {
+    const auto word = next_word();
+    if (!visit(offset, std::span(word))) return false;
   }
-  return true;
+  if (offset >= size) return true;
+  const auto word = next_word();
+  return visit(offset, std::span(word).first(size - offset));
 }
 
 }  // namespace

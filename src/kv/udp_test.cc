@@ -1,0 +1,78 @@
+// Batches of datagrams over loopback.
+#include "kv/udp.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace turntable::kv {
+namespace {
+
+using Details = ReceiveBatch::Details;
+
+class UdpTest : public ::testing::Test {
+ protected:
+  UdpTest()
+      : receiver_(open_udp(parse_ipv4("test", "127.0.0.1", 0), kBatch)),
+        sender_(open_udp(parse_ipv4("test", "127.0.0.1", 0), kBatch)) {
+    connect_udp(sender_.get(), address_of(receiver_));
+  }
+
+  static sockaddr_in address_of(const UniqueFd& socket) {
+    sockaddr_in address{};
+    socklen_t length = sizeof address;
+    ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length);
+    return address;
+  }
+
+  void send(const std::string& text) { ::send(sender_.get(), text.data(), text.size(), 0); }
+
+  static std::string text(const ReceiveBatch::Datagram& datagram) {
+    return {datagram.bytes.begin(), datagram.bytes.end()};
+  }
+
+  UniqueFd receiver_;
+  UniqueFd sender_;
+};
+
+TEST_F(UdpTest, EveryDatagramHasItsSenderAndStamp) {
+  send("one");
+  send("two");
+  ReceiveBatch batch;
+  ASSERT_EQ(batch.receive(receiver_.get()), 2);
+  EXPECT_EQ(text(batch.at(0)), "one");
+  EXPECT_EQ(text(batch.at(1)), "two");
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(batch.at(i).from.sin_port, address_of(sender_).sin_port);
+    EXPECT_TRUE(batch.at(i).has_stamp);
+  }
+  EXPECT_LE(batch.at(0).received_ns, batch.at(1).received_ns);
+}
+
+TEST_F(UdpTest, TheOldestStampOfEveryBatchCanBeHadAlone) {
+  ReceiveBatch batch(Details::kOldestStamp);
+  for (const std::string round : {"a", "b"}) {
+    send(round + "1");
+    send(round + "2");
+    ASSERT_EQ(batch.receive(receiver_.get()), 2);
+    EXPECT_EQ(text(batch.at(0)), round + "1");
+    EXPECT_EQ(text(batch.at(1)), round + "2");
+    EXPECT_TRUE(batch.at(0).has_stamp);
+    EXPECT_FALSE(batch.at(1).has_stamp);
+    EXPECT_FALSE(batch.at(0).truncated || batch.at(1).truncated);
+  }
+}
+
+TEST_F(UdpTest, ALongerDatagramIsSeenAsSuch) {
+  for (const Details details : {Details::kSenderAndStamp, Details::kOldestStamp}) {
+    send(std::string(kDatagramBytes, 'x'));
+    send(std::string(kDatagramBytes + 1, 'x'));
+    ReceiveBatch batch(details);
+    ASSERT_EQ(batch.receive(receiver_.get()), 2);
+    EXPECT_FALSE(batch.at(0).truncated);
+    EXPECT_TRUE(batch.at(1).truncated);
+  }
+}
+
+}  // namespace
+}  // namespace turntable::kv
