@@ -4,30 +4,41 @@ find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 file(GLOB_RECURSE P4SOFT_SOURCES CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/src/p4soft/*.py" "${CMAKE_SOURCE_DIR}/src/p4soft/include/*.p4")
 
-# turntable_p4_program(NAME): p4/NAME/NAME.p4 -> ${TURNTABLE_P4_OUTPUT_DIRECTORY}/NAME.so and NAME.bfrt.json.
-function(turntable_p4_program name)
-  set(source "${CMAKE_SOURCE_DIR}/p4/${name}/${name}.p4")
-  set(generated "${CMAKE_BINARY_DIR}/generated/p4")
-  set(schema "${TURNTABLE_P4_OUTPUT_DIRECTORY}/${name}.bfrt.json")
-  file(GLOB parts CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/p4/${name}/*.p4" "${CMAKE_SOURCE_DIR}/p4/shared/*.p4")
+# Generated code names every parameter and key, used or not, and compares as the program does.
+set(TURNTABLE_GENERATED_CODE_OPTIONS
+  -Wno-unused -Wno-unused-parameter -Wno-shadow -Wno-tautological-compare -Wno-type-limits)
 
+# turntable_translate(SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.cpp, NAME.bfrt.json and NAME.stamp.
+function(turntable_translate source output)
+  cmake_path(GET source STEM name)
+  cmake_path(GET source PARENT_PATH directory)
+  file(GLOB parts CONFIGURE_DEPENDS "${directory}/*.p4" "${CMAKE_SOURCE_DIR}/p4/shared/*.p4")
   # p4soft leaves an unchanged file alone, so the stamp says that it ran.
   add_custom_command(
-    OUTPUT "${generated}/${name}.stamp"
-    BYPRODUCTS "${generated}/${name}.cpp" "${generated}/${name}.bfrt.json" "${schema}"
+    OUTPUT "${output}/${name}.stamp"
+    BYPRODUCTS "${output}/${name}.cpp" "${output}/${name}.bfrt.json"
     COMMAND ${CMAKE_COMMAND} -E env "PYTHONPATH=${CMAKE_SOURCE_DIR}/src" PYTHONDONTWRITEBYTECODE=1
-            ${Python3_EXECUTABLE} -m p4soft "${source}" --output "${generated}"
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${generated}/${name}.bfrt.json" "${schema}"
-    COMMAND ${CMAKE_COMMAND} -E touch "${generated}/${name}.stamp"
+            ${Python3_EXECUTABLE} -m p4soft "${source}" --output "${output}"
+    COMMAND ${CMAKE_COMMAND} -E touch "${output}/${name}.stamp"
     DEPENDS ${parts} ${P4SOFT_SOURCES}
-    COMMENT "Translating p4/${name}/${name}.p4"
+    COMMENT "Translating ${name}.p4"
+    VERBATIM)
+endfunction()
+
+# turntable_p4_program(NAME): p4/NAME/NAME.p4 -> ${TURNTABLE_P4_OUTPUT_DIRECTORY}/NAME.so and NAME.bfrt.json.
+function(turntable_p4_program name)
+  set(generated "${CMAKE_BINARY_DIR}/generated/p4")
+  set(schema "${TURNTABLE_P4_OUTPUT_DIRECTORY}/${name}.bfrt.json")
+  turntable_translate("${CMAKE_SOURCE_DIR}/p4/${name}/${name}.p4" "${generated}")
+  add_custom_command(
+    OUTPUT "${schema}"
+    COMMAND ${CMAKE_COMMAND} -E copy "${generated}/${name}.bfrt.json" "${schema}"
+    DEPENDS "${generated}/${name}.stamp"
     VERBATIM)
 
-  add_library(p4_${name} MODULE "${generated}/${name}.cpp" "${generated}/${name}.stamp")
+  add_library(p4_${name} MODULE "${generated}/${name}.cpp" "${generated}/${name}.stamp" "${schema}")
   set_target_properties(p4_${name} PROPERTIES
     PREFIX "" OUTPUT_NAME "${name}" LIBRARY_OUTPUT_DIRECTORY "${TURNTABLE_P4_OUTPUT_DIRECTORY}")
   target_link_libraries(p4_${name} PRIVATE turntable_dataplane)
-  # Generated code names every parameter and key, used or not, and compares as the program does.
-  target_compile_options(p4_${name} PRIVATE -Wno-unused -Wno-unused-parameter -Wno-shadow
-                                              -Wno-tautological-compare -Wno-type-limits)
+  target_compile_options(p4_${name} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
 endfunction()
