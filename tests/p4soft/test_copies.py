@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 from p4_programs import PARSER, PREAMBLE, program
 from packet.targets import CommandFailedError
-from test_wrong_programs import position_of_mark
-
-from p4soft.cli import translate
-from p4soft.errors import P4Error
+from refusals import check_refused
 
 EGRESS = """
 header tag_h { bit<8> kind; bit<8> tag; bit<16> origin; }
@@ -434,10 +431,4 @@ MISPLACED = {
 @pytest.mark.parametrize("name", MISPLACED)
 def test_misplaced(name: str, tmp_path: Path) -> None:
     text, message = MISPLACED[name]
-    path = tmp_path / "wrong.p4"
-    path.write_text(text)
-    with pytest.raises(P4Error) as error:
-        translate(path, [], {})
-    assert message in error.value.message
-    line, column = position_of_mark(text)
-    assert str(error.value).startswith(f"{path}:{line}:{column}: error: ")
+    check_refused(text, message, tmp_path)

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from p4_programs import EGRESS, PREAMBLE, program
-from test_wrong_programs import MARK, position_of_mark
+from refusals import MARK, check_refused
 
 from p4soft.cli import translate
-from p4soft.errors import P4Error
 
 REGISTER = "    Register<bit<32>, bit<8>>(16) cells;\n"
 
@@ -143,14 +142,8 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_rule(name: str, tmp_path: Path) -> None:
     text, message = BROKEN[name]
-    path = tmp_path / "wrong.p4"
-    path.write_text(text)
     assert MARK in text
-    with pytest.raises(P4Error) as error:
-        translate(path, [], {})
-    assert message in error.value.message
-    line, column = position_of_mark(text)
-    assert str(error.value).startswith(f"{path}:{line}:{column}: error: ")
+    check_refused(text, message, tmp_path)
 
 
 EXCLUSIVE = {

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from p4_programs import EGRESS, METADATA, PARSER, PREAMBLE, program
+from refusals import check_refused, position_of_mark
 
 from p4soft.cli import main, translate
 from p4soft.errors import P4Error
 
-MARK = "/*^*/"
 TABLE = """
     action set(bit<8> v) { hdr.data.a = v; }
     action copy(inout bit<8> place) { place = 1; }
@@ -24,11 +24,6 @@ TABLE = """
         %s
     }
 """
-
-
-def position_of_mark(text: str) -> tuple[int, int]:
-    before = text[: text.index(MARK) + len(MARK)]
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 # name: (program, part of the message)
@@ -374,14 +369,7 @@ CASES: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_wrong_program(name: str, tmp_path: Path) -> None:
     text, message = CASES[name]
-    path = tmp_path / "wrong.p4"
-    path.write_text(text)
-    with pytest.raises(P4Error) as error:
-        translate(path, [], {})
-    assert message in error.value.message
-    if MARK in text:
-        line, column = position_of_mark(text)
-        assert str(error.value).startswith(f"{path}:{line}:{column}: error: ")
+    check_refused(text, message, tmp_path)
 
 
 # Everything of tna.p4 that p4soft does not translate: an instance is the error.
@@ -396,13 +384,8 @@ UNSUPPORTED_EXTERNS = {
 
 @pytest.mark.parametrize("name", UNSUPPORTED_EXTERNS)
 def test_unsupported_extern(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "wrong.p4"
-    path.write_text(program(local=UNSUPPORTED_EXTERNS[name]))
-    with pytest.raises(P4Error) as error:
-        translate(path, [], {})
-    assert f"the extern {name} is not supported by p4soft; supported: " in error.value.message
-    line, column = position_of_mark(path.read_text())
-    assert str(error.value).startswith(f"{path}:{line}:{column}: error: ")
+    message = f"the extern {name} is not supported by p4soft; supported: "
+    check_refused(program(local=UNSUPPORTED_EXTERNS[name]), message, tmp_path)
 
 
 def test_base_program_is_right(tmp_path: Path) -> None:
