@@ -7,6 +7,7 @@ instance has its own tables and externs, named by its path, as in the control pl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,14 +66,16 @@ class BlockInstance:
     def table(self, declaration: syntax.Table) -> TableInstance:
         return next(t for t in self.tables if t.declaration is declaration)
 
-    def find(self, symbol: Symbol) -> Any:
-        """The instance or constructor argument that a name stands for in this block, or None."""
+    def environments(self) -> Iterator[dict[Symbol, Any]]:
+        """Its own and those around it; the outermost holds the globals too."""
         block: BlockInstance | None = self
         while block is not None:
-            if symbol in block.environment:
-                return block.environment[symbol]
+            yield block.environment
             block = block.parent
-        return None
+
+    def find(self, symbol: Symbol) -> Any:
+        """The instance or constructor argument that a name stands for in this block, or None."""
+        return next((e[symbol] for e in self.environments() if symbol in e), None)
 
 
 @dataclass(eq=False)
@@ -265,15 +268,12 @@ class Elaborator:
         self, symbol: Symbol | None, block: BlockInstance | None, position: Position | None = None
     ) -> Any:
         assert symbol is not None
-        while block is not None:
-            if symbol in block.environment:
-                return block.environment[symbol]
-            block = block.parent
-        if symbol not in self._globals:
-            raise P4Error(
-                position or symbol.position, f"'{symbol.name}' is not known when instances are made"
-            )
-        return self._globals[symbol]
+        for environment in block.environments() if block else [self._globals]:
+            if symbol in environment:
+                return environment[symbol]
+        raise P4Error(
+            position or symbol.position, f"'{symbol.name}' is not known when instances are made"
+        )
 
     @property
     def global_environment(self) -> dict[Symbol, Any]:
