@@ -37,10 +37,7 @@ def require_build(connections: HostConnections, testbed: Testbed, build: Path) -
     for host in testbed.hosts:
         if Path(host.bin_dir) != build / "bin":
             wanted[host.name] = _wanted(host, testbed, build)
-    commands = [
-        Command(name, f"sha256sum -- {shlex.join(paths)} 2>/dev/null; true")
-        for name, paths in wanted.items()
-    ]
+    commands = [Command(name, digest_command("/", paths)) for name, paths in wanted.items()]
     different = []
     for name, outcome in connections.run(commands, _DEADLINE_S).items():
         if outcome.failure:
