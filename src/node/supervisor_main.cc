@@ -1,7 +1,9 @@
 // supervisor: owns the nodes of one host; docs/architecture.md §2.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include "common/command_error.h"
 #include "common/run_main.h"
@@ -18,6 +20,8 @@ using Json = nlohmann::json;
 enum ExitStatus { kOk = 0, kInUse = 3, kDismissed = 4 };
 
 constexpr double kReadyDeadlineS = 10;
+constexpr double kSettledDeadlineS = 2;
+constexpr std::chrono::milliseconds kProbeInterval(5);
 
 Json ask_supervisor(const std::filesystem::path& directory, const std::string& command,
                     const Json& args) {
@@ -54,7 +58,10 @@ bool was_dismissed(const SupervisorOptions& options, const HostLock& lock) {
          before.value("dismissed", Json()) == options.owner;
 }
 
+// A holder that does not answer may be on its way in or out: the kernel gives the lock of a killed
+// supervisor back only when the last of its threads is gone.
 int serve(const SupervisorOptions& options, bool in_background) {
+  const Deadline settled = Deadline::after_seconds(kSettledDeadlineS);
   while (true) {
     if (auto lock = HostLock::try_take(options.directory)) {
       if (was_dismissed(options, *lock)) return kDismissed;
@@ -66,7 +73,9 @@ int serve(const SupervisorOptions& options, bool in_background) {
       return kOk;
     }
     const Json holder = holder_of(options.directory);
-    if (holder["held"] == true) return answer_in_use(options, holder);
+    if (holder["held"] == false) continue;
+    if (holder["answers"] == true || settled.passed()) return answer_in_use(options, holder);
+    std::this_thread::sleep_for(kProbeInterval);
   }
 }
 
