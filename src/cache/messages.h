@@ -1,0 +1,148 @@
+// Messages between kvserver, cache-controller and switch-agent (docs/kvcache.md §7), and their
+// bytes.
+//
+// kvserver connects to the controller, the controller to the agent; TCP on the control network.
+// A message is a type, an id and three lists, of which most types leave some empty:
+//
+//   length 32 of what follows; type 8; id 32; text: length 16, bytes;
+//   numbers: count 32, each 32; records: count 32, each: key 16 bytes, kind 8, number 32,
+//   value: length 16, bytes                                            (all big-endian)
+//
+// Whoever asks chooses the id; the answer has the same id and the type with bit 7 set. An answer
+// with a text is a failure and says why. Every request may come twice, and is answered every time.
+// After a connection has broken, each side sends again what it has asked and got no answer to.
+//
+//   type          from, to              request                        answer
+//   HELLO         server, controller    numbers: version, scale,       -
+//                                       partitions served (the first
+//                                       message of a connection, and
+//                                       when the partitions change)
+//                 controller, agent     numbers: version               -
+//   HOT           server, controller    records of hot keys that the   once settled: numbers: an
+//                 agent, controller     switch does not have           Outcome for each record
+//                                       (agent: keys)
+//   EVICT         server, controller,   keys                           once no packet on the way to
+//   a
+//                 agent                                                server can have passed the
+//                 switch
+//                                                                      without finding them
+//                                                                      uncached
+//   FETCH         controller, server    numbers: 1 to mark the keys,   records, in this order
+//                                       else 0; keys
+//   SETTLED       controller, server    numbers: an Outcome for each;  -
+//                                       keys (marks end)
+//   STORE         agent, controller,    records: apply those that are  once applied or known to be
+//   old: -
+//                 server                newer than the store's
+//   START         controller, server    numbers: snapshot id           once the snapshot is taken:
+//   - RELEASE       controller, server    numbers: snapshot id: older    -
+//                                       ones may go
+//   MAX_NUMBER    controller, server    -                              numbers: the largest number
+//   of
+//                                                                      any record, 0 if there is
+//                                                                      none
+//   REPLAY        controller, server    as STORE                       numbers: how many were newer
+//   CACHED_SET    controller, agent     -                              keys; numbers: digest
+//   ADMIT         controller, agent     records; numbers: 1 if the     once settled: numbers: an
+//                                       servers hold back writes of    Outcome for each
+//                                       these keys meanwhile, else 0
+//   BEGIN         controller, agent     numbers: snapshot id           once nothing is under way: -
+//   POINT         controller, agent     numbers: snapshot id           the flag is set: -
+//   FINISH        controller, agent     numbers: snapshot id           records of the cut; a
+//   failure:
+//                                                                      reports were lost
+//   SET_NUMBERS   controller, agent     numbers: the largest number    every cell of `seq` has it:
+//   -
+//
+// Marks (NetCache's blocking admission): from FETCH to SETTLED the server holds back writes of a
+// marked key. A write that then, or later, comes in a form that says "not cached" although its key
+// was settled as cached passed the switch before the key was there: the server sends EVICT and
+// executes it after the answer, or the switch would go on to serve the older record.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cache/record.h"
+
+namespace turntable::cache {
+
+inline constexpr std::uint32_t kMessagesVersion = 1;
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{64} << 20;
+inline constexpr std::uint8_t kAnswerBit = 0x80;
+
+enum class MessageType : std::uint8_t {
+  kHello = 0x01,
+  kHot = 0x02,
+  kEvict = 0x03,
+  kFetch = 0x10,
+  kSettled = 0x11,
+  kStore = 0x12,
+  kStart = 0x13,
+  kRelease = 0x14,
+  kMaxNumber = 0x15,
+  kReplay = 0x16,
+  kCachedSet = 0x20,
+  kAdmit = 0x21,
+  kBegin = 0x24,
+  kPoint = 0x25,
+  kFinish = 0x26,
+  kSetNumbers = 0x27,
+};
+
+// How an admission ended.
+enum class Outcome : std::uint32_t { kCached = 0, kRefused = 1 };
+
+struct Message {
+  MessageType type{};
+  bool is_answer = false;
+  std::uint32_t id = 0;
+  std::string text;
+  std::vector<std::uint32_t> numbers;
+  std::vector<Record> records;
+
+  bool operator==(const Message&) const = default;
+};
+
+inline Message request(MessageType type, std::vector<std::uint32_t> numbers = {},
+                       std::vector<Record> records = {}) {
+  return {.type = type, .text = {}, .numbers = std::move(numbers), .records = std::move(records)};
+}
+inline Message answer_to(const Message& request, std::vector<std::uint32_t> numbers = {},
+                         std::vector<Record> records = {}) {
+  return {request.type, true, request.id, {}, std::move(numbers), std::move(records)};
+}
+inline Message failure_of(const Message& request, std::string text) {
+  return {request.type, true, request.id, std::move(text), {}, {}};
+}
+
+const char* name_of(MessageType type);
+
+// The bytes that came are no message: the connection is of no more use.
+class MessageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Appends the bytes of `message`. Throws MessageError if it is longer than kMaxMessageBytes.
+void encode(const Message& message, std::vector<std::uint8_t>& out);
+
+// Collects the bytes of a connection and cuts them into messages.
+class MessageReader {
+ public:
+  void append(std::span<const std::uint8_t> bytes);
+
+  // The next whole message. Throws MessageError for an unknown type, a length over the limit, a
+  // list that goes beyond its message, or bytes after the last list.
+  std::optional<Message> next();
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  std::size_t begin_ = 0;  // of what next() has not taken
+};
+
+}  // namespace turntable::cache
