@@ -31,8 +31,9 @@ def need(program: str, package: str) -> None:
 
 
 def pinned(cpu: int, argv: Argv) -> list[str | Path]:
-    """`argv` on one processor (the last one where the machine has fewer)."""
-    return ["taskset", "--cpu-list", str(min(cpu, (os.cpu_count() or 1) - 1)), *argv]
+    """`argv` on one of the processors this program may use (the last one if they are fewer)."""
+    usable = sorted(os.sched_getaffinity(0))
+    return ["taskset", "--cpu-list", str(usable[min(cpu, len(usable) - 1)]), *argv]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,12 @@
 #include "kv/udp.h"
 
 #include <gtest/gtest.h>
+#include <linux/sock_diag.h>
 
+#include <array>
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace turntable::kv {
 namespace {
@@ -25,7 +29,24 @@ class UdpTest : public ::testing::Test {
     return address;
   }
 
-  void send(const std::string& text) { ::send(sender_.get(), text.data(), text.size(), 0); }
+  // Returns when the datagram has arrived: the kernel may pass it on later than ::send returns.
+  void send(const std::string& text) {
+    const std::uint32_t before = bytes_waiting();
+    ::send(sender_.get(), text.data(), text.size(), 0);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (bytes_waiting() == before) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the datagram did not arrive";
+      std::this_thread::yield();
+    }
+  }
+
+  // As the kernel charges them, so more than were sent.
+  std::uint32_t bytes_waiting() const {
+    std::array<std::uint32_t, SK_MEMINFO_VARS> info{};
+    socklen_t length = sizeof info;
+    ::getsockopt(receiver_.get(), SOL_SOCKET, SO_MEMINFO, info.data(), &length);
+    return info[SK_MEMINFO_RMEM_ALLOC];
+  }
 
   static std::string text(const ReceiveBatch::Datagram& datagram) {
     return {datagram.bytes.begin(), datagram.bytes.end()};

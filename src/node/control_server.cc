@@ -19,8 +19,8 @@ namespace {
 
 using Json = ControlServer::Json;
 
-// A client that does not read its answer for this long loses its connection.
-constexpr std::chrono::seconds kAnswerTimeout{10};
+// A client that reads nothing of its answer for this long loses its connection.
+constexpr std::chrono::seconds kAnswerPatience{10};
 
 Json error_answer(const Json& id, const std::string& code, const std::string& message) {
   return {{"id", id}, {"ok", false}, {"error", {{"code", code}, {"message", message}}}};
@@ -152,11 +152,11 @@ void ControlServer::serve(UniqueFd socket) {
         if (status != LineChannel::Status::kOk) return;
       } catch (const CommandError& too_long) {
         const Json refusal = error_answer(nullptr, too_long.code(), too_long.what());
-        channel.write_line(to_line(refusal), Deadline::after(kAnswerTimeout));
+        channel.write_line(to_line(refusal), kAnswerPatience);
         return;
       }
       const std::string reply = to_line(answer(line, is_shutdown));
-      const auto sent = channel.write_line(reply, Deadline::after(kAnswerTimeout));
+      const auto sent = channel.write_line(reply, kAnswerPatience);
       if (sent != LineChannel::Status::kOk && !is_shutdown) return;
     }
   } catch (const std::exception&) {

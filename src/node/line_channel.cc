@@ -75,13 +75,19 @@ Status LineChannel::read_line(std::string& line, Deadline deadline, int interrup
 }
 
 Status LineChannel::write_line(std::string_view line, Deadline deadline) {
+  return write(line, [deadline] { return deadline; });
+}
+
+Status LineChannel::write_line(std::string_view line, std::chrono::nanoseconds patience) {
+  return write(line, [patience] { return Deadline::after(patience); });
+}
+
+Status LineChannel::write(std::string_view line,
+                          const std::function<Deadline()>& deadline_of_wait) {
   std::string framed;
   framed.reserve(line.size() + 1);
   framed.append(line).push_back('\n');
-  return write_all(framed, deadline);
-}
-
-Status LineChannel::write_all(std::string_view bytes, Deadline deadline) {
+  std::string_view bytes = framed;
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -89,7 +95,7 @@ Status LineChannel::write_all(std::string_view bytes, Deadline deadline) {
     } else if (is_disconnect(errno)) {
       return Status::kClosed;
     } else if (errno == EAGAIN) {
-      const Status ready = wait_for(socket_.get(), POLLOUT, deadline, -1);
+      const Status ready = wait_for(socket_.get(), POLLOUT, deadline_of_wait(), -1);
       if (ready != Status::kOk) return ready;
     } else if (errno != EINTR) {
       throw errno_error("cannot write to a control connection");

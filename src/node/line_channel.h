@@ -1,7 +1,9 @@
 // Lines over a stream socket: the framing of the control protocol (docs/architecture.md §2).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -28,11 +30,14 @@ class LineChannel {
   // Sends the line and a newline.
   Status write_line(std::string_view line, Deadline deadline);
 
+  // The same, however long it takes. kTimeout: the other side read nothing for `patience`.
+  Status write_line(std::string_view line, std::chrono::nanoseconds patience);
+
   int fd() const { return socket_.get(); }
 
  private:
   bool take_line(std::string& line);
-  Status write_all(std::string_view bytes, Deadline deadline);
+  Status write(std::string_view line, const std::function<Deadline()>& deadline_of_wait);
 
   UniqueFd socket_;
   std::size_t max_line_bytes_;

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 enum ExitStatus { kOk = 0, kInUse = 3, kDismissed = 4 };
 
 constexpr double kReadyDeadlineS = 10;
-constexpr double kSettledDeadlineS = 2;
+constexpr double kSettledDeadlineS = 5;
 constexpr std::chrono::milliseconds kProbeInterval(5);
 
 Json ask_supervisor(const std::filesystem::path& directory, const std::string& command,
@@ -75,7 +75,7 @@ int serve(const SupervisorOptions& options, bool in_background) {
     const Json holder = holder_of(options.directory);
     if (holder["held"] == false) continue;
     if (holder["answers"] == true || settled.passed()) return answer_in_use(options, holder);
-    std::this_thread::sleep_for(kProbeInterval);
+    std::this_thread::sleep_for(kProbeInterval);  // waits: interval of a probe with a deadline
   }
 }
 

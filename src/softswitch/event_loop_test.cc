@@ -152,9 +152,12 @@ TEST_F(EventLoopTest, LatenessOfTheThreadIsCountedAndCleared) {
   EXPECT_TRUE(node::testing::eventually(
       [&] { return late_max_ns() >= kStallNs - LatenessProbe::kPeriodNs; }));
 
-  ask("pipeline_thread_clear");
+  // A busy machine may be late again at once, but not whenever it is asked.
+  EXPECT_TRUE(node::testing::eventually([&] {
+    ask("pipeline_thread_clear");
+    return late_max_ns() < kStallNs - LatenessProbe::kPeriodNs;
+  }));
   const Json cleared = ask("info")["pipeline_thread"];
-  EXPECT_LT(cleared["late_max_ns"], kStallNs - LatenessProbe::kPeriodNs);
   EXPECT_LE(cleared["run_ns"], cleared["elapsed_ns"]);
 }
 

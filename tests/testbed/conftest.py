@@ -37,7 +37,7 @@ class Testbed:
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
-            timeout=300,
+            timeout=900,
             check=False,
         )
 

@@ -153,8 +153,8 @@ def test_processes_get_a_chance_and_then_sigkill(running: Testbed) -> None:
     )
     ended = processes.end(running.id, deadline_s=0.3)
     assert {process.pid for process in ended} == {polite.pid, stubborn.pid}
-    assert polite.wait(5) == -signal.SIGTERM
-    assert stubborn.wait(5) == -signal.SIGKILL
+    assert polite.wait(60) == -signal.SIGTERM
+    assert stubborn.wait(60) == -signal.SIGKILL
     assert processes.find(running.id) == []
 
 

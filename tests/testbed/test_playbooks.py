@@ -120,7 +120,7 @@ def test_control_network_joins_all_hosts(testbed: Testbed) -> None:
         "c, _ = s.accept(); c.sendall(c.recv(5))",
     )
     client = (
-        "import socket, sys; c = socket.create_connection((sys.argv[1], 7), 10);"
+        "import socket, sys; c = socket.create_connection((sys.argv[1], 7), 30);"
         "c.sendall(b'hello'); print(c.recv(5))"
     )
     answer = subprocess.run(
@@ -128,10 +128,10 @@ def test_control_network_joins_all_hosts(testbed: Testbed) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=20,
+        timeout=60,
     )
     assert answer.stdout == "b'hello'\n"
-    assert server.wait(10) == 0
+    assert server.wait(60) == 0
 
 
 def test_nothing_appears_in_the_machines_own_namespace(testbed: Testbed) -> None:
@@ -143,7 +143,7 @@ def test_nothing_appears_in_the_machines_own_namespace(testbed: Testbed) -> None
         assert testbed.playbook("testbed_down").returncode == 0
     finally:
         monitor.terminate()
-        seen, _ = monitor.communicate(timeout=10)
+        seen, _ = monitor.communicate(timeout=60)
     assert f"{testbed.id}-" not in seen
 
 
@@ -155,7 +155,7 @@ def test_stop_ends_processes_and_keeps_the_network(testbed: Testbed) -> None:
     )
     stop = testbed.playbook("stop")
     assert stop.returncode == 0, stop.stdout
-    assert process.wait(10) == -signal.SIGTERM
+    assert process.wait(60) == -signal.SIGTERM
     assert testbed.fingerprint()["links"] == network
     assert changed(testbed.playbook("stop").stdout) == 0
 
@@ -194,7 +194,7 @@ def interrupt_up(testbed: Testbed) -> None:
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not list(Path("/run/netns").glob(f"{testbed.id}-*")):
         assert time.monotonic() < deadline, "testbed_up made no namespace"
     os.killpg(process.pid, signal.SIGKILL)

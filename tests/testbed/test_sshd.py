@@ -30,7 +30,7 @@ def ssh(testbed: Testbed, host: str, *options: str) -> subprocess.CompletedProce
         testbed.inside("ctl", *command, f"root@{address}", "readlink /proc/self/ns/net"),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 
@@ -115,7 +115,7 @@ def test_stop_keeps_sshds_up_repairs_them_and_down_removes_them(testbed: Testbed
     node = subprocess.Popen(testbed.inside("client0", "sleep", "600"))
     stop = testbed.playbook("stop", INVENTORY)
     assert stop.returncode == 0, stop.stdout
-    assert node.wait(10) == -signal.SIGTERM
+    assert node.wait(60) == -signal.SIGTERM
     assert sshds(testbed) == up
 
     os.kill(int(Path(f"/run/turntable/{testbed.id}/server0/sshd/pid").read_text()), signal.SIGKILL)

@@ -23,6 +23,8 @@ from .errors import TestbedError
 
 # How long the kernel may take to end processes that got SIGKILL, at least.
 _KILL_DEADLINE_S = 5.0
+# How many are logging in just now, as an sshd has it in its title.
+_LOGINS_OF_SSHD = re.compile(r" \d+ of [\d-]+ startups$")
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Process:
     def __str__(self) -> str:
         # A process that changes its title leaves the rest of its arguments empty.
         command = " ".join(self.arguments).rstrip() or "?"
+        command = _LOGINS_OF_SSHD.sub("", command)
         return f"{command} (pid {self.pid}, {self.namespace or 'outside'})"
 
 
