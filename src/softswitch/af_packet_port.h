@@ -1,4 +1,7 @@
-// A port on a network interface, through a packet socket (packet(7)).
+// A port on a network interface, through packet sockets (packet(7)).
+//
+// Frames are received from a ring shared with the kernel and sent by a socket of their own: one
+// that epoll watches would be woken for every frame that has left it.
 //
 // Frames are those of the wire: a VLAN tag that the kernel took out is put back. The sender's
 // transmit offloads have to be off (ethtool -K DEV tx off): a partial checksum is counted
@@ -11,13 +14,13 @@
 #include <array>
 
 #include "common/unique_fd.h"
+#include "softswitch/packet_ring.h"
 #include "softswitch/port.h"
 
 namespace turntable::softswitch {
 
-// Bytes of received frames that the kernel holds for a port, with its overhead (about 0.8 to 2.3 KB
-// per small frame).
-inline constexpr int kDefaultReceiveBufferBytes = 16 << 20;
+// Of the ring of a port, which takes 2 KB per frame.
+inline constexpr int kDefaultReceiveBufferBytes = 8 << 20;
 
 class AfPacketPort : public Port {
  public:
@@ -26,28 +29,28 @@ class AfPacketPort : public Port {
   AfPacketPort(std::uint16_t number, const std::string& interface, bool is_cpu,
                int receive_buffer_bytes = kDefaultReceiveBufferBytes);
 
-  int fd() const override { return socket_.get(); }
+  int fd() const override { return receive_socket_.get(); }
   std::size_t receive(std::span<Frame*> frames) override;
   void send(std::span<Frame* const> frames) override;
   std::string link_state() override;
   void collect_kernel_counters() override;
 
  private:
-  // Room for one PACKET_AUXDATA message.
-  using ControlBuffer = std::array<std::uint64_t, 8>;
-
-  void bind_to_interface();
-  void set_option(int level, int option, const void* value, socklen_t size, const char* name);
-  bool accept(Frame& frame, mmsghdr& message);
+  static UniqueFd open_socket();
+  void set_option(const UniqueFd& socket, int level, int option, int value, const char* name);
+  void bind(const UniqueFd& socket, std::uint16_t protocol);
+  void receive_all_addresses();
+  bool accept(const tpacket2_hdr& arrived, Frame& frame);
+  bool copy_whole_frame(Frame& frame);
+  void clear_errors();
   void wait_for_room(int error) const;
 
   int interface_index_ = 0;
-  UniqueFd socket_;
-  std::array<iovec, kBatch> rx_vectors_{};
-  std::array<ControlBuffer, kBatch> rx_control_{};
-  std::array<mmsghdr, kBatch> rx_messages_{};
-  std::array<iovec, kBatch> tx_vectors_{};
-  std::array<mmsghdr, kBatch> tx_messages_{};
+  UniqueFd send_socket_;  // opened first: of two sockets the kernel tells it first of a link's end
+  UniqueFd receive_socket_;
+  PacketRing ring_;
+  std::array<iovec, kBatch> vectors_{};
+  std::array<mmsghdr, kBatch> messages_{};  // to send
 };
 
 }  // namespace turntable::softswitch

@@ -158,6 +158,38 @@ TEST_F(LivePortTest, VlanTagIsPartOfTheFrame) {
   EXPECT_EQ(port.counters().rx_bytes, tagged.size());
 }
 
+// The ring has slots for frames of the usual MTU only.
+TEST_F(LivePortTest, LongFramesAreWholeAndInOrder) {
+  AfPacketPort port(1, "port_a", false);
+  shell("ip link set host_a mtu 12000 && ip link set port_a mtu 12000");
+  const std::string tagged = kMacB + kMacA + std::string("\x81\x00\x20\x05\x88\xb5", 6);
+  const std::vector<std::string> sent = {frame(kMacB, 60),
+                                         frame(kMacB, 3000, 'l'),
+                                         frame(kMacB, 1514),
+                                         tagged + std::string(9000, 'v'),
+                                         frame(kMacB, dataplane::kMaxFrame + 1),
+                                         frame(kMacB, dataplane::kMaxFrame, 'm')};
+  for (const std::string& bytes : sent) send(host_a_, bytes);
+  ASSERT_EQ(receive_frames(port, 5), 5);
+  for (const auto& [index, expected] :
+       {std::pair{0, 0}, std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 3}, std::pair{4, 5}})
+    EXPECT_EQ(bytes_of(index), sent[expected]) << "frame " << expected;
+  EXPECT_EQ(port.counters().dropped(DropReason::kRxOversize), 1);
+  EXPECT_EQ(port.counters().rx_packets, 5);
+}
+
+TEST_F(LivePortTest, RingGoesRoundManyTimes) {
+  AfPacketPort port(1, "port_a", false, /*receive_buffer_bytes=*/1 << 16);
+  for (char fill = 'a'; fill <= 'z'; ++fill) {
+    for (const std::size_t length : {60, 1000, 1514, 61, 62})
+      send(host_a_, frame(kMacB, length, fill));
+    ASSERT_EQ(receive_frames(port, 5), 5) << fill;
+    EXPECT_EQ(bytes_of(2), frame(kMacB, 1514, fill));
+  }
+  port.collect_kernel_counters();
+  EXPECT_EQ(port.counters().dropped(DropReason::kRxQueueFull), 0);
+}
+
 TEST_F(LivePortTest, PartialChecksumsAreCounted) {
   AfPacketPort port(1, "port_a", false);
   shell("ip address add 198.18.200.1/24 dev host_a");
@@ -216,6 +248,8 @@ TEST_F(LivePortTest, LinkThatGoesDownComesBackAndGoesAway) {
   port.send(std::span(frames_.data(), 1));
   EXPECT_EQ(port.counters().dropped(DropReason::kTxLinkDown), 1);
   EXPECT_EQ(port.receive(std::span(frames_).subspan(1)), 0);
+  pollfd polled{port.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&polled, 1, 0), 0) << "the loop would go round without a frame";
 
   shell("ip link set port_a up");
   await_link("port_a");
