@@ -93,6 +93,8 @@ const char* name_of(MessageType type) {
       return "CACHED_SET";
     case MessageType::kAdmit:
       return "ADMIT";
+    case MessageType::kReadmit:
+      return "READMIT";
     case MessageType::kBegin:
       return "BEGIN";
     case MessageType::kPoint:

@@ -43,9 +43,12 @@
 //                                                                      none
 //   REPLAY        controller, server    as STORE                       numbers: how many were newer
 //   CACHED_SET    controller, agent     -                              keys; numbers: digest
-//   ADMIT         controller, agent     records; numbers: 1 if the     once settled: numbers: an
-//                                       servers hold back writes of    Outcome for each
-//                                       these keys meanwhile, else 0
+//   ADMIT         controller, agent     records                        once settled: numbers: an
+//                                                                      Outcome for each
+//   READMIT       controller, agent     keys whose servers began       once done: -
+//                                       anew: what their slots hold is
+//                                       forgotten; no request may be
+//                                       under way
 //   BEGIN         controller, agent     numbers: snapshot id           once nothing is under way: -
 //   POINT         controller, agent     numbers: snapshot id           the flag is set: -
 //   FINISH        controller, agent     numbers: snapshot id           records of the cut; a
@@ -88,6 +91,7 @@ enum class MessageType : std::uint8_t {
   kReplay = 0x16,
   kCachedSet = 0x20,
   kAdmit = 0x21,
+  kReadmit = 0x22,
   kBegin = 0x24,
   kPoint = 0x25,
   kFinish = 0x26,

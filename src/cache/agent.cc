@@ -1,0 +1,359 @@
+#include "cache/agent.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "workload/key.h"
+
+namespace turntable::cache {
+namespace {
+
+using Operation = ControlFrame::Operation;
+using State = Slots::State;
+
+std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+std::vector<Record> keys_only(const std::vector<Key>& keys) {
+  std::vector<Record> records;
+  for (const Key& key : keys) records.push_back(key_only(key));
+  return records;
+}
+
+}  // namespace
+
+Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskController ask_controller,
+             std::function<void(const std::string&)> on_failure)
+    : driver_(driver),
+      settings_(std::move(settings)),
+      ask_controller_(
+          [this, ask = std::move(ask_controller)](Message message, Unanswered::OnAnswer on_answer) {
+            // An answer may come when nobody is there any more whom it concerns.
+            ask(std::move(message), [alive = std::weak_ptr<void>(alive_),
+                                     then = std::move(on_answer)](const Message& answer) {
+              if (!alive.expired()) then(answer);
+            });
+          }),
+      slots_(settings_.cache_size),
+      frames_(driver, timers),
+      lookup_(driver, timers),
+      random_(std::random_device{}()),
+      tasks_(timers, [on_failure = std::move(on_failure)](const std::exception_ptr& failure) {
+        on_failure(message_of(failure));
+      }) {}
+
+// ---------------------------------------------------------------------------------------------
+// Requests of the controller
+
+void Agent::handle(const Message& request, Reply reply) {
+  switch (request.type) {
+    case MessageType::kHello:
+      return reply(answer_to(request, {kMessagesVersion}));
+    case MessageType::kAdmit:
+      return spawn(admit_all(request, std::move(reply)));
+    case MessageType::kEvict:
+      return spawn(evict_all(request, std::move(reply)));
+    case MessageType::kReadmit:
+      return spawn(readmit_all(request, std::move(reply)));
+    case MessageType::kSetNumbers:
+      return set_numbers(request, reply);
+    case MessageType::kCachedSet: {
+      std::vector<Key> keys;
+      for (const Slot slot : slots_.cached_slots()) keys.push_back(slots_.key(slot));
+      const std::uint64_t digest = slots_.digest();
+      return reply(answer_to(
+          request, {static_cast<std::uint32_t>(digest >> 32U), static_cast<std::uint32_t>(digest)},
+          keys_only(keys)));
+    }
+    default:
+      ++counters_.unexpected;
+      return reply(failure_of(request, "the agent knows no such request"));
+  }
+}
+
+Task<void> Agent::admit_all(Message request, Reply reply) {
+  std::vector<std::uint32_t> outcomes(request.records.size());
+  std::size_t left = request.records.size();
+  Settled all_done;
+  for (std::size_t i = 0; i < request.records.size(); ++i) {
+    spawn(admit_one(request.records[i], outcomes[i], left, all_done));
+  }
+  if (!request.records.empty()) co_await all_done;
+  reply(answer_to(request, std::move(outcomes)));
+}
+
+Task<void> Agent::admit_one(const Record& record, std::uint32_t& outcome, std::size_t& left,
+                            Settled& all_done) {
+  const Outcome settled = co_await admit(record);
+  outcome = static_cast<std::uint32_t>(settled);
+  if (--left == 0) all_done.complete(true);
+}
+
+Task<void> Agent::evict_all(Message request, Reply reply) {
+  for (const Record& record : request.records) co_await evict(record.key);
+  reply(answer_to(request));
+}
+
+Task<void> Agent::readmit_all(Message request, Reply reply) {
+  std::vector<Key> keys;
+  for (const Record& record : request.records) keys.push_back(record.key);
+  co_await readmit(std::move(keys));
+  reply(answer_to(request));
+}
+
+void Agent::set_numbers(const Message& request, const Reply& reply) {
+  if (request.numbers.size() != 1 || request.numbers[0] > kLargestNumber) {
+    ++counters_.unexpected;
+    return reply(failure_of(request, "expected one number of at most 30 bits"));
+  }
+  driver_.write_register(kNumbers, 0,
+                         std::vector<std::uint64_t>(kSlotsOfSwitch, request.numbers[0]));
+  reply(answer_to(request));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Frames of the CPU port
+
+void Agent::received(const ControlFrame& frame) {
+  if (frame.is_answer) return frames_.received(frame);
+  if (frame.operation == Operation::kHot) return report_hot(frame.key);
+  ++counters_.unexpected;
+}
+
+void Agent::report_hot(const Key& key) {
+  const bool wanted = settings_.admission && !slots_.find(key) && !in_transit_.contains(key);
+  if (!wanted || !reported_.emplace(key, true).second) return;
+  ask_controller_(request(MessageType::kHot, {}, {key_only(key)}),
+                  [this, key](const Message&) { reported_.erase(key); });
+}
+
+// ---------------------------------------------------------------------------------------------
+// Admission
+
+Task<Outcome> Agent::admit(Record record) {
+  while (in_transit_.contains(record.key)) co_await until_settled(record.key);
+  if (slots_.find(record.key)) co_return Outcome::kCached;
+  if (!is_usable(record)) {
+    ++counters_.refused;
+    co_return Outcome::kRefused;
+  }
+  const Key key = record.key;
+  begin_transit(key);
+  const Outcome outcome = co_await enter(std::move(record));
+  end_transit(key);
+  co_return outcome;
+}
+
+Task<Outcome> Agent::enter(Record record) {
+  std::optional<Slot> slot = slots_.enter(record.key);
+  if (!slot) {
+    const std::vector<Slot> left = co_await make_room();
+    if (left.empty()) {
+      ++counters_.refused;
+      co_return Outcome::kRefused;
+    }
+    slot = left.front();
+    slots_.hand_over(*slot, record.key);
+  }
+  co_await frames_.ask(admit_frame(*slot, record));
+  co_await lookup_.insert(record.key, *slot);
+  if (settings_.write_back) co_await frames_.ask(set_valid(*slot, kNormal));
+  slots_.entered(*slot);
+  ++counters_.admitted;
+  co_return Outcome::kCached;
+}
+
+// Keys whose servers began anew have slots that hold records of before. No request is under way, so
+// a slot may be written although it is valid.
+Task<void> Agent::readmit(std::vector<Key> keys) {
+  std::vector<ControlFrame> frames;
+  for (const Key& key : keys) {
+    while (in_transit_.contains(key)) co_await until_settled(key);
+    const std::optional<Slot> slot = slots_.find(key);
+    if (slot) frames.push_back(admit_frame(*slot, key_only(key)));
+  }
+  co_await frames_.ask_all(std::move(frames));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Eviction
+
+Task<void> Agent::evict(Key key) {
+  while (in_transit_.contains(key)) co_await until_settled(key);
+  const std::optional<Slot> slot = slots_.find(key);
+  if (!slot) co_return;
+  begin_transit(key);
+  slots_.leave(*slot);
+  co_await leave(*slot, kNormal);
+  slots_.release(*slot);
+  end_transit(key);
+}
+
+// One slot that was emptied and is still kLeaving; none if no key is cached that could go.
+Task<std::vector<Slot>> Agent::make_room() {
+  while (slots_.cached() > 0) {
+    const std::vector<Slot> sampled = slots_.sample(settings_.victims_sampled, random_);
+    std::vector<ControlFrame> questions;
+    for (const Slot slot : sampled) questions.push_back(load(slot));
+    std::vector<ControlFrame> loaded = co_await frames_.ask_all(std::move(questions));
+    std::stable_sort(loaded.begin(), loaded.end(),
+                     [](const auto& a, const auto& b) { return a.frequency < b.frequency; });
+    // Meanwhile others may have chosen the same victim.
+    const auto victim = std::find_if(loaded.begin(), loaded.end(), [this](const auto& frame) {
+      return slots_.state(frame.slot) == State::kCached && slots_.key(frame.slot) == frame.key;
+    });
+    if (victim == loaded.end()) continue;
+    const Slot slot = victim->slot;
+    const Key key = slots_.key(slot);
+    begin_transit(key);
+    slots_.leave(slot);
+    co_await leave(slot, kNormal);
+    end_transit(key);
+    co_return std::vector<Slot>(1, slot);
+  }
+  co_return std::vector<Slot>();
+}
+
+// From the slot's present `valid` to a slot that no packet knows.
+Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
+  if (settings_.write_back && valid != kIgnored) {
+    co_await frames_.ask(set_valid(slot, kBeingEvicted));
+    const ControlFrame loaded = co_await frames_.ask(load(slot));
+    // An ADMITTED record came from the server; number 0 is what the load has written there.
+    if (state_of(loaded.cell) != kAdmitted && number_of(loaded.cell) != 0) {
+      co_await write_back(record_of(loaded));
+    }
+    co_await frames_.ask(set_valid(slot, kIgnored));
+  }
+  co_await lookup_.remove(slots_.key(slot));
+  // Through the queue of the old key's server: when it is answered, no packet that found the key
+  // here is on its way to the slot's registers. A frame that only reads does no harm if a copy of
+  // it comes late.
+  co_await frames_.ask(load(slot));
+  ++counters_.evicted;
+}
+
+Task<void> Agent::write_back(Record record) {
+  Completion<bool> stored;
+  ask_controller_(request(MessageType::kStore, {}, {std::move(record)}),
+                  [&stored](const Message&) { stored.complete(true); });
+  co_await stored;
+  ++counters_.written_back;
+}
+
+void Agent::set_cache_size(std::uint32_t cache_size) {
+  slots_.set_capacity(cache_size);
+  settings_.cache_size = cache_size;
+  for (const Slot slot : slots_.beyond()) spawn(evict(slots_.key(slot)));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Start
+
+Task<void> Agent::adopt() {
+  for (const Driver::Json& entry : driver_.read_table(kCacheLookup)) {
+    if (!entry.contains("key")) continue;  // the default entry
+    const auto slot = entry.at("data").at("slot");
+    slots_.occupy(
+        Slot(std::stoul(slot.is_string() ? slot.get<std::string>() : slot.dump(), nullptr, 0)),
+        key_of_lookup(entry.at("key")));
+  }
+  std::vector<ControlFrame> questions;
+  for (Slot slot = 0; slot < kSlotsOfSwitch; ++slot) {
+    if (slots_.state(slot) == State::kEntering) questions.push_back(load(slot));
+  }
+  counters_.found = questions.size();
+  const std::vector<ControlFrame> found = co_await frames_.ask_all(std::move(questions));
+  // Free slots may have been freed a moment ago by an agent that did not live to see its last
+  // frame.
+  co_await drain_all_ports(0);
+  for (const ControlFrame& slot : found) {
+    if (!settings_.write_back || slot.valid == kNormal) {
+      slots_.entered(slot.slot);
+      continue;
+    }
+    ++counters_.found_in_transit;
+    begin_transit(slots_.key(slot.slot));
+    slots_.leave(slot.slot);
+    spawn(finish_leaving(slot.slot, slot.valid));
+  }
+  for (const Slot slot : slots_.beyond()) spawn(evict(slots_.key(slot)));
+}
+
+Task<void> Agent::finish_leaving(Slot slot, std::uint8_t valid) {
+  const Key key = slots_.key(slot);
+  co_await leave(slot, valid);
+  slots_.release(slot);
+  end_transit(key);
+}
+
+Task<void> Agent::drain_all_ports(Slot slot) {
+  const std::set<std::uint16_t> ports(settings_.egress_ports.begin(), settings_.egress_ports.end());
+  std::vector<ControlFrame> questions;
+  for (const std::uint16_t port : ports) {
+    questions.push_back(frame(Operation::kLoad, slot));
+    questions.back().egress_port = port;
+  }
+  co_await frames_.ask_all(std::move(questions));
+}
+
+// ---------------------------------------------------------------------------------------------
+
+void Agent::begin_transit(const Key& key) {
+  in_transit_.emplace(key, std::vector<Settled*>());
+}
+
+void Agent::end_transit(const Key& key) {
+  const auto node = in_transit_.extract(key);
+  for (Settled* const waiting : node.mapped()) waiting->complete(true);
+}
+
+Task<void> Agent::until_settled(Key key) {
+  Settled settled;
+  in_transit_.at(key).push_back(&settled);
+  co_await settled;
+}
+
+bool Agent::is_usable(const Record& record) const {
+  if (!workload::key_id_from_wire(record.key)) return false;  // no server has such keys
+  // NetCache serves what it admits, so it must have it.
+  return settings_.write_back || record.kind != Record::Kind::kLarge;
+}
+
+std::uint16_t Agent::egress_port_of(const Key& key) const {
+  const auto id = workload::key_id_from_wire(key);
+  if (!id) return settings_.egress_ports.front();
+  const auto partitions = static_cast<unsigned>(settings_.egress_ports.size());
+  return settings_.egress_ports[workload::partition_of(workload::slot_of(*id), partitions)];
+}
+
+ControlFrame Agent::frame(Operation operation, Slot slot) const {
+  ControlFrame frame{.operation = operation, .slot = slot, .key = slots_.key(slot)};
+  frame.egress_port = egress_port_of(frame.key);
+  return frame;
+}
+
+ControlFrame Agent::set_valid(Slot slot, std::uint8_t valid) const {
+  ControlFrame result = frame(Operation::kSetValid, slot);
+  result.valid = valid;
+  return result;
+}
+
+ControlFrame Agent::load(Slot slot) const {
+  return frame(Operation::kLoad, slot);
+}
+
+ControlFrame Agent::admit_frame(Slot slot, const Record& record) const {
+  ControlFrame result = frame(Operation::kAdmit, slot);
+  put_record(record, result);
+  result.cell = (settings_.write_back ? kAdmitted : kLatest) | record.number;
+  return result;
+}
+
+}  // namespace turntable::cache

@@ -1,0 +1,129 @@
+// The switch's side of the control plane: owns the slots, and is the only one that changes
+// cache_lookup and slots (docs/kvcache.md §7).
+//
+// Lives on the loop's thread. Each admission and each eviction is a coroutine; many are under way
+// at a time, those of one key one after the other. Destroying the agent at any point leaves a
+// switch from which adopt() of the next one goes on: no key is lost, and none is in two slots.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cache/driver.h"
+#include "cache/frame_exchange.h"
+#include "cache/lookup_writer.h"
+#include "cache/messages.h"
+#include "cache/slots.h"
+#include "cache/task.h"
+#include "cache/unanswered.h"
+
+namespace turntable::cache {
+
+// Registers of the programs (p4/shared/cache).
+inline constexpr const char* kNumbers = "numbers.cells";  // `seq`
+
+struct AgentSettings {
+  bool write_back = true;                   // FarReach; false: NetCache's write-through
+  std::vector<std::uint16_t> egress_ports;  // of each partition's server; as many as partitions
+  std::uint32_t cache_size = 10'000;
+  std::uint32_t victims_sampled = 10;
+  bool admission = true;  // hot keys are admitted; warm-up is not asked
+};
+
+struct AgentCounters {
+  std::uint64_t admitted = 0;
+  std::uint64_t evicted = 0;
+  std::uint64_t refused = 0;           // admissions
+  std::uint64_t written_back = 0;      // evicted records that a server has stored
+  std::uint64_t unexpected = 0;        // messages that ask for nothing known
+  std::uint64_t found = 0;             // slots in use when the agent began
+  std::uint64_t found_in_transit = 0;  // of these, left by an admission or eviction that broke off
+};
+
+class Agent {
+ public:
+  using Reply = std::function<void(const Message& answer)>;
+  // Asks the controller; the answer may come long after, or never.
+  using AskController = std::function<void(Message request, Unanswered::OnAnswer)>;
+
+  // `on_failure` is told why the agent can go on no more: the switch did not do as told.
+  Agent(Driver& driver, Timers& timers, AgentSettings settings, AskController ask_controller,
+        std::function<void(const std::string&)> on_failure);
+
+  // What the switch has when the agent begins becomes its own: keys of cache_lookup are cached,
+  // slots in transit are evicted. Before anything else.
+  Task<void> adopt();
+
+  // Answers one request of the controller. `reply` may be called later.
+  void handle(const Message& request, Reply reply);
+
+  // A frame of the CPU port.
+  void received(const ControlFrame& frame);
+
+  Task<Outcome> admit(Record record);
+  Task<void> evict(Key key);
+  Task<void> readmit(std::vector<Key> keys);
+
+  void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
+
+  // At run time. Keys that a smaller cache has no slot for are evicted.
+  void set_cache_size(std::uint32_t cache_size);
+  void set_victims_sampled(std::uint32_t count) { settings_.victims_sampled = count; }
+  void set_admission(bool admission) { settings_.admission = admission; }
+
+  const Slots& slots() const { return slots_; }
+  const AgentSettings& settings() const { return settings_; }
+  const AgentCounters& counters() const { return counters_; }
+  const FrameExchange::Counters& frame_counters() const { return frames_.counters(); }
+  std::size_t in_transit() const { return in_transit_.size(); }
+
+ private:
+  using Settled = Completion<bool>;
+
+  Task<void> admit_all(Message request, Reply reply);
+  Task<void> admit_one(const Record& record, std::uint32_t& outcome, std::size_t& left,
+                       Settled& all_done);
+  Task<void> evict_all(Message request, Reply reply);
+  Task<void> readmit_all(Message request, Reply reply);
+  void set_numbers(const Message& request, const Reply& reply);
+  void report_hot(const Key& key);
+
+  Task<Outcome> enter(Record record);
+  Task<std::vector<Slot>> make_room();
+  Task<void> leave(Slot slot, std::uint8_t valid);
+  Task<void> finish_leaving(Slot slot, std::uint8_t valid);
+  Task<void> write_back(Record record);
+  Task<void> drain_all_ports(Slot slot);
+
+  // A key's steps are in order: whoever finds it in transit waits.
+  void begin_transit(const Key& key);
+  void end_transit(const Key& key);
+  Task<void> until_settled(Key key);
+
+  bool is_usable(const Record& record) const;
+  std::uint16_t egress_port_of(const Key& key) const;
+  ControlFrame frame(ControlFrame::Operation operation, Slot slot) const;
+  ControlFrame set_valid(Slot slot, std::uint8_t valid) const;
+  ControlFrame load(Slot slot) const;
+  ControlFrame admit_frame(Slot slot, const Record& record) const;
+
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+  Driver& driver_;
+  AgentSettings settings_;
+  AskController ask_controller_;
+  Slots slots_;
+  AgentCounters counters_;
+  FrameExchange frames_;
+  LookupWriter lookup_;
+  std::mt19937 random_;
+  std::map<Key, std::vector<Settled*>> in_transit_;
+  std::map<Key, bool> reported_;  // hot keys that the controller has been asked to admit
+  Tasks tasks_;                   // last: what is under way goes before what it uses
+};
+
+}  // namespace turntable::cache

@@ -1,0 +1,53 @@
+// The agent's only way to the switch (docs/kvcache.md §7).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cache/control_frame.h"
+
+namespace turntable::cache {
+
+// Tables, registers and counters by BfRt names, or an unambiguous end of one. Every call but send()
+// returns when the switch has done it, and throws CommandError when it did not.
+class Driver {
+ public:
+  using Json = nlohmann::json;
+  using OnFrame = std::function<void(const ControlFrame&)>;
+
+  virtual ~Driver() = default;
+
+  // A batch of table updates as `table_write` of docs/architecture.md §5 has them: all or none.
+  virtual void write_tables(const Json& updates) = 0;
+  // The entries of a table: [{"key", "action", "data"}].
+  virtual Json read_table(const std::string& table) = 0;
+
+  // A register's cells from `first` on; clearing sets all of them to their initial value.
+  virtual std::vector<std::uint64_t> read_register(const std::string& name, std::uint32_t first,
+                                                   std::uint32_t count) = 0;
+  virtual void write_register(const std::string& name, std::uint32_t first,
+                              const std::vector<std::uint64_t>& values) = 0;
+  virtual void clear_register(const std::string& name) = 0;
+  virtual void clear_registers() = 0;  // all of the program's
+
+  // All cells of a counter, in packets.
+  virtual std::vector<std::uint64_t> read_counter(const std::string& name) = 0;
+
+  // Sends a frame into the CPU port; it may be lost. on_frame() says what gets those that come
+  // out of it, on the loop's thread.
+  virtual void send(const ControlFrame& frame) = 0;
+  void on_frame(OnFrame on_frame) { on_frame_ = std::move(on_frame); }
+
+ protected:
+  void received(const ControlFrame& frame) const {
+    if (on_frame_) on_frame_(frame);
+  }
+
+ private:
+  OnFrame on_frame_;
+};
+
+}  // namespace turntable::cache

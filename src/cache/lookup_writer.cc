@@ -1,0 +1,116 @@
+#include "cache/lookup_writer.h"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "cache/bytes.h"
+
+namespace turntable::cache {
+namespace {
+
+using Json = Driver::Json;
+
+struct Field {
+  const char* name;
+  std::size_t at;  // bytes of the key
+  std::size_t size;
+};
+constexpr std::array<Field, 5> kFields = {{{"keylolo", 0, 4},
+                                           {"keylohi", 4, 4},
+                                           {"keyhilo", 8, 4},
+                                           {"keyhihilo", 12, 2},
+                                           {"keyhihihi", 14, 2}}};
+
+// A control command's number, or its text in base 16 as tables are read.
+std::uint64_t number(const Json& value) {
+  return value.is_string() ? std::stoull(value.get<std::string>(), nullptr, 0)
+                           : value.get<std::uint64_t>();
+}
+
+}  // namespace
+
+Json lookup_key(const Key& key) {
+  Json fields;
+  for (const Field& field : kFields) {
+    const std::uint8_t* at = key.data() + field.at;
+    if (field.size == 4) {
+      fields[field.name] = load_big_endian<std::uint32_t>(at);
+    } else {
+      fields[field.name] = load_big_endian<std::uint16_t>(at);
+    }
+  }
+  return fields;
+}
+
+Key key_of_lookup(const Json& fields) {
+  Key key{};
+  for (const Field& field : kFields) {
+    const std::uint64_t value = number(fields.at(field.name));
+    if (field.size == 4) {
+      store_big_endian(static_cast<std::uint32_t>(value), key.data() + field.at);
+    } else {
+      store_big_endian(static_cast<std::uint16_t>(value), key.data() + field.at);
+    }
+  }
+  return key;
+}
+
+LookupWriter::Change::Change(LookupWriter& writer, Json update)
+    : writer_(writer), update_(std::move(update)) {}
+
+LookupWriter::Change::~Change() {
+  if (listed_ != nullptr) listed_->remove(this);
+}
+
+void LookupWriter::Change::await_suspend(std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  writer_.waiting_.push_back(this);
+  listed_ = &writer_.waiting_;
+  if (writer_.flush_ == 0) {
+    writer_.flush_ = writer_.timers_.call_soon([&writer = writer_] { writer.flush(); });
+  }
+}
+
+LookupWriter::~LookupWriter() {
+  if (flush_ != 0) timers_.cancel(flush_);
+}
+
+LookupWriter::Change LookupWriter::insert(const Key& key, Slot slot) {
+  return {*this,
+          {{"op", "upsert"},
+           {"table", kCacheLookup},
+           {"key", lookup_key(key)},
+           {"action", "cached_at"},
+           {"data", {{"slot", slot}}}}};
+}
+
+LookupWriter::Change LookupWriter::remove(const Key& key) {
+  return {*this, {{"op", "delete"}, {"table", kCacheLookup}, {"key", lookup_key(key)}}};
+}
+
+void LookupWriter::flush() {
+  flush_ = 0;
+  Json updates = Json::array();
+  for (Change* change : waiting_) updates.push_back(std::move(change->update_));
+  std::exception_ptr failure;
+  try {
+    driver_.write_tables(updates);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  written_.splice(written_.end(), waiting_);
+  for (Change* change : written_) {
+    change->failure_ = failure;
+    change->listed_ = &written_;
+  }
+  // Whoever is resumed may destroy others that wait here.
+  while (!written_.empty()) {
+    Change* const next = written_.front();
+    written_.pop_front();
+    next->listed_ = nullptr;
+    next->waiting_.resume();
+  }
+}
+
+}  // namespace turntable::cache

@@ -1,0 +1,74 @@
+#include "cache/message_link.h"
+
+#include <sys/socket.h>
+
+#include "common/errno_error.h"
+
+namespace turntable::cache {
+namespace {
+
+constexpr std::int64_t kReconnectNs = 20'000'000;
+// HELLOs have ids that no other request has.
+constexpr std::uint32_t kFirstHelloId = std::uint32_t{1} << 31U;
+
+}  // namespace
+
+MessageLink::MessageLink(EventLoop& loop, const sockaddr_in& to, std::function<Message()> hello,
+                         std::function<void(const Message&)> on_request)
+    : loop_(loop),
+      to_(to),
+      hello_(std::move(hello)),
+      on_request_(std::move(on_request)),
+      hello_id_(kFirstHelloId) {
+  connect();
+}
+
+MessageLink::~MessageLink() {
+  if (retry_ != 0) loop_.cancel(retry_);
+}
+
+void MessageLink::connect() {
+  retry_ = 0;
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) throw errno_error("cannot create a socket");
+  const int status = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to_), sizeof(to_));
+  if (status != 0 && errno != EINPROGRESS) return closed();
+  channel_ = std::make_unique<MessageChannel>(
+      loop_, std::move(socket), [this](const Message& message) { received(message); },
+      [this](const std::string&) { closed(); });
+  greet();
+  unanswered_.for_each([this](const Message& request) { channel_->send(request); });
+}
+
+void MessageLink::closed() {
+  channel_.reset();
+  is_up_ = false;
+  retry_ = loop_.call_at(loop_.now_ns() + kReconnectNs, [this] { connect(); });
+}
+
+void MessageLink::greet() {
+  if (!channel_) return;
+  Message hello = hello_();
+  hello.id = ++hello_id_;
+  channel_->send(hello);
+}
+
+void MessageLink::ask(Message request, Unanswered::OnAnswer on_answer) {
+  const Message& kept = unanswered_.add(std::move(request), std::move(on_answer));
+  if (channel_) channel_->send(kept);
+}
+
+void MessageLink::send(const Message& answer) {
+  if (channel_) channel_->send(answer);
+}
+
+void MessageLink::received(const Message& message) {
+  if (!message.is_answer) return on_request_(message);
+  if (message.type == MessageType::kHello) {
+    is_up_ = is_up_ || message.id == hello_id_;
+  } else if (!unanswered_.settle(message)) {
+    ++unexpected_answers_;
+  }
+}
+
+}  // namespace turntable::cache

@@ -1,0 +1,59 @@
+// The connecting end of the control plane's messages: kvserver's link to the controller and the
+// controller's to the agent.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cache/message_channel.h"
+#include "cache/unanswered.h"
+
+namespace turntable::cache {
+
+// Keeps a connection: while nobody listens, or after it broke, it tries again every
+// kReconnectNs; then HELLO and every unanswered request are sent. Lives on the loop's thread
+// (other threads go through EventLoop::post).
+class MessageLink {
+ public:
+  // `hello` makes the connection's first message, each time. `on_request` gets what the other side
+  // asks; it answers with send(), now or later.
+  MessageLink(EventLoop& loop, const sockaddr_in& to, std::function<Message()> hello,
+              std::function<void(const Message&)> on_request);
+  ~MessageLink();
+  MessageLink(const MessageLink&) = delete;
+  MessageLink& operator=(const MessageLink&) = delete;
+
+  // `on_answer` is called once, however often the request has to be sent.
+  void ask(Message request, Unanswered::OnAnswer on_answer);
+
+  // An answer. Without a connection it is dropped: the request will come again.
+  void send(const Message& answer);
+
+  // Sends HELLO again, when what it says has changed.
+  void greet();
+
+  // Whether the other side has answered HELLO.
+  bool is_up() const { return is_up_; }
+  std::size_t unanswered() const { return unanswered_.size(); }
+  std::uint64_t unexpected_answers() const { return unexpected_answers_; }
+
+ private:
+  void connect();
+  void closed();
+  void received(const Message& message);
+
+  EventLoop& loop_;
+  const sockaddr_in to_;
+  std::function<Message()> hello_;
+  std::function<void(const Message&)> on_request_;
+  std::unique_ptr<MessageChannel> channel_;
+  Unanswered unanswered_;
+  std::uint32_t hello_id_ = 0;  // not in unanswered_: each connection begins with a new one
+  bool is_up_ = false;
+  std::uint64_t unexpected_answers_ = 0;
+  Timers::TimerId retry_ = 0;
+};
+
+}  // namespace turntable::cache

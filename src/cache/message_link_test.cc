@@ -1,0 +1,128 @@
+#include "cache/message_link.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+#include "cache/message_listener.h"
+
+namespace turntable::cache {
+namespace {
+
+constexpr std::chrono::seconds kPatience{20};
+
+// Runs the loop in this thread until `condition`; false if it takes too long.
+bool run_until(EventLoop& loop, const std::function<bool()>& condition) {
+  const std::int64_t deadline = loop.now_ns() + std::chrono::nanoseconds(kPatience).count();
+  bool holds = false;
+  std::function<void()> look = [&] {
+    holds = condition();
+    if (holds || loop.now_ns() > deadline) return loop.stop();
+    loop.call_at(loop.now_ns() + 1'000'000, look);
+  };
+  look();
+  loop.run();
+  return holds;
+}
+
+Message hello() {
+  return request(MessageType::kHello, {kMessagesVersion, 16, 3});
+}
+
+// A controller that can be killed and comes back at the same port.
+struct Controller {
+  explicit Controller(EventLoop& the_loop, std::uint16_t port = 0)
+      : loop(the_loop),
+        listener(
+            loop, tcp_address("127.0.0.1", port),
+            [this](MessageListener::SessionId session, const Message& message) {
+              received.push_back(message);
+              if (answers) listener.send(session, answer_to(message, {42}));
+            },
+            [](MessageListener::SessionId) {}) {}
+
+  EventLoop& loop;
+  bool answers = true;
+  std::vector<Message> received;
+  MessageListener listener;
+};
+
+TEST(MessageLink, GreetsAndAsks) {
+  EventLoop loop;
+  Controller controller(loop);
+  MessageLink link(loop, tcp_address("127.0.0.1", controller.listener.port()), hello,
+                   [](const Message&) {});
+  std::optional<Message> answer;
+  link.ask(request(MessageType::kMaxNumber), [&](const Message& message) { answer = message; });
+  ASSERT_TRUE(run_until(loop, [&] { return answer.has_value() && link.is_up(); }));
+  EXPECT_EQ(answer->numbers, std::vector<std::uint32_t>{42});
+  ASSERT_EQ(controller.received.size(), 2U);
+  EXPECT_EQ(controller.received[0].numbers, hello().numbers);
+}
+
+TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
+  EventLoop loop;
+  auto controller = std::make_unique<Controller>(loop);
+  controller->answers = false;
+  const std::uint16_t port = controller->listener.port();
+  MessageLink link(loop, tcp_address("127.0.0.1", port), hello, [](const Message&) {});
+  int answers = 0;
+  link.ask(request(MessageType::kHot), [&](const Message&) { ++answers; });
+  std::function<void()> replace = [&] {
+    if (controller->received.size() < 2) {
+      loop.call_at(loop.now_ns() + 1'000'000, replace);
+    } else {
+      controller.reset();
+      controller = std::make_unique<Controller>(loop, port);
+    }
+  };
+  replace();
+  ASSERT_TRUE(run_until(loop, [&] { return answers > 0 && link.is_up(); }));
+  EXPECT_EQ(answers, 1);
+  EXPECT_EQ(link.unanswered(), 0U);
+  EXPECT_EQ(controller->received[0].type, MessageType::kHello);
+}
+
+TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
+  EventLoop loop;
+  std::optional<Message> answer;
+  std::optional<MessageListener> listener;
+  listener.emplace(
+      loop, tcp_address("127.0.0.1", 0),
+      [&](MessageListener::SessionId session, const Message& message) {
+        if (message.is_answer) {
+          answer = message;
+        } else {
+          Record record = key_only({});
+          record.kind = Record::Kind::kValue;
+          record.value.assign(kMaxCachedBytes, 1);
+          // More than the socket's buffers take at once.
+          listener->send(session, request(MessageType::kStore, {}, std::vector(20'000, record)));
+        }
+      },
+      [](MessageListener::SessionId) {});
+  std::unique_ptr<MessageLink> link;
+  link = std::make_unique<MessageLink>(
+      loop, tcp_address("127.0.0.1", listener->port()), hello, [&](const Message& message) {
+        link->send(answer_to(message, {std::uint32_t(message.records.size())}));
+      });
+  ASSERT_TRUE(run_until(loop, [&] { return answer.has_value(); }));
+  EXPECT_EQ(answer->numbers, std::vector<std::uint32_t>{20'000});
+}
+
+TEST(MessageLink, ATalkerThatIsNoneLosesItsConnectionOnly) {
+  EventLoop loop;
+  Controller controller(loop);
+  // HELLO's answer is not expected of a client: the listener just hands it up. Garbage ends it.
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in to = tcp_address("127.0.0.1", controller.listener.port());
+  ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+  ASSERT_EQ(::send(socket.get(), "GET / HTTP/1.0\r\n\r\n", 18, 0), 18);
+  MessageLink link(loop, to, hello, [](const Message&) {});
+  ASSERT_TRUE(run_until(loop, [&] { return link.is_up() && controller.listener.failures() == 1; }));
+  EXPECT_EQ(controller.received.size(), 1U);
+}
+
+}  // namespace
+}  // namespace turntable::cache

@@ -1,0 +1,84 @@
+// Which key is in which slot, and how far each slot is. The agent's memory of the switch; nothing
+// here talks to it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "workload/key.h"
+
+namespace turntable::cache {
+
+inline constexpr std::uint32_t kSlotsOfSwitch = 32768;  // also the cells of `seq`
+
+using Slot = std::uint16_t;
+using Key = workload::KeyBytes;
+
+// A digest of a set of keys that does not depend on their order. Both ends of a comparison compute
+// it, as a check against mistakes, not against malice.
+class SetDigest {
+ public:
+  void add(const Key& key) { sum_ += hash(key); }
+  void remove(const Key& key) { sum_ -= hash(key); }
+  std::uint64_t value() const { return sum_; }
+
+ private:
+  static std::uint64_t hash(const Key& key);
+  std::uint64_t sum_ = 0;
+};
+
+class Slots {
+ public:
+  enum class State : std::uint8_t { kFree, kEntering, kCached, kLeaving };
+
+  // Throws bad_argument unless 1 <= capacity <= kSlotsOfSwitch.
+  explicit Slots(std::uint32_t capacity);
+
+  // A smaller capacity frees nothing: beyond() says which keys have to leave.
+  void set_capacity(std::uint32_t capacity);
+  std::uint32_t capacity() const { return capacity_; }
+  std::vector<Slot> beyond() const;  // cached slots that the capacity no longer has
+
+  std::optional<Slot> find(const Key& key) const;  // in any state but kFree
+  State state(Slot slot) const { return slots_[slot].state; }
+  const Key& key(Slot slot) const { return slots_[slot].key; }
+
+  // The lowest free slot becomes kEntering for `key`, which is in none. Nothing if none is free.
+  std::optional<Slot> enter(const Key& key);
+  // A certain slot, found in use when the agent starts: kEntering.
+  void occupy(Slot slot, const Key& key);
+  void entered(Slot slot);                    // kEntering -> kCached
+  void leave(Slot slot);                      // kEntering or kCached -> kLeaving
+  void release(Slot slot);                    // kLeaving -> kFree
+  void hand_over(Slot slot, const Key& key);  // kLeaving -> kEntering for another key
+
+  // Up to `count` different cached slots, at random.
+  std::vector<Slot> sample(std::uint32_t count, std::mt19937& random) const;
+
+  std::size_t cached() const { return cached_.size(); }
+  std::size_t used() const { return by_key_.size(); }
+  std::vector<Slot> cached_slots() const { return cached_; }
+  std::uint64_t digest() const { return digest_.value(); }  // of the cached keys
+
+ private:
+  struct Entry {
+    State state = State::kFree;
+    Key key{};
+    std::size_t place = 0;  // in cached_
+  };
+
+  void uncache(Entry& entry);
+
+  std::uint32_t capacity_;
+  std::vector<Entry> slots_;
+  std::set<Slot> free_;
+  std::map<Key, Slot> by_key_;
+  std::vector<Slot> cached_;
+  SetDigest digest_;
+};
+
+}  // namespace turntable::cache

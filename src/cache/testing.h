@@ -1,0 +1,301 @@
+// A switch, servers and time in memory, for tests of the agent: slots behave as docs/kvcache.md §4
+// says, and control frames get lost, late and twice as a test wants it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "cache/agent.h"
+
+namespace turntable::cache::testing {
+
+class FakeTimers final : public Timers {
+ public:
+  std::int64_t now_ns() const override { return now_ns_; }
+  TimerId call_at(std::int64_t at_ns, std::function<void()> call) override {
+    calls_.emplace(std::pair(at_ns, next_), std::move(call));
+    return next_++;
+  }
+  void cancel(TimerId id) override {
+    std::erase_if(calls_, [id](const auto& call) { return call.first.second == id; });
+  }
+  // Makes the calls that are due now. False: there were none.
+  bool run_due() {
+    bool any = false;
+    while (!calls_.empty() && calls_.begin()->first.first <= now_ns_) {
+      auto node = calls_.extract(calls_.begin());
+      node.mapped()();
+      any = true;
+    }
+    return any;
+  }
+  // To the next call. False: there is none.
+  bool advance() {
+    if (calls_.empty()) return false;
+    now_ns_ = std::max(now_ns_, calls_.begin()->first.first);
+    return true;
+  }
+
+ private:
+  std::int64_t now_ns_ = 1;
+  TimerId next_ = 1;
+  std::map<std::pair<std::int64_t, TimerId>, std::function<void()>> calls_;
+};
+
+// What the stores of all servers hold.
+class FakeServers {
+ public:
+  void apply(const Record& record) {
+    Record& stored = of(record.key);
+    if (record.number > stored.number) stored = record;
+  }
+  Record& of(const Key& key) {
+    return records_.try_emplace(key, Record{.key = key, .kind = Record::Kind::kValue, .value = {}})
+        .first->second;
+  }
+
+ private:
+  std::map<Key, Record> records_;
+};
+
+inline const Record& newer(const Record& stored, const Record& slot) {
+  return slot.number > stored.number ? slot : stored;
+}
+
+class FakeSwitch final : public Driver {
+ public:
+  struct Cells {
+    std::uint8_t valid = 0;
+    ControlFrame record;  // length, value and cell
+    std::uint32_t frequency = 0;
+  };
+  struct Faults {
+    double lost = 0;  // of questions and of answers
+    double twice = 0;
+  };
+
+  explicit FakeSwitch(FakeServers& servers) : servers_(servers), slots_(kSlotsOfSwitch) {}
+
+  Faults faults;
+  // The agent dies after so many operations: what it does then does not happen.
+  std::uint64_t operations_until_death = UINT64_MAX;
+  std::uint64_t operations = 0;
+  std::vector<std::uint64_t> numbers = std::vector<std::uint64_t>(kSlotsOfSwitch);
+  std::map<Key, Slot> lookup;
+
+  bool agent_lives() { return ++operations <= operations_until_death; }
+  const Cells& slot(Slot slot) const { return slots_[slot]; }
+
+  // -- Control plane
+  void write_tables(const Json& updates) override {
+    if (!agent_lives()) return;
+    for (const Json& update : updates) {
+      const Key key = key_of_lookup(update.at("key"));
+      if (update.at("op") == "delete") {
+        if (lookup.erase(key) == 0) throw std::runtime_error("no such entry");
+      } else {
+        lookup[key] = update.at("data").at("slot");
+      }
+    }
+  }
+  Json read_table(const std::string&) override {
+    Json entries = Json::array();
+    for (const auto& [key, slot] : lookup) {
+      entries.push_back({{"key", lookup_key(key)}, {"data", {{"slot", slot}}}});
+    }
+    return entries;
+  }
+  std::vector<std::uint64_t> read_register(const std::string&, std::uint32_t first,
+                                           std::uint32_t count) override {
+    return {numbers.begin() + first, numbers.begin() + first + count};
+  }
+  void write_register(const std::string&, std::uint32_t first,
+                      const std::vector<std::uint64_t>& values) override {
+    std::copy(values.begin(), values.end(), numbers.begin() + first);
+  }
+  void clear_register(const std::string&) override {
+    for (Cells& cells : slots_) cells.frequency = 0;
+  }
+  void clear_registers() override { slots_.assign(kSlotsOfSwitch, {}); }
+  std::vector<std::uint64_t> read_counter(const std::string&) override { return {}; }
+
+  void send(const ControlFrame& frame) override {
+    if (!agent_lives() || happens(faults.lost)) return;
+    queue_.push_back(frame);
+    if (happens(faults.twice)) queue_.push_back(frame);
+  }
+  // One frame through the data plane. False: there is none.
+  bool deliver() {
+    if (queue_.empty()) return false;
+    const ControlFrame frame = queue_.front();
+    queue_.pop_front();
+    const ControlFrame answer = process(frame);
+    if (happens(faults.lost)) return true;
+    received(answer);
+    if (happens(faults.twice)) received(answer);
+    return true;
+  }
+  void drop_answers() { on_frame(nullptr); }
+
+  // -- Clients. A write's answer is its number; what a GET finds is a record.
+  std::uint32_t write(Record record) {
+    record.number = static_cast<std::uint32_t>(
+        ++numbers[workload::slot_of(*workload::key_id_from_wire(record.key))]);
+    Cells* const cells = find(record.key);
+    const bool is_large = record.kind == Record::Kind::kLarge;
+    if (cells == nullptr || cells->valid == kIgnored) {
+      servers_.apply(record);
+    } else if (cells->valid == kBeingEvicted || is_large) {
+      cells->record.cell |= kSuperseded;
+      servers_.apply(record);
+    } else {
+      put_record(record, cells->record);
+      cells->record.cell = kLatest | record.number;
+    }
+    return record.number;
+  }
+  Record get(const Key& key) {
+    Record& stored = servers_.of(key);
+    Cells* const cells = find(key);
+    if (cells == nullptr || cells->valid == kIgnored) return stored;
+    ++cells->frequency;
+    cells->record.key = key;
+    const Record slot = record_of(cells->record);
+    const std::uint32_t state = state_of(cells->record.cell);
+    if (state == kLatest) return slot;
+    if (cells->valid == kBeingEvicted || state == kSuperseded) return newer(stored, slot);
+    const bool fills = static_cast<std::int32_t>(cells->record.cell) <=
+                       static_cast<std::int32_t>(kAdmitted | stored.number);
+    if (fills && stored.kind != Record::Kind::kLarge) {
+      put_record(stored, cells->record);
+      cells->record.cell = kLatest | stored.number;
+    }
+    return stored;
+  }
+
+  bool happens(double chance) { return std::bernoulli_distribution(chance)(random); }
+  std::mt19937 random{1};
+
+ private:
+  Cells* find(const Key& key) {
+    const auto found = lookup.find(key);
+    return found == lookup.end() ? nullptr : &slots_[found->second];
+  }
+
+  ControlFrame process(ControlFrame frame) {
+    Cells& cells = slots_[frame.slot];
+    switch (frame.operation) {
+      case ControlFrame::Operation::kSetValid:
+        cells.valid = frame.valid;
+        break;
+      case ControlFrame::Operation::kAdmit:
+        cells.record = frame;
+        cells.frequency = 0;
+        break;
+      default: {
+        const ControlFrame question = frame;
+        frame = cells.record;
+        frame.operation = question.operation;
+        frame.key = question.key;
+        frame.slot = question.slot;
+        frame.request_id = question.request_id;
+        frame.valid = cells.valid;
+        frame.frequency = cells.frequency;
+      }
+    }
+    frame.is_answer = true;
+    return frame;
+  }
+
+  FakeServers& servers_;
+  std::vector<Cells> slots_;
+  std::deque<ControlFrame> queue_;
+};
+
+// Keys as clients have them.
+inline Key key_number(std::uint64_t number) {
+  return workload::wire_key(workload::key_id(number));
+}
+
+inline Record value_record(const Key& key, std::uint8_t value, std::uint32_t number = 0) {
+  return {.key = key, .kind = Record::Kind::kValue, .number = number, .value = {value}};
+}
+
+// An agent between a FakeSwitch and servers that answer when `servers_answer`.
+class World {
+ public:
+  explicit World(AgentSettings settings) : settings_(std::move(settings)) {}
+
+  FakeServers servers;
+  FakeSwitch the_switch{servers};
+  FakeTimers timers;
+  bool servers_answer = true;
+  std::vector<std::string> failures;
+  std::vector<Message> asked;  // of the controller
+  std::unique_ptr<Agent> agent;
+
+  void start() {
+    agent = std::make_unique<Agent>(
+        the_switch, timers, settings_,
+        [this](Message message, Unanswered::OnAnswer on_answer) {
+          if (!the_switch.agent_lives()) return;
+          asked.push_back(message);
+          to_answer_.emplace_back(std::move(message), std::move(on_answer));
+        },
+        [this](const std::string& failure) { failures.push_back(failure); });
+    the_switch.on_frame([this](const ControlFrame& frame) { agent->received(frame); });
+    agent->spawn(agent->adopt());
+    run();
+  }
+
+  // kill -9: what it asked stays asked, nobody takes the answers.
+  void kill() {
+    the_switch.drop_answers();
+    agent.reset();
+    to_answer_.clear();
+    the_switch.operations_until_death = UINT64_MAX;
+  }
+
+  // Until nothing moves any more without time passing; then time passes, while something is due
+  // within `patience` steps.
+  void run(
+      int patience = 5000, const std::function<void()>& between = [] {}) {
+    while (patience-- > 0) {
+      between();
+      if (step()) continue;
+      if (idle() || !timers.advance()) return;
+    }
+  }
+
+  bool step() {
+    if (timers.run_due() || the_switch.deliver()) return true;
+    if (!servers_answer || to_answer_.empty()) return false;
+    const auto [message, on_answer] = std::move(to_answer_.front());
+    to_answer_.pop_front();
+    for (const Record& record : message.records) servers.apply(record);
+    on_answer(answer_to(message));
+    return true;
+  }
+
+  // Admits keys as one request of the controller, and runs; the outcomes.
+  std::vector<std::uint32_t> admit(const std::vector<Record>& records) {
+    std::vector<std::uint32_t> outcomes;
+    agent->handle(request(MessageType::kAdmit, {}, records),
+                  [&](const Message& answer) { outcomes = answer.numbers; });
+    run();
+    return outcomes;
+  }
+
+ private:
+  bool idle() const { return agent->in_transit() == 0; }
+
+  AgentSettings settings_;
+  std::deque<std::pair<Message, Unanswered::OnAnswer>> to_answer_;
+};
+
+}  // namespace turntable::cache::testing

@@ -1,0 +1,51 @@
+// Requests that wait for their answers, so that they can be sent again after a connection broke.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "cache/messages.h"
+
+namespace turntable::cache {
+
+class Unanswered {
+ public:
+  using OnAnswer = std::function<void(const Message& answer)>;
+
+  // Gives the request its id and keeps it; the caller sends what is returned.
+  const Message& add(Message request, OnAnswer on_answer) {
+    request.id = next_id_++;
+    const auto [place, inserted] =
+        waiting_.insert_or_assign(request.id, Waiting{std::move(request), std::move(on_answer)});
+    return place->second.request;
+  }
+
+  // Hands `answer` to who asked. False: nobody waits for it, as after a repeated request.
+  bool settle(const Message& answer) {
+    const auto found = waiting_.find(answer.id);
+    if (found == waiting_.end() || found->second.request.type != answer.type) return false;
+    const Waiting settled = std::move(waiting_.extract(found).mapped());
+    settled.on_answer(answer);
+    return true;
+  }
+
+  void forget(std::uint32_t id) { waiting_.erase(id); }
+
+  template <typename Send>
+  void for_each(Send&& send) const {
+    for (const auto& [id, waiting] : waiting_) send(waiting.request);
+  }
+
+  std::size_t size() const { return waiting_.size(); }
+
+ private:
+  struct Waiting {
+    Message request;
+    OnAnswer on_answer;
+  };
+  std::uint32_t next_id_ = 1;
+  std::map<std::uint32_t, Waiting> waiting_;
+};
+
+}  // namespace turntable::cache
