@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -156,6 +157,17 @@ def test_processes_get_a_chance_and_then_sigkill(running: Testbed) -> None:
     assert polite.wait(60) == -signal.SIGTERM
     assert stubborn.wait(60) == -signal.SIGKILL
     assert processes.find(running.id) == []
+
+
+def test_a_slow_search_takes_nothing_from_the_chance(running: Testbed) -> None:
+    polite = start(running.inside("client0", sys.executable, "-c", READY + "signal.pause()"))
+
+    def find_slowly(testbed: str) -> list[processes.Process]:
+        time.sleep(0.2)
+        return processes.find(testbed)
+
+    processes.end(running.id, 0.1, find_slowly)
+    assert polite.wait(60) == -signal.SIGTERM
 
 
 def test_supervisors_are_known_by_their_testbed_argument(running: Testbed, tmp_path: Path) -> None:

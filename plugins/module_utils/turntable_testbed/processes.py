@@ -93,26 +93,28 @@ def end(
     """Ends the processes of `testbed` and those they start meanwhile; returns the ones that were
     there.
 
-    which: `find` for all of them, `find_nodes` or `find_abandoned`. Each gets SIGTERM and until the
-    deadline to end in order, then SIGKILL.
+    which: `find` for all of them, `find_nodes` or `find_abandoned`. Each gets SIGTERM and
+    `deadline_s` from then on to end in order, then SIGKILL.
     """
     ended: dict[int, Process] = {}
-    polite_until = time.monotonic() + deadline_s
-    give_up_at = polite_until + max(deadline_s, _KILL_DEADLINE_S)
-    # A node may start another one just before it ends: look again until there is none.
-    while found := which(testbed):
-        ended.update((process.pid, process) for process in found)
-        now = time.monotonic()
-        if now > give_up_at:
-            raise TestbedError(
-                f"testbed {testbed!r}: still running after SIGKILL: "
-                f"{', '.join(map(str, found))}; expected them to end. "
-                " Look at /proc/<pid>/stack for what they wait for, then run this again"
-            )
-        polite = now < polite_until
-        handles = _signal(found, signal.SIGTERM if polite else signal.SIGKILL)
-        _wait(handles, polite_until if polite else give_up_at)
-    return list(ended.values())
+    kill_deadline_s = max(deadline_s, _KILL_DEADLINE_S)
+    for number, patience_s in ((signal.SIGTERM, deadline_s), (signal.SIGKILL, kill_deadline_s)):
+        until = None  # counted from the first signal: to find processes may take long
+        # A node may start another one just before it ends: look again until there is none.
+        while found := which(testbed):
+            ended.update((process.pid, process) for process in found)
+            now = time.monotonic()
+            until = until or now + patience_s
+            if now >= until:
+                break
+            _wait(_signal(found, number), until)
+        if not found:
+            return list(ended.values())
+    raise TestbedError(
+        f"testbed {testbed!r}: still running after SIGKILL: "
+        f"{', '.join(map(str, found))}; expected them to end. "
+        "Look at /proc/<pid>/stack for what they wait for, then run this again"
+    )
 
 
 def _signal(found: list[Process], number: int) -> list[int]:
@@ -195,6 +197,9 @@ def _ancestors(pid: int) -> set[int]:
     above = set()
     while pid > 0:
         above.add(pid)
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            break  # ended meanwhile: what was above it is so no more
         pid = int(stat.rsplit(")", 1)[1].split()[1])
     return above
