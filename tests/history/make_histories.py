@@ -2,8 +2,8 @@
 
     python3 make_histories.py 400 | (cd porcupine && go run .) > judged_by_porcupine.ndjson
 
-A register whose operations take effect at a random instant of their interval; in half of the histories one
-read is then made to return another record.
+A register whose operations take effect at a random instant of their interval; in half of the
+histories one read is then made to return another record.
 """
 
 from __future__ import annotations
