@@ -25,20 +25,27 @@ function(turntable_translate source output)
     VERBATIM)
 endfunction()
 
-# turntable_p4_program(NAME): p4/NAME/NAME.p4 -> ${TURNTABLE_P4_OUTPUT_DIRECTORY}/NAME.so and NAME.bfrt.json.
-function(turntable_p4_program name)
-  set(generated "${CMAKE_BINARY_DIR}/generated/p4")
-  set(schema "${TURNTABLE_P4_OUTPUT_DIRECTORY}/${name}.bfrt.json")
-  turntable_translate("${CMAKE_SOURCE_DIR}/p4/${name}/${name}.p4" "${generated}")
+# turntable_p4_library(TARGET SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.so and NAME.bfrt.json.
+function(turntable_p4_library target source output)
+  cmake_path(GET source STEM name)
+  cmake_path(GET output FILENAME kind)
+  set(generated "${CMAKE_BINARY_DIR}/generated/${kind}")
+  set(schema "${output}/${name}.bfrt.json")
+  turntable_translate("${source}" "${generated}")
   add_custom_command(
     OUTPUT "${schema}"
     COMMAND ${CMAKE_COMMAND} -E copy "${generated}/${name}.bfrt.json" "${schema}"
     DEPENDS "${generated}/${name}.stamp"
     VERBATIM)
 
-  add_library(p4_${name} MODULE "${generated}/${name}.cpp" "${generated}/${name}.stamp" "${schema}")
-  set_target_properties(p4_${name} PROPERTIES
-    PREFIX "" OUTPUT_NAME "${name}" LIBRARY_OUTPUT_DIRECTORY "${TURNTABLE_P4_OUTPUT_DIRECTORY}")
-  target_link_libraries(p4_${name} PRIVATE turntable_dataplane)
-  target_compile_options(p4_${name} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
+  add_library(${target} MODULE "${generated}/${name}.cpp" "${generated}/${name}.stamp" "${schema}")
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME "${name}" LIBRARY_OUTPUT_DIRECTORY "${output}")
+  target_link_libraries(${target} PRIVATE turntable_dataplane)
+  target_compile_options(${target} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
+endfunction()
+
+# turntable_p4_program(NAME): p4/NAME/NAME.p4 -> lib/p4/NAME.so and NAME.bfrt.json.
+function(turntable_p4_program name)
+  turntable_p4_library(p4_${name} "${CMAKE_SOURCE_DIR}/p4/${name}/${name}.p4" "${TURNTABLE_P4_OUTPUT_DIRECTORY}")
 endfunction()

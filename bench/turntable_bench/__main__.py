@@ -15,24 +15,27 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import analyzer, client, server, switch_forwarding
-from .comparison import Gap, NotRunError, Outcome, table
-from .settings import Settings
+from . import analyzer, client, program_costs, programs_in_memory, server, switch_forwarding
+from .comparison import OURS, Gap, NotRunError, Outcome, Reading, Row, table
+from .settings import REPOSITORY, Settings
 
-Measure = Callable[[Settings], list[Outcome]]
+Measure = Callable[[Settings], list[Outcome] | list[Reading]]
 MEASUREMENTS: dict[str, Measure] = {
     "switch": switch_forwarding.measure,
+    "bmv2": switch_forwarding.measure_bmv2,
+    "programs": programs_in_memory.measure,
+    "swx": programs_in_memory.measure_swx,
+    "costs": program_costs.measure,
     "server": server.measure,
     "client": client.measure,
     "analyzer": analyzer.measure,
 }
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     settings = Settings(options.build.resolve(), options.rounds, options.program)
-    rows: list[Outcome | Gap] = []
+    rows: list[Row] = []
     for name in options.names or MEASUREMENTS:
         rows += attempt(name, MEASUREMENTS[name], settings)
     report(rows, settings.rounds)
@@ -41,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if any(isinstance(row, Gap) and row.failed for row in rows) else 0
 
 
-def attempt(name: str, measure: Measure, settings: Settings) -> list[Outcome] | list[Gap]:
+def attempt(name: str, measure: Measure, settings: Settings) -> Sequence[Row]:
     """The measurement's rows; one that cannot be made leaves a gap and stops no other."""
     try:
         return measure(settings)
@@ -52,7 +55,7 @@ def attempt(name: str, measure: Measure, settings: Settings) -> list[Outcome] | 
         return [Gap(name, str(error), failed=True)]
 
 
-def report(rows: Sequence[Outcome | Gap], rounds: int) -> None:
+def report(rows: Sequence[Row], rounds: int) -> None:
     load = os.getloadavg()[0]
     print(
         f"\nMedians of {rounds} alternating runs on {os.cpu_count()} processors, load {load:.1f}."
@@ -64,9 +67,12 @@ def report(rows: Sequence[Outcome | Gap], rounds: int) -> None:
             print(f"{row.what}: {row.reason}")
 
 
-def as_json(row: Outcome | Gap) -> dict[str, object]:
+def as_json(row: Row) -> dict[str, object]:
     if isinstance(row, Gap):
         return {"what": row.what, "failed": row.failed, "reason": row.reason}
+    if isinstance(row, Reading):
+        unit = row.limit.unit.value[0]
+        return {"what": row.limit.what, "unit": unit, "runs": {OURS: list(row.runs)}}
     unit = row.comparison.unit.value[0]
     runs = {side: list(numbers) for side, numbers in row.runs.items()}
     return {"what": row.comparison.what, "unit": unit, "runs": runs, "ratio": row.ratio}

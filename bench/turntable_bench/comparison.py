@@ -19,7 +19,10 @@ class Unit(Enum):
 
     PAIRS_PER_S = ("pairs/s", True, "{:,.0f}")
     CPU_NS_PER_OP = ("ns CPU/op", False, "{:,.0f}")
+    CPU_US_PER_PAIR = ("us CPU/pair", False, "{:,.2f}")
     CPU_S = ("s CPU", False, "{:,.2f}")
+    MPPS = ("Mpps", True, "{:,.2f}")  # millions of frames per second of processor time
+    MB = ("MB", False, "{:,.0f}")
 
     @property
     def more_is_better(self) -> bool:
@@ -65,6 +68,31 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What is measured beside a number that it is to stay below, not beside a yardstick."""
+
+    what: str
+    unit: Unit
+    at_most: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All runs of what has a limit."""
+
+    limit: Limit
+    runs: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.runs)
+
+    @property
+    def verdict(self) -> str:
+        return "met" if self.median <= self.limit.at_most else "not met"
+
+
+@dataclass(frozen=True)
 class Gap:
     """A row without numbers: not run, because something is missing, or failed."""
 
@@ -73,20 +101,54 @@ class Gap:
     failed: bool
 
 
+Row = Outcome | Reading | Gap
+
+
 def alternate(
     comparison: Comparison, rounds: int, sides: Mapping[str, Callable[[], float]]
 ) -> Outcome:
     """Measures both sides in every round, each first in every other one; tells every number."""
-    runs: dict[str, list[float]] = {YARDSTICK: [], OURS: []}
-    names = {YARDSTICK: comparison.yardstick, OURS: comparison.ours}
-    print(f"\n{comparison.what}", flush=True)
+    single = {side: lambda measure=measure: (measure(),) for side, measure in sides.items()}
+    (outcome,) = alternate_all([comparison], rounds, single)
+    return outcome
+
+
+def alternate_all(
+    comparisons: Sequence[Comparison],
+    rounds: int,
+    sides: Mapping[str, Callable[[], Sequence[float]]],
+) -> list[Outcome]:
+    """As `alternate`, where a run gives a number for each of several comparisons."""
+    runs: list[dict[str, list[float]]] = [{YARDSTICK: [], OURS: []} for _ in comparisons]
+    names = {YARDSTICK: comparisons[0].yardstick, OURS: comparisons[0].ours}
+    print(f"\n{comparisons[0].what}", flush=True)
     for number in range(rounds):
         order = (YARDSTICK, OURS) if number % 2 == 0 else (OURS, YARDSTICK)
         for side in order:
-            runs[side].append(positive(sides[side](), names[side]))
-        texts = (f"{names[side]} {comparison.unit.text(runs[side][-1])}" for side in runs)
+            for kept, measured in zip(runs, sides[side](), strict=True):
+                kept[side].append(positive(measured, names[side]))
+        texts = [
+            f"{name} {', '.join(_last(comparisons, runs, side))}" for side, name in names.items()
+        ]
         print(f"  round {number + 1}: {'   '.join(texts)}", flush=True)
-    return Outcome(comparison, runs)
+    return [Outcome(c, kept) for c, kept in zip(comparisons, runs, strict=True)]
+
+
+def _last(
+    comparisons: Sequence[Comparison], runs: Sequence[Mapping[str, Sequence[float]]], side: str
+) -> list[str]:
+    pairs = zip(comparisons, runs, strict=True)
+    return [comparison.unit.text(kept[side][-1]) for comparison, kept in pairs]
+
+
+def repeat(limit: Limit, rounds: int, measure: Callable[[], float]) -> Reading:
+    """Measures so often; tells every number."""
+    print(f"\n{limit.what}", flush=True)
+    runs: list[float] = []
+    for number in range(rounds):
+        runs.append(positive(measure(), limit.what))
+        print(f"  round {number + 1}: {limit.unit.text(runs[-1])}", flush=True)
+    return Reading(limit, runs)
 
 
 def positive(number: float, name: str) -> float:
@@ -96,10 +158,10 @@ def positive(number: float, name: str) -> float:
     return number
 
 
-def table(rows: Iterable[Outcome | Gap]) -> str:
+def table(rows: Iterable[Row]) -> str:
     """One line per comparison, in columns."""
     lines = [("", "yardstick", "ours", "ratio", "goal", "")]
-    lines += [_gap_cells(row) if isinstance(row, Gap) else _cells(row) for row in rows]
+    lines += [_cells(row) for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]) - 1)]
     texts = [
         "  ".join(
@@ -111,7 +173,18 @@ def table(rows: Iterable[Outcome | Gap]) -> str:
     return "\n".join([texts[0], "-" * max(map(len, texts)), *texts[1:]])
 
 
-def _cells(row: Outcome) -> tuple[str, ...]:
+def _cells(row: Row) -> tuple[str, ...]:
+    match row:
+        case Outcome():
+            return _outcome_cells(row)
+        case Reading(limit):
+            goal = f"<= {limit.unit.text(limit.at_most)}"
+            return (limit.what, "-", limit.unit.text(row.median), "-", goal, row.verdict)
+        case Gap():
+            return (row.what, "-", "-", "-", "-", "FAILED" if row.failed else "not run")
+
+
+def _outcome_cells(row: Outcome) -> tuple[str, ...]:
     comparison = row.comparison
     return (
         comparison.what,
@@ -121,7 +194,3 @@ def _cells(row: Outcome) -> tuple[str, ...]:
         "-" if comparison.goal is None else f">= {comparison.goal:g}",
         row.verdict,
     )
-
-
-def _gap_cells(row: Gap) -> tuple[str, ...]:
-    return (row.what, "-", "-", "-", "-", "FAILED" if row.failed else "not run")

@@ -1,47 +1,93 @@
-"""Request/answer pairs through softswitch beside a plain AF_PACKET forwarder, over veth.
+"""Request/answer pairs through softswitch beside a plain AF_PACKET forwarder and BMv2, over veth.
 
-Both carry the same closed-loop load of key-value packets on the same links, in turn.
+All carry the same closed-loop load of key-value packets on the same links, in turn.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import subprocess
-from collections.abc import Iterator
+import os
 from pathlib import Path
 
-from .comparison import OURS, YARDSTICK, Comparison, Outcome, Unit, alternate
+from . import bmv2_json
+from .comparison import OURS, YARDSTICK, Comparison, NotRunError, Outcome, Unit, alternate_all
+from .forwarders import Command, Forwarders
 from .namespaces import (
     CLIENT_ADDRESS,
     CLIENT_MAC,
     SERVER_ADDRESS,
     SERVER_MAC,
     UDP_PORT,
-    Hosts,
-    enter,
     switched_hosts,
 )
-from .processes import cpu_seconds, node, running, wait_ready
+from .program_loads import LOADS
 from .settings import Settings
 
-GETREQ, GETRES = "0030", "0009"
-KEY_BYTES = 16
-OUTSTANDING, FLOWS, SECONDS = 256, 8, 1
+PLAIN = "plain AF_PACKET forwarder"
+PROGRAMS = ("trivial", "large")
+BMV2 = "TURNTABLE_BMV2"
+BMV2_GOALS = {"trivial": 4.5, "large": 10.0}
 
 
 def measure(settings: Settings) -> list[Outcome]:
-    comparison = Comparison(
-        "switch: pairs through it, over veth",
-        "plain AF_PACKET forwarder",
-        "softswitch",
-        Unit.PAIRS_PER_S,
-        goal=0.8,
-    )
+    """The program of --program and those of bench/programs beside the plain forwarder."""
     with switched_hosts("s") as hosts:
-        bench = Bench(settings, hosts)
-        sides = {YARDSTICK: lambda: bench.load(bench.plain), OURS: lambda: bench.load(bench.soft)}
-        return [alternate(comparison, settings.rounds, sides)]
+        forwarders = Forwarders(settings, hosts)
+        outcomes = []
+        for name in (settings.program, *PROGRAMS):
+            sides = {
+                YARDSTICK: lambda: forwarders.load(forwarders.plain),
+                OURS: lambda name=name: _soft(forwarders, name),
+            }
+            what = f"switch with {name}, over veth"
+            outcomes += alternate_all(_comparisons(what, PLAIN, 0.8), settings.rounds, sides)
+        return outcomes
+
+
+def measure_bmv2(settings: Settings) -> list[Outcome]:
+    """The programs of bench/programs beside BMv2 with equivalent ones."""
+    simple_switch = Path(os.environ.get(BMV2, ""))
+    if not simple_switch.is_file():
+        raise NotRunError(f"{BMV2} names no program; expected the path of BMv2's simple_switch")
+    with switched_hosts("b") as hosts:
+        forwarders = Forwarders(settings, hosts)
+        outcomes = []
+        for name in PROGRAMS:
+            program = bmv2_json.PROGRAMS[name](LOADS[name]().updates)
+            sides = {
+                YARDSTICK: lambda program=program: forwarders.load(
+                    lambda: forwarders.bmv2(simple_switch, program)
+                ),
+                OURS: lambda name=name: _soft(forwarders, name),
+            }
+            comparisons = _comparisons(f"{name}, beside BMv2", "simple_switch", BMV2_GOALS[name])
+            outcomes += alternate_all(comparisons, settings.rounds, sides)
+        return outcomes
+
+
+def _comparisons(what: str, yardstick: str, goal: float) -> list[Comparison]:
+    """Of what Forwarders.load() gives; the second one suffers less from other jobs."""
+    return [
+        Comparison(what, yardstick, "softswitch", Unit.PAIRS_PER_S, goal),
+        Comparison(what, yardstick, "softswitch", Unit.CPU_US_PER_PAIR),
+    ]
+
+
+def _soft(forwarders: Forwarders, name: str) -> tuple[float, float]:
+    file, commands = _program(forwarders.settings, name)
+    return forwarders.load(lambda: forwarders.soft(file, commands))
+
+
+def _program(settings: Settings, name: str) -> tuple[Path, list[Command]]:
+    """A program's library, and the commands that make it forward between the hosts."""
+    if name in LOADS:
+        return settings.bench_program(name), LOADS[name]().commands()
+    if name == "static_forwarder":
+        forward = ((CLIENT_MAC, 1), (SERVER_MAC, 2))
+        commands = [{"command": "forward", "args": {"mac": m, "port": p}} for m, p in forward]
+        return settings.bench_program(name), commands
+    updates = {"updates": key_value_tables()}
+    file = settings.build / "lib" / "p4" / f"{name}.so"
+    return file, [{"command": "table_write", "args": updates}]
 
 
 def key_value_tables() -> list[dict[str, object]]:
@@ -66,68 +112,3 @@ def _table_name(block: str) -> str:
 
 def _route(address: str) -> dict[str, object]:
     return {"key": {"dst_addr": {"value": address, "prefix_len": 32}}}
-
-
-class Bench:
-    """One load through one of the two forwarders."""
-
-    def __init__(self, settings: Settings, hosts: Hosts) -> None:
-        self.settings = settings
-        self.hosts = hosts
-
-    @contextlib.contextmanager
-    def plain(self) -> Iterator[subprocess.Popen[str]]:
-        ports = "--port to_client --port to_server"
-        rules = f"--forward {CLIENT_MAC}=to_client --forward {SERVER_MAC}=to_server"
-        program = self.settings.binary("plain-forwarder")
-        with running([*enter(self.hosts.switch), program, *f"{ports} {rules}".split()]) as process:
-            wait_ready(process, "plain-forwarder")
-            yield process
-
-    @contextlib.contextmanager
-    def soft(self) -> Iterator[subprocess.Popen[str]]:
-        ports = ["--port", "1=to_client", "--port", "2=to_server"]
-        options = ["--program", self._p4_program(), *ports]
-        program = self.settings.binary("softswitch")
-        with node(program, enter(self.hosts.switch), options) as switch:
-            if self.settings.program == "static_forwarder":
-                for mac, port in ((CLIENT_MAC, 1), (SERVER_MAC, 2)):
-                    switch.call("forward", mac=mac, port=port)
-            else:
-                switch.call("table_write", updates=key_value_tables())
-            yield switch.process
-            self._tell_drops(switch.call("port_stats")["ports"])
-
-    def _p4_program(self) -> Path:
-        directory = "bench" if self.settings.program == "static_forwarder" else "p4"
-        return self.settings.build / "lib" / directory / f"{self.settings.program}.so"
-
-    @staticmethod
-    def _tell_drops(ports: list[dict]) -> None:
-        for port in ports:
-            dropped = {reason: n for reason, n in port["drops"].items() if n}
-            if dropped:
-                print(f"  softswitch port {port['port']} dropped {dropped}")
-
-    def load(self, forwarder) -> float:
-        """Pairs per second of one run; one that loses requests is no result."""
-        program = self.settings.binary("udp-pingpong")
-        where = f"--address {SERVER_ADDRESS} --udp-port {UDP_PORT}".split()
-        # A mark behind the operation header tells late answers apart.
-        shape = (
-            f"--prefix-hex {GETREQ} --mark-offset {len(GETREQ) // 2 + KEY_BYTES}"
-            f" --outstanding {OUTSTANDING} --flows {FLOWS} --seconds {SECONDS}"
-        )
-        server = [*enter(self.hosts.server), program, "server", *where, "--prefix-hex", GETRES]
-        client = [*enter(self.hosts.client), program, "client", *where, *shape.split()]
-        with forwarder() as process, running(server) as echo:
-            wait_ready(echo, "udp-pingpong server")
-            before = cpu_seconds(process.pid)
-            done = subprocess.run(client, capture_output=True, text=True, check=True)
-            used = cpu_seconds(process.pid) - before
-        result = json.loads(done.stdout)
-        if result["lost"] or not result["pairs"]:
-            raise RuntimeError(f"{result['lost']} requests lost: {result}")
-        name = forwarder.__name__
-        print(f"    {name}: {used * 1e6 / result['pairs_in_all']:.2f} us CPU/pair", flush=True)
-        return result["pairs_per_s"]

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <type_traits>
 
 namespace turntable::dataplane {
 
@@ -24,47 +26,91 @@ inline constexpr CrcParameters kCrc64{64, 0x42F0E1EBA9EA3693, 0, 0, false};  // 
 // fixed linear function, CRC-64/Jones.
 inline constexpr CrcParameters kRandomHash{64, 0xAD93D23594C935A9, 0, 0, true};
 
-class Crc {
+constexpr std::uint64_t reflect_bits(std::uint64_t value, int width) {
+  std::uint64_t result = 0;
+  for (int i = 0; i < width; ++i) result |= ((value >> i) & 1) << (width - 1 - i);
+  return result;
+}
+
+// Tables that take a CRC on by eight bytes at a time: [k][b] is what byte b, followed by k zero
+// bytes, adds to it. Unreflected states are kept at the top of the word, so that one step serves
+// every width.
+template <CrcParameters P>
+class CrcTables {
  public:
-  explicit constexpr Crc(const CrcParameters& parameters) : parameters_(parameters) {
-    for (unsigned byte = 0; byte < 256; ++byte) table_[byte] = remainder_of(byte);
-  }
+  using Word = std::conditional_t<(P.width <= 32), std::uint32_t, std::uint64_t>;
+  static constexpr int kBits = sizeof(Word) * 8;
+  static constexpr Word kInitial = P.reflected ? static_cast<Word>(reflect_bits(P.initial, P.width))
+                                               : static_cast<Word>(P.initial << (kBits - P.width));
 
-  constexpr std::uint64_t compute(std::span<const std::uint8_t> data) const {
-    std::uint64_t state = parameters_.reflected ? reflect(parameters_.initial, parameters_.width)
-                                                : parameters_.initial << (64 - parameters_.width);
-    for (const std::uint8_t byte : data) {
-      state = parameters_.reflected ? table_[(state ^ byte) & 0xFF] ^ (state >> 8)
-                                    : table_[(state >> 56) ^ byte] ^ (state << 8);
+  constexpr CrcTables() {
+    for (unsigned byte = 0; byte < 256; ++byte) tables_[0][byte] = remainder_of(byte);
+    for (std::size_t k = 1; k < tables_.size(); ++k) {
+      for (unsigned byte = 0; byte < 256; ++byte) {
+        tables_[k][byte] = after_byte(tables_[k - 1][byte], 0);
+      }
     }
-    if (!parameters_.reflected) state >>= 64 - parameters_.width;
-    return state ^ parameters_.final_xor;
   }
 
- private:
-  static constexpr std::uint64_t reflect(std::uint64_t value, int width) {
-    std::uint64_t result = 0;
-    for (int i = 0; i < width; ++i) result |= ((value >> i) & 1) << (width - 1 - i);
+  constexpr Word after_byte(Word state, std::uint8_t byte) const {
+    if constexpr (P.reflected) {
+      return static_cast<Word>(tables_[0][(state ^ byte) & 0xFF] ^ (state >> 8));
+    } else {
+      return static_cast<Word>(tables_[0][state >> (kBits - 8) ^ byte] ^ (state << 8));
+    }
+  }
+
+  Word after_eight_bytes(Word state, const std::uint8_t* bytes) const noexcept {
+    std::uint64_t word;
+    std::memcpy(&word, bytes, sizeof word);
+    // The first byte goes to the lowest (reflected) or the highest bits, where the state is.
+    if constexpr (P.reflected) {
+      word ^= state;
+    } else {
+      word = __builtin_bswap64(word) ^ std::uint64_t{state} << (64 - kBits);
+    }
+    Word result = 0;
+    for (int i = 0; i < 8; ++i) {
+      const int shift = P.reflected ? 8 * i : 56 - 8 * i;
+      result ^= tables_[7 - i][word >> shift & 0xFF];
+    }
     return result;
   }
 
-  // Unreflected states are kept at the top of the 64-bit word, so that one table serves every
-  // width.
-  constexpr std::uint64_t remainder_of(unsigned byte) const {
-    if (parameters_.reflected) {
-      const std::uint64_t polynomial = reflect(parameters_.polynomial, parameters_.width);
-      std::uint64_t state = byte;
-      for (int i = 0; i < 8; ++i) state = (state & 1) != 0 ? (state >> 1) ^ polynomial : state >> 1;
+ private:
+  static constexpr Word remainder_of(unsigned byte) {
+    if constexpr (P.reflected) {
+      constexpr auto kPolynomial = static_cast<Word>(reflect_bits(P.polynomial, P.width));
+      Word state = byte;
+      for (int i = 0; i < 8; ++i)
+        state = static_cast<Word>((state & 1) != 0 ? (state >> 1) ^ kPolynomial : state >> 1);
+      return state;
+    } else {
+      constexpr auto kPolynomial = static_cast<Word>(P.polynomial << (kBits - P.width));
+      Word state = static_cast<Word>(Word{byte} << (kBits - 8));
+      for (int i = 0; i < 8; ++i)
+        state =
+            static_cast<Word>(state >> (kBits - 1) != 0 ? (state << 1) ^ kPolynomial : state << 1);
       return state;
     }
-    const std::uint64_t polynomial = parameters_.polynomial << (64 - parameters_.width);
-    std::uint64_t state = static_cast<std::uint64_t>(byte) << 56;
-    for (int i = 0; i < 8; ++i) state = (state >> 63) != 0 ? (state << 1) ^ polynomial : state << 1;
-    return state;
   }
 
-  CrcParameters parameters_;
-  std::array<std::uint64_t, 256> table_{};
+  std::array<std::array<Word, 256>, 8> tables_{};
 };
+
+// Shared by all hashes with the same parameters, as they share the cache.
+template <CrcParameters P>
+inline constexpr CrcTables<P> kCrcTables{};
+
+template <CrcParameters P>
+std::uint64_t crc(std::span<const std::uint8_t> data) noexcept {
+  constexpr const CrcTables<P>& kTables = kCrcTables<P>;
+  auto state = CrcTables<P>::kInitial;
+  std::size_t i = 0;
+  for (; i + 8 <= data.size(); i += 8) state = kTables.after_eight_bytes(state, &data[i]);
+  for (; i < data.size(); ++i) state = kTables.after_byte(state, data[i]);
+  if constexpr (!P.reflected) state >>= CrcTables<P>::kBits - P.width;
+  return state ^ P.final_xor;
+}
 
 }  // namespace turntable::dataplane

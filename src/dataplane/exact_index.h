@@ -22,7 +22,7 @@ class ExactIndex {
     if (slots_.empty()) return kNoEntry;
     for (std::size_t i = home(key);; i = (i + 1) & mask_) {
       const Slot& slot = slots_[i];
-      if (slot.entry == kNoEntry || slot.key == key) return slot.entry;
+      if (slot.entry == kNoEntry || slot.holds(key)) return slot.entry;
     }
   }
 
@@ -37,7 +37,7 @@ class ExactIndex {
   // tombstones.
   void erase(const Key& key) noexcept {
     std::size_t hole = home(key);
-    while (slots_[hole].key != key) hole = (hole + 1) & mask_;
+    while (!slots_[hole].holds(key)) hole = (hole + 1) & mask_;
     for (std::size_t i = (hole + 1) & mask_; slots_[i].entry != kNoEntry; i = (i + 1) & mask_) {
       const std::size_t distance_to_home = (i - home(slots_[i].key)) & mask_;
       if (distance_to_home >= ((i - hole) & mask_)) {
@@ -60,6 +60,13 @@ class ExactIndex {
   struct Slot {
     Key key{};
     std::uint32_t entry = kNoEntry;
+
+    // In registers; == of arrays may call memcmp.
+    bool holds(const Key& other) const noexcept {
+      std::uint64_t difference = 0;
+      for (std::size_t i = 0; i < key.size(); ++i) difference |= key[i] ^ other[i];
+      return difference == 0;
+    }
   };
 
   // Multiply and fold, one step per word; the constants are odd fractions of the golden ratio.

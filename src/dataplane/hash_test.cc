@@ -18,22 +18,40 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 // The check values of the CRC catalogue (reveng.sourceforge.io): the CRC of "123456789".
 TEST(Crc, CatalogueCheckValues) {
   const auto digits = bytes_of("123456789");
-  EXPECT_EQ(Crc(kCrc32).compute(digits), 0xCBF43926U);                      // CRC-32/ISO-HDLC
-  EXPECT_EQ(Crc(kCrc16).compute(digits), 0xBB3DU);                          // CRC-16/ARC
-  EXPECT_EQ(Crc(kCrc8).compute(digits), 0xF4U);                             // CRC-8/SMBUS
-  EXPECT_EQ(Crc(kCrc64).compute(digits), 0x6C40DF5F0B497347U);              // CRC-64/ECMA-182
-  EXPECT_EQ(Crc({16, 0x1021, 0xFFFF, 0, false}).compute(digits), 0x29B1U);  // CRC-16/IBM-3740
-  EXPECT_EQ(Crc({32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true}).compute(digits),
-            0xE3069283U);  // CRC-32/ISCSI
+  EXPECT_EQ(crc<kCrc32>(digits), 0xCBF43926U);          // CRC-32/ISO-HDLC
+  EXPECT_EQ(crc<kCrc16>(digits), 0xBB3DU);              // CRC-16/ARC
+  EXPECT_EQ(crc<kCrc8>(digits), 0xF4U);                 // CRC-8/SMBUS
+  EXPECT_EQ(crc<kCrc64>(digits), 0x6C40DF5F0B497347U);  // CRC-64/ECMA-182
+  constexpr CrcParameters kIbm3740{16, 0x1021, 0xFFFF, 0, false};
+  EXPECT_EQ(crc<kIbm3740>(digits), 0x29B1U);  // CRC-16/IBM-3740
+  constexpr CrcParameters kCrc32c{32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true};
+  EXPECT_EQ(crc<kCrc32c>(digits), 0xE3069283U);  // CRC-32/ISCSI
 }
 
 TEST(Crc, Crc32EqualsZlib) {
   std::mt19937 random(1);
-  const Crc crc(kCrc32);
   for (std::size_t length = 0; length < 64; ++length) {
     std::vector<std::uint8_t> data(length);
     for (auto& byte : data) byte = static_cast<std::uint8_t>(random());
-    EXPECT_EQ(crc.compute(data), crc32(0, data.data(), static_cast<uInt>(length)));
+    EXPECT_EQ(crc<kCrc32>(data), crc32(0, data.data(), static_cast<uInt>(length)));
+  }
+}
+
+// An unreflected CRC of more than eight bytes: that of data followed by it is 0.
+TEST(Crc, RemainderOfACodeWordIsZero) {
+  constexpr CrcParameters kXmodem{16, 0x1021, 0, 0, false};
+  std::mt19937 random(2);
+  for (std::size_t length = 0; length < 64; ++length) {
+    std::vector<std::uint8_t> data(length);
+    for (auto& byte : data) byte = static_cast<std::uint8_t>(random());
+    std::vector<std::uint8_t> word = data;
+    for (int shift = 56; shift >= 0; shift -= 8)
+      word.push_back(static_cast<std::uint8_t>(crc<kCrc64>(data) >> shift));
+    EXPECT_EQ(crc<kCrc64>(word), 0U);
+    word = data;
+    word.push_back(static_cast<std::uint8_t>(crc<kXmodem>(data) >> 8));
+    word.push_back(static_cast<std::uint8_t>(crc<kXmodem>(data)));
+    EXPECT_EQ(crc<kXmodem>(word), 0U);
   }
 }
 
@@ -41,8 +59,8 @@ TEST(Crc, Crc32EqualsZlib) {
 TEST(Crc, SlotOfTheHottestKey) {
   const std::vector<std::uint8_t> key = {0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
                                          0x6D, 0x14, 0x35, 0x2C, 0x08, 0x17, 0x23, 0xAE};
-  EXPECT_EQ(Crc(kCrc32).compute(key), 0x3758766DU);
-  EXPECT_EQ(Crc(kCrc32).compute(key) % 32768, 30317U);
+  EXPECT_EQ(crc<kCrc32>(key), 0x3758766DU);
+  EXPECT_EQ(crc<kCrc32>(key) % 32768, 30317U);
 }
 
 // The example of RFC 1071, section 3: the sum of these bytes is ddf2, before the complement.

@@ -9,9 +9,12 @@ from turntable_bench.comparison import (
     YARDSTICK,
     Comparison,
     Gap,
+    Limit,
     Outcome,
     Unit,
     alternate,
+    alternate_all,
+    repeat,
     table,
 )
 
@@ -84,3 +87,21 @@ def test_table() -> None:
         "client   -                       -                      -      -       not run",
         "server   -                       -                      -      -       FAILED",
     ]
+
+
+def test_a_run_may_give_numbers_for_several_comparisons() -> None:
+    rate, cost = alternate_all(
+        [RATE, COST], 2, {YARDSTICK: lambda: (100.0, 6.0), OURS: lambda: (80.0, 2.0)}
+    )
+    assert (rate.ratio, cost.ratio) == (pytest.approx(0.8), pytest.approx(3))
+    assert rate.runs == {YARDSTICK: [100, 100], OURS: [80, 80]}
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [([29, 90, 30], "met"), ([31, 1, 90], "not met")])
+def test_a_limit_is_for_the_median(seconds: list[float], verdict: str) -> None:
+    numbers = iter(seconds)
+    reading = repeat(Limit("compile", Unit.CPU_S, 30), 3, lambda: next(numbers))
+    assert reading.verdict == verdict
+    line = table([reading]).splitlines()[-1]
+    assert "<= 30.00 s CPU" in line
+    assert line.endswith(f"  {verdict}")

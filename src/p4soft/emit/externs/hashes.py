@@ -27,12 +27,11 @@ _XORS = {"XOR8": 8, "XOR16": 16, "XOR32": 32}
 
 class Hash(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
-        parameters = self._parameters(instance)
-        if parameters is not None:
-            emission.members.add(f"static constexpr Crc {instance.identifier}_{{{parameters}}};")
+        """Nothing: the tables of a CRC belong to its parameters. Wrong ones are told here."""
+        self._parameters(instance)
 
     def _parameters(self, instance: ExternInstance) -> str | None:
-        """C++ CrcParameters, or None for IDENTITY and XOR."""
+        """A constant of C++ CrcParameters, or None for IDENTITY and XOR."""
         algorithm = constant_name(instance, 0)
         if algorithm == "CUSTOM":
             if len(instance.arguments) < 2:
@@ -51,8 +50,9 @@ class Hash(Extern):
                 call.position, f"a hash of type {call.type}", "bit<W> with W up to 64"
             )
         fields, bits = field_list(emitter, target.arguments[0], skip_invalid=False)
-        if self._parameters(instance) is not None:
-            return f"to_bit<{result.width}>({instance.identifier}_.compute({fields}.bytes()))"
+        parameters = self._parameters(instance)
+        if parameters is not None:
+            return f"to_bit<{result.width}>(crc<{parameters}>({fields}.bytes()))"
         pieces = _XORS.get(constant_name(instance, 0))
         if pieces is not None:
             if result.width > pieces:
@@ -78,7 +78,9 @@ def _polynomial(instance: ExternInstance) -> str:
             instance.position, "a CRCPolynomial with msb or extended", "false for both"
         )
     reflected = "true" if reversed_ else "false"
-    return f"{{{type_.width}, {coefficient:#x}, {initial:#x}, {final:#x}, {reflected}}}"
+    return (
+        f"CrcParameters{{{type_.width}, {coefficient:#x}, {initial:#x}, {final:#x}, {reflected}}}"
+    )
 
 
 class Polynomial(Extern):
