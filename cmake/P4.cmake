@@ -12,7 +12,7 @@ set(TURNTABLE_GENERATED_CODE_OPTIONS
 function(turntable_translate source output)
   cmake_path(GET source STEM name)
   cmake_path(GET source PARENT_PATH directory)
-  file(GLOB parts CONFIGURE_DEPENDS "${directory}/*.p4" "${CMAKE_SOURCE_DIR}/p4/shared/*.p4")
+  file(GLOB_RECURSE parts CONFIGURE_DEPENDS "${directory}/*.p4" "${CMAKE_SOURCE_DIR}/p4/shared/*.p4")
   # p4soft leaves an unchanged file alone, so the stamp says that it ran.
   add_custom_command(
     OUTPUT "${output}/${name}.stamp"

@@ -25,6 +25,9 @@ control Drops(
             verdict_t.UNKNOWN_OPERATION: drop();
             verdict_t.NO_PARTITION: drop();
             verdict_t.NO_ROUTE: drop();
+            verdict_t.FORGED: drop();
+            verdict_t.MALFORMED: drop();
+            verdict_t.NO_SESSION: drop();
         }
         const default_action = NoAction();
         counters = packets;

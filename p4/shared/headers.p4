@@ -1,4 +1,4 @@
-// Headers on the wire and the metadata of the ingress pipeline.
+// Headers that every key-value program knows, and what its blocks tell each other about a packet.
 #ifndef SHARED_HEADERS_P4
 #define SHARED_HEADERS_P4
 
@@ -59,21 +59,10 @@ enum bit<8> verdict_t {
     FORWARDED = 2,
     UNKNOWN_OPERATION = 3,
     NO_PARTITION = 4,
-    NO_ROUTE = 5
-}
-
-struct ingress_headers_t {
-    ethernet_h ethernet;
-    ipv4_h ipv4;
-    udp_h udp;
-    op_h op;
-}
-
-struct ingress_metadata_t {
-    direction_t direction;
-    verdict_t verdict;
-    bit<16> key_hash;
-    bool rewritten;  // addresses changed: the IPv4 checksum must follow
+    NO_ROUTE = 5,
+    FORGED = 6,      // a control frame from the data network, or one that names no slot
+    MALFORMED = 7,   // lengths that contradict each other, or a header that is cut off
+    NO_SESSION = 8   // nobody told where this client's answers go
 }
 
 #endif

@@ -1,28 +1,7 @@
-// Ethernet, IPv4 without options, UDP, and the `op` header of key-value packets; all that follows is payload.
+// States of an ingress parser: IPv4 without options, UDP, and the `op` header of key-value packets. Included inside a parser, which adds
+// `parse_after_op`.
 //
 // A fragment after the first, and a header with options, count as plain IPv4: their UDP ports cannot be known here.
-#ifndef SHARED_INGRESS_PARSER_P4
-#define SHARED_INGRESS_PARSER_P4
-
-parser SwitchIngressParser(
-        packet_in pkt,
-        out ingress_headers_t hdr,
-        out ingress_metadata_t md,
-        out ingress_intrinsic_metadata_t ig_intr_md) {
-    state start {
-        pkt.extract(ig_intr_md);
-        pkt.advance(PORT_METADATA_SIZE);
-        transition parse_ethernet;
-    }
-
-    state parse_ethernet {
-        pkt.extract(hdr.ethernet);
-        transition select(hdr.ethernet.ether_type) {
-            ETHERTYPE_IPV4: parse_ipv4;
-            default: accept;
-        }
-    }
-
     state parse_ipv4 {
         pkt.extract(hdr.ipv4);
         md.verdict = verdict_t.UNROUTED;
@@ -53,8 +32,5 @@ parser SwitchIngressParser(
 
     state parse_op {
         pkt.extract(hdr.op);
-        transition accept;
+        transition parse_after_op;
     }
-}
-
-#endif

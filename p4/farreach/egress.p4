@@ -1,0 +1,64 @@
+// The registers, at the port of the key's server, and what follows from them.
+#ifndef FARREACH_EGRESS_P4
+#define FARREACH_EGRESS_P4
+
+control SwitchEgress(
+        inout egress_headers_t hdr,
+        inout egress_metadata_t md,
+        in egress_intrinsic_metadata_t eg_intr_md,
+        in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+        inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+        inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+    Valid() valid;
+    Numbers() seq;
+    Frequency() frequency;
+    Sketch() sketch;
+    SlotSeq() slot_seq;
+    Case1() case1;
+    Access() access;
+    Vallen() vallen;
+    Values() values;
+    Decisions() decisions;
+    Reports() reports;
+    ValueHeaders() value_headers;
+    AnswerSource() answer_source;
+    Outcomes() outcomes;
+
+    action malformed() {
+        md.outcome = outcome_t.MALFORMED;
+        eg_dprsr_md.drop_ctl = 1;
+    }
+
+    apply {
+        if (hdr.bridge.isValid()) {
+            if (eg_prsr_md.parser_err == PARSER_ERROR_OK) {
+                valid.apply(hdr.bridge, hdr.command, md);
+                seq.apply(hdr, md);
+                frequency.apply(hdr, hdr.bridge.is_cached & hdr.bridge.is_sampled);
+                if (hdr.bridge.is_cached == 0 && hdr.bridge.is_sampled == 1) {
+                    sketch.apply(hdr, md);
+                }
+                slot_seq.apply(hdr, md);
+                case1.apply(hdr.bridge, md);
+                access.apply(hdr, md);
+                vallen.apply(hdr.bridge, md);
+                values.apply(hdr, md);
+                decisions.apply(hdr, md, eg_intr_md, eg_dprsr_md);
+            } else {
+                malformed();
+            }
+            outcomes.apply(md);
+        } else if (hdr.report.isValid()) {
+            reports.apply(hdr, md, eg_dprsr_md);
+        }
+        value_headers.apply(hdr, md);
+        if (md.to_client == 1) {
+            answer_source.apply(hdr);
+        }
+        hdr.bridge.setInvalid();
+        hdr.copy.setInvalid();
+        hdr.report.setInvalid();
+    }
+}
+
+#endif
