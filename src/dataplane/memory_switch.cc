@@ -97,7 +97,7 @@ void MemorySwitch::egress(const Queued& queued) {
   Packet packet = load(queued.bytes);
   packet.egress_port = copy.port;
   packet.egress_rid = copy.rid;
-  packet.qid = copy.qid;
+  packet.qid = queue_of(copy.qid);
   packet.enq_tstamp_ns = now_ns_;
   program_.egress(packet);
   const bool dropped = (packet.drop_ctl & kDropFrame) != 0;

@@ -3,6 +3,7 @@
 // runs programs asks here; what it does with the bytes is its own business.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -17,6 +18,14 @@ namespace turntable::dataplane {
 // What is sent to these ports of Tofino 1 comes back as if received there.
 inline constexpr bool is_recirculation_port(std::uint16_t port) {
   return (port & 0x7F) >= 68 && (port & 0x7F) < 72;
+}
+
+// A port has eight queues. Of a qid's five bits the lower three say which of them serves a packet;
+// egress_qid is that queue's number.
+inline constexpr std::size_t kQueues = 8;
+
+constexpr std::uint8_t queue_of(std::uint8_t qid) {
+  return qid % kQueues;
 }
 
 class Replication {

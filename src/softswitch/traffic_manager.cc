@@ -6,11 +6,6 @@
 namespace turntable::softswitch {
 namespace {
 
-// qid has 5 bits; a port with eight queues takes its lower three.
-std::size_t queue_of(std::uint8_t qid) {
-  return qid % kQueues;
-}
-
 std::uint32_t cells_of(std::uint32_t bytes) {
   return (bytes + kCellBytes - 1) / kCellBytes;
 }
@@ -36,7 +31,7 @@ void TrafficManager::enqueue(Frame* frame, const dataplane::Replication::Copy& c
     return;
   }
   PortQueues& state = ports_of_[copy.port];
-  const std::size_t number = queue_of(copy.qid);
+  const std::uint8_t number = dataplane::queue_of(copy.qid);
   Queue& queue = state.queues[number];
   dataplane::Packet& packet = frame->packet;
   if (!admits(state, queue, packet.length)) {
@@ -48,7 +43,7 @@ void TrafficManager::enqueue(Frame* frame, const dataplane::Replication::Copy& c
   }
   packet.egress_port = copy.port;
   packet.egress_rid = copy.rid;
-  packet.qid = copy.qid;
+  packet.qid = number;
   packet.bypass_egress = copy.bypass_egress;
   packet.enq_qdepth = queue.counters.cells;
   packet.enq_tstamp_ns = now_ns;

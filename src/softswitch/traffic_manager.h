@@ -18,7 +18,7 @@
 
 namespace turntable::softswitch {
 
-inline constexpr std::size_t kQueues = 8;
+using dataplane::kQueues;
 // TNA's depths count the cells of the ASIC's packet buffer.
 inline constexpr std::uint32_t kCellBytes = 80;
 inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();

@@ -95,6 +95,15 @@ TEST_F(TrafficManagerTest, DepthsAreCellsOfTheQueueAndTimesAreNanoseconds) {
   send(kStart + 100);
 }
 
+// 9 and 31 have queue 1 and 7 in their lower three bits; 8 has queue 0.
+TEST_F(TrafficManagerTest, QidsBeyondTheEightQueuesWrapAround) {
+  enqueue(8, 60, 'a');
+  enqueue(9, 60, 'b');
+  enqueue(31, 60, 'c');
+  EXPECT_EQ(send(kStart), "cba");
+  EXPECT_EQ(last_.qid, 0);
+}
+
 // 125 bytes at 1 Mbit/s are 1 ms. With a burst of 250 bytes two more may leave at once.
 TEST_F(TrafficManagerTest, PortRateSpacesFrames) {
   configure({{"port", 1}, {"max_rate_bps", 1'000'000}, {"max_burst_bytes", 0}});

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from p4_programs import program
+from reference_crc import crc16
 
 REST = bytes(10)
 
@@ -192,6 +193,7 @@ APPLIED = program(
             two: { hdr.data.b = 2; }
             default: { hdr.data.b = 3; }
         }
+        if (t.apply().miss) { hdr.data.b = hdr.data.b + 0x100; }
     """,
     local="""
     action one() { }
@@ -221,7 +223,7 @@ APPLIED = program(
     [
         (1, (101, 1)),  # t hits, u misses (and its default action runs)
         (2, (1, 2)),  # both hit
-        (3, (0, 3)),  # t misses, so u is not applied at all
+        (3, (0, 0x103)),  # t misses, so u is not applied at all
     ],
 )
 def test_results_of_apply(load, kind: int, expected: tuple[int, int]) -> None:
@@ -249,3 +251,30 @@ MACROS = program(
 
 def test_macros_that_paste_tokens(load) -> None:
     assert run(load(MACROS), 0) == (3, 5)
+
+
+TUPLES = program(
+    """
+        tuple<bit<8>, bit<16>> pair = {hdr.data.a, hdr.data.b};
+        tuple<bit<8>, bit<16>> other = {3, 4};
+        if (pair == other) { hdr.data.c = 1; }
+        pair[0] = pair[0] + 1;
+        hdr.data.b = pair[1] ++ pair[0] == 24w0x000404 ? 16w7 : h.get(pair);
+        hdr.data.a = pair[0];
+    """,
+    local="    Hash<bit<16>>(HashAlgorithm_t.CRC16) h;\n",
+)
+
+
+def test_tuples(load) -> None:
+    target = load(TUPLES)
+    [(_, frame)] = target.send(1, bytes([0, 3, 0, 4]) + REST)
+    assert frame == bytes([0, 4, 0, 7, 0, 0, 0, 1]) + bytes(6)
+    assert run(target, 0, 9, 0x0102) == (10, crc16(bytes([10, 1, 2])))
+
+
+EXITS = program("if (hdr.data.kind == 1) { hdr.data.a = 1; exit; } else { hdr.data.a = 2; exit; }")
+
+
+def test_control_whose_every_path_exits(load) -> None:
+    assert [run(load(EXITS), kind)[0] for kind in (1, 2)] == [1, 2]

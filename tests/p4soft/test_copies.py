@@ -432,3 +432,51 @@ MISPLACED = {
 def test_misplaced(name: str, tmp_path: Path) -> None:
     text, message = MISPLACED[name]
     check_refused(text, message, tmp_path)
+
+
+TYPED = program(
+    """
+        ig_dprsr_md.mirror_type = (bit<3>) hdr.data.a[2:0];
+        ig_dprsr_md.digest_type = (bit<3>) hdr.data.a[2:0];
+        if (ig_intr_md.resubmit_flag == 0) { ig_dprsr_md.resubmit_type = hdr.data.a[6:4]; }
+        hdr.data.b = (bit<16>) ig_intr_md.resubmit_flag;
+    """,
+    top="struct learn_t { bit<8> a; }\n",
+    deparser_local="""
+    Mirror(1) first;
+    Mirror(2) second;
+    Digest<learn_t>(2) learn;
+    Resubmit(3) resubmit;
+""",
+    deparser="""
+        first.emit<extra_h>(7, {0xAAAA, 1});
+        second.emit(7);
+        learn.pack({hdr.data.a});
+        resubmit.emit();
+        pkt.emit(hdr);
+""",
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        pkt.extract(hdr.data);
+        transition accept;
+    }
+""",
+)
+
+
+def test_instances_made_with_a_type_ask_only_for_that_type(load) -> None:
+    switch = load(TYPED)
+    session(switch, 7, 9)
+
+    def sent(a: int) -> dict[int, bytes]:
+        return dict(switch.send(1, data(0, a)))
+
+    assert sent(0) == {5: data(0, 0)}
+    assert sent(1) == {5: data(0, 1), 9: bytes.fromhex("aaaa0001") + data(0, 1)}
+    assert sent(2) == {5: data(0, 2), 9: data(0, 2)}
+    assert sent(0x30) == {5: data(0, 0x30, 1)}  # resubmitted
+    assert sent(0x20) == {5: data(0, 0x20, 0)}
+    digests = switch.command("digest_read")["digests"]
+    assert [digest["fields"] for digest in digests] == [{"a": 2}]

@@ -6,25 +6,10 @@ import zlib
 
 import pytest
 from p4_programs import EGRESS, METADATA, PREAMBLE, program
+from reference_crc import crc, crc16
 
 DATA = bytes.fromhex("01a2b3c4d5e6f708192a3b4c5d6e")  # data_h
 ALL = "{hdr.data.kind, hdr.data.a, hdr.data.b, hdr.data.c, hdr.data.mac}"
-
-
-def crc(data: bytes, width: int, polynomial: int, initial: int, final: int, reflected: bool) -> int:
-    """Bit by bit, straight from the definition (the Rocksoft model)."""
-
-    def reverse(value: int, bits: int) -> int:
-        return int(f"{value:0{bits}b}"[::-1], 2)
-
-    state = initial
-    for byte in data:
-        state ^= (reverse(byte, 8) if reflected else byte) << width - 8
-        for _ in range(8):
-            top = state >> width - 1
-            state = (state << 1) & (1 << width) - 1
-            state ^= polynomial if top else 0
-    return (reverse(state, width) if reflected else state) ^ final
 
 
 def test_own_crc_is_right() -> None:
@@ -35,10 +20,12 @@ def test_own_crc_is_right() -> None:
         == zlib.crc32(digits)
         == 0xCBF43926
     )
-    assert crc(digits, 16, 0x8005, 0, 0, True) == 0xBB3D  # CRC-16/ARC
+    assert crc16(digits) == 0xBB3D  # CRC-16/ARC
     assert crc(digits, 16, 0x1021, 0xFFFF, 0, False) == 0x29B1  # CRC-16/IBM-3740
     assert crc(digits, 8, 0x07, 0, 0, False) == 0xF4  # CRC-8/SMBUS
     assert crc(digits, 64, 0x42F0E1EBA9EA3693, 0, 0, False) == 0x6C40DF5F0B497347  # CRC-64/ECMA-182
+    assert crc(digits, 16, 0x1021, 0, 0, True) == 0x2189  # CRC-16/KERMIT
+    assert crc(digits, 32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, True) == 0xE3069283  # CRC-32/ISCSI
 
 
 HASHES = program(
@@ -89,12 +76,12 @@ def test_hashes(load) -> None:
     expected = (
         zlib.crc32(DATA).to_bytes(4, "big")
         + (zlib.crc32(DATA) & 0xFFFF).to_bytes(2, "big")
-        + crc(DATA, 16, 0x8005, 0, 0, True).to_bytes(2, "big")
+        + crc16(DATA).to_bytes(2, "big")
         + crc(DATA, 8, 0x07, 0, 0, False).to_bytes(1, "big")
         + crc(DATA, 64, 0x42F0E1EBA9EA3693, 0, 0, False).to_bytes(8, "big")
         + crc(DATA, 16, 0x1021, 0xFFFF, 0, False).to_bytes(2, "big")
         + DATA[6:8]  # the low 16 bits of b ++ c
-        + crc(pieces, 16, 0x8005, 0, 0, True).to_bytes(2, "big")
+        + crc16(pieces).to_bytes(2, "big")
         # 01^a2^b3^c4^d5^e6^f7^08^19^2a^3b^4c^5d^6e
         + bytes([0x6F])
         # 01 d5e6 f708 -> 0001 ^ d5e6 ^ f708; low 24 bits of d5e6 ^ f708192a ^ 3b4c5d6e
@@ -302,3 +289,58 @@ def test_packet_grows_and_shrinks_in_the_deparser(load) -> None:
         (5, b"\1" + bytes(13) + b"\0\1\0\2rest")
     ]
     assert load(source).send(1, bytes(14) + b"rest") == [(5, b"rest")]
+
+
+QUEUES = program(
+    "ig_tm_md.qid = hdr.data.a[4:0]; ig_tm_md.bypass_egress = 0;",
+    egress="""
+struct queue_headers_t { data_h data; }
+struct queue_metadata_t { bit<8> n; }
+parser QueueParser(packet_in pkt, out queue_headers_t hdr, out queue_metadata_t md,
+                   out egress_intrinsic_metadata_t eg_intr_md) {
+    state start { pkt.extract(eg_intr_md); pkt.extract(hdr.data); transition accept; }
+}
+control Queue(inout queue_headers_t hdr, inout queue_metadata_t md,
+              in egress_intrinsic_metadata_t eg_intr_md) {
+    apply { hdr.data.b = (bit<16>) eg_intr_md.egress_qid; }
+}
+control QueueDeparser(packet_out pkt, inout queue_headers_t hdr, in queue_metadata_t md) {
+    apply { pkt.emit(hdr); }
+}
+""",
+    blocks=(
+        "IngressParser", "Ingress", "IngressDeparser", "QueueParser", "Queue", "QueueDeparser",
+    ),
+)  # fmt: skip
+
+
+def test_queue_id_says_which_of_eight_queues(load_anywhere) -> None:
+    """Egress sees the queue that served the packet: of a qid's five bits, the lower three."""
+    switch = load_anywhere(QUEUES)
+    served = {}
+    for qid in (0, 3, 7, 8, 21, 31):
+        [(_, out)] = switch.send(1, bytes([0, qid]) + bytes(12))
+        served[qid] = int.from_bytes(out[2:4], "big")
+    assert served == {0: 0, 3: 3, 7: 7, 8: 0, 21: 5, 31: 7}
+
+
+POLYNOMIALS = program(
+    """
+        hdr.data.b = kermit.get({hdr.data.a, hdr.data.kind});
+        hdr.data.mac[31:0] = castagnoli.get({hdr.data.a, hdr.data.kind});
+    """,
+    local="""
+    CRCPolynomial<bit<16>>(16w0x1021, true, false, false, 16w0, 16w0) kermit_polynomial;
+    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, kermit_polynomial) kermit;
+    Hash<bit<32>>(HashAlgorithm_t.CUSTOM, CRCPolynomial<bit<32>>(
+        32w0x1EDC6F41, true, false, false, 32w0xFFFFFFFF, 32w0xFFFFFFFF)) castagnoli;
+""",
+)
+
+
+def test_custom_polynomials_with_reflection_initial_value_and_final_xor(load) -> None:
+    [(_, out)] = load(POLYNOMIALS).send(1, DATA)
+    fields = bytes([DATA[1], DATA[0]])
+    assert int.from_bytes(out[2:4], "big") == crc(fields, 16, 0x1021, 0, 0, True)
+    expected = crc(fields, 32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, True)
+    assert int.from_bytes(out[10:14], "big") == expected

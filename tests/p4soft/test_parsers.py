@@ -245,3 +245,119 @@ def test_metadata_begins_at_zero_for_every_packet(load) -> None:
     source = program("hdr.data.a = md.m8; md.m8 = 9;", metadata=METADATA)
     for _ in range(2):
         assert load(source).send(1, bytes([1, 7]) + bytes(12)) == [(5, bytes([1, 0]) + bytes(12))]
+
+
+STACK_OPERATIONS = program(
+    """
+        if (hdr.count.seen == 1) { hdr.s.push_front(1); }
+        if (hdr.count.seen == 2) { hdr.s.push_front(1); hdr.s[0] = {0xA, 0xB}; }
+        if (hdr.count.seen == 3) { hdr.s.pop_front(2); }
+        if (hdr.count.seen == 4) { hdr.s[1].setInvalid(); hdr.s[2].y = hdr.s[0].x; }
+        hdr.count.last = (bit<8>) md.last;
+    """,
+    preamble=PREAMBLE
+    + """
+header count_h { bit<8> seen; bit<8> last; }
+struct headers_t { count_h count; extra_h[3] s; }
+struct metadata_t { bit<32> last; }
+""",
+    metadata="",
+    parser=START
+    + """
+    state first { pkt.extract(hdr.count); transition element; }
+    state element {
+        pkt.extract(hdr.s.next);
+        md.last = hdr.s.lastIndex;
+        transition select(hdr.s.last.x) { 0: accept; default: element; }
+    }
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "last", "expected"),
+    [
+        (0, "00010002 00000003", 1, "00010002 00000003"),
+        (1, "00010002 00000003", 1, "00010002 00000003"),  # the new first element is invalid
+        (2, "00010002 00000003", 1, "000a000b 00010002 00000003"),
+        (2, "00010002 00030004 00000005", 2, "000a000b 00010002 00030004"),  # one falls out
+        (3, "00010002 00030004 00000005", 2, "00000005"),
+        (3, "00000005", 0, ""),
+        (4, "00010002 00030004 00000005", 2, "00010002 00000001"),
+    ],
+)
+def test_header_stack_operations(
+    load, operation: int, given: str, last: int, expected: str
+) -> None:
+    frame = bytes([operation, 0]) + bytes.fromhex(given) + b"rest"
+    out = bytes([operation, last]) + bytes.fromhex(expected) + b"rest"
+    assert load(STACK_OPERATIONS).send(1, frame) == [(5, out)]
+
+
+ADVANCE = program(
+    parser=START
+    + """
+    state first {
+        pkt.extract(hdr.data);
+        pkt.advance((bit<32>) hdr.data.a << 3);
+        pkt.extract(hdr.extra);
+        transition accept;
+    }
+"""
+)
+
+
+def test_advance_by_a_field(load) -> None:
+    data = bytes([0, 3]) + bytes(12)
+    switch = load(ADVANCE)
+    assert switch.send(1, data + b"abc" + b"wxyz" + b"!") == [(5, data + b"wxyz" + b"!")]
+    assert switch.send(1, data + b"abc" + b"wxy") == []  # ends inside the extract
+
+
+ENUMS = program(
+    """
+        color_t seen = (color_t) hdr.data.a;
+        if (hdr.painted.color == color_t.BLUE && md.where == place_t.INSIDE) {
+            hdr.data.b = (bit<16>) (bit<8>) hdr.painted.color;
+        }
+        switch (seen) {
+            color_t.RED: { hdr.painted.color = color_t.BLUE; }
+            color_t.BLUE: { hdr.painted.color = color_t.RED; }
+            default: { hdr.painted.color = seen; }
+        }
+    """,
+    preamble=PREAMBLE
+    + """
+enum bit<8> color_t { RED = 5, BLUE = 0xB0 }
+enum place_t { OUTSIDE, INSIDE }
+header painted_h { color_t color; }
+struct headers_t { painted_h painted; data_h data; }
+struct metadata_t { place_t where; }
+""",
+    metadata="",
+    parser=START
+    + """
+    state first {
+        pkt.extract(hdr.painted);
+        pkt.extract(hdr.data);
+        transition select(hdr.painted.color) {
+            color_t.RED: reject;
+            color_t.BLUE: inside;
+            default: accept;
+        }
+    }
+    state inside { md.where = place_t.INSIDE; transition accept; }
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("color", "a", "out_color", "b"),
+    [(5, 5, None, 0), (0xB0, 5, 0xB0, 0xB0), (0xB0, 0xB0, 5, 0xB0), (7, 9, 9, 0)],
+)
+def test_enums_on_the_wire_in_select_and_switch(
+    load, color: int, a: int, out_color: int | None, b: int
+) -> None:
+    frames = load(ENUMS).send(1, bytes([color, 0, a]) + bytes(12))
+    expected = [] if out_color is None else [bytes([out_color, 0, a, 0, b]) + bytes(10)]
+    assert [frame for _, frame in frames] == expected

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from packet.frames import Packet
 from packet.targets import MemoryTarget
+from reference_crc import crc16
 
 PROGRAMS = Path(__file__).parent / "programs"
 CLIENT, SERVICE = "10.0.0.1", "192.0.2.80"
@@ -25,16 +26,6 @@ def number(address: str) -> int:
 def write(target: MemoryTarget, table: str, action: str, key: dict[str, Any], **data: Any) -> None:
     update = {"op": "upsert", "table": table, "key": key, "action": action, "data": data}
     target.command("table_write", updates=[update])
-
-
-def crc16(data: bytes) -> int:
-    """CRC-16/ARC, bit by bit."""
-    state = 0
-    for byte in data:
-        state ^= byte
-        for _ in range(8):
-            state = state >> 1 ^ (0xA001 if state & 1 else 0)
-    return state
 
 
 # --- Load balancer --------------------------------------------------------------------------------

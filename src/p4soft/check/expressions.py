@@ -143,8 +143,12 @@ class ExpressionChecker(TypeResolver):
 
     def _index(self, index: syntax.Index) -> Type:
         base = self.check(index.base)
+        if isinstance(base, types.Tuple):
+            return self._element(index, base)
         if not isinstance(base, types.Stack):
-            raise P4Error(index.position, f"{base} cannot be indexed; expected a header stack")
+            raise P4Error(
+                index.position, f"{base} cannot be indexed; expected a header stack or a tuple"
+            )
         subscript = self.check(index.index)
         if subscript != INTEGER and not isinstance(types.underlying(subscript), (Bit, Int)):
             raise P4Error(index.index.position, f"the index is {subscript}, expected a number")
@@ -160,6 +164,15 @@ class ExpressionChecker(TypeResolver):
                 f"index {index.index.value} is outside the stack's {base.size} elements",
             )
         return base.element
+
+    def _element(self, index: syntax.Index, base: types.Tuple) -> Type:
+        number = self.constant_integer(index.index, "the index of a tuple")
+        if not 0 <= number < len(base.elements):
+            raise P4Error(
+                index.index.position,
+                f"index {number} is outside the tuple's {len(base.elements)} elements",
+            )
+        return base.elements[number]
 
     def _slice(self, part: syntax.Slice) -> Type:
         base = types.underlying(self.check(part.base))

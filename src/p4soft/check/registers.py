@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from p4soft.check import types
@@ -179,7 +180,8 @@ class Accesses:
         self._returned: list[list[State]] = []  # per body being followed
 
     def check(self, block: BlockInstance) -> None:
-        self._apply(block, {})
+        with suppress(_PathEndedError):  # every path exits
+            self._apply(block, {})
 
     def _apply(self, block: BlockInstance, state: State) -> State:
         assert isinstance(block.declaration, syntax.Control)

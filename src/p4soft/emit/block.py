@@ -142,7 +142,11 @@ class BlockEmitter(StatementEmitter):
 
     def extern_method(self, call: syntax.Call, target: Target) -> str:
         base = target.base
-        assert isinstance(base, syntax.Name) and isinstance(base.type, types.Generic)
+        if not isinstance(base, syntax.Name):
+            raise unsupported(
+                call.position, "an instance made inside an expression", "named instances"
+            )
+        assert isinstance(base.type, types.Generic)
         handler = handler_of(base.type.name, call.position)
         instance: Any = None
         if not isinstance(base.symbol, VariableSymbol) or base.symbol.role == "constructor":

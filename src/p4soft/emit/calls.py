@@ -39,7 +39,7 @@ class CallEmitter(ExpressionEmitter):
             return self._block_apply(call, target)
         if target.kind == "function":
             return self._function(call, target)
-        raise unsupported(call.position, "an instance made inside an expression", "named instances")
+        raise unsupported(call.position, "a new instance as a value", "named instances")
 
     def check_exit(self) -> None:
         """After anything that may have executed `exit`."""

@@ -81,7 +81,10 @@ class ExpressionEmitter(BlockState):
         return f"{base}.{identifier(member.name)}"
 
     def _index(self, index: syntax.Index) -> str:
-        return f"{self.value(index.base)}.items[{index.index.value}]"
+        base = self.value(index.base)
+        if isinstance(index.base.type, types.Tuple):
+            return f"std::get<{index.index.value}>({base})"
+        return f"{base}.items[{index.index.value}]"
 
     def _slice(self, part: syntax.Slice) -> str:
         return f"slice<{part.high.value}, {part.low.value}>({self.value(part.base)})"
@@ -234,6 +237,12 @@ class ExpressionEmitter(BlockState):
                 part
                 for i in range(type_.size)
                 for part in self.flatten_value(f"{text}.items[{i}]", type_.element, valid, at)
+            ]
+        if isinstance(type_, types.Tuple):
+            return [
+                part
+                for i, element in enumerate(type_.elements)
+                for part in self.flatten_value(f"std::get<{i}>({text})", element, valid, at)
             ]
         if types.width_of(type_) is None:
             raise unsupported(

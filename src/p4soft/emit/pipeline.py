@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from p4soft.check import types
 from p4soft.elaborate import BlockInstance
 from p4soft.emit.cpp_types import cpp_type
-from p4soft.emit.externs.deparsers import uses
+from p4soft.emit.externs.deparsers import selectors, uses
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
 from p4soft.errors import unsupported
@@ -80,7 +80,6 @@ _WITHOUT_EFFECT = {
     "egress_intrinsic_metadata_for_output_port_t": {
         "capture_tstamp_on_tx",
         "update_delay_on_tx",
-        "force_tx_error",
     },
 }
 
@@ -124,6 +123,7 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
         output.add(f"apply_{control.identifier}({_arguments(control, half)});")
         if emission.uses_exit:
             output.add("exited_ = false;")
+        output.add(*(f"{name}_ = for_deparser_.{name};" for name in selectors(deparser)))
         output.add(f"{deparser.identifier}_writer writer_;")
         output.add(f"apply_{deparser.identifier}({_arguments(deparser, half)});")
         output.add(*half.after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeGuard
 
 from p4soft.check import types
 from p4soft.check.symbols import Scope, Symbol, TypeSymbol
@@ -12,6 +12,7 @@ from p4soft.emit.bfrt import schema
 from p4soft.emit.block import BlockEmitter, name_instances
 from p4soft.emit.cpp_types import define
 from p4soft.emit.externs import handler_of
+from p4soft.emit.externs.deparsers import selectors
 from p4soft.emit.parsers import ParserEmitter
 from p4soft.emit.pipeline import EGRESS, INGRESS, emit_half
 from p4soft.emit.state import Emission
@@ -75,14 +76,17 @@ def _capacity(deparser: BlockInstance) -> int:
     bits = 0
     for block in deparser.with_descendants():
         for node in walk(block.declaration):
-            if (
-                isinstance(node, syntax.Call)
-                and node.target is not None
-                and node.target.name == "emit"
-            ):
-                data = node.target.arguments[-1]
-                bits += types.width_of(data.type) or 0
+            if _is_emit(node):
+                bits += types.width_of(node.target.arguments[0].type) or 0
     return bits // 8
+
+
+def _is_emit(node: syntax.Node) -> TypeGuard[syntax.Call]:
+    """Whether a node is `packet.emit(...)`; Mirror and Resubmit have an emit of their own."""
+    if not isinstance(node, syntax.Call) or node.target is None or node.target.name != "emit":
+        return False
+    type_ = node.target.base.type
+    return isinstance(type_, types.Generic) and type_.name == "packet_out"
 
 
 def _check_entries(table: syntax.Table) -> None:
@@ -128,6 +132,9 @@ def _file(
             "std::uint32_t packet_bytes_ = 0;  // of the packet being processed, for counters"
         )
         lines.add("Packet* packet_ = nullptr;  // being processed, for what deparsers ask for")
+        deparsers = (emission.pipeline.blocks[half.deparser] for half in (INGRESS, EGRESS))
+        chosen = {name for deparser in deparsers for name in selectors(deparser)}
+        lines.add(*(f"std::uint8_t {name}_ = 0;" for name in sorted(chosen)))
         if emission.uses_exit:
             lines.add("bool exited_ = false;")
     lines.add("", "}  // namespace", "")

@@ -6,7 +6,10 @@
 #include <core.p4>
 
 #define __TARGET_TOFINO__ 1
-#define PORT_METADATA_SIZE 64
+#define DEVPORT_PIPE_MASK 0x180
+#define DEVPORT_PIPE(port) (port)[8:7]
+#define DEVPORT_PORT_MASK 0x7f
+#define DEVPORT_PORT(port) (port)[6:0]
 
 // --- Types ----------------------------------------------------------------------------------------------------------
 
@@ -19,11 +22,19 @@ typedef bit<10> MirrorId_t;
 typedef bit<3> ResubmitType_t;
 typedef bit<3> DigestType_t;
 typedef bit<16> ReplicationId_t;
+typedef bit<16> L1ExclusionId_t;
+typedef bit<9> L2ExclusionId_t;
+typedef error ParserError_t;
+
+const bit<32> PORT_METADATA_SIZE = 32w64;
 
 error {
     CounterRange,
+    Timeout,
     PhvOwner,
-    MultiWrite
+    MultiWrite,
+    IbufOverflow,
+    IbufUnderflow
 }
 
 match_kind {
@@ -32,19 +43,18 @@ match_kind {
     atcam_partition_index
 }
 
-typedef bit<16> ParserError_t;
-const ParserError_t PARSER_ERROR_OK = 16w0x0000;
-const ParserError_t PARSER_ERROR_NO_TCAM = 16w0x0001;
-const ParserError_t PARSER_ERROR_PARTIAL_HDR = 16w0x0002;
-const ParserError_t PARSER_ERROR_CTR_RANGE = 16w0x0004;
-const ParserError_t PARSER_ERROR_TIMEOUT_USER = 16w0x0008;
-const ParserError_t PARSER_ERROR_TIMEOUT_HW = 16w0x0010;
-const ParserError_t PARSER_ERROR_SRC_EXT = 16w0x0020;
-const ParserError_t PARSER_ERROR_PHV_OWNER = 16w0x0080;
-const ParserError_t PARSER_ERROR_MULTIWRITE = 16w0x0100;
-const ParserError_t PARSER_ERROR_ARAM_MBE = 16w0x0400;
-const ParserError_t PARSER_ERROR_FCS = 16w0x0800;
-const ParserError_t PARSER_ERROR_CSUM_MBE = 16w0x1000;
+const bit<16> PARSER_ERROR_OK = 16w0x0000;
+const bit<16> PARSER_ERROR_NO_MATCH = 16w0x0001;
+const bit<16> PARSER_ERROR_PARTIAL_HDR = 16w0x0002;
+const bit<16> PARSER_ERROR_CTR_RANGE = 16w0x0004;
+const bit<16> PARSER_ERROR_TIMEOUT_USER = 16w0x0008;
+const bit<16> PARSER_ERROR_TIMEOUT_HW = 16w0x0010;
+const bit<16> PARSER_ERROR_SRC_EXT = 16w0x0020;
+const bit<16> PARSER_ERROR_DST_CONT = 16w0x0040;
+const bit<16> PARSER_ERROR_PHV_OWNER = 16w0x0080;
+const bit<16> PARSER_ERROR_MULTIWRITE = 16w0x0100;
+const bit<16> PARSER_ERROR_ARAM_MBE = 16w0x0400;
+const bit<16> PARSER_ERROR_FCS = 16w0x0800;
 
 enum MeterType_t { PACKETS, BYTES }
 enum bit<8> MeterColor_t { GREEN = 8w0, YELLOW = 8w1, RED = 8w3 }
@@ -92,8 +102,8 @@ struct ingress_intrinsic_metadata_for_tm_t {
     MulticastGroupId_t mcast_grp_b;
     bit<13> level1_mcast_hash;
     bit<13> level2_mcast_hash;
-    bit<16> level1_exclusion_id;
-    bit<9> level2_exclusion_id;
+    L1ExclusionId_t level1_exclusion_id;
+    L2ExclusionId_t level2_exclusion_id;
     bit<16> rid;
 }
 
@@ -142,7 +152,12 @@ struct egress_intrinsic_metadata_for_deparser_t {
 struct egress_intrinsic_metadata_for_output_port_t {
     bit<1> capture_tstamp_on_tx;
     bit<1> update_delay_on_tx;
-    bit<1> force_tx_error;
+}
+
+header ptp_metadata_t {
+    bit<8> udp_cksum_byte_offset;
+    bit<8> cf_byte_offset;
+    bit<48> updated_cf;
 }
 
 // --- Externs ----------------------------------------------------------------------------------------------------------
@@ -153,14 +168,14 @@ extern Checksum {
     void subtract<T>(in T data);
     bool verify();
     bit<16> get();
-    void subtract_all_and_deposit<T>(in T residual);
+    void subtract_all_and_deposit<T>(out T residual);
     bit<16> update<T>(in T data, @optional in bool zeros_as_ones);
 }
 
 extern ParserCounter {
     ParserCounter();
     void set<T>(in T value);
-    void set<T>(in T field, in bit<8> max, in bit<8> rotate, in bit<8> mask, in bit<8> add);
+    void set<T>(in T field, in bit<8> max, in bit<8> rotate, in bit<3> mask, in bit<8> add);
     bool is_zero();
     bool is_negative();
     void increment(in bit<8> value);
@@ -199,12 +214,14 @@ extern DirectCounter<W> {
 
 extern Meter<I> {
     Meter(bit<32> size, MeterType_t type);
+    Meter(bit<32> size, MeterType_t type, bit<8> red, bit<8> yellow, bit<8> green);
     bit<8> execute(in I index, in MeterColor_t color, @optional in bit<32> adjust_byte_count);
     bit<8> execute(in I index, @optional in bit<32> adjust_byte_count);
 }
 
 extern DirectMeter {
     DirectMeter(MeterType_t type);
+    DirectMeter(MeterType_t type, bit<8> red, bit<8> yellow, bit<8> green);
     bit<8> execute(in MeterColor_t color, @optional in bit<32> adjust_byte_count);
     bit<8> execute(@optional in bit<32> adjust_byte_count);
 }
@@ -212,6 +229,16 @@ extern DirectMeter {
 extern Lpf<T, I> {
     Lpf(bit<32> size);
     T execute(in T val, in I index);
+}
+
+extern DirectLpf<T> {
+    DirectLpf();
+    T execute(in T val);
+}
+
+extern DirectWred<T> {
+    DirectWred(bit<8> drop_value, bit<8> no_drop_value);
+    bit<8> execute(in T val);
 }
 
 extern Wred<T, I> {
@@ -250,6 +277,8 @@ extern RegisterAction<T, I, U> {
     RegisterAction(Register<T, I> reg);
     abstract void apply(inout T value, @optional out U rv);
     U execute(in I index);
+    U execute_log();
+    U predicate(@optional in bool cmplo, @optional in bool cmphi);
 }
 
 extern DirectRegisterAction<T, U> {
@@ -267,26 +296,47 @@ extern ActionSelector {
                    bit<32> num_groups);
 }
 
+extern SelectorAction {
+    SelectorAction(ActionSelector sel);
+    bit<1> execute(@optional in bit<32> index);
+    abstract void apply(inout bit<1> value, @optional out bit<1> rv);
+}
+
+extern Atcam {
+    Atcam(@optional bit<32> number_partitions);
+}
+
+extern Alpm {
+    Alpm(@optional bit<32> number_partitions, @optional bit<32> subtrees_per_partition,
+         @optional bit<32> atcam_subset_width, @optional bit<32> shift_granularity);
+}
+
+// With a type, a copy is made only if the intrinsic metadata's field of that name has its value.
 extern Mirror {
     Mirror();
+    Mirror(MirrorType_t mirror_type);
     void emit(in MirrorId_t session_id);
     void emit<T>(in MirrorId_t session_id, in T hdr);
 }
 
 extern Resubmit {
     Resubmit();
+    Resubmit(ResubmitType_t resubmit_type);
     void emit();
     void emit<T>(in T hdr);
 }
 
 extern Digest<T> {
     Digest();
+    Digest(DigestType_t digest_type);
     void pack(in T data);
 }
 
 extern T min<T>(in T a, in T b);
 extern T max<T>(in T a, in T b);
 extern void invalidate<T>(in T field);
+extern void funnel_shift_right<T>(inout T dst, in T src1, in T src2, int shift_amount);
+extern bool is_validated<T>(in T field);
 extern T port_metadata_unpack<T>(packet_in pkt);
 extern bit<32> sizeInBits<H>(in H h);
 extern bit<32> sizeInBytes<H>(in H h);
@@ -300,7 +350,8 @@ parser IngressParserT<H, M>(
 
 parser EgressParserT<H, M>(
     packet_in pkt, out H hdr, out M eg_md, @optional out egress_intrinsic_metadata_t eg_intr_md,
-    @optional out egress_intrinsic_metadata_from_parser_t eg_intr_md_from_prsr);
+    @optional out egress_intrinsic_metadata_from_parser_t eg_intr_md_from_prsr,
+    @optional out egress_intrinsic_metadata_for_deparser_t eg_intr_md_for_dprsr);
 
 control IngressT<H, M>(
     inout H hdr, inout M ig_md, @optional in ingress_intrinsic_metadata_t ig_intr_md,
@@ -333,5 +384,13 @@ package Pipeline<IH, IM, EH, EM>(
 package Switch<IH0, IM0, EH0, EM0, IH1, IM1, EH1, EM1, IH2, IM2, EH2, EM2, IH3, IM3, EH3, EM3>(
     Pipeline<IH0, IM0, EH0, EM0> pipe0, @optional Pipeline<IH1, IM1, EH1, EM1> pipe1,
     @optional Pipeline<IH2, IM2, EH2, EM2> pipe2, @optional Pipeline<IH3, IM3, EH3, EM3> pipe3);
+
+// A parser per port; p4soft refuses `MultiParserSwitch(...) main`.
+package IngressParsers<H, M>(IngressParserT<H, M> prsr0, @optional IngressParserT<H, M> prsr1);
+package EgressParsers<H, M>(EgressParserT<H, M> prsr0, @optional EgressParserT<H, M> prsr1);
+package MultiParserPipeline<IH, IM, EH, EM>(
+    IngressParsers<IH, IM> ig_prsr, IngressT<IH, IM> ingress, IngressDeparserT<IH, IM> ingress_deparser,
+    EgressParsers<EH, EM> eg_prsr, EgressT<EH, EM> egress, EgressDeparserT<EH, EM> egress_deparser);
+package MultiParserSwitch<IH0, IM0, EH0, EM0>(MultiParserPipeline<IH0, IM0, EH0, EM0> pipe0);
 
 #endif

@@ -10,7 +10,7 @@ from p4soft.elaborate import ExternInstance
 from p4soft.emit.cpp_types import to_raw
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
-from p4soft.errors import P4Error, unsupported
+from p4soft.errors import P4Error
 from p4soft.frontend import syntax
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ class Extern:
         """Adds member functions that need the frame of the instance's block."""
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        raise unsupported(
-            call.position, f"method '{target.name}' of {target.base.type}", "its other methods"
-        )
+        """C++ text of a method's result; what must happen before goes to `emitter.lines`."""
+        raise NotImplementedError
 
 
 def field_list(

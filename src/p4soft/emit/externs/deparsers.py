@@ -16,6 +16,8 @@ from p4soft.frontend import syntax
 if TYPE_CHECKING:
     from p4soft.emit.block import BlockEmitter
 
+# The intrinsic metadata that chooses among a deparser's Mirrors, Resubmits and Digests.
+_SELECTORS = {"Mirror": "mirror_type", "Resubmit": "resubmit_type", "Digest": "digest_type"}
 MAX_MIRROR_BYTES = 32
 RESUBMIT_BYTES = 8
 MAX_DIGEST_BYTES = 48
@@ -34,6 +36,18 @@ def uses(deparser: BlockInstance, *names: str) -> bool:
     return any(e.type.name in names for b in deparser.with_descendants() for e in b.externs)
 
 
+def selectors(deparser: BlockInstance) -> list[str]:
+    """The fields that choose among the deparser's instances made with a type."""
+    return sorted(
+        {
+            _SELECTORS[extern.type.name]
+            for block in deparser.with_descendants()
+            for extern in block.externs
+            if extern.type.name in _SELECTORS and extern.arguments
+        }
+    )
+
+
 class DeparserExtern(Extern):
     places: tuple[str, ...] = ("ingress_deparser", "egress_deparser")
 
@@ -44,6 +58,17 @@ class DeparserExtern(Extern):
                 instance.position,
                 f"a {instance.type.name} belongs in the {allowed} of the pipeline",
             )
+
+    def request(self, emitter: BlockEmitter, instance: ExternInstance, text: str) -> None:
+        """Adds the C++ statement that asks the switch.
+
+        An instance made with a type, Mirror(2), asks only if the intrinsic metadata names that
+        type, whatever `if` stands around the call.
+        """
+        if instance.arguments:
+            chosen = f"{_SELECTORS[instance.type.name]}_ == {instance.arguments[0]}"
+            text = f"if ({chosen}) {text}"
+        emitter.lines.add(text)
 
     def data(self, emitter: BlockEmitter, data: syntax.Expression, limit: int, what: str) -> str:
         """C++ text of the bytes of a header or list."""
@@ -64,7 +89,7 @@ class Mirror(DeparserExtern):
         header = "{}"
         if data and data[0] is not None:
             header = self.data(emitter, data[0], MAX_MIRROR_BYTES, "this mirror header")
-        emitter.lines.add(f"request_mirror({emitter.value(session)}, {header});")
+        self.request(emitter, instance, f"request_mirror({emitter.value(session)}, {header});")
         return ""
 
 
@@ -75,7 +100,7 @@ class Resubmit(DeparserExtern):
         data = "{}"
         if target.arguments and target.arguments[0] is not None:
             data = self.data(emitter, target.arguments[0], RESUBMIT_BYTES, "this resubmit data")
-        emitter.lines.add(f"request_resubmit(*packet_, {data});")
+        self.request(emitter, instance, f"request_resubmit(*packet_, {data});")
         return ""
 
 
@@ -102,7 +127,7 @@ class Digest(DeparserExtern):
             offset += 8 * whole_bytes(width)
             emitter.lines.add(f"{fields}.put<{offset - width}, {width}>({to_raw(text, type_)});")
         number = emitter.emission.pipeline.digests().index(instance)
-        emitter.lines.add(f"digests_.push({number}, {fields}.bytes());")
+        self.request(emitter, instance, f"digests_.push({number}, {fields}.bytes());")
         return ""
 
 

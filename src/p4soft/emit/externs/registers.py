@@ -17,7 +17,7 @@ from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.naming import identifier
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
-from p4soft.errors import P4Error
+from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class RegisterAction(Extern):
         output.append(emitter.lines)
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        if target.name != "execute":
+            raise unsupported(call.position, f"RegisterAction.{target.name}", "execute")
         index = target.arguments[0]
         assert index is not None
         if instance.owner is not emitter.block:
