@@ -6,10 +6,11 @@ node_phase:
   deadline: prepare                  # one of the experiment's deadlines, or `measure`
   save_to: DIR                       # optional: a file per host with its nodes' answers,
                                      # HOST.json of the verb collect, HOST.VERB.json of others
+  attempt: 1                         # its number, for the verb begin
   at: {run: DIR, cell: ID, round: 0, iteration: 3}
 
-The verb `begin` needs the common start instant: it is `start_lead_ms` from now, and is returned as
-start_at_ns.
+The verb `begin` needs the common start instant: it is `start_lead_ms` from now, more for a later
+`attempt`, and is returned as start_at_ns.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from turntable_core import components, files
-from turntable_core.components import Context
+from turntable_core.components import Context, kvclient
 from turntable_core.node_calls import Answers
 from turntable_core.requests import Batches
 from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
@@ -33,6 +34,7 @@ class ActionModule(RunAction):
         "components": {"type": "list", "elements": "str", "required": True},
         "verb": {"type": "str", "required": True},
         "deadline": {"type": "str", "default": "command"},
+        "attempt": {"type": "int", "default": 1},
         "save_to": {"type": "path"},
     }
 
@@ -40,8 +42,8 @@ class ActionModule(RunAction):
         context = read_context(arguments["at"])
         result: dict[str, Any] = {"changed": arguments["verb"] != "collect"}
         if arguments["verb"] == "begin":
-            lead_ns = context.parameters["start_lead_ms"] * 1_000_000
-            context = replace(context, start_at_ns=time.time_ns() + lead_ns)
+            lead_ms = kvclient.start_lead_ms(context.parameters, arguments["attempt"])
+            context = replace(context, start_at_ns=time.time_ns() + lead_ms * 1_000_000)
             result["start_at_ns"] = context.start_at_ns
         batches = components.batches(arguments["components"], arguments["verb"], context)
         deadline_s = _deadline_s(arguments["deadline"], context)

@@ -40,6 +40,21 @@ TESTBED = {
 
 A_LINE_PER_ITERATION = {"ANSIBLE_VERBOSITY": "1"}
 
+# Reasons of a verdict (analysis/turntable/rules.py) that say that the machine was too slow or too
+# busy to measure, and what may come of that.
+SLOW_MACHINE = (
+    "servers waited for a processor or their store",
+    "clients started late",
+    "clients closed the window late",
+    "processors of a host were stolen",
+    "stalled for longer than the queues last",
+    "waited for a processor",
+)
+CONSEQUENCES = ("the servers were not the bottleneck", "clients and servers disagree on the rate")
+# Of failed attempts: a command that came after the instant it was about, or after the lease.
+TOO_LATE = ("expected a CLOCK_REALTIME instant", "an instant to come", "command renew")
+TRIES = 3
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -56,6 +71,13 @@ class Finished:
     def journal(self) -> list[dict]:
         lines = (self.directory / "journal.ndjson").read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
+
+    @property
+    def was_disturbed(self) -> bool:
+        """The machine may have been too slow to measure."""
+        return any(may_be_the_machine(row["verdict"]) for row in self.rows()) or any(
+            came_too_late(attempt) for attempt in self.journal()
+        )
 
 
 class Running:
@@ -141,6 +163,43 @@ def playbook(
     **extra_vars: object,
 ) -> Finished:
     return Running(name, results, extra_vars, inventory, check).finished()
+
+
+def came_too_late(attempt: dict) -> bool:
+    """It failed, and only because the machine was busy."""
+    return attempt["status"] == "failed" and _is_among(TOO_LATE, attempt["message"])
+
+
+def may_be_the_machine(verdict: str) -> bool:
+    """Every reason of the verdict is one that a slow machine may give."""
+    return all(_is_among(SLOW_MACHINE + CONSEQUENCES, reason) for reason in _reasons(verdict))
+
+
+def blames_the_machine(verdict: str) -> bool:
+    """... and one of them says that it was slow: the result cannot be had here and now."""
+    slow = [_is_among(SLOW_MACHINE, reason) for reason in _reasons(verdict)]
+    return may_be_the_machine(verdict) and any(slow)
+
+
+def _reasons(verdict: str) -> list[str]:
+    return verdict.removeprefix("invalid: ").split("; ")
+
+
+def _is_among(known: tuple[str, ...], reason: str) -> bool:
+    return any(text in reason for text in known)
+
+
+def measured(
+    name: str, results: Path, inventory: str = "embedded", **extra_vars: object
+) -> Finished:
+    """A run that the machine did not disturb, or the last of TRIES; of an error or another reason
+    there is no second try.
+    """
+    for _ in range(TRIES):
+        finished = playbook(name, results, inventory, fail_on_invalid=False, **extra_vars)
+        if finished.status != 0 or not finished.was_disturbed:
+            break
+    return finished
 
 
 def pid_of_node(host: str, node: str) -> int:

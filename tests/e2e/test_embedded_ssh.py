@@ -13,7 +13,14 @@ import pytest
 
 from turntable_testbed import fingerprint
 
-from .conftest import Finished, playbook, require_root_and_programs, started
+from .conftest import (
+    Finished,
+    blames_the_machine,
+    measured,
+    playbook,
+    require_root_and_programs,
+    started,
+)
 
 pytestmark = pytest.mark.e2e
 
@@ -62,9 +69,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_summary_has_the_structure_of_the_other_transports(results: Path, testbed: Path) -> None:
-    far = over_ssh(EXPERIMENT, results, **BOUNDED)
+    far = measured(EXPERIMENT, results, **SSH, **BOUNDED)
     assert far.status == 0, far.output
-    near = playbook(EXPERIMENT, testbed, **BOUNDED)
+    near = measured(EXPERIMENT, testbed, **BOUNDED)
     assert near.status == 0, near.output
     assert [list(row) for row in far.rows()] == [list(row) for row in near.rows()]
     factors = ("experiment", "method", "workload", "servers", "round", "predicted_normalized")
@@ -74,7 +81,8 @@ def test_summary_has_the_structure_of_the_other_transports(results: Path, testbe
     assert [attempt["cell"] for attempt in far.journal()] == [
         attempt["cell"] for attempt in near.journal()
     ]
-    assert {row["verdict"] for row in far.rows()} == {"valid"}
+    (row,) = far.rows()
+    assert row["verdict"] == "valid" or blames_the_machine(row["verdict"])
 
 
 def test_only_programs_that_differ_are_copied(results: Path) -> None:

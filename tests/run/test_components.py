@@ -6,7 +6,7 @@ import pytest
 
 from turntable_core import components, switch_tables
 from turntable_core import testbed as inventory
-from turntable_core.components import Context, supervisor
+from turntable_core.components import Context, kvclient, supervisor
 from turntable_core.errors import InputError, TurntableError
 from turntable_core.owner import Owner
 from turntable_core.placement import place_of, slots_of
@@ -123,6 +123,12 @@ def test_hosts_are_looked_at_before_and_after_a_measurement(context: Context) ->
         # Last: the clients' start must not wait for it.
         assert [batches[host][-1].command for host in hosts] == ["host_stats"] * 5
         assert batches["switch0"][-2].command == of_switch
+
+
+def test_attempt_after_the_first_has_more_time_until_its_start() -> None:
+    leads = [kvclient.start_lead_ms({"start_lead_ms": 120}, attempt) for attempt in (1, 2, 3)]
+    assert leads == [120, 1000, 1000]
+    assert kvclient.start_lead_ms({"start_lead_ms": 3000}, 2) == 3000
 
 
 def test_window_begins_after_the_warm_up(context: Context) -> None:

@@ -5,12 +5,16 @@ all of them begin at one instant (docs/architecture.md §5).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from turntable_core.components import Context, seconds_to_ns
 from turntable_core.components.supervisor import spawn
 from turntable_core.placement import FIRST_PORT
 from turntable_core.requests import Batches, Request
 
 NODE = "kvclient"
+_LATER_LEAD_MS = 1000
 
 
 def start(context: Context) -> Batches:
@@ -58,6 +62,12 @@ def prepare(context: Context) -> Batches:
         ]
         for index, host in enumerate(hosts)
     }
+
+
+def start_lead_ms(parameters: Mapping[str, Any], attempt: int) -> int:
+    """Until the common start instant: what was too short for a busy machine once is not again."""
+    lead_ms = parameters["start_lead_ms"]
+    return lead_ms if attempt == 1 else max(lead_ms, _LATER_LEAD_MS)
 
 
 def begin(context: Context) -> Batches:
