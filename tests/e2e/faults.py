@@ -36,7 +36,7 @@ DEADLINES = {
     "start_nodes": 60,
     "configure": 60,
     "load": 120,
-    "prepare": 60,
+    "prepare": 20,  # so long the run waits for the node that hangs
     "command": COMMAND_S,
     "stop": 60,
 }
