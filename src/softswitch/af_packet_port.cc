@@ -3,14 +3,11 @@
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 
 #include "common/errno_error.h"
 
@@ -28,12 +25,20 @@ constexpr int kSendBufferBytes = 4 << 20;
 constexpr std::uint32_t kVlanTagBytes = 4;
 constexpr std::uint32_t kMacAddressesBytes = 12;
 
+const tpacket_auxdata* find_auxdata(msghdr& header) {
+  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
+    if (item->cmsg_level == SOL_PACKET && item->cmsg_type == PACKET_AUXDATA)
+      return reinterpret_cast<const tpacket_auxdata*>(CMSG_DATA(item));
+  }
+  return nullptr;
+}
+
 // The kernel keeps the outermost tag beside the frame; on the wire it stands after the addresses.
-void restore_vlan_tag(dataplane::Packet& packet, const tpacket2_hdr& arrived) {
-  if ((arrived.tp_status & TP_STATUS_VLAN_VALID) == 0 || packet.length < kMacAddressesBytes) return;
-  const bool has_tpid = (arrived.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
-  const std::array<std::uint16_t, 2> tag = {htons(has_tpid ? arrived.tp_vlan_tpid : ETHERTYPE_VLAN),
-                                            htons(arrived.tp_vlan_tci)};
+void restore_vlan_tag(dataplane::Packet& packet, const tpacket_auxdata& auxdata) {
+  if ((auxdata.tp_status & TP_STATUS_VLAN_VALID) == 0 || packet.length < kMacAddressesBytes) return;
+  const bool has_tpid = (auxdata.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
+  const std::array<std::uint16_t, 2> tag = {htons(has_tpid ? auxdata.tp_vlan_tpid : ETHERTYPE_VLAN),
+                                            htons(auxdata.tp_vlan_tci)};
   packet.data -= kVlanTagBytes;
   packet.headroom -= kVlanTagBytes;
   packet.length += kVlanTagBytes;
@@ -52,22 +57,15 @@ DropReason reason_of(int error) {
   return DropReason::kTxFailed;
 }
 
-int index_of(std::uint16_t number, const std::string& interface) {
-  const unsigned index = ::if_nametoindex(interface.c_str());
-  if (index != 0) return static_cast<int>(index);
-  throw std::runtime_error("port " + std::to_string(number) + ": there is no interface \"" +
-                           interface + "\" in this network namespace; `ip link` shows them");
-}
-
 }  // namespace
 
 AfPacketPort::AfPacketPort(std::uint16_t number, const std::string& interface, bool is_cpu,
                            int receive_buffer_bytes)
     : Port(number, interface, is_cpu),
-      interface_index_(index_of(number, interface)),
+      link_(number, interface),
       send_socket_(open_socket()),
-      receive_socket_(open_socket()),
-      ring_(receive_socket_.get(), static_cast<std::size_t>(receive_buffer_bytes), interface) {
+      receive_socket_(open_socket()) {
+  set_option(receive_socket_, SOL_PACKET, PACKET_AUXDATA, 1, "PACKET_AUXDATA");
   set_option(receive_socket_, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
   set_option(receive_socket_, SOL_SOCKET, SO_RCVBUFFORCE, receive_buffer_bytes, "SO_RCVBUFFORCE");
   set_option(send_socket_, SOL_PACKET, PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS");
@@ -76,8 +74,12 @@ AfPacketPort::AfPacketPort(std::uint16_t number, const std::string& interface, b
   bind(send_socket_, kNoProtocol);
   bind(receive_socket_, ETH_P_ALL);
   for (std::size_t i = 0; i < kBatch; ++i) {
-    messages_[i].msg_hdr.msg_iov = &vectors_[i];
-    messages_[i].msg_hdr.msg_iovlen = 1;
+    rx_vectors_[i].iov_len = dataplane::kMaxFrame;
+    rx_messages_[i].msg_hdr.msg_iov = &rx_vectors_[i];
+    rx_messages_[i].msg_hdr.msg_iovlen = 1;
+    rx_messages_[i].msg_hdr.msg_control = rx_control_[i].data();
+    tx_messages_[i].msg_hdr.msg_iov = &tx_vectors_[i];
+    tx_messages_[i].msg_hdr.msg_iovlen = 1;
   }
 }
 
@@ -98,14 +100,14 @@ void AfPacketPort::bind(const UniqueFd& socket, std::uint16_t protocol) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(protocol);
-  address.sll_ifindex = interface_index_;
+  address.sll_ifindex = link_.index();
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     throw errno_error("cannot bind a packet socket to interface " + interface());
 }
 
 void AfPacketPort::receive_all_addresses() {
   packet_mreq membership{};
-  membership.mr_ifindex = interface_index_;
+  membership.mr_ifindex = link_.index();
   membership.mr_type = PACKET_MR_PROMISC;
   if (::setsockopt(receive_socket_.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &membership,
                    sizeof(membership)) != 0)
@@ -113,49 +115,35 @@ void AfPacketPort::receive_all_addresses() {
 }
 
 std::size_t AfPacketPort::receive(std::span<Frame*> frames) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    rx_vectors_[i].iov_base = frames[i]->buffer + dataplane::kHeadroom;
+    rx_messages_[i].msg_hdr.msg_controllen = sizeof(ControlBuffer);
+  }
+  const int received = ::recvmmsg(receive_socket_.get(), rx_messages_.data(),
+                                  static_cast<unsigned>(frames.size()), MSG_DONTWAIT, nullptr);
+  if (received <= 0) {
+    clear_errors();
+    return 0;
+  }
   std::size_t kept = 0;
-  for (std::size_t taken = 0; taken < frames.size(); ++taken) {
-    const tpacket2_hdr* const arrived = ring_.front();
-    if (arrived == nullptr) {
-      if (taken == 0) clear_errors();
-      break;
-    }
-    if (accept(*arrived, *frames[kept])) ++kept;
-    ring_.pop();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(received); ++i) {
+    if (accept(*frames[i], rx_messages_[i])) std::swap(frames[kept++], frames[i]);
   }
   return kept;
 }
 
-bool AfPacketPort::accept(const tpacket2_hdr& arrived, Frame& frame) {
-  if ((arrived.tp_status & TP_STATUS_COPY) != 0) {
-    if (!copy_whole_frame(frame)) return false;
-  } else if (arrived.tp_snaplen < arrived.tp_len) {
-    counters().drop(DropReason::kRxQueueFull);  // the queue of long frames
+bool AfPacketPort::accept(Frame& frame, mmsghdr& message) {
+  if ((message.msg_hdr.msg_flags & MSG_TRUNC) != 0) {
+    counters().drop(DropReason::kRxOversize);
     return false;
-  } else {
-    frame.reset(arrived.tp_len);
-    std::memcpy(frame.packet.data, PacketRing::bytes(arrived), arrived.tp_len);
   }
-  if ((arrived.tp_status & TP_STATUS_CSUMNOTREADY) != 0) ++counters().checksum_not_ready;
-  restore_vlan_tag(frame.packet, arrived);
+  frame.reset(message.msg_len);
+  if (const tpacket_auxdata* auxdata = find_auxdata(message.msg_hdr); auxdata != nullptr) {
+    if ((auxdata->tp_status & TP_STATUS_CSUMNOTREADY) != 0) ++counters().checksum_not_ready;
+    restore_vlan_tag(frame.packet, *auxdata);
+  }
   ++counters().rx_packets;
   counters().rx_bytes += frame.packet.length;
-  return true;
-}
-
-// A frame that is too long for a slot waits in the socket's queue.
-bool AfPacketPort::copy_whole_frame(Frame& frame) {
-  const auto receive_one = [&] {
-    return ::recv(receive_socket_.get(), frame.buffer + dataplane::kHeadroom, dataplane::kMaxFrame,
-                  MSG_DONTWAIT | MSG_TRUNC);
-  };
-  ssize_t length = receive_one();
-  if (length < 0) length = receive_one();  // the first told an error of the link
-  if (length < 0 || length > static_cast<ssize_t>(dataplane::kMaxFrame)) {
-    counters().drop(length < 0 ? DropReason::kRxQueueFull : DropReason::kRxOversize);
-    return false;
-  }
-  frame.reset(static_cast<std::uint32_t>(length));
   return true;
 }
 
@@ -171,10 +159,10 @@ void AfPacketPort::clear_errors() {
 
 void AfPacketPort::send(std::span<Frame* const> frames) {
   for (std::size_t i = 0; i < frames.size(); ++i)
-    vectors_[i] = {frames[i]->packet.data, frames[i]->packet.length};
+    tx_vectors_[i] = {frames[i]->packet.data, frames[i]->packet.length};
   int retries = 0;
   for (std::size_t next = 0; next < frames.size();) {
-    const int sent = ::sendmmsg(send_socket_.get(), &messages_[next],
+    const int sent = ::sendmmsg(send_socket_.get(), &tx_messages_[next],
                                 static_cast<unsigned>(frames.size() - next), MSG_DONTWAIT);
     if (sent > 0) {
       counters().tx_packets += static_cast<std::uint64_t>(sent);
@@ -200,14 +188,6 @@ void AfPacketPort::wait_for_room(int error) const {
   } else {
     ::sched_yield();
   }
-}
-
-std::string AfPacketPort::link_state() {
-  if (static_cast<int>(::if_nametoindex(interface().c_str())) != interface_index_) return "removed";
-  ifreq request{};
-  interface().copy(request.ifr_name, IFNAMSIZ - 1);
-  if (::ioctl(send_socket_.get(), SIOCGIFFLAGS, &request) != 0) return "removed";
-  return (request.ifr_flags & IFF_RUNNING) != 0 ? "up" : "down";
 }
 
 void AfPacketPort::collect_kernel_counters() {

@@ -14,13 +14,14 @@
 #include <array>
 
 #include "common/unique_fd.h"
-#include "softswitch/packet_ring.h"
+#include "softswitch/network_interface.h"
 #include "softswitch/port.h"
 
 namespace turntable::softswitch {
 
-// Of the ring of a port, which takes 2 KB per frame.
-inline constexpr int kDefaultReceiveBufferBytes = 8 << 20;
+// Bytes of received frames that the kernel holds for a port, with its overhead (about 0.8 to 2.3 KB
+// per small frame).
+inline constexpr int kDefaultReceiveBufferBytes = 16 << 20;
 
 class AfPacketPort : public Port {
  public:
@@ -32,25 +33,29 @@ class AfPacketPort : public Port {
   int fd() const override { return receive_socket_.get(); }
   std::size_t receive(std::span<Frame*> frames) override;
   void send(std::span<Frame* const> frames) override;
-  std::string link_state() override;
+  std::string link_state() override { return link_.state(); }
   void collect_kernel_counters() override;
 
  private:
+  // Room for one PACKET_AUXDATA message.
+  using ControlBuffer = std::array<std::uint64_t, 8>;
+
   static UniqueFd open_socket();
   void set_option(const UniqueFd& socket, int level, int option, int value, const char* name);
   void bind(const UniqueFd& socket, std::uint16_t protocol);
   void receive_all_addresses();
-  bool accept(const tpacket2_hdr& arrived, Frame& frame);
-  bool copy_whole_frame(Frame& frame);
+  bool accept(Frame& frame, mmsghdr& message);
   void clear_errors();
   void wait_for_room(int error) const;
 
-  int interface_index_ = 0;
+  NetworkInterface link_;
   UniqueFd send_socket_;  // opened first: of two sockets the kernel tells it first of a link's end
   UniqueFd receive_socket_;
-  PacketRing ring_;
-  std::array<iovec, kBatch> vectors_{};
-  std::array<mmsghdr, kBatch> messages_{};  // to send
+  std::array<iovec, kBatch> rx_vectors_{};
+  std::array<ControlBuffer, kBatch> rx_control_{};
+  std::array<mmsghdr, kBatch> rx_messages_{};
+  std::array<iovec, kBatch> tx_vectors_{};
+  std::array<mmsghdr, kBatch> tx_messages_{};
 };
 
 }  // namespace turntable::softswitch

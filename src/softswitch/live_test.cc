@@ -18,6 +18,7 @@
 #include "node/control_client.h"
 #include "node/testing.h"
 #include "softswitch/af_packet_port.h"
+#include "softswitch/af_xdp_port.h"
 
 namespace turntable::softswitch {
 namespace {
@@ -32,7 +33,7 @@ void shell(const std::string& command) {
 }
 
 // host_a -- port_a [switch] port_b -- host_b
-class LiveTest : public ::testing::Test {
+class LiveTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root: it makes a network namespace";
@@ -85,6 +86,9 @@ class LiveTest : public ::testing::Test {
     return bytes;
   }
 
+  // What tests are run for: the driver of the ports.
+  static bool is_af_xdp() { return GetParam() == std::string("af_xdp"); }
+
   UniqueFd host_a_;
   UniqueFd host_b_;
 };
@@ -96,9 +100,16 @@ class LivePortTest : public LiveTest {
     for (std::size_t i = 0; i < kBatch; ++i) frames_.push_back(pool_.acquire());
   }
 
+  static std::unique_ptr<Port> open(std::uint16_t number, const std::string& interface,
+                                    int receive_buffer_bytes = kDefaultReceiveBufferBytes) {
+    if (is_af_xdp())
+      return std::make_unique<AfXdpPort>(number, interface, false, receive_buffer_bytes);
+    return std::make_unique<AfPacketPort>(number, interface, false, receive_buffer_bytes);
+  }
+
   // Receives into frames_ until there are `count`: the kernel may hand them over one by one. Fewer
   // when no more come within a generous time.
-  std::size_t receive_frames(AfPacketPort& port, std::size_t count) {
+  std::size_t receive_frames(Port& port, std::size_t count) {
     std::size_t received = 0;
     pollfd polled{port.fd(), POLLIN, 0};
     while (count > received && ::poll(&polled, 1, 10'000) > 0)
@@ -114,9 +125,9 @@ class LivePortTest : public LiveTest {
   std::vector<Frame*> frames_;
 };
 
-TEST_F(LivePortTest, InterfaceThatIsNotThereIsNamed) {
+TEST_P(LivePortTest, InterfaceThatIsNotThereIsNamed) {
   try {
-    const AfPacketPort port(7, "nosuchif", false);
+    open(7, "nosuchif");
     FAIL() << "there is no such interface";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("port 7"), std::string::npos) << error.what();
@@ -124,8 +135,9 @@ TEST_F(LivePortTest, InterfaceThatIsNotThereIsNamed) {
   }
 }
 
-TEST_F(LivePortTest, ReceivesFramesOfOthersWithRoomAroundThem) {
-  AfPacketPort port(1, "port_a", false);
+TEST_P(LivePortTest, ReceivesFramesOfOthersWithRoomAroundThem) {
+  const auto opened = open(1, "port_a");
+  Port& port = *opened;
   const std::string sent = frame(kMacB, 1514);  // not the interface's own address
   send(host_a_, sent);
   ASSERT_EQ(receive_frames(port, 1), 1);
@@ -136,8 +148,9 @@ TEST_F(LivePortTest, ReceivesFramesOfOthersWithRoomAroundThem) {
 }
 
 // Neither its own frames nor those that the switch's kernel sends out of the interface.
-TEST_F(LivePortTest, DoesNotReceiveWhatLeaves) {
-  AfPacketPort port(1, "port_a", false);
+TEST_P(LivePortTest, DoesNotReceiveWhatLeaves) {
+  const auto opened = open(1, "port_a");
+  Port& port = *opened;
   send(host_a_, frame(kMacB, 60));
   ASSERT_EQ(receive_frames(port, 1), 1);
   port.send(std::span(frames_.data(), 1));
@@ -148,8 +161,9 @@ TEST_F(LivePortTest, DoesNotReceiveWhatLeaves) {
   EXPECT_EQ(port.receive(frames_), 0);
 }
 
-TEST_F(LivePortTest, VlanTagIsPartOfTheFrame) {
-  AfPacketPort port(1, "port_a", false);
+TEST_P(LivePortTest, VlanTagIsPartOfTheFrame) {
+  const auto opened = open(1, "port_a");
+  Port& port = *opened;
   const std::string tagged =
       kMacB + kMacA + std::string("\x81\x00\x20\x05\x88\xb5", 6) + std::string(60, 'v');
   send(host_a_, tagged);
@@ -158,10 +172,13 @@ TEST_F(LivePortTest, VlanTagIsPartOfTheFrame) {
   EXPECT_EQ(port.counters().rx_bytes, tagged.size());
 }
 
-// The ring has slots for frames of the usual MTU only.
-TEST_F(LivePortTest, LongFramesAreWholeAndInOrder) {
-  AfPacketPort port(1, "port_a", false);
+TEST_P(LivePortTest, LongFramesAreWholeAndInOrderOrRefusedAtTheStart) {
   shell("ip link set host_a mtu 12000 && ip link set port_a mtu 12000");
+  if (is_af_xdp()) {
+    EXPECT_THROW(open(1, "port_a"), std::runtime_error);
+    return;
+  }
+  AfPacketPort port(1, "port_a", false);
   const std::string tagged = kMacB + kMacA + std::string("\x81\x00\x20\x05\x88\xb5", 6);
   const std::vector<std::string> sent = {frame(kMacB, 60),
                                          frame(kMacB, 3000, 'l'),
@@ -178,19 +195,8 @@ TEST_F(LivePortTest, LongFramesAreWholeAndInOrder) {
   EXPECT_EQ(port.counters().rx_packets, 5);
 }
 
-TEST_F(LivePortTest, RingGoesRoundManyTimes) {
-  AfPacketPort port(1, "port_a", false, /*receive_buffer_bytes=*/1 << 16);
-  for (char fill = 'a'; fill <= 'z'; ++fill) {
-    for (const std::size_t length : {60, 1000, 1514, 61, 62})
-      send(host_a_, frame(kMacB, length, fill));
-    ASSERT_EQ(receive_frames(port, 5), 5) << fill;
-    EXPECT_EQ(bytes_of(2), frame(kMacB, 1514, fill));
-  }
-  port.collect_kernel_counters();
-  EXPECT_EQ(port.counters().dropped(DropReason::kRxQueueFull), 0);
-}
-
-TEST_F(LivePortTest, PartialChecksumsAreCounted) {
+TEST_P(LivePortTest, PartialChecksumsAreCounted) {
+  if (is_af_xdp()) GTEST_SKIP() << "an XDP program does not see it";
   AfPacketPort port(1, "port_a", false);
   shell("ip address add 198.18.200.1/24 dev host_a");
   shell("ip neighbour add 198.18.200.2 lladdr 02:00:00:00:00:0b dev host_a");
@@ -210,8 +216,9 @@ TEST_F(LivePortTest, PartialChecksumsAreCounted) {
   EXPECT_EQ(port.counters().checksum_not_ready, 1);
 }
 
-TEST_F(LivePortTest, FramesTheKernelHasNoRoomForAreCounted) {
-  AfPacketPort port(1, "port_a", false, /*receive_buffer_bytes=*/1 << 16);
+TEST_P(LivePortTest, FramesTheKernelHasNoRoomForAreCounted) {
+  const auto opened = open(1, "port_a", /*receive_buffer_bytes=*/1 << 16);
+  Port& port = *opened;
   constexpr std::uint64_t kSent = 500;  // fewer than the kernel holds back before the socket
   for (std::uint64_t i = 0; i < kSent; ++i) send(host_a_, frame(kMacB, 1000));
   std::uint64_t received = 0;
@@ -224,21 +231,22 @@ TEST_F(LivePortTest, FramesTheKernelHasNoRoomForAreCounted) {
   EXPECT_GT(port.counters().dropped(DropReason::kRxQueueFull), 0);
 }
 
-TEST_F(LivePortTest, FrameLongerThanTheMtuIsDroppedAndTheRestLeaves) {
-  AfPacketPort in(1, "port_a", false);
-  AfPacketPort out(2, "port_b", false);
+TEST_P(LivePortTest, FrameLongerThanTheMtuIsDroppedAndTheRestLeaves) {
   shell("ip link set port_b mtu 500");
+  const auto in = open(1, "port_a");
+  const auto out = open(2, "port_b");
   for (const std::size_t length : {100, 1000, 200}) send(host_a_, frame(kMacB, length));
-  ASSERT_EQ(receive_frames(in, 3), 3);
-  out.send(std::span(frames_.data(), 3));
-  EXPECT_EQ(out.counters().tx_packets, 2);
-  EXPECT_EQ(out.counters().dropped(DropReason::kTxOversize), 1);
+  ASSERT_EQ(receive_frames(*in, 3), 3);
+  out->send(std::span(frames_.data(), 3));
+  EXPECT_EQ(out->counters().tx_packets, 2);
+  EXPECT_EQ(out->counters().dropped(DropReason::kTxOversize), 1);
   EXPECT_EQ(receive(host_b_)->size(), 100);
   EXPECT_EQ(receive(host_b_)->size(), 200);
 }
 
-TEST_F(LivePortTest, LinkThatGoesDownComesBackAndGoesAway) {
-  AfPacketPort port(1, "port_a", false);
+TEST_P(LivePortTest, LinkThatGoesDownComesBackAndGoesAway) {
+  const auto opened = open(1, "port_a");
+  Port& port = *opened;
   send(host_a_, frame(kMacB, 60));
   ASSERT_EQ(receive_frames(port, 1), 1);
   EXPECT_EQ(port.link_state(), "up");
@@ -278,8 +286,8 @@ class LiveSwitchTest : public LiveTest {
     if (pid_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       ::execl(TURNTABLE_SOFTSWITCH, "softswitch", "--directory", directory_.path().c_str(),
-              "--program", TURNTABLE_STATIC_FORWARDER, "--port", "1=port_a", "--cpu-port",
-              "64=port_b", nullptr);
+              "--port-driver", GetParam(), "--program", TURNTABLE_STATIC_FORWARDER, "--port",
+              "1=port_a", "--cpu-port", "64=port_b", nullptr);
       ::_exit(127);
     }
     ASSERT_TRUE(node::testing::eventually([&] {
@@ -303,7 +311,7 @@ class LiveSwitchTest : public LiveTest {
   pid_t pid_ = -1;
 };
 
-TEST_F(LiveSwitchTest, FramesPassUnchangedAndAreCounted) {
+TEST_P(LiveSwitchTest, FramesPassUnchangedAndAreCounted) {
   start();
   std::uint64_t bytes = 0;
   for (const std::size_t length : {60, 61, 128, 1000, 1514}) {
@@ -324,7 +332,7 @@ TEST_F(LiveSwitchTest, FramesPassUnchangedAndAreCounted) {
 }
 
 // 10 frames of 1,250 bytes at 10 Mbit/s: the last leaves 9 ms after the first, and 5 ms of cable.
-TEST_F(LiveSwitchTest, ShapedAndDelayedFramesAllArriveInOrder) {
+TEST_P(LiveSwitchTest, ShapedAndDelayedFramesAllArriveInOrder) {
   start();
   ask("tm_write", {{"updates",
                     {{{"port", 64}, {"delay_ns", 5'000'000}},
@@ -338,7 +346,7 @@ TEST_F(LiveSwitchTest, ShapedAndDelayedFramesAllArriveInOrder) {
   EXPECT_EQ(port["queues"][0]["drop_count_packets"], 0);
 }
 
-TEST_F(LiveSwitchTest, ImpairmentsAreSetAndClearedWhileFramesPass) {
+TEST_P(LiveSwitchTest, ImpairmentsAreSetAndClearedWhileFramesPass) {
   start();
   const Json rule = {{"action", "drop"}, {"every", 2}};
   ask("impair", {{"port", 1}, {"direction", "rx"}, {"rules", Json::array({rule})}});
@@ -354,7 +362,7 @@ TEST_F(LiveSwitchTest, ImpairmentsAreSetAndClearedWhileFramesPass) {
   EXPECT_EQ(receive(host_b_)->size(), 104);
 }
 
-TEST_F(LiveSwitchTest, SurvivesALinkThatGoesDownAndAway) {
+TEST_P(LiveSwitchTest, SurvivesALinkThatGoesDownAndAway) {
   start();
   shell("ip link set port_b down");
   EXPECT_EQ(ask("port_stats")["ports"][1]["link"], "down");
@@ -375,10 +383,11 @@ TEST_F(LiveSwitchTest, SurvivesALinkThatGoesDownAndAway) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(LiveSwitchTest, WrongPortsAndProgramsAreClearErrors) {
+TEST_P(LiveSwitchTest, WrongPortsAndProgramsAreClearErrors) {
   const auto message_of = [&](const std::string& port, const std::string& program) {
     return node::testing::run_program({TURNTABLE_SOFTSWITCH, "--directory", directory_.path(),
-                                       "--program", program, "--port", "1=port_a", "--port", port})
+                                       "--port-driver", GetParam(), "--program", program, "--port",
+                                       "1=port_a", "--port", port})
         .errors;
   };
   const auto has = [](const std::string& text, const char* part) {
@@ -390,6 +399,26 @@ TEST_F(LiveSwitchTest, WrongPortsAndProgramsAreClearErrors) {
   EXPECT_TRUE(has(message_of("two=port_b", TURNTABLE_STATIC_FORWARDER), "NUMBER=INTERFACE"));
   EXPECT_TRUE(has(message_of("2=port_b", "/no/such.so"), "/no/such.so"));
 }
+
+// However it ends.
+TEST_P(LiveSwitchTest, LeavesNoProgramAtItsInterfaces) {
+  const auto program_at = [](const std::string& interface) {
+    return std::system(("ip link show " + interface + " | grep -q xdp").c_str()) == 0;
+  };
+  start();
+  EXPECT_EQ(program_at("port_a"), is_af_xdp());
+  EXPECT_EQ(program_at("port_b"), is_af_xdp());
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+  EXPECT_TRUE(node::testing::eventually([&] { return !program_at("port_a"); }));
+  EXPECT_TRUE(node::testing::eventually([&] { return !program_at("port_b"); }));
+}
+
+const auto kDrivers = ::testing::Values("af_packet", "af_xdp");
+const auto kName = [](const auto& info) { return std::string(info.param); };
+INSTANTIATE_TEST_SUITE_P(Driver, LivePortTest, kDrivers, kName);
+INSTANTIATE_TEST_SUITE_P(Driver, LiveSwitchTest, kDrivers, kName);
 
 }  // namespace
 }  // namespace turntable::softswitch

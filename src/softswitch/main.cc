@@ -8,6 +8,7 @@
 #include "common/run_main.h"
 #include "node/control_server.h"
 #include "softswitch/af_packet_port.h"
+#include "softswitch/af_xdp_port.h"
 #include "softswitch/event_loop.h"
 #include "softswitch/pipeline.h"
 #include "softswitch/switch_control.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string program;
   std::vector<std::string> ports;  // NUMBER=INTERFACE
   std::vector<std::string> cpu_ports;
+  std::string port_driver = "af_packet";
   std::size_t frames = 2048;
   int receive_buffer_bytes = kDefaultReceiveBufferBytes;
   std::uint64_t busy_poll_ns = kDefaultBusyPollNs;
@@ -47,13 +49,19 @@ PortArgument parse_port(const std::string& text) {
   return {number, text.substr(equals + 1)};
 }
 
+std::unique_ptr<Port> open_port(const Options& options, const PortArgument& port, bool is_cpu) {
+  const int bytes = options.receive_buffer_bytes;
+  if (options.port_driver == "af_xdp")
+    return std::make_unique<AfXdpPort>(port.number, port.interface, is_cpu, bytes);
+  return std::make_unique<AfPacketPort>(port.number, port.interface, is_cpu, bytes);
+}
+
 PortTable open_ports(const Options& options) {
   PortTable ports;
   const auto open = [&](const std::vector<std::string>& arguments, bool is_cpu) {
     for (const std::string& argument : arguments) {
       const PortArgument port = parse_port(argument);
-      ports.add(std::make_unique<AfPacketPort>(port.number, port.interface, is_cpu,
-                                               options.receive_buffer_bytes));
+      ports.add(open_port(options, port, is_cpu));
     }
   };
   open(options.ports, false);
@@ -106,6 +114,9 @@ int run_program(int argc, char** argv) {
   app.add_option("--program", options.program, "compiled program, lib/p4/NAME.so")->required();
   app.add_option("--port", options.ports, "NUMBER=INTERFACE; repeatable")->required();
   app.add_option("--cpu-port", options.cpu_ports, "NUMBER=INTERFACE of the control plane");
+  app.add_option("--port-driver", options.port_driver, "af_packet, or af_xdp: see docs/bench.md")
+      ->check(CLI::IsMember({"af_packet", "af_xdp"}))
+      ->capture_default_str();
   app.add_option("--frames", options.frames, "preallocated frame buffers")
       ->check(CLI::Range(kMinFrames, std::size_t{1} << 20U))
       ->capture_default_str();

@@ -35,6 +35,7 @@ def hostvars() -> dict[str, dict]:
         }
     variables["switch0"] |= {
         "turntable_switch_target": "soft",
+        "turntable_port_driver": "af_packet",
         "turntable_cpu_port": 64,
         "turntable_cpu_interface": "cpu",
     }

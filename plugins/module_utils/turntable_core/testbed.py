@@ -40,6 +40,7 @@ class SwitchHost(Host):
     p4_dir: str
     cpu_port: int
     cpu_interface: str
+    port_driver: str  # of a software switch: af_packet or af_xdp
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def read_testbed(
             p4_dir=_variable(hostvars, switch, "turntable_p4_dir"),
             cpu_port=int(_variable(hostvars, switch, "turntable_cpu_port")),
             cpu_interface=_variable(hostvars, switch, "turntable_cpu_interface"),
+            port_driver=_variable(hostvars, switch, "turntable_port_driver"),
         ),
         clients=tuple(_data_host(hostvars, name) for name in clients),
         servers=tuple(_data_host(hostvars, name) for name in servers),

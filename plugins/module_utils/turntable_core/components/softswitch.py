@@ -29,6 +29,8 @@ def start(context: Context) -> Batches:
         f"{switch.p4_dir}/{program_of(context.parameters)}.so",
         "--name",
         NODE,
+        "--port-driver",
+        switch.port_driver,
     ]
     for host in context.testbed.data_hosts:
         argv += ["--port", f"{host.switch_port}={host.switch_interface}"]

@@ -1,0 +1,63 @@
+// A port on a network interface, through an AF_XDP socket in copy mode.
+//
+// An XDP program at the interface redirects every frame to the socket before the kernel makes much
+// of it; it is held by a link that ends with the process, however that ends. Frames pass in memory
+// shared with the kernel, one chunk each; so the interface's MTU is limited, and it has one receive
+// queue. What differs from AfPacketPort: a tag that the sender's kernel keeps beside the frame is
+// lost (ethtool -K DEV txvlan off), partial checksums are not counted, the MTU is that at the
+// start.
+#pragma once
+
+#include <xdp/xsk.h>
+
+#include <memory>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "softswitch/network_interface.h"
+#include "softswitch/port.h"
+
+namespace turntable::softswitch {
+
+class AfXdpPort : public Port {
+ public:
+  // Needs CAP_NET_ADMIN and CAP_BPF. Throws std::runtime_error that names the interface.
+  AfXdpPort(std::uint16_t number, const std::string& interface, bool is_cpu,
+            int receive_buffer_bytes);
+  ~AfXdpPort() override;
+
+  int fd() const override { return ::xsk_socket__fd(socket_); }
+  std::size_t receive(std::span<Frame*> frames) override;
+  void send(std::span<Frame* const> frames) override;
+  std::string link_state() override { return link_.state(); }
+  void collect_kernel_counters() override;
+
+ private:
+  void create_umem();
+  void create_socket();
+  void attach_program();
+  void expect(int result, const char* what) const;
+  void collect_completed();
+  bool has_chunk();
+  bool submit(const Frame& frame);
+  void kick(std::uint32_t& left);
+
+  NetworkInterface link_;
+  std::uint32_t receive_chunks_;
+  std::uint32_t mtu_;
+  std::uint8_t* memory_ = nullptr;
+  std::size_t memory_bytes_ = 0;
+  xsk_umem* umem_ = nullptr;
+  xsk_socket* socket_ = nullptr;
+  xsk_ring_prod fill_{};
+  xsk_ring_cons completion_{};
+  xsk_ring_cons receive_{};
+  xsk_ring_prod send_{};
+  std::vector<std::uint64_t> free_;  // chunks to send from
+  UniqueFd map_;
+  UniqueFd program_;
+  UniqueFd attachment_;
+  std::uint64_t dropped_before_ = 0;
+};
+
+}  // namespace turntable::softswitch

@@ -1,0 +1,63 @@
+#include "softswitch/network_interface.h"
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "common/errno_error.h"
+
+namespace turntable::softswitch {
+namespace {
+
+ifreq request_for(const std::string& name) {
+  ifreq request{};
+  name.copy(request.ifr_name, IFNAMSIZ - 1);
+  return request;
+}
+
+}  // namespace
+
+NetworkInterface::NetworkInterface(std::uint16_t port, const std::string& name)
+    : name_(name),
+      index_(static_cast<int>(::if_nametoindex(name.c_str()))),
+      control_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+  if (index_ == 0) {
+    throw std::runtime_error("port " + std::to_string(port) + ": there is no interface \"" + name +
+                             "\" in this network namespace; `ip link` shows them");
+  }
+  if (!control_) throw errno_error("cannot create a socket");
+}
+
+bool NetworkInterface::is_up() const {
+  ifreq request = request_for(name_);
+  return ::ioctl(control_.get(), SIOCGIFFLAGS, &request) == 0 &&
+         (request.ifr_flags & IFF_RUNNING) != 0;
+}
+
+std::string NetworkInterface::state() const {
+  if (static_cast<int>(::if_nametoindex(name_.c_str())) != index_) return "removed";
+  return is_up() ? "up" : "down";
+}
+
+std::uint32_t NetworkInterface::mtu() const {
+  ifreq request = request_for(name_);
+  if (::ioctl(control_.get(), SIOCGIFMTU, &request) != 0)
+    throw errno_error("interface " + name_ + ": cannot read its MTU");
+  return static_cast<std::uint32_t>(request.ifr_mtu);
+}
+
+std::uint32_t NetworkInterface::receive_queues() const {
+  ethtool_channels channels{};
+  channels.cmd = ETHTOOL_GCHANNELS;
+  ifreq request = request_for(name_);
+  request.ifr_data = reinterpret_cast<char*>(&channels);
+  if (::ioctl(control_.get(), SIOCETHTOOL, &request) != 0) return 1;
+  return std::max(1U, channels.rx_count + channels.combined_count);
+}
+
+}  // namespace turntable::softswitch
