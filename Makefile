@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint ctest pytest smoke soak bench list notebook clean testbed-up testbed-down run
+.PHONY: help demo test setup build lint ctest pytest smoke soak bench tofino p4testgen list notebook clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -18,7 +18,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env "PATH=$(PATH)" LC_ALL=$(LC_
 PLAYBOOK := $(AS_ROOT) ansible-playbook
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Set up, build, bring the embedded testbed up, run the main job, show its result
 	@scripts/stages demo setup build testbed-up run
@@ -51,6 +51,13 @@ soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOA
 
 bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 	@$(AS_ROOT) python -m turntable_bench
+
+tofino: ## P4 programs through the Tofino compiler (P4C=/path/to/p4c, PROGRAMS="a.p4 b.p4")
+	@python -m turntable_tofino --p4c "$(or $(P4C),p4c)" $(PROGRAMS)
+
+p4testgen: ## Packet tests by P4Testgen (P4TESTGEN=/path/to/p4testgen, P4TESTGEN_SAMPLES=DIR)
+	@PYTHONPATH=tests python -m packet.p4testgen --p4testgen "$(or $(P4TESTGEN),p4testgen)" \
+		$(if $(P4TESTGEN_SAMPLES),--samples "$(P4TESTGEN_SAMPLES)")
 
 list: ## Experiments with their profiles, testbeds, runs
 	@scripts/list

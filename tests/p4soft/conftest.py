@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,10 +17,9 @@ TESTS = Path(__file__).resolve().parents[1]
 REPOSITORY = TESTS.parent
 sys.path[:0] = [str(REPOSITORY / "src"), str(TESTS), str(TESTS / "p4soft")]
 
+from packet.compilation import compile_program, precompile_runtime  # noqa: E402
 from packet.live_switch import SoftswitchTarget  # noqa: E402
 from packet.targets import MemoryTarget, Target  # noqa: E402
-
-from p4soft.cli import translate  # noqa: E402
 
 Load = Callable[[str], MemoryTarget]
 # As for tests/packet: `memory` or `softswitch` leaves the other out.
@@ -38,44 +36,17 @@ def build_dir() -> Path:
 
 
 PROGRAMS = Path(__file__).parent / "programs"
-FLAGS = [
-    "-std=c++20", "-O0", "-fPIC", "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter",
-    "-Wno-tautological-compare", "-Wno-type-limits", "-Werror",
-    *os.environ.get("TURNTABLE_P4_TEST_FLAGS", "").split(),  # for example -fsanitize=undefined
-]  # fmt: skip
-RUNTIME_HEADER = "dataplane/generated_program.h"
 
 
-def precompile_runtime(directory: Path) -> None:
-    """The runtime's headers are most of what a small program compiles."""
-    header = directory / "include" / f"{RUNTIME_HEADER}.gch"
-    header.parent.mkdir(parents=True)
-    source = REPOSITORY / "src" / RUNTIME_HEADER
-    include = f"-I{REPOSITORY / 'src'}"
-    subprocess.run(
-        ["c++", *FLAGS, "-w", include, "-x", "c++-header", str(source), "-o", str(header)],
-        check=True,
-    )
-
-
-def compile_program(text: str, directory: Path, build_dir: Path) -> Path:
-    """The shared library of a program's text. Not optimised: the compiler's time counts here."""
+def compile_text(text: str, directory: Path, build_dir: Path) -> Path:
+    """The shared library of a program's text."""
     name = "p" + hashlib.sha256(text.encode()).hexdigest()[:12]
     library = directory / f"{name}.so"
     if library.exists():
         return library
     source = directory / f"{name}.p4"
     source.write_text(text)
-    code, _ = translate(source, [PROGRAMS], {})
-    generated = directory / f"{name}.cpp"
-    generated.write_text(code)
-    runtime = build_dir / "src" / "dataplane" / "libturntable_dataplane.a"
-    includes = [f"-I{directory / 'include'}", f"-I{REPOSITORY / 'src'}"]
-    subprocess.run(
-        ["c++", *FLAGS, "-shared", *includes, str(generated), str(runtime), "-o", str(library)],
-        check=True,
-    )
-    return library
+    return compile_program(source, [PROGRAMS], directory, build_dir)
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +54,7 @@ def library_of(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
     """Translates and compiles a program's text, once."""
     directory = tmp_path_factory.mktemp("programs")
     precompile_runtime(directory)
-    return lambda text: compile_program(text, directory, build_dir)
+    return lambda text: compile_text(text, directory, build_dir)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,61 @@
+"""Compares two bfrt.json in what a control plane sees: names, key fields, actions, data, digests.
+
+Ids, sizes (the compiler rounds them up), annotations and attributes may differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The compiler adds these tables of the chip's own to every program.
+_OF_THE_CHIP = ("PortMetadata", "SnapshotCfg", "SnapshotLiveness", "SnapshotTrigger")
+
+Names = dict[str, Any]  # nested: what a control plane addresses -> its type
+
+
+def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """One line per difference, empty if there is none."""
+    found: list[str] = []
+    _compare("", names(ours), names(theirs), found)
+    return found
+
+
+def names(document: dict[str, Any]) -> Names:
+    tables = {t["name"]: t for t in document["tables"] if t["table_type"] not in _OF_THE_CHIP}
+    return {
+        "table": {name: _table(table) for name, table in tables.items()},
+        "digest": {
+            learn["name"]: {f["name"]: _type(f["type"]) for f in learn["fields"]}
+            for learn in document.get("learn_filters", [])
+        },
+    }
+
+
+def _table(table: dict[str, Any]) -> Names:
+    return {
+        "kind": table["table_type"],
+        "key": {key["name"]: f"{key['match_type']} {_type(key['type'])}" for key in table["key"]},
+        "action": {
+            action["name"]: {d["name"]: _type(d["type"]) for d in action["data"]}
+            for action in table.get("action_specs", [])
+        },
+        "data": {
+            field["name"]: _type(field["type"])
+            for field in (datum.get("singleton", datum) for datum in table["data"])
+        },
+    }
+
+
+def _type(type_: dict[str, Any]) -> str:
+    width = type_.get("width")
+    return type_["type"] if width is None else f"{type_['type']} {width}"
+
+
+def _compare(place: str, ours: Any, theirs: Any, found: list[str]) -> None:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        found += [f"{place}{name}: only p4soft has it" for name in ours if name not in theirs]
+        found += [f"{place}{name}: only the compiler has it" for name in theirs if name not in ours]
+        for name in ours.keys() & theirs.keys():
+            _compare(f"{place}{name}: " if place else f"{name} ", ours[name], theirs[name], found)
+    elif ours != theirs:
+        found.append(f"{place}p4soft says {ours}, the compiler {theirs}")

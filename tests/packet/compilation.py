@@ -1,0 +1,44 @@
+"""P4 programs to shared libraries that `p4run` loads. Not optimised: the compiler's time counts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from p4soft.cli import translate
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+FLAGS = [
+    "-std=c++20", "-O0", "-fPIC", "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter",
+    "-Wno-tautological-compare", "-Wno-type-limits", "-Werror",
+    *os.environ.get("TURNTABLE_P4_TEST_FLAGS", "").split(),  # for example -fsanitize=undefined
+]  # fmt: skip
+RUNTIME_HEADER = "dataplane/generated_program.h"
+
+
+def precompile_runtime(directory: Path) -> None:
+    """The runtime's headers are most of what a small program compiles."""
+    header = directory / "include" / f"{RUNTIME_HEADER}.gch"
+    header.parent.mkdir(parents=True)
+    source = REPOSITORY / "src" / RUNTIME_HEADER
+    include = f"-I{REPOSITORY / 'src'}"
+    subprocess.run(
+        ["c++", *FLAGS, "-w", include, "-x", "c++-header", str(source), "-o", str(header)],
+        check=True,
+    )
+
+
+def compile_program(source: Path, include: list[Path], directory: Path, build_dir: Path) -> Path:
+    """NAME.so in `directory`, where precompile_runtime was, from NAME.p4. Raises P4Error."""
+    code, _ = translate(source, include, {})
+    generated = directory / f"{source.stem}.cpp"
+    generated.write_text(code)
+    library = generated.with_suffix(".so")
+    runtime = build_dir / "src" / "dataplane" / "libturntable_dataplane.a"
+    includes = [f"-I{directory / 'include'}", f"-I{REPOSITORY / 'src'}"]
+    subprocess.run(
+        ["c++", *FLAGS, "-shared", *includes, str(generated), str(runtime), "-o", str(library)],
+        check=True,
+    )
+    return library

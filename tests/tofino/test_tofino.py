@@ -1,0 +1,193 @@
+"""`make tofino`: its table, with a stand-in for the compiler that leaves minimal reports."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from p4soft.cli import translate
+from turntable_tofino.__main__ import main
+from turntable_tofino.reports import ReportError, Usage, read_usage
+from turntable_tofino.schemas import differences
+
+REPOSITORY = Path(__file__).parents[2]
+NOCACHE = REPOSITORY / "p4/nocache/nocache.p4"
+
+
+def stage_table(number: int, **more: Any) -> dict[str, Any]:
+    return {"stage_number": number, "size": 1024, **more}
+
+
+# Shaped as the compiler's: match tables have their stages inside match_attributes.
+CONTEXT = {
+    "tables": [
+        {
+            "name": "SwitchIngress.t",
+            "direction": "ingress",
+            "table_type": "match",
+            "match_attributes": {"stage_tables": [stage_table(0), stage_table(1)]},
+        },
+        {
+            "name": "SwitchIngress.r",
+            "direction": "ingress",
+            "table_type": "stateful",
+            "stage_tables": [stage_table(1), stage_table(1), stage_table(4)],
+        },
+        {
+            "name": "cond-3",
+            "direction": "egress",
+            "table_type": "condition",
+            "stage_tables": [stage_table(2)],
+        },
+    ]
+}
+METRICS = {
+    "mau": {"srams": 17, "tcams": 3},
+    "phv": {
+        "normal": [
+            {"bit_width": 8, "containers_occupied": 5},
+            {"bit_width": 16, "containers_occupied": 9},
+            {"bit_width": 32, "containers_occupied": 6},
+        ]
+    },
+}
+USAGE = Usage(3, 1, 2, 17, 3, {8: 5, 16: 9, 32: 6})
+
+
+def write_reports(directory: Path) -> None:
+    (directory / "pipe/logs").mkdir(parents=True)
+    (directory / "pipe/context.json").write_text(json.dumps(CONTEXT))
+    (directory / "pipe/logs/metrics.json").write_text(json.dumps(METRICS))
+
+
+def test_usage_is_counted_from_the_reports(tmp_path: Path) -> None:
+    write_reports(tmp_path)
+    assert read_usage(tmp_path) == USAGE
+
+
+def test_missing_or_other_reports_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"holds 0 files context.json"):
+        read_usage(tmp_path)
+    write_reports(tmp_path)
+    (tmp_path / "pipe/logs/metrics.json").write_text("{}")
+    with pytest.raises(ReportError, match="lacks 'mau'"):
+        read_usage(tmp_path)
+
+
+@pytest.fixture
+def fake_p4c(tmp_path: Path) -> Path:
+    """Leaves what lies in `prepared`; without it, fails as the compiler does."""
+    path = tmp_path / "p4c"
+    prepared = tmp_path / "prepared"
+    path.write_text(
+        "#!/bin/sh\n"
+        'while [ "$1" != -o ]; do shift; done\n'
+        f'[ -d {prepared} ] || {{ echo "x.p4(3): error: Table placement"; exit 9; }}\n'
+        f'cp -r {prepared}/. "$2"\n'
+    )
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def prepare(directory: Path) -> None:
+    """What a good compiler leaves for NoCache."""
+    write_reports(directory / "prepared")
+    (directory / "prepared/pipe/tofino.bin").write_bytes(b"\0")
+    (directory / "prepared/bfrt.json").write_text(translate(NOCACHE, [], {})[1])
+
+
+def run(fake_p4c: Path) -> int:
+    output = fake_p4c.parent / "out"
+    return main(["--p4c", str(fake_p4c), "--output", str(output), str(NOCACHE)])
+
+
+def test_program_that_fits(
+    fake_p4c: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(tmp_path)
+    assert run(fake_p4c) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == [
+        "nocache", "0", "3", "+", "1", "2", "17", "3", "5,", "9,", "6",
+    ]  # fmt: skip
+
+
+def test_program_that_does_not_fit(fake_p4c: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(fake_p4c) == 1
+    *_, row, reason = capsys.readouterr().out.splitlines()
+    assert row.split() == ["nocache", "9", "-", "-", "-", "-", "-"]
+    assert reason.startswith("nocache: x.p4(3): error: Table placement; see ")
+
+
+def test_missing_binary_fails(
+    fake_p4c: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(tmp_path)
+    (tmp_path / "prepared/pipe/tofino.bin").unlink()
+    assert run(fake_p4c) == 1
+    assert "nocache: no tofino.bin; see " in capsys.readouterr().out
+
+
+def test_other_names_in_the_compilers_schema_fail(
+    fake_p4c: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(tmp_path)
+    path = tmp_path / "prepared/bfrt.json"
+    path.write_text(path.read_text().replace("ipv4_lpm", "ipv4_route"))
+    assert run(fake_p4c) == 1
+    said = capsys.readouterr().out
+    assert "nocache: table pipe.SwitchIngress.forwarding.ipv4_lpm: only p4soft has it" in said
+
+
+def test_no_compiler_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--p4c", "/nowhere/p4c"])
+    assert "expected P4C=/path/to/p4c" in capsys.readouterr().err
+
+
+def schema(**table: Any) -> dict[str, Any]:
+    fields = {
+        "name": "pipe.C.t",
+        "id": 1,
+        "table_type": "MatchAction_Direct",
+        "key": [{"name": "k", "match_type": "Exact", "type": {"type": "bytes", "width": 8}}],
+        "action_specs": [
+            {"name": "C.f", "data": [{"name": "v", "type": {"type": "bytes", "width": 16}}]}
+        ],
+        "data": [{"singleton": {"name": "$COUNTER_SPEC_PKTS", "type": {"type": "uint64"}}}],
+    }
+    learn = {"name": "pipe.D.l", "fields": [{"name": "x", "type": {"type": "bytes", "width": 9}}]}
+    return {"tables": [fields | table], "learn_filters": [learn]}
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        (
+            {"key": [{"name": "k", "match_type": "LPM", "type": {"type": "bytes", "width": 8}}]},
+            "table pipe.C.t: key: k: p4soft says Exact bytes 8, the compiler LPM bytes 8",
+        ),
+        ({"data": []}, "table pipe.C.t: data: $COUNTER_SPEC_PKTS: only p4soft has it"),
+        (
+            {"action_specs": [{"name": "C.f", "data": []}]},
+            "table pipe.C.t: action: C.f: v: only p4soft has it",
+        ),
+        (
+            {"table_type": "Register"},
+            "table pipe.C.t: kind: p4soft says MatchAction_Direct, the compiler Register",
+        ),
+    ],
+)
+def test_differences_of_schemas(table: dict[str, Any], line: str) -> None:
+    assert differences(schema(), schema(**table)) == [line]
+
+
+def test_ids_and_tables_of_the_chip_may_differ() -> None:
+    theirs = schema(id=77, size=4096)
+    theirs["tables"].append({"name": "pipe.$PORT", "table_type": "PortMetadata"})
+    assert differences(schema(), theirs) == []
+    theirs["learn_filters"] = []
+    assert differences(schema(), theirs) == ["digest pipe.D.l: only p4soft has it"]
