@@ -8,6 +8,8 @@
 #include <span>
 #include <type_traits>
 
+#include "dataplane/bits.h"
+
 namespace turntable::dataplane {
 
 struct CrcParameters {
@@ -111,6 +113,16 @@ std::uint64_t crc(std::span<const std::uint8_t> data) noexcept {
   for (; i < data.size(); ++i) state = kTables.after_byte(state, data[i]);
   if constexpr (!P.reflected) state >>= CrcTables<P>::kBits - P.width;
   return state ^ P.final_xor;
+}
+
+// The lowest `Width` bits of a hash over and over, up to `Result` bits: how the Tofino compiler
+// extends a CRC.
+template <int Width, int Result>
+constexpr Unsigned<Result> repeat_bits(std::uint64_t hash) {
+  static_assert(Width < Result && Result <= 64);
+  std::uint64_t repeated = 0;
+  for (int shift = 0; shift < Result; shift += Width) repeated |= hash << shift;
+  return to_bit<Result>(repeated);
 }
 
 }  // namespace turntable::dataplane

@@ -101,12 +101,13 @@ class FieldList {
     static_assert(Width <= Bits);
     return load_bits<Bits - Width, Width>(bytes_.data());
   }
-  // Its words of `Width` bits, counted from the end, under exclusive or: what an XOR hash returns.
+  // Its words of `Width` bits, the last one with zeros behind it, under exclusive or: what an XOR
+  // hash returns.
   template <int Width>
   Unsigned<Width> xor_of_words() const noexcept {
     Unsigned<Width> result = 0;
     for (int i = 0; i < kBytes; ++i) {
-      const int shift = (kBytes - 1 - i) * 8 % Width;
+      const int shift = Width - 8 - i * 8 % Width;
       result = static_cast<Unsigned<Width>>(result ^ Unsigned<Width>{bytes_[i]} << shift);
     }
     return result;

@@ -84,9 +84,9 @@ def test_hashes(load) -> None:
         + crc16(pieces).to_bytes(2, "big")
         # 01^a2^b3^c4^d5^e6^f7^08^19^2a^3b^4c^5d^6e
         + bytes([0x6F])
-        # 01 d5e6 f708 -> 0001 ^ d5e6 ^ f708; low 24 bits of d5e6 ^ f708192a ^ 3b4c5d6e
-        + (0x0001 ^ 0xD5E6 ^ 0xF708).to_bytes(2, "big")
-        + ((0xD5E6 ^ 0xF708192A ^ 0x3B4C5D6E) & 0xFFFFFF).to_bytes(3, "big")
+        # 01 d5e6f708 and d5e6f708 192a3b4c5d6e in words, the last one with zeros behind it
+        + (0x01D5 ^ 0xE6F7 ^ 0x0800).to_bytes(2, "big")
+        + ((0xD5E6F708 ^ 0x192A3B4C ^ 0x5D6E0000) & 0xFFFFFF).to_bytes(3, "big")
     )
     assert out.hex() == expected.hex()
 
@@ -344,3 +344,50 @@ def test_custom_polynomials_with_reflection_initial_value_and_final_xor(load) ->
     assert int.from_bytes(out[2:4], "big") == crc(fields, 16, 0x1021, 0, 0, True)
     expected = crc(fields, 32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, True)
     assert int.from_bytes(out[10:14], "big") == expected
+
+
+# Declaration of h, its arguments, and its value according to the hash library of the open Tofino
+# compiler (p4c backends/tofino/bf-utils/dynamic_hash, determine_seed of constant inputs).
+DIGITS = "{32w0x31323334, 32w0x35363738, 8w0x39}"
+POLYNOMIAL = "CRCPolynomial<bit<16>>(0x1021, true, false, {extended}, 0x89EC, 0x0001)"
+COMPILER_HASHES = [
+    ("bit<16>", "HashAlgorithm_t.CRC16", DIGITS, 0xBB3D),
+    ("bit<32>", "HashAlgorithm_t.CRC16", DIGITS, 0xBB3DBB3D),
+    ("bit<32>", "HashAlgorithm_t.CRC32", DIGITS, 0xCBF43926),
+    (
+        "bit<32>",
+        "HashAlgorithm_t.CUSTOM, " + POLYNOMIAL.format(extended="false"),
+        DIGITS,
+        0xA6B1,
+    ),
+    (
+        "bit<32>",
+        "HashAlgorithm_t.CUSTOM, " + POLYNOMIAL.format(extended="true"),
+        DIGITS,
+        0xA6B1A6B1,
+    ),
+    ("bit<16>", "HashAlgorithm_t.CRC16", "{4w0xA, 8w0xC3}", 0xF146),
+    ("bit<12>", "HashAlgorithm_t.CRC16", "{8w1, 8w2}", 0x180),
+    ("bit<16>", "HashAlgorithm_t.XOR16", "{8w1, 32w0xD5E6F708}", 0xEF22),
+    ("bit<24>", "HashAlgorithm_t.XOR16", "{8w1, 32w0xD5E6F708}", 0xEF22),
+    ("bit<24>", "HashAlgorithm_t.XOR32", "{32w0xD5E6F708, 48w0x192A3B4C5D6E}", 0xA2CC44),
+    ("bit<8>", "HashAlgorithm_t.XOR8", "{8w0xA5, 4w9}", 0x35),
+    ("bit<16>", "HashAlgorithm_t.IDENTITY", "{16w0xB3C4, 32w0xD5E6F708}", 0xF708),
+    ("bit<32>", "HashAlgorithm_t.IDENTITY", "{16w0xB3C4}", 0xB3C4),
+]
+
+
+def test_hashes_equal_those_of_the_tofino_compiler(load) -> None:
+    """All in one program, chosen by the first byte."""
+    local = "".join(
+        f"    Hash<{width}>({algorithm}) h{i};\n"
+        for i, (width, algorithm, _, _) in enumerate(COMPILER_HASHES)
+    )
+    calls = "".join(
+        f"if (hdr.data.kind == {i}) {{ hdr.data.c = (bit<32>) h{i}.get({arguments}); }}\n"
+        for i, (_, _, arguments, _) in enumerate(COMPILER_HASHES)
+    )
+    switch = load(program(calls, local=local))
+    for i, (width, algorithm, arguments, expected) in enumerate(COMPILER_HASHES):
+        [(_, out)] = switch.send(1, bytes([i]) + bytes(13))
+        assert out[4:8].hex() == f"{expected:08x}", f"{algorithm} {arguments} in {width}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from p4soft.check import types
 from p4soft.check.symbols import Target
@@ -32,22 +32,28 @@ class Extern:
 
 
 def field_list(
-    emitter: BlockEmitter, data: syntax.Expression, *, skip_invalid: bool
+    emitter: BlockEmitter,
+    data: syntax.Expression,
+    *,
+    skip_invalid: bool = False,
+    zeros: Literal["before", "behind"] | None = None,
 ) -> tuple[str, int]:
     """Emits the bits of `data` side by side; returns the variable's name and the number of bits.
 
     With `skip_invalid`, fields of invalid headers count as 0, as in the ASIC's checksum units.
+    `zeros` says where bits are added to make whole bytes; None: it is an error if they are needed.
     """
     parts = emitter.flatten(data)
     bits = sum(types.width_of(type_) or 0 for _, type_, _ in parts)
-    if bits % 8 != 0:
+    padding = -bits % 8
+    if padding and zeros is None:
         raise P4Error(
             data.position,
             f"these fields have {bits} bits; expected whole bytes, add constant padding",
         )
     name = emitter.temporary("fields")
-    emitter.lines.add(f"FieldList<{bits}> {name};")
-    offset = 0
+    emitter.lines.add(f"FieldList<{bits + padding}> {name};")
+    offset = padding if zeros == "before" else 0
     for text, type_, valid in parts:
         width = types.width_of(type_) or 0
         raw = to_raw(text, type_)

@@ -23,7 +23,7 @@ class Checksum(Extern):
             )
         place = f"frame_.{instance.identifier}_"
         if target.name in ("add", "subtract"):
-            fields, _ = field_list(emitter, target.arguments[0], skip_invalid=False)
+            fields, _ = field_list(emitter, target.arguments[0])
             emitter.lines.add(f"{place}.{target.name}({fields}.bytes());")
             return ""
         if target.name in ("verify", "get"):

@@ -72,7 +72,7 @@ class DeparserExtern(Extern):
 
     def data(self, emitter: BlockEmitter, data: syntax.Expression, limit: int, what: str) -> str:
         """C++ text of the bytes of a header or list."""
-        name, bits = field_list(emitter, data, skip_invalid=False)
+        name, bits = field_list(emitter, data)
         check_size(data.position, bits // 8, limit, what)
         return f"{name}.bytes()"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from p4soft.check import types
 from p4soft.check.symbols import Target
@@ -15,12 +16,20 @@ from p4soft.frontend import syntax
 if TYPE_CHECKING:
     from p4soft.emit.block import BlockEmitter
 
+
+@dataclass(frozen=True)
+class _Crc:
+    parameters: str  # a constant of C++ CrcParameters
+    width: int
+    repeats: bool  # a wider result is the CRC over and over, otherwise it has zeros above
+
+
 _CRCS = {
-    "CRC8": "kCrc8",
-    "CRC16": "kCrc16",
-    "CRC32": "kCrc32",
-    "CRC64": "kCrc64",
-    "RANDOM": "kRandomHash",
+    "CRC8": _Crc("kCrc8", 8, True),
+    "CRC16": _Crc("kCrc16", 16, True),
+    "CRC32": _Crc("kCrc32", 32, True),
+    "CRC64": _Crc("kCrc64", 64, True),
+    "RANDOM": _Crc("kRandomHash", 64, True),
 }
 _XORS = {"XOR8": 8, "XOR16": 16, "XOR32": 32}
 
@@ -28,58 +37,63 @@ _XORS = {"XOR8": 8, "XOR16": 16, "XOR32": 32}
 class Hash(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
         """Nothing: the tables of a CRC belong to its parameters. Wrong ones are told here."""
-        self._parameters(instance)
-
-    def _parameters(self, instance: ExternInstance) -> str | None:
-        """A constant of C++ CrcParameters, or None for IDENTITY and XOR."""
-        algorithm = constant_name(instance, 0)
-        if algorithm == "CUSTOM":
-            if len(instance.arguments) < 2:
-                raise P4Error(
-                    instance.position,
-                    "HashAlgorithm_t.CUSTOM needs a CRCPolynomial as second argument",
-                )
-            return _polynomial(instance.arguments[1])
-        return _CRCS.get(algorithm)
+        _crc(instance)
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        """As the Tofino compiler does: a list that is no whole bytes has zeros before it, for an
+        XOR hash behind it; a result wider than the hash repeats a CRC, or has zeros above.
+        """
         assert call.type is not None
         result = types.underlying(call.type)
         if not isinstance(result, types.Bit) or result.width > 64:
             raise unsupported(
                 call.position, f"a hash of type {call.type}", "bit<W> with W up to 64"
             )
-        fields, bits = field_list(emitter, target.arguments[0], skip_invalid=False)
-        parameters = self._parameters(instance)
-        if parameters is not None:
-            return f"to_bit<{result.width}>(crc<{parameters}>({fields}.bytes()))"
-        pieces = _XORS.get(constant_name(instance, 0))
-        if pieces is not None:
-            if result.width > pieces:
-                raise P4Error(
-                    call.position, f"an XOR{pieces} hash has no {result.width} bits to give"
-                )
-            return f"to_bit<{result.width}>({fields}.xor_of_words<{pieces}>())"
-        if result.width > bits:
-            raise P4Error(
-                call.position, f"an IDENTITY hash of {bits} bits cannot give {result.width}"
-            )
-        return f"{fields}.low_bits<{result.width}>()"
+        words = _XORS.get(constant_name(instance, 0))
+        zeros: Literal["before", "behind"] = "before" if words is None else "behind"
+        fields, bits = field_list(emitter, target.arguments[0], zeros=zeros)
+        crc = _crc(instance)
+        if words is not None:
+            text = f"{fields}.xor_of_words<{words}>()"
+        elif crc is None:
+            text = f"{fields}.low_bits<{min(result.width, bits)}>()"
+        else:
+            text = f"crc<{crc.parameters}>({fields}.bytes())"
+            if crc.repeats and result.width > crc.width:
+                return f"repeat_bits<{crc.width}, {result.width}>({text})"
+        return f"to_bit<{result.width}>({text})"
 
 
-def _polynomial(instance: ExternInstance) -> str:
-    """CRCPolynomial(coeff, reversed, msb, extended, init, xor)."""
+def _crc(instance: ExternInstance) -> _Crc | None:
+    """None for IDENTITY and XOR."""
+    algorithm = constant_name(instance, 0)
+    if algorithm != "CUSTOM":
+        return _CRCS.get(algorithm)
+    if len(instance.arguments) < 2:
+        raise P4Error(
+            instance.position, "HashAlgorithm_t.CUSTOM needs a CRCPolynomial as second argument"
+        )
+    return _polynomial(instance.arguments[1])
+
+
+def _polynomial(instance: ExternInstance) -> _Crc:
+    """CRCPolynomial(coeff, reversed, msb, extended, init, xor). The Tofino compiler applies `xor`
+    before it reverses the result, the usual model of a CRC (and crc.h) after.
+    """
     coefficient, reversed_, msb, extended, initial, final = instance.arguments
     type_ = types.underlying(instance.type.arguments[0])
     if not isinstance(type_, types.Bit) or not 8 <= type_.width <= 64:
         raise unsupported(instance.position, f"a CRCPolynomial of {type_}", "bit<8> to bit<64>")
-    if msb or extended:
-        raise unsupported(
-            instance.position, "a CRCPolynomial with msb or extended", "false for both"
-        )
+    if msb:
+        raise unsupported(instance.position, "a CRCPolynomial with msb", "false for it")
+    width = type_.width
+    if reversed_:
+        final = int(f"{final:0{width}b}"[::-1], 2)
     reflected = "true" if reversed_ else "false"
-    return (
-        f"CrcParameters{{{type_.width}, {coefficient:#x}, {initial:#x}, {final:#x}, {reflected}}}"
+    return _Crc(
+        f"CrcParameters{{{width}, {coefficient:#x}, {initial:#x}, {final:#x}, {reflected}}}",
+        width,
+        extended,
     )
 
 
