@@ -17,7 +17,8 @@ from pathlib import Path
 from .comparison import NotRunError
 
 SIOCETHTOOL = 0x8946
-ETHTOOL_STXCSUM = 0x17  # <linux/ethtool.h>: set transmit checksumming
+# <linux/ethtool.h>: set transmit checksumming, and segmentation and reassembly in software.
+ETHTOOL_STXCSUM, ETHTOOL_SGSO, ETHTOOL_SGRO = 0x17, 0x24, 0x2C
 CLONE_NEWNET = 0x40000000
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "198.19.254.1", "198.19.254.2"
@@ -61,7 +62,19 @@ def inside(namespace: str) -> Iterator[None]:
 
 def transmit_checksum_off(namespace: str, interface: str) -> None:
     """As `ethtool -K DEV tx off`: packet sockets behind a veth must see complete checksums."""
-    value = array.array("B", struct.pack("II", ETHTOOL_STXCSUM, 0))
+    _feature_off(namespace, interface, ETHTOOL_STXCSUM)
+
+
+def super_frames_off(namespace: str, interface: str) -> None:
+    """As `ethtool -K DEV gso off gro off`: libpcap's ring then has many slots of the MTU's size,
+    not 31 of 64 KiB.
+    """
+    _feature_off(namespace, interface, ETHTOOL_SGSO)
+    _feature_off(namespace, interface, ETHTOOL_SGRO)
+
+
+def _feature_off(namespace: str, interface: str, command: int) -> None:
+    value = array.array("B", struct.pack("II", command, 0))
     request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])
     with inside(namespace), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, SIOCETHTOOL, request)

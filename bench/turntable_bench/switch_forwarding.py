@@ -10,13 +10,14 @@ from pathlib import Path
 
 from . import bmv2_json
 from .comparison import OURS, YARDSTICK, Comparison, NotRunError, Outcome, Unit, alternate_all
-from .forwarders import Command, Forwarders
+from .forwarders import OUTSTANDING, PORTS, Command, Forwarders
 from .namespaces import (
     CLIENT_ADDRESS,
     CLIENT_MAC,
     SERVER_ADDRESS,
     SERVER_MAC,
     UDP_PORT,
+    super_frames_off,
     switched_hosts,
 )
 from .program_loads import LOADS
@@ -25,6 +26,7 @@ from .settings import Settings
 PLAIN = "plain AF_PACKET forwarder"
 PROGRAMS = ("trivial", "large")
 BMV2 = "TURNTABLE_BMV2"
+BMV2_OUTSTANDING = 48  # for both sides: simple_switch drops what exceeds 64 frames of a port
 BMV2_GOALS = {"trivial": 4.5, "large": 10.0}
 
 
@@ -49,15 +51,17 @@ def measure_bmv2(settings: Settings) -> list[Outcome]:
     if not simple_switch.is_file():
         raise NotRunError(f"{BMV2} names no program; expected the path of BMv2's simple_switch")
     with switched_hosts("b") as hosts:
+        for port in PORTS.values():
+            super_frames_off(hosts.switch, port)
         forwarders = Forwarders(settings, hosts)
         outcomes = []
         for name in PROGRAMS:
             program = bmv2_json.PROGRAMS[name](LOADS[name]().updates)
             sides = {
                 YARDSTICK: lambda program=program: forwarders.load(
-                    lambda: forwarders.bmv2(simple_switch, program)
+                    lambda: forwarders.bmv2(simple_switch, program), BMV2_OUTSTANDING
                 ),
-                OURS: lambda name=name: _soft(forwarders, name),
+                OURS: lambda name=name: _soft(forwarders, name, BMV2_OUTSTANDING),
             }
             comparisons = _comparisons(f"{name}, beside BMv2", "simple_switch", BMV2_GOALS[name])
             outcomes += alternate_all(comparisons, settings.rounds, sides)
@@ -72,9 +76,9 @@ def _comparisons(what: str, yardstick: str, goal: float) -> list[Comparison]:
     ]
 
 
-def _soft(forwarders: Forwarders, name: str) -> tuple[float, float]:
+def _soft(forwarders: Forwarders, name: str, outstanding: int = OUTSTANDING) -> tuple[float, float]:
     file, commands = _program(forwarders.settings, name)
-    return forwarders.load(lambda: forwarders.soft(file, commands))
+    return forwarders.load(lambda: forwarders.soft(file, commands), outstanding)
 
 
 def _program(settings: Settings, name: str) -> tuple[Path, list[Command]]:

@@ -42,12 +42,23 @@ template <int Offset, int Width>
 inline constexpr bool kIsAlignedWord = Offset % 8 == 0 &&
                                        (Width == 8 || Width == 16 || Width == 32 || Width == 64);
 
+// Other whole bytes, such as the 48 bits of an address: the first 32 or 16 bits of them are one
+// word, the rest follows.
+template <int Offset, int Width>
+inline constexpr bool kIsWholeBytes = Offset % 8 == 0 && Width % 8 == 0 && Width < 64;
+template <int Width>
+inline constexpr int kFirstWord = Width > 32 ? 32 : 16;
+
 // The field of `Width` bits that begins `Offset` bits after `bytes`.
 template <int Offset, int Width>
 inline Unsigned<Width> load_bits(const std::uint8_t* bytes) {
   constexpr int kFirst = Offset / 8, kLast = (Offset + Width - 1) / 8;
   if constexpr (kIsAlignedWord<Offset, Width>) {
     return load_aligned<Unsigned<Width>>(bytes + kFirst);
+  } else if constexpr (kIsWholeBytes<Offset, Width>) {
+    constexpr int kHead = kFirstWord<Width>, kRest = Width - kHead;
+    return static_cast<Unsigned<Width>>(Unsigned<Width>{load_bits<Offset, kHead>(bytes)} << kRest |
+                                        load_bits<Offset + kHead, kRest>(bytes));
   } else if constexpr (Width > 64) {
     const uint128 high = load_bits<Offset, Width - 64>(bytes);
     return static_cast<Unsigned<Width>>(high << 64 | load_bits<Offset + Width - 64, 64>(bytes));
@@ -65,6 +76,10 @@ inline void store_bits(std::uint8_t* bytes, Unsigned<Width> value) {
   constexpr int kFirst = Offset / 8, kLast = (Offset + Width - 1) / 8;
   if constexpr (kIsAlignedWord<Offset, Width>) {
     store_aligned(bytes + kFirst, value);
+  } else if constexpr (kIsWholeBytes<Offset, Width>) {
+    constexpr int kHead = kFirstWord<Width>, kRest = Width - kHead;
+    store_bits<Offset, kHead>(bytes, to_bit<kHead>(value >> kRest));
+    store_bits<Offset + kHead, kRest>(bytes, to_bit<kRest>(value));
   } else if constexpr (Width > 64) {
     store_bits<Offset, Width - 64>(bytes, to_bit<Width - 64>(value >> 64));
     store_bits<Offset + Width - 64, 64>(bytes, static_cast<std::uint64_t>(value));

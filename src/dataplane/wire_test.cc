@@ -18,6 +18,13 @@ TEST(Wire, LoadsAlignedFieldsBigEndian) {
   EXPECT_EQ((load_bits<0, 48>(kBytes.data())), 0x123456789ABCU);
 }
 
+TEST(Wire, LoadsOtherWholeBytes) {
+  EXPECT_EQ((load_bits<8, 24>(kBytes.data())), 0x345678U);
+  EXPECT_EQ((load_bits<16, 40>(kBytes.data())), 0x56789ABCDEU);
+  EXPECT_EQ((load_bits<24, 48>(kBytes.data())), 0x789ABCDEF011U);
+  EXPECT_EQ((load_bits<32, 56>(kBytes.data())), 0x9ABCDEF0112233U);
+}
+
 TEST(Wire, LoadsFieldsAcrossBytes) {
   EXPECT_EQ((load_bits<4, 4>(kBytes.data())), 0x2);
   EXPECT_EQ((load_bits<4, 12>(kBytes.data())), 0x234);
@@ -43,6 +50,10 @@ void expect_round_trip(Unsigned<Width> value) {
 
 TEST(Wire, StoresLeaveTheirNeighboursAlone) {
   expect_round_trip<0, 16>(0x1234);
+  expect_round_trip<8, 24>(0x123456);
+  expect_round_trip<16, 40>(0x123456789A);
+  expect_round_trip<48, 48>(0x123456789ABC);
+  expect_round_trip<8, 56>(0x123456789ABCDE);
   expect_round_trip<3, 13>(0x0AAA);
   expect_round_trip<7, 9>(0x0AA);
   expect_round_trip<1, 47>(0x5555AAAA5555);
