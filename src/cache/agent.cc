@@ -101,9 +101,7 @@ Task<void> Agent::evict_all(Message request, Reply reply) {
 }
 
 Task<void> Agent::readmit_all(Message request, Reply reply) {
-  std::vector<Key> keys;
-  for (const Record& record : request.records) keys.push_back(record.key);
-  co_await readmit(std::move(keys));
+  co_await readmit(request.records);
   reply(answer_to(request));
 }
 
@@ -139,7 +137,7 @@ void Agent::report_hot(const Key& key) {
 Task<Outcome> Agent::admit(Record record) {
   while (in_transit_.contains(record.key)) co_await until_settled(record.key);
   if (slots_.find(record.key)) co_return Outcome::kCached;
-  if (!is_usable(record)) {
+  if (!workload::key_id_from_wire(record.key)) {  // no server has such keys
     ++counters_.refused;
     co_return Outcome::kRefused;
   }
@@ -161,7 +159,7 @@ Task<Outcome> Agent::enter(Record record) {
     slot = left.front();
     slots_.hand_over(*slot, record.key);
   }
-  co_await frames_.ask(admit_frame(*slot, record));
+  co_await frames_.ask(admit_frame(*slot, record, admitted_state(record)));
   co_await lookup_.insert(record.key, *slot);
   if (settings_.write_back) co_await frames_.ask(set_valid(*slot, kNormal));
   slots_.entered(*slot);
@@ -170,13 +168,16 @@ Task<Outcome> Agent::enter(Record record) {
 }
 
 // Keys whose servers began anew have slots that hold records of before. No request is under way, so
-// a slot may be written although it is valid.
-Task<void> Agent::readmit(std::vector<Key> keys) {
+// a slot may be written although it is valid, and what its server has is the newest record.
+Task<void> Agent::readmit(std::vector<Record> records) {
   std::vector<ControlFrame> frames;
-  for (const Key& key : keys) {
-    while (in_transit_.contains(key)) co_await until_settled(key);
-    const std::optional<Slot> slot = slots_.find(key);
-    if (slot) frames.push_back(admit_frame(*slot, key_only(key)));
+  for (const Record& record : records) {
+    while (in_transit_.contains(record.key)) co_await until_settled(record.key);
+    const std::optional<Slot> slot = slots_.find(record.key);
+    if (!slot) continue;
+    const bool is_known =
+        record.kind == Record::Kind::kValue || record.kind == Record::Kind::kDeleted;
+    frames.push_back(admit_frame(*slot, record, is_known ? kLatest : admitted_state(record)));
   }
   co_await frames_.ask_all(std::move(frames));
 }
@@ -237,10 +238,12 @@ Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
   // it comes late.
   co_await frames_.ask(load(slot));
   ++counters_.evicted;
+  ask_controller_(request(MessageType::kEvicted, {}, {key_only(slots_.key(slot))}),
+                  [](const Message&) {});
 }
 
 Task<void> Agent::write_back(Record record) {
-  Completion<bool> stored;
+  Settled stored;
   ask_controller_(request(MessageType::kStore, {}, {std::move(record)}),
                   [&stored](const Message&) { stored.complete(true); });
   co_await stored;
@@ -320,12 +323,6 @@ Task<void> Agent::until_settled(Key key) {
   co_await settled;
 }
 
-bool Agent::is_usable(const Record& record) const {
-  if (!workload::key_id_from_wire(record.key)) return false;  // no server has such keys
-  // NetCache serves what it admits, so it must have it.
-  return settings_.write_back || record.kind != Record::Kind::kLarge;
-}
-
 std::uint16_t Agent::egress_port_of(const Key& key) const {
   const auto id = workload::key_id_from_wire(key);
   if (!id) return settings_.egress_ports.front();
@@ -349,11 +346,21 @@ ControlFrame Agent::load(Slot slot) const {
   return frame(Operation::kLoad, slot);
 }
 
-ControlFrame Agent::admit_frame(Slot slot, const Record& record) const {
+ControlFrame Agent::admit_frame(Slot slot, const Record& record, std::uint32_t state) const {
   ControlFrame result = frame(Operation::kAdmit, slot);
   put_record(record, result);
-  result.cell = (settings_.write_back ? kAdmitted : kLatest) | record.number;
+  result.cell = state | record.number;
   return result;
+}
+
+// FarReach trusts no record of an admission: the first GET, or a write, brings the newest one.
+// NetCache blocks the key's writes meanwhile, so what it was given is the newest; if it was given
+// none, requests go to the server.
+std::uint32_t Agent::admitted_state(const Record& record) const {
+  if (settings_.write_back) return kAdmitted;
+  const bool is_known =
+      record.kind == Record::Kind::kValue || record.kind == Record::Kind::kDeleted;
+  return is_known ? kLatest : kSuperseded;
 }
 
 }  // namespace turntable::cache

@@ -67,7 +67,7 @@ class Agent {
 
   Task<Outcome> admit(Record record);
   Task<void> evict(Key key);
-  Task<void> readmit(std::vector<Key> keys);
+  Task<void> readmit(std::vector<Record> records);
 
   void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
 
@@ -105,12 +105,12 @@ class Agent {
   void end_transit(const Key& key);
   Task<void> until_settled(Key key);
 
-  bool is_usable(const Record& record) const;
   std::uint16_t egress_port_of(const Key& key) const;
   ControlFrame frame(ControlFrame::Operation operation, Slot slot) const;
   ControlFrame set_valid(Slot slot, std::uint8_t valid) const;
   ControlFrame load(Slot slot) const;
-  ControlFrame admit_frame(Slot slot, const Record& record) const;
+  ControlFrame admit_frame(Slot slot, const Record& record, std::uint32_t state) const;
+  std::uint32_t admitted_state(const Record& record) const;
 
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   Driver& driver_;

@@ -80,6 +80,7 @@ TEST(Agent, EvictsTheLeastFrequentAndWritesItBack) {
   EXPECT_EQ(world.asked[0].type, MessageType::kStore);
   EXPECT_EQ(world.asked[0].records, std::vector<Record>{value_record(key_number(0), 7, number)});
   EXPECT_FALSE(world.the_switch.lookup.contains(key_number(0)));
+  EXPECT_EQ(world.evicted, std::vector<Key>{key_number(0)});
   EXPECT_EQ(world.servers.of(key_number(0)).number, number);
   expect_consistent(world, 2);
 }
@@ -146,6 +147,12 @@ TEST(Agent, ReadmissionForgetsRecordsOfServersThatBeganAnew) {
   world.run();
   EXPECT_TRUE(done);
   EXPECT_TRUE(world.the_switch.get(key_number(0)).value.empty());  // the server's
+  world.agent->handle(request(MessageType::kReadmit, {}, {value_record(key_number(1), 6)}),
+                      [](const Message&) {});
+  world.run();
+  world.run();
+  EXPECT_EQ(world.the_switch.slot(1).record.cell, kLatest);
+  EXPECT_EQ(world.the_switch.get(key_number(1)).value, (std::vector<std::uint8_t>{6}));
   EXPECT_EQ(world.agent->slots().digest(), digest);
 }
 
@@ -181,7 +188,8 @@ TEST(Agent, WriteThroughServesWhatItAdmitsAndWritesNothingBack) {
   EXPECT_EQ(world.the_switch.slot(0).record.cell, kLatest | 8U);
   Record large = key_only(key_number(1));
   large.kind = Record::Kind::kLarge;
-  EXPECT_EQ(world.admit({large}), std::vector<std::uint32_t>{kRefused});
+  world.admit({large});
+  EXPECT_EQ(world.the_switch.slot(0).record.cell, kSuperseded);  // left to the server
   world.admit({value_record(key_number(2), 4, 9)});
   EXPECT_TRUE(world.asked.empty());
   EXPECT_EQ(world.the_switch.lookup.size(), 1U);

@@ -1,5 +1,6 @@
 #include "cache/frame_exchange.h"
 
+#include <random>
 #include <utility>
 
 namespace turntable::cache {
@@ -27,6 +28,10 @@ void FrameExchange::Answers::answered(std::size_t index, const ControlFrame& ans
   frames_[index] = answer;
   if (--left_ == 0 && waiting_) waiting_.resume();
 }
+
+// Answers to an agent that has died must not pass for those of its successor: ids begin anywhere.
+FrameExchange::FrameExchange(Driver& driver, Timers& timers)
+    : driver_(driver), timers_(timers), next_id_(std::random_device{}()) {}
 
 FrameExchange::~FrameExchange() {
   if (timer_ != 0) timers_.cancel(timer_);

@@ -45,7 +45,7 @@ class FrameExchange {
     std::coroutine_handle<> waiting_;
   };
 
-  FrameExchange(Driver& driver, Timers& timers) : driver_(driver), timers_(timers) {}
+  FrameExchange(Driver& driver, Timers& timers);
   ~FrameExchange();
   FrameExchange(const FrameExchange&) = delete;
   FrameExchange& operator=(const FrameExchange&) = delete;
@@ -77,7 +77,7 @@ class FrameExchange {
   Driver& driver_;
   Timers& timers_;
   Counters counters_;
-  std::uint32_t next_id_ = 1;
+  std::uint32_t next_id_;
   std::map<std::uint32_t, Question> under_way_;  // sent, by id
   std::list<std::uint32_t> by_time_;             // ids of under_way_, the oldest sending first
   std::map<std::uint32_t, Question> waiting_;    // for others to be answered

@@ -26,6 +26,9 @@ class MessageListener {
   // To a session that has gone: nothing.
   void send(SessionId session, const Message& message);
 
+  // Ends every connection, without on_closed: the others will connect again and ask again.
+  void disconnect_all() { sessions_.clear(); }
+
   std::uint16_t port() const;  // useful after port 0 was asked for
   std::size_t sessions() const { return sessions_.size(); }
   std::uint64_t failures() const { return failures_; }  // connections that ended

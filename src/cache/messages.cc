@@ -75,6 +75,8 @@ const char* name_of(MessageType type) {
       return "HOT";
     case MessageType::kEvict:
       return "EVICT";
+    case MessageType::kEvicted:
+      return "EVICTED";
     case MessageType::kFetch:
       return "FETCH";
     case MessageType::kSettled:

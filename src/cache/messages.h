@@ -27,6 +27,8 @@
 //                 switch
 //                                                                      without finding them
 //                                                                      uncached
+//   EVICTED       agent, controller,    keys that are cached no more   -
+//                 server
 //   FETCH         controller, server    numbers: 1 to mark the keys,   records, in this order
 //                                       else 0; keys
 //   SETTLED       controller, server    numbers: an Outcome for each;  -
@@ -45,10 +47,10 @@
 //   CACHED_SET    controller, agent     -                              keys; numbers: digest
 //   ADMIT         controller, agent     records                        once settled: numbers: an
 //                                                                      Outcome for each
-//   READMIT       controller, agent     keys whose servers began       once done: -
-//                                       anew: what their slots hold is
-//                                       forgotten; no request may be
-//                                       under way
+//   READMIT       controller, agent     records of keys whose servers  once done: -
+//                                       began anew: they take the
+//                                       place of what the slots hold;
+//                                       no request may be under way
 //   BEGIN         controller, agent     numbers: snapshot id           once nothing is under way: -
 //   POINT         controller, agent     numbers: snapshot id           the flag is set: -
 //   FINISH        controller, agent     numbers: snapshot id           records of the cut; a
@@ -82,6 +84,7 @@ enum class MessageType : std::uint8_t {
   kHello = 0x01,
   kHot = 0x02,
   kEvict = 0x03,
+  kEvicted = 0x04,
   kFetch = 0x10,
   kSettled = 0x11,
   kStore = 0x12,

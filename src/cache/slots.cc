@@ -17,16 +17,6 @@ void check(std::uint32_t capacity) {
 
 }  // namespace
 
-std::uint64_t SetDigest::hash(const Key& key) {
-  std::uint64_t hash = 0;
-  for (std::size_t i = 0; i < key.size(); i += 8) {
-    std::uint64_t word = 0;
-    for (std::size_t j = 0; j < 8; ++j) word = word << 8 | key[i + j];
-    hash = workload::fnv_hash(hash ^ word);
-  }
-  return hash;
-}
-
 Slots::Slots(std::uint32_t capacity) : capacity_(0), slots_(kSlotsOfSwitch) {
   set_capacity(capacity);
 }

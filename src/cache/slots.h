@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "cache/set_digest.h"
 #include "workload/key.h"
 
 namespace turntable::cache {
@@ -16,20 +17,6 @@ namespace turntable::cache {
 inline constexpr std::uint32_t kSlotsOfSwitch = 32768;  // also the cells of `seq`
 
 using Slot = std::uint16_t;
-using Key = workload::KeyBytes;
-
-// A digest of a set of keys that does not depend on their order. Both ends of a comparison compute
-// it, as a check against mistakes, not against malice.
-class SetDigest {
- public:
-  void add(const Key& key) { sum_ += hash(key); }
-  void remove(const Key& key) { sum_ -= hash(key); }
-  std::uint64_t value() const { return sum_; }
-
- private:
-  static std::uint64_t hash(const Key& key);
-  std::uint64_t sum_ = 0;
-};
 
 class Slots {
  public:

@@ -92,11 +92,16 @@ inline Task<void> detail::Promise<void>::get_return_object() {
   return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
 }
 
-// Awaited by one coroutine, completed by a callback. It must outlive neither: a Completion that is
-// destroyed while it waits resumes nobody, but who would complete it must learn of that.
+// A local variable of the coroutine that awaits it, completed by a callback. Who would complete it
+// has to learn when it has been destroyed, as it is with the coroutine. (Not awaited through a
+// pointer: GCC 12 awaits a copy of `*pointer`.)
 template <typename T>
 class Completion {
  public:
+  Completion() = default;
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
   void complete(T value) {
     value_.emplace(std::move(value));
     if (waiting_) std::exchange(waiting_, {}).resume();

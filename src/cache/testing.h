@@ -67,7 +67,7 @@ inline const Record& newer(const Record& stored, const Record& slot) {
   return slot.number > stored.number ? slot : stored;
 }
 
-class FakeSwitch final : public Driver {
+class FakeSwitch : public Driver {
  public:
   struct Cells {
     std::uint8_t valid = 0;
@@ -141,6 +141,9 @@ class FakeSwitch final : public Driver {
     return true;
   }
   void drop_answers() { on_frame(nullptr); }
+  void report_hot(const Key& key) {
+    received({.operation = ControlFrame::Operation::kHot, .key = key});
+  }
 
   // -- Clients. A write's answer is its number; what a GET finds is a record.
   std::uint32_t write(Record record) {
@@ -237,12 +240,17 @@ class World {
   bool servers_answer = true;
   std::vector<std::string> failures;
   std::vector<Message> asked;  // of the controller
+  std::vector<Key> evicted;    // as it was told
   std::unique_ptr<Agent> agent;
 
   void start() {
     agent = std::make_unique<Agent>(
         the_switch, timers, settings_,
         [this](Message message, Unanswered::OnAnswer on_answer) {
+          if (message.type == MessageType::kEvicted) {
+            evicted.push_back(message.records.at(0).key);
+            return on_answer(answer_to(message));
+          }
           if (!the_switch.agent_lives()) return;
           asked.push_back(message);
           to_answer_.emplace_back(std::move(message), std::move(on_answer));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <random>
 
 #include "cache/messages.h"
 
@@ -44,7 +45,8 @@ class Unanswered {
     Message request;
     OnAnswer on_answer;
   };
-  std::uint32_t next_id_ = 1;
+  // Not from 1: an answer to a process that has died must not pass for one to its successor.
+  std::uint32_t next_id_ = std::random_device{}();
   std::map<std::uint32_t, Waiting> waiting_;
 };
 

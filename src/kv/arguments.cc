@@ -64,6 +64,12 @@ double Arguments::number(const char* name, double low, double high) const {
   return value.get<double>();
 }
 
+bool Arguments::boolean(const char* name) const {
+  const Json& value = required(name);
+  if (!value.is_boolean()) fail(name, value, "true or false");
+  return value.get<bool>();
+}
+
 std::string Arguments::text(const char* name) const {
   const Json& value = required(name);
   if (!value.is_string()) fail(name, value, "a string");

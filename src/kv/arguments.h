@@ -25,6 +25,7 @@ class Arguments {
   std::int64_t integer_or(const char* name, std::int64_t low, std::int64_t high,
                           std::int64_t otherwise) const;
   double number(const char* name, double low, double high) const;
+  bool boolean(const char* name) const;
   std::string text(const char* name) const;
   const Json& array(const char* name) const;  // never empty
 

@@ -1,0 +1,50 @@
+// cache-controller: a resident node beside the first server that decides what the switch caches
+// (docs/kvcache.md §7).
+#include <CLI/CLI.hpp>
+#include <thread>
+
+#include "cache/controller_node.h"
+#include "common/run_main.h"
+#include "node/control_server.h"
+
+namespace {
+
+using namespace turntable;
+using Json = nlohmann::json;
+
+void serve(const std::string& directory, const std::string& name, const std::string& address,
+           std::uint16_t port) {
+  node::ControlServer control(directory, name);
+  cache::EventLoop loop;
+  cache::ControllerNode controller(loop, cache::tcp_address(address, port),
+                                   [&](std::string state) { control.set_state(std::move(state)); });
+  control.on("configure", [&](const Json& args) { return controller.configure(args); });
+  control.on("warm_up", [&](const Json& args) { return controller.warm_up(args); });
+  control.on("readmit", [&](const Json& args) { return controller.readmit(args); });
+  control.on("cached_set", [&](const Json& args) { return controller.cached_set(args); });
+  control.on("stats", [&](const Json& args) { return controller.stats(args); });
+  control.on("stop", [&](const Json& args) { return controller.stop(args); });
+  control.on_shutdown([&] { loop.stop(); });
+  std::jthread worker([&] { loop.run(); });
+  control.run();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Decides what the switch caches; relays between servers and switch-agent");
+  std::string directory, address, name = "cache-controller";
+  std::uint16_t port = 0;
+  app.add_option("--directory", directory, "Run directory: the control socket goes here")
+      ->required();
+  app.add_option("--address", address, "IPv4 address to listen on for the servers")->required();
+  app.add_option("--port", port, "TCP port to listen on")->required();
+  app.add_option("--name", name, "Name of the node")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  serve(directory, name, address, port);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("cache-controller", [&] { return run(argc, argv); });
+}

@@ -1,0 +1,293 @@
+#include "cache/controller.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "common/command_error.h"
+#include "workload/hottest.h"
+
+namespace turntable::cache {
+namespace {
+
+using Json = Controller::Json;
+
+constexpr std::size_t kAdmittedAtOnce = 2048;
+constexpr std::size_t kFetchedAtOnce = 256;
+constexpr std::int64_t kStoreAgainNs = 100'000'000;
+
+std::uint64_t digest_in(const Message& cached_set) {
+  if (cached_set.numbers.size() != 2) return 0;
+  return std::uint64_t{cached_set.numbers[0]} << 32 | cached_set.numbers[1];
+}
+
+Message keys_request(MessageType type, const std::vector<Key>& keys,
+                     std::vector<std::uint32_t> numbers = {}) {
+  std::vector<Record> records;
+  for (const Key& key : keys) records.push_back(key_only(key));
+  return request(type, std::move(numbers), std::move(records));
+}
+
+// `keys` in pieces of at most `size`.
+std::vector<std::vector<Key>> pieces(const std::vector<Key>& keys, std::size_t size) {
+  std::vector<std::vector<Key>> result;
+  for (std::size_t at = 0; at < keys.size(); at += size) {
+    const auto first = keys.begin() + static_cast<std::ptrdiff_t>(at);
+    const std::size_t count = std::min(size, keys.size() - at);
+    result.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
+  }
+  return result;
+}
+
+// Awaits an answer that may come when nobody waits any more.
+template <typename Ask>
+Task<Message> answer_of(Ask ask) {
+  Completion<Message> answered;
+  const auto alive = std::make_shared<char>();
+  ask([&answered, alive = std::weak_ptr<char>(alive)](const Message& answer) {
+    if (!alive.expired()) answered.complete(answer);
+  });
+  Message answer = co_await answered;
+  co_return answer;
+}
+
+void require(const Message& answer, const std::string& who) {
+  if (answer.text.empty()) return;
+  throw CommandError("unavailable", who + " refused " + name_of(answer.type) + ": " + answer.text);
+}
+
+}  // namespace
+
+Controller::Controller(EventLoop& loop, ServerSessions& servers, const ControllerSettings& settings)
+    : loop_(loop),
+      servers_(servers),
+      settings_(settings),
+      tasks_(loop, [this](const std::exception_ptr&) { ++counters_.unexpected; }) {
+  agent_ = std::make_unique<MessageLink>(
+      loop, settings_.agent, [] { return request(MessageType::kHello, {kMessagesVersion}); },
+      [this](const Message& asked) { handle_agent(asked); });
+}
+
+Task<Message> Controller::ask_agent(Message request) {
+  return answer_of([this, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
+    agent_->ask(std::move(asked), std::move(on_answer));
+  });
+}
+
+Task<Message> Controller::ask_server(unsigned partition, Message request) {
+  return answer_of(
+      [this, partition, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
+        servers_.ask(partition, std::move(asked), std::move(on_answer));
+      });
+}
+
+Task<void> Controller::pause() {
+  Completion<bool> over;
+  const auto alive = std::make_shared<char>();
+  loop_.call_at(loop_.now_ns() + kStoreAgainNs, [&over, alive = std::weak_ptr<char>(alive)] {
+    if (!alive.expired()) over.complete(true);
+  });
+  co_await over;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Relays
+
+void Controller::handle(const Message& request, Reply reply) {
+  switch (request.type) {
+    case MessageType::kHot:
+      counters_.hot += request.records.size();
+      return spawn(relay_to_agent(request, std::move(reply)));
+    case MessageType::kEvict:
+      return spawn(relay_to_agent(request, std::move(reply)));
+    default:
+      ++counters_.unexpected;
+      reply(failure_of(request, "the controller knows no such request"));
+  }
+}
+
+void Controller::handle_agent(const Message& request) {
+  switch (request.type) {
+    case MessageType::kStore:
+      return spawn(relay_store(request));
+    case MessageType::kHot:
+      counters_.hot += request.records.size();
+      return spawn(admit_for_agent(request));
+    case MessageType::kEvicted:
+      return relay_evicted(request);
+    default:
+      ++counters_.unexpected;
+      agent_->send(failure_of(request, "the controller knows no such request"));
+  }
+}
+
+Task<void> Controller::relay_to_agent(Message asked, Reply reply) {
+  const bool is_hot = asked.type == MessageType::kHot;
+  Message relayed = request(is_hot ? MessageType::kAdmit : asked.type, {}, asked.records);
+  Message answer = co_await ask_agent(std::move(relayed));
+  const auto cached = static_cast<std::uint32_t>(Outcome::kCached);
+  if (is_hot) {
+    counters_.admitted += static_cast<std::uint64_t>(
+        std::count(answer.numbers.begin(), answer.numbers.end(), cached));
+  }
+  Message result = answer_to(asked, std::move(answer.numbers));
+  result.text = std::move(answer.text);
+  reply(result);
+}
+
+// The slot stays as it is until its record is stored: a server that fails is asked again.
+Task<void> Controller::relay_store(Message asked) {
+  for (auto& [partition, records] : by_partition(asked.records)) {
+    if (partition == settings_.scale) continue;  // the agent admits no such keys
+    while (true) {
+      Message relayed = request(MessageType::kStore, {}, records);
+      const Message answer = co_await ask_server(partition, std::move(relayed));
+      if (answer.text.empty()) break;
+      ++counters_.store_failures;
+      co_await pause();
+    }
+    counters_.records_stored += records.size();
+  }
+  agent_->send(answer_to(asked));
+}
+
+// NetCache: the switch reports its hot keys itself, and serves what it is given; so writes wait at
+// the servers from the reading of the record until the key is cached.
+Task<void> Controller::admit_for_agent(Message asked) {
+  std::vector<std::uint32_t> outcomes;
+  for (const Record& hot : asked.records) {
+    const unsigned partition = partition_of(hot.key);
+    outcomes.push_back(static_cast<std::uint32_t>(Outcome::kRefused));
+    if (partition == settings_.scale) continue;
+    std::vector<Key> keys(1, hot.key);
+    std::vector<Record> records = co_await fetch(partition, keys, /*mark=*/true);
+    Message admission = request(MessageType::kAdmit, {}, std::move(records));
+    const Message admitted = co_await ask_agent(std::move(admission));
+    if (!admitted.numbers.empty()) outcomes.back() = admitted.numbers.front();
+    if (outcomes.back() == static_cast<std::uint32_t>(Outcome::kCached)) ++counters_.admitted;
+    Message settled = keys_request(MessageType::kSettled, keys, {outcomes.back()});
+    co_await ask_server(partition, std::move(settled));
+  }
+  agent_->send(answer_to(asked, std::move(outcomes)));
+}
+
+void Controller::relay_evicted(const Message& asked) {
+  for (auto& [partition, records] : by_partition(asked.records)) {
+    if (partition == settings_.scale) continue;
+    servers_.tell(partition, request(MessageType::kEvicted, {}, std::move(records)));
+  }
+  agent_->send(answer_to(asked));
+}
+
+// ---------------------------------------------------------------------------------------------
+// The expected set
+
+Task<Json> Controller::warm_up(workload::Workload workload, std::uint64_t count) {
+  expected_.clear();
+  expected_digest_ = {};
+  for (const workload::KeyId id : workload::hottest_keys(workload, count)) {
+    expected_.push_back(workload::wire_key(id));
+    expected_digest_.add(expected_.back());
+  }
+  const bool restored = co_await restore();
+  Json result = {{"count", expected_.size()},
+                 {"digest", digest_text(expected_digest_.value())},
+                 {"changed", restored}};
+  co_return result;
+}
+
+Task<void> Controller::admit(std::vector<Key> keys) {
+  for (const std::vector<Key>& piece : pieces(keys, kAdmittedAtOnce)) {
+    Message admission = keys_request(MessageType::kAdmit, piece);
+    const Message answer = co_await ask_agent(std::move(admission));
+    require(answer, "the agent");
+    const auto refused = std::count(answer.numbers.begin(), answer.numbers.end(),
+                                    static_cast<std::uint32_t>(Outcome::kRefused));
+    if (refused > 0) {
+      throw CommandError("full", "the agent refused " + std::to_string(refused) + " of " +
+                                     std::to_string(piece.size()) +
+                                     " keys; expected a cache_size of at least " +
+                                     std::to_string(expected_.size()));
+    }
+  }
+}
+
+// Makes the switch's set the expected one; true if it was another.
+Task<bool> Controller::restore() {
+  Message question = request(MessageType::kCachedSet);
+  const Message found = co_await ask_agent(std::move(question));
+  require(found, "the agent");
+  if (digest_in(found) == expected_digest_.value() && found.records.size() == expected_.size()) {
+    co_return false;
+  }
+  std::set<Key> wanted(expected_.begin(), expected_.end());
+  std::vector<Key> surplus, missing;
+  for (const Record& record : found.records) {
+    if (wanted.erase(record.key) == 0) surplus.push_back(record.key);
+  }
+  std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(missing),
+               [&](const Key& key) { return wanted.contains(key); });
+  for (const std::vector<Key>& piece : pieces(surplus, kAdmittedAtOnce)) {
+    Message eviction = keys_request(MessageType::kEvict, piece);
+    const Message answer = co_await ask_agent(std::move(eviction));
+    require(answer, "the agent");
+  }
+  co_await admit(std::move(missing));
+  co_return true;
+}
+
+Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key> keys, bool mark) {
+  std::vector<Record> records;
+  for (const std::vector<Key>& piece : pieces(keys, kFetchedAtOnce)) {
+    Message question = keys_request(MessageType::kFetch, piece, {mark ? 1U : 0U});
+    const Message answer = co_await ask_server(partition, std::move(question));
+    require(answer, "the server of partition " + std::to_string(partition));
+    records.insert(records.end(), answer.records.begin(), answer.records.end());
+  }
+  co_return records;
+}
+
+Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
+  const bool restored = co_await restore();
+  std::size_t count = 0;
+  for (const unsigned partition : partitions) {
+    std::vector<Key> keys;
+    std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(keys),
+                 [&](const Key& key) { return partition_of(key) == partition; });
+    count += keys.size();
+    Message readmission = keys_request(MessageType::kReadmit, keys);
+    if (prefill) readmission.records = co_await fetch(partition, keys, /*mark=*/false);
+    const Message answer = co_await ask_agent(std::move(readmission));
+    require(answer, "the agent");
+  }
+  Json result = {
+      {"keys", count}, {"digest", digest_text(expected_digest_.value())}, {"restored", restored}};
+  co_return result;
+}
+
+Task<Json> Controller::cached_set() {
+  Message question = request(MessageType::kCachedSet);
+  const Message found = co_await ask_agent(std::move(question));
+  require(found, "the agent");
+  Json result = {{"count", found.records.size()},
+                 {"digest", digest_text(digest_in(found))},
+                 {"expected_digest", digest_text(expected_digest_.value())}};
+  co_return result;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+std::map<unsigned, std::vector<Record>> Controller::by_partition(
+    const std::vector<Record>& records) {
+  std::map<unsigned, std::vector<Record>> grouped;
+  for (const Record& record : records) grouped[partition_of(record.key)].push_back(record);
+  if (grouped.contains(settings_.scale)) ++counters_.unexpected;
+  return grouped;
+}
+
+unsigned Controller::partition_of(const Key& key) const {
+  const auto id = workload::key_id_from_wire(key);
+  return id ? workload::partition_of(workload::slot_of(*id), settings_.scale) : settings_.scale;
+}
+
+}  // namespace turntable::cache

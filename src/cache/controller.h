@@ -1,0 +1,90 @@
+// What is cached, and who tells whom (docs/kvcache.md §7): relays between servers and agent, warms
+// the cache up, and keeps it as it should be from iteration to iteration.
+//
+// Lives on the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cache/message_link.h"
+#include "cache/server_sessions.h"
+#include "cache/set_digest.h"
+#include "cache/task.h"
+#include "workload/profile.h"
+
+namespace turntable::cache {
+
+struct ControllerSettings {
+  bool write_back = true;  // FarReach; false: NetCache
+  unsigned scale = 1;      // partitions
+  sockaddr_in agent{};
+};
+
+struct ControllerCounters {
+  std::uint64_t hot = 0;             // keys reported
+  std::uint64_t admitted = 0;        // of these, now cached
+  std::uint64_t records_stored = 0;  // evicted records relayed to their servers
+  std::uint64_t store_failures = 0;  // ... and not stored; they are sent again
+  std::uint64_t unexpected = 0;      // requests that make no sense here
+};
+
+class Controller {
+ public:
+  using Json = nlohmann::json;
+  using Reply = std::function<void(const Message& answer)>;
+
+  Controller(EventLoop& loop, ServerSessions& servers, const ControllerSettings& settings);
+
+  // What a server asks.
+  void handle(const Message& request, Reply reply);
+
+  // Admits the `count` hottest keys, which are the expected set from now on -> {"count", "digest"}.
+  Task<Json> warm_up(workload::Workload workload, std::uint64_t count);
+
+  // The stores of these partitions began anew and no request is under way: the slots of their keys
+  // forget what they held; with `prefill` they get the records of the stores instead. Then the
+  // switch's set must be the expected one; otherwise it is made so -> {"keys", "digest",
+  // "restored"}.
+  Task<Json> readmit(std::vector<unsigned> partitions, bool prefill);
+
+  // The switch's own -> {"count", "digest", "expected_digest"}.
+  Task<Json> cached_set();
+
+  void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
+
+  const ControllerSettings& settings() const { return settings_; }
+  const ControllerCounters& counters() const { return counters_; }
+  const MessageLink& agent() const { return *agent_; }
+
+ private:
+  Task<Message> ask_agent(Message request);
+  Task<Message> ask_server(unsigned partition, Message request);
+  Task<void> pause();
+
+  void handle_agent(const Message& request);
+  Task<void> relay_to_agent(Message request, Reply reply);
+  Task<void> relay_store(Message request);
+  Task<void> admit_for_agent(Message request);
+  void relay_evicted(const Message& request);
+
+  Task<void> admit(std::vector<Key> keys);
+  Task<std::vector<Record>> fetch(unsigned partition, std::vector<Key> keys, bool mark);
+  Task<bool> restore();
+  std::map<unsigned, std::vector<Record>> by_partition(const std::vector<Record>& records);
+  unsigned partition_of(const Key& key) const;  // scale: of a key that no server has
+
+  EventLoop& loop_;
+  ServerSessions& servers_;
+  const ControllerSettings settings_;
+  ControllerCounters counters_;
+  std::vector<Key> expected_;
+  SetDigest expected_digest_;
+  std::unique_ptr<MessageLink> agent_;
+  Tasks tasks_;  // last: what is under way goes before what it uses
+};
+
+}  // namespace turntable::cache

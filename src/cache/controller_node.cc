@@ -1,0 +1,133 @@
+#include "cache/controller_node.h"
+
+#include "cache/run_on_loop.h"
+#include "common/command_error.h"
+#include "kv/arguments.h"
+
+namespace turntable::cache {
+namespace {
+
+using Json = ControllerNode::Json;
+using kv::Arguments;
+
+constexpr std::chrono::seconds kLoopDeadline{10};
+constexpr double kDefaultDeadline_s = 60;
+constexpr std::int64_t kMaxKeys = 32'768;  // the slots of the switch
+constexpr double kMaxDeadline_s = 3600;
+
+double deadline_s(const Arguments& arguments, const Json& args) {
+  return args.contains("deadline_s") ? arguments.number("deadline_s", 0, kMaxDeadline_s)
+                                     : kDefaultDeadline_s;
+}
+
+Json counted(const ControllerCounters& counters) {
+  return {{"hot", counters.hot},
+          {"admitted", counters.admitted},
+          {"records_stored", counters.records_stored},
+          {"store_failures", counters.store_failures},
+          {"unexpected_messages", counters.unexpected}};
+}
+
+}  // namespace
+
+ControllerNode::ControllerNode(EventLoop& loop, const sockaddr_in& address,
+                               std::function<void(std::string)> set_state)
+    : loop_(loop),
+      set_state_(std::move(set_state)),
+      servers_(loop, address, [this](const Message& request, ServerSessions::Reply reply) {
+        if (controller_) return controller_->handle(request, std::move(reply));
+        ++refused_requests_;
+        reply(failure_of(request, "the controller is not configured; send it `configure`"));
+      }) {}
+
+Controller& ControllerNode::controller(const char* command) {
+  if (controller_) return *controller_;
+  throw CommandError("wrong_state", std::string("cache-controller ") + command +
+                                        ": it knows no agent; send `configure` first");
+}
+
+// `make` is given the controller and makes the task.
+template <typename Make>
+Json ControllerNode::run(const char* command, double deadline, const Make& make) {
+  return run_on_loop(
+      loop_, std::string("cache-controller ") + command, Deadline::after_seconds(deadline),
+      [&](Task<void> task) { controller(command).spawn(std::move(task)); },
+      [this, make] { return make(*controller_); });
+}
+
+Json ControllerNode::configure(const Json& args) {
+  const Arguments arguments("cache-controller configure", args,
+                            {"method", "scale", "agent_address", "agent_port"});
+  const std::string method = arguments.text("method");
+  if (method != "farreach" && method != "netcache") {
+    arguments.fail("method", method, "\"farreach\" or \"netcache\"");
+  }
+  const ControllerSettings settings{
+      .write_back = method == "farreach",
+      .scale = arguments.scale(),
+      .agent =
+          tcp_address(arguments.text("agent_address"),
+                      static_cast<std::uint16_t>(arguments.integer("agent_port", 1, UINT16_MAX)))};
+  const auto begin = [&] {
+    controller_.reset();
+    servers_.set_scale(settings.scale);
+    controller_ = std::make_unique<Controller>(loop_, servers_, settings);
+    set_state_("serving");
+    return Json::object();
+  };
+  return loop_.tasks().call(begin, Deadline::after(kLoopDeadline));
+}
+
+Json ControllerNode::warm_up(const Json& args) {
+  const Arguments arguments("cache-controller warm_up", args, {"workload", "count", "deadline_s"});
+  const workload::Workload workload = arguments.workload();
+  const auto count = static_cast<std::uint64_t>(arguments.integer("count", 1, kMaxKeys));
+  return run("warm_up", deadline_s(arguments, args),
+             [=](Controller& controller) { return controller.warm_up(workload, count); });
+}
+
+Json ControllerNode::readmit(const Json& args) {
+  const Arguments arguments("cache-controller readmit", args,
+                            {"partitions", "prefill", "deadline_s"});
+  const bool prefill = arguments.boolean("prefill");
+  const auto scale = loop_.tasks().call([this] { return controller("readmit").settings().scale; },
+                                        Deadline::after(kLoopDeadline));
+  const std::vector<unsigned> partitions = arguments.partitions(scale);
+  return run("readmit", deadline_s(arguments, args),
+             [=](Controller& controller) { return controller.readmit(partitions, prefill); });
+}
+
+Json ControllerNode::cached_set(const Json& args) {
+  const Arguments arguments("cache-controller cached_set", args, {"deadline_s"});
+  return run("cached_set", deadline_s(arguments, args),
+             [](Controller& controller) { return controller.cached_set(); });
+}
+
+Json ControllerNode::stats(const Json& args) {
+  const Arguments arguments("cache-controller stats", args, {});
+  const auto read = [this]() -> Json {
+    Json result = {{"servers", servers_.partitions()},
+                   {"unanswered_by_servers", servers_.unanswered()},
+                   {"refused_hellos", servers_.refused_hellos()},
+                   {"refused_requests", refused_requests_},
+                   {"unexpected_answers", servers_.unexpected_answers()}};
+    if (!controller_) return result;
+    result.update(counted(controller_->counters()));
+    result["agent_connected"] = controller_->agent().is_up();
+    result["unanswered_by_agent"] = controller_->agent().unanswered();
+    return result;
+  };
+  return loop_.tasks().call(read, Deadline::after(kLoopDeadline));
+}
+
+Json ControllerNode::stop(const Json& args) {
+  const Arguments arguments("cache-controller stop", args, {});
+  const auto end = [this] {
+    controller_.reset();
+    set_state_("idle");
+  };
+  loop_.tasks().call(end, Deadline::after(kLoopDeadline));
+  return Json::object();
+}
+
+}  // namespace turntable::cache

@@ -1,0 +1,46 @@
+// The commands of cache-controller (docs/architecture.md §5).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cache/controller.h"
+#include "cache/event_loop.h"
+#include "cache/server_sessions.h"
+
+namespace turntable::cache {
+
+class ControllerNode {
+ public:
+  using Json = nlohmann::json;
+
+  // Listens for servers at `address`. `set_state` is told "idle" or "serving", on any thread. The
+  // loop has to run while commands are handled.
+  ControllerNode(EventLoop& loop, const sockaddr_in& address,
+                 std::function<void(std::string)> set_state);
+
+  // Any thread but the loop's. All throw CommandError.
+  Json configure(const Json& args);
+  Json warm_up(const Json& args);
+  Json readmit(const Json& args);
+  Json cached_set(const Json& args);
+  Json stats(const Json& args);
+  Json stop(const Json& args);
+
+  std::uint16_t port() const { return servers_.port(); }
+
+ private:
+  template <typename Make>
+  Json run(const char* command, double deadline_s, const Make& make);
+  Controller& controller(const char* command);
+
+  EventLoop& loop_;
+  std::function<void(std::string)> set_state_;
+  std::uint64_t refused_requests_ = 0;  // of servers, while there was nobody to hear them
+  ServerSessions servers_;
+  std::unique_ptr<Controller> controller_;
+};
+
+}  // namespace turntable::cache

@@ -1,0 +1,260 @@
+// Controller and agent as they run, over TCP, with a switch in memory and servers of a few lines.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "cache/agent_node.h"
+#include "cache/controller_node.h"
+#include "cache/testing.h"
+#include "workload/hottest.h"
+
+namespace turntable::cache {
+namespace {
+
+using Json = nlohmann::json;
+using testing::key_number;
+
+// A FakeSwitch whose frames go through the loop.
+class LoopSwitch final : public testing::FakeSwitch {
+ public:
+  LoopSwitch(EventLoop& loop, testing::FakeServers& servers) : FakeSwitch(servers), loop_(loop) {}
+
+  void write_tables(const Json& updates) override {
+    if (updates.empty() || updates.front().at("table") != kCacheLookup) return;
+    if (updates.front().at("op") == "clear") return lookup.clear();
+    FakeSwitch::write_tables(updates);
+  }
+  void send(const ControlFrame& frame) override {
+    FakeSwitch::send(frame);
+    loop_.call_soon([this] { deliver(); });
+  }
+
+ private:
+  EventLoop& loop_;
+};
+
+// A kvserver that has records of the load, of value {partition}, and stores what it is told.
+struct Server {
+  Server(EventLoop& loop, std::uint16_t port, std::vector<std::uint32_t> partitions)
+      : link(
+            loop, tcp_address("127.0.0.1", port),
+            [=] {
+              std::vector<std::uint32_t> numbers = {kMessagesVersion, 4};
+              numbers.insert(numbers.end(), partitions.begin(), partitions.end());
+              return request(MessageType::kHello, numbers);
+            },
+            [this](const Message& asked) { answer(asked); }) {}
+
+  void answer(const Message& asked) {
+    received.push_back(asked);
+    if (asked.type == MessageType::kStore && !stores_records) return;
+    std::vector<Record> records;
+    if (asked.type == MessageType::kFetch) {
+      for (const Record& wanted : asked.records) {
+        records.push_back(testing::value_record(wanted.key, 77));
+      }
+    }
+    link.send(answer_to(asked, {}, std::move(records)));
+  }
+
+  bool stores_records = true;
+  std::vector<Message> received;
+  MessageLink link;
+};
+
+class ControllerTest : public ::testing::Test {
+ protected:
+  template <typename Work>
+  std::invoke_result_t<Work> on_loop(Work work) {
+    return loop.tasks().call(work, Deadline::after(std::chrono::seconds(20)));
+  }
+
+  ControllerTest() : thread_([this] { loop.run(); }) {}
+  ~ControllerTest() override {
+    on_loop([&] { server.reset(), controller.reset(), agent.reset(); });
+    loop.stop();
+  }
+
+  void start(const char* method, int cache_size) {
+    on_loop([&] {
+      auto driver = std::make_unique<LoopSwitch>(loop, stores);
+      the_switch = driver.get();
+      const sockaddr_in any_port = tcp_address("127.0.0.1", 0);
+      agent = std::make_unique<AgentNode>(loop, std::move(driver), any_port, [](std::string) {});
+      controller = std::make_unique<ControllerNode>(loop, any_port, [](std::string) {});
+    });
+    agent->configure({{"method", method},
+                      {"egress_ports", {3, 4, 5, 6}},
+                      {"clients", {{{"address", "198.18.0.1"}, {"port", 1}}}},
+                      {"cpu_port", 64},
+                      {"fresh", true},
+                      {"cache_size", cache_size}});
+    controller->configure({{"method", method},
+                           {"scale", 4},
+                           {"agent_address", "127.0.0.1"},
+                           {"agent_port", agent->port()}});
+  }
+  void start_server(std::vector<std::uint32_t> partitions) {
+    on_loop([&] {
+      server.reset();
+      server = std::make_unique<Server>(loop, controller->port(), std::move(partitions));
+    });
+  }
+  // Probes until `condition` holds on the loop.
+  bool eventually(const std::function<bool()>& condition) {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(20));
+    while (!on_loop(condition)) {
+      if (deadline.passed()) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  std::size_t received(MessageType type) {
+    return static_cast<std::size_t>(
+        std::count_if(server->received.begin(), server->received.end(),
+                      [type](const Message& message) { return message.type == type; }));
+  }
+
+  testing::FakeServers stores;
+  EventLoop loop;
+  LoopSwitch* the_switch = nullptr;
+  std::unique_ptr<AgentNode> agent;
+  std::unique_ptr<ControllerNode> controller;
+  std::unique_ptr<Server> server;
+
+ private:
+  std::jthread thread_;
+};
+
+const Json kWorkload = {{"name", "workloada"}, {"records", 10'000}};
+
+Key first_key_of(unsigned partition) {
+  std::uint64_t number = 0;
+  while (workload::partition_of(workload::slot_of(workload::key_id(number)), 4) != partition) {
+    ++number;
+  }
+  return key_number(number);
+}
+
+TEST_F(ControllerTest, WarmsUpWithTheHottestKeysAndKeepsThem) {
+  start("farreach", 500);
+  const Json warm = controller->warm_up({{"workload", kWorkload}, {"count", 500}});
+  EXPECT_EQ(warm.at("count"), 500);
+  EXPECT_EQ(warm.at("changed"), true);
+  EXPECT_EQ(agent->cached_set(Json::object()),
+            (Json{{"count", 500}, {"digest", warm.at("digest")}}));
+  const auto hottest = workload::hottest_keys(workload::workload_from_json(kWorkload), 500);
+  on_loop([&] {
+    for (const auto id : hottest) {
+      EXPECT_TRUE(the_switch->lookup.contains(workload::wire_key(id)));
+    }
+  });
+  EXPECT_EQ(controller->warm_up({{"workload", kWorkload}, {"count", 500}}).at("changed"), false);
+
+  // Another set: what is too much goes, what is missing comes.
+  const Json other = controller->warm_up({{"workload", kWorkload}, {"count", 200}});
+  EXPECT_EQ(agent->cached_set(Json::object()).at("count"), 200);
+  EXPECT_EQ(agent->cached_set(Json::object()).at("digest"), other.at("digest"));
+}
+
+TEST_F(ControllerTest, ReadmissionBringsTheStoresRecordsAndRestoresTheSet) {
+  start("farreach", 100);
+  controller->warm_up({{"workload", kWorkload}, {"count", 100}});
+  start_server({1, 2});
+  const Json cold = controller->readmit({{"partitions", {1}}, {"prefill", false}});
+  EXPECT_EQ(received(MessageType::kFetch), 0U);
+  const Json filled = controller->readmit({{"partitions", {1, 2}}, {"prefill", true}});
+  EXPECT_GT(filled.at("keys"), cold.at("keys"));
+  EXPECT_EQ(filled.at("restored"), false);
+  on_loop([&] {
+    for (const auto& [key, slot] : the_switch->lookup) {
+      const unsigned partition =
+          workload::partition_of(workload::slot_of(*workload::key_id_from_wire(key)), 4);
+      const bool is_running = partition == 1 || partition == 2;
+      EXPECT_EQ(the_switch->slot(slot).record.cell, is_running ? kLatest : kAdmitted);
+      if (!is_running) continue;
+      EXPECT_EQ(the_switch->get(key).value, (std::vector<std::uint8_t>{77}));
+    }
+  });
+  // The switch has lost its cache meanwhile.
+  agent->configure({{"method", "farreach"},
+                    {"egress_ports", {3, 4, 5, 6}},
+                    {"clients", {{{"address", "198.18.0.1"}, {"port", 1}}}},
+                    {"cpu_port", 64},
+                    {"fresh", true},
+                    {"cache_size", 100}});
+  EXPECT_EQ(controller->readmit({{"partitions", {1}}, {"prefill", true}}).at("restored"), true);
+  EXPECT_EQ(agent->cached_set(Json::object()).at("digest"), filled.at("digest"));
+}
+
+TEST_F(ControllerTest, AHotReportIsAdmittedAndTheVictimGoesHome) {
+  start("farreach", 1);
+  start_server({0, 1, 2, 3});
+  const Key first = first_key_of(1), second = first_key_of(2);
+  std::vector<std::uint32_t> outcomes;
+  const auto report = [&](const Key& key) {
+    outcomes.clear();
+    on_loop([&] {
+      server->link.ask(request(MessageType::kHot, {}, {key_only(key)}),
+                       [&](const Message& answer) { outcomes = answer.numbers; });
+    });
+    return eventually([&] { return !outcomes.empty(); });
+  };
+  ASSERT_TRUE(report(first));
+  EXPECT_EQ(outcomes, std::vector<std::uint32_t>{0});
+  on_loop([&] { the_switch->write(testing::value_record(first, 9)); });
+  // The server dies before the victim's record is stored; the next one gets it.
+  on_loop([&] {
+    server->stores_records = false;
+    server->link.ask(request(MessageType::kHot, {}, {key_only(second)}), [](const Message&) {});
+  });
+  ASSERT_TRUE(eventually([&] { return received(MessageType::kStore) == 1; }));
+  start_server({0, 1, 2, 3});
+  ASSERT_TRUE(report(second));
+  EXPECT_EQ(outcomes, std::vector<std::uint32_t>{0});
+  on_loop([&] {
+    EXPECT_TRUE(the_switch->lookup.contains(second));
+    EXPECT_FALSE(the_switch->lookup.contains(first));
+  });
+  EXPECT_TRUE(eventually([&] { return received(MessageType::kEvicted) > 0; }));
+  EXPECT_EQ(controller->stats(Json::object()).at("records_stored"), 1);
+}
+
+TEST_F(ControllerTest, NetCacheFetchesUnderAMarkAndEndsIt) {
+  start("netcache", 4);
+  start_server({0, 1, 2, 3});
+  const Key hot = first_key_of(3);
+  on_loop([&] { the_switch->report_hot(hot); });
+  ASSERT_TRUE(eventually([&] { return received(MessageType::kSettled) == 1; }));
+  on_loop([&] {
+    EXPECT_EQ(server->received.at(0).type, MessageType::kFetch);
+    EXPECT_EQ(server->received.at(0).numbers, std::vector<std::uint32_t>{1});
+    EXPECT_EQ(server->received.at(1).numbers, std::vector<std::uint32_t>{0});  // cached
+    EXPECT_EQ(the_switch->slot(the_switch->lookup.at(hot)).record.cell, kLatest);
+  });
+}
+
+TEST_F(ControllerTest, RefusesWhatItCannotDo) {
+  start("farreach", 10);
+  EXPECT_THROW(controller->warm_up({{"workload", kWorkload}, {"count", 20}, {"deadline_s", 30}}),
+               CommandError);
+  EXPECT_THROW(agent->settings({{"cache_size", 0}}), CommandError);
+  EXPECT_THROW(agent->settings({{"hot_treshold", 1}}), CommandError);
+  EXPECT_EQ(agent->settings({{"hot_threshold", 5}, {"clear_period_s", 0}}).at("hot_threshold"), 5);
+  agent->stop(Json::object());
+  EXPECT_THROW(agent->cached_set(Json::object()), CommandError);
+}
+
+TEST_F(ControllerTest, AHelloOfAnotherScaleIsRefused) {
+  start("farreach", 10);
+  start_server({4});
+  const Deadline deadline = Deadline::after(std::chrono::seconds(20));
+  while (controller->stats(Json::object()).at("refused_hellos") == 0 && !deadline.passed()) {
+    std::this_thread::yield();
+  }
+  EXPECT_GE(controller->stats(Json::object()).at("refused_hellos"), 1);
+  EXPECT_EQ(controller->stats(Json::object()).at("servers"), Json::array());
+}
+
+}  // namespace
+}  // namespace turntable::cache

@@ -1,0 +1,52 @@
+// The controller's connections with the servers: who serves which partition, and what each has been
+// asked. A question waits for a server of its partition, whichever process that will be.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include "cache/message_listener.h"
+#include "cache/unanswered.h"
+
+namespace turntable::cache {
+
+class ServerSessions {
+ public:
+  using Reply = std::function<void(const Message& answer)>;
+
+  // `on_request` gets what servers ask, but for HELLO. Lives on the loop's thread.
+  ServerSessions(EventLoop& loop, const sockaddr_in& address,
+                 std::function<void(const Message&, Reply)> on_request);
+
+  void ask(unsigned partition, Message request, Unanswered::OnAnswer on_answer);
+  // Only if somebody serves the partition now; the answer is of no interest.
+  void tell(unsigned partition, Message message);
+
+  // The partitions of HELLOs must be of this scale; 0: not known yet, and every HELLO is refused.
+  void set_scale(unsigned scale);
+
+  std::set<unsigned> partitions() const;  // that are served
+  std::size_t unanswered() const { return unanswered_.size(); }
+  std::uint64_t unexpected_answers() const { return unexpected_answers_; }
+  std::uint64_t refused_hellos() const { return refused_hellos_; }
+  std::uint16_t port() const { return listener_.port(); }
+
+ private:
+  using SessionId = MessageListener::SessionId;
+
+  void received(SessionId session, const Message& message);
+  void greeted(SessionId session, const Message& hello);
+  void forget(SessionId session);
+
+  std::function<void(const Message&, Reply)> on_request_;
+  unsigned scale_ = 0;
+  std::map<unsigned, SessionId> servers_;  // by partition
+  Unanswered unanswered_;
+  std::map<std::uint32_t, unsigned> partition_of_;  // of unanswered requests, by id
+  std::uint64_t unexpected_answers_ = 0;
+  std::uint64_t refused_hellos_ = 0;
+  MessageListener listener_;  // last: it calls into the rest
+};
+
+}  // namespace turntable::cache
