@@ -25,6 +25,15 @@ function(turntable_translate source output)
     VERBATIM)
 endfunction()
 
+# turntable_p4_module(TARGET NAME GENERATED OUTPUT): GENERATED/NAME.cpp, which turntable_translate makes -> OUTPUT/NAME.so.
+function(turntable_p4_module target name generated output)
+  add_library(${target} MODULE "${generated}/${name}.cpp" "${generated}/${name}.stamp")
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME "${name}" LIBRARY_OUTPUT_DIRECTORY "${output}")
+  target_link_libraries(${target} PRIVATE turntable_dataplane)
+  target_compile_options(${target} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
+endfunction()
+
 # turntable_p4_library(TARGET SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.so and NAME.bfrt.json.
 function(turntable_p4_library target source output)
   cmake_path(GET source STEM name)
@@ -37,15 +46,17 @@ function(turntable_p4_library target source output)
     COMMAND ${CMAKE_COMMAND} -E copy "${generated}/${name}.bfrt.json" "${schema}"
     DEPENDS "${generated}/${name}.stamp"
     VERBATIM)
-
-  add_library(${target} MODULE "${generated}/${name}.cpp" "${generated}/${name}.stamp" "${schema}")
-  set_target_properties(${target} PROPERTIES
-    PREFIX "" OUTPUT_NAME "${name}" LIBRARY_OUTPUT_DIRECTORY "${output}")
-  target_link_libraries(${target} PRIVATE turntable_dataplane)
-  target_compile_options(${target} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
+  turntable_p4_module(${target} ${name} "${generated}" "${output}")
+  target_sources(${target} PRIVATE "${schema}")
 endfunction()
 
-# turntable_p4_program(NAME): p4/NAME/NAME.p4 -> lib/p4/NAME.so and NAME.bfrt.json.
+# turntable_p4_program(NAME): p4/NAME/NAME.p4 -> lib/p4/NAME.so, NAME.bfrt.json and, for `softswitch --trace`
+# (src/dataplane/trace.h), NAME.trace.so: quick to compile, as it need not be quick.
 function(turntable_p4_program name)
-  turntable_p4_library(p4_${name} "${CMAKE_SOURCE_DIR}/p4/${name}/${name}.p4" "${TURNTABLE_P4_OUTPUT_DIRECTORY}")
+  set(output "${TURNTABLE_P4_OUTPUT_DIRECTORY}")
+  turntable_p4_library(p4_${name} "${CMAKE_SOURCE_DIR}/p4/${name}/${name}.p4" "${output}")
+  turntable_p4_module(p4_${name}_trace ${name} "${CMAKE_BINARY_DIR}/generated/p4" "${output}")
+  set_target_properties(p4_${name}_trace PROPERTIES OUTPUT_NAME "${name}.trace")
+  target_compile_definitions(p4_${name}_trace PRIVATE TURNTABLE_TRACE)
+  target_compile_options(p4_${name}_trace PRIVATE -O0)
 endfunction()

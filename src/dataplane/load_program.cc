@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
@@ -37,6 +38,17 @@ std::unique_ptr<Program> load_program(const char* path) {
   }
   return std::unique_ptr<Program>(
       find<ProgramCreateFunction>(library, path, kProgramCreateSymbol)());
+}
+
+std::unique_ptr<Program> load_traced_program(const std::string& path) {
+  const std::filesystem::path traced = std::filesystem::path(path).replace_extension(".trace.so");
+  if (!std::filesystem::exists(traced)) {
+    fail(traced.c_str(), "it does not exist, and a trace needs it; `make build` makes it beside " +
+                             std::filesystem::path(path).filename().string());
+  }
+  auto program = load_program(traced.c_str());
+  if (program->trace() == nullptr) fail(traced.c_str(), "it was not compiled for tracing");
+  return program;
 }
 
 }  // namespace turntable::dataplane

@@ -1,17 +1,21 @@
-// p4run --program PATH.so: runs one translated program in memory for packet tests. Requests and
-// answers are the JSON lines of docs/architecture.md §2 on standard input and output: the program's
-// control commands, and
+// p4run --program PATH.so [--trace [FILTER]]: runs one translated program in memory for packet
+// tests. Requests and answers are the JSON lines of docs/architecture.md §2 on standard input and
+// output: the program's control commands, and
 //   inject {"port": 1, "data": "hex"} -> {"frames": [{"port": 2, "data": "hex"}]}
+// Traces go to standard error (docs/p4soft.md, "Traces").
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "common/command_error.h"
 #include "dataplane/control.h"
 #include "dataplane/memory_switch.h"
+#include "dataplane/packet_tracer.h"
 #include "dataplane/program.h"
+#include "dataplane/trace_text.h"
 
 namespace turntable::dataplane {
 namespace {
@@ -77,9 +81,15 @@ nlohmann::json answer(MemorySwitch& network, const std::string& line) {
   return result;
 }
 
-int run(const std::string& path) {
-  const std::unique_ptr<Program> program = load_program(path.c_str());
-  MemorySwitch network(*program);
+int run(const std::string& path, const std::optional<std::string>& trace) {
+  const std::unique_ptr<Program> program =
+      trace ? load_traced_program(path) : load_program(path.c_str());
+  std::optional<PacketTracer> tracer;
+  if (trace) {
+    tracer.emplace(*program, TraceFilter::parse(*trace),
+                   [](const auto& packet) { std::cerr << trace_text(packet) << std::flush; });
+  }
+  MemorySwitch network(*program, tracer ? &*tracer : nullptr);
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << answer(network, line).dump() << std::endl;
   }
@@ -94,8 +104,14 @@ int main(int argc, char** argv) {
     CLI::App app{"Runs a translated P4 program in memory: JSON lines in, JSON lines out."};
     std::string program;
     app.add_option("--program", program, "lib/p4/NAME.so")->required();
+    std::string filter;
+    const CLI::Option* const trace =
+        app.add_option("--trace", filter, "trace packets; FILTER as softswitch has it")
+            ->expected(0, 1)
+            ->type_name("FILTER");
     CLI11_PARSE(app, argc, argv);
-    return turntable::dataplane::run(program);
+    return turntable::dataplane::run(program,
+                                     trace->count() == 0 ? std::nullopt : std::optional(filter));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "p4run: %s\n", error.what());
     return 1;

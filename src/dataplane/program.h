@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace turntable::dataplane {
@@ -86,6 +87,7 @@ struct MirrorCopy {
 };
 
 class ControlPlane;  // dataplane/control.h: tables, counters and registers by BfRt name
+class ProgramTrace;  // dataplane/program_trace.h: what happens to a packet inside
 
 class Program {
  public:
@@ -100,13 +102,16 @@ class Program {
   // Valid after ingress or egress set `mirrored`, until the next call of either.
   const MirrorCopy& mirror_copy() const { return mirror_copy_; }
 
+  // nullptr: compiled without tracing, as programs are that run experiments.
+  virtual ProgramTrace* trace() noexcept { return nullptr; }
+
  protected:
   MirrorCopy mirror_copy_;
 };
 
 // Every shared library of a program exports these two; a different version is refused by the
 // loader.
-inline constexpr std::uint32_t kProgramAbi = 2;
+inline constexpr std::uint32_t kProgramAbi = 3;
 extern "C" {
 using ProgramAbiFunction = std::uint32_t();
 using ProgramCreateFunction = Program*();
@@ -117,5 +122,9 @@ inline constexpr const char* kProgramCreateSymbol = "turntable_program_create";
 // Loads build/lib/p4/NAME.so. Throws std::runtime_error that names the file and the reason. The
 // library stays loaded for the life of the process.
 std::unique_ptr<Program> load_program(const char* path);
+
+// For PATH/NAME.so, the library of the same program that is compiled for tracing:
+// PATH/NAME.trace.so. Throws as load_program does.
+std::unique_ptr<Program> load_traced_program(const std::string& path);
 
 }  // namespace turntable::dataplane

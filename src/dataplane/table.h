@@ -33,6 +33,8 @@ class Entry {
     }
   }
 
+  const std::uint64_t* words() const noexcept { return words_; }
+
   void count(std::uint32_t bytes) const noexcept {
     words_[1] += 1;
     words_[2] += bytes;
@@ -76,6 +78,10 @@ class Table {
 
   std::span<const std::uint64_t> words(std::uint32_t entry) const {
     return {pool_.data() + entry * stride_, stride_};
+  }
+  std::uint32_t number_of(const Entry& entry) const {
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(entry.words() - pool_.data()) /
+                                      stride_);
   }
   const Match& match(std::uint32_t entry) const { return matches_[entry]; }
   bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }

@@ -166,14 +166,18 @@ void AfPacketPort::send(std::span<Frame* const> frames) {
                                 static_cast<unsigned>(frames.size() - next), MSG_DONTWAIT);
     if (sent > 0) {
       counters().tx_packets += static_cast<std::uint64_t>(sent);
-      for (int i = 0; i < sent; ++i) counters().tx_bytes += frames[next++]->packet.length;
+      for (int i = 0; i < sent; ++i) {
+        const Frame& frame = *frames[next++];
+        counters().tx_bytes += frame.packet.length;
+        if (frame.trace != nullptr) [[unlikely]]
+          frame.trace->sent(number(), frame.packet.length);
+      }
       retries = 0;
     } else if (is_transient(errno) && retries < kSendRetries) {
       ++retries;
       wait_for_room(errno);
     } else if (errno != EINTR) {
-      counters().drop(reason_of(errno));
-      ++next;
+      count_drop(*frames[next++], *this, reason_of(errno));
       retries = 0;
     }
   }

@@ -161,7 +161,7 @@ std::size_t AfXdpPort::receive(std::span<Frame*> frames) {
 void AfXdpPort::send(std::span<Frame* const> frames) {
   // What is given to a socket of a link that is down would leave when it comes up again.
   if (!link_.is_up()) {
-    counters().drop(DropReason::kTxLinkDown, frames.size());
+    for (const Frame* frame : frames) count_drop(*frame, *this, DropReason::kTxLinkDown);
     return;
   }
   std::uint32_t left = 0;
@@ -173,12 +173,12 @@ void AfXdpPort::send(std::span<Frame* const> frames) {
 bool AfXdpPort::submit(const Frame& frame) {
   const dataplane::Packet& packet = frame.packet;
   if (packet.length > mtu_ + kLinkHeaderBytes) {
-    counters().drop(DropReason::kTxOversize);
+    count_drop(frame, *this, DropReason::kTxOversize);
     return false;
   }
   std::uint32_t index = 0;
   if (!has_chunk() || ::xsk_ring_prod__reserve(&send_, 1, &index) == 0) {
-    counters().drop(DropReason::kTxQueueFull);
+    count_drop(frame, *this, DropReason::kTxQueueFull);
     return false;
   }
   xdp_desc& leaving = *::xsk_ring_prod__tx_desc(&send_, index);
@@ -190,6 +190,8 @@ bool AfXdpPort::submit(const Frame& frame) {
   ::xsk_ring_prod__submit(&send_, 1);
   ++counters().tx_packets;
   counters().tx_bytes += packet.length;
+  if (frame.trace != nullptr) [[unlikely]]
+    frame.trace->sent(number(), packet.length);
   return true;
 }
 

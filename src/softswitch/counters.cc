@@ -12,6 +12,10 @@ static_assert(kReasonNames.back() != nullptr, "one name per reason");
 
 }  // namespace
 
+const char* name_of(DropReason reason) {
+  return kReasonNames[static_cast<std::size_t>(reason)];
+}
+
 nlohmann::json to_json(const PortCounters& counters) {
   nlohmann::json drops = nlohmann::json::object();
   for (std::size_t reason = 0; reason < kReasonNames.size(); ++reason)

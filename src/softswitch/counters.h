@@ -27,6 +27,9 @@ enum class DropReason : std::size_t {
   kCount,
 };
 
+// As port_stats and traces name it: "ingress_drop".
+const char* name_of(DropReason reason);
+
 struct PortCounters {
   std::uint64_t rx_packets = 0;
   std::uint64_t rx_bytes = 0;

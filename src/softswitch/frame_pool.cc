@@ -19,6 +19,7 @@ void Frame::reset(std::uint32_t length) {
 void Frame::copy_bytes(const Frame& other) {
   reset(other.packet.length);
   std::memcpy(packet.data, other.packet.data, packet.length);
+  if (other.trace != nullptr) trace = other.trace->copy("copy");
 }
 
 void Frame::restart() {

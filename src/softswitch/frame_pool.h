@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dataplane/packet_tracer.h"
 #include "dataplane/program.h"
 
 namespace turntable::softswitch {
@@ -15,11 +16,12 @@ struct Frame {
   dataplane::Packet packet;
   std::uint8_t* buffer = nullptr;  // kFrameBufferBytes; a received frame begins at kHeadroom
   Frame* next = nullptr;           // in a queue of the traffic manager, or in the pool
+  dataplane::TracedFrame* trace = nullptr;  // nullptr: the packet is not traced
 
   // Metadata of a frame of `length` bytes that was just received into buffer + kHeadroom.
   void reset(std::uint32_t length);
 
-  // The bytes of `other` with metadata as above.
+  // The bytes of `other` with metadata as above; of a traced packet, a traced copy.
   void copy_bytes(const Frame& other);
 
   // The same bytes as if just received: what a recirculated frame is.
@@ -46,6 +48,10 @@ class FramePool {
     return frame;
   }
   void release(Frame* frame) {
+    if (frame->trace != nullptr) [[unlikely]] {
+      frame->trace->end();
+      frame->trace = nullptr;
+    }
     frame->next = free_;
     free_ = frame;
     ++available_;

@@ -37,7 +37,7 @@ void Impairment::pass(Frame* frame, std::uint64_t now_ns, std::vector<Frame*>& o
   ++rule->applied;
   switch (rule->action) {
     case ImpairmentRule::Action::kDrop:
-      port_.counters().drop(DropReason::kImpaired);
+      count_drop(*frame, port_, DropReason::kImpaired);
       pool_.release(frame);
       break;
     case ImpairmentRule::Action::kDuplicate:
@@ -88,7 +88,7 @@ void Impairment::duplicate(Frame* frame, std::vector<Frame*>& out) {
 // What is held must leave enough frames for what arrives.
 bool Impairment::may_hold(Frame* frame) {
   if (pool_.available() >= reserved_frames(pool_)) return true;
-  port_.counters().drop(DropReason::kNoBuffer);
+  count_drop(*frame, port_, DropReason::kNoBuffer);
   pool_.release(frame);
   return false;
 }

@@ -3,9 +3,12 @@
 #include <charconv>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "common/run_main.h"
+#include "dataplane/packet_tracer.h"
+#include "dataplane/trace_text.h"
 #include "node/control_server.h"
 #include "softswitch/af_packet_port.h"
 #include "softswitch/af_xdp_port.h"
@@ -29,6 +32,8 @@ struct Options {
   std::size_t frames = 2048;
   int receive_buffer_bytes = kDefaultReceiveBufferBytes;
   std::uint64_t busy_poll_ns = kDefaultBusyPollNs;
+  std::optional<std::string> trace;  // a filter
+  bool trace_json = false;
 };
 
 struct PortArgument {
@@ -69,16 +74,31 @@ PortTable open_ports(const Options& options) {
   return ports;
 }
 
+void print_trace(const nlohmann::ordered_json& trace, bool as_json) {
+  if (as_json) {
+    std::cout << trace.dump() << std::endl;
+  } else {
+    std::cout << dataplane::trace_text(trace) << std::flush;
+  }
+}
+
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
   node::ControlServer server(options.directory, options.name);
-  const auto program = dataplane::load_program(options.program.c_str());
+  const auto program = options.trace ? dataplane::load_traced_program(options.program)
+                                     : dataplane::load_program(options.program.c_str());
+  std::optional<dataplane::PacketTracer> tracer;
+  if (options.trace) {
+    tracer.emplace(*program, dataplane::TraceFilter::parse(*options.trace),
+                   [&](const auto& trace) { print_trace(trace, options.trace_json); });
+  }
   const PortTable ports = open_ports(options);
   FramePool pool(options.frames);
   Pipeline pipeline(*program, ports, pool);
+  if (tracer) pipeline.trace_with(*tracer);
   EventLoop loop(ports, pool, pipeline);
   loop.set_busy_poll_ns(options.busy_poll_ns);
-  SwitchControl control(*program, ports, pipeline, loop);
+  SwitchControl control(*program, ports, pipeline, loop, tracer ? &*tracer : nullptr);
   control.serve(server);
   server.set_state("forwarding");
 
@@ -126,7 +146,16 @@ int run_program(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--busy-poll-ns", options.busy_poll_ns, "polling before sleeping; 0: none")
       ->capture_default_str();
+  std::string filter;
+  const CLI::Option* const trace =
+      app.add_option("--trace", filter,
+                     "print what happens to packets, by default to the first 100; FILTER chooses "
+                     "them, for instance port=1,udp=1152,count=20 (docs/p4soft.md)")
+          ->expected(0, 1)
+          ->type_name("FILTER");
+  app.add_flag("--trace-json", options.trace_json, "print traces as JSON, one per line");
   CLI11_PARSE(app, argc, argv);
+  if (trace->count() != 0) options.trace = filter;
   return run(options);
 }
 

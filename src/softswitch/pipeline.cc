@@ -70,14 +70,23 @@ void Pipeline::ingress(Frame* frame, Port& port, std::uint64_t now_ns) {
   dataplane::Packet& packet = frame->packet;
   packet.ingress_port = port.number();
   packet.ingress_mac_tstamp_ns = now_ns & kTimestampMask;
-  program_.ingress(packet);
-  if (packet.mirrored) replicator_.mirror(program_.mirror_copy(), *frame, true, port, now_ns);
+  if (tracer_ != nullptr && frame->trace == nullptr) [[unlikely]]
+    frame->trace = tracer_->arrive(packet, now_ns, realtime_ns());
+  run_ingress(*frame, port, now_ns);
   if (packet.resubmit) {
     packet.resubmitted = true;
-    program_.ingress(packet);
-    if (packet.mirrored) replicator_.mirror(program_.mirror_copy(), *frame, true, port, now_ns);
+    run_ingress(*frame, port, now_ns);
   }
   replicator_.forward(frame, port, now_ns);
+}
+
+void Pipeline::run_ingress(Frame& frame, Port& port, std::uint64_t now_ns) {
+  if (frame.trace == nullptr) [[likely]] {
+    program_.ingress(frame.packet);
+  } else {
+    frame.trace->ingress(program_, frame.packet, now_ns);
+  }
+  if (frame.packet.mirrored) replicator_.mirror(program_.mirror_copy(), frame, true, port, now_ns);
 }
 
 void Pipeline::flush() {
@@ -178,10 +187,14 @@ bool Pipeline::egress(Frame* frame, Port& port, std::uint64_t now_ns) {
   if (packet.bypass_egress) return true;
   packet.drop_ctl = 0;
   packet.mirrored = false;
-  program_.egress(packet);
+  if (frame->trace == nullptr) [[likely]] {
+    program_.egress(packet);
+  } else {
+    frame->trace->egress(program_, packet, now_ns);
+  }
   if (packet.mirrored) replicator_.mirror(program_.mirror_copy(), *frame, false, port, now_ns);
   if ((packet.drop_ctl & kDropFrame) == 0) return true;
-  port.counters().drop(DropReason::kEgressDrop);
+  count_drop(*frame, port, DropReason::kEgressDrop);
   pool_.release(frame);
   return false;
 }
@@ -200,12 +213,14 @@ void Pipeline::leave(std::span<Frame* const> frames, Port& port, std::uint64_t n
 void Pipeline::recirculate(std::span<Frame* const> frames, Port& port) {
   for (Frame* frame : frames) {
     if (frame->packet.length > dataplane::kMaxFrame) {
-      port.counters().drop(DropReason::kTxOversize);
+      count_drop(*frame, port, DropReason::kTxOversize);
       pool_.release(frame);
       continue;
     }
     ++port.counters().tx_packets;
     port.counters().tx_bytes += frame->packet.length;
+    if (frame->trace != nullptr) [[unlikely]]
+      frame->trace->recirculated(port.number());
     recirculated_.push_back(frame);
   }
 }

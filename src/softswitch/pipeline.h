@@ -37,6 +37,9 @@ class Pipeline {
   dataplane::Replication& replication() { return replicator_.replication(); }
   Impairments& impairments() { return impairments_; }
 
+  // Before the first frame: traces packets. The program is one of load_traced_program.
+  void trace_with(dataplane::PacketTracer& tracer) { tracer_ = &tracer; }
+
   // An artificial cost per packet, for negative checks: the pipeline thread is busy for this long
   // with every packet before it leaves, one packet after the other, in addition to the packet's
   // real cost. 0: none.
@@ -49,6 +52,7 @@ class Pipeline {
   void ingress_all(std::span<Frame* const> frames, Port& port);
   void ingress_delayed(std::span<Frame* const> frames, Port& port);
   void ingress(Frame* frame, Port& port, std::uint64_t now_ns);
+  void run_ingress(Frame& frame, Port& port, std::uint64_t now_ns);
   bool run_round();
   bool release_delayed(std::uint64_t now_ns);
   bool release_impaired(std::uint64_t now_ns);
@@ -72,6 +76,7 @@ class Pipeline {
   std::vector<Frame*> received_;      // what the impairment of a receiving port lets go on
   std::vector<Frame*> sent_;          // and that of a sending port
   std::uint64_t processing_delay_ns_ = 0;
+  dataplane::PacketTracer* tracer_ = nullptr;  // nullptr: nothing is traced
 };
 
 }  // namespace turntable::softswitch

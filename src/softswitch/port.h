@@ -61,6 +61,13 @@ inline std::size_t reserved_frames(const FramePool& pool) {
   return std::min(kBatch, pool.capacity() / 4);
 }
 
+// A frame's end as a drop: counted at `port`, and told to its trace. Whoever has it releases it.
+inline void count_drop(const Frame& frame, Port& port, DropReason reason) {
+  port.counters().drop(reason);
+  if (frame.trace != nullptr) [[unlikely]]
+    frame.trace->dropped(port.number(), name_of(reason));
+}
+
 // A recirculation port: it has no link, the pipeline takes what is sent to it back.
 class RecirculationPort : public Port {
  public:

@@ -20,10 +20,10 @@ void Replicator::forward(Frame* frame, Port& ingress, std::uint64_t now_ns) {
   if (Replication::is_wanted(packet)) {
     forward_copies(frame, ingress, now_ns);
   } else if ((packet.drop_ctl & kDropFrame) != 0) {
-    ingress.counters().drop(DropReason::kIngressDrop);
+    count_drop(*frame, ingress, DropReason::kIngressDrop);
     pool_.release(frame);
   } else if (!packet.has_ucast_egress_port) {
-    ingress.counters().drop(DropReason::kNoDestination);
+    count_drop(*frame, ingress, DropReason::kNoDestination);
     pool_.release(frame);
   } else {
     traffic_manager_.enqueue(frame, {packet.ucast_egress_port, 0, packet.qid, packet.bypass_egress},
@@ -33,14 +33,23 @@ void Replicator::forward(Frame* frame, Port& ingress, std::uint64_t now_ns) {
 
 void Replicator::forward_copies(Frame* frame, Port& ingress, std::uint64_t now_ns) {
   const bool dropped = (frame->packet.drop_ctl & kDropFrame) != 0;
-  if (dropped) ingress.counters().drop(DropReason::kIngressDrop);
+  if (dropped) count_drop(*frame, ingress, DropReason::kIngressDrop);
   replication_.copies_of(frame->packet, copies_);
   if (copies_.empty()) {
-    if (!dropped) ingress.counters().drop(DropReason::kNoDestination);
+    if (!dropped) count_drop(*frame, ingress, DropReason::kNoDestination);
     pool_.release(frame);
   } else {
     enqueue_copies(frame, ingress, now_ns);
   }
+}
+
+// No free frame was left for a copy of this one.
+void Replicator::lose_copy(const Frame& frame, Port& origin, const char* kind) {
+  origin.counters().drop(DropReason::kNoBuffer);
+  if (frame.trace == nullptr) return;
+  dataplane::TracedFrame* const lost = frame.trace->copy(kind);
+  lost->dropped(origin.number(), name_of(DropReason::kNoBuffer));
+  lost->end();
 }
 
 // The last copy is the frame itself; copies_ is not empty. All are made before that one is given
@@ -48,7 +57,7 @@ void Replicator::forward_copies(Frame* frame, Port& ingress, std::uint64_t now_n
 void Replicator::enqueue_copies(Frame* frame, Port& origin, std::uint64_t now_ns) {
   for (std::size_t i = 0; i + 1 < copies_.size(); ++i) {
     if (Frame* const copy = pool_.acquire(); copy == nullptr) {
-      origin.counters().drop(DropReason::kNoBuffer);
+      lose_copy(*frame, origin, "copy");
     } else {
       copy->copy_bytes(*frame);
       traffic_manager_.enqueue(copy, copies_[i], origin, now_ns);
@@ -63,9 +72,10 @@ void Replicator::mirror(const dataplane::MirrorCopy& copy, const Frame& frame, b
   if (session == nullptr || copies_.empty()) return;
   Frame* const mirrored = pool_.acquire();
   if (mirrored == nullptr) {
-    origin.counters().drop(DropReason::kNoBuffer, copies_.size());
+    for (std::size_t i = 0; i < copies_.size(); ++i) lose_copy(frame, origin, "mirror");
     return;
   }
+  if (frame.trace != nullptr) mirrored->trace = frame.trace->copy("mirror");
   mirrored->reset(dataplane::write_mirror_copy(copy, frame.packet, session->max_length,
                                                mirrored->buffer + dataplane::kHeadroom));
   enqueue_copies(mirrored, origin, now_ns);

@@ -29,6 +29,7 @@ class Replicator {
 
  private:
   void forward_copies(Frame* frame, Port& ingress, std::uint64_t now_ns);
+  void lose_copy(const Frame& frame, Port& origin, const char* kind);
   void enqueue_copies(Frame* frame, Port& origin, std::uint64_t now_ns);
 
   FramePool& pool_;

@@ -33,11 +33,12 @@ Json describe(Port& port) {
 }  // namespace
 
 SwitchControl::SwitchControl(dataplane::Program& program, const PortTable& ports,
-                             Pipeline& pipeline, EventLoop& loop)
+                             Pipeline& pipeline, EventLoop& loop, dataplane::PacketTracer* tracer)
     : program_(program),
       ports_(ports),
       pipeline_(pipeline),
       loop_(loop),
+      tracer_(tracer),
       fixed_tables_([&pipeline](const dataplane::FixedTables::State& state) {
         pipeline.replication().configure(state);
       }),
@@ -52,6 +53,9 @@ void SwitchControl::serve(node::ControlServer& server) {
   };
   for (const std::string& command : program_.control().commands()) {
     on_pipeline(command, [this, command](const Json& args) { return on_program(command, args); });
+  }
+  for (const char* command : dataplane::PacketTracer::kCommands) {
+    on_pipeline(command, [this, command](const Json& args) { return trace(command, args); });
   }
   on_pipeline("tm_write", [this](const Json& args) {
     const auto now_ns = static_cast<std::uint64_t>(monotonic_ns());
@@ -75,6 +79,13 @@ void SwitchControl::serve(node::ControlServer& server) {
 Json SwitchControl::on_program(const std::string& command, const Json& args) {
   if (dataplane::FixedTables::concerns(args)) return fixed_tables_.execute(command, args);
   return program_.control().execute(command, args);
+}
+
+Json SwitchControl::trace(const std::string& command, const Json& args) {
+  if (tracer_ != nullptr) return tracer_->execute(command, args);
+  throw CommandError("wrong_state", command +
+                                        ": this switch was started without --trace; start it "
+                                        "with --trace count=0 to trace packets later");
 }
 
 Json SwitchControl::digest_wait(const Json& args) {

@@ -20,8 +20,9 @@ namespace turntable::softswitch {
 // nothing. Only digest_wait waits, on its connection's thread.
 class SwitchControl {
  public:
+  // `tracer`: nullptr where the switch does not trace.
   SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
-                EventLoop& loop);
+                EventLoop& loop, dataplane::PacketTracer* tracer = nullptr);
 
   // Registers the commands, before the loop runs; this object has to outlive server.run().
   void serve(node::ControlServer& server);
@@ -30,6 +31,7 @@ class SwitchControl {
   using Json = nlohmann::json;
 
   Json on_program(const std::string& command, const Json& args);
+  Json trace(const std::string& command, const Json& args);
   Json digest_wait(const Json& args);
   Json tm_clear();
   Json port_stats();
@@ -43,6 +45,7 @@ class SwitchControl {
   const PortTable& ports_;
   Pipeline& pipeline_;
   EventLoop& loop_;
+  dataplane::PacketTracer* tracer_;
   dataplane::FixedTables fixed_tables_;
   DigestWaits digest_waits_;
   // Where the counts of `pipeline_thread` begin.

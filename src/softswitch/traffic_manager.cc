@@ -26,7 +26,7 @@ void TrafficManager::enqueue(Frame* frame, const dataplane::Replication::Copy& c
                              std::uint64_t now_ns) {
   Port* const port = ports_.find(copy.port);
   if (port == nullptr) {
-    origin.counters().drop(DropReason::kUnknownPort);
+    count_drop(*frame, origin, DropReason::kUnknownPort);
     pool_.release(frame);
     return;
   }
@@ -37,7 +37,7 @@ void TrafficManager::enqueue(Frame* frame, const dataplane::Replication::Copy& c
   if (!admits(state, queue, packet.length)) {
     ++queue.counters.dropped_frames;
     queue.counters.dropped_bytes += packet.length;
-    port->counters().drop(DropReason::kQueueLimit);
+    count_drop(*frame, *port, DropReason::kQueueLimit);
     pool_.release(frame);
     return;
   }
@@ -48,6 +48,8 @@ void TrafficManager::enqueue(Frame* frame, const dataplane::Replication::Copy& c
   packet.enq_qdepth = queue.counters.cells;
   packet.enq_tstamp_ns = now_ns;
   state.port = port;
+  if (frame->trace != nullptr) [[unlikely]]
+    frame->trace->queued(copy);
   push(frame, state, number);
 }
 

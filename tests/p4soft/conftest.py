@@ -38,27 +38,38 @@ def build_dir() -> Path:
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def compile_text(text: str, directory: Path, build_dir: Path) -> Path:
-    """The shared library of a program's text."""
+def compile_text(text: str, directory: Path, build_dir: Path, *, traced: bool = False) -> Path:
+    """NAME.so of a program's text; if `traced`, it is NAME.trace.so that is there."""
     name = "p" + hashlib.sha256(text.encode()).hexdigest()[:12]
     library = directory / f"{name}.so"
-    if library.exists():
+    made = library.with_suffix(".trace.so") if traced else library
+    if made.exists():
         return library
     source = directory / f"{name}.p4"
     source.write_text(text)
-    return compile_program(source, [PROGRAMS], directory, build_dir)
+    compile_program(source, [PROGRAMS], directory, build_dir, traced=traced)
+    return library
 
 
 @pytest.fixture(scope="session")
-def library_of(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Translates and compiles a program's text, once."""
+def p4_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For compiled programs."""
     directory = tmp_path_factory.mktemp("programs")
     precompile_runtime(directory)
-    return lambda text: compile_text(text, directory, build_dir)
+    return directory
 
 
 @pytest.fixture(scope="session")
-def load(build_dir: Path, library_of: Callable[[str], Path]) -> Iterator[Load]:
+def library_of(build_dir: Path, p4_directory: Path, p4_trace: str | None) -> Callable[[str], Path]:
+    """Translates and compiles a program's text, once."""
+    traced = p4_trace is not None
+    return lambda text: compile_text(text, p4_directory, build_dir, traced=traced)
+
+
+@pytest.fixture(scope="session")
+def load(
+    build_dir: Path, library_of: Callable[[str], Path], p4_trace: str | None
+) -> Iterator[Load]:
     """A running instance of a program; one per text and session, so tests must clear what they
     write.
     """
@@ -66,7 +77,23 @@ def load(build_dir: Path, library_of: Callable[[str], Path]) -> Iterator[Load]:
 
     def loaded(text: str) -> MemoryTarget:
         if text not in running:
-            running[text] = MemoryTarget(build_dir / "bin" / "p4run", library_of(text))
+            running[text] = MemoryTarget(build_dir / "bin" / "p4run", library_of(text), p4_trace)
+        return running[text]
+
+    yield loaded
+    for target in running.values():
+        target.close()
+
+
+@pytest.fixture(scope="session")
+def load_traced(build_dir: Path, p4_directory: Path) -> Iterator[Load]:
+    """As `load`, with packets traced after `trace_start`."""
+    running: dict[str, MemoryTarget] = {}
+
+    def loaded(text: str) -> MemoryTarget:
+        if text not in running:
+            library = compile_text(text, p4_directory, build_dir, traced=True)
+            running[text] = MemoryTarget(build_dir / "bin" / "p4run", library, "count=0")
         return running[text]
 
     yield loaded
@@ -80,6 +107,7 @@ def load_anywhere(
     build_dir: Path,
     library_of: Callable[[str], Path],
     tmp_path_factory: pytest.TempPathFactory,
+    p4_trace: str | None,
 ) -> Iterator[Callable[[str], Target]]:
     """As `load`, on every target. Frames need 14 bytes there, ports are LIVE_PORTS."""
     if request.param == "softswitch" and os.geteuid() != 0:
@@ -88,10 +116,10 @@ def load_anywhere(
 
     def start(text: str) -> Target:
         if request.param == "memory":
-            return MemoryTarget(build_dir / "bin" / "p4run", library_of(text))
+            return MemoryTarget(build_dir / "bin" / "p4run", library_of(text), p4_trace)
         binary = build_dir / "bin" / "softswitch"
         directory = tmp_path_factory.mktemp("switch")
-        return SoftswitchTarget(binary, library_of(text), directory, LIVE_PORTS)
+        return SoftswitchTarget(binary, library_of(text), directory, LIVE_PORTS, p4_trace)
 
     def loaded(text: str) -> Target:
         if text not in running:

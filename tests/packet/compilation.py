@@ -22,6 +22,7 @@ def precompile_runtime(directory: Path) -> None:
     header = directory / "include" / f"{RUNTIME_HEADER}.gch"
     header.parent.mkdir(parents=True)
     source = REPOSITORY / "src" / RUNTIME_HEADER
+    header.with_suffix("").symlink_to(source)  # found where it is included once more
     include = f"-I{REPOSITORY / 'src'}"
     subprocess.run(
         ["c++", *FLAGS, "-w", include, "-x", "c++-header", str(source), "-o", str(header)],
@@ -29,16 +30,22 @@ def precompile_runtime(directory: Path) -> None:
     )
 
 
-def compile_program(source: Path, include: list[Path], directory: Path, build_dir: Path) -> Path:
-    """NAME.so in `directory`, where precompile_runtime was, from NAME.p4. Raises P4Error."""
+def compile_program(
+    source: Path, include: list[Path], directory: Path, build_dir: Path, *, traced: bool = False
+) -> Path:
+    """NAME.so, or NAME.trace.so, in `directory`, where precompile_runtime was, from NAME.p4.
+
+    Raises P4Error.
+    """
     code, _ = translate(source, include, {})
     generated = directory / f"{source.stem}.cpp"
     generated.write_text(code)
-    library = generated.with_suffix(".so")
+    library = generated.with_suffix(".trace.so" if traced else ".so")
+    flags = [*FLAGS, "-DTURNTABLE_TRACE"] if traced else FLAGS
     runtime = build_dir / "src" / "dataplane" / "libturntable_dataplane.a"
     includes = [f"-I{directory / 'include'}", f"-I{REPOSITORY / 'src'}"]
     subprocess.run(
-        ["c++", *FLAGS, "-shared", *includes, str(generated), str(runtime), "-o", str(library)],
+        ["c++", *flags, "-shared", *includes, str(generated), str(runtime), "-o", str(library)],
         check=True,
     )
     return library

@@ -29,19 +29,23 @@ def build_dir() -> Path:
 
 @pytest.fixture(scope="session", params=TARGETS)
 def nocache(
-    request: pytest.FixtureRequest, build_dir: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    build_dir: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    p4_trace: str | None,
 ) -> Iterator[Target]:
     program = build_dir / "lib" / "p4" / "nocache.so"
     target: Target
     if request.param == "memory":
-        target = MemoryTarget(build_dir / "bin" / "p4run", program)
+        target = MemoryTarget(build_dir / "bin" / "p4run", program, p4_trace)
     else:
         if os.geteuid() != 0:
             pytest.skip("the target softswitch makes network namespaces: it needs root")
         binary = build_dir / "bin" / "softswitch"
         if not binary.exists():
             pytest.fail(f"{binary} does not exist; run `make build`")
-        target = SoftswitchTarget(binary, program, tmp_path_factory.mktemp("switch"), PORTS)
+        directory = tmp_path_factory.mktemp("switch")
+        target = SoftswitchTarget(binary, program, directory, PORTS, p4_trace)
     yield target
     target.close()
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .targets import Frame, result_of
+from .targets import Frame, result_of, trace_options
 
 DEADLINE_S = 20.0
 _CLONE_NEWNET = 0x40000000
@@ -102,14 +102,21 @@ class Links:
 
 
 class SoftswitchTarget:
-    """softswitch with one compiled program."""
+    """softswitch with one compiled program; `trace` as MemoryTarget has it."""
 
-    def __init__(self, binary: Path, program: Path, directory: Path, ports: list[int]) -> None:
+    def __init__(
+        self,
+        binary: Path,
+        program: Path,
+        directory: Path,
+        ports: list[int],
+        trace: str | None = None,
+    ) -> None:
         self._links = Links(ports)
         arguments = [f"--port={port}=s{port}" for port in ports]
         self._process = subprocess.Popen(
             ["ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
-             "--program", program, *arguments]
+             "--program", program, *arguments, *trace_options(trace)]
         )  # fmt: skip
         self._socket_path = directory / "softswitch.sock"
         self._control: socket.socket | None = None

@@ -41,12 +41,19 @@ def result_of(answer: dict[str, Any]) -> Any:
     return answer["result"]
 
 
-class MemoryTarget:
-    """p4run: JSON lines over pipes."""
+def trace_options(trace: str | None) -> list[str]:
+    """Of p4run and softswitch; None: no trace."""
+    return [] if trace is None else ["--trace", trace]
 
-    def __init__(self, runner: Path, program: Path) -> None:
+
+class MemoryTarget:
+    """p4run: JSON lines over pipes. With a filter for `trace` it writes traces to standard error,
+    which pytest shows where a test fails.
+    """
+
+    def __init__(self, runner: Path, program: Path, trace: str | None = None) -> None:
         self._process = subprocess.Popen(
-            [runner, "--program", program],
+            [runner, "--program", program, *trace_options(trace)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from turntable_core import components, switch_tables
@@ -70,6 +72,18 @@ def test_places_are_those_of_the_artifact() -> None:
     assert [(place.server, place.udp_port) for place in places] == [
         (1, 1152), (1, 1153), (0, 1152), (1, 1154),
     ]  # fmt: skip
+
+
+def test_switch_traces_what_the_inventory_says(context: Context) -> None:
+    def argv(context: Context) -> list[str]:
+        [request] = components.batches(["softswitch"], "start", context)["switch0"]
+        return request.args["argv"]
+
+    assert "--trace" not in argv(context)
+    variables = hostvars()
+    variables["switch0"]["turntable_switch_trace"] = "udp=1152,count=20"
+    traced = replace(context, testbed=inventory.read_testbed(variables, GROUPS))
+    assert argv(traced)[-2:] == ["--trace", "udp=1152,count=20"]
 
 
 @pytest.mark.parametrize("servers", [2, 16, 128])

@@ -41,6 +41,7 @@ class SwitchHost(Host):
     cpu_port: int
     cpu_interface: str
     port_driver: str  # of a software switch: af_packet or af_xdp
+    trace: str | None = None  # which packets softswitch traces (docs/p4soft.md); None: none
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def read_testbed(
             cpu_port=int(_variable(hostvars, switch, "turntable_cpu_port")),
             cpu_interface=_variable(hostvars, switch, "turntable_cpu_interface"),
             port_driver=_variable(hostvars, switch, "turntable_port_driver"),
+            trace=hostvars[switch].get("turntable_switch_trace"),
         ),
         clients=tuple(_data_host(hostvars, name) for name in clients),
         servers=tuple(_data_host(hostvars, name) for name in servers),

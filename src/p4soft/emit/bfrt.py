@@ -17,6 +17,7 @@ from p4soft.elaborate import (
 )
 from p4soft.emit.externs.deparsers import digest_fields
 from p4soft.emit.externs.meters import meter_unit
+from p4soft.emit.naming import expression_text
 from p4soft.emit.tables import size_of
 from p4soft.frontend import syntax
 
@@ -103,23 +104,6 @@ def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
 
 def key_name(key: syntax.TableKey) -> str:
     return given_name(expression_text(key.expression), key.annotations)
-
-
-def expression_text(expression: syntax.Expression) -> str:
-    """A key's name: `hdr.ipv4.dst_addr`, `hdr.stack$0.field`, `md.slot[14:0]`."""
-    if isinstance(expression, syntax.Name):
-        return expression.name
-    if isinstance(expression, syntax.Member):
-        return f"{expression_text(expression.base)}.{expression.name}"
-    if isinstance(expression, syntax.Index):
-        return f"{expression_text(expression.base)}${expression.index.value}"
-    if isinstance(expression, syntax.Slice):
-        return f"{expression_text(expression.base)}[{expression.high.value}:{expression.low.value}]"
-    if isinstance(expression, syntax.Call) and expression.target.name == "isValid":
-        return f"{expression_text(expression.target.base)}.$valid"
-    if isinstance(expression, syntax.Cast):
-        return expression_text(expression.operand)
-    return "key"
 
 
 def _type(type_: types.Type) -> dict[str, Any]:

@@ -72,6 +72,10 @@ def _header_functions(type_: types.Composite, lines: Lines) -> None:
     name = identifier(type_.name)
     bits = types.width_of(type_) or 0
     lines.add(f"static constexpr std::uint32_t kBytes = {bits // 8};")
+    fields = " ".join(
+        f"{field}:{types.width_of(field_type)}" for field, field_type in type_.fields.items()
+    )
+    lines.trace(f'static constexpr const char* kFields = "{fields}";')
     with lines.braces("void extract([[maybe_unused]] const std::uint8_t* bytes)"):
         lines.add("valid_ = true;")
         for field, offset, width, field_type in _layout(type_):

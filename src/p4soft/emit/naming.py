@@ -1,4 +1,4 @@
-"""P4 names as C++ identifiers.
+"""P4 names as C++ identifiers, and expressions as names.
 
 A P4 name stays as it is, unless it is a C++ keyword or ends in '_': then one more '_' is added. So
 names of the emitter's own, which end in exactly one '_' (frame_, reader_), never collide with the
@@ -8,6 +8,8 @@ program's.
 from __future__ import annotations
 
 import re
+
+from p4soft.frontend import syntax
 
 _KEYWORDS = frozenset(
     """
@@ -25,6 +27,23 @@ _KEYWORDS = frozenset(
 
 def identifier(name: str) -> str:
     return f"{name}_" if name in _KEYWORDS or name.endswith("_") else name
+
+
+def expression_text(expression: syntax.Expression) -> str:
+    """As keys are named: `hdr.ipv4.dst_addr`, `hdr.stack$0.field`, `md.slot[14:0]`."""
+    if isinstance(expression, syntax.Name):
+        return expression.name
+    if isinstance(expression, syntax.Member):
+        return f"{expression_text(expression.base)}.{expression.name}"
+    if isinstance(expression, syntax.Index):
+        return f"{expression_text(expression.base)}${expression.index.value}"
+    if isinstance(expression, syntax.Slice):
+        return f"{expression_text(expression.base)}[{expression.high.value}:{expression.low.value}]"
+    if isinstance(expression, syntax.Call) and expression.target.name == "isValid":
+        return f"{expression_text(expression.target.base)}.$valid"
+    if isinstance(expression, syntax.Cast):
+        return expression_text(expression.operand)
+    return "key"
 
 
 class UniqueNames:

@@ -29,6 +29,8 @@ class ParserEmitter(BlockEmitter):
 
     def _state(self, state: syntax.ParserState, cyclic: bool) -> None:
         with self.lines.braces(f"state_{state.name}:"):
+            assert self.block is not None
+            self.lines.trace(f'trace_.state("{self.block.path}", "{state.name}");')
             if cyclic:
                 self.lines.add("if (++states_ > kMaxParserStates) return kParserTimeout;")
             for statement in state.statements:

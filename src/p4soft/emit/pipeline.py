@@ -109,6 +109,7 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
         if half is INGRESS:
             output.add("for_tm_.ucast_egress_port = kNoEgressPort;")
         output.add(f"packet.parser_error = parse_{parser.identifier}({_arguments(parser, half)});")
+        output.trace(f'trace_.parsed("{parser.path}", packet.parser_error);')
         if half is INGRESS and not reads_error:
             with output.braces("if (packet.parser_error != kParserOk)"):
                 output.add(

@@ -119,6 +119,9 @@ class TableEmitter(BlockEmitter):
         with self.lines.braces(f"Applied table_{table.identifier}({frame})"):
             arguments = self._key(table)
             self.lines.add(f"const Lookup found_ = {table.identifier}_.lookup({arguments});")
+            name = control_name(self.emission, table.path)
+            key = "key_.data()" if arguments else "nullptr"
+            self.lines.trace(f'trace_.applied("{name}", {table.identifier}_, {key}, found_);')
             if table.counter is not None:
                 self.lines.add(f"frame_.{table.identifier}_entry_ = found_.entry;")
             with self.lines.braces("switch (found_.entry.action())"):

@@ -15,6 +15,10 @@ class Lines:
         indentation = "  " * self._depth
         self._lines.extend(f"{indentation}{line}" if line else "" for line in lines)
 
+    def trace(self, code: str) -> None:
+        """C++ that only a library for tracing has (src/dataplane/trace.h)."""
+        self.add(f"TRACED({code})")
+
     @contextmanager
     def indented(self) -> Iterator[None]:
         self._depth += 1

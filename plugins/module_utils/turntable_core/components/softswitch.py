@@ -35,6 +35,8 @@ def start(context: Context) -> Batches:
     for host in context.testbed.data_hosts:
         argv += ["--port", f"{host.switch_port}={host.switch_interface}"]
     argv += ["--cpu-port", f"{switch.cpu_port}={switch.cpu_interface}"]
+    if switch.trace is not None:
+        argv += ["--trace", switch.trace]
     return {switch.name: [spawn(context, switch, NODE, argv)]}
 
 

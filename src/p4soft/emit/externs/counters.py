@@ -32,7 +32,10 @@ class Counter(Extern):
         index, adjustment = target.arguments
         assert index is not None
         amount = counted_bytes(emitter, adjustment)
-        emitter.lines.add(f"{instance.identifier}_.count({emitter.value(index)}, {amount});")
+        place = emitter.value(index)
+        emitter.lines.add(f"{instance.identifier}_.count({place}, {amount});")
+        name = control_name(emitter.emission, instance.path)
+        emitter.lines.trace(f'trace_.counted("{name}", {place});')
         return ""
 
 

@@ -59,16 +59,19 @@ class DeparserExtern(Extern):
                 f"a {instance.type.name} belongs in the {allowed} of the pipeline",
             )
 
-    def request(self, emitter: BlockEmitter, instance: ExternInstance, text: str) -> None:
-        """Adds the C++ statement that asks the switch.
+    def request(
+        self, emitter: BlockEmitter, instance: ExternInstance, text: str, trace: str
+    ) -> None:
+        """Adds the C++ statement that asks the switch, and the one that tells a trace so.
 
         An instance made with a type, Mirror(2), asks only if the intrinsic metadata names that
         type, whatever `if` stands around the call.
         """
+        chosen = ""
         if instance.arguments:
-            chosen = f"{_SELECTORS[instance.type.name]}_ == {instance.arguments[0]}"
-            text = f"if ({chosen}) {text}"
-        emitter.lines.add(text)
+            chosen = f"if ({_SELECTORS[instance.type.name]}_ == {instance.arguments[0]}) "
+        emitter.lines.add(chosen + text)
+        emitter.lines.trace(chosen + trace)
 
     def data(self, emitter: BlockEmitter, data: syntax.Expression, limit: int, what: str) -> str:
         """C++ text of the bytes of a header or list."""
@@ -89,7 +92,9 @@ class Mirror(DeparserExtern):
         header = "{}"
         if data and data[0] is not None:
             header = self.data(emitter, data[0], MAX_MIRROR_BYTES, "this mirror header")
-        self.request(emitter, instance, f"request_mirror({emitter.value(session)}, {header});")
+        number = emitter.value(session)
+        trace = f'trace_.mirror("{instance.path}", {number}, {header});'
+        self.request(emitter, instance, f"request_mirror({number}, {header});", trace)
         return ""
 
 
@@ -100,7 +105,8 @@ class Resubmit(DeparserExtern):
         data = "{}"
         if target.arguments and target.arguments[0] is not None:
             data = self.data(emitter, target.arguments[0], RESUBMIT_BYTES, "this resubmit data")
-        self.request(emitter, instance, f"request_resubmit(*packet_, {data});")
+        trace = f'trace_.resubmit("{instance.path}", {data});'
+        self.request(emitter, instance, f"request_resubmit(*packet_, {data});", trace)
         return ""
 
 
@@ -127,7 +133,10 @@ class Digest(DeparserExtern):
             offset += 8 * whole_bytes(width)
             emitter.lines.add(f"{fields}.put<{offset - width}, {width}>({to_raw(text, type_)});")
         number = emitter.emission.pipeline.digests().index(instance)
-        self.request(emitter, instance, f"digests_.push({number}, {fields}.bytes());")
+        arguments = f"{number}, {fields}.bytes()"
+        self.request(
+            emitter, instance, f"digests_.push({arguments});", f"trace_.digest({arguments});"
+        )
         return ""
 
 

@@ -34,8 +34,9 @@ class Meter(Extern):
         }
         index, color = given["index"], given.get("color")
         assert index is not None
+        place = emitter.value(index)
         arguments = [
-            emitter.value(index),
+            place,
             counted_bytes(emitter, given["adjust_byte_count"]),
             "now_ns_",
         ]
@@ -44,6 +45,8 @@ class Meter(Extern):
         result = emitter.temporary("color")
         text = f"{instance.identifier}_.execute({', '.join(arguments)})"
         emitter.lines.add(f"[[maybe_unused]] const std::uint8_t {result} = {text};")
+        name = control_name(emitter.emission, instance.path)
+        emitter.lines.trace(f'trace_.metered("{name}", {place}, {result});')
         return result
 
 
@@ -64,4 +67,5 @@ class Random(Extern):
             raise unsupported(call.position, f"a Random of {call.type}", "bit<W>")
         name = emitter.temporary("random")
         emitter.lines.add(f"const auto {name} = {instance.identifier}_.get<{result.width}>();")
+        emitter.lines.trace(f'trace_.drew("{instance.path}", {name});')
         return name

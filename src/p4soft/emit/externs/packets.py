@@ -8,7 +8,7 @@ from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.emit.cpp_types import cpp_type
 from p4soft.emit.externs.base import Extern
-from p4soft.emit.naming import identifier
+from p4soft.emit.naming import expression_text, identifier
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 
@@ -40,7 +40,10 @@ class PacketIn(Extern):
             emitter.lines.add(f"if ({emitter.value(header.base)}.full()) return kParserNoMatch;")
         size = f"{cpp_type(type_)}::kBytes"
         emitter.lines.add(f"if (!reader_.has({size})) return kParserPartialHeader;")
-        emitter.lines.add(f"{emitter.value(header)}.extract(reader_.take({size}));")
+        place = emitter.value(header)
+        name = expression_text(header)
+        emitter.lines.trace(f'trace_.extracted("{name}", {place}, reader_.peek());')
+        emitter.lines.add(f"{place}.extract(reader_.take({size}));")
         if is_next:
             assert isinstance(header, syntax.Member)
             emitter.lines.add(f"++{emitter.value(header.base)}.next;")
@@ -81,19 +84,25 @@ class PacketOut(Extern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         data = target.arguments[0]
         assert data is not None and data.type is not None
-        self._emit(emitter, emitter.value(data), data.type, data)
+        self._emit(emitter, emitter.value(data), data.type, data, expression_text(data))
         return ""
 
-    def _emit(self, emitter: BlockEmitter, text: str, type_: types.Type, at: syntax.Node) -> None:
+    def _emit(
+        self, emitter: BlockEmitter, text: str, type_: types.Type, at: syntax.Node, name: str
+    ) -> None:
+        """`text` is the C++ of what is emitted, `name` that of the program."""
         if isinstance(type_, types.Stack):
             for i in range(type_.size):
-                self._emit(emitter, f"{text}.items[{i}]", type_.element, at)
+                self._emit(emitter, f"{text}.items[{i}]", type_.element, at, f"{name}${i}")
         elif isinstance(type_, types.Composite) and type_.is_header:
             emitter.lines.add(
                 f"if ({text}.valid_) {text}.emit(writer_.append({cpp_type(type_)}::kBytes));"
             )
+            emitter.lines.trace(f'if ({text}.valid_) trace_.emitted("{name}", {text});')
         elif isinstance(type_, types.Composite):
-            for name, field in type_.fields.items():
-                self._emit(emitter, f"{text}.{identifier(name)}", field, at)
+            for field, field_type in type_.fields.items():
+                self._emit(
+                    emitter, f"{text}.{identifier(field)}", field_type, at, f"{name}.{field}"
+                )
         else:
             raise P4Error(at.position, f"emit needs headers, not {type_}")

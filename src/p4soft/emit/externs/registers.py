@@ -12,7 +12,7 @@ from p4soft.check import types
 from p4soft.check.registers import cell_fields
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance
-from p4soft.emit.cpp_types import cpp_constant, cpp_type
+from p4soft.emit.cpp_types import cpp_constant, cpp_type, is_scalar, to_raw
 from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.naming import identifier
 from p4soft.emit.state import Emission
@@ -41,13 +41,25 @@ class Register(Extern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         index, *value = target.arguments
         assert index is not None
-        cell = f"{instance.identifier}_.at({emitter.value(index)})"
+        place = emitter.value(index)
+        cell = f"{instance.identifier}_.at({place})"
+        access = _access(emitter.emission, instance, place, target.name)
         if target.name == "write":
-            emitter.lines.add(f"{cell} = {emitter.value(value[0])};")  # type: ignore[arg-type]
+            written = emitter.value(value[0])  # type: ignore[arg-type]
+            with emitter.lines.braces(""):
+                emitter.lines.trace(f"const RegisterAccess access_({access});")
+                emitter.lines.add(f"{cell} = {written};")
             return ""
         result = emitter.temporary("cell")
         emitter.lines.add(f"[[maybe_unused]] const auto {result} = {cell};")
+        emitter.lines.trace(f"{{ const RegisterAccess access_({access}); }}")
         return result
+
+
+def _access(emission: Emission, register: ExternInstance, index: str, by: str) -> str:
+    """What a trace says of an access, apart from the cell's values."""
+    name = control_name(emission, register.path)
+    return f'trace_, "{name}", {register.identifier}_, {index}, "{by}"'
 
 
 def _initial(value: Any, cell: types.Type) -> str:
@@ -75,6 +87,11 @@ class RegisterAction(Extern):
                 f"{register.identifier}_.at(index_);",
                 f"{cpp_type(result)} {emitter.result}{{}};",
             )
+            access = _access(emitter.emission, register, "index_", instance.path)
+            if output_parameter and is_scalar(result):
+                raw = to_raw(emitter.result, result)
+                access += f", [&] {{ return std::uint64_t{{{raw}}}; }}"
+            emitter.lines.trace(f"const RegisterAccess access_({access});")
             with emitter.lines.braces(""):
                 emitter.body(method.body)
             emitter.lines.add(f"return {emitter.result};")

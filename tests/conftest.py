@@ -1,0 +1,19 @@
+"""Options of all tests."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--p4-trace",
+        action="store_true",
+        help="failing packet tests show what their packets met: parser states, tables, registers",
+    )
+
+
+@pytest.fixture(scope="session")
+def p4_trace(request: pytest.FixtureRequest) -> str | None:
+    """The filter with which targets of packet tests trace; None: they do not."""
+    return "count=all" if request.config.getoption("--p4-trace") else None
