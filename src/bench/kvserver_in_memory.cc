@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "common/run_main.h"
-#include "kv/request_handler.h"
+#include "kv/nocache_handler.h"
 #include "kv/store_builder.h"
 #include "kv/value.h"
 #include "workload/random.h"
@@ -113,15 +113,17 @@ class Requests {
 void serve(const Options& options) {
   const Requests requests(kPrepared, options.keys, options.seed);
   kv::Store store(options.store, kProfile);
-  kv::RequestHandler handler(store, /*partition=*/0, /*scale=*/1, [](const std::string& error) {
+  kv::NoCacheHandler handler(store, /*partition=*/0, /*scale=*/1, [](const std::string& error) {
     throw std::runtime_error("the store failed: " + error);
   });
-  std::array<std::uint8_t, kv::kMaxPacketBytes> answer;
+  std::array<std::uint8_t, kv::kMaxPacketBytes> datagram;
   for (std::uint64_t i = 0; i < options.operations; ++i) {
-    kv::Packet request;
-    const bool well = kv::decode(requests[i % kPrepared], request) == kv::DecodeStatus::kOk &&
-                      kv::RequestHandler::accepts(request.type) && handler.owns(request) &&
-                      handler.execute(request, answer) > 0;
+    kv::Packet request, answer;
+    const bool well =
+        kv::decode(requests[i % kPrepared], request) == kv::DecodeStatus::kOk &&
+        handler.accepts(request.type) && handler.owns(request) &&
+        handler.execute(request, {}, answer) == kv::RequestHandler::Outcome::kAnswer &&
+        kv::encode(answer, datagram) > 0;
     if (!well) throw std::runtime_error("request " + std::to_string(i) + " was not answered");
   }
   const kv::HandlerCounters& counters = handler.counters();

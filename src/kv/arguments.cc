@@ -4,7 +4,6 @@
 #include <set>
 
 #include "common/command_error.h"
-#include "kv/packet.h"
 #include "workload/key.h"
 
 namespace turntable::kv {
@@ -76,10 +75,27 @@ std::string Arguments::text(const char* name) const {
   return value.get<std::string>();
 }
 
+std::string Arguments::text_or(const char* name, const std::string& otherwise) const {
+  return args_.contains(name) ? text(name) : otherwise;
+}
+
 const Arguments::Json& Arguments::array(const char* name) const {
   const Json& value = required(name);
   if (!value.is_array() || value.empty()) fail(name, value, "an array with at least one element");
   return value;
+}
+
+const Arguments::Json& Arguments::array_or_empty(const char* name) const {
+  const Json& value = required(name);
+  if (!value.is_array()) fail(name, value, "an array");
+  return value;
+}
+
+const Arguments::Json* Arguments::object_or_null(const char* name) const {
+  const auto found = args_.find(name);
+  if (found == args_.end()) return nullptr;
+  if (!found->is_object()) fail(name, *found, "an object");
+  return &*found;
 }
 
 unsigned Arguments::scale() const {
@@ -105,10 +121,6 @@ std::vector<unsigned> Arguments::partitions(unsigned scale) const {
 workload::Workload Arguments::workload() const {
   auto workload = workload::workload_from_json(required("workload"));
   workload::check_runnable(workload);
-  if (workload.value_bytes > kMaxValueBytes) {
-    fail("workload.value_bytes", workload.value_bytes,
-         "at most 128: larger values travel in large-value packets, which are not supported yet");
-  }
   return workload;
 }
 

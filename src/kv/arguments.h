@@ -27,13 +27,16 @@ class Arguments {
   double number(const char* name, double low, double high) const;
   bool boolean(const char* name) const;
   std::string text(const char* name) const;
+  std::string text_or(const char* name, const std::string& otherwise) const;
   const Json& array(const char* name) const;  // never empty
+  const Json& array_or_empty(const char* name) const;
+  const Json* object_or_null(const char* name) const;  // null if it is not given
 
   // "scale": the number of logical servers, a divisor of 32,768.
   unsigned scale() const;
   // "partitions": distinct numbers below `scale`, at least one.
   std::vector<unsigned> partitions(unsigned scale) const;
-  // "workload", with values that fit one packet and a profile that can run.
+  // "workload", with a profile that can run.
   workload::Workload workload() const;
 
   [[noreturn]] void fail(const std::string& name, const Json& value,

@@ -1,7 +1,8 @@
 // The capacity of a logical server: a FIFO service time of 1/c per operation in virtual time.
 //
 //   start_i  = max(finish_{i-1}, arrival_i)
-//   finish_i = start_i + max(1/c, time the worker was busy with operation i)
+//   finish_i = start_i + time operation i was held back + max(1/c, time the worker was busy with
+//   it)
 //
 // The answer to operation i leaves at finish_i, not before. This is no token bucket: an idle server
 // accrues nothing, so no window of length T ever holds more than c T + 1 operations.
@@ -49,9 +50,10 @@ class FifoCapacity {
     return start_ns_;
   }
 
-  // Ends the operation begun last, which kept the worker busy for `busy_ns`.
-  Service end(std::int64_t busy_ns) noexcept {
-    finish_ns_ = start_ns_ + std::max(service_ns_, busy_ns);
+  // Ends the operation begun last, which kept the worker busy for `busy_ns` after something else
+  // had held it back for `held_back_ns`: what blocks a worker blocks the operations behind.
+  Service end(std::int64_t busy_ns, std::int64_t held_back_ns = 0) noexcept {
+    finish_ns_ = start_ns_ + held_back_ns + std::max(service_ns_, busy_ns);
     return {start_ns_, finish_ns_};
   }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <system_error>
 
 #include "common/command_error.h"
 #include "kv/clock.h"
+#include "kv/copies_file.h"
 #include "kv/raw_statistics.h"
 
 namespace turntable::kv {
@@ -18,6 +20,25 @@ constexpr std::size_t kMaxRunning = 256;  // two histograms of 0.2 MiB each per 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kMaxWindowNs = 3600 * kSecondNs;
 constexpr std::int64_t kMaxAheadNs = 600 * kSecondNs;
+
+constexpr std::int64_t kMaxCopies = 10'000'000;
+
+Variations variations_of(const Arguments& arguments) {
+  const Json* given = arguments.object_or_null("variations");
+  if (given == nullptr) return {};
+  const Arguments fields("kvclient prepare, variations", *given,
+                         {"delete_every", "large_every", "large_bytes"});
+  Variations variations;
+  variations.delete_every =
+      static_cast<std::uint32_t>(fields.integer_or("delete_every", 0, UINT32_MAX, 0));
+  variations.large_every =
+      static_cast<std::uint32_t>(fields.integer_or("large_every", 0, UINT32_MAX, 0));
+  if (variations.large_every > 0) {
+    variations.large_bytes = static_cast<std::uint32_t>(
+        fields.integer("large_bytes", kMaxValueBytes + 1, kMaxLargeValueBytes));
+  }
+  return variations;
+}
 
 CommandError wrong_state(const std::string& message) {
   return {"wrong_state", message};
@@ -55,13 +76,17 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments) {
       parse_ipv4("kvclient prepare: \"server_address\"", arguments.text("server_address"), port);
   plan.timeout_ns =
       arguments.integer_or("timeout_us", 100, 60 * std::int64_t{1'000'000}, 5'000'000) * 1000;
+  plan.variations = variations_of(arguments);
+  plan.copies_max = static_cast<std::size_t>(arguments.integer_or("copies_max", 0, kMaxCopies, 0));
+  plan.history = arguments.text_or("history", "");
   return plan;
 }
 
 Json ClientNode::prepare(const Json& args) {
-  const Arguments arguments("kvclient prepare", args,
-                            {"workload", "scale", "partitions", "first_client", "clients",
-                             "threads", "server_address", "server_port", "timeout_us"});
+  const Arguments arguments(
+      "kvclient prepare", args,
+      {"workload", "scale", "partitions", "first_client", "clients", "threads", "server_address",
+       "server_port", "timeout_us", "variations", "copies_max", "history"});
   const Plan plan = parse_plan(arguments);
 
   const std::lock_guard command_lock(command_mutex_);
@@ -71,6 +96,7 @@ Json ClientNode::prepare(const Json& args) {
     set_state(State::kIdle);
     stopped_early_ = false;
     clients_.clear();
+    histories_.clear();
   }
   const std::int64_t begin = monotonic_ns();
   if (!traces_ || !traces_->are(plan.workload, plan.first_client, plan.clients)) {
@@ -91,16 +117,32 @@ void ClientNode::open_threads(const Plan& plan) {
   for (std::size_t i = 0; i < plan.threads; ++i) {
     const std::size_t begin = plan.clients * i / plan.threads;
     const std::size_t end = plan.clients * (i + 1) / plan.threads;
-    UniqueFd socket = open_udp(address_, 2 * (end - begin));  // twice: room for stale answers
+    const std::size_t longest = std::max<std::size_t>(
+        {1, fragments_of(plan.workload.value_bytes), fragments_of(plan.variations.large_bytes)});
+    UniqueFd socket =
+        open_udp(address_, 2 * (end - begin) * longest);  // twice: room for stale answers
     connect_udp(socket.get(), plan.server);
     const ClientThread::Settings settings{.first_client = begin,
                                           .clients = end - begin,
                                           .first_global_client = plan.first_client,
                                           .value_bytes = plan.workload.value_bytes,
-                                          .timeout_ns = plan.timeout_ns};
+                                          .timeout_ns = plan.timeout_ns,
+                                          .variations = plan.variations,
+                                          .copies_max = plan.copies_max / plan.threads,
+                                          .history = open_history(plan, begin)};
     opened.push_back(std::make_unique<ClientThread>(settings, *replay_, std::move(socket)));
   }
   clients_ = std::move(opened);
+}
+
+HistoryLog* ClientNode::open_history(const Plan& plan, std::size_t first_client) {
+  if (plan.history.empty()) return nullptr;
+  std::error_code unwritable;  // the file cannot be created then
+  std::filesystem::create_directories(plan.history, unwritable);
+  const std::string file =
+      "clients-" + std::to_string(plan.first_client + first_client) + ".ndjson";
+  histories_.push_back(std::make_unique<HistoryLog>(std::filesystem::path(plan.history) / file));
+  return histories_.back().get();
 }
 
 Json ClientNode::prepared_answer(double trace_seconds) const {
@@ -209,12 +251,69 @@ Json ClientNode::statistics() const {
     timings.push_back(client->timing());
     drops += client->drops();
   }
-  return raw_statistics({.replay = *replay_,
-                         .sum = sum,
-                         .threads = timings,
-                         .socket_drops = drops,
-                         .idle_clients = idle_clients(),
-                         .complete = !stopped_early_});
+  Json raw = raw_statistics({.replay = *replay_,
+                             .sum = sum,
+                             .threads = timings,
+                             .socket_drops = drops,
+                             .idle_clients = idle_clients(),
+                             .complete = !stopped_early_});
+  if (clients_.front()->copies().keeps()) {
+    std::size_t kept = 0;
+    std::uint64_t dropped = 0;
+    for (const auto& client : clients_) {
+      kept += client->copies().size();
+      dropped += client->copies().dropped();
+    }
+    raw["copies"] = {{"kept", kept}, {"dropped", dropped}};
+  }
+  if (!histories_.empty()) {
+    std::uint64_t operations = 0;
+    bool complete = true;
+    for (const auto& history : histories_) {
+      operations += history->operations();
+      complete = complete && history->complete();
+    }
+    raw["history"] = {{"operations", operations}, {"complete", complete}};
+  }
+  return raw;
+}
+
+Json ClientNode::copies(const Json& args) {
+  const Arguments arguments("kvclient copies", args, {"path"});
+  const std::filesystem::path path = arguments.text("path");
+  const std::lock_guard lock(state_mutex_);
+  if (clients_.empty()) throw wrong_state("kvclient copies: nothing is prepared");
+  CopiesFile file;
+  std::uint64_t dropped = 0;
+  for (const auto& client : clients_) {
+    client->copies().for_each([&](const ClientCopies::Copy& copy) { file.add(copy); });
+    dropped += client->copies().dropped();
+  }
+  return {{"records", file.write(path)}, {"dropped", dropped}};
+}
+
+Json ClientNode::release(const Json& args) {
+  const Arguments arguments("kvclient release", args, {"records"});
+  std::vector<ClientCopies::Listed> list;
+  for (const Json& pair : arguments.array_or_empty("records")) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned() ||
+        !pair[1].is_number_unsigned() || pair[1].get<std::uint64_t>() > UINT32_MAX) {
+      arguments.fail("records", pair, "pairs [id of the key, number]");
+    }
+    list.push_back({pair[0].get<std::uint64_t>(), pair[1].get<std::uint32_t>()});
+  }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  const auto twin = std::adjacent_find(list.begin(), list.end(),
+                                       [](const auto& a, const auto& b) { return a.key == b.key; });
+  if (twin != list.end()) arguments.fail("records", twin->key, "each key once");
+  const std::lock_guard lock(state_mutex_);
+  if (clients_.empty()) throw wrong_state("kvclient release: nothing is prepared");
+  std::size_t released = 0, kept = 0;
+  for (const auto& client : clients_) {
+    released += client->copies().release(list);
+    kept += client->copies().size();
+  }
+  return {{"released", released}, {"kept", kept}};
 }
 
 Json ClientNode::stop(const Json& args) {

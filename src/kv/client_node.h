@@ -36,6 +36,9 @@ class ClientNode {
   Json wait(const Json& args);
   Json stats(const Json& args);
   Json stop(const Json& args);
+  // The copies of what the switch answered, from `prepare` to the next; also while clients run.
+  Json copies(const Json& args);
+  Json release(const Json& args);
 
   // Ends whatever runs or waits. Thread-safe; for the end of the process.
   void cancel();
@@ -52,9 +55,13 @@ class ClientNode {
     unsigned threads;
     sockaddr_in server;
     std::int64_t timeout_ns;
+    Variations variations;
+    std::size_t copies_max;  // of the machine
+    std::string history;     // directory; empty: none
   };
 
   static Plan parse_plan(const Arguments& arguments);
+  HistoryLog* open_history(const Plan& plan, std::size_t first_client);
   void open_threads(const Plan& plan);
   void end_threads();
   void play(ClientThread& thread);
@@ -75,6 +82,7 @@ class ClientNode {
   unsigned first_client_ = 0;
   std::optional<Traces> traces_;
   std::optional<Replay> replay_;
+  std::vector<std::unique_ptr<HistoryLog>> histories_;  // of the threads, if they are asked for
   std::vector<std::unique_ptr<ClientThread>> clients_;
   std::size_t playing_ = 0;
   bool stopped_early_ = false;

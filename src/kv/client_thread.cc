@@ -12,12 +12,26 @@
 #include "kv/value.h"
 
 namespace turntable::kv {
+namespace {
+
+std::size_t longest_value(const ClientThread::Settings& settings) {
+  return std::max(settings.value_bytes, settings.variations.large_bytes);
+}
+
+std::size_t datagram_bytes(const ClientThread::Settings& settings) {
+  return longest_value(settings) > kMaxValueBytes ? kLargeDatagramBytes : kDatagramBytes;
+}
+
+}  // namespace
 
 ClientThread::ClientThread(const Settings& settings, const Replay& replay, UniqueFd socket)
-    : value_bytes_(settings.value_bytes),
-      socket_(std::move(socket)),
+    : socket_(std::move(socket)),
       stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      loops_(settings, replay, *this) {
+      loops_(settings, replay, *this),
+      value_(longest_value(settings)),
+      received_(ReceiveBatch::Details::kOldestStamp, datagram_bytes(settings)),
+      large_answers_(2 * settings.clients),  // twice: room for stale answers
+      sending_(datagram_bytes(settings)) {
   if (!stop_event_) throw errno_error("cannot create an eventfd");
 }
 
@@ -51,6 +65,7 @@ void ClientThread::run() {
     if (count == 0 && !finished()) wait_until(next_event_ns(), /*for_answers=*/true);
   }
   loops_.statistics().unanswered = static_cast<std::int64_t>(loops_.outstanding());
+  loops_.end();
 }
 
 bool ClientThread::finished() const noexcept {
@@ -108,14 +123,25 @@ void ClientThread::wait_until(std::int64_t at_ns, bool for_answers) noexcept {
 void ClientThread::send(const ClientRequest& request) noexcept {
   Packet packet{
       .type = request.type, .key = workload::wire_key(request.key), .request_id = request.id};
-  std::array<std::uint8_t, kMaxValueBytes> value;
-  if (request.type == PacketType::kPutRequest) {
-    const auto bytes = std::span(value).first(value_bytes_);
+  if (request.type == PacketType::kPutRequest || request.type == PacketType::kLargePutRequest) {
+    const auto bytes = std::span(value_).first(request.value_bytes);
     fill_value(bytes, request.key, request.version);
     packet.value = bytes;
+    if (is_large(request.type)) {
+      packet.fragment = {.client = static_cast<std::uint16_t>(request.client),
+                         .transmission = request.id};  // every transmission has a new id
+      return send_fragments(packet, request.running);
+    }
   }
   sending_.add(encode(packet, sending_.buffer()), nullptr, request.running);
   if (sending_.full()) flush();
+}
+
+void ClientThread::send_fragments(const Packet& whole, std::uint32_t running) noexcept {
+  for (std::size_t i = 0; i < fragments_of(whole.value.size()); ++i) {
+    sending_.add(encode(fragment_of(whole, i), sending_.buffer()), nullptr, running);
+    if (sending_.full()) flush();
+  }
 }
 
 void ClientThread::flush() noexcept {
@@ -130,6 +156,9 @@ void ClientThread::handle(const ReceiveBatch::Datagram& datagram, std::int64_t n
   if (datagram.truncated || decode(datagram.bytes, answer) != DecodeStatus::kOk) {
     ++loops_.statistics().malformed;
     return;
+  }
+  if (is_large(answer.type) && !large_answers_.add(/*sender=*/0, answer)) {
+    return loops_.handle_part(answer);
   }
   loops_.handle(answer, now_ns);
 }

@@ -10,10 +10,12 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "common/unique_fd.h"
 #include "kv/client_statistics.h"
 #include "kv/closed_loops.h"
+#include "kv/reassembly.h"
 #include "kv/replay.h"
 #include "kv/udp.h"
 
@@ -47,6 +49,9 @@ class ClientThread final : private RequestSink {
   std::uint32_t drops() const { return socket_drops(socket_.get()); }
   std::size_t buffer_bytes() const { return receive_buffer_bytes(socket_.get()); }
 
+  // Thread-safe.
+  ClientCopies& copies() noexcept { return loops_.copies(); }
+
   // After run().
   const ClientStatistics& statistics() const { return loops_.statistics(); }
   const ThreadTiming& timing() const { return timing_; }
@@ -61,10 +66,10 @@ class ClientThread final : private RequestSink {
   void wait_until(std::int64_t at_ns, bool for_answers) noexcept;
 
   void send(const ClientRequest& request) noexcept override;
+  void send_fragments(const Packet& whole, std::uint32_t running) noexcept;
   void flush() noexcept;
   void handle(const ReceiveBatch::Datagram& datagram, std::int64_t now_ns) noexcept;
 
-  std::uint32_t value_bytes_;
   UniqueFd socket_;
   UniqueFd stop_event_;
   std::atomic<bool> stopping_{false};
@@ -74,7 +79,9 @@ class ClientThread final : private RequestSink {
   std::int64_t window_opened_ns_ = 0;
   std::optional<SchedulingTimes> scheduling_before_;  // when the window opened
   ClosedLoops loops_;
-  ReceiveBatch received_{ReceiveBatch::Details::kOldestStamp};
+  std::vector<std::uint8_t> value_;  // what is being sent
+  ReceiveBatch received_;
+  Reassembly large_answers_;
   SendBatch sending_;
   ThreadTiming timing_;
 };

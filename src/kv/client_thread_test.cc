@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <fstream>
 #include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "kv/clock.h"
@@ -27,8 +31,8 @@ class ClientThreadTest : public ::testing::Test {
  protected:
   using Answer = std::function<void(const Packet& request)>;
 
-  ClientThreadTest()
-      : traces_(testing::small_workload("workloadc"), 0, 4, kNotCancelled),
+  explicit ClientThreadTest(const std::string& workload = "workloadc")
+      : traces_(testing::small_workload(workload), 0, 4, kNotCancelled),
         replay_(traces_, 4, std::vector{kPartition}),
         server_(open_udp(parse_ipv4("test", "127.0.0.1", 0), 64)) {}
 
@@ -41,12 +45,9 @@ class ClientThreadTest : public ::testing::Test {
     ::getsockname(server_.get(), reinterpret_cast<sockaddr*>(&address), &length);
     UniqueFd socket = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
     connect_udp(socket.get(), address);
-    client_.emplace(ClientThread::Settings{.first_client = 0,
-                                           .clients = clients,
-                                           .first_global_client = 0,
-                                           .value_bytes = 128,
-                                           .timeout_ns = timeout_ns},
-                    replay_, std::move(socket));
+    settings_.clients = clients;
+    settings_.timeout_ns = timeout_ns;
+    client_.emplace(settings_, replay_, std::move(socket));
     const std::int64_t start = monotonic_ns();
     client_->set_schedule({start, start, start + measure_ns, start + measure_ns + kForEver});
     std::atomic<bool> over{false};
@@ -67,6 +68,7 @@ class ClientThreadTest : public ::testing::Test {
       const auto datagram = requests_.at(static_cast<std::size_t>(i));
       peer_ = datagram.from;
       ASSERT_EQ(decode(datagram.bytes, request), DecodeStatus::kOk);
+      if (is_large(request.type) && !large_.add(0, request)) continue;
       answer(request);
     }
   }
@@ -84,7 +86,7 @@ class ClientThreadTest : public ::testing::Test {
   }
 
   void send(const Packet& packet) {
-    std::array<std::uint8_t, kMaxPacketBytes> bytes;
+    std::array<std::uint8_t, kLargeDatagramBytes> bytes;
     const std::size_t size = encode(packet, bytes);
     ::sendto(server_.get(), bytes.data(), size, 0, reinterpret_cast<sockaddr*>(&peer_),
              sizeof peer_);
@@ -95,7 +97,13 @@ class ClientThreadTest : public ::testing::Test {
   Traces traces_;
   Replay replay_;
   UniqueFd server_;
-  ReceiveBatch requests_;
+  ReceiveBatch requests_{ReceiveBatch::Details::kSenderAndStamp, kLargeDatagramBytes};
+  Reassembly large_{8};
+  ClientThread::Settings settings_{.first_client = 0,
+                                   .clients = 0,
+                                   .first_global_client = 0,
+                                   .value_bytes = 128,
+                                   .timeout_ns = 0};
   sockaddr_in peer_{};
   std::optional<ClientThread> client_;
 };
@@ -198,6 +206,145 @@ TEST_F(ClientThreadTest, WrongAnswersAreToldApart) {
   EXPECT_EQ(statistics().wrong_node, 1);
   EXPECT_EQ(statistics().mismatched, 2);
   EXPECT_EQ(statistics().malformed, 1);
+}
+
+// A store with numbers and a switch in front of it, played by the test: every answer comes from the
+// switch and has the number of the key's last write.
+class NumberedClientTest : public ClientThreadTest {
+ protected:
+  struct Stored {
+    std::uint32_t number = 0;
+    bool exists = true;
+    std::vector<std::uint8_t> value;
+  };
+
+  NumberedClientTest() : ClientThreadTest("workloada") {}
+
+  void answer(const Packet& request) {
+    const workload::KeyId key = *workload::key_id_from_wire(request.key);
+    auto [at, fresh] = stored_.try_emplace(key);
+    Stored& stored = at->second;
+    if (fresh) {
+      stored.value.resize(settings_.value_bytes);
+      fill_value(stored.value, key, kLoadedVersion);
+    }
+    Packet answer{.type = PacketType::kPutResponseSeq,
+                  .key = request.key,
+                  .request_id = request.request_id,
+                  .stat = kStatSuccess,
+                  .node = kSwitchNode};
+    if (request.type == PacketType::kGetRequest) {
+      answer.type = stored.value.size() > kMaxValueBytes ? PacketType::kLargeGetResponseSeq
+                                                         : PacketType::kGetResponseSeq;
+      answer.value = stored.value;
+      answer.stat = stored.exists ? kStatSuccess : kStatAbsent;
+    } else {
+      stored.number = ++last_number_;
+      stored.exists = request.type != PacketType::kDeleteRequest;
+      stored.value.assign(request.value.begin(), request.value.end());
+      if (!stored.exists) answer.type = PacketType::kDeleteResponseSeq;
+      ++requests_of_[request.type];
+    }
+    answer.sequence = stored.number;
+    if (!is_large(answer.type)) return send(answer);
+    answer.fragment.transmission = ++transmission_;
+    for (std::size_t i = 0; i < fragments_of(answer.value.size()); ++i)
+      send(fragment_of(answer, i));
+  }
+
+  // Plays until `writes` have been answered.
+  void play(std::uint32_t writes) {
+    run(2, kForEver, kForEver, [&](const Packet& request) {
+      if (last_number_ == writes) return client_->stop();
+      answer(request);
+    });
+    EXPECT_EQ(statistics().wrong_values + statistics().mismatched + statistics().malformed, 0);
+  }
+
+  std::map<workload::KeyId, Stored> stored_;
+  std::map<PacketType, int> requests_of_;
+  std::uint32_t last_number_ = 0;
+  std::uint32_t transmission_ = 0;
+};
+
+TEST_F(NumberedClientTest, CopiesAreWhatTheSwitchHas) {
+  settings_.copies_max = 1000;
+  settings_.variations = {.delete_every = 5};
+  play(300);
+  EXPECT_GT(requests_of_[PacketType::kPutRequest], 100);
+  EXPECT_GT(requests_of_[PacketType::kDeleteRequest], 20);
+  std::size_t copies = 0;
+  std::uint32_t behind = 0;
+  client_->copies().for_each([&](const ClientCopies::Copy& copy) {
+    ++copies;
+    const Stored& stored = stored_.at(copy.key);
+    if (copy.number != stored.number) {  // stop() came before its answer was read
+      ++behind;
+      return;
+    }
+    EXPECT_EQ(copy.exists, stored.exists);
+    std::vector<std::uint8_t> value(copy.exists ? copy.value_bytes : 0);
+    fill_value(value, copy.key, copy.version);
+    EXPECT_EQ(value, stored.value);
+  });
+  EXPECT_LE(behind, 2u);  // clients
+  EXPECT_GE(copies + 2, stored_.size());
+  EXPECT_EQ(client_->copies().dropped(), 0u);
+}
+
+TEST_F(NumberedClientTest, LargeValuesTravelInFragmentsAndEachIsCounted) {
+  settings_.value_bytes = 3000;  // three fragments
+  std::int64_t gets = 0;
+  run(2, kForEver, kForEver, [&](const Packet& request) {
+    if (last_number_ == 50) return client_->stop();
+    if (request.type == PacketType::kGetRequest) ++gets;
+    answer(request);
+  });
+  EXPECT_EQ(requests_of_[PacketType::kLargePutRequest], 50);
+  EXPECT_GT(gets, 10);
+  EXPECT_EQ(statistics().wrong_values + statistics().mismatched + statistics().malformed, 0);
+  const PartitionStatistics& partition = statistics().partitions.front();
+  // Of up to two requests the answers were not waited for.
+  EXPECT_NEAR(static_cast<double>(partition.answers_total), static_cast<double>(50 + 3 * gets), 12);
+  EXPECT_GE(partition.requests_total, 3 * 50 + gets);
+  EXPECT_LE(partition.requests_total, 3 * 50 + gets + 6);
+}
+
+TEST_F(NumberedClientTest, SizesVaryAcrossTheLimitOfTheSwitch) {
+  settings_.variations = {.delete_every = 7, .large_every = 3, .large_bytes = 1500};
+  play(200);
+  EXPECT_GT(requests_of_[PacketType::kLargePutRequest], 30);
+  EXPECT_GT(requests_of_[PacketType::kPutRequest], 60);
+  EXPECT_GT(requests_of_[PacketType::kDeleteRequest], 10);
+}
+
+TEST_F(NumberedClientTest, TheHistoryHasEveryOperationWithItsNumber) {
+  const testing::TemporaryDirectory directory;
+  HistoryLog history(directory.path() / "history");
+  settings_.history = &history;
+  play(100);
+  EXPECT_EQ(history.operations(), static_cast<std::uint64_t>(client_->answers()) +
+                                      static_cast<std::uint64_t>(statistics().unanswered));
+  std::ifstream file(directory.path() / "history");
+  std::set<std::uint64_t> numbers, versions;
+  std::size_t unanswered = 0;
+  for (std::string text; std::getline(file, text);) {
+    const auto line = nlohmann::json::parse(text);
+    if (line.contains("history")) continue;
+    EXPECT_EQ(line["sends_ns"].size(), 1u);
+    EXPECT_EQ(line["sends_ns"][0], line["invoke_ns"]);
+    if (line["response_ns"].is_null()) {
+      ++unanswered;
+      continue;
+    }
+    EXPECT_GT(line["response_ns"], line["invoke_ns"]);
+    EXPECT_EQ(line["node"], kSwitchNode);
+    if (line["op"] != "put") continue;
+    EXPECT_TRUE(numbers.insert(line["number"].get<std::uint64_t>()).second);
+    EXPECT_TRUE(versions.insert(line["version"].get<std::uint64_t>()).second);
+  }
+  EXPECT_EQ(unanswered, static_cast<std::size_t>(statistics().unanswered));
+  EXPECT_GE(numbers.size(), 98u);  // of 100, all that stop() left time to read
 }
 
 }  // namespace

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
-PacketType request_type(workload::OperationType type) {
+PacketType request_type(workload::OperationType type, std::uint32_t value_bytes) {
   switch (type) {
     case workload::OperationType::kPut:
-      return PacketType::kPutRequest;
+      return value_bytes > kMaxValueBytes ? PacketType::kLargePutRequest : PacketType::kPutRequest;
     case workload::OperationType::kDelete:
       return PacketType::kDeleteRequest;
     default:
@@ -20,14 +20,19 @@ PacketType request_type(workload::OperationType type) {
   }
 }
 
-PacketType response_type(workload::OperationType type) {
-  switch (type) {
+bool is_get_response(PacketType type) {
+  return type == PacketType::kGetResponse || type == PacketType::kGetResponseSeq ||
+         type == PacketType::kLargeGetResponse || type == PacketType::kLargeGetResponseSeq;
+}
+
+bool is_response_to(PacketType type, workload::OperationType operation) {
+  switch (operation) {
     case workload::OperationType::kPut:
-      return PacketType::kPutResponse;
+      return type == PacketType::kPutResponse || type == PacketType::kPutResponseSeq;
     case workload::OperationType::kDelete:
-      return PacketType::kDeleteResponse;
+      return type == PacketType::kDeleteResponse || type == PacketType::kDeleteResponseSeq;
     default:
-      return PacketType::kGetResponse;
+      return is_get_response(type);
   }
 }
 
@@ -38,6 +43,8 @@ ClosedLoops::ClosedLoops(const Settings& settings, const Replay& replay, Request
       replay_(replay),
       sink_(sink),
       clients_(settings.clients),
+      sends_ns_(settings.history != nullptr ? settings.clients : 0),
+      copies_(settings.copies_max),
       waiting_(settings.clients),
       statistics_(replay.partitions().size(), 0) {
   for (std::size_t i = 0; i < clients_.size(); ++i) {
@@ -69,6 +76,10 @@ void ClosedLoops::issue(std::uint32_t index, std::int64_t now_ns) noexcept {
   client.current = client.operations[client.next];
   client.next = client.next + 1 == client.operations.size() ? 0 : client.next + 1;
   ++client.version;
+  if (client.current.type == workload::OperationType::kPut &&
+      settings_.variations.deletes(client.version)) {
+    client.current.type = workload::OperationType::kDelete;
+  }
   client.first_sent_ns = now_ns;
   client.outstanding = true;
   ++outstanding_;
@@ -82,11 +93,17 @@ void ClosedLoops::send(std::uint32_t index, std::int64_t now_ns) noexcept {
   client.deadline_ns = now_ns + settings_.timeout_ns;
   client.timed = true;
   waiting_.push(index);
-  ++statistics_.partitions[client.current.running].requests_total;
-  sink_.send({.type = request_type(client.current.type),
+  const std::uint32_t bytes = value_bytes(client.version);
+  const PacketType type = request_type(client.current.type, bytes);
+  statistics_.partitions[client.current.running].requests_total +=
+      is_large(type) ? static_cast<std::int64_t>(fragments_of(bytes)) : 1;
+  if (settings_.history != nullptr) sends_ns_[index].push_back(now_ns);
+  sink_.send({.type = type,
               .id = client.request_id,
               .key = client.current.key,
               .version = client.version,
+              .value_bytes = bytes,
+              .client = number_of(index),
               .running = client.current.running});
 }
 
@@ -115,7 +132,7 @@ void ClosedLoops::handle(const Packet& answer, std::int64_t now_ns) noexcept {
   }
   Client& client = clients_[index];
   if (!client.outstanding || client.request_id != answer.request_id) return ignore_stale(answer);
-  if (answer.type != response_type(client.current.type) ||
+  if (!is_response_to(answer.type, client.current.type) ||
       workload::key_id_from_wire(answer.key) != client.current.key) {
     ++statistics_.mismatched;
     return;
@@ -123,6 +140,8 @@ void ClosedLoops::handle(const Packet& answer, std::int64_t now_ns) noexcept {
   ++statistics_.partitions[client.current.running].answers_total;
   answers_.add();
   check_contents(answer, client);
+  if (answer.node == kSwitchNode && copies_.keeps()) keep_copy(answer, client);
+  if (settings_.history != nullptr) remember(index, &answer, now_ns);
   if (phase_ == Phase::kMeasure) record(answer, client, now_ns);
   if (phase_ == Phase::kDrain) ++statistics_.answered_in_drain;
 
@@ -143,14 +162,82 @@ void ClosedLoops::ignore_stale(const Packet& answer) noexcept {
   ++statistics_.partitions[static_cast<std::size_t>(running)].answers_total;
 }
 
+bool ClosedLoops::is_value_of(const Packet& answer, const Client& client) const noexcept {
+  return answer.value.size() == value_bytes(value_version(answer.value)) &&
+         value_matches(answer.value, client.current.key);
+}
+
+// Of values that clients write; those of the load are not varied.
+std::uint32_t ClosedLoops::value_bytes(std::uint64_t version) const noexcept {
+  const bool large = version != kLoadedVersion && settings_.variations.large(version);
+  return large ? settings_.variations.large_bytes : settings_.value_bytes;
+}
+
+void ClosedLoops::keep_copy(const Packet& answer, const Client& client) noexcept {
+  ClientCopies::Copy copy{.key = client.current.key, .number = answer.sequence};
+  switch (client.current.type) {
+    case workload::OperationType::kPut:
+      copy.version = client.version;
+      copy.exists = true;
+      break;
+    case workload::OperationType::kDelete:
+      break;
+    default:
+      copy.exists = answer.stat != kStatAbsent;
+      if (copy.exists && !is_value_of(answer, client)) return;  // counted as a wrong value
+      copy.version = value_version(answer.value);
+  }
+  if (copy.exists) copy.value_bytes = value_bytes(copy.version);
+  copies_.keep(copy);
+}
+
+void ClosedLoops::remember(std::uint32_t index, const Packet* answer,
+                           std::int64_t now_ns) noexcept {
+  const Client& client = clients_[index];
+  HistoryOperation operation{.client = number_of(index),
+                             .key = client.current.key,
+                             .type = client.current.type,
+                             .version = client.version,
+                             .sends_ns = sends_ns_[index],
+                             .invoke_ns = client.first_sent_ns};
+  if (answer != nullptr) {
+    auto& told = operation.answer.emplace();
+    told.response_ns = now_ns;
+    told.node = answer->node;
+    told.found = answer->stat != kStatAbsent;
+    if (has_sequence(answer->type)) told.number = answer->sequence;
+    if (is_get_response(answer->type) && told.found && is_value_of(*answer, client))
+      told.version = value_version(answer->value);
+  }
+  settings_.history->add(operation);
+  sends_ns_[index].clear();
+}
+
+void ClosedLoops::end() noexcept {
+  if (settings_.history == nullptr) return;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    if (clients_[i].outstanding) remember(i, nullptr, 0);
+  }
+  settings_.history->flush();
+}
+
+void ClosedLoops::handle_part(const Packet& fragment) noexcept {
+  const auto key = workload::key_id_from_wire(fragment.key);
+  const int running = key ? replay_.running_index(*key) : -1;
+  if (running < 0) {
+    ++statistics_.malformed;
+  } else {
+    ++statistics_.partitions[static_cast<std::size_t>(running)].answers_total;
+  }
+}
+
 void ClosedLoops::check_contents(const Packet& answer, const Client& client) noexcept {
   const unsigned partition = replay_.partitions()[client.current.running];
   if (answer.node != kSwitchNode && answer.node != partition) ++statistics_.wrong_node;
-  if (answer.type != PacketType::kGetResponse) return;
+  if (!is_get_response(answer.type)) return;
   if (answer.stat == kStatAbsent) {
     ++statistics_.not_found;
-  } else if (answer.value.size() != settings_.value_bytes ||
-             !value_matches(answer.value, client.current.key)) {
+  } else if (!is_value_of(answer, client)) {
     ++statistics_.wrong_values;
   }
 }

@@ -6,15 +6,17 @@
 // that the late answer to the first is recognised (and counted) as stale. Latency is taken from the
 // first sending of an operation.
 //
-// After set_window() nothing here allocates. Not thread-safe, except answers().
+// After set_window() nothing here allocates, but for a history. Not thread-safe, except answers().
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "kv/client_copies.h"
 #include "kv/client_statistics.h"
 #include "kv/counter.h"
+#include "kv/history_log.h"
 #include "kv/packet.h"
 #include "kv/replay.h"
 #include "kv/timeout_queue.h"
@@ -27,8 +29,23 @@ struct ClientRequest {
   PacketType type;
   std::uint32_t id;
   workload::KeyId key;
-  std::uint64_t version;  // of the value, if it is a PUT
-  std::uint16_t running;  // index of the key's partition
+  std::uint64_t version;      // of the value, if it is a PUT
+  std::uint32_t value_bytes;  // the same
+  std::uint32_t client;       // number in the whole run
+  std::uint16_t running;      // index of the key's partition
+};
+
+// What clients do beyond their traces, for tests of correctness. A client's PUTs are told apart by
+// their version, so whoever reads a value knows how long it must be.
+struct Variations {
+  std::uint32_t delete_every = 0;  // a PUT whose version is a multiple deletes instead; 0: none
+  std::uint32_t large_every = 0;   // else, of a multiple of this, it writes large_bytes; 0: none
+  std::uint32_t large_bytes = 0;
+
+  bool deletes(std::uint64_t version) const {
+    return delete_every != 0 && version % delete_every == 0;
+  }
+  bool large(std::uint64_t version) const { return large_every != 0 && version % large_every == 0; }
 };
 
 // Takes the requests of the logical clients, one after the other.
@@ -52,6 +69,9 @@ class ClosedLoops {
     std::uint32_t first_global_client;  // number of client 0 of `replay` in the whole run
     std::uint32_t value_bytes;
     std::int64_t timeout_ns;
+    Variations variations{};
+    std::size_t copies_max = 0;     // client copies to keep
+    HistoryLog* history = nullptr;  // must outlive this object
   };
 
   // `replay` and `sink` must outlive this object.
@@ -63,7 +83,12 @@ class ClosedLoops {
   // Every client that has operations sends its first.
   void begin(std::int64_t now_ns) noexcept;
   void enter(Phase phase) noexcept { phase_ = phase; }  // kDrain: nothing is sent any more
+  // A large value must be whole, in as many datagrams as it has.
   void handle(const Packet& answer, std::int64_t now_ns) noexcept;
+  // A datagram with a part of an answer, before the one that makes it whole.
+  void handle_part(const Packet& fragment) noexcept;
+  // When nothing will be handled any more.
+  void end() noexcept;
   void retry_late(std::int64_t now_ns) noexcept;
 
   std::size_t outstanding() const noexcept { return outstanding_; }
@@ -73,6 +98,7 @@ class ClosedLoops {
 
   ClientStatistics& statistics() noexcept { return statistics_; }
   const ClientStatistics& statistics() const noexcept { return statistics_; }
+  ClientCopies& copies() noexcept { return copies_; }
 
  private:
   struct Client {
@@ -93,6 +119,14 @@ class ClosedLoops {
   void ignore_stale(const Packet& answer) noexcept;
   void check_contents(const Packet& answer, const Client& client) noexcept;
   void record(const Packet& answer, const Client& client, std::int64_t now_ns) noexcept;
+  void keep_copy(const Packet& answer, const Client& client) noexcept;
+  void remember(std::uint32_t index, const Packet* answer, std::int64_t now_ns) noexcept;
+  std::uint32_t value_bytes(std::uint64_t version) const noexcept;
+  bool is_value_of(const Packet& answer, const Client& client) const noexcept;
+  std::uint32_t number_of(std::uint32_t index) const noexcept {
+    return settings_.first_global_client + static_cast<std::uint32_t>(settings_.first_client) +
+           index;
+  }
 
   Settings settings_;
   const Replay& replay_;
@@ -102,6 +136,8 @@ class ClosedLoops {
   std::int64_t window_from_ns_ = 0;
   Phase phase_ = Phase::kWarmUp;
   std::vector<Client> clients_;
+  std::vector<std::vector<std::int64_t>> sends_ns_;  // by client, of its operation; for the history
+  ClientCopies copies_;
   TimeoutQueue waiting_;
   std::size_t outstanding_ = 0;
   ClientStatistics statistics_;

@@ -5,25 +5,35 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "kv/hot_keys.h"
+#include "kv/method.h"
+#include "kv/record_store.h"
 #include "kv/request_handler.h"
 #include "kv/server_worker.h"
 #include "kv/store.h"
 #include "kv/store_library.h"
+#include "kv/udp.h"
+#include "kv/value_updates.h"
+#include "kv/write_gate.h"
 
 namespace turntable::kv {
 
 class LogicalServer {
  public:
   struct Settings {
+    Method method;
     unsigned partition;
     unsigned scale;
     StoreProfile profile;
     sockaddr_in address;  // with the port
     double capacity_ops_per_s;
-    std::size_t clients;  // of the run: that many requests can be outstanding
+    std::size_t clients;                 // of the run: that many requests can be outstanding
+    bool large_values;                   // whether there can be any
+    std::int64_t value_update_delay_ns;  // NetCache
   };
 
   // Opens store and socket and begins to serve. Throws CommandError. `on_store_error` is called on
@@ -40,11 +50,18 @@ class LogicalServer {
   nlohmann::json statistics() const;
 
  private:
+  std::unique_ptr<RequestHandler> make_handler(RequestHandler::StoreErrors on_store_error);
+
   Settings settings_;
   std::unique_ptr<StoreLibrary::WorkingCopy> copy_;  // outlives the store in it
   Store store_;
-  UniqueFd socket_;
-  RequestHandler handler_;
+  SplitSockets sockets_;  // the second one for NetCache's acknowledgements
+  // What the method needs.
+  std::optional<RecordStore> records_;
+  std::optional<HotKeys> hot_keys_;
+  std::optional<WriteGate> gate_;
+  std::optional<ValueUpdates> updates_;
+  std::unique_ptr<RequestHandler> handler_;
   ServerWorker worker_;
   std::thread thread_;
 };

@@ -30,6 +30,8 @@ class Reader {
     return value;
   }
 
+  std::span<const std::uint8_t> take_rest() { return take(rest_.size()); }
+
   bool truncated() const { return truncated_; }
   bool empty() const { return rest_.empty(); }
 
@@ -76,7 +78,42 @@ DecodeStatus read_value(Reader& in, std::span<const std::uint8_t>& value) {
   return zero ? DecodeStatus::kOk : DecodeStatus::kBadPadding;
 }
 
+// A fragment is well-formed if its place in the value follows from its index: all but the last are
+// full.
+DecodeStatus read_fragment(Reader& in, Packet& packet) {
+  Fragment& fragment = packet.fragment;
+  fragment.client = in.number<std::uint16_t>();
+  fragment.transmission = in.number<std::uint32_t>();
+  fragment.index = in.number<std::uint16_t>();
+  fragment.count = in.number<std::uint16_t>();
+  if (fragment.index == 0) fragment.value_length = in.number<std::uint32_t>();
+  if (in.truncated()) return DecodeStatus::kTruncated;
+  packet.value = in.take_rest();
+  const bool last = fragment.index + 1 == fragment.count;
+  if (fragment.index >= fragment.count || fragment.count > fragments_of(kMaxLargeValueBytes) ||
+      packet.value.size() > kFragmentBytes || packet.value.empty() ||
+      (!last && packet.value.size() != kFragmentBytes)) {
+    return DecodeStatus::kBadFragment;
+  }
+  if (fragment.index > 0) return DecodeStatus::kOk;
+  const std::uint32_t length = fragment.value_length;
+  const bool fits = length > kMaxValueBytes && length <= kMaxLargeValueBytes &&
+                    fragments_of(length) == fragment.count &&
+                    (!last || packet.value.size() == length);
+  return fits ? DecodeStatus::kOk : DecodeStatus::kBadFragment;
+}
+
 }  // namespace
+
+Packet fragment_of(const Packet& whole, std::size_t index) noexcept {
+  Packet part = whole;
+  part.fragment.index = static_cast<std::uint16_t>(index);
+  part.fragment.count = static_cast<std::uint16_t>(fragments_of(whole.value.size()));
+  part.fragment.value_length = static_cast<std::uint32_t>(whole.value.size());
+  const auto rest = whole.value.subspan(index * kFragmentBytes);
+  part.value = rest.first(std::min(rest.size(), kFragmentBytes));
+  return part;
+}
 
 DecodeStatus decode(std::span<const std::uint8_t> datagram, Packet& packet) noexcept {
   Reader in(datagram);
@@ -106,13 +143,18 @@ DecodeStatus decode(std::span<const std::uint8_t> datagram, Packet& packet) noex
     packet.node = in.number<std::uint16_t>();
     in.take(1);  // pad
   }
+  if (is_large(packet.type)) return read_fragment(in, packet);
   if (in.truncated()) return DecodeStatus::kTruncated;
   return in.empty() ? DecodeStatus::kOk : DecodeStatus::kTrailingBytes;
 }
 
 std::size_t encode(const Packet& packet, std::span<std::uint8_t> out) noexcept {
-  const std::size_t size = encoded_size(packet.type, packet.value.size());
-  if (has_inswitch(packet.type) || packet.value.size() > kMaxValueBytes || out.size() < size) {
+  const bool large = is_large(packet.type);
+  const std::size_t size =
+      large ? encoded_fragment_size(packet.type, packet.fragment.index, packet.value.size())
+            : encoded_size(packet.type, packet.value.size());
+  if (has_inswitch(packet.type) || out.size() < size ||
+      packet.value.size() > (large ? kFragmentBytes : kMaxValueBytes)) {
     return 0;
   }
   Writer to(out.data());
@@ -134,6 +176,14 @@ std::size_t encode(const Packet& packet, std::span<std::uint8_t> out) noexcept {
     to.number(packet.stat);
     to.number(packet.node);
     to.zeros(1);
+  }
+  if (large) {
+    to.number(packet.fragment.client);
+    to.number(packet.fragment.transmission);
+    to.number(packet.fragment.index);
+    to.number(packet.fragment.count);
+    if (packet.fragment.index == 0) to.number(packet.fragment.value_length);
+    to.bytes(packet.value);
   }
   return size;
 }

@@ -14,10 +14,17 @@ using Json = ServerNode::Json;
 
 constexpr double kMaxCapacity = 1e6;  // a service time below 1 us is no longer a limit
 
+constexpr std::int64_t kMaxUpdateDelayUs = 1'000'000;
+
+Method method_of(const Arguments& arguments) {
+  return method_from_name(arguments.text_or("method", method_name(Method::kNoCache)));
+}
+
 StoreSpec store_spec(const Arguments& arguments) {
   return {.workload = arguments.workload(),
           .scale = arguments.scale(),
-          .profile = store_profile_from_name(arguments.text("store_profile"))};
+          .profile = store_profile_from_name(arguments.text("store_profile")),
+          .numbered = has_numbers(method_of(arguments))};
 }
 
 struct Placement {
@@ -56,7 +63,7 @@ ServerNode::~ServerNode() {
 
 Json ServerNode::load(const Json& args) {
   const Arguments arguments("kvserver load", args,
-                            {"workload", "scale", "partitions", "store_profile"});
+                            {"workload", "scale", "partitions", "store_profile", "method"});
   const StoreSpec spec = store_spec(arguments);
   const auto partitions = arguments.partitions(spec.scale);
 
@@ -75,10 +82,18 @@ Json ServerNode::load(const Json& args) {
 }
 
 Json ServerNode::prepare(const Json& args) {
-  const Arguments arguments(
-      "kvserver prepare", args,
-      {"workload", "scale", "store_profile", "logical_servers", "capacity_ops_per_s"});
+  const Arguments arguments("kvserver prepare", args,
+                            {"workload", "scale", "store_profile", "method", "logical_servers",
+                             "capacity_ops_per_s", "value_update_delay_us"});
   const StoreSpec spec = store_spec(arguments);
+  const Method method = method_of(arguments);
+  const std::int64_t update_delay_us =
+      arguments.integer_or("value_update_delay_us", 0, kMaxUpdateDelayUs, 0);
+  if (update_delay_us > 0 && method != Method::kNetCache) {
+    arguments.fail("value_update_delay_us", update_delay_us,
+                   std::string("none with method ") + method_name(method) +
+                       ": only netcache updates values in the switch");
+  }
   const double capacity = arguments.number("capacity_ops_per_s", 0, kMaxCapacity);
   const auto placed = placements(arguments, spec.scale);
 
@@ -89,12 +104,16 @@ Json ServerNode::prepare(const Json& args) {
   for (const auto& [partition, udp_port] : placed) {
     sockaddr_in address = address_;
     address.sin_port = htons(udp_port);
-    const LogicalServer::Settings settings{.partition = partition,
-                                           .scale = spec.scale,
-                                           .profile = spec.profile,
-                                           .address = address,
-                                           .capacity_ops_per_s = capacity,
-                                           .clients = spec.workload.clients};
+    const LogicalServer::Settings settings{
+        .method = method,
+        .partition = partition,
+        .scale = spec.scale,
+        .profile = spec.profile,
+        .address = address,
+        .capacity_ops_per_s = capacity,
+        .clients = spec.workload.clients,
+        .large_values = method != Method::kNoCache || spec.workload.value_bytes > kMaxValueBytes,
+        .value_update_delay_ns = update_delay_us * 1000};
     servers.push_back(std::make_unique<LogicalServer>(
         settings, library_.copy(spec, partition),
         [this, p = partition](const std::string& message) { store_failed(p, message); }));

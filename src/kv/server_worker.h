@@ -4,6 +4,9 @@
 // The kernel's socket buffer is the queue. The worker takes up a request only when the one before
 // has finished in virtual time, so it wakes up once per operation and never spins; when it is late
 // it executes what is due in one go and sends those answers together.
+//
+// A request that the method holds back (NetCache: a write whose key's last update the switch has
+// not acknowledged) holds up all behind it; that time is added to its service time.
 #pragma once
 
 #include <atomic>
@@ -14,6 +17,7 @@
 #include "kv/busy_timer.h"
 #include "kv/capacity.h"
 #include "kv/counter.h"
+#include "kv/reassembly.h"
 #include "kv/request_handler.h"
 #include "kv/udp.h"
 #include "kv/window.h"
@@ -31,13 +35,19 @@ struct WorkerCounters {
   Counter late_max_ns;  // an answer's sending after its finish, at most
   Counter lost_ns;      // capacity lost to scheduling delay beyond what may be caught up
   Counter store_ns;     // elapsed while executing
-  Counter blocked_ns;   // service time beyond 1/c: the store held the worker up
+  Counter blocked_ns;   // service time beyond 1/c: the store held the worker up, or the method
 };
 
 class ServerWorker {
  public:
-  // `capacity_ops_per_s` 0: no limit. Socket and handler must outlive the worker.
-  ServerWorker(int socket, RequestHandler& handler, double capacity_ops_per_s);
+  struct Settings {
+    double capacity_ops_per_s = 0;  // 0: no limit
+    std::size_t clients = 64;       // that many large values can be under way at once
+    bool large_values = false;      // whether there can be any
+  };
+
+  // Socket and handler must outlive the worker.
+  ServerWorker(int socket, RequestHandler& handler, const Settings& settings);
 
   // Serves until stop(). Call it on a thread of its own.
   void run();
@@ -45,18 +55,24 @@ class ServerWorker {
 
   Window& window() { return window_; }
   const WorkerCounters& counters() const { return counters_; }
+  const ReassemblyCounters& large_values() const { return large_values_.counters(); }
 
  private:
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   bool receive();
   void wait_for_request() noexcept;
   void wait_until(std::int64_t at_ns) noexcept;
+  void wait(std::int64_t until_ns, bool for_requests) noexcept;
   void serve(const ReceiveBatch::Datagram& datagram);
   void execute(const Packet& request, const ReceiveBatch::Datagram& datagram);
+  RequestHandler::Outcome execute_or_wait(const Packet& request, const sockaddr_in& client,
+                                          Packet& answer);
+  std::size_t add_answer(Packet& answer, const sockaddr_in& client) noexcept;
   void send(std::size_t count) noexcept;
 
   int socket_;
   RequestHandler& handler_;
+  BackgroundWork* background_;  // null: none
   FifoCapacity capacity_;
   std::optional<BusyTimer> timer_;  // of the worker's thread
   UniqueFd stop_event_;
@@ -69,6 +85,10 @@ class ServerWorker {
   std::size_t request_count_ = 0;
   std::int64_t to_monotonic_ns_ = 0;  // from CLOCK_REALTIME, as of the last receive
 
+  Reassembly large_values_;
+  std::uint32_t transmission_ = 0;  // of large answers
+
+  std::int64_t executing_since_ns_ = 0;
   SendBatch answers_;
   std::int64_t first_due_ns_ = 0;  // finish of the oldest answer not sent
 };

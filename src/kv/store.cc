@@ -18,6 +18,10 @@ rocksdb::Slice slice_of(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+std::span<const std::uint8_t> bytes_of(const rocksdb::Slice& slice) {
+  return {reinterpret_cast<const std::uint8_t*>(slice.data()), slice.size()};
+}
+
 void set_background_threads(int flush, int compaction) {
   rocksdb::Env::Default()->SetBackgroundThreads(flush, rocksdb::Env::Priority::HIGH);
   rocksdb::Env::Default()->SetBackgroundThreads(compaction, rocksdb::Env::Priority::LOW);
@@ -121,12 +125,29 @@ Store::Store(const std::filesystem::path& directory, StoreProfile profile) {
 }
 
 Store::Result Store::get(const workload::KeyBytes& key, std::span<const std::uint8_t>& value) {
-  if (failed()) return Result::kError;
   value_.Reset();
-  const auto status =
-      db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), slice_of(key), &value_);
-  value = {reinterpret_cast<const std::uint8_t*>(value_.data()), value_.size()};
-  return result_of(status);
+  const Result result = read(key, value_);
+  value = bytes_of(value_);
+  return result;
+}
+
+Store::Result Store::read(const workload::KeyBytes& key, rocksdb::PinnableSlice& value,
+                          const rocksdb::Snapshot* snapshot) {
+  if (failed()) return Result::kError;
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot;
+  return result_of(db_->Get(options, db_->DefaultColumnFamily(), slice_of(key), &value));
+}
+
+Store::Result Store::for_each(const std::function<bool(std::span<const std::uint8_t>)>& visit) {
+  if (failed()) return Result::kError;
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
+  for (at->SeekToFirst(); at->Valid(); at->Next()) {
+    if (!visit(bytes_of(at->value()))) return Result::kOk;
+  }
+  return result_of(at->status());
 }
 
 Store::Result Store::put(const workload::KeyBytes& key, std::span<const std::uint8_t> value) {

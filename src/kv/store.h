@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,11 +46,24 @@ class Store {
   Result put(const workload::KeyBytes& key, std::span<const std::uint8_t> value);
   Result remove(const workload::KeyBytes& key);
 
+  // The same as get() into a slice of the caller's; as of a snapshot, if there is one.
+  Result read(const workload::KeyBytes& key, rocksdb::PinnableSlice& value,
+              const rocksdb::Snapshot* snapshot = nullptr);
+  // Calls visit(value) for every record, until it answers false.
+  Result for_each(const std::function<bool(std::span<const std::uint8_t>)>& visit);
+
+  // What the store holds now, until release(). Cheap.
+  const rocksdb::Snapshot* snapshot() { return db_->GetSnapshot(); }
+  void release(const rocksdb::Snapshot* snapshot) { db_->ReleaseSnapshot(snapshot); }
+
+  // For the caller who finds that the contents are wrong. Answers kError.
+  Result fail(const rocksdb::Status& status) { return result_of(status); }
+  bool failed() const { return !first_error_.ok(); }
+
   // What RocksDB said when a call first answered kError.
   const rocksdb::Status& first_error() const { return first_error_; }
 
  private:
-  bool failed() const { return !first_error_.ok(); }
   Result result_of(const rocksdb::Status& status);
 
   std::unique_ptr<rocksdb::DB> db_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kv/record_store.h"
 #include "kv/value.h"
 #include "workload/trace.h"
 
@@ -32,8 +33,13 @@ void write_table(const std::string& file, const StoreSpec& spec, const rocksdb::
   };
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
   check(writer.Open(file));
-  std::vector<std::uint8_t> value(spec.workload.value_bytes);
-  const rocksdb::Slice value_slice(reinterpret_cast<const char*>(value.data()), value.size());
+  std::vector<std::uint8_t> stored(spec.workload.value_bytes +
+                                   (spec.numbered ? kRecordTrailerBytes : 0));
+  const auto value = std::span(stored).first(spec.workload.value_bytes);
+  if (spec.numbered) {
+    encode_trailer(kLoadedNumber, /*exists=*/true, std::span(stored).last<kRecordTrailerBytes>());
+  }
+  const rocksdb::Slice value_slice(reinterpret_cast<const char*>(stored.data()), stored.size());
   for (const workload::KeyId id : keys) {
     const workload::KeyBytes key = workload::store_key(id);
     fill_value(value, id, kLoadedVersion);

@@ -16,6 +16,7 @@ struct StoreSpec {
   workload::Workload workload;
   unsigned scale = 1;
   StoreProfile profile = StoreProfile::kEmbedded;
+  bool numbered = false;  // records with numbers (kv/record_store.h), else plain values
 };
 
 // For each of `partitions`, ascending and without duplicates, the keys of it that exist when

@@ -25,10 +25,12 @@ constexpr int kFormatVersion = 1;
 constexpr std::size_t kBuilders = 4;
 
 json spec_json(const StoreSpec& spec) {
-  return {{"format", kFormatVersion},
-          {"workload", workload::workload_to_json(spec.workload)},
-          {"scale", spec.scale},
-          {"store_profile", store_profile_name(spec.profile)}};
+  json spec_of = {{"format", kFormatVersion},
+                  {"workload", workload::workload_to_json(spec.workload)},
+                  {"scale", spec.scale},
+                  {"store_profile", store_profile_name(spec.profile)}};
+  if (spec.numbered) spec_of["records"] = "numbered";  // plain stores keep the digest they had
+  return spec_of;
 }
 
 // Runs `action` and turns the errors of the file system into a CommandError.

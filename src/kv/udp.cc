@@ -1,6 +1,7 @@
 #include "kv/udp.h"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/sock_diag.h>
 
 #include <algorithm>
@@ -41,6 +42,26 @@ void set_buffer(int fd, int forced, int plain, std::size_t bytes) {
   }
 }
 
+// With `shared`, several sockets may be bound to `local`.
+UniqueFd open_bound(const sockaddr_in& local, std::size_t datagrams, bool shared) {
+  UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd) throw socket_error("cannot create a UDP socket", errno);
+  const std::size_t bytes = std::max(kMinBufferBytes, datagrams * kChargedBytes);
+  set_buffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, bytes);
+  set_buffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, bytes);
+  const int on = 1;
+  if (shared && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) {
+    throw socket_error("cannot share a UDP port", errno);
+  }
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0) {
+    throw socket_error("cannot switch on receive time stamps", errno);
+  }
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), sizeof local) != 0) {
+    throw socket_error("cannot bind UDP " + describe(local), errno);
+  }
+  return fd;
+}
+
 }  // namespace
 
 sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std::uint16_t port) {
@@ -54,19 +75,30 @@ sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std:
 }
 
 UniqueFd open_udp(const sockaddr_in& local, std::size_t datagrams) {
-  UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!fd) throw socket_error("cannot create a UDP socket", errno);
-  const std::size_t bytes = std::max(kMinBufferBytes, datagrams * kChargedBytes);
-  set_buffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, bytes);
-  set_buffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, bytes);
-  const int on = 1;
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0) {
-    throw socket_error("cannot switch on receive time stamps", errno);
+  return open_bound(local, datagrams, /*shared=*/false);
+}
+
+SplitSockets open_split_udp(const sockaddr_in& local, std::size_t datagrams, std::uint16_t type) {
+  SplitSockets sockets;
+  sockets.all_else = open_bound(local, datagrams, /*shared=*/true);
+  sockets.of_type = open_bound(address_of(sockets.all_else.get()), datagrams, /*shared=*/true);
+  // Sees the UDP payload; its answer is a socket's number, in the order in which they were bound.
+  std::array<sock_filter, 4> by_type = {
+      {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, type, 0, 1),
+       BPF_STMT(BPF_RET | BPF_K, 1), BPF_STMT(BPF_RET | BPF_K, 0)}};
+  const sock_fprog program = {.len = by_type.size(), .filter = by_type.data()};
+  if (::setsockopt(sockets.all_else.get(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program,
+                   sizeof program) != 0) {
+    throw socket_error("cannot tell datagrams apart by type", errno);
   }
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), sizeof local) != 0) {
-    throw socket_error("cannot bind UDP " + describe(local), errno);
-  }
-  return fd;
+  return sockets;
+}
+
+sockaddr_in address_of(int fd) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
+  return address;
 }
 
 void connect_udp(int fd, const sockaddr_in& remote) {
@@ -90,10 +122,11 @@ std::uint32_t socket_drops(int fd) {
   return info[SK_MEMINFO_DROPS];
 }
 
-ReceiveBatch::ReceiveBatch(Details details) {
+ReceiveBatch::ReceiveBatch(Details details, std::size_t datagram_bytes)
+    : bytes_(kBatch * datagram_bytes) {
   for (std::size_t i = 0; i < kBatch; ++i) {
     Slot& slot = slots_[i];
-    slot.iov = {.iov_base = slot.bytes.data(), .iov_len = slot.bytes.size()};
+    slot.iov = {.iov_base = bytes_.data() + i * datagram_bytes, .iov_len = datagram_bytes};
     headers_[i] = {};
     headers_[i].msg_hdr.msg_iov = &slot.iov;
     headers_[i].msg_hdr.msg_iovlen = 1;
@@ -116,7 +149,8 @@ int ReceiveBatch::receive(int fd) noexcept {
 
 ReceiveBatch::Datagram ReceiveBatch::at(std::size_t i) const noexcept {
   const mmsghdr& header = headers_[i];
-  Datagram datagram{.bytes = std::span(slots_[i].bytes).first(header.msg_len),
+  const iovec& iov = slots_[i].iov;
+  Datagram datagram{.bytes = {static_cast<const std::uint8_t*>(iov.iov_base), header.msg_len},
                     .from = slots_[i].from,
                     .has_stamp = false,
                     .received_ns = 0,
@@ -132,9 +166,10 @@ ReceiveBatch::Datagram ReceiveBatch::at(std::size_t i) const noexcept {
   return datagram;
 }
 
-SendBatch::SendBatch() {
+SendBatch::SendBatch(std::size_t datagram_bytes)
+    : datagram_bytes_(datagram_bytes), bytes_(kBatch * datagram_bytes) {
   for (std::size_t i = 0; i < kBatch; ++i) {
-    slots_[i].iov = {.iov_base = slots_[i].bytes.data(), .iov_len = 0};
+    slots_[i].iov = {.iov_base = bytes_.data() + i * datagram_bytes, .iov_len = 0};
     headers_[i] = {};
     headers_[i].msg_hdr.msg_iov = &slots_[i].iov;
     headers_[i].msg_hdr.msg_iovlen = 1;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/unique_fd.h"
 
@@ -23,8 +24,19 @@ sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std:
 // of the largest size at once, as far as the system allows (as root: always). Throws CommandError.
 UniqueFd open_udp(const sockaddr_in& local, std::size_t datagrams);
 
+// A second socket bound to the same address as the first, and which of the two gets a datagram is
+// decided by how it begins: those whose first two bytes are `type` (big-endian) come to the second.
+struct SplitSockets {
+  UniqueFd all_else;
+  UniqueFd of_type;
+};
+SplitSockets open_split_udp(const sockaddr_in& local, std::size_t datagrams, std::uint16_t type);
+
 // Makes `remote` the only peer of the socket. Throws CommandError.
 void connect_udp(int fd, const sockaddr_in& remote);
+
+// Where the socket is bound.
+sockaddr_in address_of(int fd);
 
 std::size_t receive_buffer_bytes(int fd);
 
@@ -32,8 +44,9 @@ std::size_t receive_buffer_bytes(int fd);
 std::uint32_t socket_drops(int fd);
 
 inline constexpr std::size_t kBatch = 64;
-// More than any packet has, so that a longer datagram is seen as such.
+// Room for a datagram in a batch: more than any packet has, so that a longer one is seen as such.
 inline constexpr std::size_t kDatagramBytes = 256;
+inline constexpr std::size_t kLargeDatagramBytes = 1536;  // where fragments of large values come
 
 class ReceiveBatch {
  public:
@@ -46,10 +59,11 @@ class ReceiveBatch {
     sockaddr_in from;          // with kSenderAndStamp
     bool has_stamp;            // if asked for, unless the system has run out of memory for it
     std::int64_t received_ns;  // CLOCK_REALTIME, by the kernel
-    bool truncated;            // longer than kDatagramBytes
+    bool truncated;            // longer than `datagram_bytes`
   };
 
-  explicit ReceiveBatch(Details details = Details::kSenderAndStamp);
+  explicit ReceiveBatch(Details details = Details::kSenderAndStamp,
+                        std::size_t datagram_bytes = kDatagramBytes);
   ReceiveBatch(const ReceiveBatch&) = delete;
   ReceiveBatch& operator=(const ReceiveBatch&) = delete;
 
@@ -65,17 +79,17 @@ class ReceiveBatch {
 
   struct Slot {
     alignas(cmsghdr) std::array<std::uint8_t, kControlBytes> control;
-    std::array<std::uint8_t, kDatagramBytes> bytes;
     sockaddr_in from{};
     iovec iov;
   };
+  std::vector<std::uint8_t> bytes_;
   std::array<Slot, kBatch> slots_;
   std::array<mmsghdr, kBatch> headers_;
 };
 
 class SendBatch {
  public:
-  SendBatch();
+  explicit SendBatch(std::size_t datagram_bytes = kDatagramBytes);
   SendBatch(const SendBatch&) = delete;
   SendBatch& operator=(const SendBatch&) = delete;
 
@@ -83,7 +97,9 @@ class SendBatch {
   std::size_t size() const noexcept { return size_ - sent_; }  // waiting to be sent
 
   // Where to write the next datagram; then add() it. Not while full().
-  std::span<std::uint8_t> buffer() noexcept { return slots_[size_].bytes; }
+  std::span<std::uint8_t> buffer() noexcept {
+    return std::span(bytes_).subspan(size_ * datagram_bytes_, datagram_bytes_);
+  }
   // `to`: nullptr for a connected socket. `tag` comes back if the datagram cannot be sent.
   void add(std::size_t bytes, const sockaddr_in* to, std::uint32_t tag = 0) noexcept;
 
@@ -109,11 +125,12 @@ class SendBatch {
   int send_some(int fd, std::size_t end) noexcept;
 
   struct Slot {
-    std::array<std::uint8_t, kDatagramBytes> bytes;
     sockaddr_in to;
     iovec iov;
     std::uint32_t tag;
   };
+  std::size_t datagram_bytes_;
+  std::vector<std::uint8_t> bytes_;
   std::array<Slot, kBatch> slots_;
   std::array<mmsghdr, kBatch> headers_;
   std::size_t sent_ = 0;

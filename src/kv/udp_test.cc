@@ -95,5 +95,29 @@ TEST_F(UdpTest, ALongerDatagramIsSeenAsSuch) {
   }
 }
 
+TEST_F(UdpTest, ALargerBatchTakesLongerDatagrams) {
+  send(std::string(kLargeDatagramBytes, 'x'));
+  send(std::string(kLargeDatagramBytes + 1, 'x'));
+  ReceiveBatch batch(Details::kSenderAndStamp, kLargeDatagramBytes);
+  ASSERT_EQ(batch.receive(receiver_.get()), 2);
+  EXPECT_EQ(text(batch.at(0)), std::string(kLargeDatagramBytes, 'x'));
+  EXPECT_TRUE(batch.at(1).truncated);
+}
+
+TEST_F(UdpTest, SplitSocketsTakeDatagramsByTheirType) {
+  const SplitSockets split = open_split_udp(parse_ipv4("test", "127.0.0.1", 0), kBatch, 0x0190);
+  connect_udp(sender_.get(), kv::address_of(split.all_else.get()));
+  send("first");
+  send({"\x01\x90 of the type", 14});
+  send({"\x90\x01 not", 6});
+  send("x");  // too short to have a type
+  ReceiveBatch batch;
+  ASSERT_EQ(batch.receive(split.all_else.get()), 3);
+  EXPECT_EQ(text(batch.at(0)), "first");
+  EXPECT_EQ(text(batch.at(2)), "x");
+  ASSERT_EQ(batch.receive(split.of_type.get()), 1);
+  EXPECT_EQ(text(batch.at(0)), std::string("\x01\x90 of the type", 14));
+}
+
 }  // namespace
 }  // namespace turntable::kv

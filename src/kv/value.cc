@@ -60,11 +60,16 @@ void fill_value(std::span<std::uint8_t> value, workload::KeyId key,
   });
 }
 
+std::uint64_t value_version(std::span<const std::uint8_t> value) noexcept {
+  std::uint64_t version = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(8, value.size()); ++i)
+    version |= std::uint64_t{value[i]} << (56 - 8 * i);
+  return version;
+}
+
 bool value_matches(std::span<const std::uint8_t> value, workload::KeyId key) noexcept {
   if (value.size() <= 8) return true;
-  std::uint64_t version = 0;
-  for (const std::uint8_t byte : value.first(8)) version = version << 8 | byte;
-  return for_each_word(value.size(), key, version, [&](std::size_t offset, auto word) {
+  return for_each_word(value.size(), key, value_version(value), [&](std::size_t offset, auto word) {
     return std::equal(word.begin(), word.end(),
                       value.begin() + static_cast<std::ptrdiff_t>(offset));
   });

@@ -16,6 +16,9 @@ inline constexpr std::uint64_t kLoadedVersion = 0;
 // depends on key and version. Shorter values are a prefix of longer ones.
 void fill_value(std::span<std::uint8_t> value, workload::KeyId key, std::uint64_t version) noexcept;
 
+// The version in a value; of one shorter than 8 bytes, what is there of it.
+std::uint64_t value_version(std::span<const std::uint8_t> value) noexcept;
+
 // Whether `value` is what fill_value wrote for `key` with any version. Values of 8 bytes or less
 // hold no trace of the key and always match.
 bool value_matches(std::span<const std::uint8_t> value, workload::KeyId key) noexcept;

@@ -14,8 +14,7 @@ using nlohmann::json;
 
 // YCSB keeps key numbers in a Java int.
 constexpr std::uint64_t kMaxRecords = std::numeric_limits<std::int32_t>::max();
-// A value's length travels in 16 bits.
-constexpr std::uint64_t kMaxValueBytes = 65'535;
+constexpr std::uint64_t kMaxValueBytes = 65'536;
 constexpr std::uint64_t kMaxClients = 65'536;
 // Key numbers are records + inserts, and inserts are at most all operations.
 constexpr std::uint64_t kMaxOperations = std::numeric_limits<std::int32_t>::max();

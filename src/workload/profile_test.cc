@@ -65,7 +65,7 @@ TEST(Profile, WrongFieldsAreRefused) {
   const std::vector<std::pair<std::string, json>> wrong = {
       {"theta", 0},        {"theta", 1},           {"theta", "0.9"}, {"theta", nullptr},
       {"records", -1},     {"records", 1.5},       {"clients", 0},   {"operations", 0},
-      {"value_bytes", 0},  {"value_bytes", 65536}, {"seed", -1},     {"round", -1},
+      {"value_bytes", 0},  {"value_bytes", 65537}, {"seed", -1},     {"round", -1},
       {"operations", 127}, {"recordcount", 5},     {"name", 7},      {"name", nullptr}};
   for (const auto& [field, value] : wrong) {
     json object = base;

@@ -52,15 +52,30 @@ def serve(partition: int, port: int) -> dict[str, Any]:
         ({"server_port": 70000}, "from 1 to 65535"),
         ({"workload": {"name": "workloadz"}}, "workloada"),
         ({"workload": WORKLOAD | {"name": "workloade"}}, "workloade"),
-        ({"workload": WORKLOAD | {"value_bytes": 129}}, "at most 128"),
-        ({"workload": WORKLOAD | {"value_bytes": 1024}}, "at most 128"),
+        ({"workload": WORKLOAD | {"value_bytes": 65537}}, "to 65536"),
         ({"thread": 2}, "unknown"),
+        ({"variations": {"delete": 3}}, "unknown"),
+        ({"variations": {"large_every": 3}}, "large_bytes"),
+        ({"copies_max": -1}, "from 0 to"),
     ],
 )
 def test_client_prepare_refuses(client: Node, change: dict[str, Any], expected: str) -> None:
     error = failure(client, "prepare", **(CLIENT | change))
     assert error.code == "bad_argument"
     assert expected in error.message
+
+
+def test_a_history_needs_a_directory(client: Node) -> None:
+    error = failure(client, "prepare", **CLIENT, history="/proc/none")
+    assert error.code == "unavailable"
+    assert "writable directory" in error.message
+
+
+def test_plain_stores_are_not_served_as_ones_with_numbers(server: Node) -> None:
+    server.call("load", **STORES, partitions=[1])
+    error = failure(server, "prepare", **serve(1, free_port()), method="farreach")
+    assert error.code == "not_found"
+    assert "load" in error.message
 
 
 @pytest.mark.parametrize("clients", [1, 1000])
@@ -102,7 +117,9 @@ def test_wait_has_a_deadline(client: Node) -> None:
         ({"logical_servers": [{"partition": 1, "udp_port": 2000}] * 2}, "once"),
         ({"capacity_ops_per_s": -1}, "from 0.0 to"),
         ({"store_profile": "fast"}, "embedded"),
-        ({"workload": WORKLOAD | {"value_bytes": 256}}, "at most 128"),
+        ({"workload": WORKLOAD | {"value_bytes": 65537}}, "to 65536"),
+        ({"method": "cache"}, "nocache"),
+        ({"value_update_delay_us": 5}, "only netcache"),
     ],
 )
 def test_server_prepare_refuses(server: Node, change: dict[str, Any], expected: str) -> None:

@@ -184,3 +184,43 @@ def test_stop_during_an_iteration_keeps_the_statistics(loaded: Node, client: Nod
     assert client.call("wait", deadline_s=1) == {"stopped_early": True}
     assert client.call("stats")["complete"] is False
     assert loaded.call("ping")["state"] == "serving"
+
+
+@pytest.mark.parametrize("value_bytes", [129, 65_536])
+def test_large_values_travel_in_fragments(server: Node, client: Node, value_bytes: int) -> None:
+    workload = {**WORKLOAD, "clients": 4, "operations": 400, "value_bytes": value_bytes}
+    stores = {**STORES, "workload": workload}
+    server.call("load", **stores, partitions=[0])
+    port = free_port()
+    server.call(
+        "prepare",
+        **stores,
+        capacity_ops_per_s=0,
+        logical_servers=[{"partition": 0, "udp_port": port}],
+    )
+    client.call(
+        "prepare",
+        workload=workload,
+        scale=1,
+        partitions=[0],
+        first_client=0,
+        clients=4,
+        server_address="127.0.0.1",
+        server_port=port,
+    )
+    start = time.time_ns() + 50 * MS
+    schedule = {"warmup_ns": 0, "measure_ns": 300 * MS, "drain_ns": 5_000 * MS}
+    client.call("start", start_at_ns=start, **schedule)
+    client.call("wait", deadline_s=30)
+    raw = client.call("stats")
+    (logical_server,) = server.call("stats")["logical_servers"]
+    (row,) = raw["partitions"]
+    assert raw["operations"] > 20
+    errors = ("wrong_values", "malformed", "mismatched", "unanswered", "retries", "not_found")
+    assert {name: raw[name] for name in errors} == dict.fromkeys(errors, 0)
+    # Each value travels in ceil(bytes / 1412) datagrams, and its other direction in one.
+    fragments = -(-value_bytes // 1412)
+    reads, writes = logical_server["reads"], logical_server["writes"]
+    assert row["requests_total"] == reads + fragments * writes
+    assert row["answers_total"] == fragments * reads + writes
+    assert logical_server["large_values"]["evicted"] == 0

@@ -1,0 +1,69 @@
+#include "kv/numbered_handler.h"
+
+#include "workload/key.h"
+
+namespace turntable::kv {
+namespace {
+
+workload::KeyBytes store_key_of(const Packet& request) {
+  return workload::store_key(*workload::key_id_from_wire(request.key));
+}
+
+bool carries_record(PacketType type) {
+  return type == PacketType::kBeingEvictedRecordGetRequest ||
+         type == PacketType::kLargeValueBlockRecordGetRequest;
+}
+
+PacketType response_type(PacketType request, const Record& record) {
+  if (record.value.size() > kMaxValueBytes) return PacketType::kLargeGetResponseSeq;
+  if (request != PacketType::kFillGetRequest) return PacketType::kGetResponseSeq;
+  return record.exists ? PacketType::kGetResponseLatestSeq : PacketType::kGetResponseDeletedSeq;
+}
+
+}  // namespace
+
+NumberedHandler::NumberedHandler(RecordStore& records, unsigned partition, unsigned scale,
+                                 StoreErrors on_store_error)
+    : RequestHandler(partition, scale, std::move(on_store_error)), records_(records) {}
+
+NumberedHandler::Outcome NumberedHandler::read(const Packet& request, Packet& answer) {
+  count().reads.add();
+  Record record;
+  const Store::Result found = records_.get(store_key_of(request), record);
+  if (found == Store::Result::kError) return store_failed(records_.first_error());
+  if (carries_record(request.type) && request.sequence > record.number) {
+    record = {
+        .value = request.value, .number = request.sequence, .exists = request.stat != kStatAbsent};
+  }
+  answer = answer_to(request, response_type(request.type, record));
+  answer.value = record.value;
+  answer.sequence = record.number;
+  if (request.type == PacketType::kFillGetRequest && !is_large(answer.type)) {
+    answer.snapshot_token = request.snapshot_token;  // by which the switch knows what to fill
+  }
+  if (!record.exists) {
+    count().not_found.add();
+    answer.stat = kStatAbsent;
+  }
+  return Outcome::kAnswer;
+}
+
+NumberedHandler::Outcome NumberedHandler::write(const Packet& request, bool is_delete,
+                                                Packet& answer, bool& newer) {
+  (is_delete ? count().deletes : count().writes).add();
+  const Record record{.value = request.value, .number = request.sequence, .exists = !is_delete};
+  const auto applied = records_.apply(store_key_of(request), record, request.snapshot_token);
+  newer = applied.newer;
+  if (applied.result == Store::Result::kError) return store_failed(records_.first_error());
+  if (!newer) outdated_.add();
+  answer =
+      answer_to(request, is_delete ? PacketType::kDeleteResponseSeq : PacketType::kPutResponseSeq);
+  answer.sequence = request.sequence;
+  return Outcome::kAnswer;
+}
+
+nlohmann::json NumberedHandler::method_statistics() const {
+  return {{"outdated", outdated_.get()}};
+}
+
+}  // namespace turntable::kv

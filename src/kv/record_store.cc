@@ -1,0 +1,129 @@
+#include "kv/record_store.h"
+
+#include <algorithm>
+
+namespace turntable::kv {
+namespace {
+
+// Nothing if `stored` is no record.
+bool decode_record(std::span<const std::uint8_t> stored, Record& record) {
+  if (stored.size() < kRecordTrailerBytes) return false;
+  const auto trailer = stored.last<kRecordTrailerBytes>();
+  record.value = stored.first(stored.size() - kRecordTrailerBytes);
+  record.number = 0;
+  for (const std::uint8_t byte : trailer.first<4>()) record.number = record.number << 8 | byte;
+  record.exists = trailer[4] != 0;
+  return true;
+}
+
+std::span<const std::uint8_t> bytes_of(const rocksdb::Slice& slice) {
+  return {reinterpret_cast<const std::uint8_t*>(slice.data()), slice.size()};
+}
+
+}  // namespace
+
+void encode_trailer(std::uint32_t number, bool exists,
+                    std::span<std::uint8_t, kRecordTrailerBytes> out) {
+  for (unsigned i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
+  out[4] = exists ? 1 : 0;
+}
+
+RecordStore::~RecordStore() {
+  for (const Snapshot& snapshot : snapshots_) store_.release(snapshot.at);
+}
+
+Store::Result RecordStore::checked(Store::Result result, std::span<const std::uint8_t> stored,
+                                   Record& record) const {
+  record = {};
+  if (result != Store::Result::kOk || decode_record(stored, record)) return result;
+  return store_.fail(rocksdb::Status::Corruption("a record is shorter than its number"));
+}
+
+Store::Result RecordStore::get(const workload::KeyBytes& key, Record& record) {
+  const std::lock_guard lock(mutex_);
+  std::span<const std::uint8_t> stored;
+  const Store::Result result = store_.get(key, stored);
+  return checked(result, stored, record);
+}
+
+Store::Result RecordStore::fetch(const workload::KeyBytes& key, std::vector<std::uint8_t>& bytes,
+                                 Record& record) {
+  const std::lock_guard lock(mutex_);
+  rocksdb::PinnableSlice stored;
+  const Store::Result result = store_.read(key, stored);
+  bytes.assign(bytes_of(stored).begin(), bytes_of(stored).end());
+  return checked(result, bytes, record);
+}
+
+Store::Result RecordStore::fetch_at(std::uint32_t token, const workload::KeyBytes& key,
+                                    std::vector<std::uint8_t>& bytes, Record& record) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(snapshots_.begin(), snapshots_.end(),
+                                  [&](const Snapshot& s) { return s.token == token; });
+  record = {};
+  if (found == snapshots_.end()) return Store::Result::kNotFound;
+  rocksdb::PinnableSlice stored;
+  const Store::Result result = store_.read(key, stored, found->at);
+  bytes.assign(bytes_of(stored).begin(), bytes_of(stored).end());
+  return checked(result, bytes, record);
+}
+
+RecordStore::Applied RecordStore::apply(const workload::KeyBytes& key, const Record& record,
+                                        std::uint32_t snapshot_token) {
+  const std::lock_guard lock(mutex_);
+  if (snapshot_token > last_token_) snapshot_locked(snapshot_token);
+  old_.Reset();
+  Record old;
+  const Store::Result read = store_.read(key, old_);
+  const Store::Result found = checked(read, bytes_of(old_), old);
+  if (found == Store::Result::kError) return {found, false};
+  if (found == Store::Result::kOk && record.number <= old.number) {
+    return {Store::Result::kOk, false};
+  }
+  const std::size_t value_bytes = record.value.size();
+  buffer_.resize(value_bytes + kRecordTrailerBytes);
+  std::copy(record.value.begin(), record.value.end(), buffer_.begin());
+  encode_trailer(record.number, record.exists,
+                 std::span(buffer_).subspan(value_bytes).first<kRecordTrailerBytes>());
+  return {store_.put(key, buffer_), true};
+}
+
+Store::Result RecordStore::take_snapshot(std::uint32_t token) {
+  const std::lock_guard lock(mutex_);
+  if (store_.failed()) return Store::Result::kError;
+  if (token > last_token_) snapshot_locked(token);
+  return Store::Result::kOk;
+}
+
+void RecordStore::snapshot_locked(std::uint32_t token) {
+  last_token_ = token;
+  snapshots_.push_back({token, store_.snapshot()});
+}
+
+void RecordStore::release_snapshots(std::uint32_t token) {
+  const std::lock_guard lock(mutex_);
+  while (!snapshots_.empty() && snapshots_.front().token < token) {
+    store_.release(snapshots_.front().at);
+    snapshots_.pop_front();
+  }
+}
+
+Store::Result RecordStore::largest_number(std::uint32_t& number) {
+  const std::lock_guard lock(mutex_);
+  number = 0;
+  Store::Result well = Store::Result::kOk;
+  const Store::Result read = store_.for_each([&](std::span<const std::uint8_t> stored) {
+    Record record;
+    well = checked(Store::Result::kOk, stored, record);
+    number = std::max(number, record.number);
+    return well == Store::Result::kOk;
+  });
+  return well == Store::Result::kOk ? read : well;
+}
+
+std::string RecordStore::first_error() const {
+  const std::lock_guard lock(mutex_);
+  return store_.first_error().ToString();
+}
+
+}  // namespace turntable::kv

@@ -1,0 +1,96 @@
+// Records with numbers: what the servers of FarReach and NetCache keep (docs/kvcache.md §6).
+//
+// A stored record is
+//
+//   value | number 32, big-endian | stat 8
+//
+// and a delete is such a record too, a tombstone: without a value, stat 0. Of two records of a key
+// the one with the larger number is newer. The records of the load have number 0.
+//
+// The worker and the control plane use the store at the same time: everything here is thread-safe,
+// but get() is for one thread.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kv/store.h"
+
+namespace turntable::kv {
+
+struct Record {
+  std::span<const std::uint8_t> value{};
+  std::uint32_t number = 0;
+  bool exists = false;  // false: a tombstone, or nothing at all
+};
+
+inline constexpr std::uint32_t kLoadedNumber = 0;
+
+// The bytes after the value.
+inline constexpr std::size_t kRecordTrailerBytes = 5;
+
+// Writes the trailer to `out`.
+void encode_trailer(std::uint32_t number, bool exists,
+                    std::span<std::uint8_t, kRecordTrailerBytes> out);
+
+class RecordStore {
+ public:
+  // Nothing else may use `store`, which must outlive this object and holds records with numbers.
+  explicit RecordStore(Store& store) : store_(store) {}
+  ~RecordStore();
+  RecordStore(const RecordStore&) = delete;
+  RecordStore& operator=(const RecordStore&) = delete;
+
+  // The newest record of a key; kOk also for a tombstone, kNotFound if there is none. Its value is
+  // valid until the next get().
+  Store::Result get(const workload::KeyBytes& key, Record& record);
+
+  // The same for any thread; the value points into `bytes`.
+  Store::Result fetch(const workload::KeyBytes& key, std::vector<std::uint8_t>& bytes,
+                      Record& record);
+
+  struct Applied {
+    Store::Result result;  // kOk or kError
+    bool newer;            // false: the store has this record or a newer one, and keeps it
+  };
+  // Stores `record` if its number is larger than the stored one's. A write that carries a snapshot
+  // token larger than any before (0: none) lies behind that snapshot's point, which is taken first.
+  Applied apply(const workload::KeyBytes& key, const Record& record,
+                std::uint32_t snapshot_token = 0);
+
+  // Takes the snapshot `token` unless it or a newer one has been taken.
+  Store::Result take_snapshot(std::uint32_t token);
+  // Gives up the snapshots older than `token`.
+  void release_snapshots(std::uint32_t token);
+  // A record as of snapshot `token`; kNotFound also if that snapshot is not there.
+  Store::Result fetch_at(std::uint32_t token, const workload::KeyBytes& key,
+                         std::vector<std::uint8_t>& bytes, Record& record);
+
+  // The largest number of any record in the store, by reading them all.
+  Store::Result largest_number(std::uint32_t& number);
+
+  // What RocksDB said when a call first answered kError.
+  std::string first_error() const;
+
+ private:
+  void snapshot_locked(std::uint32_t token);
+  Store::Result checked(Store::Result result, std::span<const std::uint8_t> stored,
+                        Record& record) const;
+
+  struct Snapshot {
+    std::uint32_t token;
+    const rocksdb::Snapshot* at;
+  };
+
+  mutable std::mutex mutex_;
+  Store& store_;
+  rocksdb::PinnableSlice old_;        // by apply()
+  std::vector<std::uint8_t> buffer_;  // by apply()
+  std::list<Snapshot> snapshots_;     // by token, ascending
+  std::uint32_t last_token_ = 0;
+};
+
+}  // namespace turntable::kv
