@@ -44,14 +44,9 @@ void HotKeys::evicted(const PacketKey& key) {
   if (found != keys_.end() && found->second == State::kCached) keys_.erase(found);
 }
 
-void HotKeys::connection_ended() {
+void HotKeys::forget_cached() {
   const std::lock_guard lock(mutex_);
   std::erase_if(keys_, [](const auto& entry) { return entry.second == State::kCached; });
-  for (auto& [key, state] : keys_) {
-    if (state != State::kAsked) continue;
-    state = State::kWaiting;
-    waiting_.push_back(key);
-  }
 }
 
 std::size_t HotKeys::dropped() const {

@@ -2,9 +2,8 @@
 //
 //   report() --> waiting --take()--> asked --settle()--> cached, or forgotten if it was refused
 //
-// A cached key is not reported again until it is evicted. When the connection to the controller has
-// ended, nothing is taken for granted any more: what was asked waits again, and what was cached may
-// be reported again, since the switch may have been emptied meanwhile.
+// A cached key is not reported again until it is evicted, or until the controller was reached anew:
+// the switch may have been emptied meanwhile.
 //
 // Thread-safe.
 #pragma once
@@ -35,7 +34,7 @@ class HotKeys {
   std::vector<PacketKey> take(std::size_t max);
   void settle(const PacketKey& key, bool cached);
   void evicted(const PacketKey& key);
-  void connection_ended();
+  void forget_cached();
 
   std::size_t dropped() const;
 

@@ -22,12 +22,13 @@ SplitSockets open_sockets(const LogicalServer::Settings& settings) {
 
 LogicalServer::LogicalServer(const Settings& settings,
                              std::unique_ptr<StoreLibrary::WorkingCopy> copy,
-                             std::function<void(const std::string&)> on_store_error)
+                             std::function<void(const std::string&)> on_store_error,
+                             std::function<void()> wake)
     : settings_(settings),
       copy_(std::move(copy)),
       store_(copy_->directory(), settings.profile),
       sockets_(open_sockets(settings)),
-      handler_(make_handler(std::move(on_store_error))),
+      handler_(make_handler(std::move(on_store_error), std::move(wake))),
       worker_(sockets_.all_else.get(), *handler_,
               {.capacity_ops_per_s = settings.capacity_ops_per_s,
                .clients = settings.clients,
@@ -35,18 +36,18 @@ LogicalServer::LogicalServer(const Settings& settings,
       thread_([this] { worker_.run(); }) {}
 
 std::unique_ptr<RequestHandler> LogicalServer::make_handler(
-    RequestHandler::StoreErrors on_store_error) {
+    RequestHandler::StoreErrors on_store_error, std::function<void()> wake) {
   const auto& [partition, scale] = std::tie(settings_.partition, settings_.scale);
   if (settings_.method == Method::kNoCache) {
     return std::make_unique<NoCacheHandler>(store_, partition, scale, std::move(on_store_error));
   }
   records_.emplace(store_);
   if (settings_.method == Method::kFarReach) {
-    hot_keys_.emplace();
+    hot_keys_.emplace(std::move(wake));
     return std::make_unique<FarReachHandler>(*records_, *hot_keys_, partition, scale,
                                              std::move(on_store_error));
   }
-  gate_.emplace();
+  gate_.emplace(std::move(wake));
   updates_.emplace(sockets_.of_type.get(),
                    ValueUpdates::Settings{.delay_ns = settings_.value_update_delay_ns});
   return std::make_unique<NetCacheHandler>(*records_, *updates_, *gate_, partition, scale,
@@ -60,6 +61,13 @@ LogicalServer::~LogicalServer() {
 
 void LogicalServer::set_window(std::int64_t from_monotonic_ns, std::int64_t until_monotonic_ns) {
   worker_.window().set(from_monotonic_ns, until_monotonic_ns);
+}
+
+ControllerLink::Server LogicalServer::controlled() {
+  return {.partition = settings_.partition,
+          .records = &*records_,
+          .hot_keys = hot_keys_ ? &*hot_keys_ : nullptr,
+          .gate = gate_ ? &*gate_ : nullptr};
 }
 
 nlohmann::json LogicalServer::statistics() const {

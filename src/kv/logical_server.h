@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "kv/controller_link.h"
 #include "kv/hot_keys.h"
 #include "kv/method.h"
 #include "kv/record_store.h"
@@ -36,21 +37,25 @@ class LogicalServer {
     std::int64_t value_update_delay_ns;  // NetCache
   };
 
-  // Opens store and socket and begins to serve. Throws CommandError. `on_store_error` is called on
-  // the worker's thread.
+  // Opens store and socket and begins to serve. Throws CommandError. `on_store_error`, and `wake`
+  // when there is something for the controller, are called on the worker's thread.
   LogicalServer(const Settings& settings, std::unique_ptr<StoreLibrary::WorkingCopy> copy,
-                std::function<void(const std::string&)> on_store_error);
+                std::function<void(const std::string&)> on_store_error, std::function<void()> wake);
   ~LogicalServer();
   LogicalServer(const LogicalServer&) = delete;
   LogicalServer& operator=(const LogicalServer&) = delete;
 
   void set_window(std::int64_t from_monotonic_ns, std::int64_t until_monotonic_ns);
 
+  // What the controller works on; only of a method with numbers.
+  ControllerLink::Server controlled();
+
   // One element of `logical_servers` in the answer of `stats` (docs/architecture.md §5).
   nlohmann::json statistics() const;
 
  private:
-  std::unique_ptr<RequestHandler> make_handler(RequestHandler::StoreErrors on_store_error);
+  std::unique_ptr<RequestHandler> make_handler(RequestHandler::StoreErrors on_store_error,
+                                               std::function<void()> wake);
 
   Settings settings_;
   std::unique_ptr<StoreLibrary::WorkingCopy> copy_;  // outlives the store in it

@@ -1,6 +1,7 @@
 // The servers of FarReach and NetCache, request by request.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <optional>
 
 #include "kv/farreach_handler.h"
@@ -80,15 +81,17 @@ TEST_F(FarReachHandlerTest, GetAnswersValueAndNumber) {
 TEST_F(FarReachHandlerTest, EveryFormOfAWriteIsApplied) {
   std::uint32_t number = 0;
   // PUTREQ_SEQ, POP, CASE3, POP CASE3, BEINGEVICTED, CASE3 BEINGEVICTED; the same of large values.
-  for (const std::uint16_t put : {0x0003, 0x0013, 0x0023, 0x0033, 0x0053, 0x0063,  //
-                                  0x0032, 0x0052, 0x0082, 0x0092}) {
+  for (const std::uint16_t put :
+       std::initializer_list<std::uint16_t>{0x0003, 0x0013, 0x0023, 0x0033, 0x0053, 0x0063,  //
+                                            0x0032, 0x0052, 0x0082, 0x0092}) {
     const auto written = static_cast<std::uint8_t>(++number);
     const Packet answer = execute(put, number, {written});
     EXPECT_EQ(answer.type, PacketType::kPutResponseSeq) << put;
     EXPECT_EQ(answer.sequence, number);
     EXPECT_EQ(value_of(execute(0x0030)), Bytes{written});
   }
-  for (const std::uint16_t del : {0x0002, 0x0012, 0x0062, 0x0072}) {
+  for (const std::uint16_t del :
+       std::initializer_list<std::uint16_t>{0x0002, 0x0012, 0x0062, 0x0072}) {
     execute(0x0003, ++number, {1});
     const Packet answer = execute(del, ++number);
     EXPECT_EQ(answer.type, PacketType::kDeleteResponseSeq) << del;
@@ -147,7 +150,7 @@ TEST_F(FarReachHandlerTest, ASlotWithoutARecordAddsNothing) {
 
 TEST_F(FarReachHandlerTest, OfTheSlotsRecordAndTheStoredOneTheNewerAnswers) {
   execute(0x0003, 5, {5});
-  for (const std::uint16_t type : {0x007b, 0x008b}) {
+  for (const std::uint16_t type : std::initializer_list<std::uint16_t>{0x007b, 0x008b}) {
     const Packet stored = execute(type, 4, {4});
     EXPECT_EQ(stored.sequence, 5u);
     EXPECT_EQ(value_of(stored), Bytes{5});
@@ -178,9 +181,11 @@ TEST_F(FarReachHandlerTest, HotKeysAreReportedOnceUntilTheyAreSettled) {
   hot_keys_.evicted(key);
   execute(0x0050);
   EXPECT_EQ(hot_keys_.take(10), std::vector{key});
-  hot_keys_.connection_ended();  // before an answer
+  hot_keys_.settle(key, /*cached=*/true);
+  hot_keys_.forget_cached();
+  execute(0x0050);
   EXPECT_EQ(hot_keys_.take(10), std::vector{key});
-  EXPECT_EQ(handler_.method_statistics().at("hot_requests"), 6);
+  EXPECT_EQ(handler_.method_statistics().at("hot_requests"), 7);
 }
 
 TEST_F(FarReachHandlerTest, WhatNoSwitchSendsToAServerIsNotAccepted) {
@@ -332,8 +337,6 @@ TEST_F(NetCacheHandlerTest, AWriteThatPassedBeforeTheKeyWasCachedWaitsForItsEvic
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kHeldBack);
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kHeldBack);
   EXPECT_EQ(gate_.take_evictions(), std::vector{kKey});  // asked for once
-  gate_.connection_ended();
-  EXPECT_EQ(gate_.take_evictions(), std::vector{kKey});  // and again over a new connection
   gate_.evicted(kKey);
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kAnswer);
 }

@@ -27,6 +27,17 @@ StoreSpec store_spec(const Arguments& arguments) {
           .numbered = has_numbers(method_of(arguments))};
 }
 
+std::optional<sockaddr_in> controller_of(const Arguments& arguments, Method method) {
+  const Json* given = arguments.object_or_null("controller");
+  if (given == nullptr) return std::nullopt;
+  if (!has_numbers(method)) {
+    arguments.fail("controller", *given, "none with method nocache, which has no cache to control");
+  }
+  const Arguments fields("kvserver prepare, controller", *given, {"address", "port"});
+  return parse_ipv4("kvserver prepare: \"controller.address\"", fields.text("address"),
+                    static_cast<std::uint16_t>(fields.integer("port", 1, 65535)));
+}
+
 struct Placement {
   unsigned partition;
   std::uint16_t udp_port;
@@ -58,6 +69,7 @@ ServerNode::ServerNode(const sockaddr_in& address, const std::filesystem::path& 
 
 // The workers report store errors to members that would be gone before servers_.
 ServerNode::~ServerNode() {
+  if (link_) link_->stop();
   servers_.clear();
 }
 
@@ -95,11 +107,13 @@ Json ServerNode::prepare(const Json& args) {
                        ": only netcache updates values in the switch");
   }
   const double capacity = arguments.number("capacity_ops_per_s", 0, kMaxCapacity);
+  const auto controller = controller_of(arguments, method);
   const auto placed = placements(arguments, spec.scale);
 
   const std::lock_guard library_lock(library_mutex_);
   const std::lock_guard lock(servers_mutex_);
   close_servers();
+  if (controller) link_.emplace(*controller, spec.scale);
   std::vector<std::unique_ptr<LogicalServer>> servers;
   for (const auto& [partition, udp_port] : placed) {
     sockaddr_in address = address_;
@@ -116,9 +130,13 @@ Json ServerNode::prepare(const Json& args) {
         .value_update_delay_ns = update_delay_us * 1000};
     servers.push_back(std::make_unique<LogicalServer>(
         settings, library_.copy(spec, partition),
-        [this, p = partition](const std::string& message) { store_failed(p, message); }));
+        [this, p = partition](const std::string& message) { store_failed(p, message); },
+        [this] {
+          if (link_) link_->wake();
+        }));
   }
   servers_ = std::move(servers);
+  link_servers();
   set_state_("serving");
   return {{"logical_servers", servers_.size()}};
 }
@@ -163,8 +181,17 @@ Json ServerNode::stop(const Json& args) {
   return Json::object();
 }
 
+void ServerNode::link_servers() {
+  if (!link_) return;
+  std::vector<ControllerLink::Server> controlled;
+  for (const auto& server : servers_) controlled.push_back(server->controlled());
+  link_->start(std::move(controlled));
+}
+
 void ServerNode::close_servers() {
+  if (link_) link_->stop();
   servers_.clear();
+  link_.reset();
   window_ns_ = 0;
   const std::lock_guard lock(error_mutex_);
   last_store_error_.clear();

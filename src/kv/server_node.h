@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ class ServerNode {
 
  private:
   void close_servers();
+  void link_servers();
   void store_failed(unsigned partition, const std::string& message);
   void require_serving(const char* command) const;
 
@@ -48,6 +50,7 @@ class ServerNode {
   StoreLibrary library_;
 
   std::mutex servers_mutex_;
+  std::optional<ControllerLink> link_;  // outlives the workers, which wake it
   std::vector<std::unique_ptr<LogicalServer>> servers_;
   std::int64_t window_ns_ = 0;
 

@@ -85,12 +85,4 @@ std::vector<workload::KeyId> WriteGate::take_evictions() {
   return std::exchange(evictions_, {});
 }
 
-void WriteGate::connection_ended() {
-  const std::lock_guard lock(mutex_);
-  evictions_.clear();
-  for (const auto& [key, state] : keys_) {
-    if (state.evicting) evictions_.push_back(key);
-  }
-}
-
 }  // namespace turntable::kv

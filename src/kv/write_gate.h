@@ -40,8 +40,6 @@ class WriteGate {
   void evicted(workload::KeyId key);
   // Keys that have to be evicted for a write that waits, each once.
   std::vector<workload::KeyId> take_evictions();
-  // What was asked for is asked for again.
-  void connection_ended();
 
  private:
   struct KeyState {
