@@ -27,13 +27,20 @@ class Result:
 
 
 def compile_program(p4c: Path, program: Path, directory: Path) -> Result:
-    """Compiles for Tofino 1 into `directory`, which also takes the compiler's words (p4c.log)."""
+    """Compiles for Tofino 1 into `directory`; what the compiler says goes to a file beside it, for
+    it empties the directory.
+    """
     directory.mkdir(parents=True, exist_ok=True)
-    log = directory / "p4c.log"
+    log = directory.with_name(f"{directory.name}.log")
     command = [p4c, "--target", "tofino", "--arch", "tna", "-g", "-o", directory, program]
     with log.open("w") as output:
         status = subprocess.run(
-            command, cwd=directory, stdout=output, stderr=output, timeout=TIMEOUT_S, check=False
+            command,
+            cwd=directory.parent,
+            stdout=output,
+            stderr=output,
+            timeout=TIMEOUT_S,
+            check=False,
         ).returncode
     name = program.stem
     if status != 0:

@@ -1,12 +1,13 @@
 """What a program takes of the chip, from the files that the compiler leaves with `-g`.
 
-context.json says which table lies in which stage, metrics.json how many blocks and containers are
-taken in all. Their schemas are in p4c's backends/tofino/compiler_interfaces.
+context.json says which table lies in which stage, resources.json which memory blocks are taken,
+phv.json which containers. Their schemas are in p4c's backends/tofino/compiler_interfaces.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,24 +38,28 @@ class Usage:
 
 def read_usage(directory: Path) -> Usage:
     """Of the compiler's output directory, wherever in it the reports are. Raises ReportError."""
-    context, metrics = _load(directory, "context.json"), _load(directory, "metrics.json")
+    context, resources, phv = (
+        _load(directory, name) for name in ("context.json", "resources.json", "phv.json")
+    )
     try:
         tables = context["tables"]
-        mau = metrics["mau"]
+        stages = resources["resources"]["mau"]["mau_stages"]
         return Usage(
             ingress_stages=len(_stages(tables, "ingress")),
             egress_stages=len(_stages(tables, "egress")),
             stateful_alus=sum(
                 len(set(_stage_numbers(t))) for t in tables if t["table_type"] == "stateful"
             ),
-            sram_blocks=mau["srams"],
-            tcam_blocks=mau["tcams"],
-            phv_containers={
-                kind["bit_width"]: kind["containers_occupied"] for kind in metrics["phv"]["normal"]
-            },
+            sram_blocks=sum(len(stage["rams"]["srams"]) for stage in stages),
+            tcam_blocks=sum(len(stage["tcams"]["tcams"]) for stage in stages),
+            phv_containers=Counter(
+                container["bit_width"]
+                for container in phv["containers"]
+                if container["container_type"] == "normal"
+            ),
         )
     except (KeyError, TypeError) as error:
-        raise ReportError(f"{directory}: context.json or metrics.json lacks {error}") from error
+        raise ReportError(f"{directory}: a report lacks {error}") from error
 
 
 def _load(directory: Path, name: str) -> Any:
@@ -65,7 +70,14 @@ def _load(directory: Path, name: str) -> Any:
 
 
 def _stages(tables: list[dict[str, Any]], direction: str) -> set[int]:
-    return {n for table in tables if table["direction"] == direction for n in _stage_numbers(table)}
+    """Stage -1 is the parser, where the table of port metadata lies."""
+    return {
+        number
+        for table in tables
+        if table["direction"] == direction
+        for number in _stage_numbers(table)
+        if number >= 0
+    }
 
 
 def _stage_numbers(node: Any) -> Iterator[int]:

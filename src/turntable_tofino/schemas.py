@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-# The compiler adds these tables of the chip's own to every program.
-_OF_THE_CHIP = ("PortMetadata", "SnapshotCfg", "SnapshotLiveness", "SnapshotTrigger")
+# Kinds of tables that the compiler adds for the chip and its debugging: no program asks for them.
+_OF_THE_CHIP = ("DynHash", "ParserInstance", "PortMetadata", "Snapshot", "TblDbgCnt")
 
 Names = dict[str, Any]  # nested: what a control plane addresses -> its type
 
@@ -21,7 +21,9 @@ def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
 
 
 def names(document: dict[str, Any]) -> Names:
-    tables = {t["name"]: t for t in document["tables"] if t["table_type"] not in _OF_THE_CHIP}
+    tables = {
+        t["name"]: t for t in document["tables"] if not t["table_type"].startswith(_OF_THE_CHIP)
+    }
     return {
         "table": {name: _table(table) for name, table in tables.items()},
         "digest": {

@@ -26,6 +26,12 @@ def stage_table(number: int, **more: Any) -> dict[str, Any]:
 CONTEXT = {
     "tables": [
         {
+            "name": "SwitchIngressParser.$PORT_METADATA",
+            "direction": "ingress",
+            "table_type": "match",
+            "match_attributes": {"stage_tables": [stage_table(-1)]},
+        },
+        {
             "name": "SwitchIngress.t",
             "direction": "ingress",
             "table_type": "match",
@@ -45,23 +51,37 @@ CONTEXT = {
         },
     ]
 }
-METRICS = {
-    "mau": {"srams": 17, "tcams": 3},
-    "phv": {
-        "normal": [
-            {"bit_width": 8, "containers_occupied": 5},
-            {"bit_width": 16, "containers_occupied": 9},
-            {"bit_width": 32, "containers_occupied": 6},
-        ]
-    },
+SRAM, TCAM = {"row": 7, "column": 0}, {"row": 0, "column": 1}
+RESOURCES = {
+    "resources": {
+        "mau": {
+            "mau_stages": [
+                {
+                    "stage_number": 0,
+                    "rams": {"srams": [SRAM, SRAM], "nRows": 8, "nColumns": 10},
+                    "tcams": {"tcams": [TCAM], "nRows": 12, "nColumns": 2},
+                },
+                {"stage_number": 1, "rams": {"srams": [SRAM]}, "tcams": {"tcams": [TCAM, TCAM]}},
+            ]
+        }
+    }
 }
-USAGE = Usage(3, 1, 2, 17, 3, {8: 5, 16: 9, 32: 6})
+PHV = {
+    "containers": [
+        {"phv_number": 0, "bit_width": 32, "container_type": "normal", "gress": "ingress"},
+        {"phv_number": 64, "bit_width": 8, "container_type": "normal", "gress": "ingress"},
+        {"phv_number": 65, "bit_width": 8, "container_type": "normal", "gress": "egress"},
+        {"phv_number": 300, "bit_width": 16, "container_type": "tagalong", "gress": "egress"},
+    ]
+}
+USAGE = Usage(3, 1, 2, 3, 3, {8: 2, 32: 1})
 
 
 def write_reports(directory: Path) -> None:
     (directory / "pipe/logs").mkdir(parents=True)
     (directory / "pipe/context.json").write_text(json.dumps(CONTEXT))
-    (directory / "pipe/logs/metrics.json").write_text(json.dumps(METRICS))
+    (directory / "pipe/logs/resources.json").write_text(json.dumps(RESOURCES))
+    (directory / "pipe/logs/phv.json").write_text(json.dumps(PHV))
 
 
 def test_usage_is_counted_from_the_reports(tmp_path: Path) -> None:
@@ -73,8 +93,8 @@ def test_missing_or_other_reports_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match=r"holds 0 files context.json"):
         read_usage(tmp_path)
     write_reports(tmp_path)
-    (tmp_path / "pipe/logs/metrics.json").write_text("{}")
-    with pytest.raises(ReportError, match="lacks 'mau'"):
+    (tmp_path / "pipe/logs/phv.json").write_text("{}")
+    with pytest.raises(ReportError, match="lacks 'containers'"):
         read_usage(tmp_path)
 
 
@@ -86,6 +106,7 @@ def fake_p4c(tmp_path: Path) -> Path:
     path.write_text(
         "#!/bin/sh\n"
         'while [ "$1" != -o ]; do shift; done\n'
+        'rm -rf "$2"; mkdir "$2"\n'
         f'[ -d {prepared} ] || {{ echo "x.p4(3): error: Table placement"; exit 9; }}\n'
         f'cp -r {prepared}/. "$2"\n'
     )
@@ -111,7 +132,7 @@ def test_program_that_fits(
     prepare(tmp_path)
     assert run(fake_p4c) == 0
     assert capsys.readouterr().out.splitlines()[-1].split() == [
-        "nocache", "0", "3", "+", "1", "2", "17", "3", "5,", "9,", "6",
+        "nocache", "0", "3", "+", "1", "2", "3", "3", "2,", "0,", "1",
     ]  # fmt: skip
 
 
