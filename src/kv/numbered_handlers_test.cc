@@ -189,9 +189,9 @@ TEST_F(FarReachHandlerTest, HotKeysAreReportedOnceUntilTheyAreSettled) {
 }
 
 TEST_F(FarReachHandlerTest, WhatNoSwitchSendsToAServerIsNotAccepted) {
-  for (const std::uint16_t type :
+  for (const int type :
        {0x0001, 0x0040, 0x02d0, 0x006b, 0x0043, 0x0022, 0x003b, 0x0190, 0x0009, 0x0000}) {
-    EXPECT_FALSE(handler_.accepts(PacketType{type})) << type;
+    EXPECT_FALSE(handler_.accepts(static_cast<PacketType>(type))) << type;
   }
 }
 

@@ -228,9 +228,11 @@ TEST(PacketTest, ImpossibleFragmentsAreRefused) {
   };
   const auto bad = DecodeStatus::kBadFragment;
   EXPECT_EQ(status({0, 0, 0, 1, 0, 0, 0, 200}, 200), DecodeStatus::kOk);
-  EXPECT_EQ(status({0, 0, 0, 1, 0, 0, 0, 200}, 199), bad);  // not as long as it says
-  EXPECT_EQ(status({0, 0, 0, 1, 0, 0, 0, 128}, 128), bad);  // no large value
-  EXPECT_EQ(status({0, 0, 0, 2, 0, 0, 0, 200}, 200), bad);  // more fragments than it needs
+  EXPECT_EQ(status({0, 0, 0, 1, 0, 0, 0, 200}, 199), bad);   // not as long as it says
+  EXPECT_EQ(status({0, 0, 0, 1, 0, 0, 0, 128}, 128), bad);   // no large value
+  EXPECT_EQ(status({0, 0, 0, 2, 0, 0, 0, 200}, 1412), bad);  // more fragments than it needs
+  EXPECT_EQ(status({0, 0, 0, 3, 0, 0, 5, 0x85}, 1412), bad);
+  EXPECT_EQ(status({0, 0, 0, 2, 0, 0, 5, 0x85}, 1412), DecodeStatus::kOk);  // 1,413 bytes
   EXPECT_EQ(status({0, 0, 0, 0, 0, 0, 0, 200}, 200), bad);
   EXPECT_EQ(status({0, 1, 0, 1}, 200), bad);  // behind the last
   EXPECT_EQ(status({0, 1, 0, 3}, 200), bad);  // not full, though not the last
