@@ -34,7 +34,7 @@ control SwitchEgress(
             if (eg_prsr_md.parser_err == PARSER_ERROR_OK) {
                 valid.apply(hdr.bridge, hdr.command, md);
                 seq.apply(hdr, md);
-                frequency.apply(hdr, hdr.bridge.is_cached & hdr.bridge.is_sampled);
+                frequency.apply(hdr);
                 if (hdr.bridge.is_cached == 0 && hdr.bridge.is_sampled == 1) {
                     sketch.apply(hdr, md);
                 }
@@ -55,9 +55,6 @@ control SwitchEgress(
         if (md.to_client == 1) {
             answer_source.apply(hdr);
         }
-        hdr.bridge.setInvalid();
-        hdr.copy.setInvalid();
-        hdr.report.setInvalid();
     }
 }
 

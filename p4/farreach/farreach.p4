@@ -40,7 +40,7 @@
 #include "../shared/cache/value_headers.p4"
 #include "../shared/cache/answer_source.p4"
 #include "egress.p4"
-#include "egress_deparser.p4"
+#include "../shared/cache/egress_deparser.p4"
 
 Pipeline(
     SwitchIngressParser(),

@@ -34,7 +34,9 @@ control SwitchIngress(
             packet_lengths.apply(hdr, md);
             key_hash.apply(hdr.op, md);
             cache_lookup.apply(hdr);
-            sampling.apply(hdr, md);
+            if (md.operation == operation_t.GET || md.operation == operation_t.PUT) {
+                sampling.apply(hdr, md);
+            }
             hot_threshold.apply(hdr);
             snapshot.apply(hdr);
             if (md.verdict == verdict_t.UNROUTED && md.operation != operation_t.NONE) {

@@ -44,7 +44,7 @@ control Reports(
 
     table report {
         key = {
-            hdr.report.kind: exact @name("kind");
+            hdr.report.kind: ternary @name("kind");
         }
         actions = {
             copy_for_client;

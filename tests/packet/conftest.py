@@ -1,4 +1,5 @@
-"""Targets with NoCache loaded, once per session; tables and counters as new for every test.
+"""Targets with a program loaded, once per session; tables, registers and counters as new for every
+test.
 
 `TURNTABLE_PACKET_TARGETS=memory` (or `softswitch`) leaves the other targets out.
 """
@@ -6,11 +7,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from .cache_switch import CACHE_PORTS, CacheSwitch
 from .live_switch import SoftswitchTarget
 from .nocache_tables import PORTS, all_entries
 from .targets import MemoryTarget, Target
@@ -27,32 +29,61 @@ def build_dir() -> Path:
     return path
 
 
-@pytest.fixture(scope="session", params=TARGETS)
-def nocache(
-    request: pytest.FixtureRequest,
-    build_dir: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    p4_trace: str | None,
-) -> Iterator[Target]:
-    program = build_dir / "lib" / "p4" / "nocache.so"
-    target: Target
-    if request.param == "memory":
-        target = MemoryTarget(build_dir / "bin" / "p4run", program, p4_trace)
-    else:
-        if os.geteuid() != 0:
-            pytest.skip("the target softswitch makes network namespaces: it needs root")
-        binary = build_dir / "bin" / "softswitch"
-        if not binary.exists():
-            pytest.fail(f"{binary} does not exist; run `make build`")
-        directory = tmp_path_factory.mktemp("switch")
-        target = SoftswitchTarget(binary, program, directory, PORTS, p4_trace)
+def start(kind: str, name: str, build_dir: Path, directory: Path, p4_trace: str | None) -> Target:
+    """The program p4/NAME on a target of this kind."""
+    program = build_dir / "lib" / "p4" / f"{name}.so"
+    if kind == "memory":
+        return MemoryTarget(build_dir / "bin" / "p4run", program, p4_trace)
+    if os.geteuid() != 0:
+        pytest.skip("the target softswitch makes network namespaces: it needs root")
+    binary = build_dir / "bin" / "softswitch"
+    if not binary.exists():
+        pytest.fail(f"{binary} does not exist; run `make build`")
+    ports = PORTS if name == "nocache" else CACHE_PORTS
+    return SoftswitchTarget(binary, program, directory, ports, p4_trace)
+
+
+@pytest.fixture(scope="session")
+def running(
+    build_dir: Path, tmp_path_factory: pytest.TempPathFactory, p4_trace: str | None
+) -> Iterator[Callable[[str, str], Target]]:
+    """A program on a kind of target, started once."""
+    targets: dict[tuple[str, str], Target] = {}
+
+    def target(name: str, kind: str) -> Target:
+        if (name, kind) not in targets:
+            directory = tmp_path_factory.mktemp("switch")
+            targets[name, kind] = start(kind, name, build_dir, directory, p4_trace)
+        return targets[name, kind]
+
     yield target
-    target.close()
+    for running_target in targets.values():
+        running_target.close()
 
 
-@pytest.fixture
-def switch(nocache: Target) -> Target:
+@pytest.fixture(params=TARGETS)
+def switch(request: pytest.FixtureRequest, running: Callable[[str, str], Target]) -> Target:
     """NoCache with the entries of 16 partitions and all counters at zero."""
-    nocache.command("table_write", updates=all_entries())
-    nocache.command("counter_clear")
-    return nocache
+    target = running("nocache", request.param)
+    target.command("table_write", updates=all_entries())
+    target.command("counter_clear")
+    return target
+
+
+@pytest.fixture(params=TARGETS)
+def farreach(request: pytest.FixtureRequest, running: Callable[[str, str], Target]) -> CacheSwitch:
+    """FarReach with 16 partitions and an empty cache."""
+    return CacheSwitch(running("farreach", request.param))
+
+
+@pytest.fixture(params=TARGETS)
+def netcache(request: pytest.FixtureRequest, running: Callable[[str, str], Target]) -> CacheSwitch:
+    """NetCache with 16 partitions and an empty cache."""
+    return CacheSwitch(running("netcache", request.param))
+
+
+@pytest.fixture(params=[(name, kind) for name in ("farreach", "netcache") for kind in TARGETS],
+                ids="-".join)  # fmt: skip
+def any_cache(request: pytest.FixtureRequest, running: Callable[[str, str], Target]) -> CacheSwitch:
+    """Both of them."""
+    return CacheSwitch(running(*request.param))

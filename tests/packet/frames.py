@@ -45,6 +45,7 @@ class Packet:
     dst_ip: str = "198.18.0.1"
     protocol: int = UDP
     diffserv: int = 0
+    identification: int = 0x1234
     ttl: int = 64
     flags_and_fragment: int = 0x4000  # don't fragment
     options: bytes = b""
@@ -68,7 +69,7 @@ class Packet:
             0x40 | (5 + len(self.options) // 4),
             self.diffserv,
             length,
-            0x1234,
+            self.identification,
             self.flags_and_fragment,
             self.ttl,
             self.protocol,

@@ -1,8 +1,8 @@
-// How often a slot was asked for since the control plane cleared it: sampled requests, as `counted` of the program says.
+// How often a slot was asked for, in sampled requests, since the control plane cleared it.
 #ifndef SHARED_CACHE_FREQUENCY_P4
 #define SHARED_CACHE_FREQUENCY_P4
 
-control Frequency(inout egress_headers_t hdr, in bit<1> counted) {
+control Frequency(inout egress_headers_t hdr) {
     Register<bit<32>, bit<16>>(SLOTS, 0) cells;
     RegisterAction<bit<32>, bit<16>, bit<32>>(cells) count_request = {
         void apply(inout bit<32> cell, out bit<32> rv) {
@@ -37,7 +37,8 @@ control Frequency(inout egress_headers_t hdr, in bit<1> counted) {
     table frequency {
         key = {
             hdr.bridge.operation: ternary @name("operation");
-            counted: ternary @name("counted");
+            hdr.bridge.is_cached: ternary @name("is_cached");
+            hdr.bridge.is_sampled: ternary @name("is_sampled");
         }
         actions = {
             count;
@@ -46,9 +47,9 @@ control Frequency(inout egress_headers_t hdr, in bit<1> counted) {
             @defaultonly NoAction;
         }
         const entries = {
-            (operation_t.ADMIT, _): clear();
-            (operation_t.LOAD, _): read();
-            (_, 1): count();
+            (operation_t.ADMIT, _, _): clear();
+            (operation_t.LOAD, _, _): read();
+            (_, 1, 1): count();
         }
         const default_action = NoAction();
         size = 4;

@@ -210,7 +210,12 @@ struct egress_metadata_t {
     bit<16> vallen;     // as in the slot
     access_t access;
     bit<1> taken;       // the slot accepted the fill or update
-    bit<1> is_first;    // CASE1; NetCache: first report of a hot key
+    bit<1> is_first;    // FarReach: the slot's first write since the snapshot's point
+    bit<32> superseded;  // NetCache: the cell that the packet's write leaves, or left
+    bit<1> new_0;       // NetCache: hot, and not reported in this period
+    bit<1> new_1;
+    bit<1> new_2;
+    bit<1> to_sender;   // NetCache: an acknowledgement
     bit<1> hot_0;
     bit<1> hot_1;
     bit<1> hot_2;

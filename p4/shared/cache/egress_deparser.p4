@@ -1,5 +1,6 @@
-#ifndef FARREACH_EGRESS_DEPARSER_P4
-#define FARREACH_EGRESS_DEPARSER_P4
+// Puts the frame together, its IPv4 checksum new, and makes the copy that the decision asked for. Headers that preceded the frame stay behind.
+#ifndef SHARED_CACHE_EGRESS_DEPARSER_P4
+#define SHARED_CACHE_EGRESS_DEPARSER_P4
 
 control SwitchEgressDeparser(
         packet_out pkt,

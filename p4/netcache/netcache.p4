@@ -1,0 +1,54 @@
+// NetCache: write-through caching in the switch (docs/kvcache.md §5, FarReach reference §4.2).
+#include <core.p4>
+#include <tna.p4>
+
+#include "../shared/constants.p4"
+#include "../shared/sizes.p4"
+#include "../shared/headers.p4"
+#include "../shared/cache/headers.p4"
+#include "../shared/cache/ingress_parser.p4"
+#include "../shared/cache/control_port.p4"
+#include "operations.p4"
+#include "../shared/cache/packet_lengths.p4"
+#include "../shared/key_hash.p4"
+#include "../shared/cache/cache_lookup.p4"
+#include "../shared/cache/sampling.p4"
+#include "../shared/cache/hot_threshold.p4"
+#include "../shared/cache/client_session.p4"
+#include "../shared/request_partition.p4"
+#include "../shared/answer_partition.p4"
+#include "../shared/forwarding.p4"
+#include "../shared/cache/bridge.p4"
+#include "../shared/drops.p4"
+#include "ingress.p4"
+#include "../shared/ingress_deparser.p4"
+
+#include "../shared/cache/outcomes.p4"
+#include "egress_parser.p4"
+#include "../shared/cache/valid.p4"
+#include "../shared/cache/numbers.p4"
+#include "../shared/cache/sketch.p4"
+#include "slot_seq.p4"
+#include "bloom_filter.p4"
+#include "access.p4"
+#include "../shared/cache/frequency.p4"
+#include "../shared/cache/vallen.p4"
+#include "../shared/cache/values.p4"
+#include "decisions.p4"
+#include "hot_report.p4"
+#include "../shared/cache/value_headers.p4"
+#include "../shared/cache/answer_source.p4"
+#include "reverse.p4"
+#include "egress.p4"
+#include "../shared/cache/egress_deparser.p4"
+
+Pipeline(
+    SwitchIngressParser(),
+    SwitchIngress(),
+    SwitchIngressDeparser(),
+    SwitchEgressParser(),
+    SwitchEgress(),
+    SwitchEgressDeparser()
+) pipe;
+
+Switch(pipe) main;

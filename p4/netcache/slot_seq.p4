@@ -1,0 +1,104 @@
+// State and number in one cell, so that one stateful ALU decides (docs/kvcache.md §2, §5):
+//
+//    00 number   LATEST: the slot has the newest record
+//    11 number   SUPERSEDED by the write of this number, which went to the server
+//
+// A value update is taken if the slot was last superseded by the very write that it brings.
+#ifndef NETCACHE_SLOT_SEQ_P4
+#define NETCACHE_SLOT_SEQ_P4
+
+#define SUPERSEDED 0xC0000000
+
+// Slices of cells: bits 31..30.
+const bit<2> STATE_LATEST = 0;
+
+control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
+    Register<bit<32>, bit<16>>(SLOTS, 0) cells;
+    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) read_cell = {
+        void apply(inout bit<32> cell, out bit<32> rv) {
+            rv = cell;
+        }
+    };
+    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) exchange_cell = {
+        void apply(inout bit<32> cell, out bit<32> rv) {
+            rv = cell;
+            cell = md.number;
+        }
+    };
+    RegisterAction<bit<32>, bit<16>, bit<1>>(cells) update_cell = {
+        void apply(inout bit<32> cell, out bit<1> rv) {
+            rv = 0;
+            if (cell == md.superseded) {
+                cell = md.number;
+                rv = 1;
+            }
+        }
+    };
+    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) supersede_cell = {
+        void apply(inout bit<32> cell, out bit<32> rv) {
+            rv = cell;
+            cell = md.superseded;
+        }
+    };
+
+    action read() {
+        md.cell = read_cell.execute(hdr.bridge.slot);
+    }
+
+    action exchange() {
+        md.cell = exchange_cell.execute(hdr.bridge.slot);
+    }
+
+    action supersede() {
+        md.cell = supersede_cell.execute(hdr.bridge.slot);
+    }
+
+    action update() {
+        md.taken = update_cell.execute(hdr.bridge.slot);
+    }
+
+    action mark_superseded() {
+        md.superseded = md.number | SUPERSEDED;
+    }
+
+    table superseded {
+        actions = {
+            mark_superseded;
+        }
+        const default_action = mark_superseded();
+        size = 1;
+    }
+
+    table slot_seq {
+        key = {
+            hdr.bridge.operation: exact @name("operation");
+            md.valid: ternary @name("valid");
+            md.number[31:30]: ternary @name("beyond_numbers");  // 0
+        }
+        actions = {
+            read;
+            exchange;
+            supersede;
+            update;
+            @defaultonly NoAction;
+        }
+        const entries = {
+            (operation_t.GET, _, _): read();
+            (operation_t.PUT, 1, 0): supersede();
+            (operation_t.DELETE, 1, 0): supersede();
+            (operation_t.LARGE_PUT, 1, 0): supersede();
+            (operation_t.UPDATE, 1, 0): update();
+            (operation_t.ADMIT, _, _): exchange();
+            (operation_t.LOAD, _, _): read();
+        }
+        const default_action = NoAction();
+        size = 8;
+    }
+
+    apply {
+        superseded.apply();
+        slot_seq.apply();
+    }
+}
+
+#endif
