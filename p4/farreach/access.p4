@@ -22,7 +22,7 @@ control Access(in egress_headers_t hdr, inout egress_metadata_t md) {
             hdr.bridge.operation: exact @name("operation");
             md.valid: ternary @name("valid");
             md.number[30:30]: ternary @name("used_up");
-            md.taken: ternary @name("taken");
+            md.taken[0:0]: ternary @name("taken");
         }
         actions = {
             reads;

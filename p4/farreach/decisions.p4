@@ -159,7 +159,7 @@ control Decisions(
             md.hot_0 ++ md.hot_1 ++ md.hot_2 ++ md.hot_3: ternary @name("hot");
             hdr.bridge.in_snapshot: ternary @name("in_snapshot");
             md.is_first: ternary @name("is_first");
-            md.taken: ternary @name("taken");
+            md.taken[0:0]: ternary @name("taken");
             md.number[30:30]: ternary @name("used_up");
         }
         actions = {

@@ -31,6 +31,9 @@ control SwitchIngress(
             control_port.apply(hdr, md, ig_intr_md, ig_tm_md);
         } else if (hdr.op.isValid()) {
             operations.apply(hdr, md);
+            if (md.client_addr != 0) {
+                client_session.apply(hdr, md);
+            }
             packet_lengths.apply(hdr, md);
             key_hash.apply(hdr.op, md);
             cache_lookup.apply(hdr);
@@ -39,9 +42,6 @@ control SwitchIngress(
             }
             hot_threshold.apply(hdr);
             snapshot.apply(hdr);
-            if (md.verdict == verdict_t.UNROUTED && md.operation != operation_t.NONE) {
-                client_session.apply(hdr, md);
-            }
             if (md.verdict == verdict_t.UNROUTED) {
                 if (md.direction == direction_t.REQUEST) {
                     request_partition.apply(hdr, md, ig_tm_md);

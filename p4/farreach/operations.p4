@@ -8,7 +8,10 @@ control Operations(in ingress_headers_t hdr, inout ingress_metadata_t md) {
         md.client_addr = hdr.ipv4.src_addr;
     }
 
-    action answer(operation_t operation) {
+    action answer() {
+    }
+
+    action fill(operation_t operation) {
         md.operation = operation;
         md.client_addr = hdr.ipv4.dst_addr;
     }
@@ -26,6 +29,7 @@ control Operations(in ingress_headers_t hdr, inout ingress_metadata_t md) {
         actions = {
             request;
             answer;
+            fill;
             @defaultonly unknown;
         }
         const entries = {
@@ -35,12 +39,12 @@ control Operations(in ingress_headers_t hdr, inout ingress_metadata_t md) {
             (direction_t.REQUEST, optype_t.PUTREQ_LARGEVALUE, 0): request(operation_t.LARGE_PUT);
             (direction_t.REQUEST, optype_t.PUTREQ_LARGEVALUE, _): request(operation_t.NONE);
 
-            (direction_t.ANSWER, optype_t.GETRES_LATEST_SEQ, _): answer(operation_t.FILL);
-            (direction_t.ANSWER, optype_t.GETRES_DELETED_SEQ, _): answer(operation_t.FILL_DELETED);
-            (direction_t.ANSWER, optype_t.GETRES_SEQ, _): answer(operation_t.NONE);
-            (direction_t.ANSWER, optype_t.PUTRES_SEQ, _): answer(operation_t.NONE);
-            (direction_t.ANSWER, optype_t.DELRES_SEQ, _): answer(operation_t.NONE);
-            (direction_t.ANSWER, optype_t.GETRES_LARGEVALUE_SEQ, _): answer(operation_t.NONE);
+            (direction_t.ANSWER, optype_t.GETRES_LATEST_SEQ, _): fill(operation_t.FILL);
+            (direction_t.ANSWER, optype_t.GETRES_DELETED_SEQ, _): fill(operation_t.FILL_DELETED);
+            (direction_t.ANSWER, optype_t.GETRES_SEQ, _): answer();
+            (direction_t.ANSWER, optype_t.PUTRES_SEQ, _): answer();
+            (direction_t.ANSWER, optype_t.DELRES_SEQ, _): answer();
+            (direction_t.ANSWER, optype_t.GETRES_LARGEVALUE_SEQ, _): answer();
         }
         const default_action = unknown();
         size = OPERATION_ENTRIES;

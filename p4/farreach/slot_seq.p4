@@ -39,8 +39,8 @@ control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
             }
         }
     };
-    RegisterAction<int<32>, bit<16>, bit<1>>(cells) fill_cell = {
-        void apply(inout int<32> cell, out bit<1> rv) {
+    RegisterAction<int<32>, bit<16>, bit<32>>(cells) fill_cell = {
+        void apply(inout int<32> cell, out bit<32> rv) {
             rv = 0;
             if (cell == (int<32>) hdr.seq.token) {
                 cell = (int<32>) md.number;

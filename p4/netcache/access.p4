@@ -27,7 +27,7 @@ control Access(inout egress_headers_t hdr, inout egress_metadata_t md) {
             hdr.bridge.operation: exact @name("operation");
             md.valid: ternary @name("valid");
             md.cell[31:30]: ternary @name("state");
-            md.taken: ternary @name("taken");
+            md.taken[0:0]: ternary @name("taken");
             hdr.stat.stat: ternary @name("stat");
         }
         actions = {

@@ -106,7 +106,7 @@ control Decisions(
             md.valid: ternary @name("valid");
             md.cell[31:30]: ternary @name("state");
             md.new_0 ++ md.new_1 ++ md.new_2: ternary @name("new");
-            md.taken: ternary @name("taken");
+            md.taken[0:0]: ternary @name("taken");
             md.number[30:30]: ternary @name("used_up");
         }
         actions = {

@@ -25,8 +25,8 @@ control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
             cell = md.number;
         }
     };
-    RegisterAction<bit<32>, bit<16>, bit<1>>(cells) update_cell = {
-        void apply(inout bit<32> cell, out bit<1> rv) {
+    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) update_cell = {
+        void apply(inout bit<32> cell, out bit<32> rv) {
             rv = 0;
             if (cell == md.superseded) {
                 cell = md.number;

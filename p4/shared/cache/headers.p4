@@ -141,7 +141,7 @@ struct ingress_metadata_t {
     direction_t direction;
     verdict_t verdict;
     operation_t operation;
-    ipv4_addr_t client_addr;
+    ipv4_addr_t client_addr;  // of whoever may get the switch's answer; 0: nobody
     bit<16> key_hash;
     bit<16> random;
     bool rewritten;  // addresses changed: the IPv4 checksum must follow
@@ -209,7 +209,7 @@ struct egress_metadata_t {
     bit<32> cell;       // of slot_seq, before this packet
     bit<16> vallen;     // as in the slot
     access_t access;
-    bit<1> taken;       // the slot accepted the fill or update
+    bit<32> taken;      // 1: the slot accepted the fill or update. As wide as the cell, since both come out of one stateful ALU
     bit<1> is_first;    // FarReach: the slot's first write since the snapshot's point
     bit<32> superseded;  // NetCache: the cell that the packet's write leaves, or left
     bit<1> new_0;       // NetCache: hot, and not reported in this period
