@@ -1,4 +1,20 @@
 // FarReach: write-back caching in the switch (docs/kvcache.md §4, FarReach reference §3).
+//
+//    ingress: parser -> control_port ------------------------------------------------------> bridge -> drops
+//                    -> operation -> cache_lookup -> client_session -> packet_lengths
+//                       -> request_partition | answer_partition -> forwarding -------------^
+//    egress:  parser -> valid, seq, frequency, sketch -> slot_seq, case1 -> access -> vallen, values
+//                       -> decision -> value_headers -> answer_source
+//                    -> report (a CASE1 report on its way to the agent, then to the client)
+//
+// Stages on Tofino 1, 12 of 12, as the open Tofino compiler (9.13.4) places the registers of egress; a stage has four stateful ALUs:
+//    0   valid, seq, frequency, sketch.row_3
+//    1   slot_seq, sketch.row_0..2
+//    2   case1
+//    3   vallen, values.value_29..31
+//    4   values.value_25..28, and so on, four words a stage
+//    11  values.value_0
+// Ingress takes stages 0 to 7. Needs --disable-parse-max-depth-limit: see shared/cache/frame_states.p4.
 #include <core.p4>
 #include <tna.p4>
 

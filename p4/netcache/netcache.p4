@@ -1,4 +1,16 @@
 // NetCache: write-through caching in the switch (docs/kvcache.md §5, FarReach reference §4.2).
+//
+//    ingress: as FarReach's, without snapshots
+//    egress:  parser -> valid, seq, sketch -> slot_seq, bloom_filter -> access -> frequency, vallen, values
+//                       -> decision -> value_headers -> answer_source | reverse
+//                    -> hot_report (the copy of a hot key's GET on its way to the agent)
+//
+// Intended stages of the registers on Tofino 1, four stateful ALUs each:
+//    0   valid, seq, two rows of the sketch
+//    1   slot_seq, two rows of the sketch
+//    2   bloom_filter.row_0..2
+//    3   vallen, frequency and two words of the value, then four words a stage
+// Needs --disable-parse-max-depth-limit: see shared/cache/frame_states.p4.
 #include <core.p4>
 #include <tna.p4>
 

@@ -36,6 +36,7 @@ from .cache_frames import (
     SUPERSEDED,
     Control,
     fragment,
+    name_of,
     payload,
     value_of,
 )
@@ -198,7 +199,9 @@ def server_form(body: bytes, optype: int, number: int, token: int) -> bytes:
     return payload(optype & 0xFFFE, KEY, seq=(number, token), rest=body[22:])
 
 
-@pytest.mark.parametrize(("state", "in_snapshot", "body", "optype", "outcome"), write_rows())
+@pytest.mark.parametrize(
+    ("state", "in_snapshot", "body", "optype", "outcome"), write_rows(), ids=name_of
+)
 def test_write_that_goes_to_the_server(
     farreach: CacheSwitch, state: str, in_snapshot: bool, body: bytes, optype: int, outcome: str
 ) -> None:
@@ -239,7 +242,9 @@ def test_write_to_an_admitted_slot_is_a_hit(farreach: CacheSwitch) -> None:
     assert farreach.cell("slot_seq.cells") == LATEST | 1
 
 
-@pytest.mark.parametrize(("body", "optype"), [(put(), PUTRES_SEQ), (delete(), DELRES_SEQ)])
+@pytest.mark.parametrize(
+    ("body", "optype"), [(put(), PUTRES_SEQ), (delete(), DELRES_SEQ)], ids=name_of
+)
 def test_write_to_a_superseded_slot_is_a_hit(
     farreach: CacheSwitch, body: bytes, optype: int
 ) -> None:
@@ -458,6 +463,7 @@ def after_report(switch: CacheSwitch, sent: Packet, body: bytes) -> tuple[int, b
 @pytest.mark.parametrize(
     ("body", "optype", "outcome"),
     [(put(), PUTRES_SEQ, "put_case1"), (delete(), DELRES_SEQ, "delete_case1")],
+    ids=name_of,
 )
 def test_first_write_of_a_snapshot_reports_the_old_record_and_is_answered(
     farreach: CacheSwitch, body: bytes, optype: int, outcome: str

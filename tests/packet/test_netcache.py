@@ -29,6 +29,7 @@ from .cache_frames import (
     VALUEUPDATE_ACK,
     Control,
     fragment,
+    name_of,
     payload,
     value_of,
 )
@@ -112,6 +113,7 @@ def test_get_of_an_uncached_or_invalid_slot_goes_to_the_server(netcache: CacheSw
             (large(), PUTREQ_LARGEVALUE_SEQ, PUTREQ_LARGEVALUE_SEQ_CACHED, "large_put"),
         ]
     ],
+    ids=name_of,
 )
 def test_writes_go_through(
     netcache: CacheSwitch, valid: int | None, body: bytes, uncached: int, cached: int, outcome: str
