@@ -86,6 +86,10 @@ class Measurement:
     switch_thread: Punctuality = Punctuality()
     switch_drops: Mapping[str, int] | None = None  # by reason, where there were any
     hosts: tuple[HostLoad, ...] | None = None
+    switch_hits: int | None = (
+        None  # answers given by the switch, in the whole iteration; None: it gives none
+    )
+    cached_set: tuple[str, str] | None = None  # digests: of what should be cached, and of what is
     contradictions: tuple[str, ...] | None = None  # between counters of one client machine
 
     def rates(self, partition: int) -> Rates:

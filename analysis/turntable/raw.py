@@ -19,7 +19,13 @@ from turntable.measurement import (
     Punctuality,
     SwitchPartition,
 )
-from turntable_core.switch_tables import ANSWERS, REQUESTS
+from turntable_core.switch_tables import (
+    ANSWERED_OUTCOMES,
+    ANSWERS,
+    CONTROL_OUTCOME,
+    OUTCOMES,
+    REQUESTS,
+)
 
 BEGIN, COLLECT = "begin", "collect"
 
@@ -77,6 +83,8 @@ def read_answers(
         switch_thread=_switch_thread(answers),
         switch_drops=_switch_drops(answers),
         hosts=_hosts(answers),
+        switch_hits=_outcomes(answers, ANSWERED_OUTCOMES),
+        cached_set=_cached_set(answers),
         contradictions=tuple(
             f"{answer.host}: {text}"
             for answer in answers
@@ -158,6 +166,9 @@ def _switch_drops(answers: Iterable[RawAnswer]) -> dict[str, int] | None:
     for port in (port for result in stats for port in result["ports"]):
         for reason, count in port["drops"].items():
             counts[reason] = counts.get(reason, 0) + count
+    if "egress_drop" in counts:
+        # What the switch answers leaves as a copy; the request itself ends there.
+        counts["egress_drop"] -= _outcomes(answers, (*ANSWERED_OUTCOMES, CONTROL_OUTCOME)) or 0
     return {reason: count for reason, count in counts.items() if count}
 
 
@@ -172,6 +183,8 @@ _PROCESSOR_TIMES = (
     "softirq_ns",
     "steal_ns",
 )
+# Added to an outcome while a snapshot is taken (WITH_CASE3).
+_IN_SNAPSHOT = 32
 _NIC_DROPS = ("rx_errors", "rx_drops", "rx_overruns", "tx_errors", "tx_drops", "tx_overruns")
 
 
@@ -231,3 +244,23 @@ def _packets(answers: Iterable[RawAnswer], table: str) -> dict[int, int]:
         low, high = (int(entry["key"]["slot"][end]) for end in ("low", "high"))
         packets[low // (high - low + 1)] = entry["$COUNTER_SPEC_PKTS"]
     return packets
+
+
+def _outcomes(answers: Iterable[RawAnswer], wanted: Iterable[int]) -> int | None:
+    """Packets with these outcomes; None: a program without a cache."""
+    for result in _results(answers, "softswitch", "counter_read"):
+        if result["table"] == OUTCOMES:
+            packets = {row["index"]: row["$COUNTER_SPEC_PKTS"] for row in result["counters"]}
+            return sum(
+                packets.get(outcome + in_snapshot, 0)
+                for outcome in wanted
+                for in_snapshot in (0, _IN_SNAPSHOT)
+            )
+    return None
+
+
+def _cached_set(answers: Iterable[RawAnswer]) -> tuple[str, str] | None:
+    """What the controller made of the cache before the measurement, and what it was after."""
+    wanted = _results(answers, "cache-controller", "readmit")
+    found = _results(answers, "switch-agent", "cached_set")
+    return (wanted[-1]["digest"], found[-1]["digest"]) if wanted and found else None

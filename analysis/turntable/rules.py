@@ -114,10 +114,12 @@ def _counters(case: Case) -> Finding:
 
 
 def _differences(measurement: Measurement, case: Case) -> Iterator[str]:
-    """Every request of a client passed the switch once, every answer too, and a server gave each
-    that the switch did not give. What was lost on the way, within the bound, is no contradiction.
+    """Every request of a client passed the switch once, and every answer of a server too; what
+    clients got besides, the switch itself gave. What was lost on the way, within the bound, is no
+    contradiction.
     """
     served = {server.partition: server.served_total for server in measurement.servers}
+    has_hits = measurement.switch_hits is not None
     for partition in measurement.partitions:
         client, switch = measurement.clients[partition], measurement.switch[partition]
         where = f"iteration {measurement.iteration}, partition {partition}"
@@ -125,14 +127,42 @@ def _differences(measurement: Measurement, case: Case) -> Iterator[str]:
         requests, answers = client.requests_total, client.answers_total
         if abs(switch.requests - requests) > allowed:
             yield f"{where}: {switch.requests} requests in the switch, {requests} at the clients"
-        if abs(switch.answers - answers) > allowed:
+        too_few = not has_hits and answers - switch.answers > allowed
+        if too_few or switch.answers - answers > allowed:
             yield f"{where}: {switch.answers} answers in the switch, {answers} at the clients"
         by_server = served.get(partition)
         if by_server is None:
             continue
-        too_few = client.switch_ops == 0 and answers - by_server > allowed
+        too_few = not has_hits and client.switch_ops == 0 and answers - by_server > allowed
         if too_few or by_server - answers > allowed:
             yield f"{where}: {by_server} answers by the server, {answers} at the clients"
+    yield from _hit_differences(measurement, case)
+
+
+def _hit_differences(measurement: Measurement, case: Case) -> Iterator[str]:
+    """The switch counts the answers it gives, of all partitions together."""
+    if measurement.switch_hits is None:
+        return
+    passed = sum(counts.answers for counts in measurement.switch.values())
+    at_clients = sum(client.answers_total for client in measurement.clients.values())
+    given = passed + measurement.switch_hits
+    if abs(given - at_clients) > case.loss_share * measurement.requests_total:
+        yield (
+            f"iteration {measurement.iteration}: the switch gave {measurement.switch_hits} answers "
+            f"and forwarded {passed}, but the clients got {at_clients}"
+        )
+
+
+def _cache(case: Case) -> Finding:
+    """Without admission the set of cached keys is the one that the prediction is about."""
+    changed = [
+        f"{measurement.iteration}"
+        for measurement in case.measurements
+        if measurement.cached_set and len(set(measurement.cached_set)) > 1
+    ]
+    if not changed or case.parameters.get("admission", False):
+        return Finding()
+    return Finding(f"the cached keys were not the hottest ones in iteration {', '.join(changed)}")
 
 
 def _rates(case: Case) -> Finding:
@@ -291,6 +321,7 @@ RULES: Mapping[str, Callable[[Case], Finding]] = {
     "bottleneck": _bottleneck,
     "lost capacity": _lost_capacity,
     "counters": _counters,
+    "cached keys": _cache,
     "rates": _rates,
     "errors": _errors,
     "retries": _losses("requests were sent again", lambda m: m.retries),

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "common/clock.h"
 #include "workload/key.h"
 
 namespace turntable::cache {
@@ -18,6 +19,11 @@ std::string message_of(const std::exception_ptr& failure) {
   } catch (const std::exception& error) {
     return error.what();
   }
+}
+
+// From the clock, in steps of 65 us: admissions are slower, so that the next agent repeats none.
+std::uint32_t first_epoch() {
+  return static_cast<std::uint32_t>(realtime_ns() >> 16U) & kLargestNumber;
 }
 
 std::vector<Record> keys_only(const std::vector<Key>& keys) {
@@ -44,6 +50,7 @@ Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskControll
       frames_(driver, timers),
       lookup_(driver, timers),
       random_(std::random_device{}()),
+      epoch_(first_epoch()),
       tasks_(timers, [on_failure = std::move(on_failure)](const std::exception_ptr& failure) {
         on_failure(message_of(failure));
       }) {}
@@ -159,7 +166,7 @@ Task<Outcome> Agent::enter(Record record) {
     slot = left.front();
     slots_.hand_over(*slot, record.key);
   }
-  co_await frames_.ask(admit_frame(*slot, record, admitted_state(record)));
+  co_await frames_.ask(admission(*slot, record));
   co_await lookup_.insert(record.key, *slot);
   if (settings_.write_back) co_await frames_.ask(set_valid(*slot, kNormal));
   slots_.entered(*slot);
@@ -175,9 +182,7 @@ Task<void> Agent::readmit(std::vector<Record> records) {
     while (in_transit_.contains(record.key)) co_await until_settled(record.key);
     const std::optional<Slot> slot = slots_.find(record.key);
     if (!slot) continue;
-    const bool is_known =
-        record.kind == Record::Kind::kValue || record.kind == Record::Kind::kDeleted;
-    frames.push_back(admit_frame(*slot, record, is_known ? kLatest : admitted_state(record)));
+    frames.push_back(admission_of_newest(*slot, record));
   }
   co_await frames_.ask_all(std::move(frames));
 }
@@ -346,21 +351,27 @@ ControlFrame Agent::load(Slot slot) const {
   return frame(Operation::kLoad, slot);
 }
 
-ControlFrame Agent::admit_frame(Slot slot, const Record& record, std::uint32_t state) const {
+// What is admitted while requests are under way. FarReach trusts no record then: the first GET, or
+// a write, brings the newest one, and the epoch tells this admission from all others. NetCache
+// blocks the key's writes meanwhile, so what it is given is the newest.
+ControlFrame Agent::admission(Slot slot, const Record& record) {
+  if (!settings_.write_back) return admission_of_newest(slot, record);
   ControlFrame result = frame(Operation::kAdmit, slot);
-  put_record(record, result);
-  result.cell = state | record.number;
+  put_record(key_only(record.key), result);
+  epoch_ = (epoch_ + 1) & kLargestNumber;
+  result.cell = kAdmitted | epoch_;
   return result;
 }
 
-// FarReach trusts no record of an admission: the first GET, or a write, brings the newest one.
-// NetCache blocks the key's writes meanwhile, so what it was given is the newest; if it was given
-// none, requests go to the server.
-std::uint32_t Agent::admitted_state(const Record& record) const {
-  if (settings_.write_back) return kAdmitted;
+// `record` is the newest of its key, if it is known at all.
+ControlFrame Agent::admission_of_newest(Slot slot, const Record& record) {
   const bool is_known =
       record.kind == Record::Kind::kValue || record.kind == Record::Kind::kDeleted;
-  return is_known ? kLatest : kSuperseded;
+  if (!is_known && settings_.write_back) return admission(slot, record);
+  ControlFrame result = frame(Operation::kAdmit, slot);
+  put_record(record, result);
+  result.cell = is_known ? kLatest | record.number : kSuperseded;
+  return result;
 }
 
 }  // namespace turntable::cache

@@ -25,7 +25,7 @@
 namespace turntable::cache {
 
 // Registers of the programs (p4/shared/cache).
-inline constexpr const char* kNumbers = "numbers.cells";  // `seq`
+inline constexpr const char* kNumbers = "seq.cells";
 
 struct AgentSettings {
   bool write_back = true;                   // FarReach; false: NetCache's write-through
@@ -109,8 +109,8 @@ class Agent {
   ControlFrame frame(ControlFrame::Operation operation, Slot slot) const;
   ControlFrame set_valid(Slot slot, std::uint8_t valid) const;
   ControlFrame load(Slot slot) const;
-  ControlFrame admit_frame(Slot slot, const Record& record, std::uint32_t state) const;
-  std::uint32_t admitted_state(const Record& record) const;
+  ControlFrame admission(Slot slot, const Record& record);
+  ControlFrame admission_of_newest(Slot slot, const Record& record);
 
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   Driver& driver_;
@@ -121,6 +121,7 @@ class Agent {
   FrameExchange frames_;
   LookupWriter lookup_;
   std::mt19937 random_;
+  std::uint32_t epoch_;  // of the last admission
   std::map<Key, std::vector<Settled*>> in_transit_;
   std::map<Key, bool> reported_;  // hot keys that the controller has been asked to admit
   Tasks tasks_;                   // last: what is under way goes before what it uses

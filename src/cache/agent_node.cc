@@ -97,6 +97,7 @@ Json AgentNode::configure(const Json& args) {
 
   const auto begin = [&] {
     end();
+    driver_->reconnect();
     driver_->write_tables(mirror_sessions(reached, cpu_port));
     driver_->write_tables(ports_of(reached, cpu_port));
     if (fresh) {

@@ -54,7 +54,7 @@ TEST(Agent, AdmitsWithoutAskingAnybody) {
   EXPECT_TRUE(world.asked.empty());
   EXPECT_EQ(world.the_switch.lookup.size(), 3U);
   const Slot slot = world.the_switch.lookup.at(key_number(1));
-  EXPECT_EQ(world.the_switch.slot(slot).record.cell, kAdmitted);
+  EXPECT_EQ(state_of(world.the_switch.slot(slot).record.cell), kAdmitted);
   EXPECT_EQ(world.the_switch.slot(slot).record.egress_port,
             3 + workload::partition_of(workload::slot_of(workload::key_id(1)), 4));
 

@@ -171,7 +171,7 @@ TEST_F(ControllerTest, ReadmissionBringsTheStoresRecordsAndRestoresTheSet) {
       const unsigned partition =
           workload::partition_of(workload::slot_of(*workload::key_id_from_wire(key)), 4);
       const bool is_running = partition == 1 || partition == 2;
-      EXPECT_EQ(the_switch->slot(slot).record.cell, is_running ? kLatest : kAdmitted);
+      EXPECT_EQ(state_of(the_switch->slot(slot).record.cell), is_running ? kLatest : kAdmitted);
       if (!is_running) continue;
       EXPECT_EQ(the_switch->get(key).value, (std::vector<std::uint8_t>{77}));
     }

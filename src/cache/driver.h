@@ -20,6 +20,9 @@ class Driver {
 
   virtual ~Driver() = default;
 
+  // Forgets its connection: the switch may have been started again.
+  virtual void reconnect() {}
+
   // A batch of table updates as `table_write` of docs/architecture.md §5 has them: all or none.
   virtual void write_tables(const Json& updates) = 0;
   // The entries of a table: [{"key", "action", "data"}].

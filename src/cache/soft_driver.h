@@ -20,6 +20,7 @@ class SoftDriver final : public Driver {
              const std::string& interface);
   ~SoftDriver() override;
 
+  void reconnect() override { client_.reset(); }
   void write_tables(const Json& updates) override;
   Json read_table(const std::string& table) override;
   std::vector<std::uint64_t> read_register(const std::string& name, std::uint32_t first,

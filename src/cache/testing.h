@@ -154,7 +154,8 @@ class FakeSwitch : public Driver {
     if (cells == nullptr || cells->valid == kIgnored) {
       servers_.apply(record);
     } else if (cells->valid == kBeingEvicted || is_large) {
-      cells->record.cell |= kSuperseded;
+      const bool has_record = state_of(cells->record.cell) != kAdmitted;
+      cells->record.cell = has_record ? cells->record.cell | kSuperseded : kSuperseded;
       servers_.apply(record);
     } else {
       put_record(record, cells->record);
@@ -171,10 +172,8 @@ class FakeSwitch : public Driver {
     const Record slot = record_of(cells->record);
     const std::uint32_t state = state_of(cells->record.cell);
     if (state == kLatest) return slot;
-    if (cells->valid == kBeingEvicted || state == kSuperseded) return newer(stored, slot);
-    const bool fills = static_cast<std::int32_t>(cells->record.cell) <=
-                       static_cast<std::int32_t>(kAdmitted | stored.number);
-    if (fills && stored.kind != Record::Kind::kLarge) {
+    if (state == kSuperseded) return newer(stored, slot);
+    if (cells->valid == kNormal && stored.kind != Record::Kind::kLarge) {
       put_record(stored, cells->record);
       cells->record.cell = kLatest | stored.number;
     }

@@ -96,7 +96,7 @@ Json ServerNode::load(const Json& args) {
 Json ServerNode::prepare(const Json& args) {
   const Arguments arguments("kvserver prepare", args,
                             {"workload", "scale", "store_profile", "method", "logical_servers",
-                             "capacity_ops_per_s", "value_update_delay_us"});
+                             "capacity_ops_per_s", "value_update_delay_us", "controller"});
   const StoreSpec spec = store_spec(arguments);
   const Method method = method_of(arguments);
   const std::int64_t update_delay_us =

@@ -40,6 +40,7 @@ def hostvars() -> dict[str, dict]:
         "turntable_port_driver": "af_packet",
         "turntable_cpu_port": 64,
         "turntable_cpu_interface": "cpu",
+        "turntable_control_address": "198.19.0.10",
     }
     variables["client1"]["turntable_node_nice"] = -15
     return variables
@@ -214,3 +215,60 @@ def test_another_program_means_another_switch(context: Context) -> None:
     ]
     assert requests[0].args == {"name": "softswitch"}
     assert "/p4/nocache.so" in requests[1].args["argv"]
+
+
+@pytest.fixture
+def caching(context: Context) -> Context:
+    """The same turn with FarReach and a cache of 100 keys."""
+    turn = context.turn
+    parameters = dict(turn.cell.parameters) | {
+        "method": "farreach",
+        "cache_size": 100,
+        "hot_threshold": 7,
+    }
+    cell = replace(turn.cell, parameters=parameters)
+    return replace(context, turn=replace(turn, cell=cell))
+
+
+def test_without_a_cache_nobody_is_asked_about_it(context: Context) -> None:
+    nodes = ["switch_agent", "cache_controller"]
+    assert components.batches(["cache_controller"], "prepare", context) == {}
+    assert components.batches(nodes, "collect", context) == {}
+    configured = components.batches(nodes, "configure", context)
+    assert [request.command for (request,) in configured.values()] == ["stop", "stop"]
+
+
+def test_the_agent_knows_where_each_partition_and_client_is(caching: Context) -> None:
+    ((host, (request,)),) = components.batches(["switch_agent"], "configure", caching).items()
+    assert (host, request.command) == ("switch0", "configure")
+    # Partition 2 is the bottleneck, on the first server at port 2; the others on the second one.
+    assert request.args["egress_ports"] == [3, 3, 2, 3]
+    assert request.args["clients"] == [
+        {"address": "198.18.0.1", "port": 0},
+        {"address": "198.18.0.2", "port": 1},
+    ]
+    assert (request.args["hot_threshold"], request.args["victims_sampled"]) == (7, 10)
+    assert (request.args["cache_size"], request.args["cpu_port"]) == (100, 64)
+
+
+def test_the_hottest_keys_are_cached_before_the_turn_and_again_before_an_iteration(
+    caching: Context,
+) -> None:
+    configured = components.batches(["cache_controller"], "configure", caching)["server0"]
+    assert [request.command for request in configured] == ["configure", "warm_up"]
+    assert configured[0].args["agent_address"] == "198.19.0.10"
+    assert configured[1].args["count"] == 100
+    ((host, (request,)),) = components.batches(["cache_controller"], "prepare", caching).items()
+    assert (host, request.command, request.args["partitions"]) == ("server0", "readmit", [2, 3])
+    prepared = components.batches(["kvserver"], "prepare", caching)
+    assert {requests[0].args["method"] for requests in prepared.values()} == {"farreach"}
+
+
+def test_the_switchs_own_answers_are_read_where_there_are_any(
+    context: Context, caching: Context
+) -> None:
+    def tables(here: Context) -> list[str]:
+        (requests,) = components.batches(["softswitch"], "collect", here).values()
+        return [r.args["table"] for r in requests if r.command == "counter_read"]
+
+    assert tables(caching) == [*tables(context), switch_tables.OUTCOMES]

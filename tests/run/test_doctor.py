@@ -17,7 +17,7 @@ from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
 from turntable_core.programs import programs_of
 from turntable_core.testbed import DataHost, SwitchHost
 
-SWITCH = SwitchHost("sw", "/bin", "/run/sw", "/var/sw", 0, "soft", "/p4", 64, "cpu")
+SWITCH = SwitchHost("sw", "/bin", "/run/sw", "/var/sw", 0, "soft", "/p4", 64, "cpu", "af_packet")
 CLIENT = DataHost("c0", "/bin", "/run/c0", "/var/c0", 0, "10.0.0.1", "02:00:00:00:00:01", 0, "p0")
 SERVER = DataHost("s0", "/bin", "/run/s0", "/var/s0", 0, "10.0.0.2", "02:00:00:00:00:02", 1, "p1")
 TESTBED = core_testbed.Testbed("td", "emulated", 10.0, SWITCH, (CLIENT,), (SERVER,))
@@ -166,6 +166,7 @@ def test_a_port_in_use_names_its_holder() -> None:
 
 def test_programs_must_be_there_and_the_same(tmp_path: Path) -> None:
     names = ("supervisor", "nodectl", "kvclient", "kvserver", "softswitch", "workload-analyze")
+    names += ("switch-agent", "cache-controller")
     controller = dict.fromkeys((*names, "p.so"), "a" * 64)
 
     def found(views: list, built: dict) -> list[tuple[str, str]]:

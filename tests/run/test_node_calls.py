@@ -25,7 +25,7 @@ TESTBED = Testbed(
     "t",
     "emulated",
     10.0,
-    SwitchHost(*directories("switch0"), "soft", "/p4", 64, "cpu"),
+    SwitchHost(*directories("switch0"), "soft", "/p4", 64, "cpu", "af_packet"),
     (),
     tuple(
         DataHost(*directories(name), "198.18.0.1", "02:00:00:00:00:01", 1, "p1")

@@ -93,6 +93,7 @@ def test_a_run_needs_the_programs_of_the_build_on_every_host(tmp_path: Path) -> 
     init_plugin_loader()
     build = tmp_path / "build"
     files = ("supervisor", "nodectl", "kvclient", "kvserver", "softswitch")
+    files += ("switch-agent", "cache-controller")
     for path in [*(build / "bin" / name for name in files), build / "lib/p4/nocache.so"]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.name)

@@ -6,7 +6,7 @@ import pytest
 
 from turntable.measurement import HostLoad, Punctuality
 from turntable.raw import BEGIN, COLLECT, RawAnswer, read_answers
-from turntable_core.switch_tables import ANSWERS, REQUESTS
+from turntable_core.switch_tables import ANSWERS, OUTCOMES, REQUESTS
 
 from .fakes.fake_node import SERVER_ZEROS, client_stats
 from .recorded import counters
@@ -98,6 +98,18 @@ def test_drops_of_the_switch_are_added_over_its_ports() -> None:
     ]
     stats = RawAnswer("switch0", COLLECT, "softswitch", "port_stats", {"ports": ports})
     assert measured(stats).switch_drops == {"rx_queue_full": 5, "tx_failed": 1}
+
+
+def test_requests_that_the_switch_answered_itself_are_no_drops() -> None:
+    ports = [{"port": 0, "drops": {"egress_drop": 45}}]
+    stats = RawAnswer("switch0", COLLECT, "softswitch", "port_stats", {"ports": ports})
+    # 10 GET and 5 PUT hits, 20 control frames, 5 hits while a snapshot was taken; 7 uncached GETs.
+    packets = {3: 10, 10: 5, 27: 20, 3 + 32: 5, 4: 7}
+    rows = [{"index": index, "$COUNTER_SPEC_PKTS": count} for index, count in packets.items()]
+    counters = {"table": OUTCOMES, "counters": rows}
+    outcome = RawAnswer("switch0", COLLECT, "softswitch", "counter_read", counters)
+    made = measured(stats, outcome)
+    assert (made.switch_hits, made.switch_drops) == (20, {"egress_drop": 5})
 
 
 def test_what_old_raw_files_lack_is_not_zero() -> None:

@@ -298,7 +298,7 @@ def test_every_bound_is_that_of_a_rule(experiments: Path) -> None:
     assert set(schema["$defs"]["validity"]["properties"]) == set(BOUNDS)
     source = (REPOSITORY / "analysis" / "turntable" / "rules.py").read_text()
     assert [name for name in BOUNDS if f'"{name}"' not in source] == []
-    assert len(RULES) == 17
+    assert len(RULES) == 18
 
 
 def test_missing_iterations_are_a_reason_and_not_a_crash() -> None:
@@ -318,3 +318,24 @@ def test_reasons_are_listed_together() -> None:
 def test_worst_utilization_is_the_farthest_from_one() -> None:
     assert worst_utilization([measurement(990), measurement(1020), measurement(1001)], 1000) == 1.02
     assert worst_utilization([measurement(990)], 0) is None
+
+
+def test_answers_of_the_switch_are_counted_too() -> None:
+    # 1100 requests of each partition; the switch answered 300 of them all, the servers the others.
+    switch = {3: SwitchPartition(1100, 1000), 0: SwitchPartition(1100, 900)}
+    servers = (server(3, 1000, served_total=1000), server(0, 500, served_total=900))
+    hits = {"switch": switch, "servers": servers, "switch_hits": 300}
+    assert verdict(measurement(), measurement(**hits)) == "valid"
+    assert verdict(measurement(), measurement(**hits | {"switch_hits": 290})) == (
+        "invalid: counters do not add up: iteration 1: the switch gave 290 answers "
+        "and forwarded 1900, but the clients got 2200"
+    )
+
+
+def test_the_cached_keys_must_stay_the_hottest_ones() -> None:
+    same = measurement(cached_set=("0a", "0a"))
+    other = measurement(cached_set=("0a", "0b"))
+    assert verdict(measurement(), same) == "valid"
+    assert verdict(measurement(), other) == (
+        "invalid: the cached keys were not the hottest ones in iteration 1"
+    )

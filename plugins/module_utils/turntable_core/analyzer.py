@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from turntable_core.errors import PhaseError, TurntableError
+from turntable_core.methods import WRITE_BACK, WRITE_THROUGH
 from turntable_core.plan import Composition, Prediction
-
-# Methods whose switch answers requests for the `cache_size` hottest keys.
-CACHING_METHODS: tuple[str, ...] = ()
 
 
 class WorkloadAnalyzer:
@@ -43,11 +41,11 @@ class WorkloadAnalyzer:
             + ["--trace", "--format", "json"]
         )
         scale = document["scales"][0]
-        kind = "cached" if parameters["method"] in CACHING_METHODS else "uncached"
+        absorbed = _absorbed_share(parameters["method"], document["proportions"])
         return Prediction(
             scale["trace"]["bottleneck"],
-            _composition(scale, kind),
-            _composition(scale["trace"], kind),
+            _composition(scale, absorbed),
+            _composition(scale["trace"], absorbed),
             tuple(part["distinct_keys"] for part in scale["trace"]["partitions"]),
         )
 
@@ -72,8 +70,28 @@ class WorkloadAnalyzer:
         return json.loads(done.stdout)
 
 
-def _composition(part: Mapping[str, Any], kind: str) -> Composition:
-    """kind: `uncached`, or `cached` when the switch answers for the hottest keys."""
-    balance = part[kind]
-    shares = balance["shares"] if kind == "cached" else part["shares"]
-    return Composition(tuple(shares), balance["normalized"], balance["imbalance"])
+def _absorbed_share(method: str, proportions: Mapping[str, float]) -> float:
+    """Of the requests for cached keys, how many the switch answers.
+
+    Write-through: only reads, which are as many for every key.
+    """
+    if method in WRITE_BACK:
+        return 1.0
+    if method not in WRITE_THROUGH:
+        return 0.0
+    both = proportions["read_modify_write"]  # a read and a write
+    return (proportions["read"] + both) / (1 + both)
+
+
+def _composition(part: Mapping[str, Any], absorbed: float) -> Composition:
+    """absorbed: share of the requests for the hottest keys that the switch answers."""
+    if absorbed in (0.0, 1.0):
+        balance = part["cached" if absorbed else "uncached"]
+        shares = balance["shares"] if absorbed else part["shares"]
+        return Composition(tuple(shares), balance["normalized"], balance["imbalance"])
+    shares = [
+        all_ - absorbed * (all_ - missed)
+        for all_, missed in zip(part["shares"], part["cached"]["shares"], strict=True)
+    ]
+    least, most = min(shares), max(shares)
+    return Composition(tuple(shares), 1 / most, most / least if least > 0 else None)

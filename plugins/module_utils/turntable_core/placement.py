@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FIRST_PORT = 1152
+# TCP on the control network (docs/kvcache.md §7): switch-agent listens for the cache-controller,
+# which listens for the kvservers.
+AGENT_PORT, CONTROLLER_PORT = 5003, 5555
 SLOTS = 32768  # hash slots that the partitions share, in ranges of equal width
 
 

@@ -23,8 +23,10 @@ def programs_of(host: Host, testbed: Testbed) -> list[str]:
         names.append("kvclient")
     if host in testbed.servers:
         names.append("kvserver")
+    if host == testbed.servers[0]:
+        names.append("cache-controller")
     if isinstance(host, SwitchHost) and host.target == "soft":
-        names.append("softswitch")
+        names += ["softswitch", "switch-agent"]
     return [f"{host.bin_dir}/{name}" for name in names]
 
 

@@ -15,6 +15,12 @@ ANSWERS = "pipe.SwitchIngress.answer_partition.answer_partition"
 ROUTES = "pipe.SwitchIngress.forwarding.ipv4_lpm"
 DROPS = "pipe.SwitchIngress.drops.drops"
 
+# p4/shared/cache/outcomes.p4, in programs with a cache: packets by what became of them.
+OUTCOMES = "pipe.SwitchEgress.outcomes.outcome"
+# Those that the switch answers itself: GET_HIT, PUT_HIT, PUT_CASE1, DELETE_HIT, DELETE_CASE1.
+ANSWERED_OUTCOMES = (3, 10, 11, 16, 17)
+CONTROL_OUTCOME = 27  # frames of switch-agent
+
 # Tables whose counters a run compares with the clients', or keeps for an explanation.
 COUNTED = (REQUESTS, ANSWERS, DROPS)
 

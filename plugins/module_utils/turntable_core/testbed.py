@@ -32,6 +32,7 @@ class DataHost(Host):
     mac: str
     switch_port: int
     switch_interface: str
+    control_address: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class SwitchHost(Host):
     cpu_interface: str
     port_driver: str  # of a software switch: af_packet or af_xdp
     trace: str | None = None  # which packets softswitch traces (docs/p4soft.md); None: none
+    cpu_control_interface: str = ""
+    control_address: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,8 @@ def read_testbed(
             p4_dir=_variable(hostvars, switch, "turntable_p4_dir"),
             cpu_port=int(_variable(hostvars, switch, "turntable_cpu_port")),
             cpu_interface=_variable(hostvars, switch, "turntable_cpu_interface"),
+            cpu_control_interface=str(hostvars[switch].get("turntable_cpu_control_interface", "")),
+            control_address=str(hostvars[switch].get("turntable_control_address", "")),
             port_driver=_variable(hostvars, switch, "turntable_port_driver"),
             trace=hostvars[switch].get("turntable_switch_trace"),
         ),
@@ -119,6 +124,7 @@ def _data_host(hostvars: Mapping[str, Mapping[str, Any]], name: str) -> DataHost
         mac=_variable(hostvars, name, "turntable_data_mac"),
         switch_port=int(_variable(hostvars, name, "turntable_switch_port")),
         switch_interface=_variable(hostvars, name, "turntable_switch_interface"),
+        control_address=str(hostvars[name].get("turntable_control_address", "")),
     )
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from turntable_core.components import Context
 from turntable_core.components.supervisor import spawn
-from turntable_core.placement import place_of
+from turntable_core.methods import caches
+from turntable_core.placement import CONTROLLER_PORT, place_of
 from turntable_core.requests import Batches, Request
 
 NODE = "kvserver"
@@ -51,6 +52,10 @@ def configure(context: Context) -> Batches:
 
 def prepare(context: Context) -> Batches:
     parameters = context.parameters
+    controller = {}
+    if caches(parameters):
+        address = context.testbed.servers[0].control_address
+        controller = {"controller": {"address": address, "port": CONTROLLER_PORT}}
     return {
         name: [
             Request(
@@ -60,7 +65,8 @@ def prepare(context: Context) -> Batches:
                 | {
                     "logical_servers": logical_servers,
                     "capacity_ops_per_s": parameters["capacity_ops_per_s"],
-                },
+                }
+                | controller,
             )
         ]
         for name, logical_servers in _placement(context).items()
@@ -85,7 +91,8 @@ def release(context: Context) -> Batches:
 
 def _stores(context: Context) -> dict:
     parameters = context.parameters
-    return {
+    method = {"method": parameters["method"]} if caches(parameters) else {}
+    return method | {
         "workload": context.workload,
         "scale": parameters["servers"],
         "store_profile": parameters["store_profile"],

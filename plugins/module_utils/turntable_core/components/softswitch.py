@@ -8,6 +8,7 @@ from typing import Any
 from turntable_core import switch_tables
 from turntable_core.components import Context
 from turntable_core.components.supervisor import end, spawn
+from turntable_core.methods import caches
 from turntable_core.requests import Batches, Request
 
 NODE = "softswitch"
@@ -80,7 +81,10 @@ def begin(context: Context) -> Batches:
 
 
 def collect(context: Context) -> Batches:
-    counters = [Request(NODE, "counter_read", {"table": table}) for table in switch_tables.COUNTED]
+    tables = switch_tables.COUNTED
+    if caches(context.parameters):
+        tables += (switch_tables.OUTCOMES,)
+    counters = [Request(NODE, "counter_read", {"table": table}) for table in tables]
     return {
         context.testbed.switch.name: [*counters, Request(NODE, "port_stats"), Request(NODE, "info")]
     }

@@ -1,0 +1,67 @@
+"""What the switch caches is decided beside the first server (docs/kvcache.md §7)."""
+
+from __future__ import annotations
+
+from turntable_core.components import Context
+from turntable_core.components.supervisor import spawn
+from turntable_core.methods import caches
+from turntable_core.placement import AGENT_PORT, CONTROLLER_PORT
+from turntable_core.requests import Batches, Request
+from turntable_core.testbed import DataHost
+
+NODE = "cache-controller"
+
+
+def start(context: Context) -> Batches:
+    host = _host(context)
+    argv = [
+        *(f"{host.bin_dir}/cache-controller", "--directory", host.run_dir),
+        *("--address", host.control_address, "--port", str(CONTROLLER_PORT), "--name", NODE),
+    ]
+    return {host.name: [spawn(context, host, NODE, argv)]}
+
+
+def configure(context: Context) -> Batches:
+    """The turn's hottest keys are admitted, whether their servers run or not."""
+    if not caches(context.parameters):
+        return {_host(context).name: [Request(NODE, "stop")]}
+    parameters = context.parameters
+    agent = {
+        "method": parameters["method"],
+        "scale": parameters["servers"],
+        "agent_address": context.testbed.switch.control_address,
+        "agent_port": AGENT_PORT,
+    }
+    warm_up = {
+        "workload": context.workload,
+        "count": parameters["cache_size"],
+        "deadline_s": context.plan.deadlines["configure"],
+    }
+    return {
+        _host(context).name: [
+            Request(NODE, "configure", agent),
+            Request(NODE, "warm_up", warm_up),
+        ]
+    }
+
+
+def prepare(context: Context) -> Batches:
+    """The running servers began with fresh stores: the slots of their keys follow, before any
+    client sends. The answer's digest is that of the set that the switch must have.
+    """
+    if not caches(context.parameters):
+        return {}
+    args = {
+        "partitions": context.iteration.partitions,
+        "prefill": context.parameters.get("cache_prefill", True),
+        "deadline_s": context.plan.deadlines["prepare"],
+    }
+    return {_host(context).name: [Request(NODE, "readmit", args)]}
+
+
+def collect(context: Context) -> Batches:
+    return {_host(context).name: [Request(NODE, "stats")]} if caches(context.parameters) else {}
+
+
+def _host(context: Context) -> DataHost:
+    return context.testbed.servers[0]

@@ -1,0 +1,68 @@
+"""The control plane of the switch's cache, on the switch host (docs/kvcache.md §7)."""
+
+from __future__ import annotations
+
+from turntable_core.components import Context, softswitch
+from turntable_core.components.supervisor import spawn
+from turntable_core.methods import caches
+from turntable_core.placement import AGENT_PORT, place_of
+from turntable_core.requests import Batches, Request
+
+NODE = "switch-agent"
+
+# Settings that an experiment may give as parameters of the same names, with the paper's values
+# (FarReach reference §0). Admission is off: the static experiments admit nothing at run time.
+DEFAULTS = {
+    "hot_threshold": 20,
+    "sampling": 0.5,
+    "clear_period_s": 1,
+    "victims_sampled": 10,
+    "admission": False,
+}
+
+
+def start(context: Context) -> Batches:
+    switch = context.testbed.switch
+    argv = [
+        *(f"{switch.bin_dir}/switch-agent", "--directory", switch.run_dir),
+        *("--cpu-interface", switch.cpu_control_interface),
+        *("--address", switch.control_address, "--port", str(AGENT_PORT)),
+        *("--switch", softswitch.NODE, "--name", NODE),
+    ]
+    return {switch.name: [spawn(context, switch, NODE, argv)]}
+
+
+def configure(context: Context) -> Batches:
+    """An empty cache for the turn. In a turn without one the agent leaves the switch alone."""
+    switch = context.testbed.switch.name
+    if not caches(context.parameters):
+        return {switch: [Request(NODE, "stop")]}
+    parameters = context.parameters
+    settings = {name: parameters.get(name, value) for name, value in DEFAULTS.items()}
+    args = settings | {
+        "method": parameters["method"],
+        "cache_size": parameters["cache_size"],
+        "egress_ports": _egress_ports(context),
+        "clients": [
+            {"address": host.address, "port": host.switch_port} for host in context.testbed.clients
+        ],
+        "cpu_port": context.testbed.switch.cpu_port,
+        "fresh": True,
+    }
+    return {switch: [Request(NODE, "configure", args)]}
+
+
+def collect(context: Context) -> Batches:
+    if not caches(context.parameters):
+        return {}
+    requests = [Request(NODE, "cached_set"), Request(NODE, "stats")]
+    return {context.testbed.switch.name: requests}
+
+
+def _egress_ports(context: Context) -> list[int]:
+    """The switch's port of each partition's server."""
+    bottleneck, servers = context.turn.prediction.bottleneck, context.testbed.servers
+    return [
+        servers[place_of(partition, bottleneck).server].switch_port
+        for partition in range(context.parameters["servers"])
+    ]

@@ -1,0 +1,46 @@
+"""What workload-analyze says, read for a method."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from turntable_core.analyzer import WorkloadAnalyzer
+
+# Two servers: of all requests 0.7 and 0.3; those for cached keys are 0.5 and 0.1 of all.
+PART = {
+    "bottleneck": 0,
+    "shares": [0.7, 0.3],
+    "uncached": {"normalized": 1 / 0.7, "imbalance": 0.7 / 0.3},
+    "cached": {"shares": [0.2, 0.2], "normalized": 5.0, "imbalance": 1.0},
+}
+DOCUMENT = {
+    "proportions": {"read": 0.5, "update": 0.5, "insert": 0, "scan": 0, "read_modify_write": 0},
+    "scales": [PART | {"trace": PART | {"partitions": [{"distinct_keys": 1}] * 2}}],
+}
+PARAMETERS = {
+    "workload": "workloada", "servers": 2, "records": 1, "theta": 0.9, "value_bytes": 1,
+    "cache_size": 1, "clients": 1, "operations": 1, "seed": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "shares", "normalized"),
+    [
+        ("nocache", (0.7, 0.3), 1 / 0.7),
+        ("farreach", (0.2, 0.2), 5.0),
+        ("netcache", (0.45, 0.25), 1 / 0.45),  # half of the requests are reads
+    ],
+)
+def test_what_a_switch_absorbs(
+    tmp_path: Path, method: str, shares: tuple[float, ...], normalized: float
+) -> None:
+    program = tmp_path / "analyze"
+    (tmp_path / "answer.json").write_text(json.dumps(DOCUMENT))
+    program.write_text(f"#!/bin/sh\ncat {tmp_path}/answer.json\n")
+    program.chmod(0o755)
+    made = WorkloadAnalyzer(program, 10.0).predict(PARAMETERS | {"method": method}, 0)
+    assert made.trace.shares == pytest.approx(shares)
+    assert made.infinite.normalized == pytest.approx(normalized)
