@@ -8,8 +8,8 @@
 //                    -> report (a CASE1 report on its way to the agent, then to the client)
 //
 // Stages on Tofino 1, 12 of 12, as the open Tofino compiler (9.13.4) places the registers of egress; a stage has four stateful ALUs:
-//    0   valid, seq, frequency, sketch.row_3
-//    1   slot_seq, sketch.row_0..2
+//    0   valid, seq, sketch.row_2..3
+//    1   slot_seq, frequency, sketch.row_0..1
 //    2   case1
 //    3   vallen, values.value_29..31
 //    4   values.value_25..28, and so on, four words a stage

@@ -7,7 +7,7 @@
 #ifndef NETCACHE_SLOT_SEQ_P4
 #define NETCACHE_SLOT_SEQ_P4
 
-#define SUPERSEDED 0xC0000000
+#define SUPERSEDED 32w0xC0000000
 
 // Slices of cells: bits 31..30.
 const bit<2> STATE_LATEST = 0;
@@ -28,7 +28,7 @@ control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
     RegisterAction<bit<32>, bit<16>, bit<32>>(cells) update_cell = {
         void apply(inout bit<32> cell, out bit<32> rv) {
             rv = 0;
-            if (cell == md.superseded) {
+            if (cell - md.number == SUPERSEDED) {
                 cell = md.number;
                 rv = 1;
             }
@@ -37,7 +37,7 @@ control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
     RegisterAction<bit<32>, bit<16>, bit<32>>(cells) supersede_cell = {
         void apply(inout bit<32> cell, out bit<32> rv) {
             rv = cell;
-            cell = md.superseded;
+            cell = SUPERSEDED + md.number;
         }
     };
 
@@ -55,18 +55,6 @@ control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
 
     action update() {
         md.taken = update_cell.execute(hdr.bridge.slot);
-    }
-
-    action mark_superseded() {
-        md.superseded = md.number | SUPERSEDED;
-    }
-
-    table superseded {
-        actions = {
-            mark_superseded;
-        }
-        const default_action = mark_superseded();
-        size = 1;
     }
 
     table slot_seq {
@@ -96,7 +84,6 @@ control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
     }
 
     apply {
-        superseded.apply();
         slot_seq.apply();
     }
 }

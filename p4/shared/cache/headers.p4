@@ -211,7 +211,6 @@ struct egress_metadata_t {
     access_t access;
     bit<32> taken;      // 1: the slot accepted the fill or update. As wide as the cell, since both come out of one stateful ALU
     bit<1> is_first;    // FarReach: the slot's first write since the snapshot's point
-    bit<32> superseded;  // NetCache: the cell that the packet's write leaves, or left
     bit<1> new_0;       // NetCache: hot, and not reported in this period
     bit<1> new_1;
     bit<1> new_2;
