@@ -166,7 +166,7 @@ def test_configure_loads_the_bottleneck_on_one_host_and_the_rest_on_the_other(
 
 
 def test_switch_sends_each_partition_to_its_server(testbed: inventory.Testbed) -> None:
-    updates = switch_tables.of_turn(testbed, servers=4, bottleneck=2)
+    updates = switch_tables.of_turn(testbed, servers=4, bottleneck=2, cached=True)
     requests = [u for u in updates if u["op"] == "insert" and u["table"] == switch_tables.REQUESTS]
     placed = [
         (u["key"]["slot"], *(u["data"][key] for key in ("port", "ip", "udp_port")))
@@ -179,6 +179,8 @@ def test_switch_sends_each_partition_to_its_server(testbed: inventory.Testbed) -
         ({"low": 24576, "high": 32767}, 3, "198.18.0.4", 1154),
     ]  # fmt: skip
     answers = [u for u in updates if u["op"] == "insert" and u["table"] == switch_tables.ANSWERS]
+    answers += [u for u in updates if u["table"] == switch_tables.ANSWER_SOURCE]
+    assert len(answers) == 4 + 1, "one for each partition, and the switch's own"
     assert {(u["data"]["ip"], u["data"]["udp_port"]) for u in answers} == {("198.18.0.3", 1152)}
     assert [u["op"] for u in updates[:3]] == ["clear"] * 3
 

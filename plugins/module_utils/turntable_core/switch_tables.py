@@ -9,12 +9,14 @@ from typing import Any
 from turntable_core.placement import FIRST_PORT, place_of, slots_of
 from turntable_core.testbed import Testbed
 
-# p4/shared/partition.p4 and forwarding.p4, in every program of the system.
+# p4/shared/{request_partition,answer_partition,forwarding,drops}.p4, in every program of the system.
 REQUESTS = "pipe.SwitchIngress.request_partition.request_partition"
 ANSWERS = "pipe.SwitchIngress.answer_partition.answer_partition"
 ROUTES = "pipe.SwitchIngress.forwarding.ipv4_lpm"
 DROPS = "pipe.SwitchIngress.drops.drops"
 
+# p4/shared/cache/answer_source.p4, in programs with a cache: as whom the switch answers.
+ANSWER_SOURCE = "pipe.SwitchEgress.answer_source.answer_source"
 # p4/shared/cache/outcomes.p4, in programs with a cache: packets by what became of them.
 OUTCOMES = "pipe.SwitchEgress.outcomes.outcome"
 # Those that the switch answers itself: GET_HIT, PUT_HIT, PUT_CASE1, DELETE_HIT, DELETE_CASE1.
@@ -27,8 +29,11 @@ COUNTED = (REQUESTS, ANSWERS, DROPS)
 Update = dict[str, Any]
 
 
-def of_turn(testbed: Testbed, servers: int, bottleneck: int) -> list[Update]:
-    """Updates after which the tables hold exactly this turn's placement; for one `table_write`."""
+def of_turn(testbed: Testbed, servers: int, bottleneck: int, *, cached: bool) -> list[Update]:
+    """Updates after which the tables hold exactly this turn's placement; for one `table_write`.
+
+    `cached`: the program is one with a cache.
+    """
     clear = [{"op": "clear", "table": table} for table in (REQUESTS, ANSWERS, ROUTES)]
     partitions = range(servers)
     return [
@@ -36,6 +41,7 @@ def of_turn(testbed: Testbed, servers: int, bottleneck: int) -> list[Update]:
         *(_request(testbed, servers, partition, bottleneck) for partition in partitions),
         *(_answer(testbed, servers, partition) for partition in partitions),
         *_routes(testbed),
+        *([_answer_of_switch(testbed)] if cached else []),
     ]
 
 
@@ -53,10 +59,24 @@ def _request(testbed: Testbed, servers: int, partition: int, bottleneck: int) ->
 
 
 def _answer(testbed: Testbed, servers: int, partition: int) -> Update:
-    """Answers look as if the first server had sent them: it is the only one that clients know."""
+    """Answers of servers look as if the first one had sent them."""
+    return _entry(ANSWERS, "from_first_server", servers, partition, _first_server(testbed))
+
+
+def _answer_of_switch(testbed: Testbed) -> Update:
+    """So do the switch's own."""
+    return {
+        "op": "set_default",
+        "table": ANSWER_SOURCE,
+        "action": "from_first_server",
+        "data": _first_server(testbed),
+    }
+
+
+def _first_server(testbed: Testbed) -> dict[str, Any]:
+    """The only server that clients know."""
     first = testbed.servers[0]
-    data = {"mac": first.mac, "ip": first.address, "udp_port": FIRST_PORT}
-    return _entry(ANSWERS, "from_first_server", servers, partition, data)
+    return {"mac": first.mac, "ip": first.address, "udp_port": FIRST_PORT}
 
 
 def _entry(table: str, action: str, servers: int, partition: int, data: dict[str, Any]) -> Update:

@@ -53,7 +53,10 @@ def configure(context: Context) -> Batches:
     """
     parameters = context.parameters
     updates = switch_tables.of_turn(
-        context.testbed, parameters["servers"], context.turn.prediction.bottleneck
+        context.testbed,
+        parameters["servers"],
+        context.turn.prediction.bottleneck,
+        cached=caches(parameters),
     )
     return {
         context.testbed.switch.name: [
