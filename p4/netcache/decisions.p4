@@ -99,6 +99,8 @@ control Decisions(
         eg_dprsr_md.drop_ctl = 1;
     }
 
+    // The compiler would put it behind the values, and what depends on it into a thirteenth stage.
+    @stage(3)
     table decision {
         key = {
             hdr.bridge.operation: exact @name("operation");

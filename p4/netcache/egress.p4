@@ -43,10 +43,10 @@ control SwitchEgress(
                 }
                 slot_seq.apply(hdr, md);
                 access.apply(hdr, md);
+                decisions.apply(hdr, md, eg_dprsr_md);
                 frequency.apply(hdr);
                 vallen.apply(hdr.bridge, md);
                 values.apply(hdr, md);
-                decisions.apply(hdr, md, eg_dprsr_md);
             } else {
                 malformed();
             }

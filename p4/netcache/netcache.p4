@@ -5,11 +5,14 @@
 //                       -> decision -> value_headers -> answer_source | reverse
 //                    -> hot_report (the copy of a hot key's GET on its way to the agent)
 //
-// Intended stages of the registers on Tofino 1, four stateful ALUs each:
-//    0   valid, seq, two rows of the sketch
-//    1   slot_seq, two rows of the sketch
+// Stages on Tofino 1, 12 of 12, as the open Tofino compiler (9.13.4) places the registers of egress; a stage has four stateful ALUs:
+//    0   valid, seq, sketch.row_2..3
+//    1   slot_seq, sketch.row_0..1
 //    2   bloom_filter.row_0..2
-//    3   vallen, frequency and two words of the value, then four words a stage
+//    3   vallen, values.value_29..31
+//    4   values.value_25..28, and so on, four words a stage
+//    11  values.value_0, frequency
+// Ingress takes stages 0 to 5.
 // Needs --disable-parse-max-depth-limit: see shared/cache/frame_states.p4.
 #include <core.p4>
 #include <tna.p4>

@@ -7,37 +7,37 @@
 #ifndef NETCACHE_SLOT_SEQ_P4
 #define NETCACHE_SLOT_SEQ_P4
 
-#define SUPERSEDED 32w0xC0000000
+const int<32> SUPERSEDED = -0x40000000;  // 0xC0000000 with number 0
 
 // Slices of cells: bits 31..30.
 const bit<2> STATE_LATEST = 0;
 
 control SlotSeq(inout egress_headers_t hdr, inout egress_metadata_t md) {
-    Register<bit<32>, bit<16>>(SLOTS, 0) cells;
-    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) read_cell = {
-        void apply(inout bit<32> cell, out bit<32> rv) {
-            rv = cell;
+    Register<int<32>, bit<16>>(SLOTS, 0) cells;
+    RegisterAction<int<32>, bit<16>, bit<32>>(cells) read_cell = {
+        void apply(inout int<32> cell, out bit<32> rv) {
+            rv = (bit<32>) cell;
         }
     };
-    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) exchange_cell = {
-        void apply(inout bit<32> cell, out bit<32> rv) {
-            rv = cell;
-            cell = md.number;
+    RegisterAction<int<32>, bit<16>, bit<32>>(cells) exchange_cell = {
+        void apply(inout int<32> cell, out bit<32> rv) {
+            rv = (bit<32>) cell;
+            cell = (int<32>) md.number;
         }
     };
-    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) update_cell = {
-        void apply(inout bit<32> cell, out bit<32> rv) {
+    RegisterAction<int<32>, bit<16>, bit<32>>(cells) update_cell = {
+        void apply(inout int<32> cell, out bit<32> rv) {
             rv = 0;
-            if (cell - md.number == SUPERSEDED) {
-                cell = md.number;
+            if (cell - (int<32>) md.number == SUPERSEDED) {
+                cell = (int<32>) md.number;
                 rv = 1;
             }
         }
     };
-    RegisterAction<bit<32>, bit<16>, bit<32>>(cells) supersede_cell = {
-        void apply(inout bit<32> cell, out bit<32> rv) {
-            rv = cell;
-            cell = SUPERSEDED + md.number;
+    RegisterAction<int<32>, bit<16>, bit<32>>(cells) supersede_cell = {
+        void apply(inout int<32> cell, out bit<32> rv) {
+            rv = (bit<32>) cell;
+            cell = SUPERSEDED + (int<32>) md.number;
         }
     };
 
