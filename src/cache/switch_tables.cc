@@ -73,9 +73,14 @@ Json sampling(double probability) {
 }
 
 std::vector<std::string> periodic_registers(bool write_back) {
-  std::vector<std::string> names = {"row_0.cells", "row_1.cells", "row_2.cells", "row_3.cells",
-                                    "frequency.cells"};
-  if (!write_back) names.insert(names.end(), {"bloom_0.cells", "bloom_1.cells", "bloom_2.cells"});
+  std::vector<std::string> names = {"frequency.cells"};
+  for (const char* row : {"row_0", "row_1", "row_2", "row_3"}) {
+    names.push_back(std::string("sketch.") + row + ".cells");
+  }
+  if (write_back) return names;
+  for (const char* row : {"row_0", "row_1", "row_2"}) {
+    names.push_back(std::string("bloom_filter.") + row + ".cells");
+  }
   return names;
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 from turntable_core.placement import FIRST_PORT, place_of, slots_of
 from turntable_core.testbed import Testbed
 
-# p4/shared/{request_partition,answer_partition,forwarding,drops}.p4, in every program of the system.
+# Blocks of p4/shared, in every program of the system.
 REQUESTS = "pipe.SwitchIngress.request_partition.request_partition"
 ANSWERS = "pipe.SwitchIngress.answer_partition.answer_partition"
 ROUTES = "pipe.SwitchIngress.forwarding.ipv4_lpm"
