@@ -16,6 +16,15 @@ enum ParserError : std::uint16_t {
   kParserChecksum = 0x1000,  // `verify` failed (the ASIC has no error values of the program's own)
 };
 
+// What a parser returns for `transition reject`: no error. As in the Tofino compiler, it ends the
+// parser (a subparser's caller too), and the packet goes on with what was parsed.
+inline constexpr std::uint16_t kParserRejected = 0x8000;
+
+// parser_err, from what a parser returned.
+constexpr std::uint16_t parser_error_of(std::uint16_t returned) {
+  return returned == kParserRejected ? std::uint16_t{kParserOk} : returned;
+}
+
 // A bound on the states one packet may pass; only parsers with a cycle count them.
 inline constexpr int kMaxParserStates = 256;
 

@@ -34,18 +34,8 @@ def compile_program(p4c: Path, program: Path, directory: Path) -> Result:
     """
     directory.mkdir(parents=True, exist_ok=True)
     log = directory.with_name(f"{directory.name}.log")
-    command = [
-        p4c,
-        "--target",
-        "tofino",
-        "--arch",
-        "tna",
-        "-g",
-        DEEP_PARSERS,
-        "-o",
-        directory,
-        program,
-    ]
+    target = ["--target", "tofino", "--arch", "tna"]
+    command = [p4c, *target, "-g", DEEP_PARSERS, "-o", directory, program]
     with log.open("w") as output:
         status = subprocess.run(
             command,

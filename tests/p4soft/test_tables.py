@@ -62,6 +62,13 @@ def test_exact_of_several_fields(load) -> None:
     assert send(target, 1, 0x1234) == 0xFF
 
 
+def test_schema_says_validity_is_a_bit(load) -> None:
+    """As the Tofino compiler's bfrt.json does."""
+    [table] = load(EXACT).command("schema")["tables"]
+    types = {key["name"]: key["type"] for key in table["key"]}
+    assert types["extra"] == {"type": "bytes", "width": 1}
+
+
 def test_action_data_wide_signed_and_bool(load) -> None:
     target = cleared(load(EXACT))
     value = 0xAABBCCDD_00000000_0000_112233445566

@@ -22,6 +22,7 @@ from typing import Any
 
 from .targets import Frame, Target
 
+ALL_PORTS = range(512)
 _ACTION = re.compile(r"(?P<name>[\w.$]+)\((?P<arguments>.*)\)$")
 
 
@@ -178,7 +179,10 @@ def _plain(name: str) -> str:
 
 
 def integer(text: str) -> int:
-    return int(text, 0)
+    try:
+        return int(text, 0)
+    except ValueError as error:
+        raise StfError(f"'{text}' is no number; expected decimal, 0x... or 0b...") from error
 
 
 def _value(text: str, key: dict[str, Any]) -> Any:
@@ -211,14 +215,15 @@ def _masked(text: str, width: int) -> tuple[int, int]:
 # --- Playing --------------------------------------------------------------------------------------
 
 
-def play(test: StfTest, target: Target) -> None:
+def play(test: StfTest, target: Target, ports: range = ALL_PORTS) -> None:
     """Raises AssertionError where the target does something else, StfError where the test does not
-    fit its program.
+    fit its program. What leaves by a port outside `ports` is not seen.
     """
     writes = updates(test, target.command("schema"))
     if writes:
         target.command("table_write", updates=writes)
-    sent = [frame for port, data in test.packets for frame in target.send(port, data)]
+    left = [frame for port, data in test.packets for frame in target.send(port, data)]
+    sent = [frame for frame in left if frame[0] in ports]
     missing = []
     for expected in test.expected:
         found = next((frame for frame in sent if expected.matches(frame)), None)

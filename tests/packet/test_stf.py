@@ -117,6 +117,7 @@ def test_prefixes() -> None:
             "add SwitchIngress.forward 5 hdr.x:1 f()",
             "'hdr.x' is no key of pipe.SwitchIngress.forward",
         ),
+        ("setdefault route f(port:x)", "'x' is no number"),
         ("add nowhere hdr.x:1 f()", "the program has 0 tables 'nowhere'"),
         ("add route hdr.ipv4.dst_addr:0b1*1***** f()", "is no prefix of 8 bits"),
         ("add route hdr.ipv4.dst_addr:0b1******** f()", "at most 8 binary digits"),
@@ -177,6 +178,10 @@ def test_without_an_expectation_nothing_may_leave() -> None:
     play(dropped, Recorder([]))
     with pytest.raises(AssertionError, match=r"besides: .*port 5 00"):
         play(dropped, Recorder(frames([(5, "00")])))
+
+
+def test_other_ports_are_not_seen() -> None:
+    play(parse_stf("packet 1 00\n"), Recorder(frames([(64, "00")])), range(64))
 
 
 def test_without_a_dollar_more_may_follow() -> None:

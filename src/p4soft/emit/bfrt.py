@@ -83,7 +83,7 @@ def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
             "annotations": [],
             "mandatory": False,
             "match_type": _MATCH_TYPES[key.match_kind],
-            "type": _type(key.expression.type),  # type: ignore[arg-type]
+            "type": _key_type(key.expression),
         }
         for number, key in enumerate(declaration.keys, start=1)
     ]
@@ -100,6 +100,14 @@ def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
             }
         )
     return keys
+
+
+def _key_type(expression: syntax.Expression) -> dict[str, Any]:
+    """A header's validity is a bit, not a bool: as the compiler says it."""
+    if isinstance(expression, syntax.Call) and expression.target.name == "isValid":
+        return _type(types.Bit(1))
+    assert expression.type is not None
+    return _type(expression.type)
 
 
 def key_name(key: syntax.TableKey) -> str:

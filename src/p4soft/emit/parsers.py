@@ -85,7 +85,7 @@ def _go(state: str) -> str:
     if state == "accept":
         return "return kParserOk;"
     if state == "reject":
-        return "return kParserNoMatch;"
+        return "return kParserRejected;"
     return f"goto state_{state};"
 
 

@@ -108,10 +108,14 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
             output.add(f"[[maybe_unused]] p4::{type_name} {variable}{{}};")
         if half is INGRESS:
             output.add("for_tm_.ucast_egress_port = kNoEgressPort;")
-        output.add(f"packet.parser_error = parse_{parser.identifier}({_arguments(parser, half)});")
-        output.trace(f'trace_.parsed("{parser.path}", packet.parser_error);')
-        if half is INGRESS and not reads_error:
-            with output.braces("if (packet.parser_error != kParserOk)"):
+        returned = f"parse_{parser.identifier}({_arguments(parser, half)})"
+        output.add(f"const std::uint16_t parsed_ = {returned};")
+        output.trace(f'trace_.parsed("{parser.path}", parsed_);')
+        output.add("packet.parser_error = parser_error_of(parsed_);")
+        if half is INGRESS:
+            # A control that reads parser_err decides itself, but never sees what matched no case.
+            fatal = "kParserNoMatch" if reads_error else "0xFFFF"
+            with output.braces(f"if ((packet.parser_error & {fatal}) != 0)"):
                 output.add(
                     "packet.drop_ctl = kDropAll;",
                     "packet.has_ucast_egress_port = false;",

@@ -139,6 +139,7 @@ struct headers_t {
 struct ingress_metadata_t {
     bit<16> key_hash;
     bit<1> recirculate;
+    bit<1> is_routed;  // by address
 }
 
 struct egress_metadata_t {
@@ -158,6 +159,7 @@ struct egress_metadata_t {
     bit<32> large_value_seq;
     access_t access;
     bit<10> session;
+    bit<8> copy_origin;
 }
 
 // --- Ingress ----------------------------------------------------------------------------------------------------------
@@ -381,7 +383,7 @@ control SwitchIngress(
                 hot_threshold.apply();
                 partition_hash.apply();
                 if (!partition.apply().hit) {
-                    ipv4_forward.apply();
+                    md.is_routed = 1;
                 }
                 sketch1_hash.apply();
                 sketch2_hash.apply();
@@ -396,8 +398,11 @@ control SwitchIngress(
                 hdr.bridge.setValid();
             }
         } else {
-            ipv4_forward.apply();
+            md.is_routed = 1;
             ig_tm_md.bypass_egress = 1;
+        }
+        if (md.is_routed == 1) {
+            ipv4_forward.apply();
         }
     }
 }
@@ -428,7 +433,6 @@ parser SwitchEgressParser(
         transition select(pkt.lookahead<bit<8>>()) {
             FROM_INGRESS: parse_bridge;
             ANSWER_COPY: parse_answer;
-            default: reject;
         }
     }
 
@@ -931,6 +935,7 @@ control SwitchEgress(
     action answer_as(bit<16> optype) {
         hdr.op.optype = optype;
         md.session = hdr.bridge.client_session;
+        md.copy_origin = ANSWER_COPY;
         eg_dprsr_md.mirror_type = 1;
     }
 
@@ -1143,7 +1148,11 @@ control SwitchEgress(
             if (decision.apply().hit) {
                 hdr.seq.setValid();
                 hdr.seq.seq = md.assigned_seq;
-                hdr.seq.stat = 7w0 ++ ~md.deleted;
+                if (md.deleted == 1) {
+                    hdr.seq.stat = 0;
+                } else {
+                    hdr.seq.stat = 1;
+                }
                 hdr.seq.source = (bit<8>) md.is_hot;
             }
             value_headers.apply();
@@ -1173,7 +1182,7 @@ control SwitchEgressDeparser(
             hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.src_addr,
             hdr.ipv4.dst_addr});
         if (eg_dprsr_md.mirror_type == 1) {
-            mirror.emit<answer_h>(md.session, {ANSWER_COPY, 0});
+            mirror.emit<answer_h>(md.session, {md.copy_origin, 0});
         }
         pkt.emit(hdr);
     }

@@ -45,11 +45,12 @@ parser TlvParser(packet_in pkt, out tlv_headers_t hdr, out metadata_t md, out in
         pkt.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) {
             ETHERTYPE_OPTIONS: next_option;
-            default: reject;
         }
     }
 
-    // The end and padding have no length.
+    // The end and padding have no length. The Tofino compiler unrolls this loop, because it fills a stack, and refuses what
+    // has more options.
+    @pragma max_loop_depth 8
     state next_option {
         transition select(pkt.lookahead<bit<8>>()) {
             0: parse_end;
@@ -66,7 +67,6 @@ parser TlvParser(packet_in pkt, out tlv_headers_t hdr, out metadata_t md, out in
             (0x80 &&& 0x80, 2): skip_2;
             (0x80 &&& 0x80, 4): skip_4;
             (0x80 &&& 0x80, 8): skip_8;
-            default: reject;
         }
     }
 

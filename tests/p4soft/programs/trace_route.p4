@@ -34,6 +34,8 @@ struct trace_headers_t {
 
 struct metadata_t {
     bit<9> port;
+    bit<32> magic;
+    MirrorId_t collector;
 }
 
 parser TraceParser(packet_in pkt, out trace_headers_t hdr, out metadata_t md, out ingress_intrinsic_metadata_t ig_intr_md) {
@@ -55,7 +57,6 @@ parser TraceParser(packet_in pkt, out trace_headers_t hdr, out metadata_t md, ou
             2: parse_2;
             3: parse_3;
             4: parse_4;
-            default: reject;
         }
     }
 
@@ -118,6 +119,9 @@ control Trace(
             }
         } else if (hdr.ethernet.ether_type == ETHERTYPE_WATCHED) {
             ig_dprsr_md.mirror_type = 1;
+            // A deparser knows no constants but zero.
+            md.magic = 0xC0FFEE00;
+            md.collector = COLLECTOR;
         }
     }
 }
@@ -131,7 +135,7 @@ control TraceDeparser(
 
     apply {
         if (ig_dprsr_md.mirror_type == 1) {
-            mirror.emit<watch_h>(COLLECTOR, {0xC0FFEE00, 0, md.port});
+            mirror.emit<watch_h>(md.collector, {md.magic, 0, md.port});
         }
         pkt.emit(hdr);
     }
