@@ -168,7 +168,7 @@ Task<Outcome> Agent::enter(Record record) {
   }
   co_await frames_.ask(admission(*slot, record));
   co_await lookup_.insert(record.key, *slot);
-  if (settings_.write_back) co_await frames_.ask(set_valid(*slot, kNormal));
+  co_await frames_.ask(set_valid(*slot, kNormal));
   slots_.entered(*slot);
   ++counters_.admitted;
   co_return Outcome::kCached;
@@ -228,12 +228,14 @@ Task<std::vector<Slot>> Agent::make_room() {
 
 // From the slot's present `valid` to a slot that no packet knows.
 Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
-  if (settings_.write_back && valid != kIgnored) {
-    co_await frames_.ask(set_valid(slot, kBeingEvicted));
-    const ControlFrame loaded = co_await frames_.ask(load(slot));
-    // An ADMITTED record came from the server; number 0 is what the load has written there.
-    if (state_of(loaded.cell) != kAdmitted && number_of(loaded.cell) != 0) {
-      co_await write_back(record_of(loaded));
+  if (valid != kIgnored) {
+    if (settings_.write_back) {
+      co_await frames_.ask(set_valid(slot, kBeingEvicted));
+      const ControlFrame loaded = co_await frames_.ask(load(slot));
+      // An ADMITTED record came from the server; number 0 is what the load has written there.
+      if (state_of(loaded.cell) != kAdmitted && number_of(loaded.cell) != 0) {
+        co_await write_back(record_of(loaded));
+      }
     }
     co_await frames_.ask(set_valid(slot, kIgnored));
   }
@@ -282,7 +284,7 @@ Task<void> Agent::adopt() {
   // frame.
   co_await drain_all_ports(0);
   for (const ControlFrame& slot : found) {
-    if (!settings_.write_back || slot.valid == kNormal) {
+    if (slot.valid == kNormal) {
       slots_.entered(slot.slot);
       continue;
     }
