@@ -28,6 +28,7 @@ std::uint32_t first_epoch() {
 
 std::vector<Record> keys_only(const std::vector<Key>& keys) {
   std::vector<Record> records;
+  records.reserve(keys.size());
   for (const Key& key : keys) records.push_back(key_only(key));
   return records;
 }
@@ -206,6 +207,7 @@ Task<std::vector<Slot>> Agent::make_room() {
   while (slots_.cached() > 0) {
     const std::vector<Slot> sampled = slots_.sample(settings_.victims_sampled, random_);
     std::vector<ControlFrame> questions;
+    questions.reserve(sampled.size());
     for (const Slot slot : sampled) questions.push_back(load(slot));
     std::vector<ControlFrame> loaded = co_await frames_.ask_all(std::move(questions));
     std::stable_sort(loaded.begin(), loaded.end(),

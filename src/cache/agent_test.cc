@@ -37,7 +37,8 @@ void expect_consistent(World& world, std::uint32_t capacity) {
     EXPECT_EQ(world.the_switch.slot(slot).valid, kNormal);
   }
   EXPECT_EQ(world.agent->slots().cached(), slots.size());
-  for (Slot slot = 0; slot < capacity; ++slot) {
+  for (std::uint32_t i = 0; i < capacity; ++i) {
+    const auto slot = static_cast<Slot>(i);
     const std::uint8_t expected = slots.contains(slot) ? kNormal : kIgnored;
     EXPECT_EQ(world.the_switch.slot(slot).valid, expected) << slot;
   }

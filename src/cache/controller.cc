@@ -24,6 +24,7 @@ std::uint64_t digest_in(const Message& cached_set) {
 Message keys_request(MessageType type, const std::vector<Key>& keys,
                      std::vector<std::uint32_t> numbers = {}) {
   std::vector<Record> records;
+  records.reserve(keys.size());
   for (const Key& key : keys) records.push_back(key_only(key));
   return request(type, std::move(numbers), std::move(records));
 }

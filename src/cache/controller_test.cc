@@ -35,7 +35,7 @@ class LoopSwitch final : public testing::FakeSwitch {
 
 // A kvserver that has records of the load, of value {partition}, and stores what it is told.
 struct Server {
-  Server(EventLoop& loop, std::uint16_t port, std::vector<std::uint32_t> partitions)
+  Server(EventLoop& loop, std::uint16_t port, const std::vector<std::uint32_t>& partitions)
       : link(
             loop, tcp_address("127.0.0.1", port),
             [=] {
@@ -70,6 +70,7 @@ class ControllerTest : public ::testing::Test {
   }
 
   ControllerTest() : thread_([this] { loop.run(); }) {}
+  // NOLINTNEXTLINE(bugprone-exception-escape): a loop that does not answer may end the test
   ~ControllerTest() override {
     on_loop([&] { server.reset(), controller.reset(), agent.reset(); });
     loop.stop();
@@ -80,8 +81,9 @@ class ControllerTest : public ::testing::Test {
       auto driver = std::make_unique<LoopSwitch>(loop, stores);
       the_switch = driver.get();
       const sockaddr_in any_port = tcp_address("127.0.0.1", 0);
-      agent = std::make_unique<AgentNode>(loop, std::move(driver), any_port, [](std::string) {});
-      controller = std::make_unique<ControllerNode>(loop, any_port, [](std::string) {});
+      agent =
+          std::make_unique<AgentNode>(loop, std::move(driver), any_port, [](const std::string&) {});
+      controller = std::make_unique<ControllerNode>(loop, any_port, [](const std::string&) {});
     });
     agent->configure({{"method", method},
                       {"egress_ports", {3, 4, 5, 6}},

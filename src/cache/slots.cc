@@ -25,8 +25,8 @@ void Slots::set_capacity(std::uint32_t capacity) {
   check(capacity);
   capacity_ = capacity;
   free_.clear();
-  for (Slot slot = 0; slot < capacity_; ++slot) {
-    if (slots_[slot].state == State::kFree) free_.insert(slot);
+  for (std::uint32_t slot = 0; slot < capacity_; ++slot) {
+    if (slots_[slot].state == State::kFree) free_.insert(static_cast<Slot>(slot));
   }
 }
 

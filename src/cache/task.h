@@ -140,6 +140,7 @@ class Tasks {
  private:
   // The outermost frame of a spawned task.
   struct Root {
+    // NOLINTNEXTLINE(readability-identifier-naming): the language looks for this name
     struct promise_type {
       Root get_return_object() {
         return Root(std::coroutine_handle<promise_type>::from_promise(*this));

@@ -169,7 +169,7 @@ class FakeSwitch : public Driver {
     if (cells == nullptr || cells->valid == kIgnored) return stored;
     ++cells->frequency;
     cells->record.key = key;
-    const Record slot = record_of(cells->record);
+    Record slot = record_of(cells->record);
     const std::uint32_t state = state_of(cells->record.cell);
     if (state == kLatest) return slot;
     if (state == kSuperseded) return newer(stored, slot);

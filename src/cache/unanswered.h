@@ -16,9 +16,10 @@ class Unanswered {
 
   // Gives the request its id and keeps it; the caller sends what is returned.
   const Message& add(Message request, OnAnswer on_answer) {
-    request.id = next_id_++;
+    const std::uint32_t id = next_id_++;
+    request.id = id;
     const auto [place, inserted] =
-        waiting_.insert_or_assign(request.id, Waiting{std::move(request), std::move(on_answer)});
+        waiting_.insert_or_assign(id, Waiting{std::move(request), std::move(on_answer)});
     return place->second.request;
   }
 

@@ -44,7 +44,7 @@ std::vector<Frame> MemorySwitch::inject(const Frame& frame, std::uint64_t now_ns
     if (passes == kMaxPasses) throw bad_argument("the program recirculates this frame for ever");
     Arrived next = std::move(arrived_.front());
     arrived_.pop_front();
-    ingress(std::move(next));
+    ingress(next);
     while (!queued_.empty()) {
       const Queued next_copy = std::move(queued_.front());
       queued_.pop_front();
@@ -64,7 +64,7 @@ Packet MemorySwitch::load(const std::string& bytes) {
   return packet;
 }
 
-void MemorySwitch::ingress(Arrived arrived) {
+void MemorySwitch::ingress(const Arrived& arrived) {
   Packet packet = load(arrived.frame.bytes);
   packet.ingress_port = arrived.frame.port;
   packet.ingress_mac_tstamp_ns = now_ns_;

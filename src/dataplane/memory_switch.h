@@ -44,7 +44,7 @@ class MemorySwitch {
   };
 
   Packet load(const std::string& bytes);
-  void ingress(Arrived arrived);
+  void ingress(const Arrived& arrived);
   void run_ingress(Packet& packet, TracedFrame* trace);
   void forward(const Packet& packet, TracedFrame* trace);
   void mirror(const Packet& packet, bool from_ingress, TracedFrame* trace);
