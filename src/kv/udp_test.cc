@@ -30,21 +30,22 @@ class UdpTest : public ::testing::Test {
   }
 
   // Returns when the datagram has arrived: the kernel may pass it on later than ::send returns.
-  void send(const std::string& text) {
-    const std::uint32_t before = bytes_waiting();
+  void send(const std::string& text) { send(text, receiver_); }
+  void send(const std::string& text, const UniqueFd& receiver) {
+    const std::uint32_t before = bytes_waiting(receiver);
     ::send(sender_.get(), text.data(), text.size(), 0);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (bytes_waiting() == before) {
+    while (bytes_waiting(receiver) == before) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the datagram did not arrive";
       std::this_thread::yield();
     }
   }
 
   // As the kernel charges them, so more than were sent.
-  std::uint32_t bytes_waiting() const {
+  static std::uint32_t bytes_waiting(const UniqueFd& receiver) {
     std::array<std::uint32_t, SK_MEMINFO_VARS> info{};
     socklen_t length = sizeof info;
-    ::getsockopt(receiver_.get(), SOL_SOCKET, SO_MEMINFO, info.data(), &length);
+    ::getsockopt(receiver.get(), SOL_SOCKET, SO_MEMINFO, info.data(), &length);
     return info[SK_MEMINFO_RMEM_ALLOC];
   }
 
@@ -107,10 +108,10 @@ TEST_F(UdpTest, ALargerBatchTakesLongerDatagrams) {
 TEST_F(UdpTest, SplitSocketsTakeDatagramsByTheirType) {
   const SplitSockets split = open_split_udp(parse_ipv4("test", "127.0.0.1", 0), kBatch, 0x0190);
   connect_udp(sender_.get(), kv::address_of(split.all_else.get()));
-  send("first");
-  send({"\x01\x90 of the type", 14});
-  send({"\x90\x01 not", 6});
-  send("x");  // too short to have a type
+  send("first", split.all_else);
+  send({"\x01\x90 of the type", 14}, split.of_type);
+  send({"\x90\x01 not", 6}, split.all_else);
+  send("x", split.all_else);  // too short to have a type
   ReceiveBatch batch;
   ASSERT_EQ(batch.receive(split.all_else.get()), 3);
   EXPECT_EQ(text(batch.at(0)), "first");

@@ -9,10 +9,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
+#include "common/deadline.h"
 #include "common/errno_error.h"
 
 namespace turntable::softswitch {
@@ -26,6 +30,8 @@ constexpr std::uint32_t kSendChunks = 2048;
 constexpr std::uint32_t kMaxMtu = 3500;
 constexpr std::uint32_t kLinkHeaderBytes = 18;  // Ethernet with one VLAN tag
 constexpr int kSendRetries = 64;
+constexpr double kQueueDeadlineS = 5;
+constexpr std::chrono::milliseconds kProbeInterval(5);
 
 // return bpf_redirect_map(map, queue, XDP_DROP): a frame goes to the socket of its queue.
 std::vector<bpf_insn> redirect_program(int map) {
@@ -117,9 +123,15 @@ void AfXdpPort::create_socket() {
   config.tx_size = kSendChunks;
   config.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD;
   config.bind_flags = XDP_COPY;
-  expect(::xsk_socket__create(&socket_, interface().c_str(), kQueue, umem_, &receive_, &send_,
-                              &config),
-         "cannot open an AF_XDP socket (one per interface; it needs CAP_NET_ADMIN)");
+  // The kernel gives a queue back some time after the process that had it has ended.
+  const Deadline given_back = Deadline::after_seconds(kQueueDeadlineS);
+  int result = 0;
+  while ((result = ::xsk_socket__create(&socket_, interface().c_str(), kQueue, umem_, &receive_,
+                                        &send_, &config)) == -EBUSY &&
+         !given_back.passed()) {
+    std::this_thread::sleep_for(kProbeInterval);
+  }
+  expect(result, "cannot open an AF_XDP socket (one per interface; it needs CAP_NET_ADMIN)");
 }
 
 // As a link, so that it goes with this process.
