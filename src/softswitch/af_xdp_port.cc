@@ -129,7 +129,7 @@ void AfXdpPort::create_socket() {
   while ((result = ::xsk_socket__create(&socket_, interface().c_str(), kQueue, umem_, &receive_,
                                         &send_, &config)) == -EBUSY &&
          !given_back.passed()) {
-    std::this_thread::sleep_for(kProbeInterval);
+    std::this_thread::sleep_for(kProbeInterval);  // waits: interval of a probe with a deadline
   }
   expect(result, "cannot open an AF_XDP socket (one per interface; it needs CAP_NET_ADMIN)");
 }
