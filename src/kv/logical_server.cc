@@ -10,7 +10,7 @@ namespace {
 SplitSockets open_sockets(const LogicalServer::Settings& settings) {
   const std::size_t requests = 2 * settings.clients;  // twice: room for retries
   const std::size_t datagrams =
-      settings.large_values ? requests * fragments_of(kMaxLargeValueBytes) / 8 : requests;
+      settings.large_values ? requests * fragments_of(kMaxLargeValueBytes) : requests;
   if (settings.method == Method::kNetCache) {
     return open_split_udp(settings.address, datagrams,
                           static_cast<std::uint16_t>(PacketType::kValueUpdateAck));
