@@ -184,7 +184,7 @@ def test_invalid_run_fails_unless_told_otherwise(testbed: Path) -> None:
     [
         ({"worload": "workloada"}, "did you mean 'workload'"),
         ({"servers": 17}, "one of 2, 4, 8, 16"),
-        ({"method": "netcache"}, "one of nocache"),
+        ({"method": "distcache"}, "one of nocache, farreach, netcache"),
         ({"profile": "smoek"}, "did you mean 'smoke'"),
         ({"profile": "smoke", "clients": 127}, "a multiple of 2, the number of client hosts"),
         ({"profile": "smoke", "warmup_s": 0.01}, "at least 2 * clients / capacity_ops_per_s"),
