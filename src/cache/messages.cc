@@ -77,6 +77,8 @@ const char* name_of(MessageType type) {
       return "EVICT";
     case MessageType::kEvicted:
       return "EVICTED";
+    case MessageType::kClientHello:
+      return "CLIENT_HELLO";
     case MessageType::kFetch:
       return "FETCH";
     case MessageType::kSettled:
@@ -91,6 +93,10 @@ const char* name_of(MessageType type) {
       return "MAX_NUMBER";
     case MessageType::kReplay:
       return "REPLAY";
+    case MessageType::kReleaseCopies:
+      return "RELEASE_COPIES";
+    case MessageType::kCopies:
+      return "COPIES";
     case MessageType::kCachedSet:
       return "CACHED_SET";
     case MessageType::kAdmit:
@@ -105,6 +111,8 @@ const char* name_of(MessageType type) {
       return "FINISH";
     case MessageType::kSetNumbers:
       return "SET_NUMBERS";
+    case MessageType::kRestore:
+      return "RESTORE";
   }
   return nullptr;
 }

@@ -1,7 +1,8 @@
-// Messages between kvserver, cache-controller and switch-agent (docs/kvcache.md §7), and their
-// bytes.
+// Messages between kvserver, kvclient, cache-controller and switch-agent (docs/kvcache.md §7), and
+// their bytes.
 //
-// kvserver connects to the controller, the controller to the agent; TCP on the control network.
+// kvserver and kvclient connect to the controller, the controller to the agent; TCP on the control
+// network.
 // A message is a type, an id and three lists, of which most types leave some empty:
 //
 //   length 32 of what follows; type 8; id 32; text: length 16, bytes;
@@ -10,54 +11,63 @@
 //
 // Whoever asks chooses the id; the answer has the same id and the type with bit 7 set. An answer
 // with a text is a failure and says why. Every request may come twice, and is answered every time.
-// After a connection has broken, each side sends again what it has asked and got no answer to.
+// After a connection has broken, each side sends again what it has asked and got no answer to; only
+// a client that is gone is asked no more.
 //
-//   type          from, to              request                        answer
-//   HELLO         server, controller    numbers: version, scale,       -
-//                                       partitions served (the first
-//                                       message of a connection, and
-//                                       when the partitions change)
-//                 controller, agent     numbers: version               -
-//   HOT           server, controller    records of hot keys that the   once settled: numbers: an
-//                 agent, controller     switch does not have           Outcome for each record
-//                                       (agent: keys)
-//   EVICT         server, controller,   keys                           once no packet on the way to
-//   a
-//                 agent                                                server can have passed the
-//                 switch
-//                                                                      without finding them
-//                                                                      uncached
-//   EVICTED       agent, controller,    keys that are cached no more   -
-//                 server
-//   FETCH         controller, server    numbers: 1 to mark the keys,   records, in this order
-//                                       else 0; keys
-//   SETTLED       controller, server    numbers: an Outcome for each;  -
-//                                       keys (marks end)
-//   STORE         agent, controller,    records: apply those that are  once applied or known to be
-//   old: -
-//                 server                newer than the store's
-//   START         controller, server    numbers: snapshot id           once the snapshot is taken:
-//   - RELEASE       controller, server    numbers: snapshot id: older    -
-//                                       ones may go
-//   MAX_NUMBER    controller, server    -                              numbers: the largest number
-//   of
-//                                                                      any record, 0 if there is
-//                                                                      none
-//   REPLAY        controller, server    as STORE                       numbers: how many were newer
-//   CACHED_SET    controller, agent     -                              keys; numbers: digest
-//   ADMIT         controller, agent     records                        once settled: numbers: an
-//                                                                      Outcome for each
-//   READMIT       controller, agent     records of keys whose servers  once done: -
-//                                       began anew: they take the
-//                                       place of what the slots hold;
-//                                       no request may be under way
-//   BEGIN         controller, agent     numbers: snapshot id           once nothing is under way: -
-//   POINT         controller, agent     numbers: snapshot id           the flag is set: -
-//   FINISH        controller, agent     numbers: snapshot id           records of the cut; a
-//   failure:
-//                                                                      reports were lost
-//   SET_NUMBERS   controller, agent     numbers: the largest number    every cell of `seq` has it:
-//   -
+//   type            from, to             request                         answer
+//   HELLO           server, controller   numbers: version, scale,        -
+//                                        partitions served (the first
+//                                        message of a connection, and
+//                                        when the partitions change)
+//                   controller, agent    numbers: version                -
+//   CLIENT_HELLO    client, controller   numbers: version (the first     -
+//                                        message of a connection)
+//   HOT             server, controller   records of hot keys that the    once settled: numbers: an
+//                   agent, controller    switch does not have            Outcome for each record
+//                                        (agent: keys)
+//   EVICT           server, controller,  keys                            once no packet on the way to
+//                   agent                                                a server can have passed the
+//                                                                        switch without finding them
+//                                                                        uncached
+//   EVICTED         agent, controller,   keys that are cached no more    -
+//                   server
+//   FETCH           controller, server   numbers: 1 to mark the keys,    records, in this order
+//                                        else 0; keys
+//   SETTLED         controller, server   numbers: an Outcome for each;   -
+//                                        keys (marks end)
+//   STORE           agent, controller,   records: apply those that are   once applied or known to be
+//                   server               newer than the store's          old: -
+//   START           controller, server   numbers: snapshot id            once the snapshot is taken: -
+//   RELEASE         controller, server   numbers: snapshot id: older     -
+//                                        ones may go
+//   MAX_NUMBER      controller, server   -                               numbers: the largest number
+//                                                                        of any record, 0 if there is
+//                                                                        none
+//   REPLAY          controller, server   as STORE                        numbers: how many were newer
+//   RELEASE_COPIES  controller, client   numbers: snapshot id, 1 if the  once done: -
+//                                        client's answer to the list
+//                                        before came before this
+//                                        snapshot began, else 0; keys
+//                                        with numbers: all of the
+//                                        snapshot
+//   COPIES          controller, client   numbers: how many at most;      copies in ascending order of
+//                                        one key: only copies behind     keys; fewer than asked for:
+//                                        it                              there are no more
+//   CACHED_SET      controller, agent    -                               keys; numbers: digest
+//   ADMIT           controller, agent    records                         once settled: numbers: an
+//                                                                        Outcome for each
+//   READMIT         controller, agent    records of keys whose servers   once done: -
+//                                        began anew: they take the
+//                                        place of what the slots hold;
+//                                        no request may be under way
+//   RESTORE         controller, agent    records, the newest of their    once done: -
+//                                        keys, for an empty switch that
+//                                        gets no requests
+//   BEGIN           controller, agent    numbers: snapshot id            once nothing is under way: -
+//   POINT           controller, agent    numbers: snapshot id            the flag is set: -
+//   FINISH          controller, agent    numbers: snapshot id            records of the cut; a failure:
+//                                                                        reports were lost
+//   SET_NUMBERS     controller, agent    numbers: the largest number     every cell of `seq` has it: -
 //
 // Marks (NetCache's blocking admission): from FETCH to SETTLED the server holds back writes of a
 // marked key. A write that then, or later, comes in a form that says "not cached" although its key
@@ -76,7 +86,7 @@
 
 namespace turntable::cache {
 
-inline constexpr std::uint32_t kMessagesVersion = 1;
+inline constexpr std::uint32_t kMessagesVersion = 2;
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{64} << 20;
 inline constexpr std::uint8_t kAnswerBit = 0x80;
 
@@ -85,6 +95,7 @@ enum class MessageType : std::uint8_t {
   kHot = 0x02,
   kEvict = 0x03,
   kEvicted = 0x04,
+  kClientHello = 0x05,
   kFetch = 0x10,
   kSettled = 0x11,
   kStore = 0x12,
@@ -92,6 +103,8 @@ enum class MessageType : std::uint8_t {
   kRelease = 0x14,
   kMaxNumber = 0x15,
   kReplay = 0x16,
+  kReleaseCopies = 0x17,
+  kCopies = 0x18,
   kCachedSet = 0x20,
   kAdmit = 0x21,
   kReadmit = 0x22,
@@ -99,6 +112,7 @@ enum class MessageType : std::uint8_t {
   kPoint = 0x25,
   kFinish = 0x26,
   kSetNumbers = 0x27,
+  kRestore = 0x28,
 };
 
 // How an admission ended.
