@@ -1,9 +1,8 @@
 // kvclient: a resident node that hosts the logical clients of one machine (docs/architecture.md
 // §5).
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
 
+#include "common/run_main.h"
 #include "kv/client_node.h"
 #include "kv/udp.h"
 #include "node/control_server.h"
@@ -43,10 +42,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "kvclient: %s\n", error.what());
-    return 1;
-  }
+  return turntable::run_main("kvclient", [&] { return run(argc, argv); });
 }

@@ -1,8 +1,7 @@
 // kvserver: a resident node that hosts logical servers (docs/architecture.md §5).
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
 
+#include "common/run_main.h"
 #include "kv/server_node.h"
 #include "kv/udp.h"
 #include "node/control_server.h"
@@ -44,10 +43,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "kvserver: %s\n", error.what());
-    return 1;
-  }
+  return turntable::run_main("kvserver", [&] { return run(argc, argv); });
 }

@@ -14,11 +14,8 @@ NODE = "cache-controller"
 
 def start(context: Context) -> Batches:
     host = _host(context)
-    argv = [
-        *(f"{host.bin_dir}/cache-controller", "--directory", host.run_dir),
-        *("--address", host.control_address, "--port", str(CONTROLLER_PORT), "--name", NODE),
-    ]
-    return {host.name: [spawn(context, host, NODE, argv)]}
+    address = ("--address", host.control_address, "--port", str(CONTROLLER_PORT))
+    return {host.name: [spawn(context, host, NODE, *address)]}
 
 
 def configure(context: Context) -> Batches:

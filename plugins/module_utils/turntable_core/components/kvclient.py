@@ -19,22 +19,7 @@ _LATER_LEAD_MS = 1000
 
 def start(context: Context) -> Batches:
     return {
-        host.name: [
-            spawn(
-                context,
-                host,
-                NODE,
-                [
-                    f"{host.bin_dir}/kvclient",
-                    "--directory",
-                    host.run_dir,
-                    "--address",
-                    host.address,
-                    "--name",
-                    NODE,
-                ],
-            )
-        ]
+        host.name: [spawn(context, host, NODE, "--address", host.address)]
         for host in context.testbed.clients
     }
 

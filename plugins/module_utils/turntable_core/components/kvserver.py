@@ -16,22 +16,7 @@ NODE = "kvserver"
 def start(context: Context) -> Batches:
     return {
         host.name: [
-            spawn(
-                context,
-                host,
-                NODE,
-                [
-                    f"{host.bin_dir}/kvserver",
-                    "--directory",
-                    host.run_dir,
-                    "--state-dir",
-                    host.state_dir,
-                    "--address",
-                    host.address,
-                    "--name",
-                    NODE,
-                ],
-            )
+            spawn(context, host, NODE, "--address", host.address, "--state-dir", host.state_dir)
         ]
         for host in context.testbed.servers
     }

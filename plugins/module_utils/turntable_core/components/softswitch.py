@@ -22,23 +22,14 @@ def program_of(parameters: Mapping[str, Any]) -> str:
 def start(context: Context) -> Batches:
     """Loads the program of the turn's method; the switch has one program at a time."""
     switch = context.testbed.switch
-    argv = [
-        f"{switch.bin_dir}/softswitch",
-        "--directory",
-        switch.run_dir,
-        "--program",
-        f"{switch.p4_dir}/{program_of(context.parameters)}.so",
-        "--name",
-        NODE,
-        "--port-driver",
-        switch.port_driver,
-    ]
+    options = ["--program", f"{switch.p4_dir}/{program_of(context.parameters)}.so"]
+    options += ["--port-driver", switch.port_driver]
     for host in context.testbed.data_hosts:
-        argv += ["--port", f"{host.switch_port}={host.switch_interface}"]
-    argv += ["--cpu-port", f"{switch.cpu_port}={switch.cpu_interface}"]
+        options += ["--port", f"{host.switch_port}={host.switch_interface}"]
+    options += ["--cpu-port", f"{switch.cpu_port}={switch.cpu_interface}"]
     if switch.trace is not None:
-        argv += ["--trace", switch.trace]
-    return {switch.name: [spawn(context, switch, NODE, argv)]}
+        options += ["--trace", switch.trace]
+    return {switch.name: [spawn(context, switch, NODE, *options)]}
 
 
 def change_program(context: Context) -> Batches:

@@ -55,11 +55,15 @@ def holder_lines(testbed: Testbed) -> dict[str, str]:
     }
 
 
-def spawn(context: Context, host: Host, name: str, argv: list[str]) -> Request:
-    """Starts a node at its supervisor's priority; answered once the node itself answers `ping`."""
+def spawn(context: Context, host: Host, program: str, *options: str) -> Request:
+    """Starts a node, named like its program, at its supervisor's priority.
+
+    Answered once the node itself answers `ping`.
+    """
+    argv = [f"{host.bin_dir}/{program}", "--directory", host.run_dir, "--name", program]
     args = {
-        "name": name,
-        "argv": argv,
+        "name": program,
+        "argv": [*argv, *options],
         "deadline_s": context.plan.deadlines["start_nodes"],
     }
     return Request(NODE, "spawn", args)

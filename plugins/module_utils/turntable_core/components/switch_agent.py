@@ -23,13 +23,9 @@ DEFAULTS = {
 
 def start(context: Context) -> Batches:
     switch = context.testbed.switch
-    argv = [
-        *(f"{switch.bin_dir}/switch-agent", "--directory", switch.run_dir),
-        *("--cpu-interface", switch.cpu_control_interface),
-        *("--address", switch.control_address, "--port", str(AGENT_PORT)),
-        *("--switch", softswitch.NODE, "--name", NODE),
-    ]
-    return {switch.name: [spawn(context, switch, NODE, argv)]}
+    address = ("--address", switch.control_address, "--port", str(AGENT_PORT))
+    of_switch = ("--switch", softswitch.NODE, "--cpu-interface", switch.cpu_control_interface)
+    return {switch.name: [spawn(context, switch, NODE, *address, *of_switch)]}
 
 
 def configure(context: Context) -> Batches:
