@@ -59,9 +59,11 @@ void require(const Message& answer, const std::string& who) {
 
 }  // namespace
 
-Controller::Controller(EventLoop& loop, ServerSessions& servers, const ControllerSettings& settings)
+Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
+                       const ControllerSettings& settings)
     : loop_(loop),
       servers_(servers),
+      clients_(clients),
       settings_(settings),
       tasks_(loop, [this](const std::exception_ptr&) { ++counters_.unexpected; }) {
   agent_ = std::make_unique<MessageLink>(
@@ -79,6 +81,14 @@ Task<Message> Controller::ask_server(unsigned partition, Message request) {
   return answer_of(
       [this, partition, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
         servers_.ask(partition, std::move(asked), std::move(on_answer));
+      });
+}
+
+// The answer of a client that has gone is a failure.
+Task<Message> Controller::ask_client(ClientSessions::SessionId session, Message request) {
+  return answer_of(
+      [this, session, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
+        clients_.ask(session, std::move(asked), std::move(on_answer));
       });
 }
 

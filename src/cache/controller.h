@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cache/client_sessions.h"
 #include "cache/message_link.h"
 #include "cache/server_sessions.h"
 #include "cache/set_digest.h"
@@ -37,7 +38,8 @@ class Controller {
   using Json = nlohmann::json;
   using Reply = std::function<void(const Message& answer)>;
 
-  Controller(EventLoop& loop, ServerSessions& servers, const ControllerSettings& settings);
+  Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
+             const ControllerSettings& settings);
 
   // What a server asks.
   void handle(const Message& request, Reply reply);
@@ -63,6 +65,7 @@ class Controller {
  private:
   Task<Message> ask_agent(Message request);
   Task<Message> ask_server(unsigned partition, Message request);
+  Task<Message> ask_client(ClientSessions::SessionId session, Message request);
   Task<void> pause();
 
   void handle_agent(const Message& request);
@@ -79,6 +82,7 @@ class Controller {
 
   EventLoop& loop_;
   ServerSessions& servers_;
+  ClientSessions& clients_;
   const ControllerSettings settings_;
   ControllerCounters counters_;
   std::vector<Key> expected_;

@@ -34,7 +34,7 @@ ControllerNode::ControllerNode(EventLoop& loop, const sockaddr_in& address,
                                std::function<void(std::string)> set_state)
     : loop_(loop),
       set_state_(std::move(set_state)),
-      servers_(loop, address, [this](const Message& request, ServerSessions::Reply reply) {
+      listener_(loop, address, [this](const Message& request, ServerSessions::Reply reply) {
         if (controller_) return controller_->handle(request, std::move(reply));
         ++refused_requests_;
         reply(failure_of(request, "the controller is not configured; send it `configure`"));
@@ -70,8 +70,9 @@ Json ControllerNode::configure(const Json& args) {
                       static_cast<std::uint16_t>(arguments.integer("agent_port", 1, UINT16_MAX)))};
   const auto begin = [&] {
     controller_.reset();
-    servers_.set_scale(settings.scale);
-    controller_ = std::make_unique<Controller>(loop_, servers_, settings);
+    listener_.servers().set_scale(settings.scale);
+    controller_ =
+        std::make_unique<Controller>(loop_, listener_.servers(), listener_.clients(), settings);
     set_state_("serving");
     return Json::object();
   };
@@ -106,11 +107,16 @@ Json ControllerNode::cached_set(const Json& args) {
 Json ControllerNode::stats(const Json& args) {
   const Arguments arguments("cache-controller stats", args, {});
   const auto read = [this]() -> Json {
-    Json result = {{"servers", servers_.partitions()},
-                   {"unanswered_by_servers", servers_.unanswered()},
-                   {"refused_hellos", servers_.refused_hellos()},
+    const ServerSessions& servers = listener_.servers();
+    const ClientSessions& clients = listener_.clients();
+    Json result = {{"servers", servers.partitions()},
+                   {"clients", clients.connected().size()},
+                   {"unanswered_by_servers", servers.unanswered()},
+                   {"unanswered_by_clients", clients.unanswered()},
+                   {"refused_hellos", servers.refused_hellos() + clients.refused_hellos()},
                    {"refused_requests", refused_requests_},
-                   {"unexpected_answers", servers_.unexpected_answers()}};
+                   {"unexpected_answers", servers.unexpected_answers()},
+                   {"unexpected_of_clients", clients.unexpected_messages()}};
     if (!controller_) return result;
     result.update(counted(controller_->counters()));
     result["agent_connected"] = controller_->agent().is_up();

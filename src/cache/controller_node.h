@@ -7,8 +7,8 @@
 #include <string>
 
 #include "cache/controller.h"
+#include "cache/controller_listener.h"
 #include "cache/event_loop.h"
-#include "cache/server_sessions.h"
 
 namespace turntable::cache {
 
@@ -16,8 +16,8 @@ class ControllerNode {
  public:
   using Json = nlohmann::json;
 
-  // Listens for servers at `address`. `set_state` is told "idle" or "serving", on any thread. The
-  // loop has to run while commands are handled.
+  // Listens for servers and clients at `address`. `set_state` is told "idle" or "serving", on any
+  // thread. The loop has to run while commands are handled.
   ControllerNode(EventLoop& loop, const sockaddr_in& address,
                  std::function<void(std::string)> set_state);
 
@@ -29,7 +29,7 @@ class ControllerNode {
   Json stats(const Json& args);
   Json stop(const Json& args);
 
-  std::uint16_t port() const { return servers_.port(); }
+  std::uint16_t port() const { return listener_.port(); }
 
  private:
   template <typename Make>
@@ -39,7 +39,7 @@ class ControllerNode {
   EventLoop& loop_;
   std::function<void(std::string)> set_state_;
   std::uint64_t refused_requests_ = 0;  // of servers, while there was nobody to hear them
-  ServerSessions servers_;
+  ControllerListener listener_;
   std::unique_ptr<Controller> controller_;
 };
 

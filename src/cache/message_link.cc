@@ -50,6 +50,7 @@ void MessageLink::greet() {
   if (!channel_) return;
   Message hello = hello_();
   hello.id = ++hello_id_;
+  hello_type_ = hello.type;
   channel_->send(hello);
 }
 
@@ -64,7 +65,7 @@ void MessageLink::send(const Message& answer) {
 
 void MessageLink::received(const Message& message) {
   if (!message.is_answer) return on_request_(message);
-  if (message.type == MessageType::kHello) {
+  if (message.type == hello_type_) {
     is_up_ = is_up_ || message.id == hello_id_;
   } else if (!unanswered_.settle(message)) {
     ++unexpected_answers_;

@@ -1,5 +1,5 @@
-// The connecting end of the control plane's messages: kvserver's link to the controller and the
-// controller's to the agent.
+// The connecting end of the control plane's messages: kvserver's and kvclient's link to the
+// controller and the controller's to the agent.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 namespace turntable::cache {
 
 // Keeps a connection: while nobody listens, or after it broke, it tries again every
-// kReconnectNs; then HELLO and every unanswered request are sent. Lives on the loop's thread
+// kReconnectNs; then its greeting and every unanswered request are sent. Lives on the loop's thread
 // (other threads go through EventLoop::post).
 class MessageLink {
  public:
@@ -31,10 +31,10 @@ class MessageLink {
   // An answer. Without a connection it is dropped: the request will come again.
   void send(const Message& answer);
 
-  // Sends HELLO again, when what it says has changed.
+  // Sends the greeting again, when what it says has changed.
   void greet();
 
-  // Whether the other side has answered HELLO.
+  // Whether the other side has answered the greeting.
   bool is_up() const { return is_up_; }
   std::size_t unanswered() const { return unanswered_.size(); }
   std::uint64_t unexpected_answers() const { return unexpected_answers_; }
@@ -50,6 +50,7 @@ class MessageLink {
   std::function<void(const Message&)> on_request_;
   std::unique_ptr<MessageChannel> channel_;
   Unanswered unanswered_;
+  MessageType hello_type_ = MessageType::kHello;
   std::uint32_t hello_id_ = 0;  // not in unanswered_: each connection begins with a new one
   bool is_up_ = false;
   std::uint64_t unexpected_answers_ = 0;

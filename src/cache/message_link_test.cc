@@ -6,25 +6,12 @@
 #include <thread>
 
 #include "cache/message_listener.h"
+#include "cache/testing_loop.h"
 
 namespace turntable::cache {
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};
-
-// Runs the loop in this thread until `condition`; false if it takes too long.
-bool run_until(EventLoop& loop, const std::function<bool()>& condition) {
-  const std::int64_t deadline = loop.now_ns() + std::chrono::nanoseconds(kPatience).count();
-  bool holds = false;
-  std::function<void()> look = [&] {
-    holds = condition();
-    if (holds || loop.now_ns() > deadline) return loop.stop();
-    loop.call_at(loop.now_ns() + 1'000'000, look);
-  };
-  look();
-  loop.run();
-  return holds;
-}
+using testing::run_until;
 
 Message hello() {
   return request(MessageType::kHello, {kMessagesVersion, 16, 3});

@@ -10,14 +10,6 @@ constexpr std::size_t kHelloHeader = 2;  // version and scale come before the pa
 
 }  // namespace
 
-ServerSessions::ServerSessions(EventLoop& loop, const sockaddr_in& address,
-                               std::function<void(const Message&, Reply)> on_request)
-    : on_request_(std::move(on_request)),
-      listener_(
-          loop, address,
-          [this](SessionId session, const Message& message) { received(session, message); },
-          [this](SessionId session) { forget(session); }) {}
-
 void ServerSessions::set_scale(unsigned scale) {
   if (scale == scale_) return;
   scale_ = scale;
@@ -28,7 +20,7 @@ void ServerSessions::ask(unsigned partition, Message request, Unanswered::OnAnsw
   const Message& kept = unanswered_.add(std::move(request), std::move(on_answer));
   partition_of_[kept.id] = partition;
   const auto server = servers_.find(partition);
-  if (server != servers_.end()) listener_.send(server->second, kept);
+  if (server != servers_.end()) send_(server->second, kept);
 }
 
 void ServerSessions::tell(unsigned partition, Message message) {
@@ -45,8 +37,7 @@ void ServerSessions::received(SessionId session, const Message& message) {
   } else if (message.type == MessageType::kHello) {
     greeted(session, message);
   } else {
-    on_request_(message,
-                [this, session](const Message& answer) { listener_.send(session, answer); });
+    on_request_(message, [this, session](const Message& answer) { send_(session, answer); });
   }
 }
 
@@ -58,17 +49,16 @@ void ServerSessions::greeted(SessionId session, const Message& hello) {
                                     [this](std::uint32_t partition) { return partition < scale_; });
   if (!is_valid) {
     ++refused_hellos_;
-    return listener_.send(session,
-                          failure_of(hello, "HELLO of another version or scale; expected version " +
+    return send_(session, failure_of(hello, "HELLO of another version or scale; expected version " +
                                                 std::to_string(kMessagesVersion) + " and scale " +
                                                 std::to_string(scale_)));
   }
   forget(session);
   for (std::size_t i = kHelloHeader; i < numbers.size(); ++i) servers_[numbers[i]] = session;
-  listener_.send(session, answer_to(hello, {kMessagesVersion}));
+  send_(session, answer_to(hello, {kMessagesVersion}));
   unanswered_.for_each([&](const Message& request) {
     const auto server = servers_.find(partition_of_.at(request.id));
-    if (server != servers_.end() && server->second == session) listener_.send(session, request);
+    if (server != servers_.end() && server->second == session) send_(session, request);
   });
 }
 

@@ -13,11 +13,14 @@ namespace turntable::cache {
 
 class ServerSessions {
  public:
+  using SessionId = MessageListener::SessionId;
+  using Send = std::function<void(SessionId, const Message&)>;
   using Reply = std::function<void(const Message& answer)>;
+  using OnRequest = std::function<void(const Message&, Reply)>;
 
   // `on_request` gets what servers ask, but for HELLO. Lives on the loop's thread.
-  ServerSessions(EventLoop& loop, const sockaddr_in& address,
-                 std::function<void(const Message&, Reply)> on_request);
+  ServerSessions(Send send, OnRequest on_request)
+      : send_(std::move(send)), on_request_(std::move(on_request)) {}
 
   void ask(unsigned partition, Message request, Unanswered::OnAnswer on_answer);
   // Only if somebody serves the partition now; the answer is of no interest.
@@ -30,23 +33,23 @@ class ServerSessions {
   std::size_t unanswered() const { return unanswered_.size(); }
   std::uint64_t unexpected_answers() const { return unexpected_answers_; }
   std::uint64_t refused_hellos() const { return refused_hellos_; }
-  std::uint16_t port() const { return listener_.port(); }
+
+  // From the listener.
+  void received(SessionId session, const Message& message);
+  void closed(SessionId session) { forget(session); }
 
  private:
-  using SessionId = MessageListener::SessionId;
-
-  void received(SessionId session, const Message& message);
   void greeted(SessionId session, const Message& hello);
   void forget(SessionId session);
 
-  std::function<void(const Message&, Reply)> on_request_;
+  Send send_;
+  OnRequest on_request_;
   unsigned scale_ = 0;
   std::map<unsigned, SessionId> servers_;  // by partition
   Unanswered unanswered_;
   std::map<std::uint32_t, unsigned> partition_of_;  // of unanswered requests, by id
   std::uint64_t unexpected_answers_ = 0;
   std::uint64_t refused_hellos_ = 0;
-  MessageListener listener_;  // last: it calls into the rest
 };
 
 }  // namespace turntable::cache

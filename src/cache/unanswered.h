@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <string>
 
 #include "cache/messages.h"
 
@@ -30,6 +31,12 @@ class Unanswered {
     const Waiting settled = std::move(waiting_.extract(found).mapped());
     settled.on_answer(answer);
     return true;
+  }
+
+  // Tells who asked that there will be no answer.
+  void fail(std::uint32_t id, const std::string& text) {
+    const auto found = waiting_.find(id);
+    if (found != waiting_.end()) settle(failure_of(found->second.request, text));
   }
 
   void forget(std::uint32_t id) { waiting_.erase(id); }

@@ -1,0 +1,56 @@
+// The controller's port, for servers and clients: a connection that says CLIENT_HELLO is a
+// client's, any other a server's.
+#pragma once
+
+#include <set>
+
+#include "cache/client_sessions.h"
+#include "cache/server_sessions.h"
+
+namespace turntable::cache {
+
+class ControllerListener {
+ public:
+  // `on_request` gets what servers ask, but for HELLO. Lives on the loop's thread.
+  ControllerListener(EventLoop& loop, const sockaddr_in& address,
+                     ServerSessions::OnRequest on_request)
+      : servers_(
+            [this](SessionId session, const Message& message) { listener_.send(session, message); },
+            std::move(on_request)),
+        clients_([this](SessionId session, const Message& message) {
+          listener_.send(session, message);
+        }),
+        listener_(
+            loop, address,
+            [this](SessionId session, const Message& message) { received(session, message); },
+            [this](SessionId session) { closed(session); }) {}
+
+  ServerSessions& servers() { return servers_; }
+  ClientSessions& clients() { return clients_; }
+  std::uint16_t port() const { return listener_.port(); }
+
+ private:
+  using SessionId = MessageListener::SessionId;
+
+  void received(SessionId session, const Message& message) {
+    if (message.type == MessageType::kClientHello) of_clients_.insert(session);
+    if (of_clients_.contains(session)) {
+      clients_.received(session, message);
+    } else {
+      servers_.received(session, message);
+    }
+  }
+
+  void closed(SessionId session) {
+    of_clients_.erase(session);
+    clients_.closed(session);
+    servers_.closed(session);
+  }
+
+  ServerSessions servers_;
+  ClientSessions clients_;
+  std::set<SessionId> of_clients_;
+  MessageListener listener_;  // last: it calls into the rest
+};
+
+}  // namespace turntable::cache
