@@ -157,21 +157,19 @@ Task<Outcome> Agent::admit(Record record) {
 }
 
 Task<Outcome> Agent::enter(Record record) {
-  std::optional<Slot> slot = slots_.enter(record.key);
-  if (!slot) {
-    const std::vector<Slot> left = co_await make_room();
-    if (left.empty()) {
-      ++counters_.refused;
-      co_return Outcome::kRefused;
-    }
-    slot = left.front();
-    slots_.hand_over(*slot, record.key);
+  const std::vector<Slot> found = co_await make_room(record.key);
+  if (found.empty()) {
+    ++counters_.refused;
+    co_return Outcome::kRefused;
   }
-  co_await frames_.ask(admission(*slot, record));
-  co_await lookup_.insert(record.key, *slot);
-  co_await frames_.ask(set_valid(*slot, kNormal));
-  slots_.entered(*slot);
+  const Slot slot = found.front();
+  co_await frames_.ask(admission(slot, record));
+  co_await lookup_.insert(record.key, slot);
+  co_await frames_.ask(set_valid(slot, kNormal));
+  slots_.entered(slot);
   ++counters_.admitted;
+  // The cache has become smaller meanwhile.
+  if (slot >= slots_.capacity()) spawn(evict(record.key));
   co_return Outcome::kCached;
 }
 
@@ -202,9 +200,12 @@ Task<void> Agent::evict(Key key) {
   end_transit(key);
 }
 
-// One slot that was emptied and is still kLeaving; none if no key is cached that could go.
-Task<std::vector<Slot>> Agent::make_room() {
-  while (slots_.cached() > 0) {
+// A slot that is kEntering for `newcomer`; none if all are taken and no key is cached that could
+// go.
+Task<std::vector<Slot>> Agent::make_room(Key newcomer) {
+  while (true) {
+    if (const auto free = slots_.enter(newcomer)) co_return std::vector<Slot>(1, *free);
+    if (slots_.cached() == 0) co_return std::vector<Slot>();
     const std::vector<Slot> sampled = slots_.sample(settings_.victims_sampled, random_);
     std::vector<ControlFrame> questions;
     questions.reserve(sampled.size());
@@ -222,10 +223,16 @@ Task<std::vector<Slot>> Agent::make_room() {
     begin_transit(key);
     slots_.leave(slot);
     co_await leave(slot, kNormal);
+    // Before others learn that the victim has left: they would take its slot.
+    const bool belongs = slot < slots_.capacity();
+    if (belongs) {
+      slots_.hand_over(slot, newcomer);
+    } else {
+      slots_.release(slot);
+    }
     end_transit(key);
-    co_return std::vector<Slot>(1, slot);
+    if (belongs) co_return std::vector<Slot>(1, slot);
   }
-  co_return std::vector<Slot>();
 }
 
 // From the slot's present `valid` to a slot that no packet knows.

@@ -94,7 +94,7 @@ class Agent {
   void report_hot(const Key& key);
 
   Task<Outcome> enter(Record record);
-  Task<std::vector<Slot>> make_room();
+  Task<std::vector<Slot>> make_room(Key newcomer);
   Task<void> leave(Slot slot, std::uint8_t valid);
   Task<void> finish_leaving(Slot slot, std::uint8_t valid);
   Task<void> write_back(Record record);

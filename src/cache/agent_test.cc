@@ -135,6 +135,40 @@ TEST(Agent, ASmallerCacheEvictsWhatHasNoSlot) {
   expect_consistent(world, 3);
 }
 
+// Whoever waits for a key that makes room for another must not find it in the slot it has left.
+TEST(Agent, AKeyThatMakesRoomMayBeEvictedAndAdmittedMeanwhile) {
+  for (int steps = 0; steps < 40; ++steps) {
+    World world(small(1));
+    world.start();
+    world.admit(keys(0, 1));
+    world.agent->handle(request(MessageType::kAdmit, {}, keys(1, 1)), [](const Message&) {});
+    for (int i = 0; i < steps; ++i) world.step();
+    world.agent->handle(request(MessageType::kEvict, {}, keys(0, 1)), [](const Message&) {});
+    Message answer;
+    world.agent->handle(request(MessageType::kAdmit, {}, keys(0, 1)),
+                        [&](const Message& admitted) { answer = admitted; });
+    world.run();
+    ASSERT_EQ(answer.numbers.size(), 1U);
+    EXPECT_EQ(answer.numbers[0] == kCached, world.the_switch.lookup.contains(key_number(0)))
+        << "after " << steps << " steps";
+    expect_consistent(world, 1);
+  }
+}
+
+TEST(Agent, ASmallerCacheEvictsWhatIsEntering) {
+  for (int steps = 0; steps < 40; ++steps) {
+    World world(small(4));
+    world.start();
+    world.admit(keys(0, 2));
+    world.agent->handle(request(MessageType::kAdmit, {}, keys(2, 4)), [](const Message&) {});
+    for (int i = 0; i < steps; ++i) world.step();
+    world.agent->set_cache_size(2);
+    world.run();
+    EXPECT_LE(world.agent->slots().cached(), 2U) << "after " << steps << " steps";
+    expect_consistent(world, 2);
+  }
+}
+
 TEST(Agent, ReadmissionForgetsRecordsOfServersThatBeganAnew) {
   World world(small(2));
   world.start();

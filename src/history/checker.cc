@@ -17,6 +17,12 @@ std::vector<std::size_t> by_key(std::span<const Operation> history) {
   return order;
 }
 
+std::string read_text(const Operation& get) {
+  if (!get.answered()) return "";
+  if (!get.found) return " -> absent";
+  return get.is_foreign() ? " -> foreign value" : " -> " + std::to_string(get.version);
+}
+
 void describe(std::ostream& out, const Operation& operation, std::int64_t zero_ns) {
   const auto us = [&](std::int64_t at_ns) -> std::ostream& {
     return out << std::setw(12) << static_cast<double>(at_ns - zero_ns) / 1000;
@@ -36,7 +42,7 @@ void describe(std::ostream& out, const Operation& operation, std::int64_t zero_n
       out << "DEL";
       break;
     case OperationType::kGet:
-      out << "GET -> " << (operation.found ? std::to_string(operation.version) : "absent");
+      out << "GET" << read_text(operation);
   }
   if (operation.answered()) out << "  number " << operation.number;
 }
@@ -62,7 +68,8 @@ Verdict check(std::span<const Operation> history) {
   return verdict;
 }
 
-std::string describe(const Violation& violation, std::span<const Operation> history) {
+std::string describe(const Violation& violation, std::span<const Operation> history,
+                     const std::function<std::string(std::size_t)>& note) {
   std::vector<std::size_t> order = violation.operations;
   std::ranges::sort(order, {}, [&](std::size_t i) { return history[i].invoke_ns; });
   std::ostringstream out;
@@ -71,7 +78,7 @@ std::string describe(const Violation& violation, std::span<const Operation> hist
   for (const std::size_t i : order) {
     out << "  ";
     describe(out, history[i], history[order.front()].invoke_ns);
-    out << '\n';
+    out << note(i) << '\n';
   }
   return out.str();
 }

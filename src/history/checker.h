@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +38,9 @@ struct Verdict {
 // O(n log n). Times must be of one clock.
 Verdict check(std::span<const Operation> history);
 
-// A violation with its operations, a line each, for people.
-std::string describe(const Violation& violation, std::span<const Operation> history);
+// A violation with its operations, a line each, for people; `note` is put behind an operation.
+std::string describe(
+    const Violation& violation, std::span<const Operation> history,
+    const std::function<std::string(std::size_t)>& note = [](std::size_t) { return ""; });
 
 }  // namespace turntable::history

@@ -1,6 +1,7 @@
 #include "history/key_history.h"
 
 #include <algorithm>
+#include <set>
 
 namespace turntable::history {
 namespace {
@@ -53,6 +54,9 @@ std::optional<Contradiction> KeyHistory::add_acknowledged(std::size_t index) {
 
 std::optional<Contradiction> KeyHistory::add_read(std::size_t index) {
   const Operation& read = history_[index];
+  if (read.is_foreign() || (read.number == 0 && read.found && read.version != 0)) {
+    return Contradiction{"a value was read that nobody wrote", {index}};
+  }
   if (!clusters_.contains(read.number)) {
     if (auto found = make_cluster(index)) return found;
   }
@@ -60,13 +64,15 @@ std::optional<Contradiction> KeyHistory::add_read(std::size_t index) {
   const bool same =
       cluster.has_value == read.found && (!read.found || cluster.version == read.version);
   if (!same) {
-    std::vector<std::size_t> operations = operations_of(cluster);
+    std::vector<std::size_t> operations = witnesses_of(cluster);
     operations.push_back(index);
     return Contradiction{"two records have one number", std::move(operations)};
   }
   cluster.reads.push_back(index);
   if (read.response_ns < cluster.begin) {
-    return Contradiction{"a value was read before it was written", operations_of(cluster)};
+    std::vector<std::size_t> operations(1, index);
+    if (cluster.write) operations.push_back(*cluster.write);
+    return Contradiction{"a value was read before it was written", std::move(operations)};
   }
   cluster.zone.first_end = std::min(cluster.zone.first_end, read.response_ns);
   cluster.zone.last_begin = std::max(cluster.zone.last_begin, read.invoke_ns);
@@ -109,15 +115,22 @@ std::optional<Contradiction> KeyHistory::conflict() const {
   }
   const auto found = find_conflict(zones);
   if (!found) return std::nullopt;
-  std::vector<std::size_t> operations = operations_of(*owners[found->first]);
-  std::ranges::copy(operations_of(*owners[found->second]), std::back_inserter(operations));
+  std::vector<std::size_t> operations = witnesses_of(*owners[found->first]);
+  std::ranges::copy(witnesses_of(*owners[found->second]), std::back_inserter(operations));
   return Contradiction{"two records would each have to be the older one", std::move(operations)};
 }
 
-std::vector<std::size_t> KeyHistory::operations_of(const Cluster& cluster) const {
-  std::vector<std::size_t> operations = cluster.reads;
-  if (cluster.write) operations.insert(operations.begin(), *cluster.write);
-  return operations;
+// The operations that make the cluster's zone what it is.
+std::vector<std::size_t> KeyHistory::witnesses_of(const Cluster& cluster) const {
+  std::set<std::size_t> operations(cluster.reads.begin(), cluster.reads.end());
+  if (cluster.write) operations.insert(*cluster.write);
+  if (operations.empty()) return {};
+  const auto end_of = [&](std::size_t i) { return history_[i].response_ns; };
+  const auto begin_of = [&](std::size_t i) { return history_[i].invoke_ns; };
+  std::set<std::size_t> witnesses = {*std::ranges::min_element(operations, {}, end_of),
+                                     *std::ranges::max_element(operations, {}, begin_of)};
+  if (cluster.write) witnesses.insert(*cluster.write);
+  return {witnesses.begin(), witnesses.end()};
 }
 
 }  // namespace turntable::history

@@ -43,7 +43,7 @@ class KeyHistory {
   std::optional<Contradiction> add_read(std::size_t index);
   std::optional<Contradiction> make_cluster(std::size_t read);
   std::optional<Contradiction> conflict() const;
-  std::vector<std::size_t> operations_of(const Cluster& cluster) const;
+  std::vector<std::size_t> witnesses_of(const Cluster& cluster) const;
 
   std::span<const Operation> history_;
   std::span<const std::size_t> members_;

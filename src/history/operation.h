@@ -9,6 +9,8 @@
 namespace turntable::history {
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+// As the version of a GET: the value is none that anybody wrote under this key.
+inline constexpr std::uint64_t kForeignValue = std::numeric_limits<std::uint64_t>::max();
 
 enum class OperationType : std::uint8_t { kGet, kPut, kDelete };
 
@@ -24,6 +26,7 @@ struct Operation {
   std::uint32_t number = 0;  // the answer's sequence number; 0: the record before the run
 
   bool answered() const { return response_ns != kNever; }
+  bool is_foreign() const { return found && version == kForeignValue; }
 };
 
 }  // namespace turntable::history

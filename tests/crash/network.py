@@ -21,7 +21,7 @@ from turntable_testbed.topology import Topology
 SWITCH, CLIENT, SERVERS = "switch0", "client0", ("server0", "server1")
 INDEX = {SWITCH: 2, CLIENT: 11, "server0": 21, "server1": 22}  # place in both networks
 PORT = {CLIENT: 0, "server0": 2, "server1": 3}
-CPU_PORT = 64
+CPU, CPU_PORT = "cpu", 64  # the agent's link
 MTU = 1500
 SYSCTLS = {
     "net.ipv6.conf.all.disable_ipv6": 1,

@@ -28,7 +28,7 @@ from tests.kv.nodes import Node
 from turntable_core import switch_tables
 from turntable_core.placement import AGENT_PORT, CONTROLLER_PORT, FIRST_PORT, place_of
 
-from .network import CLIENT, CPU_PORT, PORT, SERVERS, SWITCH, Network
+from .network import CLIENT, CPU, CPU_PORT, PORT, SERVERS, SWITCH, Network
 
 SCALE, BOTTLENECK = 4, 1
 MS = 1_000_000
@@ -279,8 +279,11 @@ class Rack:
     # --- The network between ----------------------------------------------------------------------
 
     def impair(self, host: str, direction: str, *rules: dict[str, Any]) -> None:
-        """Faults of the link to a host as the switch sees it (docs/p4soft.md, Faults of links)."""
-        self.call(SOFTSWITCH, "impair", port=PORT[host], direction=direction, rules=list(rules))
+        """Faults of the link to a host, or to the agent, as the switch sees it (docs/p4soft.md,
+        Faults of links); without rules there are none any more.
+        """
+        port = CPU_PORT if host == CPU else PORT[host]
+        self.call(SOFTSWITCH, "impair", port=port, direction=direction, rules=list(rules))
 
     def settings(self, **settings: Any) -> None:
         """Of the agent, at run time."""
