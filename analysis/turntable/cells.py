@@ -19,6 +19,7 @@ from turntable.summary import Row, summarize, verdict_of, weighted_partitions
 
 # Factors that every label names; others only where they differ between cells.
 LABEL_PARAMETERS = ("workload", "method", "servers")
+_WORDS = {"value_update_delay_us": "updates after {} µs"}  # others: the name, then the value
 
 # Column of summary.csv -> what the columns of its predictions end with.
 RATIOS = {"normalized_throughput": "normalized", "imbalance_ratio": "imbalance"}
@@ -108,7 +109,8 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
 def differing_parameters(run: Run) -> list[str]:
     """Names of the parameters that are not the same in all cells."""
     cells = [cell.parameters for cell in run.plan.cells]
-    return [name for name in cells[0] if any(cell[name] != cells[0][name] for cell in cells)]
+    names = dict.fromkeys(name for cell in cells for name in cell)  # a method may lack some
+    return [name for name in names if len({str(cell.get(name)) for cell in cells}) > 1]
 
 
 def _cell(run: Run, rounds: Sequence[Round], reference: Reference) -> Cell:
@@ -127,9 +129,11 @@ def _label(parameters: Mapping[str, Any], run: Run) -> str:
     """workloada · nocache · 16 servers, and what else tells this cell from the others."""
     label = [parameters["workload"], parameters["method"], f"{parameters['servers']} servers"]
     label += [
-        f"{name} {parameters[name]}"
+        _WORDS.get(name, f"{name} {{}}").format(parameters[name])
         for name in differing_parameters(run)
-        if name not in LABEL_PARAMETERS and not _follows_from_a_factor(name, run)
+        if name in parameters
+        and name not in LABEL_PARAMETERS
+        and not _follows_from_a_factor(name, run)
     ]
     return " · ".join(label)
 
@@ -139,5 +143,5 @@ def _follows_from_a_factor(name: str, run: Run) -> bool:
     values: dict[tuple[Any, ...], set[Any]] = {}
     for cell in run.plan.cells:
         key = tuple(cell.parameters[factor] for factor in LABEL_PARAMETERS)
-        values.setdefault(key, set()).add(cell.parameters[name])
+        values.setdefault(key, set()).add(cell.parameters.get(name))
     return all(len(found) == 1 for found in values.values())

@@ -38,7 +38,12 @@ class LogicalServer:
     socket_drops: int
     served_total: int | None = None  # the whole iteration's answers
     forgiven_us: float | None = None  # capacity lost while the worker waited for a processor
-    blocked_us: float | None = None  # ... and while its store held it up
+    blocked_us: float | None = None  # ... and while its store held it up, or the method
+    held_back_us: float = 0.0  # of that, by the method: value updates (NetCache)
+    held_back_share: float = 0.0  # of the measured window
+    updates_sent: int | None = None  # value updates, retries included; None: it sends none
+    updates_acknowledged: int = 0
+    update_round_trips_s: float = 0.0  # sum of theirs
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,7 @@ class Measurement:
     switch_hits: int | None = (
         None  # answers given by the switch, in the whole iteration; None: it gives none
     )
+    switch_updates: int | None = None  # value updates and fills that reached the switch
     cached_set: tuple[str, str] | None = None  # digests: of what should be cached, and of what is
     contradictions: tuple[str, ...] | None = None  # between counters of one client machine
 

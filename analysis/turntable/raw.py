@@ -25,6 +25,7 @@ from turntable_core.switch_tables import (
     CONTROL_OUTCOME,
     OUTCOMES,
     REQUESTS,
+    UPDATE_OUTCOMES,
 )
 
 BEGIN, COLLECT = "begin", "collect"
@@ -84,6 +85,7 @@ def read_answers(
         switch_drops=_switch_drops(answers),
         hosts=_hosts(answers),
         switch_hits=_outcomes(answers, ANSWERED_OUTCOMES),
+        switch_updates=_outcomes(answers, UPDATE_OUTCOMES),
         cached_set=_cached_set(answers),
         contradictions=tuple(
             f"{answer.host}: {text}"
@@ -119,6 +121,8 @@ def _client_partition(clients: Sequence[Mapping[str, Any]], partition: int) -> C
 
 
 def _server(row: Mapping[str, Any], window_ns: int) -> LogicalServer:
+    updates = row.get("value_updates", {})
+    sent = updates["sent"] + updates["retries"] if updates else None
     return LogicalServer(
         partition=row["partition"],
         ops_per_s=row["served_in_window"] * 1e9 / window_ns,
@@ -127,6 +131,11 @@ def _server(row: Mapping[str, Any], window_ns: int) -> LogicalServer:
         served_total=row["served_total"],
         forgiven_us=row["forgiven_us"],
         blocked_us=row["blocked_us"],
+        held_back_us=row.get("held_back_us", 0.0),
+        held_back_share=row.get("held_back_in_window_ns", 0) / window_ns,
+        updates_sent=sent,
+        updates_acknowledged=updates.get("acknowledged", 0),
+        update_round_trips_s=updates.get("round_trip_sum_ns", 0) / 1e9,
     )
 
 

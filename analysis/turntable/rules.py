@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turntable.hits import hit_shares
 from turntable.measurement import LogicalServer, Measurement
 from turntable_core.checks import settling_s
+from turntable_core.methods import caches
+from turntable_core.plan import Prediction
 
 NOT_THE_BOTTLENECK = "the servers were not the bottleneck"
 
@@ -21,6 +24,7 @@ class Case:
     bounds: Mapping[str, Any]
     parameters: Mapping[str, Any]  # of the cell
     fidelity_class: str
+    prediction: Prediction | None = None
 
     @property
     def loss_share(self) -> float:
@@ -35,8 +39,16 @@ class Finding:
 
 
 def utilization(measurement: Measurement, capacity_ops_per_s: float) -> float | None:
-    """Rate of the busier server in units of its capacity; None without a capacity."""
-    return measurement.busier.ops_per_s / capacity_ops_per_s if capacity_ops_per_s > 0 else None
+    """Rate of the busier server in units of its capacity; None without a capacity.
+
+    Time in which the method itself held requests back (NetCache's value updates) is no slack.
+    """
+    if capacity_ops_per_s <= 0:
+        return None
+    return max(
+        server.ops_per_s / capacity_ops_per_s + server.held_back_share
+        for server in measurement.servers
+    )
 
 
 def latest_start_us(parameters: Mapping[str, Any]) -> float:
@@ -91,13 +103,14 @@ def _lost_capacity(case: Case) -> Finding:
 def _lost_share(server: LogicalServer, seconds: float) -> float | None:
     if server.forgiven_us is None or server.blocked_us is None:
         return None
-    return (server.forgiven_us + server.blocked_us) / 1e6 / seconds
+    return (server.forgiven_us + server.blocked_us - server.held_back_us) / 1e6 / seconds
 
 
 def _without_slack(server: LogicalServer, lost_share: float, case: Case) -> bool:
     capacity = case.parameters["capacity_ops_per_s"]
     low, _ = case.bounds["busiest_utilization"]
-    return capacity > 0 and server.ops_per_s / capacity + lost_share >= low
+    busy = server.ops_per_s / capacity + server.held_back_share if capacity > 0 else 0.0
+    return capacity > 0 and busy + lost_share >= low
 
 
 def _counters(case: Case) -> Finding:
@@ -137,6 +150,7 @@ def _differences(measurement: Measurement, case: Case) -> Iterator[str]:
         if too_few or by_server - answers > allowed:
             yield f"{where}: {by_server} answers by the server, {answers} at the clients"
     yield from _hit_differences(measurement, case)
+    yield from _update_differences(measurement, case)
 
 
 def _hit_differences(measurement: Measurement, case: Case) -> Iterator[str]:
@@ -153,6 +167,22 @@ def _hit_differences(measurement: Measurement, case: Case) -> Iterator[str]:
         )
 
 
+def _update_differences(measurement: Measurement, case: Case) -> Iterator[str]:
+    """Value updates end in the switch: they are in no partition's counters, but among what became
+    of packets in egress.
+    """
+    sent = [server.updates_sent for server in measurement.servers]
+    arrived = measurement.switch_updates
+    if arrived is None or all(count is None for count in sent):
+        return
+    total = sum(count or 0 for count in sent)
+    if abs(arrived - total) > case.loss_share * measurement.requests_total:
+        yield (
+            f"iteration {measurement.iteration}: {arrived} value updates in the switch, "
+            f"{total} sent by the servers"
+        )
+
+
 def _cache(case: Case) -> Finding:
     """Without admission the set of cached keys is the one that the prediction is about."""
     changed = [
@@ -163,6 +193,31 @@ def _cache(case: Case) -> Finding:
     if not changed or case.parameters.get("admission", False):
         return Finding()
     return Finding(f"the cached keys were not the hottest ones in iteration {', '.join(changed)}")
+
+
+def _hits(case: Case) -> Finding:
+    """The switch answered as many requests as its cached keys promise: servers run at their
+    capacity with a cache that answers nothing, too.
+    """
+    if not caches(case.parameters):
+        return Finding()
+    most = case.bounds.get("hit_share_errors_max")
+    promised = case.parameters.get("cache_prefill", True) and not case.parameters.get("admission")
+    shares = None
+    if case.prediction is not None and most is not None and promised:
+        shares = hit_shares(case.measurements, case.prediction, case.parameters)
+    if shares is None:
+        return Finding(checked=False)
+    apart = [share for share in shares if share.errors > most]
+    if not apart:
+        return Finding()
+    worst = max(apart, key=lambda share: share.errors)
+    return Finding(
+        f"the switch answered {worst.measured:.2%} of the requests in iteration {worst.iteration}, "
+        f"but its cached keys promise {worst.expected:.2%}: apart by {worst.errors:.0f} standard "
+        f"errors of this window (at most {most:g}), in {len(apart)} of {len(shares)} iterations "
+        "by more than that"
+    )
 
 
 def _rates(case: Case) -> Finding:
@@ -322,6 +377,7 @@ RULES: Mapping[str, Callable[[Case], Finding]] = {
     "lost capacity": _lost_capacity,
     "counters": _counters,
     "cached keys": _cache,
+    "hit share": _hits,
     "rates": _rates,
     "errors": _errors,
     "retries": _losses("requests were sent again", lambda m: m.retries),

@@ -15,8 +15,10 @@ from turntable.histograms import PERCENTILES, merge
 from turntable.load import UNKNOWN, Run, TurnData
 from turntable.measurement import ClientPartition, Measurement
 from turntable.reference import Reference
-from turntable.rotation import Placement, aggregate, drift, mean_bottleneck
+from turntable.rotation import Aggregate, Placement, aggregate, drift, mean_bottleneck
 from turntable.verdict import Verdict, judge, worst_utilization
+from turntable.write_through import expected_aggregate, update_round_trip_s
+from turntable_core.plan import Prediction
 
 PARAMETER_COLUMNS = ("method", "workload", "servers", "cache_size", "value_bytes", "theta")
 THROUGHPUT_COLUMNS = (
@@ -51,6 +53,8 @@ COLUMNS = (
     # Columns are only ever added, at the end: readers may go by position.
     *ABSOLUTE_COLUMNS,
     "not_checked",
+    "update_round_trip_us",
+    "trace_aggregate_ops_per_s",
 )
 
 Row = dict[str, Any]
@@ -79,6 +83,7 @@ def verdict_of(run: Run, turn: TurnData) -> Verdict:
         run.plan.validity,
         turn.parameters,
         run.fidelity_class,
+        turn.prediction,
     )
     if run.fidelity_class == UNKNOWN:
         reason = "manifest.json cannot be read: nothing says whether the testbed was emulated"
@@ -89,6 +94,10 @@ def verdict_of(run: Run, turn: TurnData) -> Verdict:
 def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
     parameters, measurements, prediction = turn.parameters, turn.measurements, turn.prediction
     verdict = verdict_of(run, turn)
+    capacity = parameters["capacity_ops_per_s"]
+    model = expected_aggregate(prediction, measurements, capacity)
+    round_trip_s = update_round_trip_s(measurements)
+    trace = model or prediction.trace
     return {
         "experiment": run.plan.experiment,
         "profile": run.plan.profile,
@@ -100,8 +109,8 @@ def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
         **_throughput(turn),
         "predicted_normalized": prediction.infinite.normalized,
         "predicted_imbalance": prediction.infinite.imbalance,
-        "trace_normalized": prediction.trace.normalized,
-        "trace_imbalance": prediction.trace.imbalance,
+        "trace_normalized": trace.normalized,
+        "trace_imbalance": trace.imbalance,
         "paper_normalized": reference.value("normalized_throughput", parameters),
         "busiest_utilization": worst_utilization(measurements, parameters["capacity_ops_per_s"]),
         **_latency(turn),
@@ -112,7 +121,17 @@ def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
         else None,
         "verdict": str(verdict),
         "not_checked": ", ".join(verdict.not_checked),
+        "update_round_trip_us": None if round_trip_s is None else round_trip_s * 1e6,
+        "trace_aggregate_ops_per_s": _trace_aggregate(prediction, model, capacity),
     }
+
+
+def _trace_aggregate(
+    prediction: Prediction, model: Aggregate | None, capacity_ops_per_s: float
+) -> float | None:
+    """What servers of this capacity reach together; None without a capacity."""
+    units = prediction.trace.normalized if model is None else model.total
+    return units * capacity_ops_per_s if units and capacity_ops_per_s else None
 
 
 def placements(measurements: Sequence[Measurement]) -> list[Placement]:

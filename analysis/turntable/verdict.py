@@ -14,6 +14,7 @@ from typing import Any
 
 from turntable.measurement import Measurement
 from turntable.rules import RULES, Case, utilization
+from turntable_core.plan import Prediction
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,12 @@ def judge(
     bounds: Mapping[str, Any],
     parameters: Mapping[str, Any],
     fidelity_class: str,
+    prediction: Prediction | None = None,
 ) -> Verdict:
-    """bounds: the `validity` section of the experiment; parameters: of the cell."""
-    case = Case(measurements, bounds, parameters, fidelity_class)
+    """bounds: the `validity` section of the experiment; parameters: of the cell; prediction: of the
+    turn.
+    """
+    case = Case(measurements, bounds, parameters, fidelity_class, prediction)
     absent = expected_iterations - len(measurements)
     missing = f"{absent} of {expected_iterations} iterations are missing" if absent else None
     findings = {name: rule(case) for name, rule in RULES.items()}

@@ -90,6 +90,8 @@ nlohmann::json LogicalServer::statistics() const {
                         {"late_max_us", static_cast<double>(worker.late_max_ns.get()) / 1e3},
                         {"forgiven_us", static_cast<double>(worker.lost_ns.get()) / 1e3},
                         {"blocked_us", static_cast<double>(worker.blocked_ns.get()) / 1e3},
+                        {"held_back_us", static_cast<double>(worker.held_back_ns.get()) / 1e3},
+                        {"held_back_in_window_ns", worker.held_back_in_window_ns.get()},
                         {"store_seconds", static_cast<double>(worker.store_ns.get()) / 1e9},
                         {"socket_drops", socket_drops(sockets_.all_else.get())},
                         {"receive_buffer_bytes", receive_buffer_bytes(sockets_.all_else.get())},

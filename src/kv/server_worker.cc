@@ -138,6 +138,8 @@ void ServerWorker::execute(const Packet& request, const ReceiveBatch::Datagram& 
   if (capacity_.limited()) {
     counters_.blocked_ns.add(held_back + std::max<std::int64_t>(0, busy - capacity_.service_ns()));
     counters_.lost_ns.raise_to(capacity_.lost_ns());
+    counters_.held_back_ns.add(held_back);
+    counters_.held_back_in_window_ns.add(window_.overlap_ns(start, start + held_back));
   }
   counters_.busy_in_window_ns.add(window_.overlap_ns(start, finish));
   std::size_t added = 0;

@@ -32,10 +32,12 @@ struct WorkerCounters {
   Counter malformed;          // datagrams that are no request
   Counter receive_errors;
   Counter send_errors;
-  Counter late_max_ns;  // an answer's sending after its finish, at most
-  Counter lost_ns;      // capacity lost to scheduling delay beyond what may be caught up
-  Counter store_ns;     // elapsed while executing
-  Counter blocked_ns;   // service time beyond 1/c: the store held the worker up, or the method
+  Counter late_max_ns;   // an answer's sending after its finish, at most
+  Counter lost_ns;       // capacity lost to scheduling delay beyond what may be caught up
+  Counter store_ns;      // elapsed while executing
+  Counter blocked_ns;    // service time beyond 1/c: the store held the worker up, or the method
+  Counter held_back_ns;  // of that, what the method held requests back
+  Counter held_back_in_window_ns;  // of that, what lies in the window
 };
 
 class ServerWorker {

@@ -11,12 +11,20 @@
 #include "workload/composition.h"
 #include "workload/profile.h"
 #include "workload/slot_load.h"
+#include "workload/write_through.h"
 
 namespace turntable::workload {
+
+// What the model of a write-through cache says.
+struct WriteThroughReport {
+  double update_round_trip;                             // u c
+  std::vector<std::vector<PlacementRates>> placements;  // by scale
+};
 
 struct TraceReport {
   TraceComposition composition;
   std::vector<ScaleAnalysis> scales;
+  std::vector<WriteThroughReport> write_through;
   double seconds = 0;
 };
 

@@ -41,6 +41,19 @@ json balances(const ScaleAnalysis& analysis, std::uint64_t cached_keys) {
             {"shares", cached.shares}}}};
 }
 
+json write_through_at(const std::vector<WriteThroughReport>& parts, std::size_t index) {
+  json list = json::array();
+  for (const WriteThroughReport& part : parts) {
+    json placements = json::array();
+    for (const PlacementRates& rates : part.placements[index]) {
+      placements.push_back({rates.bottleneck_switch, rates.bottleneck_server, rates.rotated_switch,
+                            rates.rotated_server});
+    }
+    list.push_back({{"update_round_trip", part.update_round_trip}, {"placements", placements}});
+  }
+  return list;
+}
+
 json trace_at(const TraceReport& trace, std::size_t index, std::uint64_t cached_keys) {
   const ScaleAnalysis& analysis = trace.scales[index];
   json object = balances(analysis, cached_keys);
@@ -57,6 +70,7 @@ json trace_at(const TraceReport& trace, std::size_t index, std::uint64_t cached_
                                     {"cached_requests", count(hits[i])},
                                     {"distinct_keys", count(distinct[i])}});
   }
+  object["write_through"] = write_through_at(trace.write_through, index);
   return object;
 }
 

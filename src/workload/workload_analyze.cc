@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/command_error.h"
 #include "workload/hottest.h"
 #include "workload/report.h"
 #include "workload/trace_file.h"
+#include "workload/write_through.h"
 
 namespace turntable::workload {
 namespace {
@@ -22,6 +24,8 @@ struct Options {
   std::uint64_t head_ranks = kDefaultHeadRanks;
   bool trace = false;
   std::string trace_directory;  // empty: count the traces, write nothing
+  std::vector<double> update_round_trips;
+  WriteThroughModel::Window window;
   bool json = false;
 };
 
@@ -65,6 +69,18 @@ void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
                          "count the real traces too; with DIR also write them there")
               ->expected(0, 1)
               ->type_name("[DIR]");
+  CLI::Option* window =
+      app.add_option("--window", options.window.length, "length of the model's window, in 1/c");
+  window->check(CLI::PositiveNumber);
+  app.add_option("--warmup", options.window.warmup, "time of the model before its window, in 1/c")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--update-round-trips", options.update_round_trips,
+                 "replay the traces against a model of a write-through cache whose value updates "
+                 "take so long (u c)")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber)
+      ->needs(trace)
+      ->needs(window);
   app.add_option_function<std::string>(
          "--format", [&options](const std::string& format) { options.json = format == "json"; },
          "json or text (default)")
@@ -82,16 +98,27 @@ std::vector<ScaleAnalysis> analyze_scales(const Options& options, const std::vec
 
 TraceReport analyze_traces(const Options& options, const Workload& workload, std::uint64_t cached) {
   const Stopwatch watch;
+  const std::vector<KeyId> cached_keys = hottest_keys(workload, cached);
   std::optional<TraceDirectory> directory;
-  TraceVisitor visit;
-  if (!options.trace_directory.empty()) {
-    directory.emplace(options.trace_directory, workload);
-    visit = [&](unsigned client, const auto& trace) { directory->add(client, trace); };
-  }
+  if (!options.trace_directory.empty()) directory.emplace(options.trace_directory, workload);
+  std::optional<WriteThroughModel> model;
+  if (!options.update_round_trips.empty()) model.emplace(cached_keys);
   TraceReport report;
-  report.composition = compose_traces(workload, hottest_keys(workload, cached), visit);
+  report.composition =
+      compose_traces(workload, cached_keys, [&](unsigned client, const auto& trace) {
+        if (directory) directory->add(client, trace);
+        if (model) model->add(client, trace);
+      });
   if (directory) directory->finish();
   report.scales = analyze_scales(options, report.composition.requests(), report.composition.cached);
+  for (const double round_trip : options.update_round_trips) {
+    WriteThroughReport part{.update_round_trip = round_trip, .placements = {}};
+    for (const ScaleAnalysis& scale : report.scales) {
+      part.placements.push_back(
+          model->rotate(scale.scale, scale.uncached.bottleneck, round_trip, options.window));
+    }
+    report.write_through.push_back(std::move(part));
+  }
   report.seconds = watch.seconds();
   return report;
 }

@@ -1,9 +1,12 @@
 """Recorded runs, and variants of the first.
 
 RUN: 4 servers, bottleneck 3, iterations of 1 s, c = 5,000 ops/s. ROUNDS: workloads A and C, three
-rounds each, 4 servers, bottleneck 3, iterations of 0.6 s, c = 2,000 ops/s.
+rounds each, 4 servers, bottleneck 3, iterations of 0.6 s, c = 2,000 ops/s. UPDATES: FarReach, and
+NetCache with two delays of its value updates, 2 servers, bottleneck 1, 100 % writes, iterations of
+2 s, c = 1,000 ops/s.
 
-Raw files and journal of `recorded/` are as the nodes left them; the manifest is shortened.
+Raw files and journal of `recorded/` are as the nodes left them; the manifests are shortened, and
+UPDATES was left the cells of one workload.
 Operations of RUN in the windows, both client machines together (bottleneck, rotated partition):
 iteration 0: 4998; 1: 4999, 4455 of partition 0; 2: 5000, 3747 of partition 1;
 3: 5044, 4361 of partition 2.
@@ -21,6 +24,7 @@ from typing import Any
 RECORDED = Path(__file__).parent / "recorded"
 RUN = "20261120-221649-smoke"
 ROUNDS = "20261121-183502-rounds"
+UPDATES = "20261122-011430-updates"
 CELL = "9d633a7a7f89"
 
 

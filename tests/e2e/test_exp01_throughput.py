@@ -62,6 +62,8 @@ COLUMNS = [
     "busiest_partition",
     "absolute_ops_per_s",
     "not_checked",
+    "update_round_trip_us",
+    "trace_aggregate_ops_per_s",
 ]
 
 

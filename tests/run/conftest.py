@@ -51,6 +51,7 @@ DOCUMENT = {
         "capacity_lost_share_max": 0.03,
         "rate_difference_max": 0.01,
         "loss_share_max": 0.001,
+        "hit_share_errors_max": 5,
         "late_share_max": 0.01,
         "wait_share_max": 0.5,
         "steal_share_max": 0.05,

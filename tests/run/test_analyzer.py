@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from turntable_core.analyzer import WorkloadAnalyzer
+from turntable_core.plan import WriteThrough
 
 # Two servers: of all requests 0.7 and 0.3; those for cached keys are 0.5 and 0.1 of all.
 PART = {
@@ -22,7 +23,8 @@ DOCUMENT = {
 }
 PARAMETERS = {
     "workload": "workloada", "servers": 2, "records": 1, "theta": 0.9, "value_bytes": 1,
-    "cache_size": 1, "clients": 1, "operations": 1, "seed": 1,
+    "cache_size": 1, "clients": 1, "operations": 1, "seed": 1, "capacity_ops_per_s": 1000,
+    "warmup_s": 0.5, "measure_s": 2,
 }  # fmt: skip
 
 
@@ -44,3 +46,23 @@ def test_what_a_switch_absorbs(
     made = WorkloadAnalyzer(program, 10.0).predict(PARAMETERS | {"method": method}, 0)
     assert made.trace.shares == pytest.approx(shares)
     assert made.infinite.normalized == pytest.approx(normalized)
+    assert made.requests == (0.7, 0.3)
+
+
+def test_a_write_through_cache_is_modelled_for_the_window_that_is_measured(tmp_path: Path) -> None:
+    trace = DOCUMENT["scales"][0]["trace"] | {
+        "write_through": [{"update_round_trip": 0.5, "placements": [[0.1, 0.9, 0, 0]] * 2}]
+    }
+    answer = DOCUMENT | {"scales": [PART | {"trace": trace}]}
+    (tmp_path / "answer.json").write_text(json.dumps(answer))
+    program = tmp_path / "analyze"
+    program.write_text(f"#!/bin/sh\necho $@ >> {tmp_path}/asked; cat {tmp_path}/answer.json\n")
+    program.chmod(0o755)
+    analyzer = WorkloadAnalyzer(program, 10.0)
+    made = analyzer.predict(PARAMETERS | {"method": "netcache"}, 0)
+    assert made.write_through == (WriteThrough(0.5, ((0.1, 0.9, 0, 0),) * 2),)
+    analyzer.predict(PARAMETERS | {"method": "farreach"}, 0)
+    analyzer.predict(PARAMETERS | {"method": "netcache", "capacity_ops_per_s": 0}, 0)
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert "--warmup 500.0 --window 2000" in asked[0]
+    assert ["--window" in line for line in asked] == [True, False, False]

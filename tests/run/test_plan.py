@@ -53,6 +53,20 @@ def test_cells_are_the_product_of_the_factors(scale: Scale) -> None:
     ]
 
 
+def test_levels_that_mean_nothing_to_a_method_are_one_cell(scale: Scale) -> None:
+    factors = {
+        "method": ["farreach", "netcache"],
+        "value_update_delay_us": [0, 500],
+        "servers": [4],
+    }
+    cells = plan.cells_of(replace(scale, factors=factors | {"workload": ["synthetic"]}))
+    assert [(c.parameters["method"], c.parameters.get("value_update_delay_us")) for c in cells] == [
+        ("farreach", None),
+        ("netcache", 0),
+        ("netcache", 500),
+    ]
+
+
 def test_cell_id_follows_the_parameters_only(scale: Scale) -> None:
     first = plan.cells_of(scale)[0]
     same = plan.cells_of(replace(scale, rounds=9, profile="other"))[0]

@@ -31,14 +31,15 @@ def host_stats(steal_s: float, idle_s: float, drops: dict[str, int]) -> dict:
     }
 
 
-def measured(*more: RawAnswer, thread: dict | None = None):
+def measured(*more: RawAnswer, thread: dict | None = None, server: dict | None = None):
     client = client_stats({0: 100}, 1.0)
     client["threads"][0] |= thread or {}
     row = {"partition": 0, "served_in_window": 100, "served_total": 130, "busy_in_window_ns": S}
-    server = {"logical_servers": [row | SERVER_ZEROS | {"forgiven_us": 5.5}], "window_ns": S}
+    row |= SERVER_ZEROS | {"forgiven_us": 5.5} | (server or {})
+    stats = {"logical_servers": [row], "window_ns": S}
     answers = [
         RawAnswer("client0", COLLECT, "kvclient", "stats", client),
-        RawAnswer("server0", COLLECT, "kvserver", "stats", server),
+        RawAnswer("server0", COLLECT, "kvserver", "stats", stats),
         *(
             RawAnswer("switch0", COLLECT, **counters(table, 2, {0: 100}))
             for table in (REQUESTS, ANSWERS)
@@ -117,3 +118,18 @@ def test_what_old_raw_files_lack_is_not_zero() -> None:
     assert (measurement.hosts, measurement.switch_drops) == (None, None)
     assert measurement.servers[0].forgiven_us == 5.5
     assert measurement.servers[0].served_total == 130
+
+
+def test_value_updates_of_servers_and_in_the_switch() -> None:
+    rows = [{"index": 25, "$COUNTER_SPEC_PKTS": 6}, {"index": 26, "$COUNTER_SPEC_PKTS": 3}]
+    outcome = RawAnswer(
+        "switch0", COLLECT, "softswitch", "counter_read", {"table": OUTCOMES, "counters": rows}
+    )
+    assert (measured(outcome).switch_updates, measured().switch_updates) == (9, None)
+    assert measured().servers[0].updates_sent is None
+    updates = {"sent": 8, "retries": 1, "acknowledged": 8, "round_trip_sum_ns": S // 2}
+    row = {"value_updates": updates, "held_back_us": 7.5, "held_back_in_window_ns": S // 4}
+    server = measured(server=row).servers[0]
+    assert (server.updates_sent, server.updates_acknowledged) == (9, 8)
+    assert (server.update_round_trips_s, server.held_back_us) == (0.5, 7.5)
+    assert server.held_back_share == 0.25

@@ -19,6 +19,7 @@ from turntable.measurement import (
 )
 from turntable.rules import RULES
 from turntable.verdict import Verdict, judge, worst_utilization
+from turntable_core.plan import Composition, Prediction, WriteThrough
 
 from .conftest import DOCUMENT, REPOSITORY
 
@@ -84,11 +85,14 @@ def judged(
     capacity: float = 1000,
     fidelity: str = "emulated",
     bounds: Mapping[str, object] = BOUNDS,
+    prediction: Prediction | None = None,
+    **parameters: object,
 ) -> Verdict:
     # 30 clients at 1,000 ops/s settle in 2 * 30 / 1,000 = 0.06 s of the warm-up, and queue for
     # 0.03 s.
-    parameters = {"capacity_ops_per_s": capacity, "clients": 30, "warmup_s": 0.2}
-    return judge(measurements, expected or len(measurements), bounds, parameters, fidelity)
+    made = {"capacity_ops_per_s": capacity, "clients": 30, "warmup_s": 0.2, "method": "nocache"}
+    count = expected or len(measurements)
+    return judge(measurements, count, bounds, made | parameters, fidelity, prediction)
 
 
 def verdict(*measurements: Measurement, **case: object) -> str:
@@ -298,7 +302,7 @@ def test_every_bound_is_that_of_a_rule(experiments: Path) -> None:
     assert set(schema["$defs"]["validity"]["properties"]) == set(BOUNDS)
     source = (REPOSITORY / "analysis" / "turntable" / "rules.py").read_text()
     assert [name for name in BOUNDS if f'"{name}"' not in source] == []
-    assert len(RULES) == 18
+    assert len(RULES) == 19
 
 
 def test_missing_iterations_are_a_reason_and_not_a_crash() -> None:
@@ -339,3 +343,95 @@ def test_the_cached_keys_must_stay_the_hottest_ones() -> None:
     assert verdict(measurement(), other) == (
         "invalid: the cached keys were not the hottest ones in iteration 1"
     )
+
+
+def hitting(by_switch: int, ops: int = 10_000, **changes: object) -> Measurement:
+    """The bottleneck alone, with so many of its operations answered by the switch."""
+    alone = replace(client(ops - by_switch, ops, ops), switch_ops=by_switch)
+    servers = (server(3, 1000, served_total=ops - by_switch),)
+    counted = {3: SwitchPartition(ops, ops - by_switch)}
+    made = measurement(
+        iteration=0, partitions=(3,), clients={3: alone}, servers=servers, switch=counted,
+        switch_hits=by_switch, seconds=(ops - by_switch) / 1000,
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+# Of the requests for partition 3, half of all, 40 % are for cached keys.
+MISSED = Composition((0.3, 0.1, 0.1, 0.3), 2.0, 3.0)
+PROMISE = Prediction(3, MISSED, MISSED, requests=(0.3, 0.1, 0.1, 0.5))
+
+
+def test_the_switch_answers_what_its_cached_keys_promise() -> None:
+    # 4,000 of 10,000; standard error sqrt(0.4 * 0.6 / 10,000) = 0.49 %.
+    for hits in (4000, 4240, 3760):
+        assert verdict(hitting(hits), prediction=PROMISE, method="farreach") == "valid"
+    assert verdict(hitting(4000), hitting(0), prediction=PROMISE, method="farreach") == (
+        "invalid: the switch answered 0.00% of the requests in iteration 0, but its cached keys "
+        "promise 40.00%: apart by 82 standard errors of this window (at most 5), in 1 of 2 "
+        "iterations by more than that"
+    )
+    assert "apart by 5 " in verdict(hitting(4260), prediction=PROMISE, method="farreach")
+
+
+def test_no_hits_are_promised_where_all_is_written_through() -> None:
+    none = replace(PROMISE, requests=MISSED.shares)
+    assert verdict(hitting(0), prediction=none, method="netcache") == "valid"
+    assert "promise 0.00%" in verdict(hitting(60), prediction=none, method="netcache")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"prediction": None},
+        {"prediction": replace(PROMISE, requests=())},  # a plan of an older version
+        {"admission": True},  # the cached set changes
+        {"cache_prefill": False},  # the first GET of each key goes to its server
+        {"bounds": {k: v for k, v in BOUNDS.items() if k != "hit_share_errors_max"}},
+    ],
+)
+def test_hits_without_a_promise_are_not_checked(changes: dict) -> None:
+    case = {"prediction": PROMISE, "method": "farreach"} | changes
+    result = judged(hitting(0), **case)
+    assert result.valid
+    assert "hit share" in result.not_checked
+
+
+def updating(hits: int, **changes: object) -> Measurement:
+    """With value updates that took 0.5 ms each: u c = 0.5."""
+    made = hitting(hits)
+    [alone] = made.servers
+    fields = {"updates_sent": 100, "updates_acknowledged": 100, "update_round_trips_s": 0.05}
+    return replace(made, servers=(replace(alone, **(fields | changes)),), switch_updates=100)
+
+
+def test_hits_of_a_write_through_cache_are_those_of_the_model() -> None:
+    # Between u c = 0 with 40 % and u c = 1 with 20 %.
+    model = (
+        WriteThrough(0, ((0.4, 0.6, 0, 0), *[(0, 1, 0, 1)] * 3)),
+        WriteThrough(1, ((0.2, 0.8, 0, 0), *[(0, 1, 0, 1)] * 3)),
+    )
+    case = {"prediction": replace(PROMISE, write_through=model), "method": "netcache"}
+    assert verdict(updating(3000), **case) == "valid"
+    assert "promise 30.00%" in verdict(updating(4000), **case)
+    unknown = judged(updating(3000, update_round_trips_s=1.0), **case)  # u c = 10
+    assert (unknown.valid, unknown.not_checked) == (True, ("hit share",))
+
+
+def test_value_updates_in_the_switch_are_those_sent() -> None:
+    assert "value updates" not in verdict(updating(0, updates_sent=101))
+    assert verdict(updating(0, updates_sent=140)) == (
+        "invalid: counters do not add up: iteration 0: 100 value updates in the switch, "
+        "140 sent by the servers"
+    )
+
+
+def test_time_held_back_by_value_updates_is_no_slack() -> None:
+    held_back = {"held_back_us": 200_000.0, "held_back_share": 0.2, "blocked_us": 200_300.0}
+    servers = (server(3, 800, **held_back), server(0, 400))
+    slow = measurement(800, servers=servers)
+    assert verdict(slow) == "valid"
+    assert worst_utilization([slow], 1000) == pytest.approx(1)
+    # The same without the method's part in it.
+    stores = (server(3, 800, blocked_us=200_300.0), server(0, 400))
+    assert "ran at 0.800 of its capacity" in verdict(measurement(800, servers=stores))

@@ -10,6 +10,7 @@ from turntable.plot.drawing import Drawing
 from turntable.plot.latency import latency
 from turntable.plot.published import published
 from turntable.plot.results import scaling, throughput
+from turntable.plot.updates import updates
 
 __all__ = [
     "Drawing",
@@ -20,4 +21,5 @@ __all__ = [
     "published",
     "scaling",
     "throughput",
+    "updates",
 ]

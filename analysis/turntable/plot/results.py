@@ -39,7 +39,7 @@ def throughput(cells: Sequence[Cell]) -> Drawing:
         drawing.title(total, "Aggregate (emulated)" if emulated else "Aggregate throughput")
         normalized.set_xlabel("total / busiest server (ratio)")
         imbalance.set_xlabel("busiest / idlest server (ratio)")
-        note = "kops/s; not comparable with a rack's" if emulated else "kops/s"
+        note = "kops/s (not a rack's)" if emulated else "kops/s"
         total.set_xlabel(note)
         normalized.set_yticks(range(len(cells)), [cell.label for cell in cells])
         normalized.set_ylim(len(cells) - 0.4, -0.5)

@@ -18,6 +18,7 @@ from turntable.plot import Drawing, stamp
 from turntable.report import provenance
 from turntable.stats import Estimate
 from turntable.summary import Row
+from turntable.updates import comparisons
 from turntable_core import files
 from turntable_core.journal import FAILED, Attempt
 
@@ -59,6 +60,7 @@ def render(run: Run) -> str:
         not_checked=_not_checked(rounds),
         counted=stamp.counted_rounds(run.cells).replace("95 %", "95\N{NO-BREAK SPACE}%"),
         figures=_figures(run.cells),
+        updates=comparisons(run.cells),
         latencies=[(cell, _latency_row(cell)) for cell in run.cells if cell.latency.values],
         percentiles=[name.replace("999", "99.9") for name in PERCENTILES],
         measured_iterations=_measured_iterations(rounds),
@@ -100,6 +102,7 @@ def _figures(cells: Sequence[Cell]) -> dict[str, Any]:
     return {
         "throughput": svg(plot.throughput(cells)),
         "scaling": svg(plot.scaling(cells)),
+        "updates": svg(plot.updates(cells)),
         "latency": svg(plot.latency(cells)),
         "overhead": svg(plot.overhead(cells)),
         "cells": [

@@ -10,7 +10,10 @@ from typing import Any
 
 from turntable_core.errors import PhaseError, TurntableError
 from turntable_core.methods import WRITE_BACK, WRITE_THROUGH
-from turntable_core.plan import Composition, Prediction
+from turntable_core.plan import Composition, Prediction, WriteThrough
+
+# u c for which the model of a write-through cache is asked; what is measured lies between.
+UPDATE_ROUND_TRIPS = (0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4)
 
 
 class WorkloadAnalyzer:
@@ -36,17 +39,24 @@ class WorkloadAnalyzer:
             "--seed": parameters["seed"],
             "--round": round_,
         }
+        arguments |= _model(parameters)
         document = self._run(
             [str(part) for pair in arguments.items() for part in pair]
             + ["--trace", "--format", "json"]
         )
         scale = document["scales"][0]
         absorbed = _absorbed_share(parameters["method"], document["proportions"])
+        trace = scale["trace"]
         return Prediction(
-            scale["trace"]["bottleneck"],
+            trace["bottleneck"],
             _composition(scale, absorbed),
-            _composition(scale["trace"], absorbed),
-            tuple(part["distinct_keys"] for part in scale["trace"]["partitions"]),
+            _composition(trace, absorbed),
+            tuple(part["distinct_keys"] for part in trace["partitions"]),
+            tuple(trace["shares"]),
+            tuple(
+                WriteThrough(part["update_round_trip"], tuple(map(tuple, part["placements"])))
+                for part in trace.get("write_through", ())
+            ),
         )
 
     def _run(self, arguments: list[str]) -> Any:
@@ -68,6 +78,18 @@ class WorkloadAnalyzer:
                 f"{' '.join(command)} ended with status {done.returncode}: {done.stderr.strip()}"
             )
         return json.loads(done.stdout)
+
+
+def _model(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Replays the window that will be measured. Servers without a capacity have no model."""
+    capacity = parameters["capacity_ops_per_s"]
+    if parameters["method"] not in WRITE_THROUGH or capacity == 0:
+        return {}
+    return {
+        "--update-round-trips": ",".join(map(str, UPDATE_ROUND_TRIPS)),
+        "--warmup": capacity * parameters["warmup_s"],
+        "--window": capacity * parameters["measure_s"],
+    }
 
 
 def _absorbed_share(method: str, proportions: Mapping[str, float]) -> float:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from turntable_core.errors import MISSING, InputError, TurntableError
+from turntable_core.methods import meaningless
 
 if TYPE_CHECKING:  # reading specs takes jsonschema, whose import would slow every phase down
     from turntable_core.spec import Scale
@@ -34,6 +35,17 @@ class Composition:
 
 
 @dataclass(frozen=True)
+class WriteThrough:
+    """What a model of a write-through cache says (docs/workloads.md §6): the rates of every
+    placement of the rotation, in units of a server's capacity, for one duration of value updates.
+    """
+
+    update_round_trip: float  # u c
+    # Per iteration: bottleneck by switch and server, rotated partition by switch and server.
+    placements: tuple[tuple[float, float, float, float], ...]
+
+
+@dataclass(frozen=True)
 class Prediction:
     """What the workload analyzer says about one turn."""
 
@@ -41,6 +53,8 @@ class Prediction:
     infinite: Composition  # of the distribution itself
     trace: Composition  # of the finite, seeded traces that the clients replay
     keys: tuple[int, ...] = ()  # distinct ones in the traces, by partition
+    requests: tuple[float, ...] = ()  # shares of the traces' requests, cached or not, by partition
+    write_through: tuple[WriteThrough, ...] = ()  # ascending; of methods whose writes need updates
 
 
 @dataclass(frozen=True)
@@ -123,17 +137,26 @@ def cell_id(parameters: Mapping[str, Any]) -> str:
 
 
 def cells_of(scale: Scale) -> list[Cell]:
-    """The product of the factors, in the order of the spec, with every constant resolved."""
+    """The product of the factors, in the order of the spec, with every constant resolved.
+
+    A parameter without a meaning for the cell's method is left out: its levels are one cell.
+    """
     names = list(scale.factors)
-    cells = []
+    cells: dict[str, Cell] = {}
     for levels in itertools.product(*scale.factors.values()):
         chosen = dict(zip(names, levels, strict=True))
         parameters = chosen | {
             name: _resolve(scale, name, value, chosen) for name, value in scale.constants.items()
         }
         _check_complete(scale, parameters)
-        cells.append(Cell(cell_id(parameters), parameters))
-    return cells
+        meant = {
+            k: v
+            for k, v in parameters.items()
+            if k not in meaningless(parameters.get("method", ""))
+        }
+        cell = Cell(cell_id(meant), meant)
+        cells.setdefault(cell.id, cell)
+    return list(cells.values())
 
 
 def make_plan(
@@ -200,10 +223,18 @@ def from_json(document: Mapping[str, Any]) -> Plan:
             for kind in ("infinite", "trace")
         )
         cell = Cell(item["cell"], document["cells"][item["cell"]])
-        keys = tuple(prediction.get("keys", ()))
-        turns.append(
-            Turn(cell, item["round"], Prediction(prediction["bottleneck"], infinite, trace, keys))
+        made = Prediction(
+            prediction["bottleneck"],
+            infinite,
+            trace,
+            tuple(prediction.get("keys", ())),
+            tuple(prediction.get("requests", ())),
+            tuple(
+                WriteThrough(part["update_round_trip"], tuple(map(tuple, part["placements"])))
+                for part in prediction.get("write_through", ())
+            ),
         )
+        turns.append(Turn(cell, item["round"], made))
     keys = (
         "experiment",
         "profile",

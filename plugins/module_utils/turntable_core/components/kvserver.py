@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from turntable_core.components import Context
 from turntable_core.components.supervisor import spawn
 from turntable_core.methods import caches
@@ -51,7 +54,8 @@ def prepare(context: Context) -> Batches:
                     "logical_servers": logical_servers,
                     "capacity_ops_per_s": parameters["capacity_ops_per_s"],
                 }
-                | controller,
+                | controller
+                | _value_updates(parameters),
             )
         ]
         for name, logical_servers in _placement(context).items()
@@ -72,6 +76,11 @@ def collect(context: Context) -> Batches:
 
 def release(context: Context) -> Batches:
     return {name: [Request(NODE, "stop")] for name in _placement(context)}
+
+
+def _value_updates(parameters: Mapping[str, Any]) -> dict[str, int]:
+    delay_us = parameters.get("value_update_delay_us", 0)
+    return {"value_update_delay_us": delay_us} if delay_us else {}
 
 
 def _stores(context: Context) -> dict:
