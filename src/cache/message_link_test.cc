@@ -1,10 +1,12 @@
 #include "cache/message_link.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <optional>
 #include <thread>
 
+#include "cache/asking_listener.h"
 #include "cache/message_listener.h"
 #include "cache/testing_loop.h"
 
@@ -69,6 +71,30 @@ TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
   EXPECT_EQ(answers, 1);
   EXPECT_EQ(link.unanswered(), 0U);
   EXPECT_EQ(controller->received[0].type, MessageType::kHello);
+}
+
+// It died; what it had asked and nobody has read must not come behind its successor's requests.
+TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
+  EventLoop loop;
+  std::vector<MessageType> asked;
+  AskingListener agent(loop, tcp_address("127.0.0.1", 0),
+                       [&](const Message& message, const AskingListener::Reply& reply) {
+                         asked.push_back(message.type);
+                         reply(answer_to(message));
+                       });
+  int closed = 0;
+  const sockaddr_in address = tcp_address("127.0.0.1", agent.port());
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+            0);
+  MessageChannel before(
+      loop, std::move(socket), [](const Message&) {}, [&](const std::string&) { ++closed; });
+  before.send(hello());
+  std::optional<MessageLink> after;
+  EXPECT_TRUE(run_until(loop, [&] {
+    if (!asked.empty() && !after) after.emplace(loop, address, hello, [](const Message&) {});
+    return after && after->is_up() && closed > 0;
+  }));
 }
 
 TEST(MessageLink, AnswersWhatTheOtherSideAsks) {

@@ -26,6 +26,12 @@ class MessageListener {
   // To a session that has gone: nothing.
   void send(SessionId session, const Message& message);
 
+  // Ends all connections but one, without on_closed: what they have sent and nobody has read is
+  // lost.
+  void keep_only(SessionId session) {
+    std::erase_if(sessions_, [session](const auto& other) { return other.first != session; });
+  }
+
   // Ends every connection, without on_closed: the others will connect again and ask again.
   void disconnect_all() { sessions_.clear(); }
 

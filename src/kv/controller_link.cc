@@ -70,6 +70,7 @@ Message ControllerLink::hello() {
   for (Server& server : servers_) {
     numbers.push_back(server.partition);
     if (server.hot_keys != nullptr) server.hot_keys->forget_cached();
+    if (server.gate != nullptr) server.gate->marker_gone();
   }
   return cache::request(MessageType::kHello, std::move(numbers));
 }
@@ -97,6 +98,7 @@ void ControllerLink::report(Server& server, const std::vector<PacketKey>& keys) 
   }
   if (records.empty()) return;
   std::vector<PacketKey> asked;
+  asked.reserve(records.size());
   for (const cache::Record& record : records) asked.push_back(record.key);
   link_->ask(cache::request(MessageType::kHot, {}, std::move(records)),
              [hot_keys = server.hot_keys, asked](const Message& answer) {
@@ -109,9 +111,10 @@ void ControllerLink::report(Server& server, const std::vector<PacketKey>& keys) 
              });
 }
 
-void ControllerLink::ask_evictions(Server& server, std::vector<workload::KeyId> keys) {
+void ControllerLink::ask_evictions(Server& server, const std::vector<workload::KeyId>& keys) {
   if (keys.empty()) return;
   std::vector<cache::Record> records;
+  records.reserve(keys.size());
   for (const workload::KeyId key : keys)
     records.push_back(cache::key_only(workload::wire_key(key)));
   link_->ask(cache::request(MessageType::kEvict, {}, std::move(records)),

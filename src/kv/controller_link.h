@@ -43,7 +43,7 @@ class ControllerLink {
   cache::Message hello();
   void take();
   void report(Server& server, const std::vector<PacketKey>& keys);
-  void ask_evictions(Server& server, std::vector<workload::KeyId> keys);
+  void ask_evictions(Server& server, const std::vector<workload::KeyId>& keys);
 
   void answer(const cache::Message& request);
   cache::Message fetch(const cache::Message& request);

@@ -242,5 +242,26 @@ TEST_F(ControllerLinkTest, AMarkedKeyIsHeldBackUntilItIsSettledAndEvictedWhenAWr
   gate_.leave();
 }
 
+// The next controller knows nothing of an admission that its predecessor had begun; the agent may
+// still end it.
+TEST_F(ControllerLinkTest, MarksOfAControllerThatDiedEndWithAnEviction) {
+  EXPECT_EQ(fetched(/*mark=*/1).number, 0u);
+  EXPECT_FALSE(gate_.enter(kKey, /*passed_as_cached=*/false));
+  listen(port_);
+  const auto opened = [&] {
+    const bool open = gate_.enter(kKey, /*passed_as_cached=*/true);
+    if (open) gate_.leave();
+    return open;
+  };
+  const Deadline deadline = Deadline::after(kPatience);
+  while (!opened() && !deadline.passed()) std::this_thread::yield();
+  EXPECT_FALSE(gate_.enter(kKey, /*passed_as_cached=*/false));
+  EXPECT_EQ(asked(0).type, MessageType::kEvict);
+  send(cache::answer_to(asked(0)));
+  ask(MessageType::kMaxNumber);
+  EXPECT_TRUE(gate_.enter(kKey, false));
+  gate_.leave();
+}
+
 }  // namespace
 }  // namespace turntable::kv

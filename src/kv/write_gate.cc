@@ -80,6 +80,16 @@ void WriteGate::evicted(workload::KeyId key) {
   changed();
 }
 
+void WriteGate::marker_gone() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [key, state] : keys_) {
+    if (!state.marked) continue;
+    state.marked = false;
+    state.cached = true;
+  }
+  changed();
+}
+
 std::vector<workload::KeyId> WriteGate::take_evictions() {
   const std::lock_guard lock(mutex_);
   return std::exchange(evictions_, {});

@@ -38,6 +38,9 @@ class WriteGate {
   void mark(std::span<const workload::KeyId> keys);
   void settle(workload::KeyId key, bool cached);
   void evicted(workload::KeyId key);
+  // Who marked is gone and will settle nothing: marked keys may be cached, now or soon, so they are
+  // held to be.
+  void marker_gone();
   // Keys that have to be evicted for a write that waits, each once.
   std::vector<workload::KeyId> take_evictions();
 

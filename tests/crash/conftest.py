@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .rack import Rack, Setup
+from .rack import REQUIRES_ROOT, Rack, Setup
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -26,7 +26,7 @@ def build_dir() -> Path:
 def start_rack(build_dir: Path, tmp_path: Path) -> Iterator[Callable[[Setup], Rack]]:
     """Starts the rack of a setup; what its nodes say comes with the test's output."""
     if os.geteuid() != 0:
-        pytest.skip("racks are network namespaces: run make pytest as root")
+        pytest.skip(REQUIRES_ROOT)
     with ExitStack() as racks:
 
         def start(setup: Setup) -> Rack:

@@ -5,8 +5,8 @@ switch-agent, cache-controller and two kvservers, each of which may be killed an
         rack.start()
         rack.begin_clients()
         rack.wait_for_answers(1000)
-        rack.kill("switch-agent")      # the clients are sending
-        rack.start_agent()
+        rack.kill(SOFTSWITCH)          # the clients are sending
+        rack.recover(SOFTSWITCH)
         rack.wait_for_answers(1000)
         rack.end_clients()
 
@@ -39,6 +39,7 @@ LONGEST_RUN_S = 600
 
 SOFTSWITCH, AGENT, CONTROLLER = "softswitch", "switch-agent", "cache-controller"
 SERVER_NODES = ("kvserver0", "kvserver1")
+REQUIRES_ROOT = "racks are network namespaces: run make pytest as root"
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,7 @@ class Rack:
         self.network = Network(build_dir, directory)
         self.testbed = self.network.testbed
         self.nodes: dict[str, HostNode] = {}
+        self._faults: dict[tuple[int, str], list[dict[str, Any]]] = {}
 
     def __enter__(self) -> Rack:
         return self
@@ -136,7 +138,8 @@ class Rack:
     def start(self) -> None:
         self.start_switch()
         self.forward()
-        self.start_agent(fresh=True)
+        self.start_agent()
+        self.configure_agent(fresh=True)
         self.start_controller()
         for index in range(len(SERVERS)):
             self.start_server(index)
@@ -153,6 +156,29 @@ class Rack:
         for name in names:
             self.nodes[name].process.wait()
 
+    def recover(self, *killed: str) -> dict[str, Any] | None:
+        """Starts what was killed as docs/kvcache.md §9 tells operators -> what `recover` of the
+        controller said.
+        """
+        for index, name in enumerate(SERVER_NODES):
+            if name in killed:
+                self.start_server(index, keep_stores=True)
+        empty = SOFTSWITCH in killed
+        if empty:
+            self.start_switch()
+        if AGENT in killed:
+            self.start_agent()
+        if empty or AGENT in killed:
+            self.configure_agent(fresh=empty)
+        if CONTROLLER in killed:
+            self.start_controller()
+        result = None
+        if empty:
+            result = self.call(CONTROLLER, "recover", clients=1, deadline_s=30)
+        if empty:
+            self.forward()
+        return result
+
     # --- Nodes ------------------------------------------------------------------------------------
 
     def start_switch(self) -> None:
@@ -165,12 +191,15 @@ class Rack:
         self._spawn(SOFTSWITCH, SWITCH, "softswitch", *options)
 
     def forward(self) -> None:
-        """Entries that bring requests to their servers and answers back."""
+        """Entries that bring requests to their servers and answers back; and the faults of links
+        that a switch before may have had.
+        """
         updates = switch_tables.of_turn(self.testbed, SCALE, BOTTLENECK, cached=True)
         self.call(SOFTSWITCH, "table_write", updates=updates)
+        for (port, direction), rules in self._faults.items():
+            self.call(SOFTSWITCH, "impair", port=port, direction=direction, rules=rules)
 
-    def start_agent(self, *, fresh: bool = False) -> dict[str, int]:
-        """With `fresh` the cache becomes empty; else the agent goes on with what is there."""
+    def start_agent(self) -> None:
         switch = self.testbed.switch
         self._spawn(
             AGENT,
@@ -180,6 +209,9 @@ class Rack:
             f"--address={switch.control_address}",
             f"--port={AGENT_PORT}",
         )
+
+    def configure_agent(self, *, fresh: bool) -> dict[str, int]:
+        """With `fresh` the cache becomes empty; else the agent goes on with what is there."""
         servers = [place_of(partition, BOTTLENECK).server for partition in range(SCALE)]
         return self.call(
             AGENT,
@@ -283,7 +315,14 @@ class Rack:
         Faults of links); without rules there are none any more.
         """
         port = CPU_PORT if host == CPU else PORT[host]
+        self._faults[port, direction] = list(rules)
         self.call(SOFTSWITCH, "impair", port=port, direction=direction, rules=list(rules))
+
+    def heal(self) -> None:
+        """No faults any more."""
+        for port, direction in list(self._faults):
+            self.call(SOFTSWITCH, "impair", port=port, direction=direction, rules=[])
+        self._faults.clear()
 
     def settings(self, **settings: Any) -> None:
         """Of the agent, at run time."""

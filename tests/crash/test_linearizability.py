@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from .faults import chance, disorder
 from .history import check
 from .network import CLIENT, SERVERS
 from .rack import AGENT, CPU, MS, Rack, Setup, eventually
@@ -21,22 +22,8 @@ ANSWERS = 4_000
 EVICTIONS = 20
 
 StartRack = Callable[[Setup], Rack]
-Rule = dict[str, Any]
 
 pytestmark = pytest.mark.parametrize("method", METHODS)
-
-
-def chance(action: str, percent: float, seed: int, **fields: Any) -> Rule:
-    return {"action": action, "chance": percent / 100, "seed": seed, **fields}
-
-
-def disorder(seed: int) -> list[Rule]:
-    """What happens to packets between client and switch, where order is not kept."""
-    return [
-        chance("duplicate", 5, seed),
-        chance("reorder", 5, seed + 1, behind=3, delay_ns=5 * MS),
-        chance("delay", 3, seed + 2, delay_ns=2 * MS),
-    ]
 
 
 def finish(rack: Rack) -> dict[str, Any]:
@@ -44,9 +31,7 @@ def finish(rack: Rack) -> dict[str, Any]:
     eventually(lambda: rack.call(AGENT, "stats")["evicted"] >= EVICTIONS, "evictions")
     statistics = rack.end_clients()
     assert statistics["wrong_values"] == statistics["wrong_node"] == statistics["mismatched"] == 0
-    for host in (CLIENT, *SERVERS, CPU):  # what is read back needs no further tests of faults
-        for direction in ("rx", "tx"):
-            rack.impair(host, direction)
+    rack.heal()
     checked = check(rack)
     assert checked.ok, "\n".join([*checked.lost, checked.text])
     return statistics

@@ -11,16 +11,32 @@ from .cache_frames import (
     ADMIT,
     ADMITTED,
     CASE1,
+    DELETE_AT_SERVER,
+    DELREQ_SEQ_CACHED,
+    DELRES_SEQ,
     GETREQ,
+    GETREQ_BEINGEVICTED_RECORD,
+    GETREQ_LARGEVALUEBLOCK_RECORD,
+    GETREQ_NLATEST,
+    GETREQ_POP,
+    GETRES_DELETED_SEQ,
     GETRES_LATEST_SEQ,
+    GETRES_SEQ,
+    HOT_PUT_AT_SERVER,
     HOT_REPORT,
+    LARGE_PUT_AT_SERVER,
     LATEST,
     LOAD,
+    PUT_AT_SERVER,
     PUTREQ,
     PUTREQ_LARGEVALUE,
+    PUTREQ_LARGEVALUE_SEQ_CACHED,
     PUTREQ_SEQ,
+    PUTREQ_SEQ_CACHED,
+    PUTRES_SEQ,
     SET_VALID,
     VALUEUPDATE,
+    VALUEUPDATE_ACK,
     Control,
     fragment,
     padded,
@@ -111,6 +127,33 @@ def test_unknown_answers(switch: CacheSwitch, optype: int) -> None:
                   payload=payload(optype, KEY))  # fmt: skip
     dropped(switch, host.port, sent)
     assert switch.drops() == {UNKNOWN_OPERATION: 1}
+
+
+# What only switch and servers say to each other (kvcache.md §3).
+BETWEEN_SWITCH_AND_SERVER = [
+    *PUT_AT_SERVER, *DELETE_AT_SERVER, *LARGE_PUT_AT_SERVER, *HOT_PUT_AT_SERVER,
+    GETREQ_POP, GETREQ_NLATEST, GETREQ_BEINGEVICTED_RECORD, GETREQ_LARGEVALUEBLOCK_RECORD,
+    PUTREQ_SEQ_CACHED, DELREQ_SEQ_CACHED, PUTREQ_LARGEVALUE_SEQ_CACHED,
+    GETRES_LATEST_SEQ, GETRES_DELETED_SEQ, GETRES_SEQ, PUTRES_SEQ, DELRES_SEQ, VALUEUPDATE,
+    VALUEUPDATE_ACK,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("optype", BETWEEN_SWITCH_AND_SERVER, ids=hex)
+def test_clients_cannot_speak_as_the_switch(switch: CacheSwitch, optype: int) -> None:
+    """With the number of the slot's record, and one that would be newer than all."""
+    for number in (3, 0x3FFFFFFF):
+        body = payload(optype, KEY, value=b"forgery!", seq=(number, LATEST | 3))
+        dropped(switch, CLIENT.port, Packet(payload=body))
+    assert switch.drops() == {UNKNOWN_OPERATION: 2}
+
+
+@pytest.mark.parametrize("size", [0, 8, 15, 17, 24, 32])
+@pytest.mark.parametrize("optype", [GETREQ, PUTREQ, 0x0040])
+def test_keys_of_other_sizes(switch: CacheSwitch, size: int, optype: int) -> None:
+    key = (KEY + KEY)[-size:] if size else b""
+    dropped(switch, CLIENT.port, Packet(payload=payload(optype, key, value=VALUE)))
+    assert switch.drops() == {MALFORMED: 1}
 
 
 @pytest.mark.parametrize("vallen", [129, 136, 0x8000, 0xFFFF])
