@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/command_error.h"
+#include "kv/udp.h"
 #include "workload/key.h"
 
 namespace turntable::kv {
@@ -96,6 +97,14 @@ const Arguments::Json* Arguments::object_or_null(const char* name) const {
   if (found == args_.end()) return nullptr;
   if (!found->is_object()) fail(name, *found, "an object");
   return &*found;
+}
+
+std::optional<sockaddr_in> Arguments::endpoint_or_none(const char* name) const {
+  const Json* given = object_or_null(name);
+  if (given == nullptr) return std::nullopt;
+  const Arguments fields(where_ + ", " + name, *given, {"address", "port"});
+  return parse_ipv4(where_ + ": \"" + name + ".address\"", fields.text("address"),
+                    static_cast<std::uint16_t>(fields.integer("port", 1, UINT16_MAX)));
 }
 
 unsigned Arguments::scale() const {

@@ -2,9 +2,12 @@
 // the argument, its value and what was expected.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +34,9 @@ class Arguments {
   const Json& array(const char* name) const;  // never empty
   const Json& array_or_empty(const char* name) const;
   const Json* object_or_null(const char* name) const;  // null if it is not given
+
+  // {"address", "port"} of another node; nothing if it is not given.
+  std::optional<sockaddr_in> endpoint_or_none(const char* name) const;
 
   // "scale": the number of logical servers, a divisor of 32,768.
   unsigned scale() const;

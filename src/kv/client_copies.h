@@ -1,14 +1,9 @@
-// What a client keeps of records that only the switch may have (docs/kvcache.md §9): of every key
+// What a client keeps of records that only the switch may have (docs/kvcache.md §8): of every key
 // that the switch answered for, the record with the largest number. Since a value is a function of
 // key and version (kv/value.h), the version is kept for it.
 //
-// The controller tells from time to time what its snapshot holds, as a list of keys and numbers. Of
-// a listed key a copy is dropped if it is not newer than the list. An unlisted key may have been
-// admitted after the snapshot's point: its copy is dropped only if it was kept before the previous
-// list arrived.
-//
-// Thread-safe: one thread keeps, at any time another may dump or release. Nothing allocates after
-// construction.
+// Thread-safe: one thread keeps, at any time another may visit or release, and holds the first up
+// for some microseconds at a time only. Nothing allocates after construction.
 #pragma once
 
 #include <cstdint>
@@ -43,22 +38,29 @@ class ClientCopies {
   bool keeps() const noexcept { return max_ > 0; }
   void keep(Copy copy);
 
-  // `list`: ascending by key, each once. Answers how many copies were dropped.
-  std::size_t release(std::span<const Listed> list);
+  // `list` is what a snapshot holds, ascending by key. Of a listed key the copy is dropped if it is
+  // not newer. An unlisted key may have been admitted after the snapshot's point: its copy is
+  // dropped only if it was kept before the previous list arrived, and only if `confirmed`: that
+  // list had been answered before the snapshot began. Answers how many copies were dropped.
+  std::size_t release(std::span<const Listed> list, bool confirmed);
 
+  // Every copy that was there before the call and is not released meanwhile is visited; of one that
+  // is kept meanwhile, the old or the new.
   void for_each(const std::function<void(const Copy&)>& visit) const;
   std::size_t size() const;
   std::uint64_t dropped() const;  // for want of room: their records are at risk
 
  private:
-  static std::size_t home(workload::KeyId key, std::size_t mask) noexcept;
-  static Copy& place_of(std::vector<Copy>& table, workload::KeyId key) noexcept;
-  bool may_drop(const Copy& copy, std::span<const Listed> list) const;
+  std::size_t home(workload::KeyId key) const noexcept;
+  std::size_t place_of(workload::KeyId key) const noexcept;
+  std::size_t next(std::size_t place) const noexcept { return (place + 1) & (table_.size() - 1); }
+  void erase(std::size_t place) noexcept;
+  bool may_drop(const Copy& copy, std::span<const Listed> list, bool confirmed) const;
 
   std::size_t max_;
+  mutable std::mutex visit_mutex_;  // before mutex_: copies move while they are released
   mutable std::mutex mutex_;
-  std::vector<Copy> table_;  // open addressing; at most half full
-  std::vector<Copy> spare_;
+  std::vector<Copy> table_;  // open addressing with linear probing; at most half full
   std::size_t size_ = 0;
   std::uint32_t lists_ = 0;
   std::uint64_t dropped_ = 0;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <map>
+#include <thread>
+#include <vector>
 
 #include "workload/random.h"
 
@@ -11,6 +14,8 @@ namespace turntable::kv {
 namespace {
 
 using Listed = ClientCopies::Listed;
+
+constexpr bool kConfirmed = true;
 
 void keep(ClientCopies& copies, workload::KeyId key, std::uint32_t number) {
   copies.keep({.key = key, .version = key * 1000 + number, .number = number, .exists = true});
@@ -41,21 +46,29 @@ TEST(ClientCopiesTest, AListedCopyIsDroppedUnlessItIsNewer) {
   keep(copies, 1, 5);
   keep(copies, 2, 5);
   keep(copies, 3, 5);
-  EXPECT_EQ(copies.release(std::array<Listed, 3>{{{1, 4}, {2, 5}, {3, 6}}}), 2u);
+  EXPECT_EQ(copies.release(std::array<Listed, 3>{{{1, 4}, {2, 5}, {3, 6}}}, kConfirmed), 2u);
   EXPECT_EQ(numbers(copies), (Numbers{{1, 5}}));
 }
 
 TEST(ClientCopiesTest, AnUnlistedCopyIsDroppedOnlyIfItIsOlderThanThePreviousList) {
   ClientCopies copies(10);
   keep(copies, 1, 1);
-  EXPECT_EQ(copies.release({}), 0u);  // there was no list before
-  keep(copies, 2, 1);                 // admitted after the point of the list to come
-  EXPECT_EQ(copies.release({}), 1u);  // key 1
+  EXPECT_EQ(copies.release({}, kConfirmed), 0u);  // there was no list before
+  keep(copies, 2, 1);                             // admitted after the point of the list to come
+  EXPECT_EQ(copies.release({}, kConfirmed), 1u);  // key 1
   EXPECT_EQ(numbers(copies), (Numbers{{2, 1}}));
   keep(copies, 2, 2);  // a newer record is a new copy
-  EXPECT_EQ(copies.release({}), 0u);
-  EXPECT_EQ(copies.release({}), 1u);
+  EXPECT_EQ(copies.release({}, kConfirmed), 0u);
+  EXPECT_EQ(copies.release({}, kConfirmed), 1u);
   EXPECT_EQ(copies.size(), 0u);
+}
+
+TEST(ClientCopiesTest, WithoutConfirmationNoUnlistedCopyIsDropped) {
+  ClientCopies copies(10);
+  keep(copies, 1, 1);
+  copies.release({}, kConfirmed);
+  EXPECT_EQ(copies.release({}, /*confirmed=*/false), 0u);
+  EXPECT_EQ(copies.release({}, kConfirmed), 1u);
 }
 
 TEST(ClientCopiesTest, WhatDoesNotFitIsDroppedAndCounted) {
@@ -66,12 +79,37 @@ TEST(ClientCopiesTest, WhatDoesNotFitIsDroppedAndCounted) {
   keep(copies, 1, 2);  // has its place
   EXPECT_EQ(numbers(copies), (Numbers{{1, 2}, {2, 1}}));
   EXPECT_EQ(copies.dropped(), 1u);
-  copies.release(std::array<Listed, 1>{{{1, 2}}});
+  copies.release(std::array<Listed, 1>{{{1, 2}}}, kConfirmed);
   keep(copies, 3, 1);
   EXPECT_EQ(numbers(copies), (Numbers{{2, 1}, {3, 1}}));
   ClientCopies none(0);
   keep(none, 1, 1);
   EXPECT_EQ(none.size() + none.dropped(), 0u);
+}
+
+TEST(ClientCopiesTest, CopiesAreKeptWhileOthersAreReleasedAndVisited) {
+  constexpr std::uint32_t kKeys = 3000;
+  ClientCopies copies(kKeys);
+  for (workload::KeyId key = 0; key < kKeys; ++key) keep(copies, key, 1);
+  std::vector<Listed> odd_keys;
+  for (workload::KeyId key = 1; key < kKeys; key += 2) odd_keys.push_back({key, UINT32_MAX});
+  std::atomic<bool> over{false};
+  std::thread keeper([&] {
+    workload::Random random(1);
+    for (std::uint32_t number = 2; !over; ++number) keep(copies, random.next() % kKeys, number);
+  });
+  for (int i = 0; i < 100; ++i) {
+    copies.release(odd_keys, kConfirmed);
+    std::size_t even = 0;
+    copies.for_each([&](const ClientCopies::Copy& copy) { even += copy.key % 2 == 0 ? 1 : 0; });
+    EXPECT_EQ(even, kKeys / 2);
+    // What nothing lists goes with the list after next unless it is kept again.
+    for (workload::KeyId key = 0; key < kKeys; key += 2) keep(copies, key, UINT32_MAX - 100 + i);
+  }
+  over = true;
+  keeper.join();
+  copies.release(odd_keys, kConfirmed);
+  EXPECT_EQ(copies.size(), kKeys / 2);
 }
 
 TEST(ClientCopiesTest, AgreesWithAPlainMap) {
@@ -93,11 +131,13 @@ TEST(ClientCopiesTest, AgreesWithAPlainMap) {
     std::vector<Listed> list;
     for (workload::KeyId listed = 0; listed < 500; listed += 1 + random.next() % 3)
       list.push_back({listed, static_cast<std::uint32_t>(random.next() % 1000)});
-    copies.release(list);
+    const bool confirmed = random.next() % 4 != 0;
+    copies.release(list, confirmed);
     std::erase_if(expected, [&](const auto& entry) {
       for (const Listed& listed : list)
         if (listed.key == entry.first) return entry.second.number <= listed.number;
-      return lists > 0 && entry.second.lists < lists;  // before list number `lists` arrived
+      return confirmed && lists > 0 &&
+             entry.second.lists < lists;  // before list number `lists` arrived
     });
     ++lists;
     Numbers left;

@@ -7,7 +7,6 @@
 
 #include "common/command_error.h"
 #include "kv/clock.h"
-#include "kv/copies_file.h"
 #include "kv/raw_statistics.h"
 
 namespace turntable::kv {
@@ -78,6 +77,10 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments) {
       arguments.integer_or("timeout_us", 100, 60 * std::int64_t{1'000'000}, 5'000'000) * 1000;
   plan.variations = variations_of(arguments);
   plan.copies_max = static_cast<std::size_t>(arguments.integer_or("copies_max", 0, kMaxCopies, 0));
+  plan.controller = arguments.endpoint_or_none("controller");
+  if (plan.controller && plan.copies_max == 0) {
+    arguments.fail("copies_max", 0, "at least 1 with a controller, which asks for copies");
+  }
   plan.history = arguments.text_or("history", "");
   return plan;
 }
@@ -86,7 +89,7 @@ Json ClientNode::prepare(const Json& args) {
   const Arguments arguments(
       "kvclient prepare", args,
       {"workload", "scale", "partitions", "first_client", "clients", "threads", "server_address",
-       "server_port", "timeout_us", "variations", "copies_max", "history"});
+       "server_port", "timeout_us", "variations", "copies_max", "controller", "history"});
   const Plan plan = parse_plan(arguments);
 
   const std::lock_guard command_lock(command_mutex_);
@@ -95,6 +98,7 @@ Json ClientNode::prepare(const Json& args) {
     const std::lock_guard lock(state_mutex_);
     set_state(State::kIdle);
     stopped_early_ = false;
+    link_.reset();
     clients_.clear();
     histories_.clear();
   }
@@ -108,6 +112,7 @@ Json ClientNode::prepare(const Json& args) {
   first_client_ = plan.first_client;
   replay_.emplace(*traces_, plan.scale, plan.partitions);
   open_threads(plan);
+  connect(plan);
   set_state(State::kPrepared);
   return prepared_answer(trace_seconds);
 }
@@ -133,6 +138,13 @@ void ClientNode::open_threads(const Plan& plan) {
     opened.push_back(std::make_unique<ClientThread>(settings, *replay_, std::move(socket)));
   }
   clients_ = std::move(opened);
+}
+
+void ClientNode::connect(const Plan& plan) {
+  if (!plan.controller) return;
+  std::vector<ClientThread*> clients;
+  for (const auto& client : clients_) clients.push_back(client.get());
+  link_.emplace(*plan.controller, std::move(clients));
 }
 
 HistoryLog* ClientNode::open_history(const Plan& plan, std::size_t first_client) {
@@ -242,7 +254,7 @@ Json ClientNode::stats(const Json& args) {
   return statistics();
 }
 
-Json ClientNode::statistics() const {
+Json ClientNode::statistics() {
   ClientStatistics sum = clients_.front()->statistics();
   std::vector<ThreadTiming> timings;
   std::uint32_t drops = 0;
@@ -266,6 +278,7 @@ Json ClientNode::statistics() const {
     }
     raw["copies"] = {{"kept", kept}, {"dropped", dropped}};
   }
+  if (link_) raw["controller"] = link_->statistics();
   if (!histories_.empty()) {
     std::uint64_t operations = 0;
     bool complete = true;
@@ -276,44 +289,6 @@ Json ClientNode::statistics() const {
     raw["history"] = {{"operations", operations}, {"complete", complete}};
   }
   return raw;
-}
-
-Json ClientNode::copies(const Json& args) {
-  const Arguments arguments("kvclient copies", args, {"path"});
-  const std::filesystem::path path = arguments.text("path");
-  const std::lock_guard lock(state_mutex_);
-  if (clients_.empty()) throw wrong_state("kvclient copies: nothing is prepared");
-  CopiesFile file;
-  std::uint64_t dropped = 0;
-  for (const auto& client : clients_) {
-    client->copies().for_each([&](const ClientCopies::Copy& copy) { file.add(copy); });
-    dropped += client->copies().dropped();
-  }
-  return {{"records", file.write(path)}, {"dropped", dropped}};
-}
-
-Json ClientNode::release(const Json& args) {
-  const Arguments arguments("kvclient release", args, {"records"});
-  std::vector<ClientCopies::Listed> list;
-  for (const Json& pair : arguments.array_or_empty("records")) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned() ||
-        !pair[1].is_number_unsigned() || pair[1].get<std::uint64_t>() > UINT32_MAX) {
-      arguments.fail("records", pair, "pairs [id of the key, number]");
-    }
-    list.push_back({pair[0].get<std::uint64_t>(), pair[1].get<std::uint32_t>()});
-  }
-  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  const auto twin = std::adjacent_find(list.begin(), list.end(),
-                                       [](const auto& a, const auto& b) { return a.key == b.key; });
-  if (twin != list.end()) arguments.fail("records", twin->key, "each key once");
-  const std::lock_guard lock(state_mutex_);
-  if (clients_.empty()) throw wrong_state("kvclient release: nothing is prepared");
-  std::size_t released = 0, kept = 0;
-  for (const auto& client : clients_) {
-    released += client->copies().release(list);
-    kept += client->copies().size();
-  }
-  return {{"released", released}, {"kept", kept}};
 }
 
 Json ClientNode::stop(const Json& args) {

@@ -16,6 +16,7 @@
 
 #include "kv/arguments.h"
 #include "kv/client_thread.h"
+#include "kv/copies_link.h"
 #include "kv/replay.h"
 
 namespace turntable::kv {
@@ -36,9 +37,6 @@ class ClientNode {
   Json wait(const Json& args);
   Json stats(const Json& args);
   Json stop(const Json& args);
-  // The copies of what the switch answered, from `prepare` to the next; also while clients run.
-  Json copies(const Json& args);
-  Json release(const Json& args);
 
   // Ends whatever runs or waits. Thread-safe; for the end of the process.
   void cancel();
@@ -57,16 +55,18 @@ class ClientNode {
     std::int64_t timeout_ns;
     Variations variations;
     std::size_t copies_max;  // of the machine
-    std::string history;     // directory; empty: none
+    std::optional<sockaddr_in> controller;
+    std::string history;  // directory; empty: none
   };
 
   static Plan parse_plan(const Arguments& arguments);
   HistoryLog* open_history(const Plan& plan, std::size_t first_client);
   void open_threads(const Plan& plan);
+  void connect(const Plan& plan);
   void end_threads();
   void play(ClientThread& thread);
   Json prepared_answer(double trace_seconds) const;
-  Json statistics() const;
+  Json statistics();
   std::vector<unsigned> idle_clients() const;
   void set_state(State state);
 
@@ -84,6 +84,7 @@ class ClientNode {
   std::optional<Replay> replay_;
   std::vector<std::unique_ptr<HistoryLog>> histories_;  // of the threads, if they are asked for
   std::vector<std::unique_ptr<ClientThread>> clients_;
+  std::optional<CopiesLink> link_;  // from `prepare` to the next
   std::size_t playing_ = 0;
   bool stopped_early_ = false;
 

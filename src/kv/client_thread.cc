@@ -26,13 +26,13 @@ std::size_t datagram_bytes(const ClientThread::Settings& settings) {
 
 ClientThread::ClientThread(const Settings& settings, const Replay& replay, UniqueFd socket)
     : socket_(std::move(socket)),
-      stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       loops_(settings, replay, *this),
       value_(longest_value(settings)),
       received_(ReceiveBatch::Details::kOldestStamp, datagram_bytes(settings)),
       large_answers_(2 * settings.clients),  // twice: room for stale answers
       sending_(datagram_bytes(settings)) {
-  if (!stop_event_) throw errno_error("cannot create an eventfd");
+  if (!wake_event_) throw errno_error("cannot create an eventfd");
 }
 
 void ClientThread::set_schedule(const Schedule& schedule) {
@@ -42,18 +42,33 @@ void ClientThread::set_schedule(const Schedule& schedule) {
 
 void ClientThread::stop() noexcept {
   stopping_ = true;
-  ::eventfd_write(stop_event_.get(), 1);
+  ::eventfd_write(wake_event_.get(), 1);
+}
+
+void ClientThread::read_waiting() noexcept {
+  if (reads_done_ == kNotReading) return;
+  const std::uint64_t asked = ++reads_asked_;
+  ::eventfd_write(wake_event_.get(), 1);
+  for (std::uint64_t done = reads_done_; done < asked; done = reads_done_) reads_done_.wait(done);
+}
+
+void ClientThread::note_reads(std::uint64_t done) noexcept {
+  if (done == reads_done_.load(std::memory_order_relaxed)) return;
+  reads_done_ = done;
+  reads_done_.notify_all();
 }
 
 void ClientThread::run() {
   use_precise_timers();
   wait_until(schedule_.start_ns, /*for_answers=*/false);
   if (stopping()) return;
+  reads_done_ = 0;
   std::int64_t now = monotonic_ns();
   timing_.start_lateness_ns = now - schedule_.start_ns;
   loops_.begin(now);
   flush();
   while (!finished() && !stopping()) {
+    const std::uint64_t reads_asked = reads_asked_;
     const int count = received_.receive(socket_.get());
     now = monotonic_ns();
     advance_phase(now);
@@ -62,10 +77,12 @@ void ClientThread::run() {
     for (int i = 0; i < count; ++i) handle(received_.at(static_cast<std::size_t>(i)), now);
     loops_.retry_late(now);
     flush();
+    if (count == 0) note_reads(reads_asked);
     if (count == 0 && !finished()) wait_until(next_event_ns(), /*for_answers=*/true);
   }
   loops_.statistics().unanswered = static_cast<std::int64_t>(loops_.outstanding());
   loops_.end();
+  note_reads(kNotReading);
 }
 
 bool ClientThread::finished() const noexcept {
@@ -111,12 +128,15 @@ std::int64_t ClientThread::next_event_ns() const noexcept {
 
 void ClientThread::wait_until(std::int64_t at_ns, bool for_answers) noexcept {
   std::array<pollfd, 2> polled = {
-      {{stop_event_.get(), POLLIN, 0}, {for_answers ? socket_.get() : -1, POLLIN, 0}}};
+      {{wake_event_.get(), POLLIN, 0}, {for_answers ? socket_.get() : -1, POLLIN, 0}}};
   for (;;) {
     const std::int64_t left_ns = at_ns - monotonic_ns();
     if (left_ns <= 0) return;
     const timespec left = to_timespec(left_ns);
-    if (::ppoll(polled.data(), polled.size(), &left, nullptr) > 0) return;
+    if (::ppoll(polled.data(), polled.size(), &left, nullptr) <= 0) continue;
+    eventfd_t ignored = 0;
+    if (polled[0].revents != 0) ::eventfd_read(wake_event_.get(), &ignored);
+    return;
   }
 }
 
@@ -157,9 +177,9 @@ void ClientThread::handle(const ReceiveBatch::Datagram& datagram, std::int64_t n
     ++loops_.statistics().malformed;
     return;
   }
-  if (is_large(answer.type) && !large_answers_.add(/*sender=*/0, answer)) {
-    return loops_.handle_part(answer);
-  }
+  const bool is_part = answer.type == PacketType::kLargeGetResponse ||
+                       answer.type == PacketType::kLargeGetResponseSeq;
+  if (is_part && !large_answers_.add(/*sender=*/0, answer)) return loops_.handle_part(answer);
   loops_.handle(answer, now_ns);
 }
 

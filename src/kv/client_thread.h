@@ -44,6 +44,10 @@ class ClientThread final : private RequestSink {
   void run();
   void stop() noexcept;  // thread-safe
 
+  // Returns once run() has handled all answers that had reached the socket before, or does not run.
+  // For one other thread at a time.
+  void read_waiting() noexcept;
+
   // Thread-safe.
   std::int64_t answers() const noexcept { return loops_.answers(); }
   std::uint32_t drops() const { return socket_drops(socket_.get()); }
@@ -57,6 +61,8 @@ class ClientThread final : private RequestSink {
   const ThreadTiming& timing() const { return timing_; }
 
  private:
+  static constexpr std::uint64_t kNotReading = UINT64_MAX;
+
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   bool finished() const noexcept;
   void note_lateness() noexcept;
@@ -69,10 +75,13 @@ class ClientThread final : private RequestSink {
   void send_fragments(const Packet& whole, std::uint32_t running) noexcept;
   void flush() noexcept;
   void handle(const ReceiveBatch::Datagram& datagram, std::int64_t now_ns) noexcept;
+  void note_reads(std::uint64_t done) noexcept;
 
   UniqueFd socket_;
-  UniqueFd stop_event_;
+  UniqueFd wake_event_;
   std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> reads_asked_{0};
+  std::atomic<std::uint64_t> reads_done_{kNotReading};  // of those asked
 
   Schedule schedule_{};
   Phase phase_ = Phase::kWarmUp;

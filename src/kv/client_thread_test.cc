@@ -208,6 +208,46 @@ TEST_F(ClientThreadTest, WrongAnswersAreToldApart) {
   EXPECT_EQ(statistics().malformed, 1);
 }
 
+TEST_F(ClientThreadTest, BadInputIsCountedAndEndsNothing) {
+  std::int64_t malformed = 0;
+  int step = 0;
+  run(1, kForEver, kForEver, [&](const Packet& request) {
+    if (step++ > 0) return client_->stop();
+    const auto send_bytes = [&](std::span<const std::uint8_t> bytes) {
+      ::sendto(server_.get(), bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&peer_),
+               sizeof peer_);
+      ++malformed;
+    };
+    const std::vector<std::uint8_t> odd(kLargeDatagramBytes + 1, 0xff);
+    send_bytes({});
+    send_bytes(std::span(odd).first(21));
+    send_bytes(odd);
+    // What only servers or the switch may get, with the id of the request and with others.
+    for (const PacketType type :
+         {PacketType::kGetRequest, PacketType::kPutRequestSeq, PacketType::kValueUpdate,
+          PacketType::kValueUpdateAck, PacketType::kGetResponseLatestSeq,
+          PacketType::kBeingEvictedRecordGetRequest}) {
+      for (const std::uint32_t id : {request.request_id, request.request_id + 1}) {
+        send({.type = type, .key = request.key, .request_id = id});
+        ++malformed;
+      }
+    }
+    const std::vector<std::uint8_t> value(2 * kFragmentBytes);
+    for (std::size_t i = 0; i < 2; ++i) {
+      send(fragment_of({.type = PacketType::kLargePutRequest,
+                        .key = request.key,
+                        .request_id = request.request_id,
+                        .value = value},
+                       i));
+      ++malformed;
+    }
+    send_answer(request);
+  });
+  EXPECT_EQ(statistics().malformed, malformed);
+  EXPECT_EQ(statistics().stale_answers + statistics().mismatched + statistics().wrong_values, 0);
+  EXPECT_EQ(statistics().partitions.front().answers_total, 1);
+}
+
 // A store with numbers and a switch in front of it, played by the test: every answer comes from the
 // switch and has the number of the key's last write.
 class NumberedClientTest : public ClientThreadTest {
@@ -290,6 +330,20 @@ TEST_F(NumberedClientTest, CopiesAreWhatTheSwitchHas) {
   EXPECT_LE(behind, 2u);  // clients
   EXPECT_GE(copies + 2, stored_.size());
   EXPECT_EQ(client_->copies().dropped(), 0u);
+}
+
+TEST_F(NumberedClientTest, WhatReachedTheSocketHasBeenReadAfterReadWaiting) {
+  settings_.copies_max = 1000;
+  run(1, kForEver, kForEver, [&](const Packet& request) {
+    answer(request);
+    client_->read_waiting();
+    std::uint32_t newest = 0;
+    client_->copies().for_each(
+        [&](const ClientCopies::Copy& copy) { newest = std::max(newest, copy.number); });
+    EXPECT_EQ(newest, last_number_);
+    if (last_number_ == 100) client_->stop();
+  });
+  client_->read_waiting();  // nobody reads any more
 }
 
 TEST_F(NumberedClientTest, LargeValuesTravelInFragmentsAndEachIsCounted) {

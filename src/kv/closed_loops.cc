@@ -25,6 +25,12 @@ bool is_get_response(PacketType type) {
          type == PacketType::kLargeGetResponse || type == PacketType::kLargeGetResponseSeq;
 }
 
+bool is_response(PacketType type) {
+  return is_get_response(type) || type == PacketType::kPutResponse ||
+         type == PacketType::kPutResponseSeq || type == PacketType::kDeleteResponse ||
+         type == PacketType::kDeleteResponseSeq;
+}
+
 bool is_response_to(PacketType type, workload::OperationType operation) {
   switch (operation) {
     case workload::OperationType::kPut:
@@ -126,7 +132,7 @@ void ClosedLoops::retry_late(std::int64_t now_ns) noexcept {
 
 void ClosedLoops::handle(const Packet& answer, std::int64_t now_ns) noexcept {
   const std::uint32_t index = answer.request_id >> kSequenceBits;
-  if (index >= clients_.size()) {
+  if (index >= clients_.size() || !is_response(answer.type)) {
     ++statistics_.malformed;
     return;
   }
@@ -188,6 +194,7 @@ void ClosedLoops::keep_copy(const Packet& answer, const Client& client) noexcept
       copy.version = value_version(answer.value);
   }
   if (copy.exists) copy.value_bytes = value_bytes(copy.version);
+  if (copy.value_bytes > kMaxValueBytes) return;  // no switch holds such a value: it is forged
   copies_.keep(copy);
 }
 

@@ -1,8 +1,11 @@
 #include "kv/controller_link.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <stdexcept>
+
+#include "common/deadline.h"
 
 namespace turntable::kv {
 namespace {
@@ -13,6 +16,7 @@ using Kind = cache::Record::Kind;
 
 constexpr std::size_t kKeysPerReport = 256;
 constexpr std::int64_t kAskAgainNs = 100'000'000;
+constexpr std::chrono::seconds kLoopDeadline{10};
 
 // What cannot be done for the controller; it gets the text.
 class Failure : public std::runtime_error {
@@ -59,6 +63,16 @@ void ControllerLink::stop() {
   loop_.stop();
   thread_.join();
   link_.reset();
+}
+
+nlohmann::json ControllerLink::statistics() {
+  const auto read = [this] {
+    return nlohmann::json{{"connected", link_->is_up()},
+                          {"refused", refused_},
+                          {"unexpected_answers", link_->unexpected_answers()},
+                          {"unknown_keys", unknown_keys_}};
+  };
+  return loop_.tasks().call(read, Deadline::after(kLoopDeadline));
 }
 
 void ControllerLink::wake() {
@@ -139,6 +153,8 @@ void ControllerLink::answer(const Message& request) {
       case MessageType::kStore:
       case MessageType::kReplay:
         return store(request);
+      case MessageType::kEvicted:
+        return evicted(request);
       case MessageType::kStart:
         return take_snapshot(request);
       case MessageType::kRelease:
@@ -150,11 +166,14 @@ void ControllerLink::answer(const Message& request) {
             request, std::string("kvserver does not answer ") + cache::name_of(request.type));
     }
   };
+  Message told;
   try {
-    link_->send(answer());
+    told = answer();
   } catch (const Failure& failure) {
-    link_->send(cache::failure_of(request, failure.what()));
+    told = cache::failure_of(request, failure.what());
   }
+  if (!told.text.empty()) ++refused_;
+  link_->send(told);
 }
 
 Message ControllerLink::fetch(const Message& request) {
@@ -189,23 +208,45 @@ Message ControllerLink::settle(const Message& request) {
   return cache::answer_to(request);
 }
 
-// STORE comes from evictions: those keys may become hot again.
+// STORE comes from evictions: those keys may become hot again. Nothing is applied if one key is not
+// served here.
 Message ControllerLink::store(const Message& request) {
-  std::uint32_t newer = 0;
+  std::map<Server*, std::vector<RecordStore::Update>> updates;
   for (const cache::Record& record : request.records) {
     Server& server = server_of(record.key);
-    if (record.kind == Kind::kValue || record.kind == Kind::kDeleted) {
-      const auto applied = server.records->apply(
-          workload::store_key(id_of(record.key)),
-          {.value = record.value, .number = record.number, .exists = record.kind == Kind::kValue});
-      check(applied.result, *server.records);
-      newer += applied.newer ? 1 : 0;
-    }
-    if (request.type == MessageType::kStore && server.hot_keys != nullptr) {
-      server.hot_keys->evicted(record.key);
+    if (record.kind != Kind::kValue && record.kind != Kind::kDeleted) continue;
+    updates[&server].push_back({.key = workload::store_key(id_of(record.key)),
+                                .record = {.value = record.value,
+                                           .number = record.number,
+                                           .exists = record.kind == Kind::kValue}});
+  }
+  std::size_t newer = 0;
+  for (auto& [server, all] : updates) {
+    const auto applied = server->records->apply_all(std::move(all));
+    check(applied.result, *server->records);
+    newer += applied.newer;
+  }
+  if (request.type == MessageType::kReplay) {
+    return cache::answer_to(request, {static_cast<std::uint32_t>(newer)});
+  }
+  for (const cache::Record& record : request.records) {
+    Server& server = server_of(record.key);
+    if (server.hot_keys != nullptr) server.hot_keys->evicted(record.key);
+  }
+  return cache::answer_to(request);
+}
+
+// Keys that are not served here concern nobody here.
+Message ControllerLink::evicted(const Message& request) {
+  for (const cache::Record& record : request.records) {
+    const auto id = workload::key_id_from_wire(record.key);
+    Server* const server = id ? find_server(*id) : nullptr;
+    if (server == nullptr) {
+      ++unknown_keys_;
+    } else if (server->hot_keys != nullptr) {
+      server->hot_keys->evicted(record.key);
     }
   }
-  if (request.type == MessageType::kReplay) return cache::answer_to(request, {newer});
   return cache::answer_to(request);
 }
 
@@ -231,11 +272,18 @@ Message ControllerLink::largest_number(const Message& request) {
   return cache::answer_to(request, {largest});
 }
 
-ControllerLink::Server& ControllerLink::server_of(const PacketKey& key) {
-  const unsigned partition = workload::partition_of(workload::slot_of(id_of(key)), scale_);
+ControllerLink::Server* ControllerLink::find_server(workload::KeyId key) {
+  const unsigned partition = workload::partition_of(workload::slot_of(key), scale_);
   for (Server& server : servers_) {
-    if (server.partition == partition) return server;
+    if (server.partition == partition) return &server;
   }
+  return nullptr;
+}
+
+ControllerLink::Server& ControllerLink::server_of(const PacketKey& key) {
+  Server* const server = find_server(id_of(key));
+  if (server != nullptr) return *server;
+  const unsigned partition = workload::partition_of(workload::slot_of(id_of(key)), scale_);
   throw Failure("partition " + std::to_string(partition) + " of " + std::to_string(scale_) +
                 " is not served here");
 }

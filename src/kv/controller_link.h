@@ -7,6 +7,7 @@
 
 #include <netinet/in.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -36,6 +37,10 @@ class ControllerLink {
   void start(std::vector<Server> servers);
   void stop();
 
+  // {"connected", "refused", "unexpected_answers", "unknown_keys"}: requests that could not be
+  // done, and keys of EVICTED that are not served here. Any thread, between start() and stop().
+  nlohmann::json statistics();
+
   // There are hot keys or evictions to take. Thread-safe, from construction to destruction.
   void wake();
 
@@ -49,10 +54,12 @@ class ControllerLink {
   cache::Message fetch(const cache::Message& request);
   cache::Message settle(const cache::Message& request);
   cache::Message store(const cache::Message& request);
+  cache::Message evicted(const cache::Message& request);
   cache::Message take_snapshot(const cache::Message& request);
   cache::Message release_snapshots(const cache::Message& request);
   cache::Message largest_number(const cache::Message& request);
 
+  Server* find_server(workload::KeyId key);
   Server& server_of(const PacketKey& key);
   cache::Record record_of(Server& server, const PacketKey& key);
 
@@ -62,6 +69,7 @@ class ControllerLink {
   cache::EventLoop loop_;
   std::optional<cache::MessageLink> link_;
   std::vector<std::uint8_t> bytes_;  // of the record read last
+  std::uint64_t refused_ = 0, unknown_keys_ = 0;
   std::thread thread_;
 };
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kv/clock.h"
-#include "kv/copies_file.h"
 #include "kv/testing.h"
 #include "kv/value.h"
 
@@ -101,33 +100,6 @@ TEST(HistoryLogTest, AFullDiskIsNotSilent) {
   HistoryLog log("/dev/full");
   log.flush();
   EXPECT_FALSE(log.complete());
-}
-
-TEST(CopiesFileTest, BytesAreAsWrittenInTheFormat) {
-  const testing::TemporaryDirectory directory;
-  const auto path = directory.path() / "copies";
-  CopiesFile file;
-  // Key ids 1 and 2^32: see the swapped words of the wire key in docs and workload/key.h.
-  file.add({.key = std::uint64_t{1} << 32, .number = 0x0102});
-  file.add(
-      {.key = 1, .version = 0x1122334455667788, .number = 7, .value_bytes = 8, .exists = true});
-  file.add({.key = 1, .version = 9, .number = 6, .value_bytes = 8, .exists = true});
-  EXPECT_EQ(file.write(path), 2u);
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
-  const auto expected = [] {
-    std::string out = "TTCOPIES";
-    const auto add = [&](std::initializer_list<int> list) {
-      for (const int byte : list) out += static_cast<char>(byte);
-    };
-    add({0, 0, 0, 2});
-    add({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0});  // key 1
-    add({0, 0, 0, 7, 1, 0, 0, 0, 8, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88});
-    add({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0});  // key 2^32
-    add({0, 0, 1, 2, 0, 0, 0, 0, 0});
-    return out;
-  }();
-  EXPECT_EQ(bytes, expected);
 }
 
 }  // namespace

@@ -20,8 +20,6 @@ void serve(const std::string& directory, const std::string& name, const std::str
   control.on("start", [&](const Json& args) { return node.start(args); });
   control.on("wait", [&](const Json& args) { return node.wait(args); });
   control.on("stats", [&](const Json& args) { return node.stats(args); });
-  control.on("copies", [&](const Json& args) { return node.copies(args); });
-  control.on("release", [&](const Json& args) { return node.release(args); });
   control.on("stop", [&](const Json& args) { return node.stop(args); });
   control.on_shutdown([&] { node.cancel(); });
   control.run();

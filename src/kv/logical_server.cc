@@ -41,7 +41,7 @@ std::unique_ptr<RequestHandler> LogicalServer::make_handler(
   if (settings_.method == Method::kNoCache) {
     return std::make_unique<NoCacheHandler>(store_, partition, scale, std::move(on_store_error));
   }
-  records_.emplace(store_);
+  records_.emplace(store_, copy_->is_fresh());
   if (settings_.method == Method::kFarReach) {
     hot_keys_.emplace(std::move(wake));
     return std::make_unique<FarReachHandler>(*records_, *hot_keys_, partition, scale,

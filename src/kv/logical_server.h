@@ -47,6 +47,10 @@ class LogicalServer {
 
   void set_window(std::int64_t from_monotonic_ns, std::int64_t until_monotonic_ns);
 
+  // Whether the store stays on disk when this object ends; a fresh one does not.
+  void leave_store() { copy_->leave(); }
+  void own_store() { copy_->own(); }
+
   // What the controller works on; only of a method with numbers.
   ControllerLink::Server controlled();
 

@@ -86,6 +86,9 @@ inline constexpr std::size_t kFragmentBytes = 1412;
 
 using PacketKey = std::array<std::uint8_t, kKeyBytes>;  // as on the wire
 
+// Numbers of writes have 30 bits (docs/kvcache.md §2): a larger one would be newer than any other.
+inline constexpr std::uint32_t kLargestSequence = (std::uint32_t{1} << 30) - 1;
+
 // `stat`: whether the key existed, or the write succeeded.
 inline constexpr std::uint8_t kStatAbsent = 0;
 inline constexpr std::uint8_t kStatSuccess = 1;

@@ -5,6 +5,9 @@
 namespace turntable::kv {
 namespace {
 
+// While these are applied the worker waits: some tenths of a millisecond.
+constexpr std::size_t kAppliedAtOnce = 128;
+
 // Nothing if `stored` is no record.
 bool decode_record(std::span<const std::uint8_t> stored, Record& record) {
   if (stored.size() < kRecordTrailerBytes) return false;
@@ -80,12 +83,69 @@ RecordStore::Applied RecordStore::apply(const workload::KeyBytes& key, const Rec
   if (found == Store::Result::kOk && record.number <= old.number) {
     return {Store::Result::kOk, false};
   }
+  largest_number_ = std::max(largest_number_, record.number);
+  return {store_.put(key, stored_form(record)), true};
+}
+
+// Valid until the next call.
+std::span<const std::uint8_t> RecordStore::stored_form(const Record& record) {
   const std::size_t value_bytes = record.value.size();
   buffer_.resize(value_bytes + kRecordTrailerBytes);
   std::copy(record.value.begin(), record.value.end(), buffer_.begin());
   encode_trailer(record.number, record.exists,
                  std::span(buffer_).subspan(value_bytes).first<kRecordTrailerBytes>());
-  return {store_.put(key, buffer_), true};
+  return buffer_;
+}
+
+RecordStore::AppliedAll RecordStore::apply_all(std::vector<Update> updates) {
+  std::sort(updates.begin(), updates.end(), [](const Update& one, const Update& other) {
+    if (one.key != other.key) return one.key < other.key;
+    return one.record.number > other.record.number;
+  });
+  const auto older =
+      std::unique(updates.begin(), updates.end(),
+                  [](const Update& one, const Update& other) { return one.key == other.key; });
+  updates.erase(older, updates.end());
+  AppliedAll all{Store::Result::kOk, 0};
+  for (auto rest = std::span<const Update>(updates); !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), kAppliedAtOnce));
+    const AppliedAll applied = apply_sorted(some);
+    all.newer += applied.newer;
+    if (applied.result != Store::Result::kOk) return {applied.result, all.newer};
+    rest = rest.subspan(some.size());
+  }
+  return all;
+}
+
+RecordStore::AppliedAll RecordStore::apply_sorted(std::span<const Update> updates) {
+  std::vector<rocksdb::Slice> keys;
+  keys.reserve(updates.size());
+  for (const Update& update : updates) {
+    keys.emplace_back(reinterpret_cast<const char*>(update.key.data()), update.key.size());
+  }
+  std::vector<rocksdb::PinnableSlice> stored(updates.size());
+  std::vector<rocksdb::Status> found(updates.size());
+  const std::lock_guard lock(mutex_);
+  const Store::Result read = store_.read_all(keys, stored, found);
+  if (read != Store::Result::kOk) return {read, 0};
+  rocksdb::WriteBatch batch;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const Record& record = updates[i].record;
+    if (found[i].ok()) {
+      Record old;
+      const Store::Result well = checked(Store::Result::kOk, bytes_of(stored[i]), old);
+      if (well != Store::Result::kOk) return {well, 0};
+      if (record.number <= old.number) continue;
+    }
+    const auto bytes = stored_form(record);
+    const auto status =
+        batch.Put(keys[i], {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (!status.ok()) return {store_.fail(status), 0};
+    largest_number_ = std::max(largest_number_, record.number);
+  }
+  const auto newer = static_cast<std::size_t>(batch.Count());
+  if (newer == 0) return {Store::Result::kOk, 0};
+  return {store_.write(batch), newer};
 }
 
 Store::Result RecordStore::take_snapshot(std::uint32_t token) {
@@ -110,14 +170,20 @@ void RecordStore::release_snapshots(std::uint32_t token) {
 
 Store::Result RecordStore::largest_number(std::uint32_t& number) {
   const std::lock_guard lock(mutex_);
-  number = 0;
+  const Store::Result read = largest_is_known_ ? Store::Result::kOk : read_largest_number();
+  number = largest_number_;
+  return store_.failed() ? Store::Result::kError : read;
+}
+
+Store::Result RecordStore::read_largest_number() {
   Store::Result well = Store::Result::kOk;
   const Store::Result read = store_.for_each([&](std::span<const std::uint8_t> stored) {
     Record record;
     well = checked(Store::Result::kOk, stored, record);
-    number = std::max(number, record.number);
+    largest_number_ = std::max(largest_number_, record.number);
     return well == Store::Result::kOk;
   });
+  largest_is_known_ = well == Store::Result::kOk && read == Store::Result::kOk;
   return well == Store::Result::kOk ? read : well;
 }
 

@@ -39,7 +39,9 @@ void encode_trailer(std::uint32_t number, bool exists,
 class RecordStore {
  public:
   // Nothing else may use `store`, which must outlive this object and holds records with numbers.
-  explicit RecordStore(Store& store) : store_(store) {}
+  // `is_fresh`: it holds nothing but what was loaded.
+  explicit RecordStore(Store& store, bool is_fresh = true)
+      : store_(store), largest_is_known_(is_fresh) {}
   ~RecordStore();
   RecordStore(const RecordStore&) = delete;
   RecordStore& operator=(const RecordStore&) = delete;
@@ -61,6 +63,18 @@ class RecordStore {
   Applied apply(const workload::KeyBytes& key, const Record& record,
                 std::uint32_t snapshot_token = 0);
 
+  struct Update {
+    workload::KeyBytes key;
+    Record record;
+  };
+  struct AppliedAll {
+    Store::Result result;
+    std::size_t newer;  // keys whose record was replaced
+  };
+  // The same for many, in any order. Each is applied at once with what its key's comparison read,
+  // but not all together.
+  AppliedAll apply_all(std::vector<Update> updates);
+
   // Takes the snapshot `token` unless it or a newer one has been taken.
   Store::Result take_snapshot(std::uint32_t token);
   // Gives up the snapshots older than `token`.
@@ -69,13 +83,17 @@ class RecordStore {
   Store::Result fetch_at(std::uint32_t token, const workload::KeyBytes& key,
                          std::vector<std::uint8_t>& bytes, Record& record);
 
-  // The largest number of any record in the store, by reading them all.
+  // The largest number of any record that has been in the store. Reads them all once if the store
+  // was not fresh.
   Store::Result largest_number(std::uint32_t& number);
 
   // What RocksDB said when a call first answered kError.
   std::string first_error() const;
 
  private:
+  AppliedAll apply_sorted(std::span<const Update> updates);
+  std::span<const std::uint8_t> stored_form(const Record& record);
+  Store::Result read_largest_number();
   void snapshot_locked(std::uint32_t token);
   Store::Result checked(Store::Result result, std::span<const std::uint8_t> stored,
                         Record& record) const;
@@ -88,8 +106,10 @@ class RecordStore {
   mutable std::mutex mutex_;
   Store& store_;
   rocksdb::PinnableSlice old_;        // by apply()
-  std::vector<std::uint8_t> buffer_;  // by apply()
-  std::list<Snapshot> snapshots_;     // by token, ascending
+  std::vector<std::uint8_t> buffer_;  // by stored_form()
+  std::uint32_t largest_number_ = kLoadedNumber;
+  bool largest_is_known_;          // else: of the records since the store was opened
+  std::list<Snapshot> snapshots_;  // by token, ascending
   std::uint32_t last_token_ = 0;
 };
 

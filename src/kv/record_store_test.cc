@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <optional>
+#include <set>
+#include <thread>
 
 #include "kv/store_library.h"
 #include "kv/testing.h"
 #include "kv/value.h"
+#include "workload/random.h"
 
 namespace turntable::kv {
 namespace {
@@ -23,11 +27,11 @@ class RecordStoreTest : public ::testing::Test {
     open();
   }
 
-  void open() {
+  void open(bool is_fresh = true) {
     records_.reset();
     store_.reset();
     store_.emplace(directory_.path() / "db", StoreProfile::kEmbedded);
-    records_.emplace(*store_);
+    records_.emplace(*store_, is_fresh);
   }
 
   bool put(workload::KeyId key, std::uint32_t number, const Bytes& value, std::uint32_t token = 0) {
@@ -133,6 +137,79 @@ TEST_F(RecordStoreTest, TheLargestNumberIsThatOfAnyRecord) {
   remove(kOther, 9);
   ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
   EXPECT_EQ(number, 9u);
+}
+
+TEST_F(RecordStoreTest, TheLargestNumberOfAStoreThatWasLeftIsReadFromIt) {
+  put(kLoaded, 5, {1});
+  put(kOther, 9, {1});
+  open(/*is_fresh=*/false);
+  put(kLoaded, 6, {1});
+  std::uint32_t number = 0;
+  ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
+  EXPECT_EQ(number, 9u);
+  put(kLoaded, 12, {1});
+  ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
+  EXPECT_EQ(number, 12u);
+}
+
+TEST_F(RecordStoreTest, OfManyRecordsEachIsAppliedIfItIsNewer) {
+  struct Kept {
+    std::uint32_t number;
+    bool exists;
+    Bytes value;
+  };
+  std::map<workload::KeyId, Kept> expected;
+  workload::Random random(1);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Bytes> values(500);
+    std::vector<RecordStore::Update> updates;
+    std::set<workload::KeyId> newer;
+    for (Bytes& value : values) {
+      const workload::KeyId key = 100 + random.next() % 400;  // some twice in one call
+      const auto number = static_cast<std::uint32_t>(random.next() % 1000);
+      const bool exists = random.next() % 5 != 0;
+      if (exists) value.assign(1 + random.next() % 20, static_cast<std::uint8_t>(random.next()));
+      const auto [at, fresh] = expected.try_emplace(key, Kept{number, exists, value});
+      if (fresh || number > at->second.number) {
+        at->second = {number, exists, value};
+        newer.insert(key);
+      } else if (number == at->second.number && newer.contains(key)) {
+        continue;  // two records with one number do not occur
+      }
+      updates.push_back({.key = workload::store_key(key),
+                         .record = {.value = value, .number = number, .exists = exists}});
+    }
+    const auto applied = records_->apply_all(updates);
+    ASSERT_EQ(applied.result, Store::Result::kOk);
+    ASSERT_EQ(applied.newer, newer.size());
+    ASSERT_EQ(records_->apply_all(updates).newer, 0u);
+  }
+  for (const auto& [key, kept] : expected) {
+    const auto record = get(key);
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->number, kept.number);
+    EXPECT_EQ(record->exists, kept.exists);
+    EXPECT_EQ(value_of(*record), kept.value);
+  }
+}
+
+TEST_F(RecordStoreTest, TheWorkersWritesAndManyRecordsDoNotUndoEachOther) {
+  constexpr std::uint32_t kRounds = 300;
+  constexpr workload::KeyId kKeys = 50;
+  std::thread worker([&] {  // even numbers, one key at a time
+    for (std::uint32_t number = 2; number <= 2 * kRounds; number += 2) {
+      for (workload::KeyId key = 0; key < kKeys; ++key) put(key, number, {1});
+    }
+  });
+  for (std::uint32_t number = 1; number < 2 * kRounds; number += 2) {
+    std::vector<RecordStore::Update> updates;
+    for (workload::KeyId key = 0; key < kKeys; ++key) {
+      updates.push_back({.key = workload::store_key(key), .record = {.number = number}});
+    }
+    EXPECT_EQ(records_->apply_all(updates).result, Store::Result::kOk);
+  }
+  worker.join();
+  for (workload::KeyId key = 0; key < kKeys; ++key) EXPECT_EQ(get(key)->number, 2 * kRounds);
 }
 
 TEST_F(RecordStoreTest, APlainStoreIsNotMisreadAsOneWithNumbers) {

@@ -28,14 +28,11 @@ StoreSpec store_spec(const Arguments& arguments) {
 }
 
 std::optional<sockaddr_in> controller_of(const Arguments& arguments, Method method) {
-  const Json* given = arguments.object_or_null("controller");
-  if (given == nullptr) return std::nullopt;
-  if (!has_numbers(method)) {
+  if (const Json* given = arguments.object_or_null("controller");
+      given != nullptr && !has_numbers(method)) {
     arguments.fail("controller", *given, "none with method nocache, which has no cache to control");
   }
-  const Arguments fields("kvserver prepare, controller", *given, {"address", "port"});
-  return parse_ipv4("kvserver prepare: \"controller.address\"", fields.text("address"),
-                    static_cast<std::uint16_t>(fields.integer("port", 1, 65535)));
+  return arguments.endpoint_or_none("controller");
 }
 
 struct Placement {
@@ -94,9 +91,10 @@ Json ServerNode::load(const Json& args) {
 }
 
 Json ServerNode::prepare(const Json& args) {
-  const Arguments arguments("kvserver prepare", args,
-                            {"workload", "scale", "store_profile", "method", "logical_servers",
-                             "capacity_ops_per_s", "value_update_delay_us", "controller"});
+  const Arguments arguments(
+      "kvserver prepare", args,
+      {"workload", "scale", "store_profile", "method", "logical_servers", "capacity_ops_per_s",
+       "value_update_delay_us", "controller", "keep_stores"});
   const StoreSpec spec = store_spec(arguments);
   const Method method = method_of(arguments);
   const std::int64_t update_delay_us =
@@ -109,9 +107,14 @@ Json ServerNode::prepare(const Json& args) {
   const double capacity = arguments.number("capacity_ops_per_s", 0, kMaxCapacity);
   const auto controller = controller_of(arguments, method);
   const auto placed = placements(arguments, spec.scale);
+  const bool keep_stores = args.contains("keep_stores") && arguments.boolean("keep_stores");
 
   const std::lock_guard library_lock(library_mutex_);
   const std::lock_guard lock(servers_mutex_);
+  if (keep_stores) {
+    for (const auto& [partition, udp_port] : placed) library_.require_left(spec, partition);
+    for (const auto& server : servers_) server->leave_store();
+  }
   close_servers();
   if (controller) link_.emplace(*controller, spec.scale);
   std::vector<std::unique_ptr<LogicalServer>> servers;
@@ -129,13 +132,15 @@ Json ServerNode::prepare(const Json& args) {
         .large_values = method != Method::kNoCache || spec.workload.value_bytes > kMaxValueBytes,
         .value_update_delay_ns = update_delay_us * 1000};
     servers.push_back(std::make_unique<LogicalServer>(
-        settings, library_.copy(spec, partition),
+        settings,
+        keep_stores ? library_.left_copy(spec, partition) : library_.copy(spec, partition),
         [this, p = partition](const std::string& message) { store_failed(p, message); },
         [this] {
           if (link_) link_->wake();
         }));
   }
   servers_ = std::move(servers);
+  for (const auto& server : servers_) server->own_store();
   link_servers();
   set_state_("serving");
   return {{"logical_servers", servers_.size()}};
@@ -168,6 +173,7 @@ Json ServerNode::stats(const Json& args) {
   Json servers = Json::array();
   for (const auto& server : servers_) servers.push_back(server->statistics());
   Json result = {{"logical_servers", std::move(servers)}, {"window_ns", window_ns_}};
+  if (link_) result["controller"] = link_->statistics();
   const std::lock_guard error_lock(error_mutex_);
   if (!last_store_error_.empty()) result["last_store_error"] = last_store_error_;
   return result;

@@ -93,12 +93,15 @@ void ServerWorker::serve(const ReceiveBatch::Datagram& datagram) {
     return;
   }
   // Of a large value, the type that counts is fragment 0's: others keep what the client gave them.
-  if (is_large(request.type) && !large_values_.add(sender_of(datagram.from), request)) return;
-  if (!handler_.accepts(request.type)) {
+  // What can be no part of a value that is served here must not take the place of one that can.
+  const bool is_part = request.type == PacketType::kLargePutRequest && request.fragment.index > 0;
+  if ((!is_part && !handler_.accepts(request.type)) || request.sequence > kLargestSequence) {
     counters_.malformed.add();
     return;
   }
-  if (handler_.owns(request)) execute(request, datagram);
+  if (!handler_.owns(request)) return;
+  if (is_large(request.type) && !large_values_.add(sender_of(datagram.from), request)) return;
+  execute(request, datagram);
 }
 
 RequestHandler::Outcome ServerWorker::execute_or_wait(const Packet& request,

@@ -7,6 +7,8 @@
 #include <optional>
 #include <thread>
 
+#include "kv/farreach_handler.h"
+#include "kv/hot_keys.h"
 #include "kv/netcache_handler.h"
 #include "kv/nocache_handler.h"
 #include "kv/testing.h"
@@ -133,6 +135,76 @@ TEST_F(ServerWorkerTest, FragmentsOfTheSwitchAndTheClientMakeOneNumberedWrite) {
   const Packet answer = receive();
   EXPECT_EQ(answer.type, PacketType::kPutResponseSeq);
   EXPECT_EQ(answer.sequence, 12u);
+  worker_->stop();
+  thread_.join();
+  worker_.reset();  // before its handler
+}
+
+TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
+  open_store(/*numbered=*/true);
+  const UniqueFd socket = open_udp(parse_ipv4("test", "127.0.0.1", 0), 2048);
+  RecordStore records(*store_);
+  HotKeys hot_keys;
+  FarReachHandler handler(records, hot_keys, 0, 1, ignore_errors);
+  serve(socket.get(), handler, 0);
+  const auto send_bytes = [&](const Bytes& bytes) {
+    ASSERT_EQ(::send(client_.get(), bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+  };
+  const auto encoded = [](const Packet& packet) {
+    Bytes bytes(kLargeDatagramBytes);
+    bytes.resize(encode(packet, bytes));
+    return bytes;
+  };
+  const PacketKey key = workload::wire_key(kKey);
+  const Packet put{.type = PacketType::kPutRequestSeq,
+                   .key = key,
+                   .value = std::array<std::uint8_t, 8>{7},
+                   .sequence = 5};
+  std::int64_t malformed = 0, misrouted = 0;
+  send_bytes({}), ++malformed;
+  send_bytes(Bytes(21)), ++malformed;
+  send_bytes(Bytes(kLargeDatagramBytes + 1, 0xff)), ++malformed;
+  // Every type that there may be, with what would be its headers and without: of those, requests.
+  for (unsigned type = 0; type < 0x400; ++type) {
+    Bytes bytes(22);
+    bytes[0] = static_cast<std::uint8_t>(type >> 8), bytes[1] = static_cast<std::uint8_t>(type);
+    std::copy(key.begin(), key.end(), bytes.begin() + 2);
+    const auto is = static_cast<PacketType>(type);
+    if (is == PacketType::kGetRequest || is == PacketType::kHotGetRequest) continue;
+    send_bytes(bytes), ++malformed;
+  }
+  Bytes longer = encoded(put), shorter = longer;
+  longer.push_back(0);
+  shorter.pop_back();
+  send_bytes(longer), ++malformed;
+  send_bytes(shorter), ++malformed;
+  for (const PacketType type :
+       {PacketType::kPutRequest, PacketType::kDeleteRequest, PacketType::kGetResponseSeq,
+        PacketType::kPutResponseSeq, PacketType::kGetResponseLatestSeq, PacketType::kValueUpdate,
+        PacketType::kValueUpdateAck, PacketType::kPutRequestSeqCached}) {
+    Packet odd = put;
+    odd.type = type;
+    send_bytes(encoded(odd)), ++malformed;
+  }
+  for (const PacketType type : {PacketType::kLargePutRequest, PacketType::kLargePutRequestSeqCached,
+                                PacketType::kLargeGetResponseSeq}) {
+    const Bytes value(2 * kFragmentBytes);
+    send(fragment_of({.type = type, .key = key, .value = value}, 0)), ++malformed;
+  }
+  Packet odd = put;
+  odd.sequence = kLargestSequence + 1;
+  send_bytes(encoded(odd)), ++malformed;
+  odd = put;
+  odd.key[0] = 1;  // no key of this system
+  send_bytes(encoded(odd)), ++misrouted;
+  send({.type = PacketType::kGetRequest, .key = key, .request_id = 9});
+  const Packet answer = receive();
+  EXPECT_EQ(answer.request_id, 9u);
+  EXPECT_EQ(answer.sequence, kLoadedNumber);
+  EXPECT_EQ(worker_->counters().malformed.get(), malformed);
+  EXPECT_EQ(handler.counters().misrouted.get(), misrouted);
+  EXPECT_EQ(handler.counters().writes.get() + handler.counters().deletes.get(), 0);
   worker_->stop();
   thread_.join();
   worker_.reset();  // before its handler

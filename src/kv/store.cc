@@ -139,6 +139,23 @@ Store::Result Store::read(const workload::KeyBytes& key, rocksdb::PinnableSlice&
   return result_of(db_->Get(options, db_->DefaultColumnFamily(), slice_of(key), &value));
 }
 
+Store::Result Store::read_all(std::span<const rocksdb::Slice> keys,
+                              std::span<rocksdb::PinnableSlice> values,
+                              std::span<rocksdb::Status> statuses) {
+  if (failed()) return Result::kError;
+  db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), keys.size(), keys.data(),
+                values.data(), statuses.data(), /*sorted_input=*/true);
+  for (const rocksdb::Status& status : statuses) {
+    if (result_of(status) == Result::kError) return Result::kError;
+  }
+  return Result::kOk;
+}
+
+Store::Result Store::write(rocksdb::WriteBatch& batch) {
+  if (failed()) return Result::kError;
+  return result_of(db_->Write(rocksdb::WriteOptions(), &batch));
+}
+
 Store::Result Store::for_each(const std::function<bool(std::span<const std::uint8_t>)>& visit) {
   if (failed()) return Result::kError;
   rocksdb::ReadOptions options;

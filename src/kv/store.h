@@ -3,6 +3,7 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
+#include <rocksdb/write_batch.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -33,7 +34,8 @@ rocksdb::Options store_options(StoreProfile profile);
 // "full" when the disk has no space, otherwise "unavailable"; `what` names operation and path.
 CommandError store_error(const std::string& what, const rocksdb::Status& status);
 
-// After its first error a store is not touched again: RocksDB may have lost a write.
+// After its first error a store is not touched again: RocksDB may have lost a write. What put(),
+// remove() and write() have answered survives the process, in RocksDB's log, which is not synced.
 class Store {
  public:
   enum class Result : std::uint8_t { kOk, kNotFound, kError };
@@ -49,6 +51,13 @@ class Store {
   // The same as get() into a slice of the caller's; as of a snapshot, if there is one.
   Result read(const workload::KeyBytes& key, rocksdb::PinnableSlice& value,
               const rocksdb::Snapshot* snapshot = nullptr);
+  // The same of many keys, in ascending order: statuses[i] is OK or NotFound unless the answer is
+  // kError. All three have the same length.
+  Result read_all(std::span<const rocksdb::Slice> keys, std::span<rocksdb::PinnableSlice> values,
+                  std::span<rocksdb::Status> statuses);
+  // All of it or nothing.
+  Result write(rocksdb::WriteBatch& batch);
+
   // Calls visit(value) for every record, until it answers false.
   Result for_each(const std::function<bool(std::span<const std::uint8_t>)>& visit);
 

@@ -113,7 +113,7 @@ void StoreLibrary::remove_leftovers() {
     if (!digest.is_directory()) continue;
     for (const auto& partition : fs::directory_iterator(digest)) {
       if (!partition.is_directory()) continue;
-      fs::remove_all(partition.path() / "work");
+      fs::remove_all(partition.path() / "work.tmp");
       fs::remove_all(partition.path() / "base.tmp");
     }
   }
@@ -210,21 +210,45 @@ std::unique_ptr<StoreLibrary::WorkingCopy> StoreLibrary::copy(const StoreSpec& s
   }
   return on_disk("cannot copy the store " + directory.string(), [&] {
     fs::remove_all(directory / "work");
-    auto copy = std::make_unique<WorkingCopy>(*this, digest, directory / "work");
-    copy_store(directory / "base/db", directory / "work");
-    return copy;
+    fs::remove_all(directory / "work.tmp");
+    copy_store(directory / "base/db", directory / "work.tmp");
+    fs::rename(directory / "work.tmp", directory / "work");
+    return std::make_unique<WorkingCopy>(*this, digest, directory / "work", /*is_fresh=*/true);
   });
 }
 
+void StoreLibrary::require_left(const StoreSpec& spec, unsigned partition) const {
+  const fs::path work = partition_path(root_, digest_of(spec), partition) / "work";
+  if (fs::exists(work)) return;
+  throw CommandError("not_found", "no working copy of partition " + std::to_string(partition) +
+                                      " of " + std::to_string(spec.scale) + " is in " +
+                                      work.parent_path().string() +
+                                      "; expected one that a kvserver left there when it was "
+                                      "killed, with the same workload, scale, store_profile and "
+                                      "method; `prepare` without keep_stores begins anew");
+}
+
+std::unique_ptr<StoreLibrary::WorkingCopy> StoreLibrary::left_copy(const StoreSpec& spec,
+                                                                   unsigned partition) {
+  require_left(spec, partition);
+  const std::string digest = digest_of(spec);
+  return std::make_unique<WorkingCopy>(
+      *this, digest, partition_path(root_, digest, partition) / "work", /*is_fresh=*/false);
+}
+
 StoreLibrary::WorkingCopy::WorkingCopy(StoreLibrary& library, std::string digest,
-                                       fs::path directory)
-    : library_(library), digest_(std::move(digest)), directory_(std::move(directory)) {
+                                       fs::path directory, bool is_fresh)
+    : library_(library),
+      digest_(std::move(digest)),
+      directory_(std::move(directory)),
+      is_fresh_(is_fresh),
+      is_left_(!is_fresh) {
   ++library_.in_use_[digest_];
 }
 
 StoreLibrary::WorkingCopy::~WorkingCopy() {
   std::error_code ignored;  // what stays is removed by the next copy() or the next process
-  fs::remove_all(directory_, ignored);
+  if (!is_left_) fs::remove_all(directory_, ignored);
   if (--library_.in_use_[digest_] == 0) library_.in_use_.erase(digest_);
 }
 

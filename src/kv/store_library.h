@@ -5,9 +5,10 @@
 //   <digest>/p<partition>/base/    store.json (number of keys) and db/: loaded, never opened again
 //   <digest>/p<partition>/work/    the copy that an iteration reads and writes
 //
-// A base is built under another name and renamed when it is complete on disk, so an interrupted
-// load is never reused. Digests beyond the kKept most recently loaded are removed, except
-// those in use.
+// Bases and working copies are built under another name and renamed when they are complete, so
+// nothing interrupted is ever used. The working copies of a process that was killed stay for its
+// successor, until a fresh one takes their place. Digests beyond the kKept most recently loaded are
+// removed, except those in use.
 //
 // Not thread-safe, except cancel().
 #pragma once
@@ -45,25 +46,40 @@ class StoreLibrary {
   // Throws CommandError.
   std::vector<Loaded> load(const StoreSpec& spec, std::span<const unsigned> partitions);
 
-  // Removes the working copy when it ends; the store in it must be closed by then.
+  // Removes the working copy when it ends, unless it is left; the store in it must be closed by
+  // then.
   class WorkingCopy {
    public:
-    WorkingCopy(StoreLibrary& library, std::string digest, std::filesystem::path directory);
+    WorkingCopy(StoreLibrary& library, std::string digest, std::filesystem::path directory,
+                bool is_fresh);
     ~WorkingCopy();
     WorkingCopy(const WorkingCopy&) = delete;
     WorkingCopy& operator=(const WorkingCopy&) = delete;
 
     const std::filesystem::path& directory() const { return directory_; }
+    bool is_fresh() const { return is_fresh_; }
+
+    // From now on it stays when this object ends; and no longer.
+    void leave() { is_left_ = true; }
+    void own() { is_left_ = false; }
 
    private:
     StoreLibrary& library_;
     std::string digest_;
     std::filesystem::path directory_;
+    bool is_fresh_;
+    bool is_left_;
   };
 
   // A fresh copy of the loaded store; one at a time for each partition. Throws "not_found" if it is
   // not loaded.
   std::unique_ptr<WorkingCopy> copy(const StoreSpec& spec, unsigned partition);
+
+  // The working copy that was left, by an earlier process too; it stays until own(). Throws
+  // "not_found" if there is none.
+  std::unique_ptr<WorkingCopy> left_copy(const StoreSpec& spec, unsigned partition);
+  // Throws the same.
+  void require_left(const StoreSpec& spec, unsigned partition) const;
 
   // Ends a load() in progress with an error. Thread-safe.
   void cancel() { cancelled_ = true; }

@@ -134,6 +134,48 @@ TEST_F(StoreLibraryTest, EveryCopyStartsFromTheLoadedState) {
   EXPECT_EQ(store.get(key, value), Store::Result::kNotFound);
 }
 
+TEST_F(StoreLibraryTest, AWorkingCopyThatWasLeftIsThereForTheNextProcess) {
+  const StoreSpec spec = small_spec();
+  const workload::KeyBytes key = workload::store_key(12345);
+  const fs::path work = digest_directory(spec) / "p2/work";
+  {
+    StoreLibrary library(directory_.path());
+    library.load(spec, std::array{2U});
+    const auto copy = library.copy(spec, 2);
+    EXPECT_TRUE(copy->is_fresh());
+    Store store(copy->directory(), spec.profile);
+    ASSERT_EQ(store.put(key, std::array<std::uint8_t, 1>{7}), Store::Result::kOk);
+    copy->leave();
+  }
+  StoreLibrary library(directory_.path());
+  library.left_copy(spec, 2);  // not owned: it stays
+  {
+    const auto copy = library.left_copy(spec, 2);
+    EXPECT_FALSE(copy->is_fresh());
+    Store store(copy->directory(), spec.profile);
+    std::span<const std::uint8_t> value;
+    EXPECT_EQ(store.get(key, value), Store::Result::kOk);
+    copy->own();
+  }
+  EXPECT_FALSE(fs::exists(work));
+  EXPECT_EQ(code_of([&] { library.left_copy(spec, 2); }), "not_found");
+  EXPECT_EQ(code_of([&] { library.left_copy(small_spec("workloada", 2), 2); }), "not_found");
+}
+
+TEST_F(StoreLibraryTest, AnInterruptedCopyIsNotTakenForOneThatWasLeft) {
+  const StoreSpec spec = small_spec();
+  const fs::path partition = digest_directory(spec) / "p2";
+  {
+    StoreLibrary library(directory_.path());
+    library.load(spec, std::array{2U});
+    library.copy(spec, 2)->leave();
+  }
+  fs::rename(partition / "work", partition / "work.tmp");  // as if it had died before the rename
+  StoreLibrary library(directory_.path());
+  EXPECT_FALSE(fs::exists(partition / "work.tmp"));
+  EXPECT_EQ(code_of([&] { library.left_copy(spec, 2); }), "not_found");
+}
+
 TEST_F(StoreLibraryTest, OldDigestsAreRemovedUnlessInUse) {
   StoreLibrary library(directory_.path());
   const StoreSpec used = small_spec("workloada", 100);

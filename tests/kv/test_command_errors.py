@@ -57,6 +57,9 @@ def serve(partition: int, port: int) -> dict[str, Any]:
         ({"variations": {"delete": 3}}, "unknown"),
         ({"variations": {"large_every": 3}}, "large_bytes"),
         ({"copies_max": -1}, "from 0 to"),
+        ({"controller": {"address": "127.0.0.1", "port": 1}}, "at least 1 with a controller"),
+        ({"controller": {"address": "host", "port": 1}, "copies_max": 1}, "IPv4 address"),
+        ({"controller": {"address": "127.0.0.1"}, "copies_max": 1}, "is missing"),
     ],
 )
 def test_client_prepare_refuses(client: Node, change: dict[str, Any], expected: str) -> None:
