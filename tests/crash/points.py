@@ -20,9 +20,12 @@ from .rack import AGENT, CONTROLLER, SERVER_NODES, Rack, Setup
 # A server stands for either of them.
 SERVER = "server"
 VICTIMS = {
+    "server": (SERVER,),
+    "both servers": SERVER_NODES,
     "controller": (CONTROLLER,),
     "agent": (AGENT,),
-    "controller and agent": (CONTROLLER, AGENT),
+    "server and agent": (SERVER, AGENT),
+    "all but clients and switch": (AGENT, CONTROLLER, *SERVER_NODES),
 }
 ANSWERS_BETWEEN = (300, 1_500)  # of a point and the next
 LATER_S = 0.05  # at most: between the answer that was waited for and the kill

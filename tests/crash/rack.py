@@ -249,16 +249,20 @@ class Rack:
         places = {partition: place_of(partition, BOTTLENECK) for partition in range(SCALE)}
         here = {p: place.udp_port for p, place in places.items() if place.server == index}
         self.call(name, "load", **self.setup.stores, partitions=list(here))
-        controller = self.testbed.servers[0].control_address
         self.call(
             name,
             "prepare",
             **self.setup.stores,
             logical_servers=[{"partition": p, "udp_port": port} for p, port in here.items()],
             capacity_ops_per_s=0,
-            controller={"address": controller, "port": CONTROLLER_PORT},
+            controller=self._controller,
             **prepare,
         )
+
+    @property
+    def _controller(self) -> dict[str, Any]:
+        """Where servers and clients find it."""
+        return {"address": self.testbed.servers[0].control_address, "port": CONTROLLER_PORT}
 
     def _spawn(self, name: str, host: str, program: str, *options: str) -> None:
         path = self.build_dir / "bin" / program
@@ -287,6 +291,7 @@ class Rack:
             timeout_us=self.setup.timeout_ms * 1000,
             variations=self.setup.variations,
             copies_max=COPIES_MAX,
+            controller=self._controller,
             history=str(self.history),
             **prepare,
         )
