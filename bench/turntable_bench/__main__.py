@@ -24,6 +24,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "switch": switch_forwarding.measure,
     "bmv2": switch_forwarding.measure_bmv2,
     "programs": programs_in_memory.measure,
+    "cache": programs_in_memory.measure_cache,
     "swx": programs_in_memory.measure_swx,
     "costs": program_costs.measure,
     "server": server.measure,

@@ -21,6 +21,8 @@ Command = dict[str, Any]  # {"command", "args"} of a control socket
 
 GETREQ, GETRES = "0030", "0009"
 KEY_BYTES = 16
+# A mark behind the operation header tells late answers apart.
+REQUEST = f"--mark-offset {len(GETREQ) // 2 + KEY_BYTES}"
 OUTSTANDING, FLOWS, SECONDS = 256, 8, 1
 TIMEOUT_MS = 1000  # until a request counts as lost: longer than other jobs delay a forwarder
 PORTS = {1: "to_client", 2: "to_server"}
@@ -75,17 +77,18 @@ class Forwarders:
             if dropped:
                 print(f"  softswitch port {port['port']} dropped {dropped}")
 
-    def load(self, forwarder: Forwarder, outstanding: int = OUTSTANDING) -> tuple[float, float]:
+    def load(
+        self, forwarder: Forwarder, outstanding: int = OUTSTANDING, request: str = REQUEST
+    ) -> tuple[float, float]:
         """Pairs per second of one run, and the forwarder's processor time of a pair in us.
 
         `outstanding` requests are under way at a time. A run that loses one is no result.
+        `request`: what is sent, as options of udp-pingpong's client.
         """
         program = self.settings.binary("udp-pingpong")
         where = f"--address {SERVER_ADDRESS} --udp-port {UDP_PORT}".split()
-        # A mark behind the operation header tells late answers apart.
         shape = (
-            f"--prefix-hex {GETREQ} --mark-offset {len(GETREQ) // 2 + KEY_BYTES}"
-            f" --outstanding {outstanding} --flows {FLOWS}"
+            f"--prefix-hex {GETREQ} {request} --outstanding {outstanding} --flows {FLOWS}"
             f" --seconds {SECONDS} --timeout-ms {TIMEOUT_MS}"
         )
         server = [*enter(self.hosts.server), program, "server", *where, "--prefix-hex", GETRES]

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from .cache_loads import CACHE_LOADS, PROGRAM
 from .comparison import OURS, YARDSTICK, Comparison, NotRunError, Outcome, Unit, alternate
 from .namespaces import SERVER_MAC
 from .processes import Argv, pinned, run
@@ -35,6 +36,24 @@ def measure(settings: Settings) -> list[Outcome]:
             )
             for name in LOADS
         ]
+
+
+def measure_cache(settings: Settings) -> list[Outcome]:
+    """FarReach with a full cache, by what becomes of a request; frames are of their own sizes."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        by_hand = _by_hand(settings, directory)
+        outcomes = []
+        for kind, made in CACHE_LOADS.items():
+            load = made()
+            file = settings.build / "lib" / "p4" / f"{PROGRAM}.so"
+            ours = _in_memory(settings, directory, file, load.commands, load.frames)
+            what = f"{PROGRAM}, {kind}: frames in memory"
+            comparison = Comparison(what, "by hand", "translated", Unit.MPPS)
+            outcomes.append(
+                alternate(comparison, settings.rounds, {YARDSTICK: by_hand, OURS: ours})
+            )
+        return outcomes
 
 
 def measure_swx(settings: Settings) -> list[Outcome]:
@@ -65,22 +84,29 @@ def measure_swx(settings: Settings) -> list[Outcome]:
 def _by_hand(settings: Settings, directory: Path) -> Callable[[], float]:
     forward = {"command": "forward", "args": {"mac": SERVER_MAC, "port": SERVER_PORT}}
     frames = [udp_frame(pair) for pair in address_pairs(64)]
-    return _in_memory(settings, directory, "static_forwarder", [forward], frames)
+    program = settings.bench_program("static_forwarder")
+    return _in_memory(settings, directory, program, [forward], frames)
 
 
 def _translated(settings: Settings, directory: Path, name: str) -> Callable[[], float]:
     load: Load = LOADS[name]()
-    return _in_memory(settings, directory, name, load.commands(), load.frames)
+    program = settings.bench_program(name)
+    return _in_memory(settings, directory, program, load.commands(), load.frames)
 
 
 def _in_memory(
-    settings: Settings, directory: Path, name: str, commands: list, frames: Sequence[bytes]
+    settings: Settings,
+    directory: Path,
+    program: Path,
+    commands: Sequence[dict],
+    frames: Sequence[bytes],
 ) -> Callable[[], float]:
-    setup = directory / f"{name}.json"
+    """One set of files per program: what is returned is called before the next."""
+    setup = directory / f"{program.stem}.json"
     setup.write_text(json.dumps(commands))
-    program = ["--program", settings.bench_program(name), "--setup", setup]
     binary = settings.binary("program-in-memory")
-    return _runner([binary, *program, *_frames(directory, name, frames)])
+    argv = [binary, "--program", program, "--setup", setup]
+    return _runner([*argv, *_frames(directory, program.stem, frames)])
 
 
 def _frames(directory: Path, name: str, frames: Sequence[bytes]) -> list[str | Path]:

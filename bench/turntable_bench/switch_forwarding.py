@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import bmv2_json
+from . import bmv2_json, cache_loads
 from .comparison import OURS, YARDSTICK, Comparison, NotRunError, Outcome, Unit, alternate_all
 from .forwarders import OUTSTANDING, PORTS, Command, Forwarders
 from .namespaces import (
@@ -42,7 +42,24 @@ def measure(settings: Settings) -> list[Outcome]:
             }
             what = f"switch with {name}, over veth"
             outcomes += alternate_all(_comparisons(what, PLAIN, 0.8), settings.rounds, sides)
-        return outcomes
+        return [*outcomes, *_hits(forwarders)]
+
+
+def _hits(forwarders: Forwarders) -> list[Outcome]:
+    """Every request is for a cached key: the switch answers, the yardstick's server does."""
+    program = forwarders.settings.build / "lib" / "p4" / f"{cache_loads.PROGRAM}.so"
+    commands = [*cache_loads.commands(), cache_loads.sessions()]
+    request = (
+        f"--payload-bytes {cache_loads.GET_BYTES} --mark-offset {cache_loads.MARK_OFFSET}"
+        f" --mark-bytes {cache_loads.MARK_BYTES}"
+    )
+    sides = {
+        YARDSTICK: lambda: forwarders.load(forwarders.plain, request=request),
+        OURS: lambda: forwarders.load(lambda: forwarders.soft(program, commands), request=request),
+    }
+    what = f"switch with {cache_loads.PROGRAM}, all hits, over veth"
+    comparisons = _comparisons(what, PLAIN, 0.8)
+    return alternate_all(comparisons, forwarders.settings.rounds, sides)
 
 
 def measure_bmv2(settings: Settings) -> list[Outcome]:

@@ -4,9 +4,9 @@
 //
 // Executes the control commands of `--setup` ([{"command", "args"}]), then gives the program the
 // frames of `--frames` (hex, one a line) in turn, for as long as told: each is copied to a buffer,
-// as if it had just arrived at port 1, passes ingress and, unless it bypasses it, egress. All are
-// to be forwarded; one that is not ends the measurement. Prints the frames that passed and the
-// processor time they took.
+// as if it had just arrived at port 1, passes ingress and, unless it bypasses it, egress. A mirror
+// copy passes egress too. Of every frame, it or its copy is to leave; one that does not ends the
+// measurement. Prints the frames that passed and the processor time they took.
 #include <time.h>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +23,7 @@
 #include "common/run_main.h"
 #include "dataplane/control.h"
 #include "dataplane/program.h"
+#include "dataplane/replication.h"
 
 namespace turntable::bench {
 namespace {
@@ -103,18 +104,35 @@ class Runner {
     std::memcpy(packet.data, frame.data(), frame.size());
     program_.ingress(packet);
     if (!packet.has_ucast_egress_port) throw std::runtime_error("a frame was not forwarded");
-    if (!packet.bypass_egress) {
-      packet.egress_port = packet.ucast_egress_port;
-      packet.enq_tstamp_ns = clock_ns_;
-      program_.egress(packet);
-    }
+    if (!packet.bypass_egress) egress(packet, packet.ucast_egress_port);
+    if (packet.mirrored) return pass_copy(packet);
     if ((packet.drop_ctl & dataplane::kDropFrame) != 0)
       throw std::runtime_error("a frame was dropped");
+  }
+
+  // As if its session led to the port where the original came from.
+  void pass_copy(const Packet& original) {
+    Packet copy;
+    copy.data = copy_.data() + kHeadroom;
+    copy.headroom = kHeadroom;
+    copy.length = dataplane::write_mirror_copy(program_.mirror_copy(), original,
+                                               dataplane::kMaxFrame, copy.data);
+    copy.tailroom = static_cast<std::uint32_t>(copy_.size() - kHeadroom - copy.length);
+    egress(copy, kIngressPort);
+    if ((copy.drop_ctl & dataplane::kDropFrame) != 0)
+      throw std::runtime_error("a mirror copy was dropped");
+  }
+
+  void egress(Packet& packet, std::uint16_t port) {
+    packet.egress_port = port;
+    packet.enq_tstamp_ns = clock_ns_;
+    program_.egress(packet);
   }
 
   Program& program_;
   std::vector<FrameBytes> frames_;
   std::vector<Buffer> buffers_;
+  Buffer copy_{};
   std::uint64_t clock_ns_ = 0;
 };
 

@@ -43,7 +43,8 @@ struct Options {
   double seconds = 3;
   int timeout_ms = 200;
   std::size_t payload_bytes = 64;
-  std::size_t mark_offset = 0;  // where the client keeps 8 bytes that the server has to give back
+  std::size_t mark_offset = 0;  // where the client keeps bytes that the server has to give back
+  std::size_t mark_bytes = 8;
   std::string prefix_hex;  // first bytes of every datagram sent, for programs that look into them
 };
 
@@ -205,7 +206,7 @@ class Client {
     for (int i = 0; i < received; ++i) {
       std::uint64_t epoch = 0;
       const auto& payload = batch_.payloads[static_cast<std::size_t>(i)];
-      std::memcpy(&epoch, payload.data() + options_.mark_offset, sizeof(epoch));
+      std::memcpy(&epoch, payload.data() + options_.mark_offset, options_.mark_bytes);
       current += epoch == flow.epoch;
     }
     pairs_ += current;
@@ -220,7 +221,7 @@ class Client {
       for (std::size_t i = 0; i < now; ++i) {
         auto& payload = batch_.payloads[i];
         std::copy(prefix_.begin(), prefix_.end(), payload.begin());
-        std::memcpy(payload.data() + options_.mark_offset, &flow.epoch, sizeof(flow.epoch));
+        std::memcpy(payload.data() + options_.mark_offset, &flow.epoch, options_.mark_bytes);
         batch_.vectors[i] = {batch_.payloads[i].data(), options_.payload_bytes};
         batch_.messages[i].msg_hdr = {};
         batch_.messages[i].msg_hdr.msg_iov = &batch_.vectors[i];
@@ -279,6 +280,8 @@ int run_program(int argc, char** argv) {
   client->add_option("--seconds", options.seconds)->check(CLI::PositiveNumber);
   client->add_option("--timeout-ms", options.timeout_ms)->check(CLI::PositiveNumber);
   client->add_option("--mark-offset", options.mark_offset)->check(CLI::Range(0, 1464));
+  client->add_option("--mark-bytes", options.mark_bytes, "its lowest bytes come first")
+      ->check(CLI::Range(1, 8));
   client->add_option("--payload-bytes", options.payload_bytes)->check(CLI::Range(8, 1472));
   CLI11_PARSE(app, argc, argv);
   if (server->parsed()) run_server(options);

@@ -246,6 +246,10 @@ TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
   const std::int64_t round_trip = updates.counters().round_trip_sum_ns.get();
   EXPECT_GE(round_trip, kDelayNs);
   EXPECT_GE(worker_->counters().blocked_ns.get(), round_trip);
+  EXPECT_GE(worker_->counters().held_back_ns.get(), round_trip);
+  EXPECT_LE(worker_->counters().held_back_ns.get(), worker_->counters().blocked_ns.get());
+  EXPECT_EQ(worker_->counters().held_back_in_window_ns.get(),
+            worker_->counters().held_back_ns.get());
   EXPECT_EQ(worker_->counters().busy_in_window_ns.get(),
             2 * 5 * kMs + worker_->counters().blocked_ns.get());
   worker_.reset();

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from turntable_bench import bmv2_json, programs_in_memory, switch_forwarding
+from turntable_bench import bmv2_json, cache_loads, programs_in_memory, switch_forwarding
 from turntable_bench.comparison import NotRunError
 from turntable_bench.program_loads import LOADS, Load
 from turntable_bench.settings import REPOSITORY, Settings
@@ -28,9 +28,11 @@ def build() -> Path:
     return path
 
 
-def in_memory(build: Path, program: str, requests: list[dict[str, Any]]) -> list[Any]:
+def in_memory(
+    build: Path, program: str, requests: list[dict[str, Any]], directory: str = "bench"
+) -> list[Any]:
     """The results of the requests to a program in p4run."""
-    argv = [build / "bin" / "p4run", "--program", build / "lib" / "bench" / f"{program}.so"]
+    argv = [build / "bin" / "p4run", "--program", build / "lib" / directory / f"{program}.so"]
     text = "".join(json.dumps(request) + "\n" for request in requests)
     done = subprocess.run(argv, input=text, capture_output=True, text=True, check=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -51,6 +53,30 @@ def test_every_frame_is_forwarded(name: str, build: Path) -> None:
     ports = [frame["port"] for result in results for frame in result["frames"]]
     assert len(ports) == len(load.frames)
     assert set(ports) <= {1, 2}
+
+
+# Port that it leaves at, bytes of what leaves behind Ethernet, IPv4 and UDP; outcome_t.
+@pytest.mark.parametrize(
+    ("kind", "port", "payload_bytes", "outcome"),
+    [
+        # op 18, request 4, vallen 2, value 128, shadow 2, seq 8, stat 4 bytes.
+        ("GET hit", 1, 166, 3),
+        ("PUT hit", 1, 36, 10),
+        ("GET miss", 2, 22, 4),
+    ],
+)
+def test_requests_for_a_full_cache(
+    build: Path, kind: str, port: int, payload_bytes: int, outcome: int
+) -> None:
+    load = cache_loads.CACHE_LOADS[kind]()
+    shown = [inject(frame) for frame in load.frames[:50]]
+    counters = {"command": "counter_read", "args": {"table": "outcome"}}
+    requests = [*load.commands, cache_loads.sessions(), *shown, counters]
+    *results, counted = in_memory(build, cache_loads.PROGRAM, requests, "p4")
+    left = [frame for result in results[-50:] for frame in result["frames"]]
+    assert {(f["port"], len(f["data"]) // 2 - 42) for f in left} == {(port, payload_bytes)}
+    packets = {c["index"]: c["$COUNTER_SPEC_PKTS"] for c in counted["counters"]}
+    assert (len(left), packets[outcome]) == (50, 50)
 
 
 def test_a_packet_passes_all_tables_and_registers_of_large(build: Path) -> None:
