@@ -15,11 +15,19 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import analyzer, client, program_costs, programs_in_memory, server, switch_forwarding
+from . import (
+    analyzer,
+    client,
+    program_costs,
+    programs_in_memory,
+    server,
+    snapshots,
+    switch_forwarding,
+)
 from .comparison import OURS, Gap, NotRunError, Outcome, Reading, Row, table
 from .settings import REPOSITORY, Settings
 
-Measure = Callable[[Settings], list[Outcome] | list[Reading]]
+Measure = Callable[[Settings], list[Outcome] | list[Reading] | list[Outcome | Reading]]
 MEASUREMENTS: dict[str, Measure] = {
     "switch": switch_forwarding.measure,
     "bmv2": switch_forwarding.measure_bmv2,
@@ -30,6 +38,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "server": server.measure,
     "client": client.measure,
     "analyzer": analyzer.measure,
+    "snapshot": snapshots.measure,
 }
 
 

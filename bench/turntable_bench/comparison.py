@@ -22,7 +22,10 @@ class Unit(Enum):
     CPU_US_PER_PAIR = ("us CPU/pair", False, "{:,.2f}")
     CPU_S = ("s CPU", False, "{:,.2f}")
     MPPS = ("Mpps", True, "{:,.2f}")  # millions of frames per second of processor time
-    MB = ("MB", False, "{:,.0f}")
+    MB = ("MB", False, "{:,.1f}")
+    S = ("s", False, "{:,.3f}")
+    MS = ("ms", False, "{:,.1f}")
+    US = ("us", False, "{:,.0f}")
 
     @property
     def more_is_better(self) -> bool:

@@ -52,6 +52,7 @@ Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskControll
       lookup_(driver, timers),
       random_(std::random_device{}()),
       epoch_(first_epoch()),
+      snapshot_(driver, frames_, slots_, snapshot_hooks()),
       tasks_(timers, [on_failure = std::move(on_failure)](const std::exception_ptr& failure) {
         on_failure(message_of(failure));
       }) {}
@@ -71,6 +72,12 @@ void Agent::handle(const Message& request, Reply reply) {
       return spawn(readmit_all(request, std::move(reply)));
     case MessageType::kSetNumbers:
       return set_numbers(request, reply);
+    case MessageType::kBegin:
+    case MessageType::kPoint:
+    case MessageType::kFinish:
+      if (settings_.write_back) return snapshot_.handle(request, std::move(reply));
+      ++counters_.unexpected;
+      return reply(failure_of(request, "only farreach has snapshots"));
     case MessageType::kCachedSet: {
       std::vector<Key> keys;
       for (const Slot slot : slots_.cached_slots()) keys.push_back(slots_.key(slot));
@@ -113,6 +120,11 @@ Task<void> Agent::readmit_all(Message request, Reply reply) {
   reply(answer_to(request));
 }
 
+Task<void> Agent::forget_snapshot() {
+  snapshot_.give_up("the controller connected anew");
+  co_return;
+}
+
 void Agent::set_numbers(const Message& request, const Reply& reply) {
   if (request.numbers.size() != 1 || request.numbers[0] > kLargestNumber) {
     ++counters_.unexpected;
@@ -129,6 +141,7 @@ void Agent::set_numbers(const Message& request, const Reply& reply) {
 void Agent::received(const ControlFrame& frame) {
   if (frame.is_answer) return frames_.received(frame);
   if (frame.operation == Operation::kHot) return report_hot(frame.key);
+  if (frame.operation == Operation::kCase1) return snapshot_.reported(frame);
   ++counters_.unexpected;
 }
 
@@ -143,7 +156,7 @@ void Agent::report_hot(const Key& key) {
 // Admission
 
 Task<Outcome> Agent::admit(Record record) {
-  while (in_transit_.contains(record.key)) co_await until_settled(record.key);
+  co_await until_key_may_change(record.key);
   if (slots_.find(record.key)) co_return Outcome::kCached;
   if (!workload::key_id_from_wire(record.key)) {  // no server has such keys
     ++counters_.refused;
@@ -176,6 +189,8 @@ Task<Outcome> Agent::enter(Record record) {
 // Keys whose servers began anew have slots that hold records of before. No request is under way, so
 // a slot may be written although it is valid, and what its server has is the newest record.
 Task<void> Agent::readmit(std::vector<Record> records) {
+  snapshot_.give_up("slots are written anew");
+  ++rewriting_;
   std::vector<ControlFrame> frames;
   for (const Record& record : records) {
     while (in_transit_.contains(record.key)) co_await until_settled(record.key);
@@ -184,13 +199,15 @@ Task<void> Agent::readmit(std::vector<Record> records) {
     frames.push_back(admission_of_newest(*slot, record));
   }
   co_await frames_.ask_all(std::move(frames));
+  --rewriting_;
+  if (is_quiet()) snapshot_.quiet();
 }
 
 // ---------------------------------------------------------------------------------------------
 // Eviction
 
 Task<void> Agent::evict(Key key) {
-  while (in_transit_.contains(key)) co_await until_settled(key);
+  co_await until_key_may_change(key);
   const std::optional<Slot> slot = slots_.find(key);
   if (!slot) co_return;
   begin_transit(key);
@@ -241,6 +258,7 @@ Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
     if (settings_.write_back) {
       co_await frames_.ask(set_valid(slot, kBeingEvicted));
       const ControlFrame loaded = co_await frames_.ask(load(slot));
+      snapshot_.evicted(loaded);
       // An ADMITTED record came from the server; number 0 is what the load has written there.
       if (state_of(loaded.cell) != kAdmitted && number_of(loaded.cell) != 0) {
         co_await write_back(record_of(loaded));
@@ -260,7 +278,9 @@ Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
 
 Task<void> Agent::write_back(Record record) {
   Settled stored;
-  ask_controller_(request(MessageType::kStore, {}, {std::move(record)}),
+  std::vector<std::uint32_t> numbers;
+  if (snapshot_.token() != 0) numbers.push_back(snapshot_.token());
+  ask_controller_(request(MessageType::kStore, std::move(numbers), {std::move(record)}),
                   [&stored](const Message&) { stored.complete(true); });
   co_await stored;
   ++counters_.written_back;
@@ -276,6 +296,7 @@ void Agent::set_cache_size(std::uint32_t cache_size) {
 // Start
 
 Task<void> Agent::adopt() {
+  if (settings_.write_back) snapshot_.clear_flag();
   for (const Driver::Json& entry : driver_.read_table(kCacheLookup)) {
     if (!entry.contains("key")) continue;  // the default entry
     const auto slot = entry.at("data").at("slot");
@@ -331,12 +352,33 @@ void Agent::begin_transit(const Key& key) {
 void Agent::end_transit(const Key& key) {
   const auto node = in_transit_.extract(key);
   for (Settled* const waiting : node.mapped()) waiting->complete(true);
+  if (is_quiet()) snapshot_.quiet();
 }
 
 Task<void> Agent::until_settled(Key key) {
   Settled settled;
   in_transit_.at(key).push_back(&settled);
   co_await settled;
+}
+
+// Until no admission or eviction of the key is under way, and a snapshot does not forbid another.
+Task<void> Agent::until_key_may_change(Key key) {
+  while (true) {
+    if (snapshot_.holds_changes()) {
+      co_await snapshot_.until_released();
+    } else if (in_transit_.contains(key)) {
+      co_await until_settled(key);
+    } else {
+      co_return;
+    }
+  }
+}
+
+SnapshotTaker::Hooks Agent::snapshot_hooks() {
+  return {.spawn = [this](Task<void> task) { spawn(std::move(task)); },
+          .is_quiet = [this] { return is_quiet(); },
+          .load = [this](Slot slot) { return load(slot); },
+          .drain = [this] { return drain_all_ports(0); }};
 }
 
 std::uint16_t Agent::egress_port_of(const Key& key) const {

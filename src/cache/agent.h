@@ -19,6 +19,7 @@
 #include "cache/lookup_writer.h"
 #include "cache/messages.h"
 #include "cache/slots.h"
+#include "cache/snapshot_taker.h"
 #include "cache/task.h"
 #include "cache/unanswered.h"
 
@@ -71,6 +72,9 @@ class Agent {
 
   void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
 
+  // A controller has connected. A snapshot that it, or the one before, had begun is given up.
+  void greeted() { spawn(forget_snapshot()); }
+
   // At run time. Keys that a smaller cache has no slot for are evicted.
   void set_cache_size(std::uint32_t cache_size);
   void set_victims_sampled(std::uint32_t count) { settings_.victims_sampled = count; }
@@ -80,6 +84,7 @@ class Agent {
   const AgentSettings& settings() const { return settings_; }
   const AgentCounters& counters() const { return counters_; }
   const FrameExchange::Counters& frame_counters() const { return frames_.counters(); }
+  const SnapshotTaker& snapshot() const { return snapshot_; }
   std::size_t in_transit() const { return in_transit_.size(); }
 
  private:
@@ -90,6 +95,7 @@ class Agent {
                        Settled& all_done);
   Task<void> evict_all(Message request, Reply reply);
   Task<void> readmit_all(Message request, Reply reply);
+  Task<void> forget_snapshot();
   void set_numbers(const Message& request, const Reply& reply);
   void report_hot(const Key& key);
 
@@ -104,6 +110,9 @@ class Agent {
   void begin_transit(const Key& key);
   void end_transit(const Key& key);
   Task<void> until_settled(Key key);
+  Task<void> until_key_may_change(Key key);
+  bool is_quiet() const { return in_transit_.empty() && rewriting_ == 0; }
+  SnapshotTaker::Hooks snapshot_hooks();
 
   std::uint16_t egress_port_of(const Key& key) const;
   ControlFrame frame(ControlFrame::Operation operation, Slot slot) const;
@@ -123,8 +132,10 @@ class Agent {
   std::mt19937 random_;
   std::uint32_t epoch_;  // of the last admission
   std::map<Key, std::vector<Settled*>> in_transit_;
+  unsigned rewriting_ = 0;        // readmissions under way
   std::map<Key, bool> reported_;  // hot keys that the controller has been asked to admit
-  Tasks tasks_;                   // last: what is under way goes before what it uses
+  SnapshotTaker snapshot_;
+  Tasks tasks_;  // last: what is under way goes before what it uses
 };
 
 }  // namespace turntable::cache

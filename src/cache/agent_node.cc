@@ -51,6 +51,13 @@ std::vector<Client> clients(const Arguments& arguments) {
   return clients;
 }
 
+Json snapshots_as_json(const SnapshotCounters& counters) {
+  return {{"taken", counters.taken},
+          {"given_up", counters.given_up},
+          {"case1_reports", counters.reports},
+          {"late_case1_reports", counters.late_reports}};
+}
+
 }  // namespace
 
 AgentNode::AgentNode(EventLoop& loop, std::unique_ptr<Driver> driver, const sockaddr_in& address,
@@ -70,7 +77,10 @@ AgentNode::~AgentNode() {
 }
 
 void AgentNode::answer(const Message& request, AskingListener::Reply reply) {
-  if (request.type == MessageType::kHello) return reply(answer_to(request, {kMessagesVersion}));
+  if (request.type == MessageType::kHello) {
+    if (agent_) agent_->greeted();
+    return reply(answer_to(request, {kMessagesVersion}));
+  }
   if (agent_ && failure_.empty()) {
     if (is_ready_) return agent_->handle(request, std::move(reply));
     waiting_.emplace_back(request, std::move(reply));
@@ -215,6 +225,7 @@ Json AgentNode::stats(const Json& args) {
                    {"refused", counters.refused},
                    {"written_back", counters.written_back},
                    {"unexpected_messages", counters.unexpected},
+                   {"snapshots", snapshots_as_json(agent_->snapshot().counters())},
                    {"clearings", clearings_},
                    {"control_frames", frames.sent},
                    {"control_frame_retries", frames.retries},

@@ -17,9 +17,12 @@ void serve(const std::string& directory, const std::string& name, const std::str
   node::ControlServer control(directory, name);
   cache::EventLoop loop;
   cache::ControllerNode controller(loop, cache::tcp_address(address, port),
+                                   std::filesystem::path(directory) / "state",
                                    [&](std::string state) { control.set_state(std::move(state)); });
   control.on("configure", [&](const Json& args) { return controller.configure(args); });
   control.on("warm_up", [&](const Json& args) { return controller.warm_up(args); });
+  control.on("settings", [&](const Json& args) { return controller.settings(args); });
+  control.on("snapshot", [&](const Json& args) { return controller.snapshot(args); });
   control.on("readmit", [&](const Json& args) { return controller.readmit(args); });
   control.on("cached_set", [&](const Json& args) { return controller.cached_set(args); });
   control.on("stats", [&](const Json& args) { return controller.stats(args); });
@@ -33,7 +36,8 @@ int run(int argc, char** argv) {
   CLI::App app("Decides what the switch caches; relays between servers and switch-agent");
   std::string directory, address, name = "cache-controller";
   std::uint16_t port = 0;
-  app.add_option("--directory", directory, "Run directory: the control socket goes here")
+  app.add_option("--directory", directory,
+                 "Run directory: the control socket goes here, snapshots into its state/")
       ->required();
   app.add_option("--address", address, "IPv4 address to listen on for the servers")->required();
   app.add_option("--port", port, "TCP port to listen on")->required();

@@ -60,16 +60,21 @@ void require(const Message& answer, const std::string& who) {
 }  // namespace
 
 Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
-                       const ControllerSettings& settings)
+                       SnapshotDirectory& directory, const ControllerSettings& settings)
     : loop_(loop),
       servers_(servers),
       clients_(clients),
       settings_(settings),
-      tasks_(loop, [this](const std::exception_ptr&) { ++counters_.unexpected; }) {
-  agent_ = std::make_unique<MessageLink>(
-      loop, settings_.agent, [] { return request(MessageType::kHello, {kMessagesVersion}); },
-      [this](const Message& asked) { handle_agent(asked); });
-}
+      agent_(std::make_unique<MessageLink>(
+          loop, settings_.agent, [] { return request(MessageType::kHello, {kMessagesVersion}); },
+          [this](const Message& asked) { handle_agent(asked); })),
+      snapshots_({.loop = loop,
+                  .agent = *agent_,
+                  .servers = servers,
+                  .clients = clients,
+                  .directory = directory,
+                  .spawn = [this](Task<void> task) { spawn(std::move(task)); }}),
+      tasks_(loop, [this](const std::exception_ptr&) { ++counters_.unexpected; }) {}
 
 Task<Message> Controller::ask_agent(Message request) {
   return answer_of([this, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
@@ -151,7 +156,7 @@ Task<void> Controller::relay_store(Message asked) {
   for (auto& [partition, records] : by_partition(asked.records)) {
     if (partition == settings_.scale) continue;  // the agent admits no such keys
     while (true) {
-      Message relayed = request(MessageType::kStore, {}, records);
+      Message relayed = request(MessageType::kStore, asked.numbers, records);
       const Message answer = co_await ask_server(partition, std::move(relayed));
       if (answer.text.empty()) break;
       ++counters_.store_failures;

@@ -14,6 +14,7 @@
 #include "cache/message_link.h"
 #include "cache/server_sessions.h"
 #include "cache/set_digest.h"
+#include "cache/snapshots.h"
 #include "cache/task.h"
 #include "workload/profile.h"
 
@@ -39,7 +40,7 @@ class Controller {
   using Reply = std::function<void(const Message& answer)>;
 
   Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
-             const ControllerSettings& settings);
+             SnapshotDirectory& directory, const ControllerSettings& settings);
 
   // What a server asks.
   void handle(const Message& request, Reply reply);
@@ -57,6 +58,8 @@ class Controller {
   Task<Json> cached_set();
 
   void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
+
+  Snapshots& snapshots() { return snapshots_; }
 
   const ControllerSettings& settings() const { return settings_; }
   const ControllerCounters& counters() const { return counters_; }
@@ -88,6 +91,7 @@ class Controller {
   std::vector<Key> expected_;
   SetDigest expected_digest_;
   std::unique_ptr<MessageLink> agent_;
+  Snapshots snapshots_;
   Tasks tasks_;  // last: what is under way goes before what it uses
 };
 

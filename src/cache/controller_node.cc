@@ -1,5 +1,7 @@
 #include "cache/controller_node.h"
 
+#include <cmath>
+
 #include "cache/run_on_loop.h"
 #include "common/command_error.h"
 #include "kv/arguments.h"
@@ -14,10 +16,22 @@ constexpr std::chrono::seconds kLoopDeadline{10};
 constexpr double kDefaultDeadline_s = 60;
 constexpr std::int64_t kMaxKeys = 32'768;  // the slots of the switch
 constexpr double kMaxDeadline_s = 3600;
+constexpr double kMaxPeriod_s = 3600;
 
 double deadline_s(const Arguments& arguments, const Json& args) {
   return args.contains("deadline_s") ? arguments.number("deadline_s", 0, kMaxDeadline_s)
                                      : kDefaultDeadline_s;
+}
+
+// 0: no snapshots but those that are asked for.
+std::int64_t snapshot_period_ns(const Arguments& arguments, const Json& args, bool write_back) {
+  if (!args.contains("snapshot_period_s")) return 0;
+  const double period_s = arguments.number("snapshot_period_s", 0, kMaxPeriod_s);
+  if (period_s > 0 && !write_back) {
+    arguments.fail("snapshot_period_s", args.at("snapshot_period_s"),
+                   "0 with method netcache, whose servers have all records");
+  }
+  return std::llround(period_s * 1e9);
 }
 
 Json counted(const ControllerCounters& counters) {
@@ -31,9 +45,11 @@ Json counted(const ControllerCounters& counters) {
 }  // namespace
 
 ControllerNode::ControllerNode(EventLoop& loop, const sockaddr_in& address,
+                               const std::filesystem::path& state_directory,
                                std::function<void(std::string)> set_state)
     : loop_(loop),
       set_state_(std::move(set_state)),
+      snapshots_(state_directory),
       listener_(loop, address, [this](const Message& request, ServerSessions::Reply reply) {
         if (controller_) return controller_->handle(request, std::move(reply));
         ++refused_requests_;
@@ -56,8 +72,9 @@ Json ControllerNode::run(const char* command, double deadline, const Make& make)
 }
 
 Json ControllerNode::configure(const Json& args) {
-  const Arguments arguments("cache-controller configure", args,
-                            {"method", "scale", "agent_address", "agent_port"});
+  const Arguments arguments(
+      "cache-controller configure", args,
+      {"method", "scale", "agent_address", "agent_port", "snapshot_period_s"});
   const std::string method = arguments.text("method");
   if (method != "farreach" && method != "netcache") {
     arguments.fail("method", method, "\"farreach\" or \"netcache\"");
@@ -68,15 +85,30 @@ Json ControllerNode::configure(const Json& args) {
       .agent =
           tcp_address(arguments.text("agent_address"),
                       static_cast<std::uint16_t>(arguments.integer("agent_port", 1, UINT16_MAX)))};
+  const std::int64_t period_ns = snapshot_period_ns(arguments, args, settings.write_back);
   const auto begin = [&] {
     controller_.reset();
     listener_.servers().set_scale(settings.scale);
-    controller_ =
-        std::make_unique<Controller>(loop_, listener_.servers(), listener_.clients(), settings);
+    controller_ = std::make_unique<Controller>(loop_, listener_.servers(), listener_.clients(),
+                                               snapshots_, settings);
+    controller_->snapshots().set_period(period_ns);
     set_state_("serving");
     return Json::object();
   };
   return loop_.tasks().call(begin, Deadline::after(kLoopDeadline));
+}
+
+Json ControllerNode::settings(const Json& args) {
+  const Arguments arguments("cache-controller settings", args, {"snapshot_period_s"});
+  const auto change = [&]() -> Json {
+    Controller& changed = controller("settings");
+    if (args.contains("snapshot_period_s")) {
+      changed.snapshots().set_period(
+          snapshot_period_ns(arguments, args, changed.settings().write_back));
+    }
+    return {{"snapshot_period_s", static_cast<double>(changed.snapshots().period_ns()) / 1e9}};
+  };
+  return loop_.tasks().call(change, Deadline::after(kLoopDeadline));
 }
 
 Json ControllerNode::warm_up(const Json& args) {
@@ -96,6 +128,12 @@ Json ControllerNode::readmit(const Json& args) {
   const std::vector<unsigned> partitions = arguments.partitions(scale);
   return run("readmit", deadline_s(arguments, args),
              [=](Controller& controller) { return controller.readmit(partitions, prefill); });
+}
+
+Json ControllerNode::snapshot(const Json& args) {
+  const Arguments arguments("cache-controller snapshot", args, {"deadline_s"});
+  return run("snapshot", deadline_s(arguments, args),
+             [](Controller& controller) { return controller.snapshots().take(); });
 }
 
 Json ControllerNode::cached_set(const Json& args) {
@@ -121,6 +159,7 @@ Json ControllerNode::stats(const Json& args) {
     result.update(counted(controller_->counters()));
     result["agent_connected"] = controller_->agent().is_up();
     result["unanswered_by_agent"] = controller_->agent().unanswered();
+    result["snapshots"] = controller_->snapshots().stats();
     return result;
   };
   return loop_.tasks().call(read, Deadline::after(kLoopDeadline));

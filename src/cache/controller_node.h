@@ -1,6 +1,7 @@
 // The commands of cache-controller (docs/architecture.md §5).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,15 +17,18 @@ class ControllerNode {
  public:
   using Json = nlohmann::json;
 
-  // Listens for servers and clients at `address`. `set_state` is told "idle" or "serving", on any
-  // thread. The loop has to run while commands are handled.
+  // Listens for servers and clients at `address`; keeps snapshots in `state_directory`. `set_state`
+  // is told "idle" or "serving", on any thread. The loop has to run while commands are handled.
   ControllerNode(EventLoop& loop, const sockaddr_in& address,
+                 const std::filesystem::path& state_directory,
                  std::function<void(std::string)> set_state);
 
   // Any thread but the loop's. All throw CommandError.
   Json configure(const Json& args);
   Json warm_up(const Json& args);
+  Json settings(const Json& args);
   Json readmit(const Json& args);
+  Json snapshot(const Json& args);
   Json cached_set(const Json& args);
   Json stats(const Json& args);
   Json stop(const Json& args);
@@ -39,6 +43,7 @@ class ControllerNode {
   EventLoop& loop_;
   std::function<void(std::string)> set_state_;
   std::uint64_t refused_requests_ = 0;  // of servers, while there was nobody to hear them
+  SnapshotDirectory snapshots_;
   ControllerListener listener_;
   std::unique_ptr<Controller> controller_;
 };

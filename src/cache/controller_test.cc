@@ -6,6 +6,7 @@
 #include "cache/agent_node.h"
 #include "cache/controller_node.h"
 #include "cache/testing.h"
+#include "node/testing.h"
 #include "workload/hottest.h"
 
 namespace turntable::cache {
@@ -83,7 +84,8 @@ class ControllerTest : public ::testing::Test {
       const sockaddr_in any_port = tcp_address("127.0.0.1", 0);
       agent =
           std::make_unique<AgentNode>(loop, std::move(driver), any_port, [](const std::string&) {});
-      controller = std::make_unique<ControllerNode>(loop, any_port, [](const std::string&) {});
+      controller =
+          std::make_unique<ControllerNode>(loop, any_port, state.path(), [](const std::string&) {});
     });
     agent->configure({{"method", method},
                       {"egress_ports", {3, 4, 5, 6}},
@@ -117,6 +119,7 @@ class ControllerTest : public ::testing::Test {
                       [type](const Message& message) { return message.type == type; }));
   }
 
+  node::testing::ScratchDirectory state;
   testing::FakeServers stores;
   EventLoop loop;
   LoopSwitch* the_switch = nullptr;

@@ -66,6 +66,7 @@ void MessageLink::send(const Message& answer) {
 void MessageLink::received(const Message& message) {
   if (!message.is_answer) return on_request_(message);
   if (message.type == hello_type_) {
+    if (!message.text.empty()) return closed();  // not yet, or never: said again
     is_up_ = is_up_ || message.id == hello_id_;
   } else if (!unanswered_.settle(message)) {
     ++unexpected_answers_;

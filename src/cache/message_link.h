@@ -34,7 +34,8 @@ class MessageLink {
   // Sends the greeting again, when what it says has changed.
   void greet();
 
-  // Whether the other side has answered the greeting.
+  // Whether the other side has accepted the greeting. One that is refused is said again, on another
+  // connection.
   bool is_up() const { return is_up_; }
   std::size_t unanswered() const { return unanswered_.size(); }
   std::uint64_t unexpected_answers() const { return unexpected_answers_; }

@@ -97,6 +97,23 @@ TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
   }));
 }
 
+// As a controller does that has been started and not configured yet.
+TEST(MessageLink, SaysAgainWhatWasRefused) {
+  EventLoop loop;
+  int greetings = 0;
+  std::unique_ptr<MessageListener> listener;
+  listener = std::make_unique<MessageListener>(
+      loop, tcp_address("127.0.0.1", 0),
+      [&](MessageListener::SessionId session, const Message& message) {
+        const bool is_ready = ++greetings == 3;
+        listener->send(session, is_ready ? answer_to(message) : failure_of(message, "not yet"));
+      },
+      [](MessageListener::SessionId) {});
+  MessageLink link(loop, tcp_address("127.0.0.1", listener->port()), hello, [](const Message&) {});
+  ASSERT_TRUE(run_until(loop, [&] { return link.is_up(); }));
+  EXPECT_EQ(greetings, 3);
+}
+
 TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
   EventLoop loop;
   std::optional<Message> answer;

@@ -9,6 +9,7 @@ namespace turntable::cache {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kSmallestRecord = 16 + 1 + 4 + 2;
 
 void put_record(ByteWriter& to, const Record& record) {
   to.bytes(record.key);
@@ -57,7 +58,6 @@ Message decode(std::span<const std::uint8_t> bytes) {
   message.text.assign(text.begin(), text.end());
   message.numbers.resize(take_count(from, sizeof(std::uint32_t)));
   for (std::uint32_t& number : message.numbers) number = from.number<std::uint32_t>();
-  constexpr std::size_t kSmallestRecord = 16 + 1 + 4 + 2;
   message.records.resize(take_count(from, kSmallestRecord));
   for (Record& record : message.records) record = take_record(from);
   if (from.truncated()) throw MessageError("a message ends early");
@@ -140,6 +140,13 @@ void encode(const Message& message, std::vector<std::uint8_t>& out) {
                        " bytes; at most " + std::to_string(kMaxMessageBytes) + " can be sent");
   }
   store_big_endian(static_cast<std::uint32_t>(length), &out[begin]);
+}
+
+std::size_t encoded_bytes(const Message& message) {
+  std::size_t bytes = kLengthBytes + 1 + 4 + 2 + message.text.size() + 4 +
+                      sizeof(std::uint32_t) * message.numbers.size() + 4;
+  for (const Record& record : message.records) bytes += kSmallestRecord + record.value.size();
+  return bytes;
 }
 
 void MessageReader::append(std::span<const std::uint8_t> bytes) {

@@ -14,60 +14,64 @@
 // After a connection has broken, each side sends again what it has asked and got no answer to; only
 // a client that is gone is asked no more.
 //
-//   type            from, to             request                         answer
-//   HELLO           server, controller   numbers: version, scale,        -
-//                                        partitions served (the first
-//                                        message of a connection, and
-//                                        when the partitions change)
-//                   controller, agent    numbers: version                -
-//   CLIENT_HELLO    client, controller   numbers: version (the first     -
-//                                        message of a connection)
-//   HOT             server, controller   records of hot keys that the    once settled: numbers: an
-//                   agent, controller    switch does not have            Outcome for each record
-//                                        (agent: keys)
-//   EVICT           server, controller,  keys                            once no packet on the way to
-//                   agent                                                a server can have passed the
-//                                                                        switch without finding them
-//                                                                        uncached
-//   EVICTED         agent, controller,   keys that are cached no more    -
-//                   server
-//   FETCH           controller, server   numbers: 1 to mark the keys,    records, in this order
-//                                        else 0; keys
-//   SETTLED         controller, server   numbers: an Outcome for each;   -
-//                                        keys (marks end)
-//   STORE           agent, controller,   records: apply those that are   once applied or known to be
-//                   server               newer than the store's          old: -
-//   START           controller, server   numbers: snapshot id            once the snapshot is taken: -
-//   RELEASE         controller, server   numbers: snapshot id: older     -
-//                                        ones may go
-//   MAX_NUMBER      controller, server   -                               numbers: the largest number
-//                                                                        of any record, 0 if there is
-//                                                                        none
-//   REPLAY          controller, server   as STORE                        numbers: how many were newer
-//   RELEASE_COPIES  controller, client   numbers: snapshot id, 1 if the  once done: -
-//                                        client's answer to the list
-//                                        before came before this
-//                                        snapshot began, else 0; keys
-//                                        with numbers: all of the
-//                                        snapshot
-//   COPIES          controller, client   numbers: how many at most;      copies in ascending order of
-//                                        one key: only copies behind     keys; fewer than asked for:
-//                                        it                              there are no more
-//   CACHED_SET      controller, agent    -                               keys; numbers: digest
-//   ADMIT           controller, agent    records                         once settled: numbers: an
-//                                                                        Outcome for each
-//   READMIT         controller, agent    records of keys whose servers   once done: -
-//                                        began anew: they take the
-//                                        place of what the slots hold;
-//                                        no request may be under way
-//   RESTORE         controller, agent    records, the newest of their    once done: -
-//                                        keys, for an empty switch that
-//                                        gets no requests
-//   BEGIN           controller, agent    numbers: snapshot id            once nothing is under way: -
-//   POINT           controller, agent    numbers: snapshot id            the flag is set: -
-//   FINISH          controller, agent    numbers: snapshot id            records of the cut; a failure:
-//                                                                        reports were lost
-//   SET_NUMBERS     controller, agent    numbers: the largest number     every cell of `seq` has it: -
+//  type           from, to            request                         answer
+//  HELLO          server, controller  numbers: version, scale,        -
+//                                     partitions served (the first
+//                                     message of a connection, and
+//                                     when the partitions change)
+//                 controller, agent   numbers: version                -
+//  CLIENT_HELLO   client, controller  numbers: version (the first     -
+//                                     message of a connection)
+//  HOT            server, controller  records of hot keys that the    once settled: numbers: an
+//                 agent, controller   switch does not have            Outcome for each record
+//                                     (agent: keys)
+//  EVICT          server, controller, keys                            once no packet on the way to
+//                 agent                                               a server can have passed the
+//                                                                     switch without finding them
+//                                                                     uncached
+//  EVICTED        agent, controller,  keys that are cached no more    -
+//                 server
+//  FETCH          controller, server  numbers: 1 to mark the keys,    records, in this order
+//                                     else 0; keys
+//  SETTLED        controller, server  numbers: an Outcome for each;   -
+//                                     keys (marks end)
+//  STORE          agent, controller,  records: apply those that are   once applied or known to be
+//                 server              newer than the store's; numbers old: -
+//                                     [id] while snapshot id is being
+//                                     taken: take the store's first
+//  START          controller, server  numbers: snapshot id; id of the once the snapshot is taken: -
+//                                     last complete one, if there is
+//                                     any: others may go
+//  RELEASE        controller, server  numbers: snapshot id: older     -
+//                                     ones may go
+//  MAX_NUMBER     controller, server  -                               numbers: the largest number
+//                                                                     of any record, 0 if there is
+//                                                                     none
+//  REPLAY         controller, server  as STORE                        numbers: how many were newer
+//  RELEASE_COPIES controller, client  numbers: snapshot id, 1 if the  once done: -
+//                                     client's answer to the list
+//                                     before came before this
+//                                     snapshot began, else 0; keys
+//                                     with numbers: all of the
+//                                     snapshot
+//  COPIES         controller, client  numbers: how many at most;      copies in ascending order of
+//                                     one key: only copies behind     keys; fewer than asked for:
+//                                     it                              there are no more
+//  CACHED_SET     controller, agent   -                               keys; numbers: digest
+//  ADMIT          controller, agent   records                         once settled: numbers: an
+//                                                                     Outcome for each
+//  READMIT        controller, agent   records of keys whose servers   once done: -
+//                                     began anew: they take the
+//                                     place of what the slots hold;
+//                                     no request may be under way
+//  RESTORE        controller, agent   records, the newest of their    once done: -
+//                                     keys, for an empty switch that
+//                                     gets no requests
+//  BEGIN          controller, agent   numbers: snapshot id            once nothing is under way: -
+//  POINT          controller, agent   numbers: snapshot id            the flag is set: -
+//  FINISH         controller, agent   numbers: snapshot id            records of the cut; failure:
+//                                                                     it was given up
+//  SET_NUMBERS    controller, agent   numbers: the largest number     every cell of `seq` has it: -
 //
 // Marks (NetCache's blocking admission): from FETCH to SETTLED the server holds back writes of a
 // marked key. A write that then, or later, comes in a form that says "not cached" although its key
@@ -151,6 +155,9 @@ class MessageError : public std::runtime_error {
 
 // Appends the bytes of `message`. Throws MessageError if it is longer than kMaxMessageBytes.
 void encode(const Message& message, std::vector<std::uint8_t>& out);
+
+// How many bytes that would be.
+std::size_t encoded_bytes(const Message& message);
 
 // Collects the bytes of a connection and cuts them into messages.
 class MessageReader {

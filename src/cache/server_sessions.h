@@ -29,7 +29,8 @@ class ServerSessions {
   // The partitions of HELLOs must be of this scale; 0: not known yet, and every HELLO is refused.
   void set_scale(unsigned scale);
 
-  std::set<unsigned> partitions() const;  // that are served
+  std::set<unsigned> partitions() const;                                      // that are served
+  const std::map<unsigned, SessionId>& sessions() const { return servers_; }  // by partition
   std::size_t unanswered() const { return unanswered_.size(); }
   std::uint64_t unexpected_answers() const { return unexpected_answers_; }
   std::uint64_t refused_hellos() const { return refused_hellos_; }

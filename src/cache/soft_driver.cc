@@ -100,9 +100,10 @@ void SoftDriver::clear_registers() {
 }
 
 std::vector<std::uint64_t> SoftDriver::read_counter(const std::string& name) {
+  const Json answer = call("counter_read", {{"table", name}});
   std::vector<std::uint64_t> packets;
-  for (const Json& cell : call("counter_read", {{"table", name}}).at("counters")) {
-    packets.push_back(cell.at("data").at("$COUNTER_SPEC_PKTS"));
+  for (const Json& cell : answer.at("counters")) {
+    packets.push_back(cell.at("$COUNTER_SPEC_PKTS"));
   }
   return packets;
 }

@@ -50,7 +50,9 @@ class FakeTimers final : public Timers {
 // What the stores of all servers hold.
 class FakeServers {
  public:
-  void apply(const Record& record) {
+  // A write that carries a larger snapshot token than any before lies behind that snapshot's point.
+  void apply(const Record& record, std::uint32_t token = 0) {
+    take_snapshot(token);
     Record& stored = of(record.key);
     if (record.number > stored.number) stored = record;
   }
@@ -58,9 +60,17 @@ class FakeServers {
     return records_.try_emplace(key, Record{.key = key, .kind = Record::Kind::kValue, .value = {}})
         .first->second;
   }
+  void take_snapshot(std::uint32_t token) {
+    if (token <= token_) return;
+    token_ = token;
+    snapshot_ = records_;
+  }
+  const std::map<Key, Record>& snapshot() const { return snapshot_; }
 
  private:
   std::map<Key, Record> records_;
+  std::map<Key, Record> snapshot_;
+  std::uint32_t token_ = 0;  // of snapshot_
 };
 
 inline const Record& newer(const Record& stored, const Record& slot) {
@@ -73,10 +83,12 @@ class FakeSwitch : public Driver {
     std::uint8_t valid = 0;
     ControlFrame record;  // length, value and cell
     std::uint32_t frequency = 0;
+    std::uint32_t case1 = 0;  // token of the last snapshot that it was reported for
   };
   struct Faults {
     double lost = 0;  // of questions and of answers
     double twice = 0;
+    bool reports_lost = false;  // CASE1
   };
 
   explicit FakeSwitch(FakeServers& servers) : servers_(servers), slots_(kSlotsOfSwitch) {}
@@ -87,6 +99,8 @@ class FakeSwitch : public Driver {
   std::uint64_t operations = 0;
   std::vector<std::uint64_t> numbers = std::vector<std::uint64_t>(kSlotsOfSwitch);
   std::map<Key, Slot> lookup;
+  std::uint32_t token = 0;  // of the snapshot being taken; 0: none is
+  std::uint64_t case1_count = 0;
 
   bool agent_lives() { return ++operations <= operations_until_death; }
   const Cells& slot(Slot slot) const { return slots_[slot]; }
@@ -95,6 +109,10 @@ class FakeSwitch : public Driver {
   void write_tables(const Json& updates) override {
     if (!agent_lives()) return;
     for (const Json& update : updates) {
+      if (update.at("table") == "snapshot") {
+        token = update.at("action") == "in_snapshot" ? update.at("data").at("token").get<int>() : 0;
+        continue;
+      }
       const Key key = key_of_lookup(update.at("key"));
       if (update.at("op") == "delete") {
         if (lookup.erase(key) == 0) throw std::runtime_error("no such entry");
@@ -122,15 +140,25 @@ class FakeSwitch : public Driver {
     for (Cells& cells : slots_) cells.frequency = 0;
   }
   void clear_registers() override { slots_.assign(kSlotsOfSwitch, {}); }
-  std::vector<std::uint64_t> read_counter(const std::string&) override { return {}; }
+  std::vector<std::uint64_t> read_counter(const std::string&) override {
+    std::vector<std::uint64_t> outcomes(64);
+    outcomes[11] = case1_count;  // PUT_CASE1
+    return outcomes;
+  }
 
   void send(const ControlFrame& frame) override {
     if (!agent_lives() || happens(faults.lost)) return;
     queue_.push_back(frame);
     if (happens(faults.twice)) queue_.push_back(frame);
   }
-  // One frame through the data plane. False: there is none.
+  // One frame through the data plane, or a report from it. False: there is none.
   bool deliver() {
+    if (!reports_.empty()) {
+      const ControlFrame report = reports_.front();
+      reports_.pop_front();
+      received(report);
+      return true;
+    }
     if (queue_.empty()) return false;
     const ControlFrame frame = queue_.front();
     queue_.pop_front();
@@ -152,12 +180,13 @@ class FakeSwitch : public Driver {
     Cells* const cells = find(record.key);
     const bool is_large = record.kind == Record::Kind::kLarge;
     if (cells == nullptr || cells->valid == kIgnored) {
-      servers_.apply(record);
+      servers_.apply(record, token);
     } else if (cells->valid == kBeingEvicted || is_large) {
       const bool has_record = state_of(cells->record.cell) != kAdmitted;
       cells->record.cell = has_record ? cells->record.cell | kSuperseded : kSuperseded;
-      servers_.apply(record);
+      servers_.apply(record, token);
     } else {
+      report_case1(record.key, *cells);
       put_record(record, cells->record);
       cells->record.cell = kLatest | record.number;
     }
@@ -189,6 +218,20 @@ class FakeSwitch : public Driver {
     return found == lookup.end() ? nullptr : &slots_[found->second];
   }
 
+  void report_case1(const Key& key, Cells& cells) {
+    if (token == 0 || cells.case1 == token) return;
+    cells.case1 = token;
+    ++case1_count;
+    if (faults.reports_lost) return;
+    ControlFrame report = cells.record;
+    report.operation = ControlFrame::Operation::kCase1;
+    report.is_answer = false;
+    report.key = key;
+    report.slot = lookup.at(key);
+    report.token = token;
+    reports_.push_back(report);
+  }
+
   ControlFrame process(ControlFrame frame) {
     Cells& cells = slots_[frame.slot];
     switch (frame.operation) {
@@ -217,6 +260,7 @@ class FakeSwitch : public Driver {
   FakeServers& servers_;
   std::vector<Cells> slots_;
   std::deque<ControlFrame> queue_;
+  std::deque<ControlFrame> reports_;  // on their way to the agent
 };
 
 // Keys as clients have them.
@@ -284,7 +328,8 @@ class World {
     if (!servers_answer || to_answer_.empty()) return false;
     const auto [message, on_answer] = std::move(to_answer_.front());
     to_answer_.pop_front();
-    for (const Record& record : message.records) servers.apply(record);
+    const std::uint32_t token = message.numbers.empty() ? 0 : message.numbers.front();
+    for (const Record& record : message.records) servers.apply(record, token);
     on_answer(answer_to(message));
     return true;
   }
@@ -299,7 +344,7 @@ class World {
   }
 
  private:
-  bool idle() const { return agent->in_transit() == 0; }
+  bool idle() const { return agent->in_transit() == 0 && !agent->snapshot().is_under_way(); }
 
   AgentSettings settings_;
   std::deque<std::pair<Message, Unanswered::OnAnswer>> to_answer_;

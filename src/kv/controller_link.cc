@@ -208,9 +208,10 @@ Message ControllerLink::settle(const Message& request) {
   return cache::answer_to(request);
 }
 
-// STORE comes from evictions: those keys may become hot again. Nothing is applied if one key is not
-// served here.
+// STORE comes from evictions: those keys may become hot again. With a token it may hold what was
+// written after that snapshot's point. Nothing is applied if one key is not served here.
 Message ControllerLink::store(const Message& request) {
+  const std::uint32_t token = request.numbers.empty() ? 0 : request.numbers.front();
   std::map<Server*, std::vector<RecordStore::Update>> updates;
   for (const cache::Record& record : request.records) {
     Server& server = server_of(record.key);
@@ -222,6 +223,7 @@ Message ControllerLink::store(const Message& request) {
   }
   std::size_t newer = 0;
   for (auto& [server, all] : updates) {
+    check(server->records->take_snapshot(token), *server->records);
     const auto applied = server->records->apply_all(std::move(all));
     check(applied.result, *server->records);
     newer += applied.newer;
@@ -250,9 +252,12 @@ Message ControllerLink::evicted(const Message& request) {
   return cache::answer_to(request);
 }
 
+// Snapshots of ids that were given up go; the last complete one stays until this one is.
 Message ControllerLink::take_snapshot(const Message& request) {
+  const std::uint32_t id = first_number(request);
   for (Server& server : servers_) {
-    check(server.records->take_snapshot(first_number(request)), *server.records);
+    check(server.records->take_snapshot(id), *server.records);
+    if (request.numbers.size() > 1) server.records->release_snapshots(id, request.numbers[1]);
   }
   return cache::answer_to(request);
 }

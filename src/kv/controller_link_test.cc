@@ -143,6 +143,30 @@ TEST_F(ControllerLinkTest, SnapshotsAreTakenAndReleased) {
   EXPECT_EQ(at(), Store::Result::kNotFound);
 }
 
+// A record that is evicted during a snapshot may have been written after its point.
+TEST_F(ControllerLinkTest, ARecordWithATokenIsStoredBehindThatSnapshot) {
+  ask(MessageType::kStore, {}, {value(5, {5})});
+  ask(MessageType::kStore, {9}, {value(6, {6})});
+  ask(MessageType::kStart, {9});
+  std::vector<std::uint8_t> bytes;
+  Record record;
+  ASSERT_EQ(records_->fetch_at(9, workload::store_key(kKey), bytes, record), Store::Result::kOk);
+  EXPECT_EQ(record.number, 5u);
+  EXPECT_EQ(fetched(), value(6, {6}));
+}
+
+TEST_F(ControllerLinkTest, StartGivesUpSnapshotsOtherThanTheLastCompleteOne) {
+  ask(MessageType::kStart, {1});
+  ask(MessageType::kStart, {2, 1});  // given up
+  ask(MessageType::kStart, {3, 1});
+  const auto is_there = [&](std::uint32_t token) {
+    return records_->for_each_at(token, [](const auto&, const Record&) {}) == Store::Result::kOk;
+  };
+  EXPECT_TRUE(is_there(1));
+  EXPECT_FALSE(is_there(2));
+  EXPECT_TRUE(is_there(3));
+}
+
 TEST_F(ControllerLinkTest, WhatCannotBeDoneIsAFailureAndEndsNothing) {
   EXPECT_NE(ask(MessageType::kFetch, {0}, {key(kElsewhere)}).text.find("not served"),
             std::string::npos);

@@ -21,6 +21,7 @@ void serve(const std::string& directory, const std::string& name, const std::str
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });
   control.on("stats", [&](const Json& args) { return node.stats(args); });
+  control.on("snapshot_records", [&](const Json& args) { return node.snapshot_records(args); });
   control.on("stop", [&](const Json& args) { return node.stop(args); });
   control.on_shutdown([&] { node.cancel(); });
   control.run();

@@ -61,12 +61,11 @@ Store::Result RecordStore::fetch(const workload::KeyBytes& key, std::vector<std:
 Store::Result RecordStore::fetch_at(std::uint32_t token, const workload::KeyBytes& key,
                                     std::vector<std::uint8_t>& bytes, Record& record) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(snapshots_.begin(), snapshots_.end(),
-                                  [&](const Snapshot& s) { return s.token == token; });
+  const rocksdb::Snapshot* const snapshot = snapshot_of(token);
   record = {};
-  if (found == snapshots_.end()) return Store::Result::kNotFound;
+  if (snapshot == nullptr) return Store::Result::kNotFound;
   rocksdb::PinnableSlice stored;
-  const Store::Result result = store_.read(key, stored, found->at);
+  const Store::Result result = store_.read(key, stored, snapshot);
   bytes.assign(bytes_of(stored).begin(), bytes_of(stored).end());
   return checked(result, bytes, record);
 }
@@ -160,12 +159,26 @@ void RecordStore::snapshot_locked(std::uint32_t token) {
   snapshots_.push_back({token, store_.snapshot()});
 }
 
-void RecordStore::release_snapshots(std::uint32_t token) {
+void RecordStore::release_snapshots(std::uint32_t token, std::uint32_t kept) {
   const std::lock_guard lock(mutex_);
-  while (!snapshots_.empty() && snapshots_.front().token < token) {
-    store_.release(snapshots_.front().at);
-    snapshots_.pop_front();
-  }
+  snapshots_.remove_if([&](const Snapshot& snapshot) {
+    if (snapshot.token >= token || snapshot.token == kept) return false;
+    store_.release(snapshot.at);
+    return true;
+  });
+}
+
+const rocksdb::Snapshot* RecordStore::snapshot_of(std::uint32_t token) const {
+  const auto found = std::find_if(snapshots_.begin(), snapshots_.end(),
+                                  [&](const Snapshot& s) { return s.token == token; });
+  return found == snapshots_.end() ? nullptr : found->at;
+}
+
+Store::Result RecordStore::for_each_at(std::uint32_t token, const Visit& visit) {
+  const std::lock_guard lock(mutex_);
+  const rocksdb::Snapshot* const snapshot = snapshot_of(token);
+  if (snapshot == nullptr) return Store::Result::kNotFound;
+  return for_each_locked(visit, snapshot);
 }
 
 Store::Result RecordStore::largest_number(std::uint32_t& number) {
@@ -176,14 +189,23 @@ Store::Result RecordStore::largest_number(std::uint32_t& number) {
 }
 
 Store::Result RecordStore::read_largest_number() {
+  const Store::Result read = for_each_locked([&](const workload::KeyBytes&, const Record& record) {
+    largest_number_ = std::max(largest_number_, record.number);
+  });
+  largest_is_known_ = read == Store::Result::kOk;
+  return read;
+}
+
+Store::Result RecordStore::for_each_locked(const Visit& visit, const rocksdb::Snapshot* snapshot) {
   Store::Result well = Store::Result::kOk;
-  const Store::Result read = store_.for_each([&](std::span<const std::uint8_t> stored) {
+  const auto visit_stored = [&](const workload::KeyBytes& key,
+                                std::span<const std::uint8_t> stored) {
     Record record;
     well = checked(Store::Result::kOk, stored, record);
-    largest_number_ = std::max(largest_number_, record.number);
+    if (well == Store::Result::kOk) visit(key, record);
     return well == Store::Result::kOk;
-  });
-  largest_is_known_ = well == Store::Result::kOk && read == Store::Result::kOk;
+  };
+  const Store::Result read = store_.for_each(visit_stored, snapshot);
   return well == Store::Result::kOk ? read : well;
 }
 

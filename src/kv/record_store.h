@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <string>
@@ -77,11 +78,16 @@ class RecordStore {
 
   // Takes the snapshot `token` unless it or a newer one has been taken.
   Store::Result take_snapshot(std::uint32_t token);
-  // Gives up the snapshots older than `token`.
-  void release_snapshots(std::uint32_t token);
+  // Gives up the snapshots older than `token`, but for `kept`.
+  void release_snapshots(std::uint32_t token, std::uint32_t kept = 0);
   // A record as of snapshot `token`; kNotFound also if that snapshot is not there.
   Store::Result fetch_at(std::uint32_t token, const workload::KeyBytes& key,
                          std::vector<std::uint8_t>& bytes, Record& record);
+
+  // Calls visit(key as in the store, record) for all records as of snapshot `token`; kNotFound if
+  // that snapshot is not there. Whoever uses the store waits meanwhile.
+  using Visit = std::function<void(const workload::KeyBytes&, const Record&)>;
+  Store::Result for_each_at(std::uint32_t token, const Visit& visit);
 
   // The largest number of any record that has been in the store. Reads them all once if the store
   // was not fresh.
@@ -95,6 +101,8 @@ class RecordStore {
   std::span<const std::uint8_t> stored_form(const Record& record);
   Store::Result read_largest_number();
   void snapshot_locked(std::uint32_t token);
+  const rocksdb::Snapshot* snapshot_of(std::uint32_t token) const;  // null: not there
+  Store::Result for_each_locked(const Visit& visit, const rocksdb::Snapshot* snapshot = nullptr);
   Store::Result checked(Store::Result result, std::span<const std::uint8_t> stored,
                         Record& record) const;
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "cache/snapshot_file.h"
 #include "common/command_error.h"
 #include "kv/arguments.h"
 #include "kv/clock.h"
@@ -56,6 +57,39 @@ std::vector<Placement> placements(const Arguments& arguments, unsigned scale) {
     placements.push_back({partition, port});
   }
   return placements;
+}
+
+// The inverse of workload::store_key.
+workload::KeyId key_id_of(const workload::KeyBytes& store_key) {
+  workload::KeyId id = 0;
+  for (std::size_t i = 0; i < sizeof(id); ++i) id = id << 8 | store_key[i];
+  return id;
+}
+
+cache::Record cache_record(const workload::KeyBytes& store_key, const Record& record) {
+  using Kind = cache::Record::Kind;
+  return {.key = workload::wire_key(key_id_of(store_key)),
+          .kind = record.exists ? Kind::kValue : Kind::kDeleted,
+          .number = record.number,
+          .value = {record.value.begin(), record.value.end()}};
+}
+
+void write_snapshot(const ControllerLink::Server& server, std::uint32_t token,
+                    cache::SnapshotWriter& writer) {
+  const std::string what =
+      "kvserver snapshot_records: partition " + std::to_string(server.partition);
+  const auto result =
+      server.records->for_each_at(token, [&](const workload::KeyBytes& key, const Record& record) {
+        writer.add(cache_record(key, record));
+      });
+  if (result == Store::Result::kNotFound) {
+    throw CommandError("not_found", what + " has no snapshot " + std::to_string(token) +
+                                        "; the last complete one of the cache-controller is there "
+                                        "until the next");
+  }
+  if (result == Store::Result::kError) {
+    throw CommandError("unavailable", what + ": " + server.records->first_error());
+  }
 }
 
 }  // namespace
@@ -177,6 +211,22 @@ Json ServerNode::stats(const Json& args) {
   const std::lock_guard error_lock(error_mutex_);
   if (!last_store_error_.empty()) result["last_store_error"] = last_store_error_;
   return result;
+}
+
+// For small stores: nothing is served meanwhile.
+Json ServerNode::snapshot_records(const Json& args) {
+  const Arguments arguments("kvserver snapshot_records", args, {"token", "path"});
+  const auto token = static_cast<std::uint32_t>(arguments.integer("token", 1, UINT32_MAX));
+  const std::lock_guard lock(servers_mutex_);
+  require_serving("snapshot_records");
+  if (!link_) {
+    throw CommandError("wrong_state",
+                       "kvserver snapshot_records: there are no snapshots without a controller; "
+                       "name one in `prepare`");
+  }
+  cache::SnapshotWriter writer(arguments.text("path"), token);
+  for (const auto& server : servers_) write_snapshot(server->controlled(), token, writer);
+  return {{"records", writer.finish()}};
 }
 
 Json ServerNode::stop(const Json& args) {

@@ -32,6 +32,7 @@ class ServerNode {
   Json prepare(const Json& args);
   Json start(const Json& args);
   Json stats(const Json& args);
+  Json snapshot_records(const Json& args);
   Json stop(const Json& args);
 
   // Ends a load in progress. Thread-safe.

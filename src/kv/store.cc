@@ -5,6 +5,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -156,13 +157,19 @@ Store::Result Store::write(rocksdb::WriteBatch& batch) {
   return result_of(db_->Write(rocksdb::WriteOptions(), &batch));
 }
 
-Store::Result Store::for_each(const std::function<bool(std::span<const std::uint8_t>)>& visit) {
+Store::Result Store::for_each(const Visit& visit, const rocksdb::Snapshot* snapshot) {
   if (failed()) return Result::kError;
   rocksdb::ReadOptions options;
   options.fill_cache = false;
+  options.snapshot = snapshot;
   const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
   for (at->SeekToFirst(); at->Valid(); at->Next()) {
-    if (!visit(bytes_of(at->value()))) return Result::kOk;
+    workload::KeyBytes key;
+    if (at->key().size() != key.size()) {
+      return fail(rocksdb::Status::Corruption("a key has not 16 bytes"));
+    }
+    std::copy_n(at->key().data(), key.size(), key.begin());
+    if (!visit(key, bytes_of(at->value()))) return Result::kOk;
   }
   return result_of(at->status());
 }

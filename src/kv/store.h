@@ -58,8 +58,10 @@ class Store {
   // All of it or nothing.
   Result write(rocksdb::WriteBatch& batch);
 
-  // Calls visit(value) for every record, until it answers false.
-  Result for_each(const std::function<bool(std::span<const std::uint8_t>)>& visit);
+  // Calls visit(key, value) for every record in the order of keys, until it answers false; as of a
+  // snapshot, if there is one.
+  using Visit = std::function<bool(const workload::KeyBytes&, std::span<const std::uint8_t>)>;
+  Result for_each(const Visit& visit, const rocksdb::Snapshot* snapshot = nullptr);
 
   // What the store holds now, until release(). Cheap.
   const rocksdb::Snapshot* snapshot() { return db_->GetSnapshot(); }
