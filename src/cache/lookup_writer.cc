@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "cache/bytes.h"
+#include "common/bytes.h"
 
 namespace turntable::cache {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cache/bytes.h"
+#include "common/bytes.h"
 
 namespace turntable::cache {
 namespace {

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <string>
 
-#include "cache/bytes.h"
+#include "common/bytes.h"
 #include "common/clock.h"
 #include "common/command_error.h"
 

@@ -1,72 +1,13 @@
 #include "kv/packet.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "common/bytes.h"
 
 namespace turntable::kv {
 namespace {
 
-class Reader {
- public:
-  explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
-
-  // The next `count` bytes; sets truncated() and answers an empty span if there are fewer.
-  std::span<const std::uint8_t> take(std::size_t count) {
-    if (rest_.size() < count) {
-      truncated_ = true;
-      rest_ = {};
-      return {};
-    }
-    const auto taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
-  }
-
-  // A big-endian number; 0 when truncated.
-  template <typename T>
-  T number() {
-    T value = 0;
-    for (const std::uint8_t byte : take(sizeof(T))) value = static_cast<T>(value << 8 | byte);
-    return value;
-  }
-
-  std::span<const std::uint8_t> take_rest() { return take(rest_.size()); }
-
-  bool truncated() const { return truncated_; }
-  bool empty() const { return rest_.empty(); }
-
- private:
-  std::span<const std::uint8_t> rest_;
-  bool truncated_ = false;
-};
-
-template <>
-std::uint8_t Reader::number<std::uint8_t>() {
-  const auto byte = take(1);
-  return byte.empty() ? std::uint8_t{0} : byte[0];
-}
-
-class Writer {
- public:
-  explicit Writer(std::uint8_t* at) : at_(at) {}
-
-  template <typename T>
-  void number(T value) {
-    for (int shift = static_cast<int>(sizeof(T)) * 8 - 8; shift >= 0; shift -= 8) {
-      *at_++ = static_cast<std::uint8_t>(value >> shift);
-    }
-  }
-
-  void bytes(std::span<const std::uint8_t> source) {
-    at_ = std::copy(source.begin(), source.end(), at_);
-  }
-  void zeros(std::size_t count) { at_ = std::fill_n(at_, count, std::uint8_t{0}); }
-
- private:
-  std::uint8_t* at_;
-};
-
-DecodeStatus read_value(Reader& in, std::span<const std::uint8_t>& value) {
+DecodeStatus read_value(ByteReader& in, std::span<const std::uint8_t>& value) {
   const auto length = in.number<std::uint16_t>();
   if (length > kMaxValueBytes) return DecodeStatus::kValueTooLong;
   const auto slots = in.take(padded(length));
@@ -80,7 +21,7 @@ DecodeStatus read_value(Reader& in, std::span<const std::uint8_t>& value) {
 
 // A fragment is well-formed if its place in the value follows from its index: all but the last are
 // full.
-DecodeStatus read_fragment(Reader& in, Packet& packet) {
+DecodeStatus read_fragment(ByteReader& in, Packet& packet) {
   Fragment& fragment = packet.fragment;
   fragment.client = in.number<std::uint16_t>();
   fragment.transmission = in.number<std::uint32_t>();
@@ -88,7 +29,7 @@ DecodeStatus read_fragment(Reader& in, Packet& packet) {
   fragment.count = in.number<std::uint16_t>();
   if (fragment.index == 0) fragment.value_length = in.number<std::uint32_t>();
   if (in.truncated()) return DecodeStatus::kTruncated;
-  packet.value = in.take_rest();
+  packet.value = in.take(in.left());
   const bool last = fragment.index + 1 == fragment.count;
   if (fragment.index >= fragment.count || fragment.count > fragments_of(kMaxLargeValueBytes) ||
       packet.value.size() > kFragmentBytes || packet.value.empty() ||
@@ -116,7 +57,7 @@ Packet fragment_of(const Packet& whole, std::size_t index) noexcept {
 }
 
 DecodeStatus decode(std::span<const std::uint8_t> datagram, Packet& packet) noexcept {
-  Reader in(datagram);
+  ByteReader in(datagram);
   packet = {};
   packet.type = static_cast<PacketType>(in.number<std::uint16_t>());
   const auto key = in.take(kKeyBytes);
@@ -145,7 +86,7 @@ DecodeStatus decode(std::span<const std::uint8_t> datagram, Packet& packet) noex
   }
   if (is_large(packet.type)) return read_fragment(in, packet);
   if (in.truncated()) return DecodeStatus::kTruncated;
-  return in.empty() ? DecodeStatus::kOk : DecodeStatus::kTrailingBytes;
+  return in.left() == 0 ? DecodeStatus::kOk : DecodeStatus::kTrailingBytes;
 }
 
 std::size_t encode(const Packet& packet, std::span<std::uint8_t> out) noexcept {
@@ -157,7 +98,7 @@ std::size_t encode(const Packet& packet, std::span<std::uint8_t> out) noexcept {
       packet.value.size() > (large ? kFragmentBytes : kMaxValueBytes)) {
     return 0;
   }
-  Writer to(out.data());
+  PlacedByteWriter to(out.data());
   const auto type = static_cast<std::uint16_t>(packet.type);
   to.number(type);
   to.bytes(packet.key);
