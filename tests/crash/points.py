@@ -28,6 +28,7 @@ VICTIMS = {
     "all but clients and switch": (AGENT, CONTROLLER, *SERVER_NODES),
 }
 ANSWERS_BETWEEN = (300, 1_500)  # of a point and the next
+SNAPSHOT_PERIOD_S = 0.2
 LATER_S = 0.05  # at most: between the answer that was waited for and the kill
 
 
@@ -58,8 +59,13 @@ def points(seed: int, count: int, victims: dict[str, tuple[str, ...]] = VICTIMS)
 
 
 def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) -> Outcome:
-    """A rack that lives through `count` points -> what its clients saw."""
-    with Rack(build_dir, directory, Setup(method=method, seed=seed)) as rack:
+    """A rack that lives through `count` points -> what its clients saw.
+
+    FarReach takes snapshots all the time, whose lists release copies.
+    """
+    period_s = SNAPSHOT_PERIOD_S if method == "farreach" else 0
+    setup = Setup(method=method, seed=seed, snapshot_period_s=period_s)
+    with Rack(build_dir, directory, setup) as rack:
         try:
             rack.start()
             rack.impair(CLIENT, "rx", chance("drop", 0.2, seed), *disorder(seed + 1))

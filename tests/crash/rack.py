@@ -55,6 +55,7 @@ class Setup:
     warm: int = 100  # keys cached before the clients begin
     hot_threshold: int = 1
     clear_period_s: float = 0.05
+    snapshot_period_s: float = 0  # farreach
     timeout_ms: int = 200
     variations: dict[str, int] = field(
         default_factory=lambda: {"delete_every": 7, "large_every": 11, "large_bytes": 1500}
@@ -238,6 +239,7 @@ class Rack:
             scale=SCALE,
             agent_address=self.testbed.switch.control_address,
             agent_port=AGENT_PORT,
+            snapshot_period_s=self.setup.snapshot_period_s,
         )
 
     def start_server(self, index: int, **prepare: Any) -> None:
