@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -121,7 +122,7 @@ TEST(ClientCopiesTest, AgreesWithAPlainMap) {
   std::uint32_t lists = 0;
   workload::Random random(1);
   for (int i = 0; i < 50'000; ++i) {
-    const auto key = random.next() % 500, number = random.next() % 1000;
+    const auto key = workload::key_id(random.next() % 500), number = random.next() % 1000;
     keep(copies, key, static_cast<std::uint32_t>(number));
     const auto [at, fresh] = expected.try_emplace(key);
     if (fresh || at->second.number < number) {
@@ -129,8 +130,10 @@ TEST(ClientCopiesTest, AgreesWithAPlainMap) {
     }
     if (i % 300 != 0) continue;
     std::vector<Listed> list;
-    for (workload::KeyId listed = 0; listed < 500; listed += 1 + random.next() % 3)
-      list.push_back({listed, static_cast<std::uint32_t>(random.next() % 1000)});
+    for (std::uint64_t listed = 0; listed < 500; listed += 1 + random.next() % 3)
+      list.push_back({workload::key_id(listed), static_cast<std::uint32_t>(random.next() % 1000)});
+    std::sort(list.begin(), list.end(),
+              [](const Listed& one, const Listed& other) { return one.key < other.key; });
     const bool confirmed = random.next() % 4 != 0;
     copies.release(list, confirmed);
     std::erase_if(expected, [&](const auto& entry) {
