@@ -17,6 +17,7 @@ from pathlib import Path
 
 from . import (
     analyzer,
+    cache_recovery,
     client,
     program_costs,
     programs_in_memory,
@@ -39,6 +40,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "client": client.measure,
     "analyzer": analyzer.measure,
     "snapshot": snapshots.measure,
+    "recovery": cache_recovery.measure,
 }
 
 

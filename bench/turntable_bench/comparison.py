@@ -26,6 +26,7 @@ class Unit(Enum):
     S = ("s", False, "{:,.3f}")
     MS = ("ms", False, "{:,.1f}")
     US = ("us", False, "{:,.0f}")
+    US_PER_RECORD = ("us/record", False, "{:,.2f}")
 
     @property
     def more_is_better(self) -> bool:
@@ -72,11 +73,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Limit:
-    """What is measured beside a number that it is to stay below, not beside a yardstick."""
+    """What is measured without a yardstick, beside a number that it is to stay below, if any."""
 
     what: str
     unit: Unit
-    at_most: float
+    at_most: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ class Reading:
 
     @property
     def verdict(self) -> str:
+        if self.limit.at_most is None:
+            return "reported"
         return "met" if self.median <= self.limit.at_most else "not met"
 
 
@@ -181,7 +184,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         case Outcome():
             return _outcome_cells(row)
         case Reading(limit):
-            goal = f"<= {limit.unit.text(limit.at_most)}"
+            goal = "-" if limit.at_most is None else f"<= {limit.unit.text(limit.at_most)}"
             return (limit.what, "-", limit.unit.text(row.median), "-", goal, row.verdict)
         case Gap():
             return (row.what, "-", "-", "-", "-", "FAILED" if row.failed else "not run")

@@ -130,11 +130,24 @@ class Node:
 def node(program: Path, prefix: Argv, options: Argv) -> Iterator[Node]:
     """A node, started by `prefix` (a namespace, a processor) with a run directory of its own."""
     with (
-        tempfile.TemporaryDirectory(prefix="turntable-bench-") as directory,
-        running([*prefix, program, "--directory", directory, *options]) as process,
+        run_directory() as directory,
+        node_in(directory, program, prefix, options) as started,
     ):
-        _wait_for_socket(Path(directory, f"{program.name}.sock"), process)
-        yield Node(program.name, process, Path(directory), program.with_name("nodectl"))
+        yield started
+
+
+@contextlib.contextmanager
+def run_directory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="turntable-bench-") as directory:
+        yield Path(directory)
+
+
+@contextlib.contextmanager
+def node_in(directory: Path, program: Path, prefix: Argv, options: Argv) -> Iterator[Node]:
+    """A node whose run directory others may share: the agent finds its switch there."""
+    with running([*prefix, program, "--directory", directory, *options]) as process:
+        _wait_for_socket(directory / f"{program.name}.sock", process)
+        yield Node(program.name, process, directory, program.with_name("nodectl"))
 
 
 def _wait_for_socket(path: Path, process: subprocess.Popen[str]) -> None:

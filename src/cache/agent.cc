@@ -1,9 +1,12 @@
 #include "cache/agent.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <set>
+#include <stdexcept>
 
+#include "cache/switch_image.h"
 #include "common/clock.h"
 #include "workload/key.h"
 
@@ -24,6 +27,15 @@ std::string message_of(const std::exception_ptr& failure) {
 // From the clock, in steps of 65 us: admissions are slower, so that the next agent repeats none.
 std::uint32_t first_epoch() {
   return static_cast<std::uint32_t>(realtime_ns() >> 16U) & kLargestNumber;
+}
+
+// Cells of `outcome` that count requests (p4/shared/cache/outcomes.p4).
+bool is_of_request(std::size_t cell) {
+  constexpr std::size_t kWithCase3 = 32, kFirst = 3, kLast = 24, kPutCached = 28,
+                        kDeleteCached = 29;
+  const std::size_t outcome = cell % kWithCase3;
+  return (outcome >= kFirst && outcome <= kLast) || outcome == kPutCached ||
+         outcome == kDeleteCached;
 }
 
 std::vector<Record> keys_only(const std::vector<Key>& keys) {
@@ -78,14 +90,10 @@ void Agent::handle(const Message& request, Reply reply) {
       if (settings_.write_back) return snapshot_.handle(request, std::move(reply));
       ++counters_.unexpected;
       return reply(failure_of(request, "only farreach has snapshots"));
-    case MessageType::kCachedSet: {
-      std::vector<Key> keys;
-      for (const Slot slot : slots_.cached_slots()) keys.push_back(slots_.key(slot));
-      const std::uint64_t digest = slots_.digest();
-      return reply(answer_to(
-          request, {static_cast<std::uint32_t>(digest >> 32U), static_cast<std::uint32_t>(digest)},
-          keys_only(keys)));
-    }
+    case MessageType::kRestore:
+      return spawn(restore(request, std::move(reply)));
+    case MessageType::kCachedSet:
+      return cached_set(request, reply);
     default:
       ++counters_.unexpected;
       return reply(failure_of(request, "the agent knows no such request"));
@@ -130,9 +138,114 @@ void Agent::set_numbers(const Message& request, const Reply& reply) {
     ++counters_.unexpected;
     return reply(failure_of(request, "expected one number of at most 30 bits"));
   }
-  driver_.write_register(kNumbers, 0,
-                         std::vector<std::uint64_t>(kSlotsOfSwitch, request.numbers[0]));
+  try {
+    driver_.write_register(kNumbers, 0,
+                           std::vector<std::uint64_t>(kSlotsOfSwitch, request.numbers[0]));
+  } catch (const std::exception& error) {
+    return reply(failure_of(request, error.what()));
+  }
   reply(answer_to(request));
+}
+
+// In the middle of an admission or eviction the numbers of keys differ for a moment.
+void Agent::cached_set(const Message& request, const Reply& reply) {
+  std::vector<std::uint32_t> numbers = {static_cast<std::uint32_t>(slots_.digest() >> 32U),
+                                        static_cast<std::uint32_t>(slots_.digest()),
+                                        settings_.cache_size};
+  try {
+    const std::size_t entries = driver_.count_entries(kCacheLookup);
+    if (in_transit_.empty() && entries != slots_.used()) {
+      return reply(failure_of(request, "the switch has " + std::to_string(entries) +
+                                           " keys, the agent knows of " +
+                                           std::to_string(slots_.used()) +
+                                           ": has the switch been started again? Then send " +
+                                           "switch-agent `configure` with \"fresh\""));
+    }
+    if (!request.numbers.empty()) numbers.push_back(is_untouched() ? 1 : 0);
+  } catch (const std::exception& error) {
+    return reply(failure_of(request, error.what()));
+  }
+  std::vector<Key> keys;
+  for (const Slot slot : slots_.cached_slots()) keys.push_back(slots_.key(slot));
+  reply(answer_to(request, std::move(numbers), keys_only(keys)));
+}
+
+// No request has passed the switch since it was started, or since its numbers were set.
+bool Agent::is_untouched() {
+  const std::vector<std::uint64_t> cells = driver_.read_register(kNumbers, 0, kSlotsOfSwitch);
+  if (std::adjacent_find(cells.begin(), cells.end(), std::not_equal_to<>()) != cells.end()) {
+    return false;
+  }
+  const std::vector<std::uint64_t> outcomes = driver_.read_counter(kOutcomes);
+  for (std::size_t cell = 0; cell < outcomes.size(); ++cell) {
+    if (is_of_request(cell) && outcomes[cell] > 0) return false;
+  }
+  return true;
+}
+
+// From where it awaits nothing any more, a second request finds all of it done, or nothing.
+Task<void> Agent::restore(Message request, Reply reply) {
+  if (settings_.write_back) snapshot_.give_up("slots are restored");
+  while (!in_transit_.empty()) co_await until_settled(in_transit_.begin()->first);
+  if (restored_by_ == request.id) co_return reply(answer_to(request));
+  try {
+    write_restored(request.records);
+  } catch (const std::exception& error) {
+    co_return reply(failure_of(request, error.what()));
+  }
+  restored_by_ = request.id;
+  reply(answer_to(request));
+}
+
+// What has been admitted since the switch was started, or restored before, goes: no packet knows
+// its slot.
+void Agent::empty_untouched_switch() {
+  if (slots_.used() == 0) return;
+  driver_.clear_register("valid.cells");
+  driver_.write_tables(Driver::Json::array({{{"op", "clear"}, {"table", kCacheLookup}}}));
+  for (const Slot slot : slots_.cached_slots()) {
+    ask_controller_(request(MessageType::kEvicted, {}, {key_only(slots_.key(slot))}),
+                    [](const Message&) {});
+    slots_.leave(slot);
+    slots_.release(slot);
+  }
+}
+
+void Agent::write_restored(const std::vector<Record>& records) {
+  if (!is_untouched()) {
+    throw std::runtime_error(
+        "requests have passed the switch; expected one that has been started again and does not "
+        "forward them yet, and switch-agent `configure` with \"fresh\"");
+  }
+  if (records.size() > slots_.capacity()) {
+    throw std::runtime_error(std::to_string(records.size()) + " records for the " +
+                             std::to_string(slots_.capacity()) +
+                             " slots of the cache; give switch-agent a larger cache_size");
+  }
+  empty_untouched_switch();
+  std::vector<ControlFrame> admissions;
+  admissions.reserve(records.size());
+  try {
+    for (const Record& record : records) {
+      if (record.number > kLargestNumber || !workload::key_id_from_wire(record.key) ||
+          slots_.find(record.key)) {
+        throw std::runtime_error("record " + std::to_string(admissions.size()) +
+                                 " has a key that came before, a key that no server has, or a " +
+                                 "number of more than 30 bits");
+      }
+      const std::optional<Slot> slot = slots_.enter(record.key);
+      admissions.push_back(admission_of_newest(*slot, record));
+    }
+    write_slots(driver_, admissions);
+  } catch (...) {
+    for (const ControlFrame& frame : admissions) {
+      slots_.leave(frame.slot);
+      slots_.release(frame.slot);
+    }
+    throw;
+  }
+  for (const ControlFrame& frame : admissions) slots_.entered(frame.slot);
+  counters_.restored += admissions.size();
 }
 
 // ---------------------------------------------------------------------------------------------

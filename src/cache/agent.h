@@ -27,6 +27,7 @@ namespace turntable::cache {
 
 // Registers of the programs (p4/shared/cache).
 inline constexpr const char* kNumbers = "seq.cells";
+inline constexpr const char* kOutcomes = "outcome";  // a counter
 
 struct AgentSettings {
   bool write_back = true;                   // FarReach; false: NetCache's write-through
@@ -40,6 +41,7 @@ struct AgentCounters {
   std::uint64_t admitted = 0;
   std::uint64_t evicted = 0;
   std::uint64_t refused = 0;           // admissions
+  std::uint64_t restored = 0;          // records written into an empty switch
   std::uint64_t written_back = 0;      // evicted records that a server has stored
   std::uint64_t unexpected = 0;        // messages that ask for nothing known
   std::uint64_t found = 0;             // slots in use when the agent began
@@ -97,6 +99,11 @@ class Agent {
   Task<void> readmit_all(Message request, Reply reply);
   Task<void> forget_snapshot();
   void set_numbers(const Message& request, const Reply& reply);
+  Task<void> restore(Message request, Reply reply);
+  void write_restored(const std::vector<Record>& records);
+  void empty_untouched_switch();
+  bool is_untouched();
+  void cached_set(const Message& request, const Reply& reply);
   void report_hot(const Key& key);
 
   Task<Outcome> enter(Record record);
@@ -132,7 +139,8 @@ class Agent {
   std::mt19937 random_;
   std::uint32_t epoch_;  // of the last admission
   std::map<Key, std::vector<Settled*>> in_transit_;
-  unsigned rewriting_ = 0;        // readmissions under way
+  unsigned rewriting_ = 0;                    // readmissions under way
+  std::optional<std::uint32_t> restored_by_;  // id of the request that has been carried out
   std::map<Key, bool> reported_;  // hot keys that the controller has been asked to admit
   SnapshotTaker snapshot_;
   Tasks tasks_;  // last: what is under way goes before what it uses

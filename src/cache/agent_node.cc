@@ -221,6 +221,7 @@ Json AgentNode::stats(const Json& args) {
                    {"cached", agent_->slots().cached()},
                    {"in_transit", agent_->in_transit()},
                    {"admitted", counters.admitted},
+                   {"restored", counters.restored},
                    {"evicted", counters.evicted},
                    {"refused", counters.refused},
                    {"written_back", counters.written_back},

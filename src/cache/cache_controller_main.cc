@@ -24,6 +24,7 @@ void serve(const std::string& directory, const std::string& name, const std::str
   control.on("settings", [&](const Json& args) { return controller.settings(args); });
   control.on("snapshot", [&](const Json& args) { return controller.snapshot(args); });
   control.on("readmit", [&](const Json& args) { return controller.readmit(args); });
+  control.on("recover", [&](const Json& args) { return controller.recover(args); });
   control.on("cached_set", [&](const Json& args) { return controller.cached_set(args); });
   control.on("stats", [&](const Json& args) { return controller.stats(args); });
   control.on("stop", [&](const Json& args) { return controller.stop(args); });

@@ -17,7 +17,7 @@ constexpr std::size_t kFetchedAtOnce = 256;
 constexpr std::int64_t kStoreAgainNs = 100'000'000;
 
 std::uint64_t digest_in(const Message& cached_set) {
-  if (cached_set.numbers.size() != 2) return 0;
+  if (cached_set.numbers.size() < 2) return 0;
   return std::uint64_t{cached_set.numbers[0]} << 32 | cached_set.numbers[1];
 }
 
@@ -64,6 +64,7 @@ Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions&
     : loop_(loop),
       servers_(servers),
       clients_(clients),
+      directory_(directory),
       settings_(settings),
       agent_(std::make_unique<MessageLink>(
           loop, settings_.agent, [] { return request(MessageType::kHello, {kMessagesVersion}); },
@@ -199,17 +200,23 @@ void Controller::relay_evicted(const Message& asked) {
 // The expected set
 
 Task<Json> Controller::warm_up(workload::Workload workload, std::uint64_t count) {
-  expected_.clear();
-  expected_digest_ = {};
+  std::vector<Key> hottest;
   for (const workload::KeyId id : workload::hottest_keys(workload, count)) {
-    expected_.push_back(workload::wire_key(id));
-    expected_digest_.add(expected_.back());
+    hottest.push_back(workload::wire_key(id));
   }
+  expect(std::move(hottest));
   const bool restored = co_await restore();
   Json result = {{"count", expected_.size()},
                  {"digest", digest_text(expected_digest_.value())},
                  {"changed", restored}};
   co_return result;
+}
+
+void Controller::expect(std::vector<Key> keys) {
+  is_expected_known_ = true;
+  expected_ = std::move(keys);
+  expected_digest_ = {};
+  for (const Key& key : expected_) expected_digest_.add(key);
 }
 
 Task<void> Controller::admit(std::vector<Key> keys) {
@@ -228,11 +235,22 @@ Task<void> Controller::admit(std::vector<Key> keys) {
   }
 }
 
+// A controller that was started again goes on with what the switch has.
+Task<Message> Controller::ask_cached_set() {
+  Message question = request(MessageType::kCachedSet);
+  Message found = co_await ask_agent(std::move(question));
+  require(found, "the agent");
+  if (!is_expected_known_) {
+    std::vector<Key> keys;
+    for (const Record& record : found.records) keys.push_back(record.key);
+    expect(std::move(keys));
+  }
+  co_return found;
+}
+
 // Makes the switch's set the expected one; true if it was another.
 Task<bool> Controller::restore() {
-  Message question = request(MessageType::kCachedSet);
-  const Message found = co_await ask_agent(std::move(question));
-  require(found, "the agent");
+  const Message found = co_await ask_cached_set();
   if (digest_in(found) == expected_digest_.value() && found.records.size() == expected_.size()) {
     co_return false;
   }
@@ -281,10 +299,47 @@ Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
   co_return result;
 }
 
+Recovery::Peers Controller::peers_of_recovery() {
+  return {.ask_agent = [this](Message asked) { return ask_agent(std::move(asked)); },
+          .ask_server = [this](unsigned partition,
+                               Message asked) { return ask_server(partition, std::move(asked)); },
+          .ask_client = [this](ClientSessions::SessionId session,
+                               Message asked) { return ask_client(session, std::move(asked)); },
+          .served = [this] { return servers_.partitions(); },
+          .clients = [this] { return clients_.connected(); },
+          .last_snapshot =
+              [this] {
+                std::optional<Snapshot> last = directory_.last();
+                return last ? std::move(last->records) : std::vector<Record>();
+              }};
+}
+
+Task<Json> Controller::recover(std::vector<unsigned> partitions, std::size_t clients,
+                               std::int64_t deadline_ns) {
+  if (recovering_) {
+    throw CommandError("wrong_state",
+                       "cache-controller recover: a recovery is under way; wait for its end");
+  }
+  struct Mark {
+    explicit Mark(bool& is_set) : flag(is_set) { flag = true; }
+    ~Mark() { flag = false; }
+    bool& flag;
+  };
+  const Mark mark(recovering_);
+  RecoverySettings settings{.write_back = settings_.write_back,
+                            .scale = settings_.scale,
+                            .partitions = std::move(partitions),
+                            .clients = clients,
+                            .deadline_ns = deadline_ns};
+  Recovery recovery(loop_, peers_of_recovery(), std::move(settings));
+  Json result = co_await recovery.run(expected_);
+  expect(recovery.cached());
+  result["digest"] = digest_text(expected_digest_.value());
+  co_return result;
+}
+
 Task<Json> Controller::cached_set() {
-  Message question = request(MessageType::kCachedSet);
-  const Message found = co_await ask_agent(std::move(question));
-  require(found, "the agent");
+  const Message found = co_await ask_cached_set();
   Json result = {{"count", found.records.size()},
                  {"digest", digest_text(digest_in(found))},
                  {"expected_digest", digest_text(expected_digest_.value())}};

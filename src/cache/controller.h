@@ -12,6 +12,7 @@
 
 #include "cache/client_sessions.h"
 #include "cache/message_link.h"
+#include "cache/recovery.h"
 #include "cache/server_sessions.h"
 #include "cache/set_digest.h"
 #include "cache/snapshots.h"
@@ -54,6 +55,11 @@ class Controller {
   // "restored"}.
   Task<Json> readmit(std::vector<unsigned> partitions, bool prefill);
 
+  // After the switch was started again, before it forwards requests (cache/recovery.h); the clock's
+  // deadline is given up by itself. The expected set stays, or becomes what the switch gets.
+  Task<Json> recover(std::vector<unsigned> partitions, std::size_t clients,
+                     std::int64_t deadline_ns);
+
   // The switch's own -> {"count", "digest", "expected_digest"}.
   Task<Json> cached_set();
 
@@ -79,17 +85,23 @@ class Controller {
 
   Task<void> admit(std::vector<Key> keys);
   Task<std::vector<Record>> fetch(unsigned partition, std::vector<Key> keys, bool mark);
+  Task<Message> ask_cached_set();
   Task<bool> restore();
+  Recovery::Peers peers_of_recovery();
+  void expect(std::vector<Key> keys);
   std::map<unsigned, std::vector<Record>> by_partition(const std::vector<Record>& records);
   unsigned partition_of(const Key& key) const;  // scale: of a key that no server has
 
   EventLoop& loop_;
   ServerSessions& servers_;
   ClientSessions& clients_;
+  SnapshotDirectory& directory_;
   const ControllerSettings settings_;
   ControllerCounters counters_;
   std::vector<Key> expected_;
   SetDigest expected_digest_;
+  bool is_expected_known_ = false;  // else it is what the switch has
+  bool recovering_ = false;
   std::unique_ptr<MessageLink> agent_;
   Snapshots snapshots_;
   Tasks tasks_;  // last: what is under way goes before what it uses

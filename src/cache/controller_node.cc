@@ -1,6 +1,7 @@
 #include "cache/controller_node.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "cache/run_on_loop.h"
 #include "common/command_error.h"
@@ -134,6 +135,29 @@ Json ControllerNode::snapshot(const Json& args) {
   const Arguments arguments("cache-controller snapshot", args, {"deadline_s"});
   return run("snapshot", deadline_s(arguments, args),
              [](Controller& controller) { return controller.snapshots().take(); });
+}
+
+Json ControllerNode::recover(const Json& args) {
+  const Arguments arguments("cache-controller recover", args,
+                            {"clients", "partitions", "deadline_s"});
+  constexpr double kNsPerSecond = 1e9;
+  constexpr double kGrace_s = 5;  // for the recovery itself to say what it waits for
+  constexpr std::int64_t kMaxClients = 1024;
+  const ControllerSettings settings = loop_.tasks().call(
+      [this] { return controller("recover").settings(); }, Deadline::after(kLoopDeadline));
+  // Without it, copies of a client that has yet to come back would be left out unnoticed.
+  const bool has_clients = settings.write_back || args.contains("clients");
+  const auto clients = has_clients
+                           ? static_cast<std::size_t>(arguments.integer("clients", 0, kMaxClients))
+                           : std::size_t{0};
+  std::vector<unsigned> partitions(settings.scale);
+  std::iota(partitions.begin(), partitions.end(), 0U);
+  if (args.contains("partitions")) partitions = arguments.partitions(settings.scale);
+  const double deadline = deadline_s(arguments, args);
+  const auto deadline_ns = loop_.now_ns() + static_cast<std::int64_t>(deadline * kNsPerSecond);
+  return run("recover", deadline + kGrace_s, [=](Controller& controller) {
+    return controller.recover(partitions, clients, deadline_ns);
+  });
 }
 
 Json ControllerNode::cached_set(const Json& args) {

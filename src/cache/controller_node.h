@@ -29,6 +29,7 @@ class ControllerNode {
   Json settings(const Json& args);
   Json readmit(const Json& args);
   Json snapshot(const Json& args);
+  Json recover(const Json& args);
   Json cached_set(const Json& args);
   Json stats(const Json& args);
   Json stop(const Json& args);

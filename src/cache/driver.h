@@ -25,14 +25,32 @@ class Driver {
 
   // A batch of table updates as `table_write` of docs/architecture.md §5 has them: all or none.
   virtual void write_tables(const Json& updates) = 0;
-  // The entries of a table: [{"key", "action", "data"}].
+  // Many entries of a table with exact keys, by one action, new or in the place of old ones: a
+  // column of numbers for each field, one of each entry. All or none.
+  struct Column {
+    const char* field;
+    std::vector<std::uint64_t> numbers;
+  };
+  virtual void write_entries(const std::string& table, const std::vector<Column>& key,
+                             const std::string& action, const std::vector<Column>& data) = 0;
+  // The entries of a table: [{"key", "action", "data"}], and how many there are.
   virtual Json read_table(const std::string& table) = 0;
+  virtual std::size_t count_entries(const std::string& table) = 0;
 
   // A register's cells from `first` on; clearing sets all of them to their initial value.
   virtual std::vector<std::uint64_t> read_register(const std::string& name, std::uint32_t first,
                                                    std::uint32_t count) = 0;
   virtual void write_register(const std::string& name, std::uint32_t first,
                               const std::vector<std::uint64_t>& values) = 0;
+  // Several ranges; when it throws, some may have been written.
+  struct Cells {
+    std::string name;
+    std::uint32_t first = 0;
+    std::vector<std::uint64_t> values;
+  };
+  virtual void write_registers(const std::vector<Cells>& ranges) {
+    for (const Cells& range : ranges) write_register(range.name, range.first, range.values);
+  }
   virtual void clear_register(const std::string& name) = 0;
   virtual void clear_registers() = 0;  // all of the program's
 

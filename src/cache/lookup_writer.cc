@@ -56,8 +56,25 @@ Key key_of_lookup(const Json& fields) {
   return key;
 }
 
-LookupWriter::Change::Change(LookupWriter& writer, Json update)
-    : writer_(writer), update_(std::move(update)) {}
+void write_lookups(Driver& driver, std::span<const Lookup> lookups) {
+  std::vector<Driver::Column> key;
+  for (const Field& field : kFields) {
+    key.push_back({field.name, {}});
+    std::vector<std::uint64_t>& numbers = key.back().numbers;
+    numbers.reserve(lookups.size());
+    for (const Lookup& lookup : lookups) {
+      const std::uint8_t* at = lookup.key.data() + field.at;
+      numbers.push_back(field.size == 4 ? load_big_endian<std::uint32_t>(at)
+                                        : load_big_endian<std::uint16_t>(at));
+    }
+  }
+  Driver::Column slot{"slot", {}};
+  for (const Lookup& lookup : lookups) slot.numbers.push_back(lookup.slot);
+  driver.write_entries(kCacheLookup, key, "cached_at", {slot});
+}
+
+LookupWriter::Change::Change(LookupWriter& writer, const Key& key, std::optional<Slot> slot)
+    : writer_(writer), key_(key), slot_(slot) {}
 
 LookupWriter::Change::~Change() {
   if (listed_ != nullptr) listed_->remove(this);
@@ -77,25 +94,33 @@ LookupWriter::~LookupWriter() {
 }
 
 LookupWriter::Change LookupWriter::insert(const Key& key, Slot slot) {
-  return {*this,
-          {{"op", "upsert"},
-           {"table", kCacheLookup},
-           {"key", lookup_key(key)},
-           {"action", "cached_at"},
-           {"data", {{"slot", slot}}}}};
+  return {*this, key, slot};
 }
 
 LookupWriter::Change LookupWriter::remove(const Key& key) {
-  return {*this, {{"op", "delete"}, {"table", kCacheLookup}, {"key", lookup_key(key)}}};
+  return {*this, key, std::nullopt};
+}
+
+void LookupWriter::write_waiting() {
+  std::vector<Lookup> lookups;
+  Json removals = Json::array();
+  for (const Change* change : waiting_) {
+    if (change->slot_) {
+      lookups.push_back({change->key_, *change->slot_});
+    } else {
+      removals.push_back(
+          {{"op", "delete"}, {"table", kCacheLookup}, {"key", lookup_key(change->key_)}});
+    }
+  }
+  if (!removals.empty()) driver_.write_tables(removals);
+  if (!lookups.empty()) write_lookups(driver_, lookups);
 }
 
 void LookupWriter::flush() {
   flush_ = 0;
-  Json updates = Json::array();
-  for (Change* change : waiting_) updates.push_back(std::move(change->update_));
   std::exception_ptr failure;
   try {
-    driver_.write_tables(updates);
+    write_waiting();
   } catch (...) {
     failure = std::current_exception();
   }

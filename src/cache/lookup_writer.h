@@ -4,6 +4,9 @@
 #include <coroutine>
 #include <exception>
 #include <list>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "cache/driver.h"
 #include "cache/slots.h"
@@ -16,12 +19,19 @@ inline constexpr const char* kCacheLookup = "cache_lookup";
 Driver::Json lookup_key(const Key& key);
 Key key_of_lookup(const Driver::Json& key);
 
+struct Lookup {
+  Key key;
+  Slot slot;
+};
+// Writes these entries in one batch.
+void write_lookups(Driver& driver, std::span<const Lookup> lookups);
+
 class LookupWriter {
  public:
   // Awaited: done when the table has the change. Throws what the driver threw.
   class Change {
    public:
-    Change(LookupWriter& writer, Driver::Json update);
+    Change(LookupWriter& writer, const Key& key, std::optional<Slot> slot);
     ~Change();
     Change(const Change&) = delete;
     Change& operator=(const Change&) = delete;
@@ -35,7 +45,8 @@ class LookupWriter {
    private:
     friend class LookupWriter;
     LookupWriter& writer_;
-    Driver::Json update_;
+    Key key_;
+    std::optional<Slot> slot_;  // none: the entry goes
     std::exception_ptr failure_;
     std::coroutine_handle<> waiting_;
     std::list<Change*>* listed_ = nullptr;  // one of the writer's lists
@@ -51,6 +62,7 @@ class LookupWriter {
 
  private:
   void flush();
+  void write_waiting();
 
   Driver& driver_;
   Timers& timers_;

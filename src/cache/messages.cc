@@ -97,6 +97,8 @@ const char* name_of(MessageType type) {
       return "RELEASE_COPIES";
     case MessageType::kCopies:
       return "COPIES";
+    case MessageType::kFence:
+      return "FENCE";
     case MessageType::kCachedSet:
       return "CACHED_SET";
     case MessageType::kAdmit:

@@ -44,9 +44,12 @@
 //                                     any: others may go
 //  RELEASE        controller, server  numbers: snapshot id: older     -
 //                                     ones may go
-//  MAX_NUMBER     controller, server  -                               numbers: the largest number
-//                                                                     of any record, 0 if there is
-//                                                                     none
+//  MAX_NUMBER     controller, server  numbers: partition              numbers: the largest number
+//                                                                     of any record in it, 0 if
+//                                                                     there is none
+//  FENCE          controller, server  numbers: a number, partition    no write that a switch has
+//                                                                     numbered up to it is done
+//                                                                     any more: -
 //  REPLAY         controller, server  as STORE                        numbers: how many were newer
 //  RELEASE_COPIES controller, client  numbers: snapshot id, 1 if the  once done: -
 //                                     client's answer to the list
@@ -57,7 +60,10 @@
 //  COPIES         controller, client  numbers: how many at most;      copies in ascending order of
 //                                     one key: only copies behind     keys; fewer than asked for:
 //                                     it                              there are no more
-//  CACHED_SET     controller, agent   -                               keys; numbers: digest
+//  CACHED_SET     controller, agent   numbers: 1 to be told whether   keys; numbers: digest (2),
+//                                     requests have passed            slots of the cache; if asked:
+//                                                                     1 if none has since the
+//                                                                     switch was started, else 0
 //  ADMIT          controller, agent   records                         once settled: numbers: an
 //                                                                     Outcome for each
 //  READMIT        controller, agent   records of keys whose servers   once done: -
@@ -65,8 +71,10 @@
 //                                     place of what the slots hold;
 //                                     no request may be under way
 //  RESTORE        controller, agent   records, the newest of their    once done: -
-//                                     keys, for an empty switch that
-//                                     gets no requests
+//                                     keys, for a switch that no
+//                                     request has passed since it was
+//                                     started: they take the place of
+//                                     what has been admitted since
 //  BEGIN          controller, agent   numbers: snapshot id            once nothing is under way: -
 //  POINT          controller, agent   numbers: snapshot id            the flag is set: -
 //  FINISH         controller, agent   numbers: snapshot id            records of the cut; failure:
@@ -109,6 +117,7 @@ enum class MessageType : std::uint8_t {
   kReplay = 0x16,
   kReleaseCopies = 0x17,
   kCopies = 0x18,
+  kFence = 0x19,
   kCachedSet = 0x20,
   kAdmit = 0x21,
   kReadmit = 0x22,

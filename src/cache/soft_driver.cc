@@ -11,6 +11,7 @@
 
 #include "common/command_error.h"
 #include "common/errno_error.h"
+#include "common/packed_numbers.h"
 
 #ifndef PACKET_IGNORE_OUTGOING
 #define PACKET_IGNORE_OUTGOING 23  // since Linux 4.20
@@ -45,6 +46,15 @@ UniqueFd open_cpu_port(const std::string& interface) {
   return socket;
 }
 
+Driver::Json result_of(Driver::Json& answer) {
+  if (answer["ok"].get<bool>()) return std::move(answer["result"]);
+  throw CommandError(answer["error"]["code"], answer["error"]["message"]);
+}
+
+Driver::Json write_arguments(const Driver::Cells& cells) {
+  return {{"table", cells.name}, {"first", cells.first}, {"values", pack_numbers(cells.values)}};
+}
+
 }  // namespace
 
 SoftDriver::SoftDriver(EventLoop& loop, std::filesystem::path run_directory,
@@ -63,32 +73,69 @@ SoftDriver::~SoftDriver() {
 // A client is out of step after an exception that is not the node's own answer, and when the switch
 // has been started again: the next call opens a new one.
 Driver::Json SoftDriver::call(const std::string& command, const Json& args) {
-  std::unique_ptr<node::ControlClient> client = std::move(client_);
-  if (!client) client = std::make_unique<node::ControlClient>(run_directory_, switch_name_);
+  std::unique_ptr<node::ControlClient> client = take_client();
   node::ControlClient::CallOptions options;
   options.deadline = Deadline::after(kCallDeadline);
   Json answer = client->request(command, args, options);
   client_ = std::move(client);
-  if (answer["ok"].get<bool>()) return std::move(answer["result"]);
-  throw CommandError(answer["error"]["code"], answer["error"]["message"]);
+  return result_of(answer);
+}
+
+std::unique_ptr<node::ControlClient> SoftDriver::take_client() {
+  if (client_) return std::move(client_);
+  return std::make_unique<node::ControlClient>(run_directory_, switch_name_);
 }
 
 void SoftDriver::write_tables(const Json& updates) {
   call("table_write", {{"updates", updates}});
 }
 
+void SoftDriver::write_entries(const std::string& table, const std::vector<Column>& key,
+                               const std::string& action, const std::vector<Column>& data) {
+  const auto packed = [](const std::vector<Column>& columns) {
+    Json fields = Json::object();
+    for (const Column& column : columns) fields[column.field] = pack_numbers(column.numbers);
+    return fields;
+  };
+  write_tables(Json::array({{{"op", "upsert_columns"},
+                             {"table", table},
+                             {"key", packed(key)},
+                             {"action", action},
+                             {"data", packed(data)}}}));
+}
+
 Driver::Json SoftDriver::read_table(const std::string& table) {
   return call("table_read", {{"table", table}}).at("entries");
 }
 
+std::size_t SoftDriver::count_entries(const std::string& table) {
+  return call("table_info", {{"table", table}}).at("entries");
+}
+
 std::vector<std::uint64_t> SoftDriver::read_register(const std::string& name, std::uint32_t first,
                                                      std::uint32_t count) {
-  return call("register_read", {{"table", name}, {"first", first}, {"count", count}}).at("values");
+  const Json answer = call("register_read",
+                           {{"table", name}, {"first", first}, {"count", count}, {"packed", true}});
+  return unpack_numbers(answer.at("values"), "register " + name);
 }
 
 void SoftDriver::write_register(const std::string& name, std::uint32_t first,
                                 const std::vector<std::uint64_t>& values) {
-  call("register_write", {{"table", name}, {"first", first}, {"values", values}});
+  call("register_write", write_arguments({name, first, values}));
+}
+
+// The switch reads one range while the next is packed.
+void SoftDriver::write_registers(const std::vector<Cells>& ranges) {
+  std::unique_ptr<node::ControlClient> client = take_client();
+  node::ControlClient::CallOptions options;
+  options.deadline = Deadline::after(kCallDeadline);
+  for (const Cells& range : ranges) {
+    client->send("register_write", write_arguments(range), options.deadline);
+  }
+  std::vector<Json> answers;
+  for (std::size_t i = 0; i < ranges.size(); ++i) answers.push_back(client->receive(options));
+  client_ = std::move(client);
+  for (Json& answer : answers) result_of(answer);
 }
 
 void SoftDriver::clear_register(const std::string& name) {

@@ -22,11 +22,15 @@ class SoftDriver final : public Driver {
 
   void reconnect() override { client_.reset(); }
   void write_tables(const Json& updates) override;
+  void write_entries(const std::string& table, const std::vector<Column>& key,
+                     const std::string& action, const std::vector<Column>& data) override;
   Json read_table(const std::string& table) override;
+  std::size_t count_entries(const std::string& table) override;
   std::vector<std::uint64_t> read_register(const std::string& name, std::uint32_t first,
                                            std::uint32_t count) override;
   void write_register(const std::string& name, std::uint32_t first,
                       const std::vector<std::uint64_t>& values) override;
+  void write_registers(const std::vector<Cells>& ranges) override;
   void clear_register(const std::string& name) override;
   void clear_registers() override;
   std::vector<std::uint64_t> read_counter(const std::string& name) override;
@@ -34,6 +38,7 @@ class SoftDriver final : public Driver {
 
  private:
   Json call(const std::string& command, const Json& args);
+  std::unique_ptr<node::ControlClient> take_client();
   void receive();
 
   EventLoop& loop_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cache/agent.h"
+#include "cache/bytes.h"
 
 namespace turntable::cache::testing {
 
@@ -101,6 +102,8 @@ class FakeSwitch : public Driver {
   std::map<Key, Slot> lookup;
   std::uint32_t token = 0;  // of the snapshot being taken; 0: none is
   std::uint64_t case1_count = 0;
+  std::string unwritable_register;
+  std::vector<std::uint64_t> outcomes = std::vector<std::uint64_t>(64);
 
   bool agent_lives() { return ++operations <= operations_until_death; }
   const Cells& slot(Slot slot) const { return slots_[slot]; }
@@ -113,12 +116,21 @@ class FakeSwitch : public Driver {
         token = update.at("action") == "in_snapshot" ? update.at("data").at("token").get<int>() : 0;
         continue;
       }
-      const Key key = key_of_lookup(update.at("key"));
-      if (update.at("op") == "delete") {
-        if (lookup.erase(key) == 0) throw std::runtime_error("no such entry");
-      } else {
-        lookup[key] = update.at("data").at("slot");
+      if (update.at("op") == "clear") {
+        lookup.clear();
+        continue;
       }
+      const Key key = key_of_lookup(update.at("key"));
+      if (lookup.erase(key) == 0) throw std::runtime_error("no such entry");
+    }
+  }
+  void write_entries(const std::string&, const std::vector<Column>& key, const std::string&,
+                     const std::vector<Column>& data) override {
+    if (!agent_lives()) return;
+    for (std::size_t row = 0; row < data.at(0).numbers.size(); ++row) {
+      Json fields;
+      for (const Column& column : key) fields[column.field] = column.numbers.at(row);
+      lookup[key_of_lookup(fields)] = static_cast<Slot>(data[0].numbers[row]);
     }
   }
   Json read_table(const std::string&) override {
@@ -128,20 +140,24 @@ class FakeSwitch : public Driver {
     }
     return entries;
   }
+  std::size_t count_entries(const std::string&) override { return lookup.size(); }
   std::vector<std::uint64_t> read_register(const std::string&, std::uint32_t first,
                                            std::uint32_t count) override {
     return {numbers.begin() + first, numbers.begin() + first + count};
   }
-  void write_register(const std::string&, std::uint32_t first,
+  void write_register(const std::string& name, std::uint32_t first,
                       const std::vector<std::uint64_t>& values) override {
-    std::copy(values.begin(), values.end(), numbers.begin() + first);
+    if (name == unwritable_register) throw std::runtime_error("no register " + name);
+    if (name == "seq.cells") std::copy(values.begin(), values.end(), numbers.begin() + first);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      set_cell(name, slots_[first + i], values[i]);
+    }
   }
-  void clear_register(const std::string&) override {
-    for (Cells& cells : slots_) cells.frequency = 0;
+  void clear_register(const std::string& name) override {
+    for (Cells& cells : slots_) set_cell(name, cells, 0);
   }
   void clear_registers() override { slots_.assign(kSlotsOfSwitch, {}); }
   std::vector<std::uint64_t> read_counter(const std::string&) override {
-    std::vector<std::uint64_t> outcomes(64);
     outcomes[11] = case1_count;  // PUT_CASE1
     return outcomes;
   }
@@ -230,6 +246,17 @@ class FakeSwitch : public Driver {
     report.slot = lookup.at(key);
     report.token = token;
     reports_.push_back(report);
+  }
+
+  static void set_cell(const std::string& name, Cells& cells, std::uint64_t value) {
+    constexpr std::string_view kWord = "values.value_";
+    if (name == "valid.cells") cells.valid = static_cast<std::uint8_t>(value);
+    if (name == "frequency.cells") cells.frequency = static_cast<std::uint32_t>(value);
+    if (name == "slot_seq.cells") cells.record.cell = static_cast<std::uint32_t>(value);
+    if (name == "vallen.cells") cells.record.length = static_cast<std::uint16_t>(value);
+    if (!name.starts_with(kWord)) return;
+    const std::size_t word = std::stoul(name.substr(kWord.size()));
+    store_big_endian(static_cast<std::uint32_t>(value), cells.record.value.data() + 4 * word);
   }
 
   ControlFrame process(ControlFrame frame) {

@@ -124,7 +124,7 @@ Match EntryCodec::match(const nlohmann::json& update) const {
   return match;
 }
 
-Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
+std::size_t EntryCodec::action_of(const nlohmann::json& update, bool for_default) const {
   if (!update.contains("action") || !update.at("action").is_string()) {
     throw bad_argument("table " + schema_.name +
                        ": \"action\" is missing; expected an action's name");
@@ -138,6 +138,12 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
                        (for_default ? "@tableonly: it cannot be the default action"
                                     : "@defaultonly: it cannot be used in entries"));
   }
+  return number;
+}
+
+Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
+  const std::size_t number = action_of(update, for_default);
+  const ActionSchema& action = schema_.actions[number];
   Table::Words words(table_.stride());
   words[0] = number;
   const std::vector<std::string> names = names_of(action.data);

@@ -19,6 +19,9 @@ class EntryCodec {
   // `update` has "action" and "data"; counters in the result are zero.
   Table::Words words(const nlohmann::json& update, bool for_default) const;
 
+  // The number of `update`'s "action".
+  std::size_t action_of(const nlohmann::json& update, bool for_default) const;
+
   // {"key", ["priority"], "action", "data"}; direct counters are among the data, as in BfRt.
   nlohmann::json entry(std::uint32_t number) const;
   nlohmann::json default_entry() const;

@@ -1,6 +1,7 @@
 #include "dataplane/register_codec.h"
 
 #include "common/command_error.h"
+#include "common/packed_numbers.h"
 #include "dataplane/values.h"
 
 namespace turntable::dataplane {
@@ -32,6 +33,20 @@ RegisterCodec::Range RegisterCodec::range(const nlohmann::json& args) const {
 
 nlohmann::json RegisterCodec::read(const nlohmann::json& args) const {
   const auto [first, count] = range(args);
+  const auto packed = args.find("packed");
+  if (packed != args.end() && !packed->is_boolean()) {
+    fail("packed is " + packed->dump() + "; expected true or false");
+  }
+  if (packed != args.end() && packed->get<bool>()) {
+    std::vector<std::uint64_t> numbers;
+    numbers.reserve(std::size_t{count} * static_cast<std::size_t>(cells_.fields()));
+    for (std::uint32_t index = first; index < first + count; ++index) {
+      for (int field = 0; field < cells_.fields(); ++field) {
+        numbers.push_back(cells_.raw(index, field));
+      }
+    }
+    return {{"table", schema_.name}, {"first", first}, {"values", pack_numbers(numbers)}};
+  }
   nlohmann::json values = nlohmann::json::array();
   for (std::uint32_t index = first; index < first + count; ++index) {
     if (cells_.fields() == 1) {
@@ -43,34 +58,66 @@ nlohmann::json RegisterCodec::read(const nlohmann::json& args) const {
   return {{"table", schema_.name}, {"first", first}, {"values", values}};
 }
 
-std::vector<std::uint64_t> RegisterCodec::parse(const nlohmann::json& value,
-                                                const std::string& what) const {
-  const std::string where = "register " + schema_.name + ", " + what;
-  const auto width = [&](int field) { return schema_.register_widths.at(std::size_t(field)); };
-  const auto number = [&](const nlohmann::json& text, int field) {
-    return static_cast<std::uint64_t>(parse_value(text, width(field), where));
-  };
-  if (cells_.fields() == 1) return {number(value, 0)};
-  if (!value.is_array() || value.size() != 2) {
-    throw bad_argument(where + " is " + value.dump() + "; expected a pair [first, second]");
+std::uint64_t RegisterCodec::parse_field(const nlohmann::json& value, std::size_t index,
+                                         int field) const {
+  const int width = schema_.register_widths.at(static_cast<std::size_t>(field));
+  if (value.is_number_unsigned() && width < 64) {  // without making up the text of an error
+    const auto number = value.get<std::uint64_t>();
+    if (number >> width == 0) return number;
   }
-  return {number(value[0], 0), number(value[1], 1)};
+  const std::string where = "register " + schema_.name + ", values[" + std::to_string(index) + "]";
+  return static_cast<std::uint64_t>(parse_value(value, width, where));
+}
+
+// The fields of all cells, one after the other.
+std::vector<std::uint64_t> RegisterCodec::parse(const nlohmann::json& values) const {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(values.size() * static_cast<std::size_t>(cells_.fields()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (cells_.fields() == 1) {
+      numbers.push_back(parse_field(values[i], i, 0));
+      continue;
+    }
+    if (!values[i].is_array() || values[i].size() != 2) {
+      fail("values[" + std::to_string(i) + "] is " + values[i].dump() +
+           "; expected a pair [first, second]");
+    }
+    numbers.push_back(parse_field(values[i][0], i, 0));
+    numbers.push_back(parse_field(values[i][1], i, 1));
+  }
+  return numbers;
+}
+
+std::vector<std::uint64_t> RegisterCodec::unpack(const nlohmann::json& values) const {
+  std::vector<std::uint64_t> numbers =
+      unpack_numbers(values, "register " + schema_.name + ", values");
+  const auto fields = static_cast<std::size_t>(cells_.fields());
+  if (numbers.size() % fields != 0) {
+    fail("values are " + std::to_string(numbers.size()) + " numbers; expected pairs");
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const int width = schema_.register_widths.at(i % fields);
+    if (width == 64 || numbers[i] >> width == 0) continue;
+    fail("values[" + std::to_string(i / fields) + "]: " + std::to_string(numbers[i]) +
+         " is too wide; the field is bit<" + std::to_string(width) + ">");
+  }
+  return numbers;
 }
 
 nlohmann::json RegisterCodec::write(const nlohmann::json& args) {
-  if (!args.contains("values") || !args.at("values").is_array()) {
-    fail("\"values\" is missing; expected an array, one value per cell from \"first\" on");
+  const auto values = args.find("values");
+  if (values == args.end() || !values->is_structured()) {
+    fail(
+        "\"values\" is missing; expected an array, one value per cell from \"first\" on, or "
+        "packed numbers");
   }
-  const auto& values = args.at("values");
-  nlohmann::json wanted = args;
-  wanted["count"] = values.size();
-  const auto [first, count] = range(wanted);
-  std::vector<std::vector<std::uint64_t>> cells;
-  for (std::size_t i = 0; i < count; ++i)
-    cells.push_back(parse(values[i], "values[" + std::to_string(i) + "]"));
-  for (std::uint32_t i = 0; i < count; ++i) {
-    for (int field = 0; field < cells_.fields(); ++field)
-      cells_.set_raw(first + i, field, cells[i][static_cast<std::size_t>(field)]);
+  const std::vector<std::uint64_t> numbers = values->is_array() ? parse(*values) : unpack(*values);
+  const auto fields = static_cast<std::size_t>(cells_.fields());
+  const auto [first, count] = range(
+      {{"first", args.value("first", nlohmann::json(0))}, {"count", numbers.size() / fields}});
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    cells_.set_raw(first + static_cast<std::uint32_t>(i / fields), static_cast<int>(i % fields),
+                   numbers[i]);
   }
   return {{"table", schema_.name}, {"written", count}};
 }

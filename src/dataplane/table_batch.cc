@@ -1,13 +1,18 @@
 #include "dataplane/table_batch.h"
 
+#include <memory>
+#include <utility>
+
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
+#include "dataplane/entry_columns.h"
 
 namespace turntable::dataplane {
 namespace {
 
 constexpr const char* kOperations =
-    "\"insert\", \"modify\", \"upsert\", \"delete\", \"clear\" or \"set_default\"";
+    "\"insert\", \"modify\", \"upsert\", \"upsert_columns\", \"delete\", \"clear\" or "
+    "\"set_default\"";
 
 std::string operation_of(const nlohmann::json& update) {
   if (!update.contains("op") || !update.at("op").is_string()) {
@@ -20,6 +25,13 @@ std::string described(const nlohmann::json& update) {
   std::string text = update.contains("key") ? update.at("key").dump() : "{}";
   if (update.contains("priority")) text += " priority " + update.at("priority").dump();
   return text;
+}
+
+void check_room(const TableSchema& schema, const Table& table, const std::string& row) {
+  if (table.size() < table.capacity()) return;
+  throw CommandError("full", "table " + schema.name + " is full at " +
+                                 std::to_string(table.capacity()) + " entries" + row +
+                                 "; delete some, or enlarge `size` in the P4 program");
 }
 
 }  // namespace
@@ -44,6 +56,7 @@ void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::
     throw bad_argument("table " + schema.name +
                        " has no keys; only its default action can be set (\"set_default\")");
   }
+  if (operation == "upsert_columns") return upsert_columns(schema, table, update);
   const Match match = EntryCodec(schema, table).match(update);
   const std::uint32_t entry = table.find(match);
   const bool present = entry != kNoEntry;
@@ -69,13 +82,41 @@ void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::
 
 void TableBatch::insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         const Match& match) {
-  if (table.size() >= table.capacity()) {
-    throw CommandError("full", "table " + schema.name + " is full at " +
-                                   std::to_string(table.capacity()) +
-                                   " entries; delete some, or enlarge `size` in the P4 program");
-  }
+  check_room(schema, table, "");
   table.insert(match, EntryCodec(schema, table).words(update, false));
   undo_.push_back([&table, match] { table.erase(match); });
+}
+
+// One step undoes all of it: as many steps as rows would take longer than the rows themselves.
+void TableBatch::upsert_columns(const TableSchema& schema, Table& table,
+                                const nlohmann::json& update) {
+  const EntryColumns columns(schema, table, update);
+  struct Done {
+    std::vector<Match> inserted;
+    std::vector<std::pair<std::uint32_t, Table::Words>> replaced;
+  };
+  const auto done = std::make_shared<Done>();
+  undo_.push_back([&table, done] {
+    for (auto old = done->replaced.rbegin(); old != done->replaced.rend(); ++old) {
+      table.replace(old->first, old->second);
+    }
+    for (const Match& match : done->inserted) table.erase(match);
+  });
+  Table::Words words = columns.words();
+  for (std::size_t row = 0; row < columns.rows(); ++row) {
+    Match match = columns.match(row);
+    columns.put_data(row, words);
+    const std::uint32_t entry = table.find(match);
+    if (entry == kNoEntry) {
+      check_room(schema, table, ", before row " + std::to_string(row));
+      table.insert(match, words);
+      done->inserted.push_back(std::move(match));
+    } else {
+      Table::Words kept = words;
+      for (std::size_t i = 1; i < table.data_start(); ++i) kept[i] = table.words(entry)[i];
+      done->replaced.emplace_back(entry, table.replace(entry, kept));
+    }
+  }
 }
 
 // Counters of the entry run on, as on the ASIC.

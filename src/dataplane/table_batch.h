@@ -26,6 +26,7 @@ class TableBatch {
  private:
   void insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
               const Match& match);
+  void upsert_columns(const TableSchema& schema, Table& table, const nlohmann::json& update);
   void modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
               std::uint32_t entry);
   void erase(Table& table, const Match& match);

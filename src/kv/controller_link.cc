@@ -161,6 +161,8 @@ void ControllerLink::answer(const Message& request) {
         return release_snapshots(request);
       case MessageType::kMaxNumber:
         return largest_number(request);
+      case MessageType::kFence:
+        return fence(request);
       default:
         return cache::failure_of(
             request, std::string("kvserver does not answer ") + cache::name_of(request.type));
@@ -268,13 +270,24 @@ Message ControllerLink::release_snapshots(const Message& request) {
 }
 
 Message ControllerLink::largest_number(const Message& request) {
+  Server& server = server_of(first_number(request));
   std::uint32_t largest = 0;
-  for (Server& server : servers_) {
-    std::uint32_t number = 0;
-    check(server.records->largest_number(number), *server.records);
-    largest = std::max(largest, number);
-  }
+  check(server.records->largest_number(largest), *server.records);
   return cache::answer_to(request, {largest});
+}
+
+Message ControllerLink::fence(const Message& request) {
+  if (request.numbers.size() != 2) throw Failure("FENCE needs a number and a partition");
+  server_of(request.numbers[1]).records->fence(request.numbers[0]);
+  return cache::answer_to(request);
+}
+
+ControllerLink::Server& ControllerLink::server_of(std::uint32_t partition) {
+  for (Server& server : servers_) {
+    if (server.partition == partition) return server;
+  }
+  throw Failure("partition " + std::to_string(partition) + " of " + std::to_string(scale_) +
+                " is not served here");
 }
 
 ControllerLink::Server* ControllerLink::find_server(workload::KeyId key) {
@@ -286,11 +299,7 @@ ControllerLink::Server* ControllerLink::find_server(workload::KeyId key) {
 }
 
 ControllerLink::Server& ControllerLink::server_of(const PacketKey& key) {
-  Server* const server = find_server(id_of(key));
-  if (server != nullptr) return *server;
-  const unsigned partition = workload::partition_of(workload::slot_of(id_of(key)), scale_);
-  throw Failure("partition " + std::to_string(partition) + " of " + std::to_string(scale_) +
-                " is not served here");
+  return server_of(workload::partition_of(workload::slot_of(id_of(key)), scale_));
 }
 
 cache::Record ControllerLink::record_of(Server& server, const PacketKey& key) {

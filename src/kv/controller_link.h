@@ -58,9 +58,11 @@ class ControllerLink {
   cache::Message take_snapshot(const cache::Message& request);
   cache::Message release_snapshots(const cache::Message& request);
   cache::Message largest_number(const cache::Message& request);
+  cache::Message fence(const cache::Message& request);
 
   Server* find_server(workload::KeyId key);
   Server& server_of(const PacketKey& key);
+  Server& server_of(std::uint32_t partition);
   cache::Record record_of(Server& server, const PacketKey& key);
 
   const sockaddr_in controller_;

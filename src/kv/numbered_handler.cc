@@ -52,9 +52,13 @@ NumberedHandler::Outcome NumberedHandler::write(const Packet& request, bool is_d
                                                 Packet& answer, bool& newer) {
   (is_delete ? count().deletes : count().writes).add();
   const Record record{.value = request.value, .number = request.sequence, .exists = !is_delete};
-  const auto applied = records_.apply(store_key_of(request), record, request.snapshot_token);
+  const auto applied = records_.write(store_key_of(request), record, request.snapshot_token);
   newer = applied.newer;
   if (applied.result == Store::Result::kError) return store_failed(records_.first_error());
+  if (applied.fenced) {
+    fenced_.add();
+    return Outcome::kNoAnswer;  // its client sends it again, through the switch that there is now
+  }
   if (!newer) outdated_.add();
   answer =
       answer_to(request, is_delete ? PacketType::kDeleteResponseSeq : PacketType::kPutResponseSeq);
@@ -63,7 +67,7 @@ NumberedHandler::Outcome NumberedHandler::write(const Packet& request, bool is_d
 }
 
 nlohmann::json NumberedHandler::method_statistics() const {
-  return {{"outdated", outdated_.get()}};
+  return {{"outdated", outdated_.get()}, {"fenced", fenced_.get()}};
 }
 
 }  // namespace turntable::kv

@@ -26,12 +26,13 @@ class NumberedHandler : public RequestHandler {
 
   // Applies the write if it is newer than the stored record, which is left in `newer`, and
   // acknowledges it with its own number in any case: a write that came late was overwritten at
-  // once.
+  // once. A write that a switch numbered which is gone (RecordStore::fence) is not executed.
   Outcome write(const Packet& request, bool is_delete, Packet& answer, bool& newer);
 
  private:
   RecordStore& records_;
   Counter outdated_;
+  Counter fenced_;
 };
 
 }  // namespace turntable::kv

@@ -110,6 +110,16 @@ TEST_F(FarReachHandlerTest, ALateWriteIsAcknowledgedAndHasNoEffect) {
   EXPECT_EQ(handler_.method_statistics().at("outdated"), 2);
 }
 
+TEST_F(FarReachHandlerTest, AWriteThatASwitchNumberedWhichIsGoneHasNoAnswer) {
+  execute(0x0003, 9, {9});
+  records_->fence(20);
+  Packet answer;
+  EXPECT_EQ(handler_.execute(request(0x0003, 20), {}, answer), Outcome::kNoAnswer);
+  EXPECT_EQ(value_of(execute(0x0030)), Bytes{9});
+  EXPECT_EQ(execute(0x0003, 21, {21}).sequence, 21u);
+  EXPECT_EQ(handler_.method_statistics().at("fenced"), 1);
+}
+
 TEST_F(FarReachHandlerTest, AGetThatMayFillSaysWhetherThereIsAValue) {
   execute(0x0003, 5, {1});
   EXPECT_EQ(execute(0x00a2).type, PacketType::kGetResponseLatestSeq);

@@ -73,6 +73,23 @@ Store::Result RecordStore::fetch_at(std::uint32_t token, const workload::KeyByte
 RecordStore::Applied RecordStore::apply(const workload::KeyBytes& key, const Record& record,
                                         std::uint32_t snapshot_token) {
   const std::lock_guard lock(mutex_);
+  return apply_locked(key, record, snapshot_token);
+}
+
+RecordStore::Applied RecordStore::write(const workload::KeyBytes& key, const Record& record,
+                                        std::uint32_t snapshot_token) {
+  const std::lock_guard lock(mutex_);
+  if (record.number < first_number_) return {Store::Result::kOk, false, true};
+  return apply_locked(key, record, snapshot_token);
+}
+
+void RecordStore::fence(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  first_number_ = std::max(first_number_, number + 1);
+}
+
+RecordStore::Applied RecordStore::apply_locked(const workload::KeyBytes& key, const Record& record,
+                                               std::uint32_t snapshot_token) {
   if (snapshot_token > last_token_) snapshot_locked(snapshot_token);
   old_.Reset();
   Record old;

@@ -58,6 +58,7 @@ class RecordStore {
   struct Applied {
     Store::Result result;  // kOk or kError
     bool newer;            // false: the store has this record or a newer one, and keeps it
+    bool fenced = false;   // only of write(): it was not looked at
   };
   // Stores `record` if its number is larger than the stored one's. A write that carries a snapshot
   // token larger than any before (0: none) lies behind that snapshot's point, which is taken first.
@@ -75,6 +76,12 @@ class RecordStore {
   // The same for many, in any order. Each is applied at once with what its key's comparison read,
   // but not all together.
   AppliedAll apply_all(std::vector<Update> updates);
+
+  // A write that a switch has numbered: as apply(), unless a fence excludes its number.
+  Applied write(const workload::KeyBytes& key, const Record& record, std::uint32_t snapshot_token);
+  // The switch was started again: what the one before has numbered, up to `number`, may still be on
+  // its way, but the records of the cached set have been, or will now be, read for the new one.
+  void fence(std::uint32_t number);
 
   // Takes the snapshot `token` unless it or a newer one has been taken.
   Store::Result take_snapshot(std::uint32_t token);
@@ -100,6 +107,8 @@ class RecordStore {
   AppliedAll apply_sorted(std::span<const Update> updates);
   std::span<const std::uint8_t> stored_form(const Record& record);
   Store::Result read_largest_number();
+  Applied apply_locked(const workload::KeyBytes& key, const Record& record,
+                       std::uint32_t snapshot_token);
   void snapshot_locked(std::uint32_t token);
   const rocksdb::Snapshot* snapshot_of(std::uint32_t token) const;  // null: not there
   Store::Result for_each_locked(const Visit& visit, const rocksdb::Snapshot* snapshot = nullptr);
@@ -119,6 +128,7 @@ class RecordStore {
   bool largest_is_known_;          // else: of the records since the store was opened
   std::list<Snapshot> snapshots_;  // by token, ascending
   std::uint32_t last_token_ = 0;
+  std::uint32_t first_number_ = 0;  // of what write() looks at
 };
 
 }  // namespace turntable::kv

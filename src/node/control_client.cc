@@ -53,11 +53,22 @@ void ControlClient::fail(Status status, const std::string& command) const {
 
 Json ControlClient::request(const std::string& command, const Json& args,
                             const CallOptions& options) {
+  send(command, args, options.deadline);
+  return receive(options);
+}
+
+void ControlClient::send(const std::string& command, const Json& args, Deadline deadline) {
   const std::int64_t id = next_id_++;
   const Json request = {{"id", id}, {"command", command}, {"args", args}};
-  Status status = channel_.write_line(request.dump(), options.deadline);
+  const Status status = channel_.write_line(request.dump(), deadline);
   if (status != Status::kOk) fail(status, command);
+  sent_.emplace_back(id, command);
+}
 
+Json ControlClient::receive(const CallOptions& options) {
+  const auto [id, command] = std::move(sent_.front());
+  sent_.pop_front();
+  Status status = Status::kOk;
   std::string line;
   do {
     const Deadline wake =

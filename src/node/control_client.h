@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "common/deadline.h"
 #include "common/unique_fd.h"
@@ -33,6 +35,11 @@ class ControlClient {
   // "unavailable" when none came.
   Json request(const std::string& command, const Json& args, const CallOptions& options);
 
+  // request() in two steps, so that the node works on one while the next is made: answers come in
+  // the order of their requests. Only so many at a time as their answers fit the socket's buffer.
+  void send(const std::string& command, const Json& args, Deadline deadline);
+  Json receive(const CallOptions& options);
+
   // The result. An answer that is not ok is thrown as CommandError with the node's code and
   // message.
   Json call(const std::string& command, const Json& args, const CallOptions& options);
@@ -48,6 +55,7 @@ class ControlClient {
   LineChannel channel_;
   UniqueFd process_;  // pidfd of the server; empty when it could not be had
   std::int64_t next_id_ = 1;
+  std::deque<std::pair<std::int64_t, std::string>> sent_;  // ids and commands without an answer
 };
 
 }  // namespace turntable::node

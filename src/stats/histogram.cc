@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "stats/base64.h"
+#include "common/base64.h"
 
 namespace turntable::stats {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "stats/base64.h"
+#include "common/base64.h"
 
 namespace turntable::stats {
 namespace {

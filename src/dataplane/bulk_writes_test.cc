@@ -1,0 +1,221 @@
+// Many entries and cells in one command: columns, and packed numbers.
+#include <gtest/gtest.h>
+
+#include "common/command_error.h"
+#include "common/packed_numbers.h"
+#include "dataplane/program_control.h"
+
+namespace turntable::dataplane {
+namespace {
+
+using nlohmann::json;
+
+// An exact table of two keys and four entries at most; registers of one field and of pairs.
+constexpr const char* kSchema = R"({"learn_filters": [], "tables": [
+  {"name": "pipe.In.cache", "table_type": "MatchAction_Direct", "size": 4,
+   "has_const_default_action": false, "attributes": [], "data": [],
+   "key": [{"name": "key_low", "match_type": "Exact", "type": {"type": "bytes", "width": 32}},
+           {"name": "key_high", "match_type": "Exact", "type": {"type": "bytes", "width": 16}}],
+   "action_specs": [
+     {"name": "In.miss", "action_scope": "DefaultOnly", "data": []},
+     {"name": "In.cached_at", "action_scope": "TableOnly",
+      "data": [{"name": "slot", "type": {"type": "bytes", "width": 12}}]}]},
+  {"name": "pipe.In.prefixes", "table_type": "MatchAction_Direct", "size": 4,
+   "has_const_default_action": false, "attributes": [], "data": [],
+   "key": [{"name": "dst", "match_type": "LPM", "type": {"type": "bytes", "width": 32}}],
+   "action_specs": [{"name": "In.drop", "action_scope": "TableAndDefault", "data": []}]},
+  {"name": "pipe.In.cells", "table_type": "Register", "size": 8,
+   "has_const_default_action": false, "attributes": [],
+   "key": [{"name": "$REGISTER_INDEX", "type": {"type": "uint32"}}],
+   "data": [{"singleton": {"name": "f1", "type": {"type": "bytes", "width": 12}}}]},
+  {"name": "pipe.In.pairs", "table_type": "Register", "size": 8,
+   "has_const_default_action": false, "attributes": [],
+   "key": [{"name": "$REGISTER_INDEX", "type": {"type": "uint32"}}],
+   "data": [{"singleton": {"name": "first", "type": {"type": "bytes", "width": 32}}},
+            {"singleton": {"name": "second", "type": {"type": "bytes", "width": 8}}}]}]})";
+
+struct Pair {
+  std::uint32_t first;
+  std::uint8_t second;
+};
+
+// Its fields have different widths, as BfRt's have.
+class PairCells final : public RegisterArray {
+ public:
+  std::uint32_t size() const noexcept override { return 8; }
+  int fields() const noexcept override { return 2; }
+  std::uint64_t raw(std::uint32_t index, int field) const override {
+    return field == 0 ? cells_.at(index).first : cells_.at(index).second;
+  }
+  void set_raw(std::uint32_t index, int field, std::uint64_t bits) override {
+    if (field == 0) {
+      cells_.at(index).first = static_cast<std::uint32_t>(bits);
+    } else {
+      cells_.at(index).second = static_cast<std::uint8_t>(bits);
+    }
+  }
+  void reset(std::uint32_t index) override { cells_.at(index) = {}; }
+
+ private:
+  std::array<Pair, 8> cells_{};
+};
+
+class BulkWritesTest : public ::testing::Test {
+ protected:
+  BulkWritesTest() {
+    control_.add_table("pipe.In.cache", table_);
+    control_.add_table("pipe.In.prefixes", prefixes_);
+    control_.add_register("pipe.In.cells", cells_);
+    control_.add_register("pipe.In.pairs", pairs_);
+  }
+
+  // Entries (low, high) -> slot.
+  static json columns(const json& low, const json& high, const json& slot) {
+    return {{"op", "upsert_columns"},
+            {"table", "cache"},
+            {"key", {{"key_low", low}, {"key_high", high}}},
+            {"action", "cached_at"},
+            {"data", {{"slot", slot}}}};
+  }
+  json run(const char* command, const json& args) { return control_.execute(command, args); }
+  std::string error_of(const char* command, const json& args) {
+    try {
+      run(command, args);
+    } catch (const CommandError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  std::string write_error(const json& update) {
+    return error_of("table_write", {{"updates", json::array({update})}});
+  }
+  void write(const json& update) { run("table_write", {{"updates", json::array({update})}}); }
+  // The slot of an entry; -1: none.
+  int slot_of(std::uint64_t low, std::uint64_t high) {
+    const Lookup found = table_.lookup(KeyWords<1>{low | high << 32});
+    return found.hit ? static_cast<int>(found.entry.data<1, 0, 12>()) : -1;
+  }
+  json values(const char* name) { return run("register_read", {{"table", name}}).at("values"); }
+
+  DigestQueue digests_;
+  ProgramControl control_{"test", kSchema, digests_};
+  IndexedTable<ExactMatchIndex<1>> table_{4, 1, false};
+  IndexedTable<LpmMatchIndex<1, 0, 32>> prefixes_{4, 0, false};
+  Register<std::uint16_t, 12> cells_{8};
+  PairCells pairs_;
+};
+
+TEST(PackedNumbers, AreLittleEndianInBase64) {
+  // printf '\001\000\002\000\377\001' | base64
+  const json packed = pack_numbers(std::vector<std::uint64_t>{1, 2, 511});
+  EXPECT_EQ(packed, (json{{"bytes", 2}, {"base64", "AQACAP8B"}}));
+  EXPECT_EQ(unpack_numbers(packed, "x"), (std::vector<std::uint64_t>{1, 2, 511}));
+  for (const std::uint64_t number : {0ULL, 255ULL, 256ULL, 0xffffffffULL, 1ULL << 32, ~0ULL}) {
+    const std::vector<std::uint64_t> two = {number, 7};
+    EXPECT_EQ(unpack_numbers(pack_numbers(two), "x"), two);
+  }
+  EXPECT_TRUE(unpack_numbers(pack_numbers({}), "x").empty());
+}
+
+TEST(PackedNumbers, OtherFormsAreRefused) {
+  for (const json& wrong :
+       {json{{"bytes", 3}, {"base64", "AQAC"}}, json{{"base64", "AQAC"}},
+        json{{"bytes", 2}, {"base64", "AQAC"}},  // three bytes
+        json{{"bytes", 1}, {"base64", "AQA"}}, json{{"bytes", 1}, {"base64", "AQ=C"}},
+        json{{"bytes", 1}, {"base64", "AQ-C"}}, json{{"bytes", 1}},
+        json{{"bytes", 1}, {"base64", 5}}, json("AQAC")}) {
+    EXPECT_THROW(unpack_numbers(wrong, "x"), CommandError) << wrong;
+  }
+}
+
+TEST_F(BulkWritesTest, ColumnsInsertAndReplace) {
+  write(columns({1, 2}, {10, 20}, {100, 200}));
+  EXPECT_EQ(slot_of(1, 10), 100);
+  EXPECT_EQ(slot_of(2, 20), 200);
+  EXPECT_EQ(slot_of(1, 20), -1);
+  write(columns(pack_numbers(std::vector<std::uint64_t>{2, 3}), {20, "0x1e"}, {201, 300}));
+  EXPECT_EQ(slot_of(1, 10), 100);
+  EXPECT_EQ(slot_of(2, 20), 201);
+  EXPECT_EQ(slot_of(3, 30), 300);
+  EXPECT_EQ(table_.size(), 3U);
+}
+
+TEST_F(BulkWritesTest, AFailedBatchOfColumnsLeavesEverythingAsItWas) {
+  write(columns({1, 2}, {10, 20}, {100, 200}));
+  const json before = run("table_read", {{"table", "cache"}});
+  // A good update, then one that is full at its last row.
+  EXPECT_EQ(error_of("table_write", {{"updates",
+                                      {columns({1, 3}, {10, 30}, {101, 300}),
+                                       columns({2, 4, 5}, {20, 40, 50}, {201, 400, 500})}}}),
+            "updates[1]: table pipe.In.cache is full at 4 entries, before row 2; delete some, or "
+            "enlarge `size` in the P4 program (no update of this batch was applied)");
+  EXPECT_EQ(run("table_read", {{"table", "cache"}}), before);
+  EXPECT_EQ(slot_of(2, 20), 200);
+  EXPECT_EQ(slot_of(3, 30), -1);
+}
+
+TEST_F(BulkWritesTest, ErrorsNameRowAndField) {
+  EXPECT_NE(write_error(columns({1, 2}, {10, 65536}, {1, 2}))
+                .find("key key_high, row 1: 65536 is too wide; the field is bit<16>"),
+            std::string::npos);
+  EXPECT_NE(
+      write_error(columns({1, 2}, {10, 20}, pack_numbers(std::vector<std::uint64_t>{4096, 1})))
+          .find("data slot, row 0: 4096 is too wide; the field is bit<12>"),
+      std::string::npos);
+  EXPECT_NE(write_error(columns({1, 2}, {10}, {1, 2}))
+                .find("key key_high has 1 rows; expected as many as the first column, 2"),
+            std::string::npos);
+  EXPECT_NE(write_error(columns({1, -2}, {10, 20}, {1, 2})).find("key key_low, row 1: -2 is not"),
+            std::string::npos);
+  json without_slot = columns({1}, {10}, {1});
+  without_slot["data"] = json::object();
+  EXPECT_NE(write_error(without_slot).find("column slot is missing"), std::string::npos);
+  json other_action = columns({1}, {10}, {1});
+  other_action["action"] = "miss";
+  EXPECT_NE(write_error(other_action).find("@defaultonly"), std::string::npos);
+  EXPECT_NE(write_error({{"op", "upsert_columns"},
+                         {"table", "prefixes"},
+                         {"key", {{"dst", {1}}}},
+                         {"action", "drop"}})
+                .find("for tables whose keys are all exact"),
+            std::string::npos);
+  EXPECT_EQ(table_.size(), 0U);
+}
+
+TEST_F(BulkWritesTest, RegistersTakeAndGivePackedCells) {
+  const std::vector<std::uint64_t> numbers = {4095, 0, 7};
+  EXPECT_EQ(
+      run("register_write", {{"table", "cells"}, {"first", 2}, {"values", pack_numbers(numbers)}}),
+      (json{{"table", "pipe.In.cells"}, {"written", 3}}));
+  EXPECT_EQ(values("cells"), (json{0, 0, 4095, 0, 7, 0, 0, 0}));
+  EXPECT_EQ(run("register_read", {{"table", "cells"}, {"first", 2}, {"count", 3}, {"packed", true}})
+                .at("values"),
+            pack_numbers(numbers));
+
+  run("register_write", {{"table", "pairs"},
+                         {"first", 6},
+                         {"values", pack_numbers(std::vector<std::uint64_t>{70'000, 1, 9, 255})}});
+  EXPECT_EQ(values("pairs").at(6), (json{70'000, 1}));
+  EXPECT_EQ(values("pairs").at(7), (json{9, 255}));
+}
+
+TEST_F(BulkWritesTest, WrongCellsAreNamedAndNoneIsWritten) {
+  const auto write_packed = [&](const char* name, int first, std::vector<std::uint64_t> numbers) {
+    return error_of("register_write",
+                    {{"table", name}, {"first", first}, {"values", pack_numbers(numbers)}});
+  };
+  EXPECT_EQ(write_packed("cells", 0, {1, 4096}),
+            "register pipe.In.cells: values[1]: 4096 is too wide; the field is bit<12>");
+  EXPECT_EQ(write_packed("pairs", 0, {1, 2, 3, 256}),
+            "register pipe.In.pairs: values[1]: 256 is too wide; the field is bit<8>");
+  EXPECT_EQ(write_packed("pairs", 0, {1, 2, 3}),
+            "register pipe.In.pairs: values are 3 numbers; expected pairs");
+  EXPECT_NE(write_packed("cells", 6, {1, 2, 3}).find("go beyond its size 8"), std::string::npos);
+  EXPECT_NE(error_of("register_write", {{"table", "cells"}, {"values", 5}})
+                .find("expected an array, one value per cell"),
+            std::string::npos);
+  EXPECT_EQ(values("cells"), json(std::vector<int>(8)));
+}
+
+}  // namespace
+}  // namespace turntable::dataplane
