@@ -15,17 +15,21 @@ from pathlib import Path
 from .faults import chance, disorder
 from .history import Checked, check
 from .network import CLIENT
-from .rack import AGENT, CONTROLLER, SERVER_NODES, Rack, Setup
+from .rack import AGENT, CONTROLLER, SERVER_NODES, SOFTSWITCH, Rack, Setup
 
 # A server stands for either of them.
 SERVER = "server"
 VICTIMS = {
+    "switch": (SOFTSWITCH,),
     "server": (SERVER,),
     "both servers": SERVER_NODES,
+    "switch and server": (SOFTSWITCH, SERVER),
     "controller": (CONTROLLER,),
     "agent": (AGENT,),
     "server and agent": (SERVER, AGENT),
-    "all but clients and switch": (AGENT, CONTROLLER, *SERVER_NODES),
+    "switch and agent": (SOFTSWITCH, AGENT),
+    "switch and controller": (SOFTSWITCH, CONTROLLER),
+    "all but the clients": (SOFTSWITCH, AGENT, CONTROLLER, *SERVER_NODES),
 }
 ANSWERS_BETWEEN = (300, 1_500)  # of a point and the next
 SNAPSHOT_PERIOD_S = 0.2

@@ -13,7 +13,7 @@ import pytest
 from .points import run
 from .rack import REQUIRES_ROOT
 
-POINTS = 6  # of each method
+POINTS = 10  # of each method
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason=REQUIRES_ROOT)
