@@ -282,6 +282,8 @@ Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key>
 }
 
 Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
+  // Numbers of stores that are no more would make a recovery bring their records back.
+  directory_.discard();
   const bool restored = co_await restore();
   std::size_t count = 0;
   for (const unsigned partition : partitions) {
@@ -294,6 +296,7 @@ Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
     const Message answer = co_await ask_agent(std::move(readmission));
     require(answer, "the agent");
   }
+  directory_.discard();  // a snapshot that was under way may have been completed meanwhile
   Json result = {
       {"keys", count}, {"digest", digest_text(expected_digest_.value())}, {"restored", restored}};
   co_return result;

@@ -166,7 +166,10 @@ TEST_F(ControllerTest, ReadmissionBringsTheStoresRecordsAndRestoresTheSet) {
   start("farreach", 100);
   controller->warm_up({{"workload", kWorkload}, {"count", 100}});
   start_server({1, 2});
+  SnapshotDirectory snapshots(state.path());
+  snapshots.save({.id = 1, .records = {}});
   const Json cold = controller->readmit({{"partitions", {1}}, {"prefill", false}});
+  EXPECT_EQ(snapshots.last(), std::nullopt) << "of stores that are no more";
   EXPECT_EQ(received(MessageType::kFetch), 0U);
   const Json filled = controller->readmit({{"partitions", {1, 2}}, {"prefill", true}});
   EXPECT_GT(filled.at("keys"), cold.at("keys"));

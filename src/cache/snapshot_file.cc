@@ -187,6 +187,14 @@ void SnapshotDirectory::save(const Snapshot& snapshot) {
   writer.finish();
 }
 
+void SnapshotDirectory::discard() {
+  std::error_code failure;
+  fs::remove(path(), failure);
+  if (failure) {
+    throw CommandError("unavailable", path().string() + " cannot be removed: " + failure.message());
+  }
+}
+
 std::optional<Snapshot> SnapshotDirectory::last() const {
   if (!fs::exists(path())) return std::nullopt;
   return read_snapshot(path());

@@ -64,6 +64,8 @@ class SnapshotDirectory {
   // Takes the place of the one before.
   void save(const Snapshot& snapshot);
   std::optional<Snapshot> last() const;
+  // There is none any more; ids still only grow.
+  void discard();
 
   std::filesystem::path path() const { return directory_ / "snapshot"; }
 

@@ -107,6 +107,15 @@ TEST_F(SnapshotFileTest, IdsGrowOverDeathAndOverALostDirectory) {
   EXPECT_EQ(snapshots().next_id(), 4'000'000'001);
 }
 
+TEST_F(SnapshotFileTest, OneThatIsDiscardedIsGoneAndItsIdNotGivenAgain) {
+  const std::uint32_t id = snapshots().next_id();
+  snapshots().save(two_records());
+  snapshots().discard();
+  EXPECT_EQ(snapshots().last(), std::nullopt);
+  EXPECT_NO_THROW(snapshots().discard());
+  EXPECT_GT(snapshots().next_id(), id);
+}
+
 TEST_F(SnapshotFileTest, SaysWhatItCannotWrite) {
   try {
     SnapshotWriter writer(path("none") / "file", 1);

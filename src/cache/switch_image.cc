@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cache/bytes.h"
 #include "cache/lookup_writer.h"
+#include "common/bytes.h"
 
 namespace turntable::cache {
 namespace {

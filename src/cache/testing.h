@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cache/agent.h"
-#include "cache/bytes.h"
+#include "common/bytes.h"
 
 namespace turntable::cache::testing {
 

@@ -39,8 +39,6 @@ class Unanswered {
     if (found != waiting_.end()) settle(failure_of(found->second.request, text));
   }
 
-  void forget(std::uint32_t id) { waiting_.erase(id); }
-
   template <typename Send>
   void for_each(Send&& send) const {
     for (const auto& [id, waiting] : waiting_) send(waiting.request);
