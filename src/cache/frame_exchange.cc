@@ -53,7 +53,10 @@ void FrameExchange::add(Answers& asker, std::size_t index) {
 
 void FrameExchange::forget(std::uint32_t id) {
   waiting_.erase(id);
-  if (under_way_.erase(id) != 0) by_time_.remove(id);
+  const auto sent = under_way_.find(id);
+  if (sent == under_way_.end()) return;
+  by_time_.erase(sent->second.place);
+  under_way_.erase(sent);
 }
 
 void FrameExchange::send_waiting() {
@@ -68,7 +71,7 @@ void FrameExchange::send_waiting() {
 
 void FrameExchange::send(std::uint32_t id, Question& question) {
   question.again_at_ns = timers_.now_ns() + kRetryNs;
-  by_time_.push_back(id);
+  question.place = by_time_.insert(by_time_.end(), id);
   ++counters_.sent;
   driver_.send(question.frame);
 }
@@ -98,8 +101,8 @@ void FrameExchange::received(const ControlFrame& answer) {
     return;
   }
   const Question question = found->second;
+  by_time_.erase(question.place);
   under_way_.erase(found);
-  by_time_.remove(answer.request_id);
   send_waiting();
   question.asker->answered(question.index, answer);  // may resume, and so destroy, the asker
 }

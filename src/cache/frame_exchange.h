@@ -65,6 +65,7 @@ class FrameExchange {
     std::size_t index;  // among the asker's frames
     ControlFrame frame;
     std::int64_t again_at_ns = 0;
+    std::list<std::uint32_t>::iterator place{};  // in by_time_, once sent
   };
 
   void add(Answers& asker, std::size_t index);

@@ -134,7 +134,8 @@ class Rack {
   Message handle(const Message& asked, unsigned partition, Recovery::SessionId session) {
     switch (asked.type) {
       case MessageType::kCachedSet:
-        return answer_to(asked, {0, 0, cache_size, is_untouched ? 1U : 0U}, keys_of(slots));
+        return answer_to(asked, {0, 0, cache_size, is_untouched ? 1U : 0U},
+                         testing::keys_of(slots));
       case MessageType::kCopies:
         return leaving.contains(session) ? failure_of(asked, "gone") : page(asked, session);
       case MessageType::kReplay: {
@@ -184,12 +185,6 @@ class Rack {
       if (records.size() < asked.numbers.at(0)) records.push_back(record);
     }
     return answer_to(asked, {}, records);
-  }
-
-  static std::vector<Record> keys_of(const std::vector<Record>& records) {
-    std::vector<Record> keys;
-    for (const Record& record : records) keys.push_back(key_only(record.key));
-    return keys;
   }
 };
 
@@ -299,7 +294,7 @@ TEST(Recovery, ASwitchThatRequestsHavePassedKeepsWhatItHas) {
 
 TEST(Recovery, MayBreakOffAnywhereAndBeRepeated) {
   const auto prepare = [](Rack& rack) {
-    for (std::uint64_t i = 0; i < 50; ++i) {
+    for (std::uint32_t i = 0; i < 50; ++i) {
       rack.copies[1 + i % 3][key_number(i)] = value_record(key_number(i), 1, 5 + i % 7);
       if (i % 2 == 0) rack.store(value_record(key_number(i), 2, 7));
     }

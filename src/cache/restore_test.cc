@@ -9,6 +9,7 @@ namespace turntable::cache {
 namespace {
 
 using testing::key_number;
+using testing::keys_of;
 using testing::value_record;
 using testing::World;
 
@@ -37,13 +38,7 @@ std::vector<Record> records() {
   return all;
 }
 
-std::vector<Record> keys_of(const std::vector<Record>& records) {
-  std::vector<Record> keys;
-  for (const Record& record : records) keys.push_back(key_only(record.key));
-  return keys;
-}
-
-Message ask(World& world, Message asked) {
+Message ask(World& world, const Message& asked) {
   Message answered;
   world.agent->handle(asked, [&](const Message& answer) { answered = answer; });
   world.run();

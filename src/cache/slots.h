@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <cstring>
 #include <optional>
 #include <random>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "cache/set_digest.h"
@@ -58,12 +59,20 @@ class Slots {
     std::size_t place = 0;  // in cached_
   };
 
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept {
+      std::uint64_t id;  // the keys of servers begin with eight zero bytes; the rest is a hash
+      std::memcpy(&id, key.data() + key.size() - sizeof id, sizeof id);
+      return id;
+    }
+  };
+
   void uncache(Entry& entry);
 
   std::uint32_t capacity_;
   std::vector<Entry> slots_;
   std::set<Slot> free_;
-  std::map<Key, Slot> by_key_;
+  std::unordered_map<Key, Slot, KeyHash> by_key_;
   std::vector<Slot> cached_;
   SetDigest digest_;
 };

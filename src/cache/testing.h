@@ -299,6 +299,13 @@ inline Record value_record(const Key& key, std::uint8_t value, std::uint32_t num
   return {.key = key, .kind = Record::Kind::kValue, .number = number, .value = {value}};
 }
 
+inline std::vector<Record> keys_of(const std::vector<Record>& records) {
+  std::vector<Record> keys;
+  keys.reserve(records.size());
+  for (const Record& record : records) keys.push_back(key_only(record.key));
+  return keys;
+}
+
 // An agent between a FakeSwitch and servers that answer when `servers_answer`.
 class World {
  public:

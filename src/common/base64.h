@@ -21,9 +21,8 @@ inline constexpr std::uint8_t kNotBase64 = 0xff;
 constexpr std::array<std::uint8_t, 256> base64_values() {
   std::array<std::uint8_t, 256> values{};
   values.fill(kNotBase64);
-  for (std::uint8_t i = 0; i < kBase64Alphabet.size(); ++i) {
-    values[static_cast<std::uint8_t>(kBase64Alphabet[i])] = i;
-  }
+  std::uint8_t value = 0;
+  for (const char letter : kBase64Alphabet) values[static_cast<std::uint8_t>(letter)] = value++;
   return values;
 }
 inline constexpr std::array<std::uint8_t, 256> kBase64Values = base64_values();
@@ -33,14 +32,20 @@ inline constexpr std::array<std::uint8_t, 256> kBase64Values = base64_values();
 inline std::string base64_encode(std::span<const std::uint8_t> bytes) {
   std::string text((bytes.size() + 2) / 3 * 4, '=');
   char* out = text.data();
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t group = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t bits = 0;
-    for (std::size_t j = 0; j < 3; ++j) bits = bits << 8 | (j < group ? bytes[i + j] : 0U);
-    for (std::size_t j = 0; j <= group; ++j) {
-      out[j] = detail::kBase64Alphabet[bits >> (18 - 6 * j) & 0x3f];
-    }
-    out += 4;
+  std::size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3) {
+    const std::uint32_t bits = bytes[i] << 16U | bytes[i + 1] << 8U | bytes[i + 2];
+    *out++ = detail::kBase64Alphabet[bits >> 18];
+    *out++ = detail::kBase64Alphabet[bits >> 12 & 0x3f];
+    *out++ = detail::kBase64Alphabet[bits >> 6 & 0x3f];
+    *out++ = detail::kBase64Alphabet[bits & 0x3f];
+  }
+  if (i < bytes.size()) {
+    const bool are_two = i + 2 == bytes.size();
+    const std::uint32_t bits = bytes[i] << 16U | (are_two ? bytes[i + 1] << 8U : 0U);
+    *out++ = detail::kBase64Alphabet[bits >> 18];
+    *out++ = detail::kBase64Alphabet[bits >> 12 & 0x3f];
+    if (are_two) *out = detail::kBase64Alphabet[bits >> 6 & 0x3f];
   }
   return text;
 }
@@ -53,18 +58,23 @@ inline std::optional<std::vector<std::uint8_t>> base64_decode(std::string_view t
   std::vector<std::uint8_t> bytes(text.size() / 4 * 3);
   std::uint8_t* out = bytes.data();
   std::uint8_t all = 0;
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    std::uint32_t bits = 0;
-    for (std::size_t j = i; j < i + 4; ++j) {
-      const bool is_padding = j >= text.size() - padding;
-      const std::uint8_t value =
-          is_padding ? std::uint8_t{0} : detail::kBase64Values[static_cast<std::uint8_t>(text[j])];
-      all |= value;
-      bits = bits << 6 | value;
-    }
+  const auto value_at = [&](std::size_t at) {
+    const std::uint8_t value = detail::kBase64Values[static_cast<std::uint8_t>(text[at])];
+    all |= value;
+    return std::uint32_t{value};
+  };
+  const auto put = [&](std::uint32_t bits) {
     *out++ = static_cast<std::uint8_t>(bits >> 16);
     *out++ = static_cast<std::uint8_t>(bits >> 8);
     *out++ = static_cast<std::uint8_t>(bits);
+  };
+  const std::size_t whole = padding == 0 ? text.size() : text.size() - 4;
+  for (std::size_t i = 0; i < whole; i += 4) {
+    put(value_at(i) << 18 | value_at(i + 1) << 12 | value_at(i + 2) << 6 | value_at(i + 3));
+  }
+  if (padding > 0) {
+    put(value_at(whole) << 18 | value_at(whole + 1) << 12 |
+        (padding == 1 ? value_at(whole + 2) << 6 : 0U));
   }
   if (all == detail::kNotBase64) return std::nullopt;
   bytes.resize(bytes.size() - padding);

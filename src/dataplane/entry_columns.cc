@@ -16,6 +16,7 @@ template <class Fields>
 std::vector<const nlohmann::json*> given_columns(const nlohmann::json& update, const char* member,
                                                  const Fields& fields, const std::string& where) {
   std::vector<std::string> names;
+  names.reserve(fields.size());
   for (const auto& field : fields) names.push_back(field.name);
   std::vector<const nlohmann::json*> given(names.size());
   const auto found = update.find(member);
