@@ -208,13 +208,14 @@ void ClosedLoops::remember(std::uint32_t index, const Packet* answer,
                              .sends_ns = sends_ns_[index],
                              .invoke_ns = client.first_sent_ns};
   if (answer != nullptr) {
-    auto& told = operation.answer.emplace();
+    HistoryOperation::Answer told;
     told.response_ns = now_ns;
     told.node = answer->node;
     told.found = answer->stat != kStatAbsent;
     if (has_sequence(answer->type)) told.number = answer->sequence;
     if (is_get_response(answer->type) && told.found && is_value_of(*answer, client))
       told.version = value_version(answer->value);
+    operation.answer = told;
   }
   settings_.history->add(operation);
   sends_ns_[index].clear();
