@@ -250,7 +250,7 @@ TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
   EXPECT_LE(worker_->counters().held_back_ns.get(), worker_->counters().blocked_ns.get());
   EXPECT_EQ(worker_->counters().held_back_in_window_ns.get(),
             worker_->counters().held_back_ns.get());
-  // Two requests of 5 ms each.
+  // Two writes of 5 ms each.
   EXPECT_EQ(worker_->counters().busy_in_window_ns.get(),
             10 * kMs + worker_->counters().blocked_ns.get());
   worker_.reset();
