@@ -10,18 +10,10 @@ namespace turntable::cache {
 namespace {
 
 using testing::key_number;
+using testing::keys;
+using testing::small;
 using testing::value_record;
 using testing::World;
-
-AgentSettings small(std::uint32_t cache_size) {
-  return {.egress_ports = {3, 4, 5, 6}, .cache_size = cache_size, .victims_sampled = 2};
-}
-
-std::vector<Record> keys(std::uint64_t first, std::uint64_t count) {
-  std::vector<Record> records;
-  for (std::uint64_t n = first; n < first + count; ++n) records.push_back(key_only(key_number(n)));
-  return records;
-}
 
 const auto kCached = static_cast<std::uint32_t>(Outcome::kCached);
 const auto kRefused = static_cast<std::uint32_t>(Outcome::kRefused);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "cache/wait_for.h"
 #include "common/command_error.h"
 #include "workload/hottest.h"
 
@@ -98,15 +99,6 @@ Task<Message> Controller::ask_client(ClientSessions::SessionId session, Message 
       });
 }
 
-Task<void> Controller::pause() {
-  Completion<bool> over;
-  const auto alive = std::make_shared<char>();
-  loop_.call_at(loop_.now_ns() + kStoreAgainNs, [&over, alive = std::weak_ptr<char>(alive)] {
-    if (!alive.expired()) over.complete(true);
-  });
-  co_await over;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Relays
 
@@ -161,7 +153,7 @@ Task<void> Controller::relay_store(Message asked) {
       const Message answer = co_await ask_server(partition, std::move(relayed));
       if (answer.text.empty()) break;
       ++counters_.store_failures;
-      co_await pause();
+      co_await wait_for(loop_, kStoreAgainNs);
     }
     counters_.records_stored += records.size();
   }

@@ -75,7 +75,6 @@ class Controller {
   Task<Message> ask_agent(Message request);
   Task<Message> ask_server(unsigned partition, Message request);
   Task<Message> ask_client(ClientSessions::SessionId session, Message request);
-  Task<void> pause();
 
   void handle_agent(const Message& request);
   Task<void> relay_to_agent(Message request, Reply reply);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cache/all_of.h"
+#include "cache/wait_for.h"
 #include "common/command_error.h"
 
 namespace turntable::cache {
@@ -272,20 +273,11 @@ Task<void> Recovery::until(std::function<bool()> condition, std::string whom) {
   const auto wait = [](Recovery& self, std::function<bool()> holds,
                        std::string name) -> Task<void> {
     const Waiting waiting(self, std::move(name));
-    while (!holds()) co_await self.pause(kLookAgainNs);
+    while (!holds()) co_await wait_for(self.timers_, kLookAgainNs);
   };
   std::vector<Task<void>> parts;
   parts.push_back(wait(*this, std::move(condition), std::move(whom)));
   return together(std::move(parts));
-}
-
-Task<void> Recovery::pause(std::int64_t for_ns) {
-  Completion<bool> over;
-  const auto alive = std::make_shared<char>();
-  timers_.call_at(timers_.now_ns() + for_ns, [&over, alive = std::weak_ptr<char>(alive)] {
-    if (!alive.expired()) over.complete(true);
-  });
-  co_await over;
 }
 
 Task<Message> Recovery::agent(Message asked) {

@@ -91,7 +91,6 @@ class Recovery {
   Task<void> phase(const char* name, Task<void> work);
   Task<void> together(std::vector<Task<void>> parts);
   Task<void> until(std::function<bool()> condition, std::string whom);
-  Task<void> pause(std::int64_t for_ns);
   Task<Message> agent(Message request);
   Task<Message> server(unsigned partition, Message request);
 

@@ -299,6 +299,18 @@ inline Record value_record(const Key& key, std::uint8_t value, std::uint32_t num
   return {.key = key, .kind = Record::Kind::kValue, .number = number, .value = {value}};
 }
 
+// Settings of an agent with few slots.
+inline AgentSettings small(std::uint32_t cache_size) {
+  return {.egress_ports = {3, 4, 5, 6}, .cache_size = cache_size, .victims_sampled = 2};
+}
+
+inline std::vector<Record> keys(std::uint64_t first, std::uint64_t count) {
+  std::vector<Record> records;
+  records.reserve(count);
+  for (std::uint64_t n = first; n < first + count; ++n) records.push_back(key_only(key_number(n)));
+  return records;
+}
+
 inline std::vector<Record> keys_of(const std::vector<Record>& records) {
   std::vector<Record> keys;
   keys.reserve(records.size());
