@@ -21,6 +21,7 @@ import turntable_core.components.kvserver
 import turntable_core.components.softswitch
 import turntable_core.run_action  # noqa: F401
 from turntable_core import progress_lines
+from turntable_core.interrupts import Interrupts
 
 DOCUMENTATION = """
 name: progress
@@ -70,9 +71,13 @@ class CallbackModule(DefaultCallback):
 
     def __init__(self):
         super().__init__()
+        self._interrupts = Interrupts()
         self._has_reported = False
         self._turn = None  # that runs: (cell, round)
         self._live = LiveLine(self._display) if sys.stdout.isatty() else None
+
+    def v2_on_any(self, *args, **kwargs):
+        self._interrupts.raise_again()
 
     @property
     def _quiet(self) -> bool:
