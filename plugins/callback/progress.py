@@ -76,9 +76,6 @@ class CallbackModule(DefaultCallback):
         self._turn = None  # that runs: (cell, round)
         self._live = LiveLine(self._display) if sys.stdout.isatty() else None
 
-    def v2_on_any(self, *args, **kwargs):
-        self._interrupts.raise_again()
-
     @property
     def _quiet(self) -> bool:
         return self._display.verbosity <= 1
@@ -94,6 +91,7 @@ class CallbackModule(DefaultCallback):
             self._display.display(play.get_name(), color=constants.COLOR_HIGHLIGHT)
 
     def v2_playbook_on_task_start(self, task, is_conditional):
+        self._interrupts.raise_again()
         # A failure prints the banner of its task itself.
         if not self._quiet:
             super().v2_playbook_on_task_start(task, is_conditional)
@@ -101,6 +99,7 @@ class CallbackModule(DefaultCallback):
             self._show_new_turn(task.get_vars().get("turntable_turn"))
 
     def v2_runner_on_start(self, host, task):
+        self._interrupts.raise_again()
         if not self._quiet:
             super().v2_runner_on_start(host, task)
 
@@ -121,6 +120,7 @@ class CallbackModule(DefaultCallback):
             super().v2_runner_item_on_skipped(result)
 
     def v2_runner_on_ok(self, result):
+        self._interrupts.raise_again()
         content = result.result
         if not self._quiet or content.get("_ansible_verbose_always"):
             super().v2_runner_on_ok(result)
