@@ -15,7 +15,7 @@ CACHED = 10_000
 VALUE_BYTES = 128
 # docs/kvcache.md, section 3; a key's bytes are any, but the first is that of the load over veth.
 GETREQ, PUTREQ = 0x0030, 0x0001
-MARK_OFFSET, MARK_BYTES = 18, 4  # the request's id
+MARK_OFFSET = 18  # the request's id, of 4 bytes
 GET_BYTES = 22
 _FIRST_SESSION, _INGRESS, _EGRESS = 2, "pipe.SwitchIngress.", "pipe.SwitchEgress."
 

@@ -12,7 +12,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from .namespaces import CLIENT_MAC, SERVER_ADDRESS, SERVER_MAC, UDP_PORT, Hosts, enter
+from .namespaces import (
+    CLIENT_ADDRESS,
+    CLIENT_MAC,
+    SERVER_ADDRESS,
+    SERVER_MAC,
+    UDP_PORT,
+    Hosts,
+    enter,
+    namespace_file,
+)
 from .processes import READY_DEADLINE_S, cpu_seconds, node, running, wait_ready
 from .settings import Settings
 
@@ -26,6 +35,7 @@ REQUEST = f"--mark-offset {len(GETREQ) // 2 + KEY_BYTES}"
 OUTSTANDING, FLOWS, SECONDS = 256, 8, 1
 TIMEOUT_MS = 1000  # until a request counts as lost: longer than other jobs delay a forwarder
 PORTS = {1: "to_client", 2: "to_server"}
+AF_PACKET, AF_XDP = "af_packet", "af_xdp"  # drivers of softswitch's ports
 
 
 class Forwarders:
@@ -46,10 +56,10 @@ class Forwarders:
 
     @contextlib.contextmanager
     def soft(
-        self, p4_program: Path, commands: Sequence[Command]
+        self, p4_program: Path, commands: Sequence[Command], port_driver: str = AF_PACKET
     ) -> Iterator[subprocess.Popen[str]]:
         """softswitch with a translated program, set up by the commands."""
-        options: list[str | Path] = ["--program", p4_program]
+        options: list[str | Path] = ["--program", p4_program, "--port-driver", port_driver]
         for port, interface in PORTS.items():
             options += ["--port", f"{port}={interface}"]
         with node(self.settings.binary("softswitch"), enter(self.hosts.switch), options) as switch:
@@ -83,25 +93,40 @@ class Forwarders:
         """Pairs per second of one run, and the forwarder's processor time of a pair in us.
 
         `outstanding` requests are under way at a time. A run that loses one is no result.
-        `request`: what is sent, as options of udp-pingpong's client.
+        `request`: what is sent, as options of frame-pingpong.
         """
-        program = self.settings.binary("udp-pingpong")
-        where = f"--address {SERVER_ADDRESS} --udp-port {UDP_PORT}".split()
-        shape = (
-            f"--prefix-hex {GETREQ} {request} --outstanding {outstanding} --flows {FLOWS}"
-            f" --seconds {SECONDS} --timeout-ms {TIMEOUT_MS}"
-        )
-        server = [*enter(self.hosts.server), program, "server", *where, "--prefix-hex", GETRES]
-        client = [*enter(self.hosts.client), program, "client", *where, *shape.split()]
-        with forwarder() as process, running(server) as echo:
-            wait_ready(echo, "udp-pingpong server")
+        argv = hosts_command(self.settings, self.hosts, outstanding, FLOWS, request)
+        with forwarder() as process:
             before = cpu_seconds(process.pid)
-            done = subprocess.run(client, capture_output=True, text=True, check=True)
+            done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True)
             used = cpu_seconds(process.pid) - before
         result = json.loads(done.stdout)
-        if result["lost"] or not result["pairs"]:
+        if result["lost"] or result["strange"] or not result["pairs"]:
             raise RuntimeError(f"{result['lost']} requests lost: {result}")
         return result["pairs_per_s"], used * 1e6 / result["pairs_in_all"]
+
+
+def hosts_command(
+    settings: Settings,
+    hosts: Hosts,
+    outstanding: int,
+    flows: int,
+    request: str,
+    seconds: float = SECONDS,
+    timeout_ms: int = TIMEOUT_MS,
+) -> list[str | Path]:
+    """frame-pingpong, which plays both hosts."""
+    return [
+        settings.binary("frame-pingpong"),
+        *("--client-namespace", namespace_file(hosts.client)),
+        *("--server-namespace", namespace_file(hosts.server)),
+        *f"--interface data --udp-port {UDP_PORT}".split(),
+        *f"--client {CLIENT_MAC},{CLIENT_ADDRESS}".split(),
+        *f"--server {SERVER_MAC},{SERVER_ADDRESS}".split(),
+        *f"--request-hex {GETREQ} --answer-hex {GETRES} {request}".split(),
+        *f"--outstanding {outstanding} --flows {flows}".split(),
+        *f"--seconds {seconds} --timeout-ms {timeout_ms}".split(),
+    ]
 
 
 def _wait_for_packet_sockets(process: subprocess.Popen[str], count: int) -> None:

@@ -5,12 +5,13 @@ All carry the same closed-loop load of key-value packets on the same links, in t
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
 from . import bmv2_json, cache_loads
 from .comparison import OURS, YARDSTICK, Comparison, NotRunError, Outcome, Unit, alternate_all
-from .forwarders import OUTSTANDING, PORTS, Command, Forwarders
+from .forwarders import AF_PACKET, AF_XDP, OUTSTANDING, PORTS, Command, Forwarders
 from .namespaces import (
     CLIENT_ADDRESS,
     CLIENT_MAC,
@@ -25,6 +26,7 @@ from .settings import Settings
 
 PLAIN = "plain AF_PACKET forwarder"
 PROGRAMS = ("trivial", "large")
+DRIVERS = (AF_PACKET, AF_XDP)
 BMV2 = "TURNTABLE_BMV2"
 BMV2_OUTSTANDING = 48  # for both sides: simple_switch drops what exceeds 64 frames of a port
 BMV2_GOALS = {"trivial": 4.5, "large": 10.0}
@@ -35,13 +37,13 @@ def measure(settings: Settings) -> list[Outcome]:
     with switched_hosts("s") as hosts:
         forwarders = Forwarders(settings, hosts)
         outcomes = []
-        for name in (settings.program, *PROGRAMS):
+        for name, driver in itertools.product((settings.program, *PROGRAMS), DRIVERS):
             sides = {
                 YARDSTICK: lambda: forwarders.load(forwarders.plain),
-                OURS: lambda name=name: _soft(forwarders, name),
+                OURS: lambda name=name, driver=driver: _soft(forwarders, name, driver),
             }
-            what = f"switch with {name}, over veth"
-            outcomes += alternate_all(_comparisons(what, PLAIN, 0.8), settings.rounds, sides)
+            comparisons = _comparisons(f"switch with {name}, over veth", PLAIN, 0.8, driver)
+            outcomes += alternate_all(comparisons, settings.rounds, sides)
         return [*outcomes, *_hits(forwarders)]
 
 
@@ -49,10 +51,7 @@ def _hits(forwarders: Forwarders) -> list[Outcome]:
     """Every request is for a cached key: the switch answers, the yardstick's server does."""
     program = forwarders.settings.build / "lib" / "p4" / f"{cache_loads.PROGRAM}.so"
     commands = [*cache_loads.commands(), cache_loads.sessions()]
-    request = (
-        f"--payload-bytes {cache_loads.GET_BYTES} --mark-offset {cache_loads.MARK_OFFSET}"
-        f" --mark-bytes {cache_loads.MARK_BYTES}"
-    )
+    request = f"--payload-bytes {cache_loads.GET_BYTES} --mark-offset {cache_loads.MARK_OFFSET}"
     sides = {
         YARDSTICK: lambda: forwarders.load(forwarders.plain, request=request),
         OURS: lambda: forwarders.load(lambda: forwarders.soft(program, commands), request=request),
@@ -72,30 +71,39 @@ def measure_bmv2(settings: Settings) -> list[Outcome]:
             super_frames_off(hosts.switch, port)
         forwarders = Forwarders(settings, hosts)
         outcomes = []
-        for name in PROGRAMS:
+        for name, driver in itertools.product(PROGRAMS, DRIVERS):
             program = bmv2_json.PROGRAMS[name](LOADS[name]().updates)
             sides = {
                 YARDSTICK: lambda program=program: forwarders.load(
                     lambda: forwarders.bmv2(simple_switch, program), BMV2_OUTSTANDING
                 ),
-                OURS: lambda name=name: _soft(forwarders, name, BMV2_OUTSTANDING),
+                OURS: lambda name=name, driver=driver: _soft(
+                    forwarders, name, driver, BMV2_OUTSTANDING
+                ),
             }
-            comparisons = _comparisons(f"{name}, beside BMv2", "simple_switch", BMV2_GOALS[name])
+            comparisons = _comparisons(
+                f"{name}, beside BMv2", "simple_switch", BMV2_GOALS[name], driver
+            )
             outcomes += alternate_all(comparisons, settings.rounds, sides)
         return outcomes
 
 
-def _comparisons(what: str, yardstick: str, goal: float) -> list[Comparison]:
+def _comparisons(
+    what: str, yardstick: str, goal: float, driver: str = AF_PACKET
+) -> list[Comparison]:
     """Of what Forwarders.load() gives; the second one suffers less from other jobs."""
+    ours = f"softswitch, {driver}"
     return [
-        Comparison(what, yardstick, "softswitch", Unit.PAIRS_PER_S, goal),
-        Comparison(what, yardstick, "softswitch", Unit.CPU_US_PER_PAIR),
+        Comparison(what, yardstick, ours, Unit.PAIRS_PER_S, goal),
+        Comparison(what, yardstick, ours, Unit.CPU_US_PER_PAIR),
     ]
 
 
-def _soft(forwarders: Forwarders, name: str, outstanding: int = OUTSTANDING) -> tuple[float, float]:
+def _soft(
+    forwarders: Forwarders, name: str, driver: str, outstanding: int = OUTSTANDING
+) -> tuple[float, float]:
     file, commands = _program(forwarders.settings, name)
-    return forwarders.load(lambda: forwarders.soft(file, commands), outstanding)
+    return forwarders.load(lambda: forwarders.soft(file, commands, driver), outstanding)
 
 
 def _program(settings: Settings, name: str) -> tuple[Path, list[Command]]:
