@@ -80,6 +80,7 @@ plot.latency(run.cells)
 
 # %%
 for each in run.cells:
+    print(each.label)
     display(plot.partitions(each))  # noqa: F821  (a notebook's own)
 
 # %%

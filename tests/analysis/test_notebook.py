@@ -24,6 +24,20 @@ def test_executed_notebook(tmp_path: Path) -> None:
     assert "run 20261121-183502-rounds, profile smoke, fidelity class emulated" in html
     assert html.count("<svg") >= 4  # throughput, latency, a figure of partitions for each cell
     assert not re.search(r"<script|<link|src=\"http", html)
+    assert_ran_in_its_directory(run)
+
+
+def test_executed_notebook_of_value_updates(tmp_path: Path) -> None:
+    run = recordings.copy_run(tmp_path, recordings.UPDATES)
+    html = write_notebook(run).read_text()
+    # Aggregates of summary.csv: 3,252.49 ops/s of FarReach, 1,909.41 of NetCache at u c = 0.241.
+    assert "<td>1.703</td>" in html
+    assert html.count("<svg") == 4  # the ratios, and partitions of each of the three cells
+    assert "synthetic · netcache · 2 servers · updates after 190 µs" in html
+    assert_ran_in_its_directory(run)
+
+
+def assert_ran_in_its_directory(run: Path) -> None:
     notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
     assert any(cell.source.startswith('run_directory = "."') for cell in notebook.cells)
     errors = [
