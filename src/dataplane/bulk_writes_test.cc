@@ -105,10 +105,13 @@ class BulkWritesTest : public ::testing::Test {
   PairCells pairs_;
 };
 
-TEST(PackedNumbers, AreLittleEndianInBase64) {
-  // printf '\001\000\002\000\377\001' | base64
+json raw(std::vector<std::uint8_t> bytes) {
+  return json::binary(std::move(bytes));
+}
+
+TEST(PackedNumbers, AreLittleEndian) {
   const json packed = pack_numbers(std::vector<std::uint64_t>{1, 2, 511});
-  EXPECT_EQ(packed, (json{{"bytes", 2}, {"base64", "AQACAP8B"}}));
+  EXPECT_EQ(packed, (json{{"bytes", 2}, {"raw", raw({1, 0, 2, 0, 255, 1})}}));
   EXPECT_EQ(unpack_numbers(packed, "x"), (std::vector<std::uint64_t>{1, 2, 511}));
   for (const std::uint64_t number : {0ULL, 255ULL, 256ULL, 0xffffffffULL, 1ULL << 32, ~0ULL}) {
     const std::vector<std::uint64_t> two = {number, 7};
@@ -119,11 +122,10 @@ TEST(PackedNumbers, AreLittleEndianInBase64) {
 
 TEST(PackedNumbers, OtherFormsAreRefused) {
   for (const json& wrong :
-       {json{{"bytes", 3}, {"base64", "AQAC"}}, json{{"base64", "AQAC"}},
-        json{{"bytes", 2}, {"base64", "AQAC"}},  // three bytes
-        json{{"bytes", 1}, {"base64", "AQA"}}, json{{"bytes", 1}, {"base64", "AQ=C"}},
-        json{{"bytes", 1}, {"base64", "AQ-C"}}, json{{"bytes", 1}},
-        json{{"bytes", 1}, {"base64", 5}}, json("AQAC")}) {
+       {json{{"bytes", 3}, {"raw", raw({1, 0, 2})}}, json{{"raw", raw({1, 0, 2})}},
+        json{{"bytes", 2}, {"raw", raw({1, 0, 2})}}, json{{"bytes", 1}},
+        json{{"bytes", 1}, {"raw", "AQAC"}}, json{{"bytes", 1}, {"raw", {1, 0, 2}}},
+        json{{"bytes", 1}, {"raw", raw({1})}, {"more", 1}}, raw({1, 0, 2})}) {
     EXPECT_THROW(unpack_numbers(wrong, "x"), CommandError) << wrong;
   }
 }
@@ -152,6 +154,23 @@ TEST_F(BulkWritesTest, AFailedBatchOfColumnsLeavesEverythingAsItWas) {
   EXPECT_EQ(run("table_read", {{"table", "cache"}}), before);
   EXPECT_EQ(slot_of(2, 20), 200);
   EXPECT_EQ(slot_of(3, 30), -1);
+}
+
+TEST_F(BulkWritesTest, EntriesThatABatchHadDeletedComeBackAsTheyWere) {
+  write(columns({1, 2}, {10, 20}, {100, 200}));
+  const json one = {{"key_low", 1}, {"key_high", 10}};
+  const json change = {{"op", "modify"},
+                       {"table", "cache"},
+                       {"key", one},
+                       {"action", "cached_at"},
+                       {"data", {{"slot", 101}}}};
+  const json removal = {{"op", "delete"}, {"table", "cache"}, {"key", one}};
+  error_of("table_write", {{"updates",
+                            {change, removal, columns({3, 4}, {30, 40}, {300, 400}),
+                             columns({5, 6}, {50, 60}, {500, 600})}}});
+  EXPECT_EQ(slot_of(1, 10), 100);
+  EXPECT_EQ(slot_of(2, 20), 200);
+  EXPECT_EQ(table_.size(), 2U);
 }
 
 TEST_F(BulkWritesTest, ErrorsNameRowAndField) {

@@ -1,5 +1,7 @@
 #include "dataplane/entry_columns.h"
 
+#include <algorithm>
+
 #include "common/command_error.h"
 #include "common/packed_numbers.h"
 #include "dataplane/entry_codec.h"
@@ -97,14 +99,16 @@ void EntryColumns::check_length(const Column& column, const std::string& what) {
                      " rows; expected as many as the first column, " + std::to_string(rows_));
 }
 
-Match EntryColumns::match(std::size_t row) const {
-  Match match{
-      std::vector<std::uint64_t>(static_cast<std::size_t>(words_for(schema_.key_bits))), {}, 0};
+Match EntryColumns::match() const {
+  return {std::vector<std::uint64_t>(static_cast<std::size_t>(words_for(schema_.key_bits))), {}, 0};
+}
+
+void EntryColumns::put_key(std::size_t row, Match& match) const {
+  std::fill(match.first.begin(), match.first.end(), 0);
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     const KeyField& field = schema_.keys[i].field;
     pack_field(match.first.data(), field.offset, field.width, keys_[i][row]);
   }
-  return match;
 }
 
 Table::Words EntryColumns::words() const {

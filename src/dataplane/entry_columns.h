@@ -19,10 +19,12 @@ class EntryColumns {
   EntryColumns(const TableSchema& schema, const Table& table, const nlohmann::json& update);
 
   std::size_t rows() const { return rows_; }
-  Match match(std::size_t row) const;
 
-  // An entry's words, to be given to put_data() for each row; counters are zero.
+  // An entry's key and words, to be given to put_key() and put_data() for each row; counters are
+  // zero.
+  Match match() const;
   Table::Words words() const;
+  void put_key(std::size_t row, Match& match) const;
   void put_data(std::size_t row, Table::Words& words) const;
 
  private:

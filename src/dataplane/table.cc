@@ -4,7 +4,7 @@
 
 namespace turntable::dataplane {
 
-void Table::insert(const Match& match, const Words& words) {
+std::uint32_t Table::insert(const Match& match, const Words& words) {
   std::uint32_t number;
   if (free_.empty()) {
     number = static_cast<std::uint32_t>(matches_.size());
@@ -19,6 +19,7 @@ void Table::insert(const Match& match, const Words& words) {
             pool_.begin() + static_cast<std::ptrdiff_t>(number * stride_));
   index_.insert(match, number);
   ++size_;
+  return number;
 }
 
 Table::Words Table::erase(const Match& match) {

@@ -67,8 +67,9 @@ class Table {
 
   // Control plane. `words` are as laid out above and have `stride` words.
   std::uint32_t find(const Match& match) const { return index_.find(match); }
-  void insert(const Match& match, const Words& words);  // not present, size() < capacity()
-  Words erase(const Match& match);                      // present; returns the entry's words
+  // Not present, size() < capacity(); returns the entry.
+  std::uint32_t insert(const Match& match, const Words& words);
+  Words erase(const Match& match);  // present; returns the entry's words
   Words replace(std::uint32_t entry, const Words& words);
   void commit() { index_.commit(); }
 

@@ -87,12 +87,13 @@ void TableBatch::insert(const TableSchema& schema, Table& table, const nlohmann:
   undo_.push_back([&table, match] { table.erase(match); });
 }
 
-// One step undoes all of it: as many steps as rows would take longer than the rows themselves.
+// One step undoes all of it: as many steps as rows would take longer than the rows themselves. The
+// last row is undone first, so that entries of earlier steps get their numbers back.
 void TableBatch::upsert_columns(const TableSchema& schema, Table& table,
                                 const nlohmann::json& update) {
   const EntryColumns columns(schema, table, update);
   struct Done {
-    std::vector<Match> inserted;
+    std::vector<std::uint32_t> inserted;
     std::vector<std::pair<std::uint32_t, Table::Words>> replaced;
   };
   const auto done = std::make_shared<Done>();
@@ -100,17 +101,19 @@ void TableBatch::upsert_columns(const TableSchema& schema, Table& table,
     for (auto old = done->replaced.rbegin(); old != done->replaced.rend(); ++old) {
       table.replace(old->first, old->second);
     }
-    for (const Match& match : done->inserted) table.erase(match);
+    for (auto entry = done->inserted.rbegin(); entry != done->inserted.rend(); ++entry) {
+      table.erase(Match(table.match(*entry)));
+    }
   });
   Table::Words words = columns.words();
+  Match match = columns.match();
   for (std::size_t row = 0; row < columns.rows(); ++row) {
-    Match match = columns.match(row);
+    columns.put_key(row, match);
     columns.put_data(row, words);
     const std::uint32_t entry = table.find(match);
     if (entry == kNoEntry) {
       check_room(schema, table, ", before row " + std::to_string(row));
-      table.insert(match, words);
-      done->inserted.push_back(std::move(match));
+      done->inserted.push_back(table.insert(match, words));
     } else {
       Table::Words kept = words;
       for (std::size_t i = 1; i < table.data_start(); ++i) kept[i] = table.words(entry)[i];

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "common/command_error.h"
+#include "node/raw_section.h"
 #include "node/unix_socket.h"
 
 namespace turntable::node {
@@ -59,8 +60,9 @@ Json ControlClient::request(const std::string& command, const Json& args,
 
 void ControlClient::send(const std::string& command, const Json& args, Deadline deadline) {
   const std::int64_t id = next_id_++;
-  const Json request = {{"id", id}, {"command", command}, {"args", args}};
-  const Status status = channel_.write_line(request.dump(), deadline);
+  Json request = {{"id", id}, {"command", command}, {"args", args}};
+  const std::string raw = detach_raw(request);
+  const Status status = channel_.write_line(request.dump(), deadline, raw);
   if (status != Status::kOk) fail(status, command);
   sent_.emplace_back(id, command);
 }
@@ -85,6 +87,12 @@ Json ControlClient::receive(const CallOptions& options) {
     throw CommandError(
         "internal", "node " + node_name_ + ", command " + command +
                         ": the answer is not one of the control protocol: " + line.substr(0, 200));
+  }
+  if (has_raw(answer)) {
+    std::string raw;
+    status = channel_.read_bytes(raw, raw_bytes(answer), options.deadline, options.interrupt_fd);
+    if (status != Status::kOk) fail(status, command);
+    attach_raw(answer, raw);
   }
   return answer;
 }

@@ -31,6 +31,8 @@ class ControlClient {
   // Throws CommandError "unavailable" when nobody listens on <directory>/<node>.sock.
   ControlClient(const std::filesystem::path& directory, std::string node_name);
 
+  // Binary values of `args` and of answers travel as raw bytes (node/raw_section.h).
+
   // The whole answer, {"id", "ok", "result" | "error"}. Throws CommandError "timeout" or
   // "unavailable" when none came.
   Json request(const std::string& command, const Json& args, const CallOptions& options);

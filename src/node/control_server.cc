@@ -10,7 +10,7 @@
 
 #include "common/command_error.h"
 #include "common/errno_error.h"
-#include "node/line_channel.h"
+#include "node/raw_section.h"
 #include "node/termination_signals.h"
 #include "node/unix_socket.h"
 
@@ -145,8 +145,8 @@ void ControlServer::serve(UniqueFd socket) {
   try {
     LineChannel channel(std::move(socket));
     std::string line;
-    bool is_shutdown = false;
-    while (!is_shutdown) {
+    Next next = Next::kRequest;
+    while (next == Next::kRequest) {
       try {
         const auto status = channel.read_line(line, Deadline::never(), stop_event_.get());
         if (status != LineChannel::Status::kOk) return;
@@ -155,30 +155,47 @@ void ControlServer::serve(UniqueFd socket) {
         channel.write_line(to_line(refusal), kAnswerPatience);
         return;
       }
-      const std::string reply = to_line(answer(line, is_shutdown));
-      const auto sent = channel.write_line(reply, kAnswerPatience);
-      if (sent != LineChannel::Status::kOk && !is_shutdown) return;
+      Json reply = answer(channel, line, next);
+      const std::string raw = detach_raw(reply);
+      const auto sent = channel.write_line(to_line(reply), kAnswerPatience, raw);
+      if (sent != LineChannel::Status::kOk && next != Next::kShutdown) return;
     }
+    if (next == Next::kClose) return;
   } catch (const std::exception&) {
     return;  // the connection is broken: there is nobody to tell
   }
   request_shutdown();
 }
 
-Json ControlServer::answer(const std::string& line, bool& is_shutdown) {
+Json ControlServer::answer(LineChannel& channel, const std::string& line, Next& next) {
   Json id = nullptr;
   try {
-    const Json request = parse_request(line);
+    Json request = parse_request(line);
+    if (has_raw(request)) read_raw(channel, request, next);
     id = id_of(request);
     const std::string command = command_of(request);
     Json result = dispatch(command, args_of(request));
-    is_shutdown = command == "shutdown";
+    if (command == "shutdown") next = Next::kShutdown;
     return {{"id", id}, {"ok", true}, {"result", std::move(result)}};
   } catch (const CommandError& error) {
     return error_answer(id, error.code(), error.what());
   } catch (const std::exception& error) {
     return error_answer(id, "internal", error.what());
   }
+}
+
+// Unless all bytes are read that follow the line, nobody knows where the next line begins.
+void ControlServer::read_raw(LineChannel& channel, Json& request, Next& next) {
+  next = Next::kClose;
+  const std::size_t size = raw_bytes(request);
+  std::string raw;
+  const auto status = channel.read_bytes(raw, size, Deadline::never(), stop_event_.get());
+  if (status != LineChannel::Status::kOk) {
+    throw CommandError("unavailable", "the connection ended within the " + std::to_string(size) +
+                                          " raw bytes of a request; nothing was done");
+  }
+  next = Next::kRequest;
+  attach_raw(request, raw);
 }
 
 Json ControlServer::dispatch(const std::string& command, const Json& args) {

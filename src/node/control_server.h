@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/unique_fd.h"
+#include "node/line_channel.h"
 
 namespace turntable::node {
 
@@ -24,7 +25,8 @@ class ControlServer {
  public:
   using Json = nlohmann::json;
 
-  // Answers one command; `args` is always an object. A CommandError becomes an answer with its
+  // Answers one command; `args` is always an object. Binary values of arguments and result travel
+  // as raw bytes (node/raw_section.h). A CommandError becomes an answer with its
   // code, any other std::exception one with code "internal". Handlers run on the thread of their
   // connection: they may block, and those of different connections run at the same time, so they
   // lock what they share.
@@ -72,7 +74,9 @@ class ControlServer {
   void accept_connection();
   void reap_connections(bool wait);
   void serve(UniqueFd socket);
-  Json answer(const std::string& line, bool& is_shutdown);
+  enum class Next { kRequest, kClose, kShutdown };
+  Json answer(LineChannel& channel, const std::string& line, Next& next);
+  void read_raw(LineChannel& channel, Json& request, Next& next);
   Json dispatch(const std::string& command, const Json& args);
 
   std::string node_name_;

@@ -57,36 +57,55 @@ bool LineChannel::take_line(std::string& line) {
 }
 
 Status LineChannel::read_line(std::string& line, Deadline deadline, int interrupt_fd) {
-  std::array<char, 64U << 10U> chunk;
   while (!take_line(line)) {
-    const Status ready = wait_for(socket_.get(), POLLIN, deadline, interrupt_fd);
-    if (ready != Status::kOk) return ready;
-    const ssize_t received = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
-    if (received == 0) return Status::kClosed;
-    if (received > 0) {
-      buffer_.append(chunk.data(), static_cast<std::size_t>(received));
-    } else if (is_disconnect(errno)) {
-      return Status::kClosed;
-    } else if (errno != EAGAIN && errno != EINTR) {
-      throw errno_error("cannot read from a control connection");
-    }
+    const Status status = receive(deadline, interrupt_fd);
+    if (status != Status::kOk) return status;
   }
   return Status::kOk;
 }
 
-Status LineChannel::write_line(std::string_view line, Deadline deadline) {
-  return write(line, [deadline] { return deadline; });
+Status LineChannel::read_bytes(std::string& bytes, std::size_t size, Deadline deadline,
+                               int interrupt_fd) {
+  while (buffer_.size() < size) {
+    const Status status = receive(deadline, interrupt_fd);
+    if (status != Status::kOk) return status;
+  }
+  bytes.assign(buffer_, 0, size);
+  buffer_.erase(0, size);
+  return Status::kOk;
 }
 
-Status LineChannel::write_line(std::string_view line, std::chrono::nanoseconds patience) {
-  return write(line, [patience] { return Deadline::after(patience); });
+// Waits for bytes, and adds some that are there to the buffer.
+Status LineChannel::receive(Deadline deadline, int interrupt_fd) {
+  std::array<char, 64U << 10U> chunk;
+  const Status ready = wait_for(socket_.get(), POLLIN, deadline, interrupt_fd);
+  if (ready != Status::kOk) return ready;
+  const ssize_t received = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
+  if (received == 0) return Status::kClosed;
+  if (received > 0) {
+    buffer_.append(chunk.data(), static_cast<std::size_t>(received));
+  } else if (is_disconnect(errno)) {
+    return Status::kClosed;
+  } else if (errno != EAGAIN && errno != EINTR) {
+    throw errno_error("cannot read from a control connection");
+  }
+  return Status::kOk;
 }
 
-Status LineChannel::write(std::string_view line,
+Status LineChannel::write_line(std::string_view line, Deadline deadline, std::string_view raw) {
+  return write(line, raw, [deadline] { return deadline; });
+}
+
+Status LineChannel::write_line(std::string_view line, std::chrono::nanoseconds patience,
+                               std::string_view raw) {
+  return write(line, raw, [patience] { return Deadline::after(patience); });
+}
+
+Status LineChannel::write(std::string_view line, std::string_view raw,
                           const std::function<Deadline()>& deadline_of_wait) {
   std::string framed;
-  framed.reserve(line.size() + 1);
-  framed.append(line).push_back('\n');
+  framed.reserve(line.size() + 1 + raw.size());
+  framed.append(line).append(1, '\n').append(raw);
   std::string_view bytes = framed;
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -1,4 +1,5 @@
-// Lines over a stream socket: the framing of the control protocol (docs/architecture.md §2).
+// Lines, and raw bytes behind them, over a stream socket: the framing of the control protocol
+// (docs/architecture.md §2).
 #pragma once
 
 #include <chrono>
@@ -27,17 +28,24 @@ class LineChannel {
   // kClosed.
   Status read_line(std::string& line, Deadline deadline, int interrupt_fd = -1);
 
-  // Sends the line and a newline.
-  Status write_line(std::string_view line, Deadline deadline);
+  // Reads the bytes that follow the line before. What has been read when it ends early, kTimeout or
+  // kInterrupted, is read again by the next call; kClosed: they were not all there.
+  Status read_bytes(std::string& bytes, std::size_t size, Deadline deadline, int interrupt_fd = -1);
+
+  // Sends the line, a newline and the raw bytes behind it.
+  Status write_line(std::string_view line, Deadline deadline, std::string_view raw = {});
 
   // The same, however long it takes. kTimeout: the other side read nothing for `patience`.
-  Status write_line(std::string_view line, std::chrono::nanoseconds patience);
+  Status write_line(std::string_view line, std::chrono::nanoseconds patience,
+                    std::string_view raw = {});
 
   int fd() const { return socket_.get(); }
 
  private:
   bool take_line(std::string& line);
-  Status write(std::string_view line, const std::function<Deadline()>& deadline_of_wait);
+  Status receive(Deadline deadline, int interrupt_fd);
+  Status write(std::string_view line, std::string_view raw,
+               const std::function<Deadline()>& deadline_of_wait);
 
   UniqueFd socket_;
   std::size_t max_line_bytes_;
