@@ -7,9 +7,9 @@
 // Closed loop: `outstanding` requests are under way, from `flows` UDP ports. The server host sends
 // every request that arrives back, addresses exchanged and with the first bytes of an answer. An
 // answer that carries the mark of a request under way, to its port, counts as a pair and releases
-// the next request; nothing is sent twice. Frames are sent by packet sockets and received from
-// their rings. The interfaces must have other link addresses than the hosts: their own IP stack
-// then leaves the frames alone.
+// the next request; nothing is sent twice. Frames are sent through AF_XDP and received from
+// rings of packet sockets. The interfaces must have other link addresses than the hosts: their own
+// IP stack then leaves the frames alone.
 //
 // Prints one JSON object: pairs answered in the window, the window's length in seconds, their
 // quotient, pairs in all (with warm-up and end), requests that were never answered ("lost"), frames
@@ -24,7 +24,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -33,8 +32,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "bench/xdp_sender.h"
 #include "common/clock.h"
 #include "common/errno_error.h"
 #include "common/run_main.h"
@@ -54,6 +55,17 @@ constexpr std::size_t kBatch = 64;
 constexpr std::size_t kRingSlots = 2048;
 constexpr std::size_t kMaxFrame = 1518;
 constexpr std::uint16_t kFirstPort = 40000;  // of the client's flows
+// Where fields of a frame are.
+constexpr std::size_t kSourceMac = 6;
+constexpr std::size_t kEtherType = 12;
+constexpr std::size_t kIp = sizeof(ether_header);
+constexpr std::size_t kIpProtocol = kIp + 9;
+constexpr std::size_t kSourceIp = kIp + 12;
+constexpr std::size_t kTargetIp = kIp + 16;
+constexpr std::size_t kSourcePort = kIp + sizeof(iphdr);
+constexpr std::size_t kTargetPort = kSourcePort + 2;
+constexpr std::size_t kUdpLength = kSourcePort + 4;
+constexpr std::size_t kUdpChecksum = kSourcePort + 6;
 constexpr std::size_t kHeaders = sizeof(ether_header) + sizeof(iphdr) + sizeof(udphdr);
 
 using Mark = std::uint32_t;  // low half: the request's index; high half: how often it was sent
@@ -138,56 +150,34 @@ std::vector<std::uint8_t> request_frame(const Options& options, unsigned flow) {
   return frame;
 }
 
-bool is_udp(const std::uint8_t* frame, std::size_t length) {
-  return length >= kHeaders && frame[12] == 0x08 && frame[13] == 0 && frame[14] == 0x45 &&
-         frame[23] == IPPROTO_UDP;
+bool is_udp(std::span<const std::uint8_t> frame) {
+  constexpr std::uint8_t kVersionAndLength = 0x45;
+  return frame.size() >= kHeaders && frame[kEtherType] == 0x08 && frame[kEtherType + 1] == 0 &&
+         frame[kIp] == kVersionAndLength && frame[kIpProtocol] == IPPROTO_UDP;
 }
 
-// An interface of another namespace, as packet sockets see it.
+// An interface of another namespace.
 class Wire {
  public:
   Wire(const std::string& namespace_file, const std::string& interface) {
     enter(namespace_file);
     receiver_.reset(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
-    sender_.reset(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
     const auto index = static_cast<int>(::if_nametoindex(interface.c_str()));
-    if (!receiver_ || !sender_ || index == 0)
-      throw errno_error("no packet sockets on " + interface + " of " + namespace_file);
+    if (!receiver_ || index == 0)
+      throw errno_error("no packet socket on " + interface + " of " + namespace_file);
     const int on = 1;
     ::setsockopt(receiver_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
-    ::setsockopt(sender_.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on));
     packet_mreq promiscuous{index, PACKET_MR_PROMISC, 0, {}};
     ::setsockopt(receiver_.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous,
                  sizeof(promiscuous));
     ring_.emplace(receiver_.get(), kRingSlots, kMaxFrame);
-    bind(sender_.get(), index, 0);
-    bind(receiver_.get(), index, ETH_P_ALL);
-    for (std::size_t i = 0; i < kBatch; ++i) {
-      messages_[i].msg_hdr.msg_iov = &vectors_[i];
-      messages_[i].msg_hdr.msg_iovlen = 1;
-    }
+    sender_.emplace(interface);
+    bind(receiver_.get(), index);
   }
 
   int fd() const { return receiver_.get(); }
   PacketRing& ring() { return *ring_; }
-
-  // Whose bytes must stay until the next flush().
-  void add(std::uint8_t* frame, std::size_t length) { vectors_[count_++] = {frame, length}; }
-  std::size_t pending() const { return count_; }
-
-  void flush() {
-    for (std::size_t sent = 0; sent < count_;) {
-      const int n =
-          ::sendmmsg(sender_.get(), &messages_[sent], static_cast<unsigned>(count_ - sent), 0);
-      if (n < 0 && errno == ENOBUFS) {
-        ::sched_yield();  // the receiver's backlog is full
-        continue;
-      }
-      if (n < 0 && errno != EINTR) throw errno_error("cannot send a frame");
-      sent += n > 0 ? static_cast<std::size_t>(n) : 0;
-    }
-    count_ = 0;
-  }
+  XdpSender& sender() { return *sender_; }
 
  private:
   static void enter(const std::string& namespace_file) {
@@ -195,21 +185,18 @@ class Wire {
     if (!file || ::setns(file.get(), CLONE_NEWNET) != 0)
       throw errno_error("cannot enter network namespace " + namespace_file);
   }
-  static void bind(int socket, int index, std::uint16_t protocol) {
+  static void bind(int socket, int index) {
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(protocol);
+    address.sll_protocol = htons(ETH_P_ALL);
     address.sll_ifindex = index;
     if (::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
       throw errno_error("cannot bind a packet socket");
   }
 
   UniqueFd receiver_;
-  UniqueFd sender_;
   std::optional<PacketRing> ring_;
-  std::array<iovec, kBatch> vectors_{};
-  std::array<mmsghdr, kBatch> messages_{};
-  std::size_t count_ = 0;
+  std::optional<XdpSender> sender_;
 };
 
 class Hosts {
@@ -226,7 +213,7 @@ class Hosts {
 
   nlohmann::json run() {
     for (Request& request : requests_) send(request);
-    client_.flush();
+    client_.sender().flush();
     run_for(options_.warmup_s);
     const std::uint64_t before = pairs_;
     const double seconds = run_for(options_.seconds);
@@ -266,31 +253,32 @@ class Hosts {
     return ::poll(polled.data(), polled.size(), options_.timeout_ms) != 0;
   }
 
-  // The server host: every request goes back from where it lies.
+  // The server host: every request goes back.
   bool serve() {
     PacketRing& ring = server_.ring();
     std::size_t count = 0;
     for (; count < kBatch; ++count) {
-      tpacket2_hdr* const slot = ring.peek(count);
+      tpacket2_hdr* const slot = ring.peek();
       if (slot == nullptr) break;
-      if (turn_round(PacketRing::frame_of(slot), slot->tp_len))
-        server_.add(PacketRing::frame_of(slot), slot->tp_len);
+      const std::span frame(PacketRing::frame_of(slot), slot->tp_snaplen);
+      if (turn_round(frame)) server_.sender().add(frame);
+      ring.pop();
     }
-    server_.flush();
-    for (std::size_t i = 0; i < count; ++i) ring.pop();
+    server_.sender().flush();
     return count > 0;
   }
 
-  bool turn_round(std::uint8_t* frame, std::size_t length) {
-    if (!is_udp(frame, length) || length < kHeaders + answer_.size()) {
+  bool turn_round(std::span<std::uint8_t> frame) {
+    if (!is_udp(frame) || frame.size() < kHeaders + answer_.size()) {
       ++strange_;
       return false;
     }
-    std::swap_ranges(frame, frame + ETH_ALEN, frame + ETH_ALEN);
-    std::swap_ranges(frame + 26, frame + 30, frame + 30);  // IPv4 addresses: the sum stays
-    std::swap_ranges(frame + 34, frame + 36, frame + 36);  // ports
-    frame[40] = frame[41] = 0;
-    std::copy(answer_.begin(), answer_.end(), frame + kHeaders);
+    std::uint8_t* const bytes = frame.data();
+    std::swap_ranges(bytes, bytes + kSourceMac, bytes + kSourceMac);
+    std::swap_ranges(bytes + kSourceIp, bytes + kTargetIp, bytes + kTargetIp);  // the sum stays
+    std::swap_ranges(bytes + kSourcePort, bytes + kTargetPort, bytes + kTargetPort);
+    std::fill_n(bytes + kUdpChecksum, 2, std::uint8_t{0});
+    std::copy(answer_.begin(), answer_.end(), bytes + kHeaders);
     return true;
   }
 
@@ -301,7 +289,7 @@ class Hosts {
     for (; count < kBatch; ++count) {
       tpacket2_hdr* const slot = ring.peek();
       if (slot == nullptr) break;
-      Request* const request = answered(PacketRing::frame_of(slot), slot->tp_len);
+      Request* const request = answered({PacketRing::frame_of(slot), slot->tp_snaplen});
       ring.pop();
       if (request == nullptr) {
         ++strange_;
@@ -312,33 +300,32 @@ class Hosts {
       ++pairs_;
       if (!draining_) send(*request);
     }
-    client_.flush();
+    client_.sender().flush();
     return count > 0;
   }
 
   // nullptr: it answers none.
-  Request* answered(const std::uint8_t* frame, std::size_t length) {
+  Request* answered(std::span<const std::uint8_t> frame) {
     const std::size_t mark_at = kHeaders + options_.mark_offset;
-    if (!is_udp(frame, length) || length < mark_at + sizeof(Mark)) return nullptr;
+    if (!is_udp(frame) || frame.size() < mark_at + sizeof(Mark)) return nullptr;
     Mark mark = 0;
-    std::memcpy(&mark, frame + mark_at, sizeof(mark));
+    std::memcpy(&mark, &frame[mark_at], sizeof(mark));
     const std::size_t index = mark & 0xFFFFU;
     if (index >= requests_.size()) return nullptr;
     Request& request = requests_[index];
     const std::uint8_t* const sent = request.frame.data();
-    const bool same_host = std::equal(frame, frame + ETH_ALEN, sent + ETH_ALEN);
-    const bool same_port = std::equal(frame + 36, frame + 38, sent + 34);
+    const bool same_host = std::equal(&frame[0], &frame[kSourceMac], sent + kSourceMac);
+    const bool same_port = std::equal(&frame[kTargetPort], &frame[kUdpLength], sent + kSourcePort);
     return request.under_way && request.mark == mark && same_host && same_port ? &request : nullptr;
   }
 
   void send(Request& request) {
-    if (client_.pending() == kBatch) client_.flush();
     request.mark += 0x10000U;
     request.under_way = true;
     ++under_way_;
     std::memcpy(request.frame.data() + kHeaders + options_.mark_offset, &request.mark,
                 sizeof(request.mark));
-    client_.add(request.frame.data(), request.frame.size());
+    client_.sender().add(request.frame);
   }
 
   Options options_;
