@@ -176,9 +176,21 @@ def _switch_drops(answers: Iterable[RawAnswer]) -> dict[str, int] | None:
         for reason, count in port["drops"].items():
             counts[reason] = counts.get(reason, 0) + count
     if "egress_drop" in counts:
-        # What the switch answers leaves as a copy; the request itself ends there.
-        counts["egress_drop"] -= _outcomes(answers, (*ANSWERED_OUTCOMES, CONTROL_OUTCOME)) or 0
+        # What the switch answers leaves as a copy, and so does an answer that fills a slot on its
+        # way; the packet itself ends there.
+        fills = () if _has_value_updates(answers) else UPDATE_OUTCOMES
+        ended = _outcomes(answers, (*ANSWERED_OUTCOMES, *fills, CONTROL_OUTCOME)) or 0
+        counts["egress_drop"] = max(0, counts["egress_drop"] - ended)
     return {reason: count for reason, count in counts.items() if count}
+
+
+def _has_value_updates(answers: Iterable[RawAnswer]) -> bool:
+    """NetCache: these are turned round in the switch."""
+    return any(
+        "value_updates" in row
+        for stats in _results(answers, "kvserver", "stats")
+        for row in stats["logical_servers"]
+    )
 
 
 # Of /proc/stat: together all of a processor's time.

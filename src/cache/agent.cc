@@ -76,6 +76,9 @@ void Agent::handle(const Message& request, Reply reply) {
   switch (request.type) {
     case MessageType::kHello:
       return reply(answer_to(request, {kMessagesVersion}));
+    case MessageType::kHot:
+      return settings_.admission ? spawn(admit_all(request, std::move(reply)))
+                                 : refuse_all(request, reply);
     case MessageType::kAdmit:
       return spawn(admit_all(request, std::move(reply)));
     case MessageType::kEvict:
@@ -109,6 +112,12 @@ Task<void> Agent::admit_all(Message request, Reply reply) {
   }
   if (!request.records.empty()) co_await all_done;
   reply(answer_to(request, std::move(outcomes)));
+}
+
+void Agent::refuse_all(const Message& request, const Reply& reply) {
+  counters_.refused += request.records.size();
+  const auto refused = static_cast<std::uint32_t>(Outcome::kRefused);
+  reply(answer_to(request, std::vector<std::uint32_t>(request.records.size(), refused)));
 }
 
 Task<void> Agent::admit_one(const Record& record, std::uint32_t& outcome, std::size_t& left,

@@ -93,6 +93,7 @@ class Agent {
   using Settled = Completion<bool>;
 
   Task<void> admit_all(Message request, Reply reply);
+  void refuse_all(const Message& request, const Reply& reply);
   Task<void> admit_one(const Record& record, std::uint32_t& outcome, std::size_t& left,
                        Settled& all_done);
   Task<void> evict_all(Message request, Reply reply);

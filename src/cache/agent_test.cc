@@ -242,6 +242,24 @@ TEST(Agent, ReportsAHotKeyOnceUntilItIsAnswered) {
   EXPECT_EQ(world.asked.size(), 2U);
 }
 
+TEST(Agent, AdmitsHotKeysOnlyWhileAdmissionIsOnAndWhatItIsToldToAlways) {
+  World world(small(8));
+  world.start();
+  const auto outcome = [&](MessageType type, std::size_t key) {
+    std::vector<std::uint32_t> outcomes;
+    world.agent->handle(request(type, {}, keys(key, 1)),
+                        [&](const Message& answer) { outcomes = answer.numbers; });
+    world.run();
+    return static_cast<Outcome>(outcomes.at(0));
+  };
+  EXPECT_EQ(outcome(MessageType::kHot, 1), Outcome::kCached);
+  world.agent->set_admission(false);
+  EXPECT_EQ(outcome(MessageType::kHot, 2), Outcome::kRefused);
+  EXPECT_EQ(outcome(MessageType::kAdmit, 3), Outcome::kCached);
+  EXPECT_EQ(world.agent->counters().admitted, 2U);
+  expect_consistent(world, 2);
+}
+
 // Random requests of clients and of the controller, while frames get lost and come twice: whatever
 // a client reads is what was written last.
 TEST(Agent, NothingIsLostUnderFaultsAndTraffic) {

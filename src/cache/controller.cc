@@ -131,11 +131,10 @@ void Controller::handle_agent(const Message& request) {
 }
 
 Task<void> Controller::relay_to_agent(Message asked, Reply reply) {
-  const bool is_hot = asked.type == MessageType::kHot;
-  Message relayed = request(is_hot ? MessageType::kAdmit : asked.type, {}, asked.records);
+  Message relayed = request(asked.type, {}, asked.records);
   Message answer = co_await ask_agent(std::move(relayed));
   const auto cached = static_cast<std::uint32_t>(Outcome::kCached);
-  if (is_hot) {
+  if (asked.type == MessageType::kHot) {
     counters_.admitted += static_cast<std::uint64_t>(
         std::count(answer.numbers.begin(), answer.numbers.end(), cached));
   }

@@ -22,9 +22,10 @@
 //                 controller, agent   numbers: version                -
 //  CLIENT_HELLO   client, controller  numbers: version (the first     -
 //                                     message of a connection)
-//  HOT            server, controller  records of hot keys that the    once settled: numbers: an
-//                 agent, controller   switch does not have            Outcome for each record
-//                                     (agent: keys)
+//  HOT            server, controller, records of hot keys that the    once settled: numbers: an
+//                 agent               switch does not have            Outcome for each record: all
+//                 agent, controller   (from the agent: keys)          refused by an agent that has
+//                                                                     admission off
 //  EVICT          server, controller, keys                            once no packet on the way to
 //                 agent                                               a server can have passed the
 //                                                                     switch without finding them

@@ -113,6 +113,31 @@ def test_requests_that_the_switch_answered_itself_are_no_drops() -> None:
     assert (made.switch_hits, made.switch_drops) == (20, {"egress_drop": 5})
 
 
+@pytest.mark.parametrize(
+    ("updates", "left"),
+    [({}, {}), ({"value_updates": {"sent": 30, "retries": 0}}, {"egress_drop": 30})],
+    ids=["farreach", "netcache"],
+)
+def test_answers_that_fill_slots_leave_as_copies_but_value_updates_do_not(
+    updates: dict, left: dict
+) -> None:
+    ports = [{"port": 2, "drops": {"egress_drop": 30}}]
+    stats = RawAnswer("switch0", COLLECT, "softswitch", "port_stats", {"ports": ports})
+    rows = [{"index": 25, "$COUNTER_SPEC_PKTS": 18}, {"index": 26, "$COUNTER_SPEC_PKTS": 12}]
+    counters = {"table": OUTCOMES, "counters": rows}
+    outcome = RawAnswer("switch0", COLLECT, "softswitch", "counter_read", counters)
+    assert measured(stats, outcome, server=updates).switch_drops == left
+
+
+def test_more_answers_than_ended_requests_hide_no_other_drops() -> None:
+    ports = [{"port": 2, "drops": {"egress_drop": 5, "rx_queue_full": 3}}]
+    stats = RawAnswer("switch0", COLLECT, "softswitch", "port_stats", {"ports": ports})
+    rows = [{"index": 3, "$COUNTER_SPEC_PKTS": 9}]
+    counters = {"table": OUTCOMES, "counters": rows}
+    outcome = RawAnswer("switch0", COLLECT, "softswitch", "counter_read", counters)
+    assert measured(stats, outcome).switch_drops == {"rx_queue_full": 3}
+
+
 def test_what_old_raw_files_lack_is_not_zero() -> None:
     measurement = measured()
     assert (measurement.hosts, measurement.switch_drops) == (None, None)

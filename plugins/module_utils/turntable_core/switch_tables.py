@@ -21,7 +21,8 @@ ANSWER_SOURCE = "pipe.SwitchEgress.answer_source.answer_source"
 OUTCOMES = "pipe.SwitchEgress.outcomes.outcome"
 # Those that the switch answers itself: GET_HIT, PUT_HIT, PUT_CASE1, DELETE_HIT, DELETE_CASE1.
 ANSWERED_OUTCOMES = (3, 10, 11, 16, 17)
-# Records that servers send for slots: FILL_TAKEN, FILL_REFUSED.
+# Records that servers send for slots: FILL_TAKEN, FILL_REFUSED. FarReach's are answers on their way
+# to clients, NetCache's are value updates.
 UPDATE_OUTCOMES = (25, 26)
 CONTROL_OUTCOME = 27  # frames of switch-agent
 
