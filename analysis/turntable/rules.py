@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turntable.composition import rotated_shares, unsettled_share
+from turntable.expected import Share
 from turntable.hits import hit_shares
 from turntable.measurement import LogicalServer, Measurement
 from turntable_core.checks import settling_s
@@ -201,22 +203,61 @@ def _hits(case: Case) -> Finding:
     """
     if not caches(case.parameters):
         return Finding()
-    most = case.bounds.get("hit_share_errors_max")
-    promised = case.parameters.get("cache_prefill", True) and not case.parameters.get("admission")
+    return _shares(
+        case,
+        hit_shares,
+        case.bounds.get("hit_share_errors_max"),
+        "the switch answered {} of the requests in iteration {}, but its cached keys promise {}",
+    )
+
+
+def _composition(case: Case) -> Finding:
+    """Both partitions of an iteration got their shares: utilization does not tell."""
+    return _shares(
+        case,
+        rotated_shares,
+        case.bounds.get("composition_errors_max"),
+        "{} of what servers answered in iteration {} was the rotated partition's, but the traces "
+        "promise {}",
+    )
+
+
+def _shares(
+    case: Case,
+    shares_of: Callable[..., list[Share] | None],
+    most: float | None,
+    what: str,  # with places for what was measured, the iteration, what is expected
+) -> Finding:
     shares = None
-    if case.prediction is not None and most is not None and promised:
-        shares = hit_shares(case.measurements, case.prediction, case.parameters)
+    if case.prediction is not None and most is not None:
+        shares = shares_of(case.measurements, case.prediction, case.parameters)
     if shares is None:
         return Finding(checked=False)
     apart = [share for share in shares if share.errors > most]
     if not apart:
         return Finding()
     worst = max(apart, key=lambda share: share.errors)
+    text = what.format(f"{worst.measured:.2%}", worst.iteration, f"{worst.expected:.2%}")
     return Finding(
-        f"the switch answered {worst.measured:.2%} of the requests in iteration {worst.iteration}, "
-        f"but its cached keys promise {worst.expected:.2%}: apart by {worst.errors:.0f} standard "
-        f"errors of this window (at most {most:g}), in {len(apart)} of {len(shares)} iterations "
-        "by more than that"
+        f"{text}: apart by {worst.errors:.0f} standard errors of this window (at most {most:g}), "
+        f"in {len(apart)} of {len(shares)} iterations by more than that"
+    )
+
+
+def _settled(case: Case) -> Finding:
+    """The queues of the beginning were gone before they could change the result."""
+    most = case.bounds.get("unsettled_share_max")
+    share = None
+    if case.prediction is not None and most is not None:
+        share = unsettled_share(case.measurements, case.prediction, case.parameters)
+    if share is None:
+        return Finding(checked=False)
+    if share <= most:
+        return Finding()
+    return Finding(
+        "the closed loop had not settled when the window began: queues of the beginning change "
+        f"normalized throughput by {share:.1%} (at most {most:.1%}); warm up for longer, or take "
+        "fewer clients"
     )
 
 
@@ -378,6 +419,8 @@ RULES: Mapping[str, Callable[[Case], Finding]] = {
     "counters": _counters,
     "cached keys": _cache,
     "hit share": _hits,
+    "composition": _composition,
+    "settled": _settled,
     "rates": _rates,
     "errors": _errors,
     "retries": _losses("requests were sent again", lambda m: m.retries),

@@ -52,6 +52,8 @@ DOCUMENT = {
         "rate_difference_max": 0.01,
         "loss_share_max": 0.001,
         "hit_share_errors_max": 5,
+        "composition_errors_max": 5,
+        "unsettled_share_max": 0.01,
         "late_share_max": 0.01,
         "wait_share_max": 0.5,
         "steal_share_max": 0.05,

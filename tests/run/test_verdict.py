@@ -79,18 +79,28 @@ def measurement(busier_ops_per_s: float = 1000, **changes: object) -> Measuremen
     return replace(made, **changes)
 
 
+# What measurement() shows: partition 0 gets half as many requests as the bottleneck.
+_SHARES = (0.2, 0.2, 0.2, 0.4)
+HALF_AS_MUCH = Prediction(
+    3, Composition(_SHARES, 2.5, 2.0), Composition(_SHARES, 2.5, 2.0), requests=_SHARES
+)
+
+
 def judged(
     *measurements: Measurement,
     expected: int | None = None,
     capacity: float = 1000,
     fidelity: str = "emulated",
     bounds: Mapping[str, object] = BOUNDS,
-    prediction: Prediction | None = None,
+    prediction: Prediction | None = HALF_AS_MUCH,
     **parameters: object,
 ) -> Verdict:
     # 30 clients at 1,000 ops/s settle in 2 * 30 / 1,000 = 0.06 s of the warm-up, and queue for
     # 0.03 s.
-    made = {"capacity_ops_per_s": capacity, "clients": 30, "warmup_s": 0.2, "method": "nocache"}
+    made = {
+        "capacity_ops_per_s": capacity, "clients": 30, "warmup_s": 0.2, "method": "nocache",
+        "workload": "workloada",
+    }  # fmt: skip
     count = expected or len(measurements)
     return judge(measurements, count, bounds, made | parameters, fidelity, prediction)
 
@@ -302,7 +312,7 @@ def test_every_bound_is_that_of_a_rule(experiments: Path) -> None:
     assert set(schema["$defs"]["validity"]["properties"]) == set(BOUNDS)
     source = (REPOSITORY / "analysis" / "turntable" / "rules.py").read_text()
     assert [name for name in BOUNDS if f'"{name}"' not in source] == []
-    assert len(RULES) == 19
+    assert len(RULES) == 21
 
 
 def test_missing_iterations_are_a_reason_and_not_a_crash() -> None:
@@ -387,6 +397,8 @@ def test_no_hits_are_promised_where_all_is_written_through() -> None:
         {"prediction": replace(PROMISE, requests=())},  # a plan of an older version
         {"admission": True},  # the cached set changes
         {"cache_prefill": False},  # the first GET of each key goes to its server
+        {"workload": "workloadd"},  # the hottest keys are other ones all the time
+        {"workload": "workload-load"},
         {"bounds": {k: v for k, v in BOUNDS.items() if k != "hit_share_errors_max"}},
     ],
 )
@@ -415,7 +427,10 @@ def test_hits_of_a_write_through_cache_are_those_of_the_model() -> None:
     assert verdict(updating(3000), **case) == "valid"
     assert "promise 30.00%" in verdict(updating(4000), **case)
     unknown = judged(updating(3000, update_round_trips_s=1.0), **case)  # u c = 10
-    assert (unknown.valid, unknown.not_checked) == (True, ("hit share",))
+    assert (unknown.valid, unknown.not_checked) == (
+        True,
+        ("hit share", "composition", "settled"),
+    )
 
 
 def test_value_updates_in_the_switch_are_those_sent() -> None:
@@ -435,3 +450,73 @@ def test_time_held_back_by_value_updates_is_no_slack() -> None:
     # The same without the method's part in it.
     stores = (server(3, 800, blocked_us=200_300.0), server(0, 400))
     assert "ran at 0.800 of its capacity" in verdict(measurement(800, servers=stores))
+
+
+def sharing(rotated: int, bottleneck: int = 10_000, **changes: object) -> Measurement:
+    """A window of 10 s in which servers answered so many requests of each partition."""
+    made = measurement(
+        clients={
+            3: client(bottleneck, bottleneck, bottleneck),
+            0: client(rotated, rotated, rotated),
+        },
+        servers=(
+            server(3, bottleneck / 10, served_total=bottleneck),
+            server(0, rotated / 10, served_total=rotated),
+        ),
+        switch={3: SwitchPartition(bottleneck, bottleneck), 0: SwitchPartition(rotated, rotated)},
+        seconds=10.0,
+    )
+    return replace(made, **changes)
+
+
+def shares(*of_partitions: float) -> Prediction:
+    composition = Composition(of_partitions, 1 / max(of_partitions), None)
+    return Prediction(3, composition, composition, requests=of_partitions)
+
+
+def test_both_partitions_get_their_shares_of_the_traces() -> None:
+    # 0.2 of 0.2 + 0.4: a third of 15,000; standard error sqrt(2/9 / 15,000) = 0.385 %.
+    promise = shares(0.2, 0.2, 0.2, 0.4)
+    for rotated in (5000, 5400, 4620):
+        assert verdict(sharing(rotated), prediction=promise) == "valid"
+    # With traces too short for every client to have requests of both, each keeps to its own.
+    assert verdict(sharing(5000), sharing(10_000), prediction=promise) == (
+        "invalid: 50.00% of what servers answered in iteration 1 was the rotated partition's, but "
+        "the traces promise 33.33%: apart by 50 standard errors of this window (at most 5), in 1 "
+        "of 2 iterations by more than that"
+    )
+
+
+def test_what_the_switch_answers_is_no_part_of_the_servers_composition() -> None:
+    made = replace(shares(0.2, 0.2, 0.2, 0.4), requests=(0.4, 0.2, 0.2, 0.4))
+    sent = sharing(5000)
+    hits = replace(sent.clients[0], switch_ops=5000, requests_total=10_000, answers_total=10_000)
+    switch = {3: SwitchPartition(10_000, 10_000), 0: SwitchPartition(10_000, 5000)}
+    cached = replace(sent, clients={**sent.clients, 0: hits}, switch=switch, switch_hits=5000)
+    assert verdict(cached, prediction=made, method="farreach") == "valid"
+
+
+@pytest.mark.parametrize(
+    ("clients", "warmup_s", "says"),
+    [
+        # 0.49 and 0.51: a queue of 0.49 n is drained with 1,000 (1 - 2 * 0.49) = 20 requests/s.
+        (100, 2.4, None),  # gone after 2.45 s
+        (100, 0.3, None),  # 2.15 s of the window of 10 s: 0.215 * (1 - 0.49/0.51) / 1.96
+        (1000, 2.0, "2.0% (at most 1.0%)"),  # 24.5 s: all of it
+    ],
+)
+def test_queues_of_the_beginning_must_be_gone(
+    clients: int, warmup_s: float, says: str | None
+) -> None:
+    case = {"prediction": shares(0.49, 0, 0, 0.51), "clients": clients, "warmup_s": warmup_s}
+    text = verdict(sharing(10_000), **case)
+    if says is None:
+        assert text == "valid"
+    else:
+        assert "the closed loop had not settled when the window began" in text
+        assert says in text
+
+
+def test_partitions_of_the_newest_keys_have_no_promised_shares() -> None:
+    result = judged(sharing(10_000), prediction=shares(0.2, 0.2, 0.2, 0.4), workload="workloadd")
+    assert (result.valid, result.not_checked) == (True, ("composition", "settled"))
