@@ -1,10 +1,10 @@
 // check-history: is what clients saw linearizable? docs/history-format.md.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "common/run_main.h"
+#include "common/standard_output.h"
 #include "history/checker.h"
 #include "history/history_file.h"
 
@@ -88,7 +88,8 @@ int run(int argc, char** argv) {
   if (lifetime->count() > 0) lifetime_ns = static_cast<std::int64_t>(copy_lifetime_ms * kMsNs);
   const History history = read_history(files, lifetime_ns);
   const Verdict verdict = check(history.operations);
-  std::cout << (wants_json ? as_json(verdict, history).dump(2) + '\n' : as_text(verdict, history));
+  turntable::print_result(wants_json ? as_json(verdict, history).dump(2) + '\n'
+                                     : as_text(verdict, history));
   return verdict.violations.empty() ? kClean : kViolations;
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/command_error.h"
 #include "common/errno_error.h"
+#include "common/number_option.h"
 #include "common/run_main.h"
 #include "node/control_client.h"
 
@@ -170,10 +171,10 @@ int run_program(int argc, char** argv) {
   app.add_option("--directory", options.directory, "run directory with the nodes' sockets")
       ->required();
   app.add_option("--deadline", options.deadline_s, "seconds for all requests together")
-      ->check(CLI::PositiveNumber)
+      ->check(turntable::seconds_option())
       ->capture_default_str();
   app.add_option("--lease", options.lease_s, "renew the host's lease, for so many seconds")
-      ->check(CLI::PositiveNumber);
+      ->check(turntable::seconds_option());
   app.add_option("--owner", options.owner, "JSON object: only if this owner holds the host")
       ->needs("--lease");
   try {

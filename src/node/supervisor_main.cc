@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/command_error.h"
+#include "common/number_option.h"
 #include "common/run_main.h"
 #include "node/control_client.h"
 #include "node/daemonize.h"
@@ -111,7 +112,7 @@ int run_program(int argc, char** argv) {
   setting(app.add_option("--host", options.identity.host, "name of this host"));
   setting(app.add_option("--lease", options.lease_s,
                          "seconds without `renew` after which everything ends")
-              ->check(CLI::PositiveNumber));
+              ->check(turntable::seconds_option()));
   setting(app.add_option("--owner", owner, "JSON object that says whose run it is"));
   setting(app.add_flag("--daemonize", in_background, "return when the control socket answers"));
   CLI11_PARSE(app, argc, argv);

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "common/command_error.h"
+#include "common/number_option.h"
+#include "common/standard_output.h"
 #include "workload/hottest.h"
 #include "workload/report.h"
 #include "workload/trace_file.h"
@@ -16,6 +18,7 @@ namespace turntable::workload {
 namespace {
 
 constexpr std::uint64_t kDefaultCachedKeys = 10'000;
+constexpr double kLongestModel = 1e12;  // in 1/c
 
 struct Options {
   nlohmann::json workload = nlohmann::json::object();
@@ -71,14 +74,14 @@ void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
               ->type_name("[DIR]");
   CLI::Option* window =
       app.add_option("--window", options.window.length, "length of the model's window, in 1/c");
-  window->check(CLI::PositiveNumber);
+  window->check(number_within(1, kLongestModel));
   app.add_option("--warmup", options.window.warmup, "time of the model before its window, in 1/c")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_within(0, kLongestModel));
   app.add_option("--update-round-trips", options.update_round_trips,
                  "replay the traces against a model of a write-through cache whose value updates "
                  "take so long (u c)")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_within(0, kLongestModel))
       ->needs(trace)
       ->needs(window);
   app.add_option_function<std::string>(
@@ -158,7 +161,7 @@ int run(int argc, char** argv) {
   const Report report = analyze(options);
   const std::string text =
       options.json ? report_as_json(report).dump(2) + "\n" : report_as_text(report);
-  std::fputs(text.c_str(), stdout);
+  print_result(text);
   return 0;
 }
 
