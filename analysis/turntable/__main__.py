@@ -28,6 +28,9 @@ def main() -> int:
     except TurntableError as error:
         print(f"turntable: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"turntable: {error.filename2 or error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
     print(summary.table)
     return 0 if summary.valid else 1
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from turntable.analyze import rebuild
 from turntable.find_run import find_run
 from turntable_core.run_action import RunAction
+from turntable_core.run_directory import RunDirectory
 
 
 class ActionModule(RunAction):
@@ -31,4 +32,8 @@ class ActionModule(RunAction):
             Path(arguments["results"]), arguments["experiment"], arguments["run"]
         )
         path = Path(directory).absolute()
+        if self._task.check_mode:
+            RunDirectory(path).plan()
+            report = f"summary, cells and report of {path} would be made again"
+            return {"changed": True, "report": report}
         return {"changed": True, "report": "\n" + rebuild(path, arguments["notebook"])}

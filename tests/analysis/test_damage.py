@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from turntable.__main__ import main
 from turntable.analyze import rebuild
 from turntable_core.errors import TurntableError
 
@@ -71,7 +72,7 @@ def test_manifest_decides_what_numbers_mean_not_what_they_are(
     assert row["verdict"].startswith("invalid: manifest.json cannot be read")
 
 
-@pytest.mark.parametrize("content", [None, "", "{}", "not json"])
+@pytest.mark.parametrize("content", [None, "", "{}", "[]", "not json"])
 def test_without_a_plan_nothing_is_written(run: Path, content: str | None) -> None:
     if content is None:
         (run / "plan.json").unlink()
@@ -141,3 +142,12 @@ def test_older_derived_files_are_replaced(run: Path) -> None:
 def rows(run: Path) -> list[dict[str, str]]:
     with (run / "summary.csv").open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "summary.csv").mkdir()
+    monkeypatch.setattr("sys.argv", ["turntable", "summarize", str(run)])
+    assert main() == 2
+    assert capsys.readouterr().err == f"turntable: {run}/summary.csv: Is a directory\n"

@@ -41,6 +41,14 @@ def test_newest_run_also_when_it_is_invalid(run: Path) -> None:
     assert "1 of 4 iterations are missing" in (run / "report.html").read_text()
 
 
+def test_check_mode_writes_nothing(run: Path) -> None:
+    before = sorted((path, path.stat().st_mtime_ns) for path in run.rglob("*"))
+    done = analyze("-e", f"turntable_results_dir={run.parents[1]}", "--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"report of {run} would be made again" in done.stdout
+    assert sorted((path, path.stat().st_mtime_ns) for path in run.rglob("*")) == before
+
+
 def test_broken_inventory_and_notebook(run: Path, tmp_path: Path) -> None:
     inventory = tmp_path / "broken.yml"
     inventory.write_text("all: [1")

@@ -66,3 +66,24 @@ def test_a_write_through_cache_is_modelled_for_the_window_that_is_measured(tmp_p
     asked = (tmp_path / "asked").read_text().splitlines()
     assert "--warmup 500.0 --window 2000" in asked[0]
     assert ["--window" in line for line in asked] == [True, False, False]
+
+
+def test_inserts_are_of_keys_that_are_not_cached(tmp_path: Path) -> None:
+    # workloadd: all requests for cached keys are reads, so the switch answers them all.
+    proportions = {"read": 0.95, "update": 0, "insert": 0.05, "scan": 0, "read_modify_write": 0}
+    (tmp_path / "answer.json").write_text(json.dumps(DOCUMENT | {"proportions": proportions}))
+    program = tmp_path / "analyze"
+    program.write_text(f"#!/bin/sh\ncat {tmp_path}/answer.json\n")
+    program.chmod(0o755)
+    made = WorkloadAnalyzer(program, 10.0).predict(PARAMETERS | {"method": "netcache"}, 0)
+    assert made.trace.shares == pytest.approx((0.2, 0.2))
+
+
+def test_a_cache_that_nobody_asks_for_may_be_larger_than_the_key_space(tmp_path: Path) -> None:
+    (tmp_path / "answer.json").write_text(json.dumps(DOCUMENT))
+    program = tmp_path / "analyze"
+    program.write_text(f"#!/bin/sh\necho $@ > {tmp_path}/asked; cat {tmp_path}/answer.json\n")
+    program.chmod(0o755)
+    parameters = PARAMETERS | {"method": "nocache", "cache_size": 10_000, "records": 1000}
+    WorkloadAnalyzer(program, 10.0).predict(parameters, 0)
+    assert "--cached 1000 " in (tmp_path / "asked").read_text()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from turntable_core.overrides import ExtraVars, apply_overrides, read_options
+from turntable_core.plan import cells_of
 from turntable_core.spec import Scale
 
 
@@ -38,6 +41,18 @@ def test_texts_of_the_command_line_become_typed_values(scale: Scale) -> None:
 def test_typed_values_of_a_vars_file_are_taken_as_they_are(scale: Scale) -> None:
     changed = override(scale, servers=[16, 32], theta=0.5)
     assert (changed.factors["servers"], changed.constants["theta"]) == ([16, 32], 0.5)
+
+
+@pytest.mark.parametrize("records", ["1e6", "1000000.0", "1_000_000", 1e6, 1_000_000])
+def test_a_whole_number_is_one_however_it_is_written(scale: Scale, records: object) -> None:
+    changed = override(scale, records=records, measure_s="2.0", servers=[16.0])
+    made = cells_of(changed)[0].parameters
+    assert [(made[name], type(made[name])) for name in ("records", "measure_s", "servers")] == [
+        (1_000_000, int), (2, int), (16, int),
+    ]  # fmt: skip
+    assert cells_of(changed) == cells_of(
+        override(scale, records="1000000", measure_s="2", servers="16")
+    )
 
 
 def test_a_constant_by_factor_is_replaced_by_one_value(scale: Scale) -> None:

@@ -33,7 +33,7 @@ class WorkloadAnalyzer:
             "--records": parameters["records"],
             "--theta": parameters["theta"],
             "--value-bytes": parameters["value_bytes"],
-            "--cached": parameters["cache_size"],
+            "--cached": min(parameters["cache_size"], parameters["records"]),
             "--clients": parameters["clients"],
             "--operations": parameters["operations"],
             "--seed": parameters["seed"],
@@ -95,14 +95,16 @@ def _model(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def _absorbed_share(method: str, proportions: Mapping[str, float]) -> float:
     """Of the requests for cached keys, how many the switch answers.
 
-    Write-through: only reads, which are as many for every key.
+    Write-through: only reads, which are as many for every key. Inserts are of keys that are not
+    cached yet.
     """
     if method in WRITE_BACK:
         return 1.0
     if method not in WRITE_THROUGH:
         return 0.0
     both = proportions["read_modify_write"]  # a read and a write
-    return (proportions["read"] + both) / (1 + both)
+    reads, writes = proportions["read"] + both, proportions["update"] + both
+    return reads / (reads + writes) if reads else 0.0
 
 
 def _composition(part: Mapping[str, Any], absorbed: float) -> Composition:

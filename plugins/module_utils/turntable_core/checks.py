@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from turntable_core.errors import InputError
+from turntable_core.methods import caches
 from turntable_core.plan import Cell
 from turntable_core.testbed import Testbed
 
@@ -37,7 +38,7 @@ def _clients(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
 
 
 def _cache_size(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
-    if parameters["cache_size"] > parameters["records"]:
+    if caches(parameters) and parameters["cache_size"] > parameters["records"]:
         return f"at most records = {parameters['records']:,}"
     return None
 

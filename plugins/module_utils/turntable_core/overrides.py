@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from turntable_core.errors import InputError, did_you_mean
+from turntable_core.plan import whole
 from turntable_core.spec import Scale, check, describe
 
 WHERE = "extra variable"
@@ -21,11 +22,11 @@ TESTBED_PREFIXES = ("ansible_", "turntable_")
 
 # Extra variables that steer a run rather than set a parameter.
 RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
-    "profile": ({"type": "string", "description": "scale of the run"}, None),
+    "profile": ({"type": "string", "minLength": 1, "description": "scale of the run"}, None),
     "run": (
         {
             "type": "string",
-            "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$",
+            "pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}(?!\n)$",
             "description": "name of the run: letters, digits, `.`, `_` and `-`",
         },
         None,
@@ -44,6 +45,9 @@ RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
         None,
     ),
 }
+
+# What Ansible calls a word of -e without `=`.
+_NAMELESS = "_raw_params"
 
 # Options that say what is measured: a run that is continued keeps them.
 _KEPT = ("profile", "rounds")
@@ -95,6 +99,9 @@ def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
     for name, value in extra.values.items():
         if name in RUN_OPTIONS or name.startswith(TESTBED_PREFIXES):
             continue
+        if name == _NAMELESS:
+            expected = "NAME=VALUE, such as -e profile=smoke; of several in one -e, all"
+            raise InputError(extra.where(name), "-e", value, expected)
         if name not in schemas:
             known = [*schemas, *RUN_OPTIONS]
             hint = f"{did_you_mean(name, known)}; known: {', '.join(known)}"
@@ -103,10 +110,17 @@ def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
         if name in factors:
             factors[name] = _levels(extra, name, value, schemas[name])
         else:
-            constants[name] = _checked(extra, name, value, schemas[name])
+            constants[name] = _checked(extra, name, _one(extra, name, value), schemas[name])
         origins[name] = extra.where(name)
     rounds = read_options(extra).rounds or scale.rounds
     return replace(scale, factors=factors, constants=constants, rounds=rounds, origins=origins)
+
+
+def _one(extra: ExtraVars, name: str, value: Any) -> Any:
+    if isinstance(value, list) or (isinstance(value, str) and "," in value):
+        expected = "one value: it is a constant here, only factors have several levels"
+        raise InputError(extra.where(name), name, value, expected)
+    return value
 
 
 def _levels(extra: ExtraVars, name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
@@ -130,6 +144,7 @@ def _checked(extra: ExtraVars, name: str, value: Any, schema: Mapping[str, Any])
         raise InputError(extra.where(name), name, value, describe(schema)) from None
     if isinstance(typed, float) and not math.isfinite(typed):
         raise InputError(extra.where(name), name, value, describe(schema))
+    typed = whole(typed)
     check(typed, schema, lambda _: extra.where(name), (name,))
     return typed
 
@@ -146,12 +161,21 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _number(text: str) -> int | float:
-    number = float(text)
-    return int(number) if number.is_integer() and "." not in text else number
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _integer(text: str) -> int | float:
+    number = _number(text)
+    if not isinstance(number, int) and not number.is_integer():
+        raise ValueError(text)
+    return number
 
 
 _CONVERSIONS: Mapping[str, Callable[[str], Any]] = {
-    "integer": int,
+    "integer": _integer,
     "number": _number,
     "string": str,
     "boolean": lambda text: {"true": True, "yes": True, "false": False, "no": False}[text.lower()],

@@ -144,9 +144,10 @@ def cells_of(scale: Scale) -> list[Cell]:
     names = list(scale.factors)
     cells: dict[str, Cell] = {}
     for levels in itertools.product(*scale.factors.values()):
-        chosen = dict(zip(names, levels, strict=True))
+        chosen = dict(zip(names, map(whole, levels), strict=True))
         parameters = chosen | {
-            name: _resolve(scale, name, value, chosen) for name, value in scale.constants.items()
+            name: whole(_resolve(scale, name, value, chosen))
+            for name, value in scale.constants.items()
         }
         _check_complete(scale, parameters)
         meant = {
@@ -206,6 +207,8 @@ def to_json(plan: Plan) -> dict[str, Any]:
 
 
 def from_json(document: Mapping[str, Any]) -> Plan:
+    if not isinstance(document, Mapping):
+        raise TurntableError("plan.json: this is no JSON object; restore it from a copy")
     if document.get("format") != PLAN_FORMAT:
         raise TurntableError(
             f"plan.json: format {document.get('format')!r} is not {PLAN_FORMAT}; "
@@ -252,6 +255,11 @@ def all_iterations(plan: Plan) -> Iterator[tuple[Turn, Iteration]]:
     for turn in plan.turns:
         for iteration in turn.iterations:
             yield turn, iteration
+
+
+def whole(value: Any) -> Any:
+    """16.0 as 16: the same cell, and programs take no other for a whole number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _resolve(scale: Scale, name: str, value: Any, levels: Mapping[str, Any]) -> Any:

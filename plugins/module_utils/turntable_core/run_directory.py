@@ -67,6 +67,13 @@ class RunDirectory:
         """
         if self.exists:
             raise TurntableError(f"{self.path}: is a run already; its files are written once")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TurntableError(
+                f"{self.path}: cannot be made: {error.strerror}; expected a directory for results "
+                "(turntable_results_dir) that can be written"
+            ) from None
         files.replace(self.manifest_file, files.to_json(manifest))
         files.write_once(self.plan_file, files.to_json(plan.to_json(new_plan)))
 

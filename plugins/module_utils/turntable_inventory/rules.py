@@ -57,6 +57,7 @@ def check(inventory: Inventory) -> Iterator[Problem]:
         _unique,
         _cpu_port_is_free,
         _addresses_in_their_networks,
+        _networks_of_hosts,
         _networks_apart,
         _names_carry_the_id,
         _roots_end_in_the_id,
@@ -142,6 +143,15 @@ def _addresses_in_their_networks(inventory: Inventory) -> Iterator[Problem]:
             yield Problem(host.name, key, expected, value, host.place(key))
 
 
+def _networks_of_hosts(inventory: Inventory) -> Iterator[Problem]:
+    for key in dict.fromkeys(_ADDRESSES.values()):
+        for host, value in inventory.with_value(key):
+            network = _network(value)
+            if network and any(network.overlaps(other) for other in _NOT_FOR_HOSTS):
+                expected = "a network of hosts, for example from 198.18.0.0/15"
+                yield Problem(host.name, key, expected, value, host.place(key))
+
+
 def _networks_apart(inventory: Inventory) -> Iterator[Problem]:
     for host, value in inventory.with_value("turntable_control_network"):
         control, data = _network(value), _network(host.variables.get("turntable_data_network"))
@@ -168,6 +178,12 @@ def _roots_end_in_the_id(inventory: Inventory) -> Iterator[Problem]:
             if host.embedded and not str(value).endswith(f"/{testbed}"):
                 expected = f"a path whose last part is the testbed's id {testbed!r}"
                 yield Problem(host.name, key, expected, value, host.place(key))
+
+
+# "This" network, loopback, and everything from multicast on (RFC 6890).
+_NOT_FOR_HOSTS = [
+    ipaddress.IPv4Network(text) for text in ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3")
+]
 
 
 def _address(value: Any) -> ipaddress.IPv4Address | None:
