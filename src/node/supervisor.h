@@ -13,6 +13,7 @@
 
 namespace turntable::node {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): JSON's null throws nothing
 struct SupervisorOptions {
   std::filesystem::path directory;  // absolute; has to exist
   HostIdentity identity;
