@@ -1,7 +1,8 @@
 """Targets with a program loaded, once per session; tables, registers and counters as new for every
 test.
 
-`TURNTABLE_PACKET_TARGETS=memory` (or `softswitch`) leaves the other targets out.
+`TURNTABLE_PACKET_TARGETS=memory` (or `softswitch`) leaves the other targets out;
+`TURNTABLE_PORT_DRIVER=af_xdp` gives softswitch such ports, and skips frames too long for them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .targets import MemoryTarget, Target
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TARGETS = os.environ.get("TURNTABLE_PACKET_TARGETS", "memory,softswitch").split(",")
+PORT_DRIVER = os.environ.get("TURNTABLE_PORT_DRIVER", "af_packet")
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +42,7 @@ def start(kind: str, name: str, build_dir: Path, directory: Path, p4_trace: str 
     if not binary.exists():
         pytest.fail(f"{binary} does not exist; run `make build`")
     ports = PORTS if name == "nocache" else CACHE_PORTS
-    return SoftswitchTarget(binary, program, directory, ports, p4_trace)
+    return SoftswitchTarget(binary, program, directory, ports, p4_trace, PORT_DRIVER)
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .targets import Frame, result_of, trace_options
 
 DEADLINE_S = 20.0
@@ -26,6 +28,9 @@ _ETH_P_ALL = 3
 _SOL_PACKET = 263
 _PACKET_IGNORE_OUTGOING = 23
 _LONGEST_FRAME = 16384
+# By driver of the switch's ports: the MTU of the links.
+_MTU = {"af_packet": 9000, "af_xdp": 3500}
+_LINK_HEADER_BYTES = 14
 
 
 _numbers = itertools.count()
@@ -38,7 +43,8 @@ def _ip(*arguments: str) -> None:
 class Links:
     """A namespace with veth pairs: `s<port>` for the switch, `t<port>` for the test."""
 
-    def __init__(self, ports: list[int]) -> None:
+    def __init__(self, ports: list[int], mtu: int = _MTU["af_packet"]) -> None:
+        self.mtu = mtu
         self.namespace = f"p4packet{os.getpid()}-{next(_numbers)}"
         _ip("netns", "add", self.namespace)
         try:
@@ -69,7 +75,7 @@ class Links:
             test_end,
         )
         for end in (switch_end, test_end):
-            _ip("-n", self.namespace, "link", "set", end, "mtu", "9000", "up")
+            _ip("-n", self.namespace, "link", "set", end, "mtu", str(self.mtu), "up")
             self._inside("ethtool", "-K", end, "tx", "off")
 
     def _socket(self, port: int) -> socket.socket:
@@ -111,12 +117,13 @@ class SoftswitchTarget:
         directory: Path,
         ports: list[int],
         trace: str | None = None,
+        port_driver: str = "af_packet",
     ) -> None:
-        self._links = Links(ports)
+        self._links = Links(ports, _MTU[port_driver])
         arguments = [f"--port={port}=s{port}" for port in ports]
         self._process = subprocess.Popen(
             ["ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
-             "--program", program, *arguments, *trace_options(trace)]
+             "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace)]
         )  # fmt: skip
         self._socket_path = directory / "softswitch.sock"
         self._control: socket.socket | None = None
@@ -162,6 +169,8 @@ class SoftswitchTarget:
         }
 
     def send(self, port: int, frame: bytes) -> list[Frame]:
+        if len(frame) > self._links.mtu + _LINK_HEADER_BYTES:
+            pytest.skip(f"the links of this port driver have an MTU of {self._links.mtu}")
         before = self._counts()
         self._links.sockets[port].send(frame)
         end = time.monotonic() + DEADLINE_S
