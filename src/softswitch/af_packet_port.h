@@ -1,7 +1,7 @@
 // A port on a network interface, through packet sockets (packet(7)).
 //
-// Frames are received from a ring shared with the kernel and sent by a socket of their own: one
-// that epoll watches would be woken for every frame that has left it.
+// Frames are received by one socket and sent by another: one that epoll watches would be woken for
+// every frame that has left it.
 //
 // Frames are those of the wire: a VLAN tag that the kernel took out is put back. The sender's
 // transmit offloads have to be off (ethtool -K DEV tx off): a partial checksum is counted

@@ -8,9 +8,9 @@ counters say how many frames to read.
 from __future__ import annotations
 
 import ctypes
-import itertools
 import json
 import os
+import secrets
 import socket
 import subprocess
 import threading
@@ -33,9 +33,6 @@ _MTU = {"af_packet": 9000, "af_xdp": 3500}
 _LINK_HEADER_BYTES = 14
 
 
-_numbers = itertools.count()
-
-
 def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, capture_output=True)
 
@@ -45,7 +42,7 @@ class Links:
 
     def __init__(self, ports: list[int], mtu: int = _MTU["af_packet"]) -> None:
         self.mtu = mtu
-        self.namespace = f"p4packet{os.getpid()}-{next(_numbers)}"
+        self.namespace = f"p4packet{os.getpid()}-{secrets.token_hex(3)}"
         _ip("netns", "add", self.namespace)
         try:
             self._inside("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
