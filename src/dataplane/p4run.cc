@@ -91,7 +91,10 @@ int run(const std::string& path, const std::optional<std::string>& trace) {
   }
   MemorySwitch network(*program, tracer ? &*tracer : nullptr);
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << answer(network, line).dump() << std::endl;
+    // An error may quote what came, which need not be UTF-8.
+    const nlohmann::json answered = answer(network, line);
+    std::cout << answered.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << std::endl;
   }
   return 0;
 }

@@ -74,9 +74,6 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"p4soft: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2
-    except UnicodeDecodeError as error:
-        print(f"p4soft: the program is not UTF-8 text: {error}", file=sys.stderr)
-        return 2
     except RecursionError:
         print(f"{options.program}:1:1: error: the program is nested too deeply", file=sys.stderr)
         return 1

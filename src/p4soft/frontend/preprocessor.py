@@ -81,7 +81,7 @@ class Preprocessor:
         return [*self._output, end]
 
     def _file(self, path: Path, depth: int) -> Token:
-        tokens = tokenize(path.read_text(encoding="utf-8"), str(path))
+        tokens = tokenize(_text(path), str(path))
         conditionals: list[_Conditional] = []
         index = 0
         while tokens[index].kind is not Kind.END:
@@ -289,3 +289,15 @@ class Preprocessor:
             else:
                 values[-1].append(tokens[index])
         return ([] if values == [[]] else values), index + 1
+
+
+def _text(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        # As in text mode: every end of a line is one character.
+        return content.decode().replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].split(b"\n")
+        column = len(before[-1].decode()) + 1
+        message = f"byte 0x{content[error.start]:02x} is no UTF-8; save the file as UTF-8 text"
+        raise P4Error(Position(str(path), len(before), column), message) from None
