@@ -24,7 +24,7 @@ _WORDS = {"value_update_delay_us": "updates after {} µs"}  # others: the name, 
 # Column of summary.csv -> what the columns of its predictions end with.
 RATIOS = {"normalized_throughput": "normalized", "imbalance_ratio": "imbalance"}
 NOT_MEASURED = "not measured"  # a gap of its own: nobody tried yet, or nothing came of it
-PUBLISHED = (*RATIOS, "aggregate_ops_per_s")
+PUBLISHED = (*RATIOS, "aggregate_ops_per_s", "server_replay_s", "switch_replay_s")
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,18 @@ class HostLoad:
 
 
 @dataclass(frozen=True)
+class Recovery:
+    """What the cache-controller did for a switch that had been killed, and then did once more."""
+
+    seconds: Mapping[str, float]  # by phase, in their order
+    records: Mapping[str, int]  # by phase; 0: it is not about records
+    restored: int  # keys
+    newer: int  # of the records replayed to the servers, those that they did not have
+    missed: int  # of those that the repetition replayed
+    digests: tuple[str, str]  # of the keys restored, each time
+
+
+@dataclass(frozen=True)
 class Measurement:
     iteration: int
     partitions: tuple[int, ...]  # bottleneck first, then the rotated one
@@ -97,6 +109,7 @@ class Measurement:
     switch_updates: int | None = None  # value updates and fills that reached the switch
     cached_set: tuple[str, str] | None = None  # digests: of what should be cached, and of what is
     contradictions: tuple[str, ...] | None = None  # between counters of one client machine
+    recovery: Recovery | None = None  # after the measurement
 
     def rates(self, partition: int) -> Rates:
         client = self.clients[partition]

@@ -17,6 +17,7 @@ from turntable.measurement import (
     LogicalServer,
     Measurement,
     Punctuality,
+    Recovery,
     SwitchPartition,
 )
 from turntable_core.switch_tables import (
@@ -87,6 +88,7 @@ def read_answers(
         switch_hits=_outcomes(answers, ANSWERED_OUTCOMES),
         switch_updates=_outcomes(answers, UPDATE_OUTCOMES),
         cached_set=_cached_set(answers),
+        recovery=_recovery(answers),
         contradictions=tuple(
             f"{answer.host}: {text}"
             for answer in answers
@@ -278,6 +280,21 @@ def _outcomes(answers: Iterable[RawAnswer], wanted: Iterable[int]) -> int | None
                 for in_snapshot in (0, _IN_SNAPSHOT)
             )
     return None
+
+
+def _recovery(answers: Iterable[RawAnswer]) -> Recovery | None:
+    recoveries = _results(answers, "cache-controller", "recover")
+    if not recoveries:
+        return None
+    first, again = recoveries
+    return Recovery(
+        seconds={row["phase"]: row["seconds"] for row in first["phases"]},
+        records={row["phase"]: row["records"] for row in first["phases"]},
+        restored=first["restored"],
+        newer=first["newer"],
+        missed=again["newer"],
+        digests=(first["digest"], again["digest"]),
+    )
 
 
 def _cached_set(answers: Iterable[RawAnswer]) -> tuple[str, str] | None:

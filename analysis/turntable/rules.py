@@ -14,7 +14,7 @@ from turntable.expected import Share
 from turntable.hits import hit_shares
 from turntable.measurement import LogicalServer, Measurement
 from turntable_core.checks import settling_s
-from turntable_core.methods import caches
+from turntable_core.methods import caches, crash_of
 from turntable_core.plan import Prediction
 
 NOT_THE_BOTTLENECK = "the servers were not the bottleneck"
@@ -195,6 +195,31 @@ def _cache(case: Case) -> Finding:
     if not changed or case.parameters.get("admission", False):
         return Finding()
     return Finding(f"the cached keys were not the hottest ones in iteration {', '.join(changed)}")
+
+
+def _recovered(case: Case) -> Finding:
+    """What only the killed switch had is at its servers, and the switch has its cache again."""
+    if not crash_of(case.parameters):
+        return Finding()
+    wrong = [
+        f"{measurement.iteration}: {text}"
+        for measurement in case.measurements
+        for text in _not_recovered(measurement, case.parameters["cache_size"])
+    ]
+    return Finding(f"not recovered after iteration {'; '.join(wrong)}" if wrong else None)
+
+
+def _not_recovered(measurement: Measurement, cache_size: int) -> Iterator[str]:
+    recovery = measurement.recovery
+    if recovery is None:
+        yield "there is no answer of `recover`"
+        return
+    if recovery.missed:
+        yield f"{recovery.missed} records at clients were still newer than the servers'"
+    if recovery.restored != cache_size:
+        yield f"the switch got {recovery.restored} of {cache_size} keys"
+    if measurement.cached_set and {*recovery.digests} != {measurement.cached_set[0]}:
+        yield "the switch got other keys than it had"
 
 
 def _hits(case: Case) -> Finding:
@@ -421,6 +446,7 @@ RULES: Mapping[str, Callable[[Case], Finding]] = {
     "hit share": _hits,
     "composition": _composition,
     "settled": _settled,
+    "recovery": _recovered,
     "rates": _rates,
     "errors": _errors,
     "retries": _losses("requests were sent again", lambda m: m.retries),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from turntable import recovery
 from turntable.histograms import PERCENTILES, merge
 from turntable.load import UNKNOWN, Run, TurnData
 from turntable.measurement import ClientPartition, Measurement
@@ -55,6 +56,7 @@ COLUMNS = (
     "not_checked",
     "update_round_trip_us",
     "trace_aggregate_ops_per_s",
+    *recovery.COLUMNS,
 )
 
 Row = dict[str, Any]
@@ -123,6 +125,7 @@ def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
         "not_checked": ", ".join(verdict.not_checked),
         "update_round_trip_us": None if round_trip_s is None else round_trip_s * 1e6,
         "trace_aggregate_ops_per_s": _trace_aggregate(prediction, model, capacity),
+        **recovery.columns(measurements),
     }
 
 

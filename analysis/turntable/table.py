@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turntable import recovery
 from turntable.cells import Cell
 
 WIDTH = 100
@@ -59,6 +60,17 @@ CELL_COLUMNS = (
 )
 
 
+RECOVERY_COLUMNS = (
+    Column("", "cell", "label", ""),
+    Column("", "times", "recoveries", "d"),
+    *(Column("phases (ms)", name, name, ".1f") for name in recovery.PHASES),
+    Column("phases (ms)", "all", "all", ".1f"),
+    Column("records/s", "servers", "server_rate", ",.0f"),
+    Column("records/s", "switch", "switch_rate", ",.0f"),
+    Column("", "paper", "paper_rate", ",.0f"),
+)
+
+
 def render(cells: Sequence[Cell], overhead_s: float | None, directory: str) -> str:
     """The whole table with its notes. overhead_s: median per iteration; directory: of the run."""
     rows = [
@@ -69,7 +81,7 @@ def render(cells: Sequence[Cell], overhead_s: float | None, directory: str) -> s
     first = rows[0]
     facts = (first["experiment"], f"profile {first['profile']}")
     title = ", ".join([*facts, f"fidelity class {first['fidelity_class']}"])
-    lines = [title, "", *_rounds(rows), "", *_across_rounds(cells)]
+    lines = [title, "", *_rounds(rows), "", *_across_rounds(cells), *_recoveries(cells)]
     lines += [*_reasons(rows), *_not_checked(rows), *_notes(first, overhead_s)]
     return "\n".join([*lines, f"Results: {directory}"])
 
@@ -99,6 +111,31 @@ def _across(cell: Cell) -> dict[str, Any]:
         "imbalance": _interval(cell, "imbalance_ratio", ".3f"),
         "aggregate": _interval(cell, "aggregate_ops_per_s", ",.0f"),
         "valid": f"{len(cell.counted)}/{len(cell.rounds)}",
+    }
+
+
+def _recoveries(cells: Sequence[Cell]) -> list[str]:
+    """Nothing where nothing was killed."""
+    rows = [_recovered(row) for row in recovery.recovered(cells)]
+    if not rows:
+        return []
+    title = "Recoveries: mean phases; records replayed to servers and switch; paper: to the switch"
+    return [title, "", *_grid(RECOVERY_COLUMNS, rows), ""]
+
+
+def _recovered(row: recovery.Recovered) -> dict[str, Any]:
+    def milliseconds(seconds: float | None) -> float | None:
+        return None if seconds is None else seconds * 1e3
+
+    phases = dict(zip(recovery.PHASES, map(milliseconds, row.phases_s), strict=True))
+    return {
+        "label": f"{row.cache_size:,} keys",
+        "recoveries": row.recoveries,
+        **phases,
+        "all": milliseconds(row.total_s),
+        "server_rate": row.server_rate,
+        "switch_rate": row.switch_rate,
+        "paper_rate": row.paper_switch_rate,
     }
 
 

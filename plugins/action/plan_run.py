@@ -24,7 +24,7 @@ from turntable_core.components.softswitch import program_of
 from turntable_core.errors import TurntableError
 from turntable_core.estimate import Work
 from turntable_core.manifest import make_manifest
-from turntable_core.methods import caches
+from turntable_core.methods import caches, crash_of
 from turntable_core.overrides import ExtraVars
 from turntable_core.owner import Owner, new_owner
 from turntable_core.plan import Plan
@@ -133,6 +133,7 @@ def _turns(work: Work) -> list[dict[str, Any]]:
                 "label": turn.label,
                 "changes_program": loaded not in (None, program),
                 "caches": caches(turn.cell.parameters),
+                "crashes": crash_of(turn.cell.parameters),
                 "iterations": [],
             }
             loaded = program

@@ -224,11 +224,11 @@ NodeKeeper::Node& NodeKeeper::find(const std::string& name) {
   return node->second;
 }
 
-NodeInfo NodeKeeper::stop(const std::string& name, Deadline deadline) {
+NodeInfo NodeKeeper::end(const std::string& name, int signal, Deadline deadline) {
   const UniqueFd pidfd = tasks_.call(
       [&] {
         Node& node = find(name);
-        if (!node.info.exit) send_signal(node.pidfd, SIGTERM);
+        if (!node.info.exit) send_signal(node.pidfd, signal);
         return duplicate(node.pidfd);
       },
       Deadline::never());

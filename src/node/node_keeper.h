@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -78,7 +79,9 @@ class NodeKeeper {
 
   // SIGTERM, and SIGKILL at the deadline. Returns at once for a node that has
   // ended before. Throws CommandError "not_found".
-  NodeInfo stop(const std::string& name, Deadline deadline);
+  NodeInfo stop(const std::string& name, Deadline deadline) { return end(name, SIGTERM, deadline); }
+  // SIGKILL: a crash.
+  NodeInfo kill(const std::string& name) { return end(name, SIGKILL, Deadline::after_seconds(0)); }
 
   // Stops all nodes together, and everything that they had started.
   std::vector<NodeInfo> stop_all(Deadline deadline);
@@ -99,6 +102,7 @@ class NodeKeeper {
     UniqueFd pidfd;
   };
 
+  NodeInfo end(const std::string& name, int signal, Deadline deadline);
   void loop();
   void check_lease();
   void reap();

@@ -218,7 +218,11 @@ Json Supervisor::wait_until_ready(NodeKeeper::Started started, double deadline_s
 
 Json Supervisor::stop(const Json& args) {
   const std::string name = text_of(args, "name");
-  return to_json(keeper_.stop(name, stop_deadline(args)));
+  const Json kill = args.value("kill", Json(false));
+  if (!kill.is_boolean()) {
+    throw bad_argument("stop: \"kill\" is " + kill.dump() + "; expected true (SIGKILL) or false");
+  }
+  return to_json(kill.get<bool>() ? keeper_.kill(name) : keeper_.stop(name, stop_deadline(args)));
 }
 
 Json Supervisor::renew(const Json& args) {

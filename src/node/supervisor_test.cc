@@ -119,6 +119,18 @@ TEST_F(SupervisorTest, NodeThatIgnoresSigtermIsKilled) {
   EXPECT_FALSE(is_running(pid));
 }
 
+TEST_F(SupervisorTest, NodeIsKilledWhereACrashIsWanted) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const pid_t pid = spawn("a")["result"]["pid"];
+  EXPECT_EQ(ask("supervisor", "stop", {{"name", "a"}, {"kill", 9}})["error"]["code"],
+            "bad_argument");
+  EXPECT_TRUE(is_running(pid));
+  const Json killed = ask("supervisor", "stop", {{"name", "a"}, {"kill", true}});
+  EXPECT_EQ(killed["result"]["exit_signal"], SIGKILL) << killed;
+  EXPECT_FALSE(is_running(pid));
+  EXPECT_EQ(spawn("a")["ok"], true) << "the name is free again";
+}
+
 TEST_F(SupervisorTest, ProgramThatDiesAtOnceIsReportedWithItsLog) {
   ASSERT_EQ(start_supervisor().status, 0);
   const Json argv = {"/bin/sh", "-c", "echo cannot find the store >&2; exit 3"};
@@ -453,6 +465,7 @@ TEST_F(SupervisorTest, OfManyThatStartAtOnceOneHasTheHost) {
   constexpr int kStarters = 8;
   std::vector<int> statuses(kStarters);
   std::vector<std::thread> threads;
+  threads.reserve(kStarters);
   for (int i = 0; i < kStarters; ++i) {
     threads.emplace_back([&, i] {
       statuses[i] = run_program({TURNTABLE_SUPERVISOR, "--directory", directory_.path(),

@@ -3,7 +3,8 @@
 RUN: 4 servers, bottleneck 3, iterations of 1 s, c = 5,000 ops/s. ROUNDS: workloads A and C, three
 rounds each, 4 servers, bottleneck 3, iterations of 0.6 s, c = 2,000 ops/s. UPDATES: FarReach, and
 NetCache with two delays of its value updates, 2 servers, bottleneck 1, 100 % writes, iterations of
-2 s, c = 1,000 ops/s.
+2 s, c = 1,000 ops/s. RECOVERY: FarReach, 2 servers, bottleneck 1, 100 % writes, iterations of 1 s,
+c = 5,000 ops/s, switch and servers killed and recovered after each.
 
 Raw files and journal of `recorded/` are as the nodes left them; the manifests are shortened, and
 UPDATES was left the cells of one workload.
@@ -25,6 +26,7 @@ RECORDED = Path(__file__).parent / "recorded"
 RUN = "20261120-221649-smoke"
 ROUNDS = "20261121-183502-rounds"
 UPDATES = "20261122-011430-updates"
+RECOVERY = "20261122-050728-recovery"
 CELL = "9d633a7a7f89"
 
 

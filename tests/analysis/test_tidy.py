@@ -89,7 +89,7 @@ def test_several_runs_in_one_frame(one: turntable.Run, several: turntable.Run) -
 
 def test_runs_below_a_directory() -> None:
     runs = turntable.load_runs(recordings.RECORDED)
-    names = [recordings.RUN, recordings.ROUNDS, recordings.UPDATES]
+    names = [recordings.RUN, recordings.ROUNDS, recordings.UPDATES, recordings.RECOVERY]
     assert [run.name for run in runs] == names
     assert [run.name for run in turntable.load_runs([runs[1].directory])] == [recordings.ROUNDS]
     with pytest.raises(TurntableError, match="no run in or below it"):

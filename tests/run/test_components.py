@@ -274,3 +274,45 @@ def test_the_switchs_own_answers_are_read_where_there_are_any(
         return [r.args["table"] for r in requests if r.command == "counter_read"]
 
     assert tables(caching) == [*tables(context), switch_tables.OUTCOMES]
+
+
+@pytest.fixture
+def crashing(caching: Context) -> Context:
+    """The same turn, whose switch and servers are killed after each measurement."""
+    cell = caching.turn.cell
+    cell = replace(cell, parameters=dict(cell.parameters) | {"crash": "switch_and_servers"})
+    return replace(caching, turn=replace(caching.turn, cell=cell))
+
+
+def test_a_crash_kills_the_nodes_of_the_cell(caching: Context, crashing: Context) -> None:
+    assert components.batches(["supervisor"], "crash", caching) == {}
+    killed = components.batches(["supervisor"], "crash", crashing)
+    assert {host: [request.args for request in requests] for host, requests in killed.items()} == {
+        "switch0": [{"name": "softswitch", "kill": True}],
+        "server0": [{"name": "kvserver", "kill": True}],
+        "server1": [{"name": "kvserver", "kill": True}],
+    }
+    parameters = dict(crashing.turn.cell.parameters) | {"crash": "switch"}
+    cell = replace(crashing.turn.cell, parameters=parameters)
+    alone = replace(crashing, turn=replace(crashing.turn, cell=cell))
+    assert list(components.batches(["supervisor"], "crash", alone)) == ["switch0"]
+
+
+def test_clients_keep_copies_only_for_a_recovery(caching: Context, crashing: Context) -> None:
+    (request,) = components.batches(["kvclient"], "prepare", caching)["client0"]
+    assert not {"copies_max", "controller"} & set(request.args)
+    (request,) = components.batches(["kvclient"], "prepare", crashing)["client0"]
+    (of_server,) = components.batches(["kvserver"], "prepare", crashing)["server0"]
+    assert request.args["controller"] == of_server.args["controller"]
+    assert request.args["copies_max"] >= 100
+
+
+def test_a_recovery_is_of_the_running_partitions_and_is_done_again(crashing: Context) -> None:
+    reopened = components.batches(["kvserver"], "reopen", crashing)
+    assert all(request.args["keep_stores"] for (request,) in reopened.values())
+    prepared = components.batches(["kvserver"], "prepare", crashing)
+    assert not any("keep_stores" in request.args for (request,) in prepared.values())
+    ((host, requests),) = components.batches(["cache_controller"], "recover", crashing).items()
+    assert (host, [request.command for request in requests]) == ("server0", ["recover"] * 2)
+    assert requests[0].args["partitions"] == [2, 3]
+    assert requests[0].args["clients"] == 2  # kvclient processes, not logical clients

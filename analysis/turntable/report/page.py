@@ -10,11 +10,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from turntable import plot
+from turntable import plot, recovery
 from turntable.cells import NOT_MEASURED, Cell, Round
 from turntable.histograms import PERCENTILES
 from turntable.load import Run
 from turntable.plot import Drawing, stamp
+from turntable.recovery import recovered
 from turntable.report import provenance
 from turntable.stats import Estimate
 from turntable.summary import Row
@@ -48,7 +49,8 @@ def render(run: Run) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "interval": interval, "clock": clock}
+    filters = (number, milliseconds, interval, clock)
+    environment.filters |= {filter_.__name__: filter_ for filter_ in filters}
     rounds = [(cell, round_) for cell in run.cells for round_ in cell.rounds]
     return environment.get_template("report.html.j2").render(
         run=run,
@@ -61,6 +63,8 @@ def render(run: Run) -> str:
         counted=stamp.counted_rounds(run.cells).replace("95 %", "95\N{NO-BREAK SPACE}%"),
         figures=_figures(run.cells),
         updates=comparisons(run.cells),
+        recoveries=recovered(run.cells),
+        recovery_phases=recovery.PHASES,
         latencies=[(cell, _latency_row(cell)) for cell in run.cells if cell.latency.values],
         percentiles=[name.replace("999", "99.9") for name in PERCENTILES],
         measured_iterations=_measured_iterations(rounds),
@@ -74,6 +78,10 @@ def render(run: Run) -> str:
 
 def number(value: float | None, decimals: int = 0) -> str:
     return GAP if value is None else f"{value:,.{decimals}f}"
+
+
+def milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
 
 
 def interval(estimate: Estimate | None, decimals: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from turntable_core.errors import InputError
-from turntable_core.methods import caches
+from turntable_core.methods import WRITE_BACK, caches, crash_of
 from turntable_core.plan import Cell
 from turntable_core.testbed import Testbed
 
@@ -65,6 +65,12 @@ def _delay(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
     return None
 
 
+def _crash(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    if crash_of(parameters) and parameters["method"] not in WRITE_BACK:
+        return f"none: only the switch of {', '.join(WRITE_BACK)} has records that nobody else has"
+    return None
+
+
 # Parameter -> what is expected of its value beside the others, or None if it is as expected.
 _RULES: tuple[tuple[str, Callable[[Mapping[str, Any], Testbed], str | None]], ...] = (
     ("clients", _clients),
@@ -72,4 +78,5 @@ _RULES: tuple[tuple[str, Callable[[Mapping[str, Any], Testbed], str | None]], ..
     ("operations", _operations),
     ("warmup_s", _warmup),
     ("switch_processing_delay_ns", _delay),
+    ("crash", _crash),
 )

@@ -18,6 +18,15 @@ def meaningless(method: str) -> frozenset[str]:
     return frozenset() if method in WRITE_THROUGH else _OF_WRITE_THROUGH
 
 
+def crash_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """Which nodes are killed after each iteration's measurement, by program."""
+    return {
+        "none": (),
+        "switch": ("softswitch",),
+        "switch_and_servers": ("softswitch", "kvserver"),
+    }[parameters.get("crash", "none")]
+
+
 def caches(parameters: Mapping[str, Any]) -> bool:
     """Whether the switch of a cell answers requests: switch-agent and cache-controller run."""
     return parameters["method"] in WRITE_BACK + WRITE_THROUGH

@@ -56,6 +56,18 @@ def prepare(context: Context) -> Batches:
     return {_host(context).name: [Request(NODE, "readmit", args)]}
 
 
+def recover(context: Context) -> Batches:
+    """Brings back what the killed switch had, before it forwards anything; then once more: whatever
+    the first time has missed would be newer than the servers' records.
+    """
+    args = {
+        "clients": len(context.testbed.clients),
+        "partitions": context.iteration.partitions,
+        "deadline_s": context.plan.deadlines["prepare"] / 2,
+    }
+    return {_host(context).name: [Request(NODE, "recover", args)] * 2}
+
+
 def collect(context: Context) -> Batches:
     return {_host(context).name: [Request(NODE, "stats")]} if caches(context.parameters) else {}
 

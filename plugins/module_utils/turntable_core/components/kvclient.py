@@ -10,7 +10,8 @@ from typing import Any
 
 from turntable_core.components import Context, seconds_to_ns
 from turntable_core.components.supervisor import spawn
-from turntable_core.placement import FIRST_PORT
+from turntable_core.methods import crash_of
+from turntable_core.placement import CONTROLLER_PORT, FIRST_PORT
 from turntable_core.requests import Batches, Request
 
 NODE = "kvclient"
@@ -27,6 +28,7 @@ def start(context: Context) -> Batches:
 def prepare(context: Context) -> Batches:
     parameters, hosts = context.parameters, context.testbed.clients
     clients = parameters["clients"] // len(hosts)
+    copies = _copies(context) if crash_of(parameters) else {}
     return {
         host.name: [
             Request(
@@ -42,10 +44,23 @@ def prepare(context: Context) -> Batches:
                     "server_address": context.testbed.servers[0].address,
                     "server_port": FIRST_PORT,
                     "timeout_us": parameters["timeout_us"],
-                },
+                }
+                | copies,
             )
         ]
         for index, host in enumerate(hosts)
+    }
+
+
+def _copies(context: Context) -> dict[str, Any]:
+    """What a switch is recovered from (docs/kvcache.md §9): of every cached key, until the next
+    `prepare`. Every thread may have one of each.
+    """
+    parameters = context.parameters
+    address = context.testbed.servers[0].control_address
+    return {
+        "copies_max": parameters["cache_size"] * parameters["client_threads"],
+        "controller": {"address": address, "port": CONTROLLER_PORT},
     }
 
 

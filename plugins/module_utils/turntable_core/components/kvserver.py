@@ -39,6 +39,15 @@ def configure(context: Context) -> Batches:
 
 
 def prepare(context: Context) -> Batches:
+    return _prepare(context, {})
+
+
+def reopen(context: Context) -> Batches:
+    """After a crash: the stores as the killed servers left them."""
+    return _prepare(context, {"keep_stores": True})
+
+
+def _prepare(context: Context, more: Mapping[str, Any]) -> Batches:
     parameters = context.parameters
     controller = {}
     if caches(parameters):
@@ -54,6 +63,7 @@ def prepare(context: Context) -> Batches:
                     "logical_servers": logical_servers,
                     "capacity_ops_per_s": parameters["capacity_ops_per_s"],
                 }
+                | more
                 | controller
                 | _value_updates(parameters),
             )

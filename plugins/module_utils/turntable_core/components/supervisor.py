@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterable
 
 from turntable_core.components import Context
+from turntable_core.methods import crash_of
 from turntable_core.owner import Owner
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import Host, Testbed
@@ -81,6 +82,18 @@ collect = begin
 def end(name: str) -> Request:
     """Ends one node of a host."""
     return Request(NODE, "stop", {"name": name})
+
+
+def kill(name: str) -> Request:
+    """Ends one node of a host as a crash does."""
+    return Request(NODE, "stop", {"name": name, "kill": True})
+
+
+def crash(context: Context) -> Batches:
+    """What the cell's `crash` says, on all hosts at once."""
+    testbed, killed = context.testbed, crash_of(context.parameters)
+    hosts = {"softswitch": [testbed.switch], "kvserver": testbed.servers}
+    return {host.name: [kill(program)] for program in killed for host in hosts[program]}
 
 
 def clear(context: Context) -> Batches:
