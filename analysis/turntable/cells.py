@@ -16,10 +16,7 @@ from turntable.load import Run, TurnData
 from turntable.reference import Reference
 from turntable.stats import Estimate, estimate
 from turntable.summary import Row, summarize, verdict_of, weighted_partitions
-
-# Factors that every label names; others only where they differ between cells.
-LABEL_PARAMETERS = ("workload", "method", "servers")
-_WORDS = {"value_update_delay_us": "updates after {} µs"}  # others: the name, then the value
+from turntable_core import labels
 
 # Column of summary.csv -> what the columns of its predictions end with.
 RATIOS = {"normalized_throughput": "normalized", "imbalance_ratio": "imbalance"}
@@ -52,10 +49,16 @@ class Round:
 class Cell:
     run: Run
     id: str
-    label: str
+    peculiarities: tuple[str, ...]  # what tells it from others of its workload, method, servers
     parameters: Mapping[str, Any]
     rounds: tuple[Round, ...]
     paper: Mapping[str, float | None]  # by column of summary.csv
+
+    @property
+    def label(self) -> str:
+        """workloada · nocache · 16 servers, and what else tells this cell from the others."""
+        workload, method, servers = (self.parameters[name] for name in labels.ALWAYS)
+        return " · ".join([workload, method, f"{servers} servers", *self.peculiarities])
 
     @property
     def counted(self) -> tuple[Round, ...]:
@@ -106,42 +109,13 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
     return tuple(_cell(run, group, reference) for group in rounds.values())
 
 
-def differing_parameters(run: Run) -> list[str]:
-    """Names of the parameters that are not the same in all cells."""
-    cells = [cell.parameters for cell in run.plan.cells]
-    names = dict.fromkeys(name for cell in cells for name in cell)  # a method may lack some
-    return [name for name in names if len({str(cell.get(name)) for cell in cells}) > 1]
-
-
 def _cell(run: Run, rounds: Sequence[Round], reference: Reference) -> Cell:
     parameters = rounds[0].turn.parameters
     return Cell(
         run=run,
         id=rounds[0].turn.turn.cell.id,
-        label=_label(parameters, run),
+        peculiarities=tuple(labels.peculiarities(run.plan, parameters)),
         parameters=parameters,
         rounds=tuple(rounds),
         paper={column: reference.value(column, parameters) for column in PUBLISHED},
     )
-
-
-def _label(parameters: Mapping[str, Any], run: Run) -> str:
-    """workloada · nocache · 16 servers, and what else tells this cell from the others."""
-    label = [parameters["workload"], parameters["method"], f"{parameters['servers']} servers"]
-    label += [
-        _WORDS.get(name, f"{name} {{}}").format(parameters[name])
-        for name in differing_parameters(run)
-        if name in parameters
-        and name not in LABEL_PARAMETERS
-        and not _follows_from_a_factor(name, run)
-    ]
-    return " · ".join(label)
-
-
-def _follows_from_a_factor(name: str, run: Run) -> bool:
-    """Whether the label's factors already fix this parameter, as a longer window for 16 servers."""
-    values: dict[tuple[Any, ...], set[Any]] = {}
-    for cell in run.plan.cells:
-        key = tuple(cell.parameters[factor] for factor in LABEL_PARAMETERS)
-        values.setdefault(key, set()).add(cell.parameters.get(name))
-    return all(len(found) == 1 for found in values.values())

@@ -10,7 +10,7 @@ from typing import Any
 from turntable.load import load_run, read_measurement
 from turntable.rules import utilization
 from turntable.summary import summarize
-from turntable_core import journal
+from turntable_core import journal, labels
 from turntable_core.journal import Attempt
 from turntable_core.plan import Iteration, Plan, Turn
 from turntable_core.run_directory import RunDirectory
@@ -47,7 +47,7 @@ def progress_of(
     left = _left(work, attempts)
     left_of_turn = sum(other is turn for other, _ in left)
     result: dict[str, Any] = {
-        "label": turn.label if plan.rounds > 1 else turn.label.partition(",")[0],
+        "label": labels.of_turn(plan, turn),
         "turn": [turn.cell.id, turn.round],
         "done": len(turn.iterations) - left_of_turn,
         "total": len(turn.iterations),

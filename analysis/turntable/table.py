@@ -9,6 +9,7 @@ from typing import Any
 
 from turntable import recovery
 from turntable.cells import Cell
+from turntable_core import labels
 
 WIDTH = 100
 MISSING = "-"
@@ -30,11 +31,16 @@ class Column:
 
 
 ROUND = Column("", "rnd", "round", "d")  # where there are several
+# Where cells of the same workload, method and servers differ.
+PECULIARITIES = Column("", "with", "peculiarities", "")
 
-COLUMNS = (
+NAME_COLUMNS = (
     Column("", "workload", "workload", ""),
     Column("", "method", "method", ""),
     Column("", "servers", "servers", "d"),
+)
+
+RESULT_COLUMNS = (
     Column("normalized throughput", "pred.", "predicted_normalized", ".2f"),
     Column("normalized throughput", "trace", "trace_normalized", ".2f"),
     Column("normalized throughput", "paper", "paper_normalized", ".2f"),
@@ -47,8 +53,7 @@ COLUMNS = (
     Column("", "verdict", "verdict", ""),
 )
 
-CELL_COLUMNS = (
-    *COLUMNS[:3],
+MEAN_COLUMNS = (
     Column("normalized throughput", "trace", "trace_normalized", ".2f"),
     Column("normalized throughput", "paper", "paper_normalized", ".2f"),
     Column("normalized throughput", "measured", "normalized", ">"),
@@ -58,7 +63,6 @@ CELL_COLUMNS = (
     Column("aggregate", "ops/s", "aggregate", ">"),
     Column("", "valid", "valid", ">"),
 )
-
 
 RECOVERY_COLUMNS = (
     Column("", "cell", "label", ""),
@@ -73,23 +77,52 @@ RECOVERY_COLUMNS = (
 
 def render(cells: Sequence[Cell], overhead_s: float | None, directory: str) -> str:
     """The whole table with its notes. overhead_s: median per iteration; directory: of the run."""
-    rows = [
-        round_.row | {"paper_imbalance": cell.paper["imbalance_ratio"]}
-        for cell in cells
-        for round_ in cell.rounds
-    ]
+    rows = [round_.row for cell in cells for round_ in cell.rounds]
     first = rows[0]
     facts = (first["experiment"], f"profile {first['profile']}")
     title = ", ".join([*facts, f"fidelity class {first['fidelity_class']}"])
-    lines = [title, "", *_rounds(rows), "", *_across_rounds(cells), *_recoveries(cells)]
-    lines += [*_reasons(rows), *_not_checked(rows), *_notes(first, overhead_s)]
+    lines = [title, *_in_common(cells), "", *_rounds(cells), ""]
+    lines += [*_across_rounds(cells), *_recoveries(cells)]
+    lines += [*_reasons(cells), *_not_checked(rows), *_notes(first, overhead_s)]
     return "\n".join([*lines, f"Results: {directory}"])
 
 
-def _rounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    several_rounds = any(row["round"] != rows[0]["round"] for row in rows)
-    columns = [*COLUMNS[:3], ROUND, *COLUMNS[3:]] if several_rounds else list(COLUMNS)
+def _rounds(cells: Sequence[Cell]) -> list[str]:
+    several_rounds = max(len(cell.rounds) for cell in cells) > 1
+    columns = [*_naming(cells), *([ROUND] if several_rounds else []), *RESULT_COLUMNS]
+    rows = [
+        round_.row | _named(cell) | {"paper_imbalance": cell.paper["imbalance_ratio"]}
+        for cell in cells
+        for round_ in cell.rounds
+    ]
     return _grid(columns, rows)
+
+
+def _naming(cells: Sequence[Cell]) -> list[Column]:
+    """The columns that tell cells apart. Where it takes more than workload, method and servers,
+    those of them that all cells have in common make room.
+    """
+    if not any(cell.peculiarities for cell in cells):
+        return list(NAME_COLUMNS)
+    common = _common(cells)
+    return [*(column for column in NAME_COLUMNS if column.key not in common), PECULIARITIES]
+
+
+def _in_common(cells: Sequence[Cell]) -> list[str]:
+    """A line with what _naming() left out."""
+    left_out = {column.key for column in NAME_COLUMNS} - {column.key for column in _naming(cells)}
+    parameters = cells[0].parameters
+    texts = [f"{key} {parameters[key]}" for key in labels.ALWAYS if key in left_out]
+    return [f"All cells: {', '.join(texts)}"] if texts else []
+
+
+def _common(cells: Sequence[Cell]) -> set[str]:
+    return {key for key in labels.ALWAYS if len({cell.parameters[key] for cell in cells}) == 1}
+
+
+def _named(cell: Cell) -> dict[str, Any]:
+    parameters = {name: cell.parameters[name] for name in labels.ALWAYS}
+    return parameters | {"peculiarities": ", ".join(cell.peculiarities) or MISSING}
 
 
 def _across_rounds(cells: Sequence[Cell]) -> list[str]:
@@ -97,12 +130,13 @@ def _across_rounds(cells: Sequence[Cell]) -> list[str]:
     if max(len(cell.rounds) for cell in cells) == 1:
         return []
     title = "Mean of the valid rounds with its 95 % interval (t-distribution)"
-    return [title, "", *_grid(CELL_COLUMNS, [_across(cell) for cell in cells]), ""]
+    columns = [*_naming(cells), *MEAN_COLUMNS]
+    return [title, "", *_grid(columns, [_across(cell) for cell in cells]), ""]
 
 
 def _across(cell: Cell) -> dict[str, Any]:
     return {
-        **{name: cell.parameters[name] for name in ("workload", "method", "servers")},
+        **_named(cell),
         "trace_normalized": cell.predicted("trace_normalized"),
         "paper_normalized": cell.paper["normalized_throughput"],
         "normalized": _interval(cell, "normalized_throughput", ".2f"),
@@ -177,13 +211,14 @@ def _groups(columns: Sequence[Column], widths: Sequence[int]) -> str:
     return " ".join(parts).rstrip()
 
 
-def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _reasons(cells: Sequence[Cell]) -> list[str]:
     lines = []
-    for row in rows:
-        if row["verdict"] != "valid":
-            cell = f"{row['workload']}, {row['method']}, {row['servers']} servers"
-            text = f"{cell}, round {row['round']}: {row['verdict']}"
-            lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+    for cell in cells:
+        name = cell.label.replace(" · ", ", ")
+        for round_ in cell.rounds:
+            if not round_.valid:
+                text = f"{name}, round {round_.number}: {round_.row['verdict']}"
+                lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
     return [*lines, ""] if lines else []
 
 

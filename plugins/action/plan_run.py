@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ansible.utils.vars import load_extra_vars
 
-from turntable_core import claim, estimate, lock, preview, programs, selection
+from turntable_core import claim, estimate, labels, lock, preview, programs, selection
 from turntable_core.analyzer import WorkloadAnalyzer
 from turntable_core.components.softswitch import program_of
 from turntable_core.errors import TurntableError
@@ -78,7 +78,7 @@ class ActionModule(RunAction):
             work = _work(proposal, plan)
         _point_latest(results / "latest", run.path)
         options = proposal.options
-        chosen = f"\n{selection.describe(work)}" if options.only else ""
+        chosen = f"\n{selection.describe(plan, work)}" if options.only else ""
         return {
             "changed": is_new,
             "run": {
@@ -89,7 +89,7 @@ class ActionModule(RunAction):
                 "max_attempts": options.max_attempts,
                 "fail_on_invalid": options.fail_on_invalid,
             },
-            "turns": _turns(work),
+            "turns": _turns(plan, work),
             "report": f"run {run.path.name} {'planned' if is_new else 'continued'}: {len(work)} of "
             f"{plan.iteration_count} iterations to measure, in {run.path}{chosen}",
         }
@@ -120,7 +120,7 @@ def _preview(proposal: Proposal, plan: Plan, work: Work, testbed: Testbed, resul
     return preview.render(plan, work, name, expected, testbed, results)
 
 
-def _turns(work: Work) -> list[dict[str, Any]]:
+def _turns(plan: Plan, work: Work) -> list[dict[str, Any]]:
     turns: dict[tuple[str, int], dict[str, Any]] = {}
     loaded = None
     for turn, iteration in work:
@@ -130,7 +130,7 @@ def _turns(work: Work) -> list[dict[str, Any]]:
             entry = turns[turn.cell.id, turn.round] = {
                 "cell": turn.cell.id,
                 "round": turn.round,
-                "label": turn.label,
+                "label": labels.of_turn(plan, turn),
                 "changes_program": loaded not in (None, program),
                 "caches": caches(turn.cell.parameters),
                 "crashes": crash_of(turn.cell.parameters),

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from turntable import table
 from turntable.load import load_run
 from turntable.report import render
 from turntable.summary import summarize
 from turntable.updates import comparisons
+from turntable_core import labels
 
 from . import recordings
 from .test_report import Page
@@ -35,6 +37,22 @@ def test_rows_say_how_long_updates_took_and_what_follows(updates: Path) -> None:
     slow, slower = (row["trace_aggregate_ops_per_s"] for row in netcache)
     assert slower < slow
     assert farreach["trace_aggregate_ops_per_s"] == pytest.approx(3286.6, abs=0.1)
+
+
+def test_the_table_tells_cells_apart_by_their_delays(updates: Path) -> None:
+    run = load_run(updates)
+    lines = table.render(run.cells, None, "results").splitlines()
+    assert lines[1] == "All cells: workload synthetic, servers 2"
+    names = [line.split("  ")[0] for line in lines[5:8]]
+    assert names == [
+        "farreach -",
+        "netcache updates after 190 µs",
+        "netcache updates after 1140 µs",
+    ]
+    assert labels.of_turn(run.plan, run.turns[1].turn) == (
+        "synthetic netcache 2, updates after 190 µs"
+    )
+    assert max(map(len, lines)) <= table.WIDTH
 
 
 def test_cells_of_both_methods_are_compared(updates: Path) -> None:

@@ -87,4 +87,4 @@ def test_description_names_turns_and_placements(plan: plans.Plan) -> None:
     places = selection.work(plan, [], "workload=workloada,round=0,iteration=3")
     cell = plan.cells[0].id
     expected = f"  workloada nocache 4, round 0: iteration 3 (2+3)  [cell {cell}]"
-    assert selection.describe(places) == expected
+    assert selection.describe(plan, places) == expected

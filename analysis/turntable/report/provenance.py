@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from turntable.cells import differing_parameters
 from turntable.load import Run
+from turntable_core.labels import differing_parameters
 
 DIGEST_SHOWN = 12
 
@@ -61,7 +61,7 @@ def digests(run: Run) -> list[tuple[str, list[Fact]]]:
 def parameters(run: Run) -> list[Fact]:
     """Those all cells have in common as one value, the others as the list of their values."""
     cells = [cell.parameters for cell in run.cells]
-    differing = differing_parameters(run)
+    differing = differing_parameters(run.plan)
     result = []
     for name in cells[0]:
         values = list(dict.fromkeys(str(cell[name]) for cell in cells))

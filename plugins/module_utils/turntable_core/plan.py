@@ -88,13 +88,6 @@ class Turn:
     def iterations(self) -> list[Iteration]:
         return rotation(self.cell.parameters["servers"], self.prediction.bottleneck)
 
-    @property
-    def label(self) -> str:
-        """What a person calls it."""
-        parameters = self.cell.parameters
-        words = (parameters["workload"], parameters["method"], parameters["servers"])
-        return f"{' '.join(map(str, words))}, round {self.round}"
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from turntable_core import estimate
+from turntable_core import estimate, labels
 from turntable_core.estimate import Estimate, Work
 from turntable_core.plan import Plan
 from turntable_core.testbed import Testbed
@@ -20,6 +20,7 @@ _HEAD = (
     "iterations",
     "norm.",
     "imb.",
+    "with",
 )
 
 
@@ -59,9 +60,12 @@ def _turns(plan: Plan, work: Work) -> list[str]:
                 f"{open_iterations} of {len(turn.iterations)}",
                 _number(prediction.trace.normalized, 2),
                 _number(prediction.trace.imbalance, 3),
+                ", ".join(labels.peculiarities(plan, parameters)),
             )
         )
-    table = columns(rows, right=range(3, len(_HEAD)))
+    if not any(row[-1] for row in rows[1:]):
+        rows = [row[:-1] for row in rows]
+    table = columns(rows, right=range(3, len(_HEAD) - 1))
     return [*table, "(norm., imb.: normalized throughput and imbalance of the traces)"]
 
 

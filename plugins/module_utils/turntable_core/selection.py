@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from turntable_core import journal
+from turntable_core import journal, labels
 from turntable_core.errors import InputError, did_you_mean
 from turntable_core.journal import Attempt
 from turntable_core.plan import Iteration, Plan, Turn, all_iterations
@@ -130,7 +130,7 @@ def _label(plan: Plan, parameters: Mapping[str, Any]) -> str:
     return " ".join(str(parameters[name]) for name in differing or ["workload", "method"])
 
 
-def describe(chosen: list[tuple[Turn, Iteration]]) -> str:
+def describe(plan: Plan, chosen: list[tuple[Turn, Iteration]]) -> str:
     """What was matched, a line per turn."""
     turns: dict[tuple[str, int], tuple[Turn, list[Iteration]]] = {}
     for turn, iteration in chosen:
@@ -146,5 +146,5 @@ def describe(chosen: list[tuple[Turn, Iteration]]) -> str:
             )
             more = f", … {len(iterations) - 8} more" if len(iterations) > 8 else ""
             what = f"iteration {shown}{more}"
-        lines.append(f"  {turn.label}: {what}  [cell {turn.cell.id}]")
+        lines.append(f"  {labels.of_turn(plan, turn)}: {what}  [cell {turn.cell.id}]")
     return "\n".join(lines)
