@@ -37,6 +37,15 @@ def test_executed_notebook_of_value_updates(tmp_path: Path) -> None:
     assert_ran_in_its_directory(run)
 
 
+def test_executed_notebook_of_recoveries(tmp_path: Path) -> None:
+    run = recordings.copy_run(tmp_path, recordings.RECOVERY)
+    html = write_notebook(run).read_text()
+    # (0.276306 + 0.323356) s / 2 of server0.recover.json; 20,000 records in 0.036767 s.
+    assert "<td>299.8</td>" in html
+    assert "<td>543966.0</td>" in html
+    assert_ran_in_its_directory(run)
+
+
 def assert_ran_in_its_directory(run: Path) -> None:
     notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
     assert any(cell.source.startswith('run_directory = "."') for cell in notebook.cells)
