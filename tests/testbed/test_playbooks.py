@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
@@ -214,12 +216,27 @@ def test_foreign_namespace_of_the_same_name_is_an_error_and_stays(testbed: Testb
     assert testbed.fingerprint()["namespaces"] == [f"/run/netns/{name}"]
 
 
+@contextmanager
+def interface_in(network: str) -> Iterator[str]:
+    """An interface of the machine itself with an address of `network`, and nothing behind it."""
+    name = f"own{os.getpid()}"
+    address = network.replace(".0/", ".9/")
+    subprocess.run(["ip", "link", "add", name, "type", "bridge"], check=True)
+    try:
+        subprocess.run(["ip", "address", "add", address, "dev", name], check=True)
+        yield name
+    finally:
+        subprocess.run(["ip", "link", "delete", name], check=True)
+
+
 def test_networks_of_this_machine_and_of_other_testbeds_are_refused(testbed: Testbed) -> None:
-    loopback = testbed.playbook("testbed_up", "-eturntable_data_network=127.9.0.0/24")
-    assert loopback.returncode != 0
+    with interface_in(testbed.data_network) as name:
+        own = testbed.playbook("testbed_up")
+    assert own.returncode != 0
+    network = testbed.data_network
     assert (
-        "turntable_data_network 127.9.0.0/24 overlaps 127.0.0.0/8 (address of lo" in loopback.stdout
-    )
+        f"turntable_data_network {network} overlaps {network} (address of {name}" in own.stdout
+    ), own.stdout
     assert testbed.fingerprint() == EMPTY
 
     other = Testbed("x" + testbed.id[1:], testbed.data_network, testbed.control_network)
