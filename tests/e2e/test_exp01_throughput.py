@@ -64,6 +64,11 @@ COLUMNS = [
     "not_checked",
     "update_round_trip_us",
     "trace_aggregate_ops_per_s",
+    "recovery_s",
+    "server_replay_s",
+    "server_replay_records_per_s",
+    "switch_replay_s",
+    "switch_replay_records_per_s",
 ]
 
 
