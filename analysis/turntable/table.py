@@ -81,7 +81,7 @@ def render(cells: Sequence[Cell], overhead_s: float | None, directory: str) -> s
     first = rows[0]
     facts = (first["experiment"], f"profile {first['profile']}")
     title = ", ".join([*facts, f"fidelity class {first['fidelity_class']}"])
-    lines = [title, *_in_common(cells), "", *_rounds(cells), ""]
+    lines = [title, *_common_facts(cells), "", *_rounds(cells), ""]
     lines += [*_across_rounds(cells), *_recoveries(cells)]
     lines += [*_reasons(cells), *_not_checked(rows), *_notes(first, overhead_s)]
     return "\n".join([*lines, f"Results: {directory}"])
@@ -99,25 +99,29 @@ def _rounds(cells: Sequence[Cell]) -> list[str]:
 
 
 def _naming(cells: Sequence[Cell]) -> list[Column]:
-    """The columns that tell cells apart. Where it takes more than workload, method and servers,
-    those of them that all cells have in common make room.
-    """
-    if not any(cell.peculiarities for cell in cells):
-        return list(NAME_COLUMNS)
-    common = _common(cells)
-    return [*(column for column in NAME_COLUMNS if column.key not in common), PECULIARITIES]
+    """The columns that tell cells apart."""
+    common = _in_common(cells)
+    columns = [column for column in NAME_COLUMNS if column.key not in common]
+    return [*columns, PECULIARITIES] if _are_peculiar(cells) else columns
 
 
 def _in_common(cells: Sequence[Cell]) -> list[str]:
-    """A line with what _naming() left out."""
-    left_out = {column.key for column in NAME_COLUMNS} - {column.key for column in _naming(cells)}
-    parameters = cells[0].parameters
-    texts = [f"{key} {parameters[key]}" for key in labels.ALWAYS if key in left_out]
-    return [f"All cells: {', '.join(texts)}"] if texts else []
+    """Where it takes more than workload, method and servers to tell cells apart, those of them that
+    all cells have in common: they make room.
+    """
+    if not _are_peculiar(cells):
+        return []
+    return [key for key in labels.ALWAYS if len({cell.parameters[key] for cell in cells}) == 1]
 
 
-def _common(cells: Sequence[Cell]) -> set[str]:
-    return {key for key in labels.ALWAYS if len({cell.parameters[key] for cell in cells}) == 1}
+def _are_peculiar(cells: Sequence[Cell]) -> bool:
+    return any(cell.peculiarities for cell in cells)
+
+
+def _common_facts(cells: Sequence[Cell]) -> list[str]:
+    """A line with what _naming() leaves out."""
+    facts = [f"{key} {cells[0].parameters[key]}" for key in _in_common(cells)]
+    return [f"All cells: {', '.join(facts)}"] if facts else []
 
 
 def _named(cell: Cell) -> dict[str, Any]:
