@@ -40,6 +40,7 @@
 #include "common/errno_error.h"
 #include "common/run_main.h"
 #include "common/unique_fd.h"
+#include "dataplane/checksum.h"
 #include "softswitch/packet_ring.h"
 
 #ifndef PACKET_IGNORE_OUTGOING
@@ -109,17 +110,6 @@ struct Address {
   }
 };
 
-std::uint16_t internet_checksum(const void* data, std::size_t bytes) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < bytes; i += 2) {
-    std::uint16_t word = 0;
-    std::memcpy(&word, static_cast<const std::uint8_t*>(data) + i, 2);
-    sum += word;
-  }
-  while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16U);
-  return static_cast<std::uint16_t>(~sum);
-}
-
 // A request of one flow, without its mark. UDP without a checksum, as IPv4 allows.
 std::vector<std::uint8_t> request_frame(const Options& options, unsigned flow) {
   const Address client(options.client);
@@ -137,7 +127,8 @@ std::vector<std::uint8_t> request_frame(const Options& options, unsigned flow) {
   ip.protocol = IPPROTO_UDP;
   ip.saddr = client.ip.s_addr;
   ip.daddr = server.ip.s_addr;
-  ip.check = internet_checksum(&ip, sizeof(ip));
+  ip.check =
+      htons(dataplane::Checksum::compute({reinterpret_cast<const std::uint8_t*>(&ip), sizeof(ip)}));
   udphdr udp{};
   udp.source = htons(static_cast<std::uint16_t>(kFirstPort + flow));
   udp.dest = htons(options.udp_port);
