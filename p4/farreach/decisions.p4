@@ -106,6 +106,7 @@ control Decisions(
     // A control frame with the old record, in front of it what the answer to the write will need.
     action report_case1(optype_t optype, bit<8> outcome) {
         md.outcome = outcome;
+        hdr.report.setValid();  // for the mirror; the frame itself ends here
         hdr.report.kind = kind_t.REPORT;
         hdr.report.session = hdr.bridge.session;
         hdr.report.optype = optype;

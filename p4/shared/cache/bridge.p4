@@ -9,17 +9,15 @@ control Bridge(
         in ingress_intrinsic_metadata_t ig_intr_md,
         inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     action past_egress() {
+        hdr.bridge.setInvalid();
         ig_tm_md.bypass_egress = 1;
     }
 
     action control_frame() {
-        hdr.bridge.setValid();
         hdr.bridge.operation = md.operation;
     }
 
     action request() {
-        hdr.bridge.setValid();
-        hdr.bridge.kind = kind_t.KEY_VALUE;
         hdr.bridge.operation = md.operation;
         hdr.bridge.key_hash = 1w0 ++ md.key_hash[14:0];
     }

@@ -10,6 +10,22 @@ parser SwitchIngressParser(
     state start {
         pkt.extract(ig_intr_md);
         pkt.advance(PORT_METADATA_SIZE);
+        transition open_bridge;
+    }
+
+    // Blocks of ingress fill the bridge before it is known whether the packet has an operation; Bridge takes it away from those without.
+    state open_bridge {
+        hdr.bridge.setValid();
+        hdr.bridge.kind = kind_t.KEY_VALUE;
+        hdr.bridge.operation = operation_t.NONE;
+        hdr.bridge.is_cached = 0;
+        hdr.bridge.is_sampled = 0;
+        hdr.bridge.in_snapshot = 0;
+        hdr.bridge.session = 0;
+        hdr.bridge.slot = 0;
+        hdr.bridge.key_hash = 0;
+        hdr.bridge.hot_threshold = 0;
+        hdr.bridge.token = 0;
         transition parse_ethernet;
     }
 
