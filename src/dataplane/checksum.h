@@ -13,9 +13,10 @@ class Checksum {
   void subtract(std::span<const std::uint8_t> data) noexcept {
     sum_ += 0xFFFF - fold(sum_of(data));
   }
-  std::uint16_t get() const noexcept { return static_cast<std::uint16_t>(~fold(sum_)); }
-  // True when the data added, its checksum field included, is consistent.
-  bool verify() const noexcept { return fold(sum_) == 0xFFFF; }
+  // The sum, not its complement: a deparser adds it to other fields and complements the whole.
+  std::uint16_t get() const noexcept { return fold(sum_); }
+  // The parser's error bit: true when the data added, its checksum field included, is inconsistent.
+  bool verify() const noexcept { return fold(sum_) != 0xFFFF; }
 
   static std::uint16_t compute(std::span<const std::uint8_t> data) noexcept {
     return static_cast<std::uint16_t>(~fold(sum_of(data)));

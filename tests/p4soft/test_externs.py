@@ -1,4 +1,4 @@
-"""Hash, Checksum, counters and the intrinsic metadata of TNA."""
+"""Hash, counters and the intrinsic metadata of TNA."""
 
 from __future__ import annotations
 
@@ -110,71 +110,6 @@ def test_random_hash_spreads_and_is_linear(load) -> None:
         for b in values:
             assert h(a ^ b) == h(a) ^ h(b)
     assert len({h(i) for i in range(500)}) == 500
-
-
-CHECKSUMS = program(
-    "if (hdr.data.kind == 1) { hdr.extra.setInvalid(); }",
-    parser="""
-    state start {
-        pkt.extract(ig_intr_md);
-        pkt.advance(PORT_METADATA_SIZE);
-        pkt.extract(hdr.data);
-        pkt.extract(hdr.extra);
-        total.add(hdr.extra);
-        total.add({hdr.data.a, hdr.data.kind});
-        total.subtract({hdr.data.b});
-        md.m16 = total.get();
-        md.flag = total.verify();
-        transition accept;
-    }
-""",
-    parser_local="    Checksum() total;",
-    deparser_local="    Checksum() sum;",
-    deparser="""
-        if (md.flag) { pkt.emit(hdr.extra); }
-        hdr.data.b = md.m16;
-        hdr.data.c = 16w0 ++ sum.update(
-            {hdr.data.a, hdr.data.kind, hdr.extra.x, hdr.extra.y}, true);
-        pkt.emit(hdr);
-    """,
-)
-
-
-def ones_complement_sum(*words: int) -> int:
-    total = sum(words)
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total
-
-
-def test_checksums_in_parser_and_deparser(load) -> None:
-    x, y, b = 0x1234, 0xFEDC, 0x0101
-    body = x.to_bytes(2, "big") + y.to_bytes(2, "big")
-    [(_, out)] = load(CHECKSUMS).send(1, bytes([2, 0xA0]) + b.to_bytes(2, "big") + bytes(10) + body)
-    total = ones_complement_sum(x, y, 0xA002, 0xFFFF - b)
-    assert out[2:4] == (0xFFFF - total).to_bytes(2, "big")
-    update = 0xFFFF - ones_complement_sum(0xA002, x, y)
-    assert out[4:8] == update.to_bytes(4, "big")
-
-
-def test_checksum_leaves_invalid_headers_out(load) -> None:
-    [(_, out)] = load(CHECKSUMS).send(1, bytes([1, 0xA0]) + bytes(12) + b"\x12\x34\x56\x78")
-    assert out[4:8] == (0xFFFF - 0xA001).to_bytes(4, "big")
-    assert len(out) == 14
-
-
-def test_checksum_of_zero_becomes_ones(load) -> None:
-    kind, a, x = 0xFE, 0xFF, 1  # (a ++ kind) + x = 0xFFFF
-    frame = bytes([kind, a]) + bytes(12) + x.to_bytes(2, "big") + bytes(2)
-    [(_, out)] = load(CHECKSUMS).send(1, frame)
-    assert out[4 + 4 : 4 + 8] == bytes.fromhex("0000ffff")  # extra is emitted before data
-
-
-def test_verified_checksum_in_the_parser(load) -> None:
-    """x + y + (a, kind) - b must be all ones: x = 0xFFFF - (a, kind)."""
-    frame = bytes([2, 0]) + bytes(12) + (0xFFFF - 2).to_bytes(2, "big") + bytes(2)
-    [(_, out)] = load(CHECKSUMS).send(1, frame)
-    assert len(out) == len(frame) + 4  # extra was emitted twice: verify was true
 
 
 COUNTERS = program(

@@ -166,8 +166,8 @@ extern Checksum {
     Checksum();
     void add<T>(in T data);
     void subtract<T>(in T data);
-    bool verify();
-    bit<16> get();
+    bool verify();  // true: the checksum is wrong
+    bit<16> get();  // the sum, not its complement
     void subtract_all_and_deposit<T>(out T residual);
     bit<16> update<T>(in T data, @optional in bool zeros_as_ones);
 }
