@@ -90,6 +90,7 @@ def _partition() -> list[dict[str, Any]]:
         *(_entry("forwarding.ipv4_lpm", {"dst_addr": {"value": ip, "prefix_len": 32}}, "forward",
                  {"port": port, "mac": host})
           for ip, port, host in routes),
+        _entry("server_port.server_port", {"ingress_port": SERVER_PORT}, "from_server", {}),
         {"op": "set_default", "table": f"{_EGRESS}answer_source.answer_source",
          "action": "from_first_server", "data": server},
     ]  # fmt: skip

@@ -128,6 +128,7 @@ def key_value_tables() -> list[dict[str, object]]:
         ("answer_partition", "from_first_server", whole, server),
         ("forwarding", "forward", _route(CLIENT_ADDRESS), {"port": 1, "mac": CLIENT_MAC}),
         ("forwarding", "forward", _route(SERVER_ADDRESS), {"port": 2, "mac": SERVER_MAC}),
+        ("server_port", "from_server", {"key": {"ingress_port": 2}}, {}),
     )
     return [
         {"op": "insert", "table": _table_name(block), "action": action, "data": data, **match}

@@ -26,6 +26,7 @@
 #include "../shared/cache/control_port.p4"
 #include "operations.p4"
 #include "../shared/cache/packet_lengths.p4"
+#include "../shared/server_port.p4"
 #include "../shared/key_hash.p4"
 #include "../shared/cache/cache_lookup.p4"
 #include "../shared/cache/sampling.p4"

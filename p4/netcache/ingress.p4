@@ -12,6 +12,7 @@ control SwitchIngress(
     ControlPort() control_port;
     Operations() operations;
     PacketLengths() packet_lengths;
+    ServerPort() server_port;
     KeyHash() key_hash;
     RequestPartition() request_partition;
     AnswerPartition() answer_partition;
@@ -34,6 +35,9 @@ control SwitchIngress(
                 client_session.apply(hdr, md);
             }
             packet_lengths.apply(hdr, md);
+            if (md.direction == direction_t.ANSWER) {
+                server_port.apply(md, ig_intr_md);
+            }
             key_hash.apply(hdr.op, md);
             cache_lookup.apply(hdr);
             if (md.operation == operation_t.GET) {

@@ -21,6 +21,7 @@
 #include "headers.p4"
 #include "ingress_parser.p4"
 #include "../shared/operations.p4"
+#include "../shared/server_port.p4"
 #include "../shared/key_hash.p4"
 #include "../shared/request_partition.p4"
 #include "../shared/answer_partition.p4"
@@ -37,6 +38,7 @@ control SwitchIngress(
         inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
         inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     Operations() operations;
+    ServerPort() server_port;
     KeyHash() key_hash;
     RequestPartition() request_partition;
     AnswerPartition() answer_partition;
@@ -47,6 +49,9 @@ control SwitchIngress(
         ig_tm_md.bypass_egress = 1;
         if (hdr.op.isValid()) {
             operations.apply(hdr.op, md);
+            if (md.direction == direction_t.ANSWER) {
+                server_port.apply(md, ig_intr_md);
+            }
             key_hash.apply(hdr.op, md);
             if (md.verdict == verdict_t.UNROUTED) {
                 if (md.direction == direction_t.REQUEST) {

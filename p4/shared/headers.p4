@@ -60,8 +60,8 @@ enum bit<8> verdict_t {
     UNKNOWN_OPERATION = 3,
     NO_PARTITION = 4,
     NO_ROUTE = 5,
-    FORGED = 6,      // a control frame from the data network, or one that names no slot
-    MALFORMED = 7,   // lengths that contradict each other, or a header that is cut off
+    FORGED = 6,      // a server's packet or a control frame from a port without one, or a control frame that names no slot
+    MALFORMED = 7,   // lengths that contradict each other, a header that is cut off, UDP whose ports cannot be read
     NO_SESSION = 8   // nobody told where this client's answers go
 }
 

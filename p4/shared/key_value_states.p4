@@ -1,14 +1,21 @@
 // States of an ingress parser: IPv4 without options, UDP, and the `op` header of key-value packets. Included inside a parser, which adds
 // `parse_after_op`.
 //
-// A fragment after the first, and a header with options, count as plain IPv4: their UDP ports cannot be known here.
+// The UDP ports of a fragment after the first, and of a packet with IPv4 options, cannot be read here. It could be anything for a server, so it is
+// dropped; no key-value packet is sent like that.
     state parse_ipv4 {
         pkt.extract(hdr.ipv4);
         md.verdict = verdict_t.UNROUTED;
         transition select(hdr.ipv4.ihl, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {
             (IPV4_IHL_WITHOUT_OPTIONS, 0, IP_PROTOCOL_UDP): parse_udp;
+            (_, _, IP_PROTOCOL_UDP): parse_unreadable_udp;
             default: accept;
         }
+    }
+
+    state parse_unreadable_udp {
+        md.verdict = verdict_t.MALFORMED;
+        transition accept;
     }
 
     state parse_udp {

@@ -34,7 +34,7 @@ CACHE_PORTS = [SERVER0.port, SERVER1.port, CLIENT.port, OTHER_CLIENT.port, CPU_P
 PARTITION = 3
 KEY = key_with_slot(*slots(PARTITION))
 SLOT = 4711
-FORGED, MALFORMED, NO_SESSION = 6, 7, 8
+NO_SESSION = 8
 
 # Cells of `outcome`, as p4/shared/cache/outcomes.p4 numbers them.
 OUTCOMES = [

@@ -27,12 +27,14 @@ REQUESTS = "pipe.SwitchIngress.request_partition.request_partition"
 ANSWERS = "pipe.SwitchIngress.answer_partition.answer_partition"
 ROUTES = "pipe.SwitchIngress.forwarding.ipv4_lpm"
 DROPS = "pipe.SwitchIngress.drops.drops"
+SERVER_PORTS = "pipe.SwitchIngress.server_port.server_port"
 
 PARTITIONS = 16
 BOTTLENECK = 14
 FIRST_PORT = 1152
 # verdict_t of p4/shared/headers.p4
 NOT_IPV4, UNKNOWN_OPERATION, NO_PARTITION, NO_ROUTE = 0, 3, 4, 5
+FORGED, MALFORMED = 6, 7
 
 
 def slots(partition: int, partitions: int = PARTITIONS) -> tuple[int, int]:
@@ -69,8 +71,12 @@ def route(prefix: str, prefix_len: int, host: Host) -> dict[str, Any]:
     return entry(ROUTES, key, "forward", {"port": host.port, "mac": host.mac})
 
 
+def server_port(host: Host) -> dict[str, Any]:
+    return entry(SERVER_PORTS, {"ingress_port": host.port}, "from_server", {})
+
+
 def clear() -> list[dict[str, Any]]:
-    return [{"op": "clear", "table": table} for table in (REQUESTS, ANSWERS, ROUTES)]
+    return [{"op": "clear", "table": table} for table in (REQUESTS, ANSWERS, ROUTES, SERVER_PORTS)]
 
 
 def all_entries() -> list[dict[str, Any]]:
@@ -79,4 +85,5 @@ def all_entries() -> list[dict[str, Any]]:
         *(request_entry(partition) for partition in range(PARTITIONS)),
         *(answer_entry(partition) for partition in range(PARTITIONS)),
         *(route(host.ip, 32, host) for host in HOSTS),
+        *(server_port(host) for host in (SERVER0, SERVER1)),
     ]

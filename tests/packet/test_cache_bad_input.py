@@ -45,9 +45,7 @@ from .cache_frames import (
 )
 from .cache_switch import (
     CPU_PORT,
-    FORGED,
     KEY,
-    MALFORMED,
     NO_SESSION,
     PARTITION,
     SLOT,
@@ -55,7 +53,16 @@ from .cache_switch import (
     CacheSwitch,
 )
 from .frames import Packet, slot_of
-from .nocache_tables import CLIENT, NO_ROUTE, SERVER0, SERVER1, UNKNOWN_OPERATION, server_of
+from .nocache_tables import (
+    CLIENT,
+    FORGED,
+    MALFORMED,
+    NO_ROUTE,
+    SERVER0,
+    SERVER1,
+    UNKNOWN_OPERATION,
+    server_of,
+)
 
 VALUE = bytes(range(100, 140))
 

@@ -28,6 +28,7 @@ from .nocache_tables import (
     CLIENT,
     DROPS,
     FIRST_PORT,
+    MALFORMED,
     NO_PARTITION,
     NO_ROUTE,
     NOT_IPV4,
@@ -263,18 +264,34 @@ def test_what_is_not_ipv4_is_dropped_and_counted(switch: Target, ether_type: str
     assert drops(switch) == {NOT_IPV4: 1}
 
 
-def test_later_fragment_is_plain_ipv4_whatever_its_bytes_say(switch: Target) -> None:
+def test_later_fragment_is_dropped_whatever_its_bytes_say(switch: Target) -> None:
+    """Its UDP ports are unknown; as plain IPv4 it could bring a server anything."""
     ports = (40000).to_bytes(2, "big") + (1152).to_bytes(2, "big")
     body = ports + bytes(4) + key_value(GETREQ, HOTTEST)
     sent = Packet(flags_and_fragment=0x00B9, dst_ip=SERVER1.ip, dst_mac=SERVER1.mac, payload=body)
-    assert switch.send(CLIENT.port, bytes(sent)) == [(SERVER1.port, bytes(sent))]
+    assert switch.send(CLIENT.port, bytes(sent)) == []
+    assert drops(switch) == {MALFORMED: 1}
 
 
-def test_header_with_options_is_plain_ipv4(switch: Target) -> None:
+def test_udp_behind_ipv4_options_is_dropped(switch: Target) -> None:
     """The option's bytes would be UDP ports 40000 and 1152 if its presence were overlooked."""
     sent = request(GETREQ, HOTTEST).change(
         options=bytes.fromhex("9c400480"), dst_ip=SERVER1.ip, dst_mac=SERVER1.mac
     )
+    assert switch.send(CLIENT.port, bytes(sent)) == []
+    assert drops(switch) == {MALFORMED: 1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"options": bytes(4)}, {"flags_and_fragment": 0x00B9}, {"flags_and_fragment": 0x2000}],
+    ids=["options", "later fragment", "first fragment"],
+)
+def test_other_protocols_have_options_and_fragments(
+    switch: Target, change: dict[str, object]
+) -> None:
+    sent = Packet(protocol=TCP, dst_ip=SERVER1.ip, dst_mac=SERVER1.mac, payload=bytes(40))
+    sent = sent.change(**change)
     assert switch.send(CLIENT.port, bytes(sent)) == [(SERVER1.port, bytes(sent))]
 
 

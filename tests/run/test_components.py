@@ -182,7 +182,20 @@ def test_switch_sends_each_partition_to_its_server(testbed: inventory.Testbed) -
     answers += [u for u in updates if u["table"] == switch_tables.ANSWER_SOURCE]
     assert len(answers) == 4 + 1, "one for each partition, and the switch's own"
     assert {(u["data"]["ip"], u["data"]["udp_port"]) for u in answers} == {("198.18.0.3", 1152)}
-    assert [u["op"] for u in updates[:3]] == ["clear"] * 3
+    assert [u["op"] for u in updates[:4]] == ["clear"] * 4
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_switch_believes_answers_from_the_servers_ports_alone(
+    testbed: inventory.Testbed, cached: bool
+) -> None:
+    updates = switch_tables.of_turn(testbed, servers=4, bottleneck=2, cached=cached)
+    ports = [u for u in updates if u["table"] == switch_tables.SERVER_PORTS]
+    assert [(u["op"], u.get("key")) for u in ports] == [
+        ("clear", None),
+        ("insert", {"ingress_port": 2}),
+        ("insert", {"ingress_port": 3}),
+    ]
 
 
 def test_nodes_run_at_the_hosts_priority(context: Context) -> None:

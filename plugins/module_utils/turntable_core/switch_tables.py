@@ -14,6 +14,7 @@ REQUESTS = "pipe.SwitchIngress.request_partition.request_partition"
 ANSWERS = "pipe.SwitchIngress.answer_partition.answer_partition"
 ROUTES = "pipe.SwitchIngress.forwarding.ipv4_lpm"
 DROPS = "pipe.SwitchIngress.drops.drops"
+SERVER_PORTS = "pipe.SwitchIngress.server_port.server_port"
 
 # p4/shared/cache/answer_source.p4, in programs with a cache: as whom the switch answers.
 ANSWER_SOURCE = "pipe.SwitchEgress.answer_source.answer_source"
@@ -37,13 +38,14 @@ def of_turn(testbed: Testbed, servers: int, bottleneck: int, *, cached: bool) ->
 
     `cached`: the program is one with a cache.
     """
-    clear = [{"op": "clear", "table": table} for table in (REQUESTS, ANSWERS, ROUTES)]
+    clear = [{"op": "clear", "table": table} for table in (REQUESTS, ANSWERS, ROUTES, SERVER_PORTS)]
     partitions = range(servers)
     return [
         *clear,
         *(_request(testbed, servers, partition, bottleneck) for partition in partitions),
         *(_answer(testbed, servers, partition) for partition in partitions),
         *_routes(testbed),
+        *_server_ports(testbed),
         *([_answer_of_switch(testbed)] if cached else []),
     ]
 
@@ -104,4 +106,17 @@ def _routes(testbed: Testbed) -> list[Update]:
             "data": {"port": host.switch_port, "mac": host.mac},
         }
         for host in testbed.data_hosts
+    ]
+
+
+def _server_ports(testbed: Testbed) -> list[Update]:
+    """Ports whose answers are believed: those of the inventory's servers."""
+    return [
+        {
+            "op": "insert",
+            "table": SERVER_PORTS,
+            "key": {"ingress_port": host.switch_port},
+            "action": "from_server",
+        }
+        for host in testbed.servers
     ]
