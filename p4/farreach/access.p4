@@ -2,19 +2,32 @@
 #ifndef FARREACH_ACCESS_P4
 #define FARREACH_ACCESS_P4
 
-control Access(in egress_headers_t hdr, inout egress_metadata_t md) {
+control Access(inout egress_headers_t hdr, inout egress_metadata_t md) {
     action reads() {
         md.access = access_t.READ;
+        VALUES_SET_VALID
     }
 
-    action stores(access_t access) {
-        md.access = access;
+    action stores() {
+        md.access = access_t.WRITE;
         md.vallen = hdr.vallen.vallen;
     }
 
-    action deletes(access_t access) {
-        md.access = access;
+    action deletes() {
+        md.access = access_t.WRITE_DELETED;
         md.vallen = DELETED;
+    }
+
+    action exchanges() {
+        md.access = access_t.EXCHANGE;
+        md.vallen = hdr.vallen.vallen;
+        VALUES_SET_VALID
+    }
+
+    action exchanges_for_delete() {
+        md.access = access_t.EXCHANGE_DELETED;
+        md.vallen = DELETED;
+        VALUES_SET_VALID
     }
 
     table access {
@@ -28,16 +41,18 @@ control Access(in egress_headers_t hdr, inout egress_metadata_t md) {
             reads;
             stores;
             deletes;
+            exchanges;
+            exchanges_for_delete;
             @defaultonly NoAction;
         }
         const entries = {
             (operation_t.GET, 1, _, _): reads();
             (operation_t.GET, 3, _, _): reads();
-            (operation_t.PUT, 1, 0, _): stores(access_t.EXCHANGE);
-            (operation_t.DELETE, 1, 0, _): deletes(access_t.EXCHANGE_DELETED);
-            (operation_t.FILL, _, _, 1): stores(access_t.WRITE);
-            (operation_t.FILL_DELETED, _, _, 1): deletes(access_t.WRITE_DELETED);
-            (operation_t.ADMIT, _, _, _): stores(access_t.WRITE);
+            (operation_t.PUT, 1, 0, _): exchanges();
+            (operation_t.DELETE, 1, 0, _): exchanges_for_delete();
+            (operation_t.FILL, _, _, 1): stores();
+            (operation_t.FILL_DELETED, _, _, 1): deletes();
+            (operation_t.ADMIT, _, _, _): stores();
             (operation_t.LOAD, _, _, _): reads();
         }
         const default_action = NoAction();

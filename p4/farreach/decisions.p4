@@ -9,9 +9,11 @@ control Decisions(
         inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
     // --- To the server ---
 
+    // Without a value, even if the slot's came out.
     action pass(optype_t optype, bit<8> outcome) {
         md.outcome = outcome;
         hdr.op.optype = optype;
+        md.carries = carries_t.NOTHING;
     }
 
     // The answer will bring the cell back.
@@ -39,8 +41,10 @@ control Decisions(
         md.carries = carries_t.RECORD;
     }
 
+    // With the value that it brought.
     action numbered_put(optype_t optype, bit<8> outcome) {
-        pass(optype, outcome);
+        md.outcome = outcome;
+        hdr.op.optype = optype;
         hdr.shadow.optype = optype;
         hdr.seq.setValid();
         hdr.seq.number = md.number;

@@ -5,6 +5,7 @@
 control Access(inout egress_headers_t hdr, inout egress_metadata_t md) {
     action reads() {
         md.access = access_t.READ;
+        VALUES_SET_VALID
     }
 
     // Only hits count in the slot's frequency.

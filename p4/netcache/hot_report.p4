@@ -2,6 +2,11 @@
 #ifndef NETCACHE_HOT_REPORT_P4
 #define NETCACHE_HOT_REPORT_P4
 
+#define NO_VALUE(VALUE) \
+        hdr.VALUE.setValid(); \
+        hdr.VALUE.first = 0; \
+        hdr.VALUE.second = 0;
+
 control HotReport(inout egress_headers_t hdr, inout egress_metadata_t md) {
     action become_report() {
         hdr.ethernet.ether_type = ETHERTYPE_CONTROL;
@@ -17,6 +22,22 @@ control HotReport(inout egress_headers_t hdr, inout egress_metadata_t md) {
         hdr.seq.setValid();
         hdr.seq.number = 0;
         hdr.seq.token = 0;
+        NO_VALUE(value_0)
+        NO_VALUE(value_1)
+        NO_VALUE(value_2)
+        NO_VALUE(value_3)
+        NO_VALUE(value_4)
+        NO_VALUE(value_5)
+        NO_VALUE(value_6)
+        NO_VALUE(value_7)
+        NO_VALUE(value_8)
+        NO_VALUE(value_9)
+        NO_VALUE(value_10)
+        NO_VALUE(value_11)
+        NO_VALUE(value_12)
+        NO_VALUE(value_13)
+        NO_VALUE(value_14)
+        NO_VALUE(value_15)
         md.vallen = 0;
         md.carries = carries_t.ALL;
     }

@@ -31,17 +31,25 @@ def precompile_runtime(directory: Path) -> None:
 
 
 def compile_program(
-    source: Path, include: list[Path], directory: Path, build_dir: Path, *, traced: bool = False
+    source: Path,
+    include: list[Path],
+    directory: Path,
+    build_dir: Path,
+    *,
+    traced: bool = False,
+    poisoned: bool = False,
 ) -> Path:
     """NAME.so, or NAME.trace.so, in `directory`, where precompile_runtime was, from NAME.p4.
 
-    Raises P4Error.
+    In a poisoned one the fields of headers that become valid hold a pattern
+    (src/dataplane/poison.h). Raises P4Error.
     """
     code, _ = translate(source, include, {})
     generated = directory / f"{source.stem}.cpp"
     generated.write_text(code)
     library = generated.with_suffix(".trace.so" if traced else ".so")
-    flags = [*FLAGS, "-DTURNTABLE_TRACE"] if traced else FLAGS
+    defines = {"-DTURNTABLE_TRACE": traced, "-DTURNTABLE_POISON": poisoned}
+    flags = [*FLAGS, *(define for define, wanted in defines.items() if wanted)]
     runtime = build_dir / "src" / "dataplane" / "libturntable_dataplane.a"
     includes = [f"-I{directory / 'include'}", f"-I{REPOSITORY / 'src'}"]
     subprocess.run(

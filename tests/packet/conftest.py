@@ -1,7 +1,9 @@
 """Targets with a program loaded, once per session; tables, registers and counters as new for every
 test.
 
-`TURNTABLE_PACKET_TARGETS=memory` (or `softswitch`) leaves the other targets out;
+`memory` runs the program as it was built; `poisoned` runs it in memory too, with a pattern in the
+fields of headers that become valid, so that what a program forgets to write is seen.
+`TURNTABLE_PACKET_TARGETS=memory` (or `poisoned`, `softswitch`) leaves the other targets out;
 `TURNTABLE_PORT_DRIVER=af_xdp` gives softswitch such ports, and skips frames too long for them.
 """
 
@@ -14,12 +16,13 @@ from pathlib import Path
 import pytest
 
 from .cache_switch import CACHE_PORTS, CacheSwitch
+from .compilation import compile_program
 from .live_switch import SoftswitchTarget
 from .nocache_tables import PORTS, all_entries
 from .targets import MemoryTarget, Target
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TARGETS = os.environ.get("TURNTABLE_PACKET_TARGETS", "memory,softswitch").split(",")
+TARGETS = os.environ.get("TURNTABLE_PACKET_TARGETS", "memory,poisoned,softswitch").split(",")
 PORT_DRIVER = os.environ.get("TURNTABLE_PORT_DRIVER", "af_packet")
 
 
@@ -31,10 +34,19 @@ def build_dir() -> Path:
     return path
 
 
+def compile_poisoned(name: str, directory: Path, build_dir: Path, *, traced: bool) -> Path:
+    """NAME.so of p4/NAME with TURNTABLE_POISON; if `traced`, it is NAME.trace.so that is there."""
+    source = REPOSITORY / "p4" / name / f"{name}.p4"
+    compile_program(source, [], directory, build_dir, traced=traced, poisoned=True)
+    return directory / f"{name}.so"
+
+
 def start(kind: str, name: str, build_dir: Path, directory: Path, p4_trace: str | None) -> Target:
     """The program p4/NAME on a target of this kind."""
     program = build_dir / "lib" / "p4" / f"{name}.so"
-    if kind == "memory":
+    if kind == "poisoned":
+        program = compile_poisoned(name, directory, build_dir, traced=p4_trace is not None)
+    if kind in ("memory", "poisoned"):
         return MemoryTarget(build_dir / "bin" / "p4run", program, p4_trace)
     if os.geteuid() != 0:
         pytest.skip("the target softswitch makes network namespaces: it needs root")

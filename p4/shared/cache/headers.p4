@@ -182,6 +182,25 @@ struct egress_headers_t {
     stat_h stat;
 }
 
+// Before a value comes out of its slot into them: what is written to a header that is not valid yet is lost.
+#define VALUES_SET_VALID \
+        hdr.value_0.setValid(); \
+        hdr.value_1.setValid(); \
+        hdr.value_2.setValid(); \
+        hdr.value_3.setValid(); \
+        hdr.value_4.setValid(); \
+        hdr.value_5.setValid(); \
+        hdr.value_6.setValid(); \
+        hdr.value_7.setValid(); \
+        hdr.value_8.setValid(); \
+        hdr.value_9.setValid(); \
+        hdr.value_10.setValid(); \
+        hdr.value_11.setValid(); \
+        hdr.value_12.setValid(); \
+        hdr.value_13.setValid(); \
+        hdr.value_14.setValid(); \
+        hdr.value_15.setValid();
+
 // What happens to a slot's length and value.
 enum bit<8> access_t {
     NONE = 0,

@@ -1,52 +1,53 @@
-// Which of the value's headers leave with the packet, and the lengths of what carries a record of a slot: UDP 46 bytes and 8 for each header.
+// Which of the value's headers leave with the packet, and the lengths of what carries a record of a slot: UDP 46 bytes and 8 for each header. Where
+// a value came out of its slot, all of them are valid here (VALUES_SET_VALID), and those before the record's length go.
 #ifndef SHARED_CACHE_VALUE_HEADERS_P4
 #define SHARED_CACHE_VALUE_HEADERS_P4
 
-#define RECORD_OF(ACTION, N, VALUES) \
+#define RECORD_OF(ACTION, N, REMOVAL) \
     action ACTION() { \
         hdr.vallen.setValid(); \
         hdr.vallen.vallen = md.vallen; \
         hdr.stat.stat = 1; \
         hdr.ipv4.total_len = 66 + 8 * N; \
         hdr.udp.len = 46 + 8 * N; \
-        VALUES \
+        REMOVAL \
     }
 
-#define LAST_1 hdr.value_15.setValid();
-#define LAST_2 LAST_1 hdr.value_14.setValid();
-#define LAST_3 LAST_2 hdr.value_13.setValid();
-#define LAST_4 LAST_3 hdr.value_12.setValid();
-#define LAST_5 LAST_4 hdr.value_11.setValid();
-#define LAST_6 LAST_5 hdr.value_10.setValid();
-#define LAST_7 LAST_6 hdr.value_9.setValid();
-#define LAST_8 LAST_7 hdr.value_8.setValid();
-#define LAST_9 LAST_8 hdr.value_7.setValid();
-#define LAST_10 LAST_9 hdr.value_6.setValid();
-#define LAST_11 LAST_10 hdr.value_5.setValid();
-#define LAST_12 LAST_11 hdr.value_4.setValid();
-#define LAST_13 LAST_12 hdr.value_3.setValid();
-#define LAST_14 LAST_13 hdr.value_2.setValid();
-#define LAST_15 LAST_14 hdr.value_1.setValid();
-#define LAST_16 LAST_15 hdr.value_0.setValid();
+#define WITHOUT_FIRST_1 hdr.value_0.setInvalid();
+#define WITHOUT_FIRST_2 WITHOUT_FIRST_1 hdr.value_1.setInvalid();
+#define WITHOUT_FIRST_3 WITHOUT_FIRST_2 hdr.value_2.setInvalid();
+#define WITHOUT_FIRST_4 WITHOUT_FIRST_3 hdr.value_3.setInvalid();
+#define WITHOUT_FIRST_5 WITHOUT_FIRST_4 hdr.value_4.setInvalid();
+#define WITHOUT_FIRST_6 WITHOUT_FIRST_5 hdr.value_5.setInvalid();
+#define WITHOUT_FIRST_7 WITHOUT_FIRST_6 hdr.value_6.setInvalid();
+#define WITHOUT_FIRST_8 WITHOUT_FIRST_7 hdr.value_7.setInvalid();
+#define WITHOUT_FIRST_9 WITHOUT_FIRST_8 hdr.value_8.setInvalid();
+#define WITHOUT_FIRST_10 WITHOUT_FIRST_9 hdr.value_9.setInvalid();
+#define WITHOUT_FIRST_11 WITHOUT_FIRST_10 hdr.value_10.setInvalid();
+#define WITHOUT_FIRST_12 WITHOUT_FIRST_11 hdr.value_11.setInvalid();
+#define WITHOUT_FIRST_13 WITHOUT_FIRST_12 hdr.value_12.setInvalid();
+#define WITHOUT_FIRST_14 WITHOUT_FIRST_13 hdr.value_13.setInvalid();
+#define WITHOUT_FIRST_15 WITHOUT_FIRST_14 hdr.value_14.setInvalid();
+#define WITHOUT_FIRST_16 WITHOUT_FIRST_15 hdr.value_15.setInvalid();
 
 control ValueHeaders(inout egress_headers_t hdr, in egress_metadata_t md) {
-    RECORD_OF(record_0, 0, )
-    RECORD_OF(record_1, 1, LAST_1)
-    RECORD_OF(record_2, 2, LAST_2)
-    RECORD_OF(record_3, 3, LAST_3)
-    RECORD_OF(record_4, 4, LAST_4)
-    RECORD_OF(record_5, 5, LAST_5)
-    RECORD_OF(record_6, 6, LAST_6)
-    RECORD_OF(record_7, 7, LAST_7)
-    RECORD_OF(record_8, 8, LAST_8)
-    RECORD_OF(record_9, 9, LAST_9)
-    RECORD_OF(record_10, 10, LAST_10)
-    RECORD_OF(record_11, 11, LAST_11)
-    RECORD_OF(record_12, 12, LAST_12)
-    RECORD_OF(record_13, 13, LAST_13)
-    RECORD_OF(record_14, 14, LAST_14)
-    RECORD_OF(record_15, 15, LAST_15)
-    RECORD_OF(record_16, 16, LAST_16)
+    RECORD_OF(record_0, 0, WITHOUT_FIRST_16)
+    RECORD_OF(record_1, 1, WITHOUT_FIRST_15)
+    RECORD_OF(record_2, 2, WITHOUT_FIRST_14)
+    RECORD_OF(record_3, 3, WITHOUT_FIRST_13)
+    RECORD_OF(record_4, 4, WITHOUT_FIRST_12)
+    RECORD_OF(record_5, 5, WITHOUT_FIRST_11)
+    RECORD_OF(record_6, 6, WITHOUT_FIRST_10)
+    RECORD_OF(record_7, 7, WITHOUT_FIRST_9)
+    RECORD_OF(record_8, 8, WITHOUT_FIRST_8)
+    RECORD_OF(record_9, 9, WITHOUT_FIRST_7)
+    RECORD_OF(record_10, 10, WITHOUT_FIRST_6)
+    RECORD_OF(record_11, 11, WITHOUT_FIRST_5)
+    RECORD_OF(record_12, 12, WITHOUT_FIRST_4)
+    RECORD_OF(record_13, 13, WITHOUT_FIRST_3)
+    RECORD_OF(record_14, 14, WITHOUT_FIRST_2)
+    RECORD_OF(record_15, 15, WITHOUT_FIRST_1)
+    RECORD_OF(record_16, 16, )
 
     action record_deleted() {
         hdr.vallen.setValid();
@@ -54,32 +55,17 @@ control ValueHeaders(inout egress_headers_t hdr, in egress_metadata_t md) {
         hdr.stat.stat = 0;
         hdr.ipv4.total_len = 66;
         hdr.udp.len = 46;
+        WITHOUT_FIRST_16
     }
 
     action all() {
         hdr.vallen.setValid();
         hdr.vallen.vallen = md.vallen;
-        LAST_16
     }
 
     action nothing() {
         hdr.vallen.setInvalid();
-        hdr.value_0.setInvalid();
-        hdr.value_1.setInvalid();
-        hdr.value_2.setInvalid();
-        hdr.value_3.setInvalid();
-        hdr.value_4.setInvalid();
-        hdr.value_5.setInvalid();
-        hdr.value_6.setInvalid();
-        hdr.value_7.setInvalid();
-        hdr.value_8.setInvalid();
-        hdr.value_9.setInvalid();
-        hdr.value_10.setInvalid();
-        hdr.value_11.setInvalid();
-        hdr.value_12.setInvalid();
-        hdr.value_13.setInvalid();
-        hdr.value_14.setInvalid();
-        hdr.value_15.setInvalid();
+        WITHOUT_FIRST_16
     }
 
     table value_headers {

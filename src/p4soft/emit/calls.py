@@ -57,8 +57,10 @@ class CallEmitter(ExpressionEmitter):
         base = self.value(target.base)
         if target.name == "isValid":
             return f"{base}.valid_"
-        if target.name in ("setValid", "setInvalid"):
-            self.lines.add(f"{base}.valid_ = {'true' if target.name == 'setValid' else 'false'};")
+        if target.name == "setValid":
+            self.lines.add(f"{base}.set_valid();")
+        elif target.name == "setInvalid":
+            self.lines.add(f"{base}.valid_ = false;")
         else:
             self.lines.add(f"{base}.{target.name}({target.arguments[0].value});")
         return ""

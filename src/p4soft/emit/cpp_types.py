@@ -76,6 +76,11 @@ def _header_functions(type_: types.Composite, lines: Lines) -> None:
         f"{field}:{types.width_of(field_type)}" for field, field_type in type_.fields.items()
     )
     lines.trace(f'static constexpr const char* kFields = "{fields}";')
+    with lines.braces("void set_valid()"):
+        for field, _, width, field_type in _layout(type_):
+            poisoned = from_raw(f"poison<{width}>()", field_type)
+            lines.add(f"POISONED(if (!valid_) {field} = {poisoned};)")
+        lines.add("valid_ = true;")
     with lines.braces("void extract([[maybe_unused]] const std::uint8_t* bytes)"):
         lines.add("valid_ = true;")
         for field, offset, width, field_type in _layout(type_):
