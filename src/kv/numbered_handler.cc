@@ -9,9 +9,11 @@ workload::KeyBytes store_key_of(const Packet& request) {
   return workload::store_key(*workload::key_id_from_wire(request.key));
 }
 
-bool carries_record(PacketType type) {
-  return type == PacketType::kBeingEvictedRecordGetRequest ||
-         type == PacketType::kLargeValueBlockRecordGetRequest;
+// Number 0: the slot has no record.
+bool carries_record(const Packet& request) {
+  const bool has_place = request.type == PacketType::kBeingEvictedRecordGetRequest ||
+                         request.type == PacketType::kLargeValueBlockRecordGetRequest;
+  return has_place && request.sequence != kLoadedNumber;
 }
 
 PacketType response_type(PacketType request, const Record& record) {
@@ -28,13 +30,13 @@ NumberedHandler::NumberedHandler(RecordStore& records, unsigned partition, unsig
 
 NumberedHandler::Outcome NumberedHandler::read(const Packet& request, Packet& answer) {
   count().reads.add();
+  if (carries_record(request)) {
+    const Outcome kept = keep_record_of(request);
+    if (kept != Outcome::kAnswer) return kept;
+  }
   Record record;
   const Store::Result found = records_.get(store_key_of(request), record);
   if (found == Store::Result::kError) return store_failed(records_.first_error());
-  if (carries_record(request.type) && request.sequence > record.number) {
-    record = {
-        .value = request.value, .number = request.sequence, .exists = request.stat != kStatAbsent};
-  }
   answer = answer_to(request, response_type(request.type, record));
   answer.value = record.value;
   answer.sequence = record.number;
@@ -46,6 +48,19 @@ NumberedHandler::Outcome NumberedHandler::read(const Packet& request, Packet& an
     answer.stat = kStatAbsent;
   }
   return Outcome::kAnswer;
+}
+
+// Its client may be the first that sees the record, and the switch may be gone before its slot is
+// written back.
+NumberedHandler::Outcome NumberedHandler::keep_record_of(const Packet& request) {
+  const Record record{
+      .value = request.value, .number = request.sequence, .exists = request.stat != kStatAbsent};
+  const auto kept = records_.keep(store_key_of(request), record, request.snapshot_token);
+  if (kept.result == Store::Result::kError) return store_failed(records_.first_error());
+  if (kept.newer) kept_reads_.add();
+  if (!kept.fenced) return Outcome::kAnswer;
+  fenced_.add();
+  return Outcome::kNoAnswer;  // its client asks the switch that there is now
 }
 
 NumberedHandler::Outcome NumberedHandler::write(const Packet& request, bool is_delete,
@@ -67,7 +82,8 @@ NumberedHandler::Outcome NumberedHandler::write(const Packet& request, bool is_d
 }
 
 nlohmann::json NumberedHandler::method_statistics() const {
-  return {{"outdated", outdated_.get()}, {"fenced", fenced_.get()}};
+  return {
+      {"outdated", outdated_.get()}, {"fenced", fenced_.get()}, {"kept_reads", kept_reads_.get()}};
 }
 
 }  // namespace turntable::kv

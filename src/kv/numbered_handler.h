@@ -21,7 +21,8 @@ class NumberedHandler : public RequestHandler {
 
   virtual RequestKind kind_of(PacketType type) const noexcept = 0;
 
-  // Answers with the newer of the stored record and that of `request`, if it carries one.
+  // Answers with the newer of the stored record and that of `request`, if it carries one, which is
+  // then stored. A record that only a switch had which is gone is neither stored nor answered.
   Outcome read(const Packet& request, Packet& answer);
 
   // Applies the write if it is newer than the stored record, which is left in `newer`, and
@@ -30,9 +31,12 @@ class NumberedHandler : public RequestHandler {
   Outcome write(const Packet& request, bool is_delete, Packet& answer, bool& newer);
 
  private:
+  Outcome keep_record_of(const Packet& request);
+
   RecordStore& records_;
   Counter outdated_;
   Counter fenced_;
+  Counter kept_reads_;
 };
 
 }  // namespace turntable::kv

@@ -164,15 +164,64 @@ TEST_F(FarReachHandlerTest, OfTheSlotsRecordAndTheStoredOneTheNewerAnswers) {
     const Packet stored = execute(type, 4, {4});
     EXPECT_EQ(stored.sequence, 5u);
     EXPECT_EQ(value_of(stored), Bytes{5});
-    const Packet slots = execute(type, 6, {6});
-    EXPECT_EQ(slots.type, PacketType::kGetResponseSeq);
-    EXPECT_EQ(slots.sequence, 6u);
-    EXPECT_EQ(value_of(slots), Bytes{6});
-    const Packet deleted = execute(type, 6);  // the slot's record is a tombstone
-    EXPECT_EQ(deleted.sequence, 6u);
-    EXPECT_EQ(deleted.stat, kStatAbsent);
+    EXPECT_EQ(execute(0x0030).sequence, 5u);
   }
-  EXPECT_EQ(execute(0x0030).sequence, 5u);  // reading changes nothing
+  // What was read is stored: the switch may be gone before its slot is written back.
+  std::uint8_t number = 5;
+  for (const std::uint16_t type : std::initializer_list<std::uint16_t>{0x007b, 0x008b}) {
+    ++number;
+    const Packet slots = execute(type, number, {number});
+    EXPECT_EQ(slots.type, PacketType::kGetResponseSeq);
+    EXPECT_EQ(slots.sequence, number);
+    EXPECT_EQ(value_of(slots), Bytes{number});
+    EXPECT_EQ(value_of(execute(0x0030)), Bytes{number});
+    ++number;
+    const Packet deleted = execute(type, number);  // the slot's record is a tombstone
+    EXPECT_EQ(deleted.sequence, number);
+    EXPECT_EQ(deleted.stat, kStatAbsent);
+    EXPECT_EQ(execute(0x0030).sequence, number);
+    EXPECT_EQ(execute(0x0030).stat, kStatAbsent);
+  }
+  EXPECT_EQ(handler_.method_statistics().at("kept_reads"), 4);
+}
+
+TEST_F(FarReachHandlerTest, ARecordThatWasReadBehindASnapshotsPointIsNotInItsCut) {
+  execute(0x0003, 5, {5});
+  value_ = {6};
+  Packet read = request(0x008b, 6, value_);
+  read.snapshot_token = 40;
+  EXPECT_EQ(NumberedHandlersTest::execute(handler_, read).sequence, 6u);
+  Bytes bytes;
+  Record record;
+  EXPECT_EQ(records_->fetch_at(40, workload::store_key(kKey), bytes, record), Store::Result::kOk);
+  EXPECT_EQ(record.number, 5u);
+  EXPECT_EQ(execute(0x0030).sequence, 6u);
+}
+
+// Its record was in slots that are gone: the switch that was recovered serves an older one.
+TEST_F(FarReachHandlerTest, AGetOfASwitchThatIsGoneIsNotAnsweredWithWhatOnlyThatSwitchHad) {
+  execute(0x0003, 9, {9});
+  records_->fence(20);
+  value_ = {10};
+  Packet answer;
+  for (const std::uint16_t type : std::initializer_list<std::uint16_t>{0x007b, 0x008b}) {
+    EXPECT_EQ(handler_.execute(request(type, 10, value_), {}, answer), Outcome::kNoAnswer);
+    EXPECT_EQ(handler_.execute(request(type, 20, value_), {}, answer), Outcome::kNoAnswer);
+    EXPECT_EQ(execute(0x0030).sequence, 9u);
+  }
+  EXPECT_EQ(handler_.method_statistics().at("fenced"), 4);
+}
+
+// A slot that was restored has its server's own record, whose number is one of before.
+TEST_F(FarReachHandlerTest, AGetWithARestoredRecordIsAnswered) {
+  execute(0x0003, 9, {9});
+  records_->fence(20);
+  EXPECT_EQ(execute(0x008b, 9, {9}).sequence, 9u);  // the large PUT has been lost
+  EXPECT_EQ(execute(0x0032, 21, Bytes(129, 1)).sequence, 21u);
+  EXPECT_EQ(execute(0x008b, 9, {9}).sequence, 21u);    // it has come
+  EXPECT_EQ(execute(0x007b, 22, {22}).sequence, 22u);  // written to the slot since
+  EXPECT_EQ(execute(0x0030).sequence, 22u);
+  EXPECT_EQ(handler_.method_statistics().at("fenced"), 0);
 }
 
 TEST_F(FarReachHandlerTest, HotKeysAreReportedOnceUntilTheyAreSettled) {

@@ -83,6 +83,14 @@ RecordStore::Applied RecordStore::write(const workload::KeyBytes& key, const Rec
   return apply_locked(key, record, snapshot_token);
 }
 
+RecordStore::Applied RecordStore::keep(const workload::KeyBytes& key, const Record& record,
+                                       std::uint32_t snapshot_token) {
+  const std::lock_guard lock(mutex_);
+  if (record.number >= first_number_) return apply_locked(key, record, snapshot_token);
+  const Applied compared = compare_locked(key, record);
+  return {compared.result, false, compared.newer};
+}
+
 void RecordStore::fence(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   first_number_ = std::max(first_number_, number + 1);
@@ -91,16 +99,21 @@ void RecordStore::fence(std::uint32_t number) {
 RecordStore::Applied RecordStore::apply_locked(const workload::KeyBytes& key, const Record& record,
                                                std::uint32_t snapshot_token) {
   if (snapshot_token > last_token_) snapshot_locked(snapshot_token);
+  const Applied compared = compare_locked(key, record);
+  if (!compared.newer) return compared;
+  largest_number_ = std::max(largest_number_, record.number);
+  return {store_.put(key, stored_form(record)), true};
+}
+
+// Whether `record` is newer than the stored one.
+RecordStore::Applied RecordStore::compare_locked(const workload::KeyBytes& key,
+                                                 const Record& record) {
   old_.Reset();
   Record old;
   const Store::Result read = store_.read(key, old_);
   const Store::Result found = checked(read, bytes_of(old_), old);
   if (found == Store::Result::kError) return {found, false};
-  if (found == Store::Result::kOk && record.number <= old.number) {
-    return {Store::Result::kOk, false};
-  }
-  largest_number_ = std::max(largest_number_, record.number);
-  return {store_.put(key, stored_form(record)), true};
+  return {Store::Result::kOk, found == Store::Result::kNotFound || record.number > old.number};
 }
 
 // Valid until the next call.

@@ -58,7 +58,7 @@ class RecordStore {
   struct Applied {
     Store::Result result;  // kOk or kError
     bool newer;            // false: the store has this record or a newer one, and keeps it
-    bool fenced = false;   // only of write(): it was not looked at
+    bool fenced = false;   // only of write() and keep(): it is not stored
   };
   // Stores `record` if its number is larger than the stored one's. A write that carries a snapshot
   // token larger than any before (0: none) lies behind that snapshot's point, which is taken first.
@@ -79,6 +79,10 @@ class RecordStore {
 
   // A write that a switch has numbered: as apply(), unless a fence excludes its number.
   Applied write(const workload::KeyBytes& key, const Record& record, std::uint32_t snapshot_token);
+  // A record that a switch sent along with a GET: as write(), so that what is read cannot vanish.
+  // A fence excludes it only if it is newer than the stored one. Then it is a dead switch's; the
+  // next one was restored with the stored record, and has it under that old number.
+  Applied keep(const workload::KeyBytes& key, const Record& record, std::uint32_t snapshot_token);
   // The switch was started again: what the one before has numbered, up to `number`, may still be on
   // its way, but the records of the cached set have been, or will now be, read for the new one.
   void fence(std::uint32_t number);
@@ -109,6 +113,7 @@ class RecordStore {
   Store::Result read_largest_number();
   Applied apply_locked(const workload::KeyBytes& key, const Record& record,
                        std::uint32_t snapshot_token);
+  Applied compare_locked(const workload::KeyBytes& key, const Record& record);
   void snapshot_locked(std::uint32_t token);
   const rocksdb::Snapshot* snapshot_of(std::uint32_t token) const;  // null: not there
   Store::Result for_each_locked(const Visit& visit, const rocksdb::Snapshot* snapshot = nullptr);
@@ -128,7 +133,7 @@ class RecordStore {
   bool largest_is_known_;          // else: of the records since the store was opened
   std::list<Snapshot> snapshots_;  // by token, ascending
   std::uint32_t last_token_ = 0;
-  std::uint32_t first_number_ = 0;  // of what write() looks at
+  std::uint32_t first_number_ = 0;  // that no fence excludes
 };
 
 }  // namespace turntable::kv

@@ -157,9 +157,9 @@ class Rack:
         for name in names:
             self.nodes[name].process.wait()
 
-    def recover(self, *killed: str) -> dict[str, Any] | None:
+    def recover(self, *killed: str, clients: int = 1) -> dict[str, Any] | None:
         """Starts what was killed as docs/kvcache.md §9 tells operators -> what `recover` of the
-        controller said.
+        controller said. `clients`: the kvclients that have copies.
         """
         for index, name in enumerate(SERVER_NODES):
             if name in killed:
@@ -175,7 +175,7 @@ class Rack:
             self.start_controller()
         result = None
         if empty:
-            result = self.call(CONTROLLER, "recover", clients=1, deadline_s=30)
+            result = self.call(CONTROLLER, "recover", clients=clients, deadline_s=30)
         if empty:
             self.forward()
         return result

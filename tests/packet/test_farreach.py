@@ -163,6 +163,33 @@ def test_superseded_slot_sends_its_record_along(
     assert farreach.outcomes() == {outcome: 1}
 
 
+@pytest.mark.parametrize(
+    ("valid", "optype"), [(1, GETREQ_LARGEVALUEBLOCK_RECORD), (3, GETREQ_BEINGEVICTED_RECORD)]
+)
+def test_record_sent_along_carries_the_snapshot_as_writes_do(
+    farreach: CacheSwitch, valid: int, optype: int
+) -> None:
+    """Its server stores it: if it lies behind the point, not before the server's snapshot."""
+    superseded(farreach)
+    farreach.set_valid(valid)
+    for token in (TOKEN, None, TOKEN + 1):
+        farreach.snapshot(token)
+        sent, out = farreach.request(get())
+        body = payload(optype, KEY, value=VALUE, seq=(1, token or 0))
+        assert out == farreach.at_server(sent, body)
+    farreach.snapshot(None)
+
+
+@pytest.mark.parametrize("valid", [1, 3])
+def test_clients_see_no_snapshot(farreach: CacheSwitch, valid: int) -> None:
+    latest(farreach)
+    farreach.set_valid(valid)
+    farreach.snapshot(TOKEN)
+    sent, out = farreach.request(get())
+    farreach.snapshot(None)
+    assert out == farreach.at_client(sent, payload(GETRES_SEQ, KEY, value=VALUE, seq=(1, 0)))
+
+
 def test_superseded_delete_is_sent_along_as_absent(farreach: CacheSwitch) -> None:
     latest(farreach)
     farreach.request(delete())

@@ -81,14 +81,14 @@ class Model:
                 return payload(GETREQ_NLATEST, KEY, seq=(0, ADMITTED | self.epoch))
             if not self.fillable:
                 optype = GETREQ_LARGEVALUEBLOCK_RECORD, GETREQ_BEINGEVICTED_RECORD
-                return self._with_record(optype[self.valid == 3])
+                return self._with_record(optype[self.valid == 3], self.token)
         return payload(GETREQ, KEY)
 
-    def _with_record(self, optype: int) -> bytes:
+    def _with_record(self, optype: int, token: int = 0) -> bytes:
         record = self.record or Record(None, 0)
         stat = (0 if record.value is None else 1, 0xFFFF)
         value = record.value or b""
-        return payload(optype, KEY, value=value, seq=(record.number, 0), stat=stat)
+        return payload(optype, KEY, value=value, seq=(record.number, token), stat=stat)
 
     def write(self, value: bytes | None, *, large: bool = False) -> tuple[bool, int, int]:
         """Whether the switch answers, the write's number and its token at a server."""
