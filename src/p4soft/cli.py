@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from p4soft.check.program import check
 from p4soft.check.registers import check_registers
+from p4soft.check.validity import check_validity
 from p4soft.elaborate import elaborate
 from p4soft.emit.program import emit_program
-from p4soft.errors import P4Error
+from p4soft.errors import P4Error, P4Warning
 from p4soft.frontend.program_parser import parse
 
 INCLUDE = Path(__file__).parent / "include"
@@ -22,15 +24,22 @@ RECURSION_LIMIT = 20_000
 
 
 def translate(
-    path: Path, include_directories: list[Path], defines: dict[str, str]
+    path: Path,
+    include_directories: list[Path],
+    defines: dict[str, str],
+    warn: Callable[[P4Warning], None] | None = None,
 ) -> tuple[str, str]:
-    """C++ text and bfrt.json text of a program. Raises P4Error, or OSError if a file cannot be
-    read.
+    """C++ text and bfrt.json text of a program; warnings only if there is a function for them.
+
+    Raises P4Error, or OSError if a file cannot be read.
     """
     program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
     check_registers(pipeline)
+    if warn is not None:
+        for warning in check_validity(pipeline):
+            warn(warning)
     return emit_program(path.stem, program, scope, pipeline, global_instances)
 
 
@@ -45,6 +54,10 @@ def _define(text: str) -> tuple[str, str]:
     if not name.isidentifier():
         raise argparse.ArgumentTypeError(f"'{text}' is not NAME or NAME=VALUE")
     return name, value or "1"
+
+
+def _print_warning(warning: P4Warning) -> None:
+    print(warning, file=sys.stderr)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,7 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     sys.setrecursionlimit(RECURSION_LIMIT)
     try:
-        code, schema = translate(options.program, options.include, dict(options.define))
+        defines = dict(options.define)
+        code, schema = translate(options.program, options.include, defines, warn=_print_warning)
         options.output.mkdir(parents=True, exist_ok=True)
         name = options.program.stem
         write_if_changed(options.output / f"{name}.cpp", code)

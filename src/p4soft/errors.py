@@ -1,4 +1,4 @@
-"""Source positions and the one exception that a wrong or unsupported program raises."""
+"""Source positions, the one exception that a wrong or unsupported program raises, and warnings."""
 
 from __future__ import annotations
 
@@ -29,3 +29,16 @@ class P4Error(Exception):
 def unsupported(position: Position, construct: str, supported: str) -> P4Error:
     """The error for valid P4 that p4soft does not translate."""
     return P4Error(position, f"{construct} is not supported by p4soft; supported: {supported}")
+
+
+@dataclass(frozen=True, slots=True)
+class P4Warning:
+    """The program is translated, but hardly means what it says. Printed as
+    `file:line:column: warning: message`.
+    """
+
+    position: Position
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.position}: warning: {self.message}"

@@ -8,12 +8,11 @@ that breaks a rule would run here and be refused by the Tofino compiler, so it i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 from p4soft.check import types
-from p4soft.check.symbols import ActionSymbol
+from p4soft.check.paths import PathEndedError, Paths
 from p4soft.elaborate import BlockInstance, ExternInstance, Pipeline
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
@@ -166,93 +165,21 @@ def _check_directions(pipeline: Pipeline) -> None:
 
 # --- One access per packet ------------------------------------------------------------------------
 
-State = dict[ExternInstance, Position]  # what a packet may have accessed so far, and where
+# What a packet may have accessed so far, and where.
+Accessed = dict[ExternInstance, Position]
 
 
-class _PathEndedError(Exception):
-    """No path goes on after this statement."""
-
-
-class Accesses:
-    """Follows all paths through a control; an error where a packet may access a register again."""
-
-    def __init__(self) -> None:
-        self._returned: list[list[State]] = []  # per body being followed
+class Accesses(Paths[Accessed]):
+    """An error where a packet may access a register again."""
 
     def check(self, block: BlockInstance) -> None:
-        with suppress(_PathEndedError):  # every path exits
-            self._apply(block, {})
+        with suppress(PathEndedError):  # every path exits
+            self.apply(block, {})
 
-    def _apply(self, block: BlockInstance, state: State) -> State:
-        assert isinstance(block.declaration, syntax.Control)
-        return self._body(block.declaration.body, block, state)
+    def merged(self, states: list[Accessed]) -> Accessed:
+        return {register: at for state in states for register, at in state.items()}
 
-    def _body(self, body: syntax.Statement | None, block: BlockInstance, state: State) -> State:
-        """After a body that `return` leaves. Raises _PathEndedError if every path exits."""
-        self._returned.append([])
-        try:
-            ends = [self._statement(body, block, state)]
-        except _PathEndedError:
-            ends = []
-        ends += self._returned.pop()
-        return _merged(ends)
-
-    def _statement(
-        self, statement: syntax.Statement | None, block: BlockInstance, state: State
-    ) -> State:
-        if isinstance(statement, syntax.Block):
-            for inner in statement.statements:
-                state = self._statement(inner, block, state)
-        elif isinstance(statement, syntax.If):
-            state = self._expression(statement.condition, block, state)
-            branches = (statement.then, statement.otherwise)
-            state = self._any(lambda branch, s: self._statement(branch, block, s), branches, state)
-        elif isinstance(statement, syntax.Switch):
-            state = self._switch(statement, block, state)
-        elif isinstance(statement, syntax.Return):
-            self._returned[-1].append(self._expression(statement.value, block, state))
-            raise _PathEndedError
-        elif isinstance(statement, syntax.Exit):
-            raise _PathEndedError
-        elif statement is not None:
-            state = self._expression(statement, block, state)
-        return state
-
-    def _switch(self, switch: syntax.Switch, block: BlockInstance, state: State) -> State:
-        """A case over action_run is reached only after its action."""
-        if not isinstance(switch.subject.type, types.ActionRun):
-            state = self._expression(switch.subject, block, state)
-            bodies = [case.body for case in switch.cases if case.body is not None]
-            return self._any(lambda b, s: self._statement(b, block, s), [*bodies, None], state)
-        table = switch.subject.type.table
-
-        def path(reference: syntax.ActionReference, before: State) -> State:
-            after = self._action(reference.symbol, block, before)
-            return self._statement(_case_of(switch, reference.name), block, after)
-
-        return self._any(path, table.actions, state)
-
-    def _expression(self, node: syntax.Node | None, block: BlockInstance, state: State) -> State:
-        """Calls inside an expression or simple statement; `? :` evaluates one side."""
-        if isinstance(node, syntax.Conditional):
-            state = self._expression(node.condition, block, state)
-            sides = (node.then, node.otherwise)
-            return self._any(lambda side, s: self._expression(side, block, s), sides, state)
-        for child in _children(node):
-            state = self._expression(child, block, state)
-        return self._call(node, block, state) if isinstance(node, syntax.Call) else state
-
-    def _call(self, call: syntax.Call, block: BlockInstance, state: State) -> State:
-        target = call.target
-        if target is None:
-            return state
-        if target.kind == "table":
-            actions = target.symbol.declaration.actions
-            return self._any(lambda a, s: self._action(a.symbol, block, s), actions, state)
-        if target.kind == "action":
-            return self._action(target.symbol, block, state)
-        if target.kind == "control":
-            return self._apply(block.find(target.symbol), state)
+    def primitive(self, call: syntax.Call, block: BlockInstance, state: Accessed) -> Accessed:
         register = _register_of(call, block)
         if register is None:
             return state
@@ -264,46 +191,3 @@ class Accesses:
                 "allows one access per packet and pass: make the two exclusive, or recirculate",
             )
         return {**state, register: call.position}
-
-    def _action(self, symbol: ActionSymbol, block: BlockInstance, state: State) -> State:
-        return self._body(symbol.declaration.body, block, state)
-
-    def _any(self, follow: Any, choices: Any, state: State) -> State:
-        """After one of several alternatives."""
-        ends = []
-        for choice in choices:
-            try:
-                ends.append(follow(choice, state))
-            except _PathEndedError:
-                continue
-        return _merged(ends) if choices else state
-
-
-def _merged(ends: list[State]) -> State:
-    if not ends:
-        raise _PathEndedError
-    return {register: at for end in ends for register, at in end.items()}
-
-
-def _case_of(switch: syntax.Switch, action: str) -> syntax.Block | None:
-    """The block that runs for an action: its own, the one it falls through to, or the default."""
-    default = None
-    for number, case in enumerate(switch.cases):
-        for label in case.labels:
-            body = next((c.body for c in switch.cases[number:] if c.body is not None), None)
-            if isinstance(label, syntax.DefaultExpression):
-                default = body
-            elif isinstance(label, syntax.Name) and label.name == action:
-                return body
-    return default
-
-
-def _children(node: syntax.Node | None) -> Iterator[syntax.Node]:
-    if node is None:
-        return
-    for item in dataclasses.fields(node):
-        value = getattr(node, item.name) if item.init else None
-        if isinstance(value, syntax.Node):
-            yield value
-        elif isinstance(value, list):
-            yield from (part for part in value if isinstance(part, syntax.Node))

@@ -119,7 +119,7 @@ control LoadBalancer(
         } else {
             drop();
         }
-        if (md.rewritten) {
+        if (md.rewritten && hdr.udp.isValid()) {
             hdr.udp.checksum = 0;
         }
     }
