@@ -10,8 +10,9 @@ JOBS ?= $(shell nproc)
 PROFILE ?= embedded
 WORKLOAD ?= workloada
 
-# The environment's programs come first, for CMake's search for Python too.
-export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# The environment's programs come first, for CMake's search for Python too. sysctl, ethtool and others of root's are last:
+# Debian's users do not have their directories in PATH, and sudo is handed this one.
+export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/local/sbin:/usr/sbin:/sbin
 # Ansible refuses to run under another encoding.
 export LC_ALL := C.UTF-8
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env "PATH=$(PATH)" LC_ALL=$(LC_ALL))
@@ -47,7 +48,7 @@ smoke: ## A small run end to end on a testbed of its own
 	@$(AS_ROOT) pytest -m e2e tests
 
 soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOAK="--kills 5 --seed 2")
-	@$(AS_ROOT) python scripts/soak $(SOAK)
+	@$(AS_ROOT) scripts/soak $(SOAK)
 
 bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 	@$(AS_ROOT) python -m turntable_bench

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# Debian's users do not have these in PATH, nor has root after `su`: sysctl, ethtool, useradd.
+os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

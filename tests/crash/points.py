@@ -9,13 +9,14 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .faults import chance, disorder
 from .history import Checked, check
 from .network import CLIENT
 from .rack import AGENT, CONTROLLER, SERVER_NODES, SOFTSWITCH, Rack, Setup
+from .record import Record
 
 # A server stands for either of them.
 SERVER = "server"
@@ -69,6 +70,8 @@ def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) ->
     """
     period_s = SNAPSHOT_PERIOD_S if method == "farreach" else 0
     setup = Setup(method=method, seed=seed, snapshot_period_s=period_s)
+    record = Record(directory)
+    record.note("setup", points=count, **asdict(setup))
     with Rack(build_dir, directory, setup) as rack:
         try:
             rack.start()
@@ -79,13 +82,17 @@ def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) ->
             for point in points(seed, count):
                 rack.wait_for_answers(point.after_answers)
                 time.sleep(point.later_s)  # waits: the point's own instant, not for anything
+                record.note("kill", **asdict(point))
                 rack.kill(*point.killed)
                 rack.recover(*point.killed)
+                record.note("recovered", what=point.what)
                 done.append(point.what)
             rack.wait_for_answers(ANSWERS_BETWEEN[1])
             rack.end_clients()
             rack.heal()
+            record.note("clients ended")
             return Outcome(done, check(rack))
         except Exception as error:
+            record.note("failed", error=str(error))
             error.add_note(f"method {method}, seed {seed}\n{rack.logs()}")
             raise

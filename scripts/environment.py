@@ -1,0 +1,25 @@
+"""Imported first by the scripts in Python: has them run by the interpreter of .venv.
+
+So they work without an activated environment, and never with another checkout's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PYTHON = REPOSITORY / ".venv/bin/python"
+
+
+def enter() -> None:
+    """Returns in the environment; elsewhere starts the script again there."""
+    script = Path(sys.argv[0])
+    if not PYTHON.exists():
+        sys.exit(f"{script.name}: there is no Python environment yet; run: make setup")
+    if Path(sys.prefix).resolve() != PYTHON.parents[1].resolve():
+        os.execv(PYTHON, [PYTHON, script, *sys.argv[1:]])
+
+
+enter()

@@ -1,0 +1,67 @@
+"""scripts/ as a person calls them: without an activated environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+OF_DEBIAN = "/usr/bin:/bin"
+NEED_THE_ENVIRONMENT = ("crash", "lint", "list", "soak")
+
+
+def call(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": OF_DEBIAN, "LC_ALL": "C.UTF-8", "HOME": os.environ.get("HOME", "/root")}
+    return subprocess.run(
+        [script, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", ["crash", "soak"])
+def test_scripts_find_the_environment(name: str) -> None:
+    done = call(REPOSITORY / "scripts" / name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"usage: {name}" in done.stdout
+
+
+@pytest.mark.parametrize("name", NEED_THE_ENVIRONMENT)
+def test_without_an_environment_they_say_what_makes_one(tmp_path: Path, name: str) -> None:
+    shutil.copytree(REPOSITORY / "scripts", tmp_path / "scripts")
+    done = call(tmp_path / "scripts" / name)
+    assert done.returncode == 1
+    assert done.stderr == f"{name}: there is no Python environment yet; run: make setup\n"
+
+
+@pytest.fixture
+def build_without_kvclient(tmp_path: Path) -> Iterator[Path]:
+    """The programs, without one that every rack needs last."""
+    build = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build"))
+    (tmp_path / "bin").mkdir()
+    for program in (build / "bin").iterdir():
+        if program.name != "kvclient":
+            (tmp_path / "bin" / program.name).symlink_to(program)
+    (tmp_path / "lib").symlink_to(build / "lib")
+    return tmp_path
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="racks are network namespaces: needs root")
+def test_a_crash_rack_that_fails_keeps_its_directory(build_without_kvclient: Path) -> None:
+    seed = "77"
+    options = ("--points=1", "--method=farreach", f"--seed={seed}")
+    done = call(REPOSITORY / "scripts/crash", *options, f"--build={build_without_kvclient}")
+    assert done.returncode == 1
+    kept = Path(re.search(r"^kept: (.*)$", done.stdout, re.MULTILINE)[1])
+    try:
+        events = [json.loads(line) for line in (kept / "events.ndjson").read_text().splitlines()]
+        assert [event["event"] for event in events] == ["setup", "failed"]
+        assert (events[0]["method"], events[0]["seed"]) == ("farreach", int(seed))
+        assert (kept / "switch0/softswitch.log").exists()
+    finally:
+        shutil.rmtree(kept)
