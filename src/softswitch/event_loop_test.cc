@@ -177,7 +177,13 @@ TEST_F(EventLoopTest, LoopWakesForADelayedFrame) {
 TEST_F(EventLoopTest, ShapedFramesLeaveByThemselves) {
   ask("tm_write",
       {{"updates", {{{"port", 2}, {"max_rate_bps", 1'000'000}, {"max_burst_bytes", 0}}}}});
-  for (int i = 0; i < 20; ++i) fakes_[0]->inject(frame_to(2, std::string(124, 'x')));
+  // All at once for the loop, however late this thread is.
+  loop_->tasks().call(
+      [&] {
+        for (int i = 0; i < 20; ++i) fakes_[0]->inject(frame_to(2, std::string(124, 'x')));
+        return 0;
+      },
+      Deadline::never());
   ASSERT_TRUE(node::testing::eventually([&] { return sent_by(2) == 20; }));
   const Json queue = ask("tm_read", {{"port", 2}})["ports"][0]["queues"][0];
   EXPECT_EQ(queue["usage_frames"], 0);

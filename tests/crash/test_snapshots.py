@@ -99,11 +99,12 @@ def test_without_traffic_the_cut_is_what_slots_and_stores_hold(start_rack: Start
     expected = records_in_slots(rack)
     snapshot = rack.call(CONTROLLER, "snapshot")
     assert read_snapshot(Path(snapshot["path"]))[1] == expected
-    assert len(expected) > 50
+    assert expected  # how many of the cached keys were written last in the switch is chance
     # All that was acknowledged is in it.
-    judgement = judge(cut_of(rack, snapshot), read_writes(rack.history))
+    writes = list(read_writes(rack.history))
+    judgement = judge(cut_of(rack, snapshot), writes)
     assert (judgement.later, judgement.wrong) == (0, [])
-    assert judgement.included > 500
+    assert judgement.included == len(writes) > 0
 
 
 def test_cuts_under_load_include_what_came_before(start_rack: StartRack) -> None:
