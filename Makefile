@@ -3,6 +3,10 @@
 # Needs root for packages and for network namespaces: as another user it calls sudo.
 
 SHELL := /bin/bash
+ifdef SUDO_UID
+# After `sudo make` what was made in the user's checkout is the user's.
+.SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
+endif
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint ctest pytest smoke soak bench tofino p4testgen list notebook clean testbed-up testbed-down run
 

@@ -1,6 +1,7 @@
 """Imported first by the scripts in Python: has them run by the interpreter of .venv.
 
-So they work without an activated environment, and never with another checkout's.
+So they work without an activated environment, and never with another checkout's. What they leave
+in this checkout is given to the user who called sudo.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ def enter() -> None:
         sys.exit(f"{script.name}: there is no Python environment yet; run: make setup")
     if Path(sys.prefix).resolve() != PYTHON.parents[1].resolve():
         os.execv(PYTHON, [PYTHON, script, *sys.argv[1:]])
+    from turntable_core import caller  # noqa: PLC0415  # found in the environment only
+
+    caller.give_checkout_at_exit()
 
 
 enter()

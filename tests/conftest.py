@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from turntable_core import caller
+
 # Debian's users do not have these in PATH, nor has root after `su`: sysctl, ethtool, useradd.
 os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -16,6 +18,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="failing packet tests show what their packets met: parser states, tables, registers",
     )
+
+
+def pytest_configure() -> None:
+    caller.give_checkout_at_exit()
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from turntable_core import caller
+
 from . import (
     analyzer,
     cache_recovery,
@@ -46,6 +48,7 @@ MEASUREMENTS: dict[str, Measure] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
+    caller.give_checkout_at_exit()
     settings = Settings(options.build.resolve(), options.rounds, options.program)
     rows: list[Row] = []
     for name in options.names or MEASUREMENTS:

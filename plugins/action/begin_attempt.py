@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from turntable_core import journal
+from turntable_core import caller, journal
 from turntable_core.run_action import AT_ARGUMENT, RunAction
 from turntable_core.run_directory import RunDirectory
 
@@ -25,6 +25,6 @@ class ActionModule(RunAction):
         run = RunDirectory(at["run"])
         number = run.next_attempt(*key)
         directory = run.path / journal.attempt_directory(*key, number)
-        directory.mkdir(parents=True)
+        caller.make_directory(directory)
         began = {"began_at_ns": time.time_ns()}
         return {"changed": True, "number": number, "directory": str(directory)} | began

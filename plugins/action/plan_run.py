@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ansible.utils.vars import load_extra_vars
 
-from turntable_core import claim, estimate, labels, lock, preview, programs, selection
+from turntable_core import caller, claim, estimate, labels, lock, preview, programs, selection
 from turntable_core.analyzer import WorkloadAnalyzer
 from turntable_core.components.softswitch import program_of
 from turntable_core.errors import TurntableError
@@ -74,6 +74,7 @@ class ActionModule(RunAction):
             if work:
                 claim.claim(run.path, owner)
             run.use_testbed(testbed)
+            caller.give_tree(run.path)  # what root itself left of this run
             # Again: another playbook may have worked on this run until it gave the testbed back.
             work = _work(proposal, plan)
         _point_latest(results / "latest", run.path)
@@ -147,6 +148,7 @@ def _point_latest(link: Path, target: Path) -> None:
     try:
         temporary.unlink(missing_ok=True)
         temporary.symlink_to(target.relative_to(link.parent))
+        caller.give(temporary)
         temporary.replace(link)
     except OSError as error:
         raise TurntableError(f"{link}: cannot point to {target}: {error}") from None

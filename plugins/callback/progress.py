@@ -20,7 +20,7 @@ import turntable_core.components.kvclient
 import turntable_core.components.kvserver
 import turntable_core.components.softswitch
 import turntable_core.run_action  # noqa: F401
-from turntable_core import progress_lines
+from turntable_core import caller, progress_lines
 from turntable_core.interrupts import Interrupts
 
 DOCUMENTATION = """
@@ -72,6 +72,7 @@ class CallbackModule(DefaultCallback):
     def __init__(self):
         super().__init__()
         self._interrupts = Interrupts()
+        caller.give_checkout_at_exit()
         self._has_reported = False
         self._turn = None  # that runs: (cell, round)
         self._live = LiveLine(self._display) if sys.stdout.isatty() else None

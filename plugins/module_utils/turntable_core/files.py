@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from turntable_core import caller
 from turntable_core.errors import TurntableError
 
 
@@ -17,7 +18,7 @@ def write_once(path: Path, data: bytes) -> str:
 
     The file appears complete; an existing file is an error.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    caller.make_directory(path.parent)
     temporary = _write_temporary(path, data)
     try:
         os.link(temporary, path)  # unlike rename, refuses to replace
@@ -34,7 +35,7 @@ def replace(path: Path, data: bytes) -> None:
 
     a reader sees the old or the new content, never a part.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    caller.make_directory(path.parent)
     _write_temporary(path, data).replace(path)
     _sync_directory(path.parent)
 
@@ -61,6 +62,7 @@ def _write_temporary(path: Path, data: bytes) -> Path:
         error.filename = str(path)  # which a failed write does not name
         raise
     temporary.chmod(0o644)
+    caller.give(temporary)
     return temporary
 
 

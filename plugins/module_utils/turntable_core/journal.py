@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from turntable_core import caller
 from turntable_core.errors import TurntableError
 from turntable_core.plan import Iteration, Plan, Turn, all_iterations
 
@@ -60,6 +61,7 @@ def append(path: Path, attempt: Attempt) -> None:
                 f"{path}: the disk is full; free some space and continue the run with -e run=…"
             )
         os.fsync(descriptor)
+        caller.give(path)
     finally:
         os.close(descriptor)
 

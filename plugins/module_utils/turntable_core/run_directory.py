@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from turntable_core import files, journal, plan
+from turntable_core import caller, files, journal, plan
 from turntable_core.errors import TurntableError
 from turntable_core.testbed import Testbed, from_json, to_json
 
@@ -68,7 +68,7 @@ class RunDirectory:
         if self.exists:
             raise TurntableError(f"{self.path}: is a run already; its files are written once")
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            caller.make_directory(self.path)
         except OSError as error:
             raise TurntableError(
                 f"{self.path}: cannot be made: {error.strerror}; expected a directory for results "
