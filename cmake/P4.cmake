@@ -8,6 +8,28 @@ file(GLOB_RECURSE P4SOFT_SOURCES CONFIGURE_DEPENDS
 set(TURNTABLE_GENERATED_CODE_OPTIONS
   -Wno-unused -Wno-unused-parameter -Wno-shadow -Wno-tautological-compare -Wno-type-limits)
 
+# turntable_p4_numbers(SOURCE): what a P4 file declares, for C++: a target turntable_p4_numbers that brings the header
+# p4/NAME.h in namespace turntable::p4.
+function(turntable_p4_numbers source)
+  cmake_path(GET source STEM name)
+  set(include "${CMAKE_BINARY_DIR}/generated/include")
+  set(header "${include}/p4/${name}.h")
+  file(GLOB_RECURSE parts CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/p4/shared/*.p4")
+  add_custom_command(
+    OUTPUT "${header}.stamp"
+    BYPRODUCTS "${header}"
+    COMMAND ${CMAKE_COMMAND} -E env "PYTHONPATH=${CMAKE_SOURCE_DIR}/src" PYTHONDONTWRITEBYTECODE=1
+            ${Python3_EXECUTABLE} -m p4soft.constants "${source}" --namespace turntable::p4 --output "${include}/p4"
+    COMMAND ${CMAKE_COMMAND} -E touch "${header}.stamp"
+    DEPENDS ${parts} ${P4SOFT_SOURCES}
+    COMMENT "Reading the numbers of ${name}.p4"
+    VERBATIM)
+  add_custom_target(p4_numbers DEPENDS "${header}.stamp")
+  add_library(turntable_p4_numbers INTERFACE)
+  target_include_directories(turntable_p4_numbers INTERFACE "${include}")
+  add_dependencies(turntable_p4_numbers p4_numbers)
+endfunction()
+
 # turntable_translate(SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.cpp, NAME.bfrt.json and NAME.stamp.
 function(turntable_translate source output)
   cmake_path(GET source STEM name)

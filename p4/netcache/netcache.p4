@@ -39,6 +39,7 @@
 #include "ingress.p4"
 #include "../shared/ingress_deparser.p4"
 
+#include "../shared/cache/outcome_numbers.p4"
 #include "../shared/cache/outcomes.p4"
 #include "egress_parser.p4"
 #include "../shared/cache/valid.p4"

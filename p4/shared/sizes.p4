@@ -2,19 +2,19 @@
 #ifndef SHARED_SIZES_P4
 #define SHARED_SIZES_P4
 
-#define MAX_PARTITIONS 128
-#define IPV4_LPM_ENTRIES 1024
-#define SERVER_PORT_ENTRIES 128
-#define OPERATION_ENTRIES 32
-#define DROP_ENTRIES 8
+const int MAX_PARTITIONS = 128;
+const int IPV4_LPM_ENTRIES = 1024;
+const int SERVER_PORT_ENTRIES = 128;
+const int OPERATION_ENTRIES = 32;
+const int DROP_ENTRIES = 8;
 
 // Programs with a cache.
-#define SLOTS 32768          // cached keys; also cells of `seq`, which all keys share by hash
-#define SKETCH_CELLS 65536   // of each of the four rows
-#define BLOOM_CELLS 262144   // of each of the three rows
-#define CONTROL_PORT_ENTRIES 4
-#define CLIENT_SESSION_ENTRIES 1024
-#define SAMPLING_ENTRIES 4
-#define OUTCOME_CELLS 64
+const int SLOTS = 32768;          // cached keys; also cells of `seq`, which all keys share by hash
+const int SKETCH_CELLS = 65536;   // of each of the four rows
+const int BLOOM_CELLS = 262144;   // of each of the three rows
+const int CONTROL_PORT_ENTRIES = 4;
+const int CLIENT_SESSION_ENTRIES = 1024;
+const int SAMPLING_ENTRIES = 4;
+const int OUTCOME_CELLS = 64;
 
 #endif

@@ -29,13 +29,19 @@ std::uint32_t first_epoch() {
   return static_cast<std::uint32_t>(realtime_ns() >> 16U) & kLargestNumber;
 }
 
-// Cells of `outcome` that count requests (p4/shared/cache/outcomes.p4).
+// Whether a cell of `outcome` counts requests.
 bool is_of_request(std::size_t cell) {
-  constexpr std::size_t kWithCase3 = 32, kFirst = 3, kLast = 24, kPutCached = 28,
-                        kDeleteCached = 29;
-  const std::size_t outcome = cell % kWithCase3;
-  return (outcome >= kFirst && outcome <= kLast) || outcome == kPutCached ||
-         outcome == kDeleteCached;
+  switch (static_cast<p4::Outcome>(cell % p4::kWithCase3)) {
+    case p4::Outcome::kUnknown:
+    case p4::Outcome::kMalformed:
+    case p4::Outcome::kNumbersUsedUp:
+    case p4::Outcome::kFillTaken:
+    case p4::Outcome::kFillRefused:
+    case p4::Outcome::kControl:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::vector<Record> keys_only(const std::vector<Key>& keys) {

@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "cache/set_digest.h"
+#include "p4/control_plane.h"
 #include "workload/key.h"
 
 namespace turntable::cache {
 
-inline constexpr std::uint32_t kSlotsOfSwitch = 32768;  // also the cells of `seq`
+inline constexpr std::uint32_t kSlotsOfSwitch = p4::kSlots;  // also the cells of `seq`
+static_assert(kSlotsOfSwitch == workload::kSlots, "a key's number is in the cell of its hash");
 
 using Slot = std::uint16_t;
 

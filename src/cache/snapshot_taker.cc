@@ -7,9 +7,8 @@ namespace turntable::cache {
 namespace {
 
 constexpr const char* kOutcomes = "outcome";
-// PUT_CASE1 and DELETE_CASE1 of p4/shared/cache/outcomes.p4.
-constexpr std::size_t kPutCase1 = 11;
-constexpr std::size_t kDeleteCase1 = 17;
+constexpr auto kPutCase1 = static_cast<std::size_t>(p4::Outcome::kPutCase1);
+constexpr auto kDeleteCase1 = static_cast<std::size_t>(p4::Outcome::kDeleteCase1);
 
 // Admissions and evictions have their turn in between.
 constexpr std::size_t kLoadedAtOnce = 256;

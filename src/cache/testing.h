@@ -158,7 +158,7 @@ class FakeSwitch : public Driver {
   }
   void clear_registers() override { slots_.assign(kSlotsOfSwitch, {}); }
   std::vector<std::uint64_t> read_counter(const std::string&) override {
-    outcomes[11] = case1_count;  // PUT_CASE1
+    outcomes[static_cast<std::size_t>(p4::Outcome::kPutCase1)] = case1_count;
     return outcomes;
   }
 

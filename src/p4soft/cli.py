@@ -13,6 +13,7 @@ from p4soft.check.validity import check_validity
 from p4soft.elaborate import elaborate
 from p4soft.emit.program import emit_program
 from p4soft.errors import P4Error, P4Warning
+from p4soft.files import write_if_changed
 from p4soft.frontend.program_parser import parse
 
 INCLUDE = Path(__file__).parent / "include"
@@ -41,12 +42,6 @@ def translate(
         for warning in check_validity(pipeline):
             warn(warning)
     return emit_program(path.stem, program, scope, pipeline, global_instances)
-
-
-def write_if_changed(path: Path, text: str) -> None:
-    """Keeps the time of an unchanged file, so that nothing is compiled again."""
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
 
 
 def _define(text: str) -> tuple[str, str]:

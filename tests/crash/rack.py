@@ -336,7 +336,7 @@ class Rack:
         self.call(AGENT, "settings", **settings)
 
     def outcomes(self) -> list[int]:
-        """Packets by what became of them (p4/shared/cache/outcomes.p4)."""
+        """Packets by what became of them (p4/shared/cache/outcome_numbers.p4)."""
         counters = self.call(SOFTSWITCH, "counter_read", table=switch_tables.OUTCOMES)["counters"]
         return [counter["$COUNTER_SPEC_PKTS"] for counter in counters]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from turntable_core.p4_numbers import WITH_CASE3, Outcome
+
 from .cache_frames import (
     ADMIT,
     ANSWERED,
@@ -35,17 +37,6 @@ PARTITION = 3
 KEY = key_with_slot(*slots(PARTITION))
 SLOT = 4711
 NO_SESSION = 8
-
-# Cells of `outcome`, as p4/shared/cache/outcomes.p4 numbers them.
-OUTCOMES = [
-    "unknown", "malformed", "numbers_used_up", "get_hit", "get_uncached", "get_hot",
-    "get_invalid", "get_admitted", "get_superseded", "get_being_evicted", "put_hit", "put_case1",
-    "put_uncached", "put_hot", "put_invalid", "put_being_evicted", "delete_hit", "delete_case1",
-    "delete_uncached", "delete_invalid", "delete_being_evicted", "large_put_uncached",
-    "large_put_invalid", "large_put_cached", "large_put_being_evicted", "fill_taken",
-    "fill_refused", "control", "put_cached", "delete_cached",
-]  # fmt: skip
-WITH_CASE3 = 32
 
 
 def entry(table: str, key: dict[str, Any], action: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -127,7 +118,7 @@ class CacheSwitch:
         counters = self.target.command("counter_read", table="outcome")["counters"]
         self.target.command("counter_clear", table="outcome")
         return {
-            OUTCOMES[cell % WITH_CASE3] + "+case3" * (cell >= WITH_CASE3): packets
+            Outcome(cell % WITH_CASE3).name.lower() + "+case3" * (cell >= WITH_CASE3): packets
             for cell, packets in ((c["index"], c["$COUNTER_SPEC_PKTS"]) for c in counters)
             if packets
         }

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from turntable_core.p4_numbers import Outcome
 from turntable_core.placement import FIRST_PORT, place_of, slots_of
 from turntable_core.testbed import Testbed
 
@@ -20,12 +21,18 @@ SERVER_PORTS = "pipe.SwitchIngress.server_port.server_port"
 ANSWER_SOURCE = "pipe.SwitchEgress.answer_source.answer_source"
 # p4/shared/cache/outcomes.p4, in programs with a cache: packets by what became of them.
 OUTCOMES = "pipe.SwitchEgress.outcomes.outcome"
-# Those that the switch answers itself: GET_HIT, PUT_HIT, PUT_CASE1, DELETE_HIT, DELETE_CASE1.
-ANSWERED_OUTCOMES = (3, 10, 11, 16, 17)
-# Records that servers send for slots: FILL_TAKEN, FILL_REFUSED. FarReach's are answers on their way
-# to clients, NetCache's are value updates.
-UPDATE_OUTCOMES = (25, 26)
-CONTROL_OUTCOME = 27  # frames of switch-agent
+# Those that the switch answers itself.
+ANSWERED_OUTCOMES = (
+    Outcome.GET_HIT,
+    Outcome.PUT_HIT,
+    Outcome.PUT_CASE1,
+    Outcome.DELETE_HIT,
+    Outcome.DELETE_CASE1,
+)
+# Records that servers send for slots. FarReach's are answers on their way to clients, NetCache's
+# are value updates.
+UPDATE_OUTCOMES = (Outcome.FILL_TAKEN, Outcome.FILL_REFUSED)
+CONTROL_OUTCOME = Outcome.CONTROL  # frames of switch-agent
 
 # Tables whose counters a run compares with the clients', or keeps for an explanation.
 COUNTED = (REQUESTS, ANSWERS, DROPS)
