@@ -13,6 +13,18 @@ def chance(action: str, percent: float, seed: int, **fields: Any) -> Rule:
     return {"action": action, "chance": percent / 100, "seed": seed, **fields}
 
 
+def in_order(seed: int) -> list[Rule]:
+    """What happens to packets between switch and server, where order is kept: a copy comes right
+    behind its frame.
+    """
+    return [chance("drop", 0.3, seed), chance("duplicate", 2, seed + 1)]
+
+
+def every_frame(action: str) -> Rule:
+    """Of a link that does nothing else."""
+    return {"action": action, "every": 1}
+
+
 def disorder(seed: int) -> list[Rule]:
     """What happens to packets between client and switch, where order is not kept."""
     return [

@@ -1,7 +1,9 @@
 """Nodes die at random points under load and are started again, while the clients go on.
 
-A sequence of points follows from its method and seed: which nodes, after how many answers, and how
-long after that. Afterwards every key is read, and the whole history is checked.
+A sequence of points follows from its method and seed: which nodes, after how many answers, how
+long after that, and how long it takes until a switch is recovered. All links lose packets; what
+else happens to packets is what docs/kvcache.md §1 allows on each. Afterwards every key is read, and
+the whole history is checked.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .faults import chance, disorder
+from .faults import chance, disorder, every_frame, in_order
 from .history import Checked, check
-from .network import CLIENT
-from .rack import AGENT, CONTROLLER, SERVER_NODES, SOFTSWITCH, Rack, Setup
+from .network import CLIENT, CPU, SERVERS
+from .rack import AGENT, CONTROLLER, SERVER_NODES, SOFTSWITCH, Rack, Setup, eventually
 from .record import Record
 
 # A server stands for either of them.
@@ -31,10 +33,15 @@ VICTIMS = {
     "switch and agent": (SOFTSWITCH, AGENT),
     "switch and controller": (SOFTSWITCH, CONTROLLER),
     "all but the clients": (SOFTSWITCH, AGENT, CONTROLLER, *SERVER_NODES),
+    "server during admission": (SERVER,),
+    "both servers during admission": SERVER_NODES,
 }
+# The agent's frames are lost from some admission or eviction on until the servers are back.
+DURING_ADMISSION = "during admission"
 ANSWERS_BETWEEN = (300, 1_500)  # of a point and the next
-SNAPSHOT_PERIOD_S = 0.2
+SNAPSHOT_PERIODS_S = (0.05, 0.2)
 LATER_S = 0.05  # at most: between the answer that was waited for and the kill
+PAUSE_S = 0.2  # at most: between the agent's `configure` and the controller's `recover`
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,19 @@ class Point:
     killed: tuple[str, ...]
     after_answers: int
     later_s: float
+    pause_s: float
+
+    def happens(self, rack: Rack, record: Record) -> None:
+        rack.wait_for_answers(self.after_answers)
+        time.sleep(self.later_s)  # waits: the point's own instant, not for anything
+        if self.what.endswith(DURING_ADMISSION):
+            rack.impair(CPU, "rx", every_frame("drop"))
+            eventually(lambda: rack.call(AGENT, "stats")["in_transit"] > 0, "an admission")
+        record.note("kill", **asdict(self))
+        rack.kill(*self.killed)
+        rack.recover(*self.killed, pause_s=self.pause_s)
+        rack.impair(CPU, "rx")
+        record.note("recovered", what=self.what)
 
 
 @dataclass(frozen=True)
@@ -60,32 +80,28 @@ def points(seed: int, count: int, victims: dict[str, tuple[str, ...]] = VICTIMS)
             kinds = draws.sample(list(victims), len(victims))
         what, server = kinds.pop(), draws.choice(SERVER_NODES)
         killed = tuple(server if name == SERVER else name for name in victims[what])
-        yield Point(what, killed, draws.randint(*ANSWERS_BETWEEN), draws.uniform(0, LATER_S))
+        after_answers, later_s = draws.randint(*ANSWERS_BETWEEN), draws.uniform(0, LATER_S)
+        yield Point(what, killed, after_answers, later_s, draws.uniform(0, PAUSE_S))
 
 
 def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) -> Outcome:
     """A rack that lives through `count` points -> what its clients saw.
 
-    FarReach takes snapshots all the time, whose lists release copies.
+    FarReach takes snapshots all the time, also while a switch is recovered; their lists release
+    copies.
     """
-    period_s = SNAPSHOT_PERIOD_S if method == "farreach" else 0
+    period_s = random.Random(seed).choice(SNAPSHOT_PERIODS_S) if method == "farreach" else 0
     setup = Setup(method=method, seed=seed, snapshot_period_s=period_s)
     record = Record(directory)
     record.note("setup", points=count, **asdict(setup))
     with Rack(build_dir, directory, setup) as rack:
         try:
             rack.start()
-            rack.impair(CLIENT, "rx", chance("drop", 0.2, seed), *disorder(seed + 1))
-            rack.impair(CLIENT, "tx", chance("drop", 0.2, seed + 4), *disorder(seed + 5))
+            impair_links(rack, seed)
             rack.begin_clients()
             done = []
             for point in points(seed, count):
-                rack.wait_for_answers(point.after_answers)
-                time.sleep(point.later_s)  # waits: the point's own instant, not for anything
-                record.note("kill", **asdict(point))
-                rack.kill(*point.killed)
-                rack.recover(*point.killed)
-                record.note("recovered", what=point.what)
+                point.happens(rack, record)
                 done.append(point.what)
             rack.wait_for_answers(ANSWERS_BETWEEN[1])
             rack.end_clients()
@@ -96,3 +112,12 @@ def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) ->
             record.note("failed", error=str(error))
             error.add_note(f"method {method}, seed {seed}\n{rack.logs()}")
             raise
+
+
+def impair_links(rack: Rack, seed: int) -> None:
+    """Of clients and servers, in both directions."""
+    for number, direction in enumerate(("rx", "tx")):
+        at = 100 * seed + 10 * number
+        rack.impair(CLIENT, direction, chance("drop", 0.2, at), *disorder(at + 1))
+        for index, server in enumerate(SERVERS):
+            rack.impair(server, direction, *in_order(at + 5 + 2 * index))

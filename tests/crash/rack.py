@@ -157,9 +157,10 @@ class Rack:
         for name in names:
             self.nodes[name].process.wait()
 
-    def recover(self, *killed: str, clients: int = 1) -> dict[str, Any] | None:
+    def recover(self, *killed: str, clients: int = 1, pause_s: float = 0) -> dict[str, Any] | None:
         """Starts what was killed as docs/kvcache.md §9 tells operators -> what `recover` of the
-        controller said. `clients`: the kvclients that have copies.
+        controller said. `clients`: the kvclients that have copies. `pause_s`: that operators take
+        before they send `recover`.
         """
         for index, name in enumerate(SERVER_NODES):
             if name in killed:
@@ -175,6 +176,7 @@ class Rack:
             self.start_controller()
         result = None
         if empty:
+            time.sleep(pause_s)  # waits: an operator's pause, not for anything
             result = self.call(CONTROLLER, "recover", clients=clients, deadline_s=30)
         if empty:
             self.forward()
