@@ -14,6 +14,7 @@ from typing import Any
 
 from .comparison import Limit, Reading, Unit, positive
 from .copies import CopiesClient, Copy
+from .handshake import SECRET, secret_option
 from .namespaces import enter, inside, ip, need_root
 from .processes import Node, node, node_in, run_directory
 from .settings import Settings
@@ -90,13 +91,13 @@ class Rack(contextlib.ExitStack):
         ports = [f"--port={port}=s{port}" for port in SWITCH_PORTS]
         program = f"--program={settings.build}/lib/p4/farreach.so"
         self.switch = started("softswitch", program, *ports, f"--cpu-port={CPU_PORT}=s{CPU_PORT}")
-        listen = "--address=127.0.0.1"
+        listen, secret = "--address=127.0.0.1", secret_option(directory)
         self.agent = started(
-            "switch-agent", f"--cpu-interface=t{CPU_PORT}", listen, f"--port={AGENT_PORT}"
+            "switch-agent", f"--cpu-interface=t{CPU_PORT}", listen, f"--port={AGENT_PORT}", *secret
         )
-        self.controller = started("cache-controller", listen, f"--port={CONTROLLER_PORT}")
+        self.controller = started("cache-controller", listen, f"--port={CONTROLLER_PORT}", *secret)
         state = self.enter_context(run_directory())
-        options = [f"--state-dir={state}", listen]
+        options = [f"--state-dir={state}", listen, *secret]
         self.server = self.enter_context(node(settings.binary("kvserver"), prefix, options))
         partitions = list(range(SCALE))
         self.server.call("load", **STORES, partitions=partitions)
@@ -156,7 +157,7 @@ class Rack(contextlib.ExitStack):
         for number in range(CLIENTS):
             with inside(self._namespace):
                 channel = socket.create_connection(("127.0.0.1", CONTROLLER_PORT))
-            clients.append(CopiesClient(channel, copies[number::CLIENTS]))
+            clients.append(CopiesClient(channel, SECRET, copies[number::CLIENTS]))
         try:
             yield
         finally:

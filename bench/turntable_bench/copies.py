@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import socket
 import struct
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .handshake import prove
+
 VERSION = 2
 CLIENT_HELLO, COPIES, ANSWER = 0x05, 0x18, 0x80
 KEY_BYTES = 16
+
+_clients = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,16 @@ def message(kind: int, number: int, numbers: Sequence[int], records: Sequence[by
 
 class CopiesClient:
     """Answers COPIES, on a thread of its own, until close(). `channel` is connected to the
-    controller; all other requests are answered as done.
+    controller, whose run has `secret`; all other requests are answered as done.
     """
 
-    def __init__(self, channel: socket.socket, copies: Sequence[Copy]) -> None:
+    def __init__(self, channel: socket.socket, secret: str, copies: Sequence[Copy]) -> None:
         ordered = sorted(copies, key=lambda copy: copy.key)
         self._keys = [copy.key for copy in ordered]
         self._records = [copy.encoded() for copy in ordered]
         self._channel = channel
         self._thread = threading.Thread(target=self._serve, daemon=True)
+        prove(channel, secret, f"copies client {next(_clients)}")
         channel.sendall(message(CLIENT_HELLO, 1, [VERSION], []))
         self._thread.start()
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "cache/refusals_json.h"
 #include "cache/run_on_loop.h"
 #include "cache/switch_tables.h"
 #include "common/command_error.h"
@@ -61,15 +62,16 @@ Json snapshots_as_json(const SnapshotCounters& counters) {
 }  // namespace
 
 AgentNode::AgentNode(EventLoop& loop, std::unique_ptr<Driver> driver, const sockaddr_in& address,
-                     std::function<void(std::string)> set_state)
+                     Credentials credentials, std::function<void(std::string)> set_state)
     : loop_(loop), driver_(std::move(driver)), set_state_(std::move(set_state)) {
   driver_->on_frame([this](const ControlFrame& frame) {
     if (agent_) agent_->received(frame);
   });
-  controller_ = std::make_unique<AskingListener>(
-      loop_, address, [this](const Message& request, AskingListener::Reply reply) {
-        answer(request, std::move(reply));
-      });
+  controller_ =
+      std::make_unique<AskingListener>(loop_, address, std::move(credentials),
+                                       [this](const Message& request, AskingListener::Reply reply) {
+                                         answer(request, std::move(reply));
+                                       });
 }
 
 AgentNode::~AgentNode() {
@@ -212,7 +214,8 @@ Json AgentNode::stats(const Json& args) {
     Json result = {{"controller_connected", controller_->is_up()},
                    {"unanswered_by_controller", controller_->unanswered()},
                    {"unexpected_answers", controller_->unexpected_answers()},
-                   {"refused_requests", refused_requests_}};
+                   {"refused_requests", refused_requests_},
+                   {"refused_connections", as_json(controller_->refusals())}};
     if (!failure_.empty()) result["failure"] = failure_;
     if (!agent_) return result;
     const AgentCounters& counters = agent_->counters();

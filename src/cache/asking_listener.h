@@ -14,11 +14,11 @@ class AskingListener {
   using Reply = std::function<void(const Message& answer)>;
 
   // `on_request` gets every request, HELLO too. Lives on the loop's thread.
-  AskingListener(EventLoop& loop, const sockaddr_in& address,
+  AskingListener(EventLoop& loop, const sockaddr_in& address, Credentials credentials,
                  std::function<void(const Message&, Reply)> on_request)
       : on_request_(std::move(on_request)),
         listener_(
-            loop, address,
+            loop, address, std::move(credentials),
             [this](MessageListener::SessionId session, const Message& message) {
               received(session, message);
             },
@@ -41,6 +41,7 @@ class AskingListener {
   std::uint16_t port() const { return listener_.port(); }
   std::size_t unanswered() const { return unanswered_.size(); }
   std::uint64_t unexpected_answers() const { return unexpected_answers_; }
+  const MessageListener::Refusals& refusals() const { return listener_.refusals(); }
 
  private:
   void received(MessageListener::SessionId session, const Message& message) {

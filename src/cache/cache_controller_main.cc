@@ -13,10 +13,11 @@ using namespace turntable;
 using Json = nlohmann::json;
 
 void serve(const std::string& directory, const std::string& name, const std::string& address,
-           std::uint16_t port) {
+           std::uint16_t port, const std::string& secret) {
   node::ControlServer control(directory, name);
+  auto credentials = cache::Credentials::from_file(secret, directory, name);
   cache::EventLoop loop;
-  cache::ControllerNode controller(loop, cache::tcp_address(address, port),
+  cache::ControllerNode controller(loop, cache::tcp_address(address, port), std::move(credentials),
                                    std::filesystem::path(directory) / "state",
                                    [&](std::string state) { control.set_state(std::move(state)); });
   control.on("configure", [&](const Json& args) { return controller.configure(args); });
@@ -35,16 +36,17 @@ void serve(const std::string& directory, const std::string& name, const std::str
 
 int run(int argc, char** argv) {
   CLI::App app("Decides what the switch caches; relays between servers and switch-agent");
-  std::string directory, address, name = "cache-controller";
+  std::string directory, address, secret, name = "cache-controller";
   std::uint16_t port = 0;
   app.add_option("--directory", directory,
                  "Run directory: the control socket goes here, snapshots into its state/")
       ->required();
   app.add_option("--address", address, "IPv4 address to listen on for the servers")->required();
   app.add_option("--port", port, "TCP port to listen on")->required();
+  app.add_option("--secret", secret, cache::kSecretHelp)->required();
   app.add_option("--name", name, "Name of the node")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  serve(directory, name, address, port);
+  serve(directory, name, address, port, secret);
   return 0;
 }
 

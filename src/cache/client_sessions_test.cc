@@ -7,6 +7,7 @@
 
 #include "cache/controller_listener.h"
 #include "cache/message_link.h"
+#include "cache/testing_credentials.h"
 #include "cache/testing_loop.h"
 
 namespace turntable::cache {
@@ -106,7 +107,7 @@ TEST_F(ClientSessionsTest, OddMessagesAreCountedAndSettleNothing) {
 TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
   EventLoop loop;
   std::vector<MessageType> asked_by_servers;
-  ControllerListener listener(loop, tcp_address("127.0.0.1", 0),
+  ControllerListener listener(loop, tcp_address("127.0.0.1", 0), testing::credentials(),
                               [&](const Message& asked, const ServerSessions::Reply& reply) {
                                 asked_by_servers.push_back(asked.type);
                                 reply(answer_to(asked));
@@ -115,10 +116,10 @@ TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
   const sockaddr_in to = tcp_address("127.0.0.1", listener.port());
   std::unique_ptr<MessageLink> client, server;
   client = std::make_unique<MessageLink>(
-      loop, to, [] { return hello(); },
+      loop, to, testing::credentials("client"), [] { return hello(); },
       [&](const Message& asked) { client->send(answer_to(asked, {8})); });
   server = std::make_unique<MessageLink>(
-      loop, to,
+      loop, to, testing::credentials("server"),
       [] {
         return request(MessageType::kHello, {kMessagesVersion, 16, 3});
       },

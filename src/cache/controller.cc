@@ -61,14 +61,16 @@ void require(const Message& answer, const std::string& who) {
 }  // namespace
 
 Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
-                       SnapshotDirectory& directory, const ControllerSettings& settings)
+                       SnapshotDirectory& directory, const Credentials& credentials,
+                       const ControllerSettings& settings)
     : loop_(loop),
       servers_(servers),
       clients_(clients),
       directory_(directory),
       settings_(settings),
       agent_(std::make_unique<MessageLink>(
-          loop, settings_.agent, [] { return request(MessageType::kHello, {kMessagesVersion}); },
+          loop, settings_.agent, credentials,
+          [] { return request(MessageType::kHello, {kMessagesVersion}); },
           [this](const Message& asked) { handle_agent(asked); })),
       snapshots_({.loop = loop,
                   .agent = *agent_,

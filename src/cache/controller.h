@@ -41,7 +41,8 @@ class Controller {
   using Reply = std::function<void(const Message& answer)>;
 
   Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
-             SnapshotDirectory& directory, const ControllerSettings& settings);
+             SnapshotDirectory& directory, const Credentials& credentials,
+             const ControllerSettings& settings);
 
   // What a server asks.
   void handle(const Message& request, Reply reply);

@@ -12,7 +12,7 @@ namespace turntable::cache {
 class ControllerListener {
  public:
   // `on_request` gets what servers ask, but for HELLO. Lives on the loop's thread.
-  ControllerListener(EventLoop& loop, const sockaddr_in& address,
+  ControllerListener(EventLoop& loop, const sockaddr_in& address, Credentials credentials,
                      ServerSessions::OnRequest on_request)
       : servers_(
             [this](SessionId session, const Message& message) { listener_.send(session, message); },
@@ -21,13 +21,14 @@ class ControllerListener {
           listener_.send(session, message);
         }),
         listener_(
-            loop, address,
+            loop, address, std::move(credentials),
             [this](SessionId session, const Message& message) { received(session, message); },
             [this](SessionId session) { closed(session); }) {}
 
   ServerSessions& servers() { return servers_; }
   ClientSessions& clients() { return clients_; }
   std::uint16_t port() const { return listener_.port(); }
+  const MessageListener::Refusals& refusals() const { return listener_.refusals(); }
 
  private:
   using SessionId = MessageListener::SessionId;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cache/refusals_json.h"
 #include "cache/run_on_loop.h"
 #include "common/command_error.h"
 #include "kv/arguments.h"
@@ -45,17 +46,19 @@ Json counted(const ControllerCounters& counters) {
 
 }  // namespace
 
-ControllerNode::ControllerNode(EventLoop& loop, const sockaddr_in& address,
+ControllerNode::ControllerNode(EventLoop& loop, const sockaddr_in& address, Credentials credentials,
                                const std::filesystem::path& state_directory,
                                std::function<void(std::string)> set_state)
     : loop_(loop),
       set_state_(std::move(set_state)),
       snapshots_(state_directory),
-      listener_(loop, address, [this](const Message& request, ServerSessions::Reply reply) {
-        if (controller_) return controller_->handle(request, std::move(reply));
-        ++refused_requests_;
-        reply(failure_of(request, "the controller is not configured; send it `configure`"));
-      }) {}
+      credentials_(std::move(credentials)),
+      listener_(
+          loop, address, credentials_, [this](const Message& request, ServerSessions::Reply reply) {
+            if (controller_) return controller_->handle(request, std::move(reply));
+            ++refused_requests_;
+            reply(failure_of(request, "the controller is not configured; send it `configure`"));
+          }) {}
 
 Controller& ControllerNode::controller(const char* command) {
   if (controller_) return *controller_;
@@ -91,7 +94,7 @@ Json ControllerNode::configure(const Json& args) {
     controller_.reset();
     listener_.servers().set_scale(settings.scale);
     controller_ = std::make_unique<Controller>(loop_, listener_.servers(), listener_.clients(),
-                                               snapshots_, settings);
+                                               snapshots_, credentials_, settings);
     controller_->snapshots().set_period(period_ns);
     set_state_("serving");
     return Json::object();
@@ -175,6 +178,7 @@ Json ControllerNode::stats(const Json& args) {
                    {"clients", clients.connected().size()},
                    {"unanswered_by_servers", servers.unanswered()},
                    {"unanswered_by_clients", clients.unanswered()},
+                   {"refused_connections", as_json(listener_.refusals())},
                    {"refused_hellos", servers.refused_hellos() + clients.refused_hellos()},
                    {"refused_requests", refused_requests_},
                    {"unexpected_answers", servers.unexpected_answers()},

@@ -6,6 +6,7 @@
 #include "cache/agent_node.h"
 #include "cache/controller_node.h"
 #include "cache/testing.h"
+#include "cache/testing_credentials.h"
 #include "node/testing.h"
 #include "workload/hottest.h"
 
@@ -38,7 +39,7 @@ class LoopSwitch final : public testing::FakeSwitch {
 struct Server {
   Server(EventLoop& loop, std::uint16_t port, const std::vector<std::uint32_t>& partitions)
       : link(
-            loop, tcp_address("127.0.0.1", port),
+            loop, tcp_address("127.0.0.1", port), testing::credentials("server"),
             [=] {
               std::vector<std::uint32_t> numbers = {kMessagesVersion, 4};
               numbers.insert(numbers.end(), partitions.begin(), partitions.end());
@@ -82,10 +83,11 @@ class ControllerTest : public ::testing::Test {
       auto driver = std::make_unique<LoopSwitch>(loop, stores);
       the_switch = driver.get();
       const sockaddr_in any_port = tcp_address("127.0.0.1", 0);
-      agent =
-          std::make_unique<AgentNode>(loop, std::move(driver), any_port, [](const std::string&) {});
+      agent = std::make_unique<AgentNode>(loop, std::move(driver), any_port,
+                                          testing::credentials("agent"), [](const std::string&) {});
       controller =
-          std::make_unique<ControllerNode>(loop, any_port, state.path(), [](const std::string&) {});
+          std::make_unique<ControllerNode>(loop, any_port, testing::credentials("controller"),
+                                           state.path(), [](const std::string&) {});
     });
     agent->configure({{"method", method},
                       {"egress_ports", {3, 4, 5, 6}},

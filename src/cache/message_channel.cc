@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "common/command_error.h"
 
@@ -20,15 +21,19 @@ bool would_block(int error) {
 
 }  // namespace
 
-MessageChannel::MessageChannel(EventLoop& loop, UniqueFd socket, OnMessage on_message,
-                               OnClosed on_closed)
+MessageChannel::MessageChannel(EventLoop& loop, UniqueFd socket,
+                               std::unique_ptr<Handshake> handshake, Handshake::Bytes first,
+                               OnMessage on_message, OnClosed on_closed)
     : loop_(loop),
       socket_(std::move(socket)),
+      handshake_(std::move(handshake)),
       on_message_(std::move(on_message)),
-      on_closed_(std::move(on_closed)) {
+      on_closed_(std::move(on_closed)),
+      unsent_(std::move(first)) {
   const int on = 1;  // answers are waited for
   ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  loop_.watch(socket_.get(), POLLIN, [this](short events) { ready(events); });
+  const short events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
+  loop_.watch(socket_.get(), events, [this](short ready_events) { ready(ready_events); });
 }
 
 MessageChannel::~MessageChannel() {
@@ -38,6 +43,7 @@ MessageChannel::~MessageChannel() {
 
 void MessageChannel::send(const Message& message) {
   if (!socket_) return;  // closed: whoever asked asks again on the next connection
+  if (!is_proven()) return encode(message, after_proof_);
   encode(message, unsent_);
   loop_.change(socket_.get(), POLLIN | POLLOUT);
 }
@@ -51,23 +57,44 @@ void MessageChannel::ready(short events) {
 // False: the channel has failed or has been destroyed.
 bool MessageChannel::receive() {
   const std::shared_ptr<bool> alive = alive_;
-  std::array<std::uint8_t, 65536> buffer{};
+  std::array<std::uint8_t, 65536> buffer;
   const ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (size == 0) return fail("the other side closed the connection"), false;
   if (size < 0) {
     if (would_block(errno)) return true;
     return fail(std::strerror(errno)), false;
   }
+  has_spoken_ = true;
   try {
-    reader_.append(std::span(buffer).first(static_cast<std::size_t>(size)));
-    while (const auto message = reader_.next()) {
-      on_message_(*message);
-      if (!*alive) return false;
-    }
+    const auto bytes = std::span(buffer).first(static_cast<std::size_t>(size));
+    is_proven() ? read_messages(bytes) : prove(bytes);
   } catch (const MessageError& error) {
     return fail(error.what()), false;
+  } catch (const HandshakeError& error) {
+    return fail(error.what()), false;
   }
-  return true;
+  return *alive;
+}
+
+void MessageChannel::read_messages(std::span<const std::uint8_t> bytes) {
+  const std::shared_ptr<bool> alive = alive_;
+  reader_.append(bytes);
+  while (*alive) {
+    const auto message = reader_.next();
+    if (!message) return;
+    on_message_(*message);
+  }
+}
+
+void MessageChannel::prove(std::span<const std::uint8_t> bytes) {
+  unproven_.insert(unproven_.end(), bytes.begin(), bytes.end());
+  handshake_->receive(unproven_, unsent_);
+  if (is_proven()) {
+    unsent_.insert(unsent_.end(), after_proof_.begin(), after_proof_.end());
+    after_proof_.clear();
+  }
+  if (!unsent_.empty()) loop_.change(socket_.get(), POLLIN | POLLOUT);
+  if (is_proven() && !unproven_.empty()) read_messages(std::exchange(unproven_, {}));
 }
 
 void MessageChannel::flush() {

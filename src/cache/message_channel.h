@@ -1,14 +1,16 @@
-// Messages over one TCP connection.
+// Messages over one TCP connection, once both ends have proven themselves (cache/handshake.h).
 #pragma once
 
 #include <netinet/in.h>
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cache/event_loop.h"
+#include "cache/handshake.h"
 #include "cache/messages.h"
 #include "common/unique_fd.h"
 
@@ -20,23 +22,34 @@ class MessageChannel {
   using OnMessage = std::function<void(const Message&)>;
   using OnClosed = std::function<void(const std::string& why)>;
 
-  // `socket` is connected, or connecting. Either callback may destroy the channel. on_closed is
-  // called at most once, and not by send() itself.
-  MessageChannel(EventLoop& loop, UniqueFd socket, OnMessage on_message, OnClosed on_closed);
+  // `socket` is connected, or connecting; `handshake` has `first` to send. Either callback may
+  // destroy the channel. on_closed is called at most once, and not by send() itself.
+  MessageChannel(EventLoop& loop, UniqueFd socket, std::unique_ptr<Handshake> handshake,
+                 Handshake::Bytes first, OnMessage on_message, OnClosed on_closed);
   ~MessageChannel();
   MessageChannel(const MessageChannel&) = delete;
   MessageChannel& operator=(const MessageChannel&) = delete;
 
+  // Goes out when the other end has proven itself.
   void send(const Message& message);
+
+  bool is_proven() const { return handshake_->is_done(); }
+  bool has_spoken() const { return has_spoken_; }  // anything has come
 
  private:
   void ready(short events);
   bool receive();
+  void read_messages(std::span<const std::uint8_t> bytes);
+  void prove(std::span<const std::uint8_t> bytes);
   void flush();
   void fail(const std::string& why);
 
   EventLoop& loop_;
   UniqueFd socket_;
+  std::unique_ptr<Handshake> handshake_;
+  bool has_spoken_ = false;
+  Handshake::Bytes unproven_;              // received, and not yet enough for the handshake
+  std::vector<std::uint8_t> after_proof_;  // messages that wait for the handshake
   OnMessage on_message_;
   OnClosed on_closed_;
   MessageReader reader_;

@@ -13,10 +13,12 @@ constexpr std::uint32_t kFirstHelloId = std::uint32_t{1} << 31U;
 
 }  // namespace
 
-MessageLink::MessageLink(EventLoop& loop, const sockaddr_in& to, std::function<Message()> hello,
+MessageLink::MessageLink(EventLoop& loop, const sockaddr_in& to, Credentials credentials,
+                         std::function<Message()> hello,
                          std::function<void(const Message&)> on_request)
     : loop_(loop),
       to_(to),
+      credentials_(std::move(credentials)),
       hello_(std::move(hello)),
       on_request_(std::move(on_request)),
       hello_id_(kFirstHelloId) {
@@ -33,8 +35,10 @@ void MessageLink::connect() {
   if (!socket) throw errno_error("cannot create a socket");
   const int status = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to_), sizeof(to_));
   if (status != 0 && errno != EINPROGRESS) return closed();
+  auto handshake = std::make_unique<ConnectorHandshake>(credentials_.secret(), credentials_.next());
   channel_ = std::make_unique<MessageChannel>(
-      loop_, std::move(socket), [this](const Message& message) { received(message); },
+      loop_, std::move(socket), std::move(handshake), Handshake::Bytes{},
+      [this](const Message& message) { received(message); },
       [this](const std::string&) { closed(); });
   greet();
   unanswered_.for_each([this](const Message& request) { channel_->send(request); });

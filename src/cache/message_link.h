@@ -19,8 +19,8 @@ class MessageLink {
  public:
   // `hello` makes the connection's first message, each time. `on_request` gets what the other side
   // asks; it answers with send(), now or later.
-  MessageLink(EventLoop& loop, const sockaddr_in& to, std::function<Message()> hello,
-              std::function<void(const Message&)> on_request);
+  MessageLink(EventLoop& loop, const sockaddr_in& to, Credentials credentials,
+              std::function<Message()> hello, std::function<void(const Message&)> on_request);
   ~MessageLink();
   MessageLink(const MessageLink&) = delete;
   MessageLink& operator=(const MessageLink&) = delete;
@@ -47,6 +47,7 @@ class MessageLink {
 
   EventLoop& loop_;
   const sockaddr_in to_;
+  const Credentials credentials_;
   std::function<Message()> hello_;
   std::function<void(const Message&)> on_request_;
   std::unique_ptr<MessageChannel> channel_;

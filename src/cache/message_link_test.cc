@@ -8,6 +8,7 @@
 
 #include "cache/asking_listener.h"
 #include "cache/message_listener.h"
+#include "cache/testing_credentials.h"
 #include "cache/testing_loop.h"
 
 namespace turntable::cache {
@@ -24,7 +25,7 @@ struct Controller {
   explicit Controller(EventLoop& the_loop, std::uint16_t port = 0)
       : loop(the_loop),
         listener(
-            loop, tcp_address("127.0.0.1", port),
+            loop, tcp_address("127.0.0.1", port), testing::credentials(),
             [this](MessageListener::SessionId session, const Message& message) {
               received.push_back(message);
               if (answers) listener.send(session, answer_to(message, {42}));
@@ -40,8 +41,8 @@ struct Controller {
 TEST(MessageLink, GreetsAndAsks) {
   EventLoop loop;
   Controller controller(loop);
-  MessageLink link(loop, tcp_address("127.0.0.1", controller.listener.port()), hello,
-                   [](const Message&) {});
+  MessageLink link(loop, tcp_address("127.0.0.1", controller.listener.port()),
+                   testing::credentials(), hello, [](const Message&) {});
   std::optional<Message> answer;
   link.ask(request(MessageType::kMaxNumber), [&](const Message& message) { answer = message; });
   ASSERT_TRUE(run_until(loop, [&] { return answer.has_value() && link.is_up(); }));
@@ -55,7 +56,8 @@ TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
   auto controller = std::make_unique<Controller>(loop);
   controller->answers = false;
   const std::uint16_t port = controller->listener.port();
-  MessageLink link(loop, tcp_address("127.0.0.1", port), hello, [](const Message&) {});
+  MessageLink link(loop, tcp_address("127.0.0.1", port), testing::credentials(), hello,
+                   [](const Message&) {});
   int answers = 0;
   link.ask(request(MessageType::kHot), [&](const Message&) { ++answers; });
   std::function<void()> replace = [&] {
@@ -77,7 +79,7 @@ TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
 TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
   EventLoop loop;
   std::vector<MessageType> asked;
-  AskingListener agent(loop, tcp_address("127.0.0.1", 0),
+  AskingListener agent(loop, tcp_address("127.0.0.1", 0), testing::credentials(),
                        [&](const Message& message, const AskingListener::Reply& reply) {
                          asked.push_back(message.type);
                          reply(answer_to(message));
@@ -87,12 +89,16 @@ TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
             0);
+  const Credentials another = testing::credentials("another controller");
   MessageChannel before(
-      loop, std::move(socket), [](const Message&) {}, [&](const std::string&) { ++closed; });
+      loop, std::move(socket),
+      std::make_unique<ConnectorHandshake>(another.secret(), another.next()), {},
+      [](const Message&) {}, [&](const std::string&) { ++closed; });
   before.send(hello());
   std::optional<MessageLink> after;
   EXPECT_TRUE(run_until(loop, [&] {
-    if (!asked.empty() && !after) after.emplace(loop, address, hello, [](const Message&) {});
+    if (!asked.empty() && !after)
+      after.emplace(loop, address, testing::credentials(), hello, [](const Message&) {});
     return after && after->is_up() && closed > 0;
   }));
 }
@@ -103,13 +109,14 @@ TEST(MessageLink, SaysAgainWhatWasRefused) {
   int greetings = 0;
   std::unique_ptr<MessageListener> listener;
   listener = std::make_unique<MessageListener>(
-      loop, tcp_address("127.0.0.1", 0),
+      loop, tcp_address("127.0.0.1", 0), testing::credentials(),
       [&](MessageListener::SessionId session, const Message& message) {
         const bool is_ready = ++greetings == 3;
         listener->send(session, is_ready ? answer_to(message) : failure_of(message, "not yet"));
       },
       [](MessageListener::SessionId) {});
-  MessageLink link(loop, tcp_address("127.0.0.1", listener->port()), hello, [](const Message&) {});
+  MessageLink link(loop, tcp_address("127.0.0.1", listener->port()), testing::credentials(), hello,
+                   [](const Message&) {});
   ASSERT_TRUE(run_until(loop, [&] { return link.is_up(); }));
   EXPECT_EQ(greetings, 3);
 }
@@ -119,7 +126,7 @@ TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
   std::optional<Message> answer;
   std::optional<MessageListener> listener;
   listener.emplace(
-      loop, tcp_address("127.0.0.1", 0),
+      loop, tcp_address("127.0.0.1", 0), testing::credentials(),
       [&](MessageListener::SessionId session, const Message& message) {
         if (message.is_answer) {
           answer = message;
@@ -134,7 +141,8 @@ TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
       [](MessageListener::SessionId) {});
   std::unique_ptr<MessageLink> link;
   link = std::make_unique<MessageLink>(
-      loop, tcp_address("127.0.0.1", listener->port()), hello, [&](const Message& message) {
+      loop, tcp_address("127.0.0.1", listener->port()), testing::credentials(), hello,
+      [&](const Message& message) {
         link->send(answer_to(message, {std::uint32_t(message.records.size())}));
       });
   ASSERT_TRUE(run_until(loop, [&] { return answer.has_value(); }));
@@ -144,13 +152,13 @@ TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
 TEST(MessageLink, ATalkerThatIsNoneLosesItsConnectionOnly) {
   EventLoop loop;
   Controller controller(loop);
-  // HELLO's answer is not expected of a client: the listener just hands it up. Garbage ends it.
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in to = tcp_address("127.0.0.1", controller.listener.port());
   ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
   ASSERT_EQ(::send(socket.get(), "GET / HTTP/1.0\r\n\r\n", 18, 0), 18);
-  MessageLink link(loop, to, hello, [](const Message&) {});
-  ASSERT_TRUE(run_until(loop, [&] { return link.is_up() && controller.listener.failures() == 1; }));
+  MessageLink link(loop, to, testing::credentials(), hello, [](const Message&) {});
+  ASSERT_TRUE(run_until(
+      loop, [&] { return link.is_up() && controller.listener.refusals().unproven == 1; }));
   EXPECT_EQ(controller.received.size(), 1U);
 }
 

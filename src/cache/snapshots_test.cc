@@ -10,6 +10,7 @@
 
 #include "cache/asking_listener.h"
 #include "cache/controller_node.h"
+#include "cache/testing_credentials.h"
 #include "common/command_error.h"
 #include "node/testing.h"
 
@@ -48,7 +49,8 @@ struct Peer {
   Peer(EventLoop& loop, std::uint16_t port, Log& log, std::string name, const Message& hello)
       : asked{.log = log, .name = std::move(name), .messages = {}},
         link(
-            loop, tcp_address("127.0.0.1", port), [hello] { return hello; },
+            loop, tcp_address("127.0.0.1", port), testing::credentials(asked.name),
+            [hello] { return hello; },
             [this](const Message& request) {
               if (const auto answer = asked.take(request)) link.send(*answer);
             }) {}
@@ -59,7 +61,7 @@ struct Peer {
 struct Agent {
   Agent(EventLoop& loop, std::uint16_t port, Log& log)
       : asked{.log = log, .name = "agent", .messages = {}},
-        listener(loop, tcp_address("127.0.0.1", port),
+        listener(loop, tcp_address("127.0.0.1", port), testing::credentials(),
                  [this](const Message& request, const AskingListener::Reply& reply) {
                    last_reply = reply;
                    if (const auto answer = asked.take(request)) reply(*answer);
@@ -109,6 +111,7 @@ class SnapshotsTest : public ::testing::Test {
   void start_controller() {
     on_loop([&] {
       controller = std::make_unique<ControllerNode>(loop, tcp_address("127.0.0.1", port),
+                                                    testing::credentials("controller"),
                                                     directory.path(), [](const std::string&) {});
       port = controller->port();
     });

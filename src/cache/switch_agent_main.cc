@@ -13,16 +13,19 @@ using namespace turntable;
 using Json = nlohmann::json;
 
 struct Options {
-  std::string directory, name = "switch-agent", switch_name = "softswitch", cpu_interface, address;
+  std::string directory, name = "switch-agent", switch_name = "softswitch", cpu_interface, address,
+                         secret;
   std::uint16_t port = 0;
 };
 
 void serve(const Options& options) {
   node::ControlServer control(options.directory, options.name);
+  auto credentials = cache::Credentials::from_file(options.secret, options.directory, options.name);
   cache::EventLoop loop;
   auto driver = std::make_unique<cache::SoftDriver>(loop, options.directory, options.switch_name,
                                                     options.cpu_interface);
   cache::AgentNode agent(loop, std::move(driver), cache::tcp_address(options.address, options.port),
+                         std::move(credentials),
                          [&](std::string state) { control.set_state(std::move(state)); });
   control.on("configure", [&](const Json& args) { return agent.configure(args); });
   control.on("settings", [&](const Json& args) { return agent.settings(args); });
@@ -46,6 +49,7 @@ int run(int argc, char** argv) {
   app.add_option("--address", options.address, "IPv4 address to listen on for the cache-controller")
       ->required();
   app.add_option("--port", options.port, "TCP port to listen on")->required();
+  app.add_option("--secret", options.secret, cache::kSecretHelp)->required();
   app.add_option("--switch", options.switch_name, "Name of the switch's node")
       ->capture_default_str();
   app.add_option("--name", options.name, "Name of the node")->capture_default_str();

@@ -99,11 +99,14 @@ const Arguments::Json* Arguments::object_or_null(const char* name) const {
   return &*found;
 }
 
-std::optional<sockaddr_in> Arguments::endpoint_or_none(const char* name) const {
-  const Json* given = object_or_null(name);
+std::optional<sockaddr_in> Arguments::controller_or_none(bool has_secret) const {
+  const Json* given = object_or_null("controller");
   if (given == nullptr) return std::nullopt;
-  const Arguments fields(where_ + ", " + name, *given, {"address", "port"});
-  return parse_ipv4(where_ + ": \"" + name + ".address\"", fields.text("address"),
+  if (!has_secret) {
+    fail("controller", *given, "none with a node that was started without --secret FILE");
+  }
+  const Arguments fields(where_ + ", controller", *given, {"address", "port"});
+  return parse_ipv4(where_ + ": \"controller.address\"", fields.text("address"),
                     static_cast<std::uint16_t>(fields.integer("port", 1, UINT16_MAX)));
 }
 

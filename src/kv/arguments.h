@@ -35,8 +35,9 @@ class Arguments {
   const Json& array_or_empty(const char* name) const;
   const Json* object_or_null(const char* name) const;  // null if it is not given
 
-  // {"address", "port"} of another node; nothing if it is not given.
-  std::optional<sockaddr_in> endpoint_or_none(const char* name) const;
+  // "controller": {"address", "port"} of the cache-controller; nothing if it is not given. A node
+  // that was started without the run's secret has no way to it.
+  std::optional<sockaddr_in> controller_or_none(bool has_secret) const;
 
   // "scale": the number of logical servers, a divisor of 32,768.
   unsigned scale() const;

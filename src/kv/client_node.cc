@@ -45,14 +45,17 @@ CommandError wrong_state(const std::string& message) {
 
 }  // namespace
 
-ClientNode::ClientNode(const sockaddr_in& address, std::function<void(std::string)> set_state)
-    : address_(address), announce_state_(std::move(set_state)) {}
+ClientNode::ClientNode(const sockaddr_in& address, std::optional<cache::Credentials> credentials,
+                       std::function<void(std::string)> set_state)
+    : address_(address),
+      credentials_(std::move(credentials)),
+      announce_state_(std::move(set_state)) {}
 
 ClientNode::~ClientNode() {
   end_threads();
 }
 
-ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments) {
+ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_secret) {
   Plan plan;
   plan.workload = arguments.workload();
   plan.scale = arguments.scale();
@@ -77,7 +80,7 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments) {
       arguments.integer_or("timeout_us", 100, 60 * std::int64_t{1'000'000}, 5'000'000) * 1000;
   plan.variations = variations_of(arguments);
   plan.copies_max = static_cast<std::size_t>(arguments.integer_or("copies_max", 0, kMaxCopies, 0));
-  plan.controller = arguments.endpoint_or_none("controller");
+  plan.controller = arguments.controller_or_none(has_secret);
   if (plan.controller && plan.copies_max == 0) {
     arguments.fail("copies_max", 0, "at least 1 with a controller, which asks for copies");
   }
@@ -90,7 +93,7 @@ Json ClientNode::prepare(const Json& args) {
       "kvclient prepare", args,
       {"workload", "scale", "partitions", "first_client", "clients", "threads", "server_address",
        "server_port", "timeout_us", "variations", "copies_max", "controller", "history"});
-  const Plan plan = parse_plan(arguments);
+  const Plan plan = parse_plan(arguments, credentials_.has_value());
 
   const std::lock_guard command_lock(command_mutex_);
   end_threads();
@@ -144,7 +147,7 @@ void ClientNode::connect(const Plan& plan) {
   if (!plan.controller) return;
   std::vector<ClientThread*> clients;
   for (const auto& client : clients_) clients.push_back(client.get());
-  link_.emplace(*plan.controller, std::move(clients));
+  link_.emplace(*plan.controller, *credentials_, std::move(clients));
 }
 
 HistoryLog* ClientNode::open_history(const Plan& plan, std::size_t first_client) {

@@ -27,7 +27,9 @@ class ClientNode {
 
   // `set_state` is told "idle", "prepared", "running" or "finished"; it may be called on any
   // thread.
-  ClientNode(const sockaddr_in& address, std::function<void(std::string)> set_state);
+  // Without credentials `prepare` takes no controller.
+  ClientNode(const sockaddr_in& address, std::optional<cache::Credentials> credentials,
+             std::function<void(std::string)> set_state);
   ~ClientNode();
 
   // Thread-safe. All throw CommandError. The statistics of an iteration stay until the next
@@ -59,7 +61,7 @@ class ClientNode {
     std::string history;  // directory; empty: none
   };
 
-  static Plan parse_plan(const Arguments& arguments);
+  static Plan parse_plan(const Arguments& arguments, bool has_secret);
   HistoryLog* open_history(const Plan& plan, std::size_t first_client);
   void open_threads(const Plan& plan);
   void connect(const Plan& plan);
@@ -71,6 +73,7 @@ class ClientNode {
   void set_state(State state);
 
   const sockaddr_in address_;
+  const std::optional<cache::Credentials> credentials_;
   const std::function<void(std::string)> announce_state_;
 
   std::mutex command_mutex_;  // before state_mutex_; held through prepare, start and stop

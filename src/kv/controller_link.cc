@@ -43,8 +43,9 @@ std::uint32_t first_number(const Message& request) {
 
 }  // namespace
 
-ControllerLink::ControllerLink(const sockaddr_in& controller, unsigned scale)
-    : controller_(controller), scale_(scale) {}
+ControllerLink::ControllerLink(const sockaddr_in& controller, cache::Credentials credentials,
+                               unsigned scale)
+    : controller_(controller), credentials_(std::move(credentials)), scale_(scale) {}
 
 ControllerLink::~ControllerLink() {
   stop();
@@ -53,7 +54,7 @@ ControllerLink::~ControllerLink() {
 void ControllerLink::start(std::vector<Server> servers) {
   servers_ = std::move(servers);
   link_.emplace(
-      loop_, controller_, [this] { return hello(); },
+      loop_, controller_, credentials_, [this] { return hello(); },
       [this](const Message& request) { answer(request); });
   thread_ = std::thread([this] { loop_.run(); });
 }

@@ -28,7 +28,7 @@ class ControllerLink {
     WriteGate* gate;    // null: nothing is held back
   };
 
-  ControllerLink(const sockaddr_in& controller, unsigned scale);
+  ControllerLink(const sockaddr_in& controller, cache::Credentials credentials, unsigned scale);
   ~ControllerLink();
   ControllerLink(const ControllerLink&) = delete;
   ControllerLink& operator=(const ControllerLink&) = delete;
@@ -66,6 +66,7 @@ class ControllerLink {
   cache::Record record_of(Server& server, const PacketKey& key);
 
   const sockaddr_in controller_;
+  const cache::Credentials credentials_;
   const unsigned scale_;
   std::vector<Server> servers_;
   cache::EventLoop loop_;

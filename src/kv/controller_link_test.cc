@@ -38,7 +38,7 @@ class ControllerLinkTest : public ::testing::Test {
                 std::array{kKey});
     store_.emplace(directory_.path() / "db", StoreProfile::kEmbedded);
     records_.emplace(*store_);
-    link_.emplace(controller_.address(), 16);
+    link_.emplace(controller_.address(), cache::testing::credentials(), 16);
     link_->start({{kPartition, &*records_, &hot_keys_, &gate_}});
   }
   ~ControllerLinkTest() override { link_->stop(); }
@@ -280,7 +280,7 @@ TEST(ReplayTest, TenThousandRecordsGoToFourPartitions) {
     served.push_back(std::make_unique<RecordStore>(*stores.back()));
     servers.push_back({partition, served.back().get(), nullptr, nullptr});
   }
-  ControllerLink link(controller.address(), kScale);
+  ControllerLink link(controller.address(), cache::testing::credentials(), kScale);
   link.start(servers);
   controller.hello();
   std::size_t newer = 0;

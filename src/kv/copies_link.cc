@@ -35,10 +35,11 @@ bool comes_first(const Copy& one, const Copy& other) {
 
 }  // namespace
 
-CopiesLink::CopiesLink(const sockaddr_in& controller, std::vector<ClientThread*> clients)
+CopiesLink::CopiesLink(const sockaddr_in& controller, cache::Credentials credentials,
+                       std::vector<ClientThread*> clients)
     : clients_(std::move(clients)) {
   link_.emplace(
-      loop_, controller,
+      loop_, controller, std::move(credentials),
       [] { return cache::request(MessageType::kClientHello, {cache::kMessagesVersion}); },
       [this](const Message& request) {
         const Message told = answer(request);

@@ -23,7 +23,8 @@ class CopiesLink {
   using Json = nlohmann::json;
 
   // Connects. The clients must outlive this object.
-  CopiesLink(const sockaddr_in& controller, std::vector<ClientThread*> clients);
+  CopiesLink(const sockaddr_in& controller, cache::Credentials credentials,
+             std::vector<ClientThread*> clients);
   ~CopiesLink();
   CopiesLink(const CopiesLink&) = delete;
   CopiesLink& operator=(const CopiesLink&) = delete;

@@ -37,7 +37,8 @@ class CopiesLinkTest : public ::testing::Test {
                                             .copies_max = 100},
                      replay_, UniqueFd());
     }
-    link_.emplace(controller_.address(), std::vector{&*clients_[0], &*clients_[1]});
+    link_.emplace(controller_.address(), cache::testing::credentials(),
+                  std::vector{&*clients_[0], &*clients_[1]});
   }
 
   void keep(std::size_t client, workload::KeyId key, std::uint32_t number) {

@@ -2,6 +2,7 @@
 // §5).
 #include <CLI/CLI.hpp>
 
+#include "cache/credentials.h"
 #include "common/run_main.h"
 #include "kv/client_node.h"
 #include "kv/udp.h"
@@ -9,13 +10,18 @@
 
 namespace {
 
+using turntable::cache::Credentials;
 using turntable::kv::ClientNode;
 using Json = nlohmann::json;
 
-void serve(const std::string& directory, const std::string& name, const std::string& address) {
+void serve(const std::string& directory, const std::string& name, const std::string& address,
+           const std::string& secret) {
   const sockaddr_in local = turntable::kv::parse_ipv4("--address", address, 0);
+  std::optional<Credentials> credentials;
+  if (!secret.empty()) credentials = Credentials::from_file(secret, directory, name);
   turntable::node::ControlServer control(directory, name);
-  ClientNode node(local, [&](std::string state) { control.set_state(std::move(state)); });
+  ClientNode node(local, std::move(credentials),
+                  [&](std::string state) { control.set_state(std::move(state)); });
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });
   control.on("wait", [&](const Json& args) { return node.wait(args); });
@@ -27,13 +33,14 @@ void serve(const std::string& directory, const std::string& name, const std::str
 
 int run(int argc, char** argv) {
   CLI::App app("Key-value client: logical clients that replay seeded traces in a closed loop");
-  std::string directory, address, name = "kvclient";
+  std::string directory, address, secret, name = "kvclient";
   app.add_option("--directory", directory, "Run directory: the control socket goes here")
       ->required();
   app.add_option("--address", address, "IPv4 address of the data network")->required();
+  app.add_option("--secret", secret, turntable::cache::kSecretHelp);
   app.add_option("--name", name, "Name of the node")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  serve(directory, name, address);
+  serve(directory, name, address, secret);
   return 0;
 }
 

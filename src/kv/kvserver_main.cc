@@ -1,6 +1,7 @@
 // kvserver: a resident node that hosts logical servers (docs/architecture.md §5).
 #include <CLI/CLI.hpp>
 
+#include "cache/credentials.h"
 #include "common/run_main.h"
 #include "kv/server_node.h"
 #include "kv/udp.h"
@@ -8,14 +9,17 @@
 
 namespace {
 
+using turntable::cache::Credentials;
 using turntable::kv::ServerNode;
 using Json = nlohmann::json;
 
 void serve(const std::string& directory, const std::string& name, const std::string& state_dir,
-           const std::string& address) {
+           const std::string& address, const std::string& secret) {
   const sockaddr_in local = turntable::kv::parse_ipv4("--address", address, 0);
+  std::optional<Credentials> credentials;
+  if (!secret.empty()) credentials = Credentials::from_file(secret, directory, name);
   turntable::node::ControlServer control(directory, name);
-  ServerNode node(local, state_dir,
+  ServerNode node(local, state_dir, std::move(credentials),
                   [&](std::string state) { control.set_state(std::move(state)); });
   control.on("load", [&](const Json& args) { return node.load(args); });
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
@@ -29,15 +33,16 @@ void serve(const std::string& directory, const std::string& name, const std::str
 
 int run(int argc, char** argv) {
   CLI::App app("Key-value server: logical servers with RocksDB stores behind UDP");
-  std::string directory, state_dir, address, name = "kvserver";
+  std::string directory, state_dir, address, secret, name = "kvserver";
   app.add_option("--directory", directory, "Run directory: the control socket goes here")
       ->required();
   app.add_option("--state-dir", state_dir, "Stores are kept in its subdirectory stores/")
       ->required();
   app.add_option("--address", address, "IPv4 address of the data network")->required();
+  app.add_option("--secret", secret, turntable::cache::kSecretHelp);
   app.add_option("--name", name, "Name of the node")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  serve(directory, name, state_dir, address);
+  serve(directory, name, state_dir, address, secret);
   return 0;
 }
 

@@ -28,12 +28,13 @@ StoreSpec store_spec(const Arguments& arguments) {
           .numbered = has_numbers(method_of(arguments))};
 }
 
-std::optional<sockaddr_in> controller_of(const Arguments& arguments, Method method) {
+std::optional<sockaddr_in> controller_of(const Arguments& arguments, Method method,
+                                         bool has_secret) {
   if (const Json* given = arguments.object_or_null("controller");
       given != nullptr && !has_numbers(method)) {
     arguments.fail("controller", *given, "none with method nocache, which has no cache to control");
   }
-  return arguments.endpoint_or_none("controller");
+  return arguments.controller_or_none(has_secret);
 }
 
 struct Placement {
@@ -95,8 +96,12 @@ void write_snapshot(const ControllerLink::Server& server, std::uint32_t token,
 }  // namespace
 
 ServerNode::ServerNode(const sockaddr_in& address, const std::filesystem::path& state_dir,
+                       std::optional<cache::Credentials> credentials,
                        std::function<void(std::string)> set_state)
-    : address_(address), set_state_(std::move(set_state)), library_(state_dir) {}
+    : address_(address),
+      credentials_(std::move(credentials)),
+      set_state_(std::move(set_state)),
+      library_(state_dir) {}
 
 // The workers report store errors to members that would be gone before servers_.
 ServerNode::~ServerNode() {
@@ -139,7 +144,7 @@ Json ServerNode::prepare(const Json& args) {
                        ": only netcache updates values in the switch");
   }
   const double capacity = arguments.number("capacity_ops_per_s", 0, kMaxCapacity);
-  const auto controller = controller_of(arguments, method);
+  const auto controller = controller_of(arguments, method, credentials_.has_value());
   const auto placed = placements(arguments, spec.scale);
   const bool keep_stores = args.contains("keep_stores") && arguments.boolean("keep_stores");
 
@@ -150,7 +155,7 @@ Json ServerNode::prepare(const Json& args) {
     for (const auto& server : servers_) server->leave_store();
   }
   close_servers();
-  if (controller) link_.emplace(*controller, spec.scale);
+  if (controller) link_.emplace(*controller, *credentials_, spec.scale);
   std::vector<std::unique_ptr<LogicalServer>> servers;
   for (const auto& [partition, udp_port] : placed) {
     sockaddr_in address = address_;

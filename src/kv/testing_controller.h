@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cache/message_listener.h"
+#include "cache/testing_credentials.h"
 #include "common/deadline.h"
 
 namespace turntable::kv::testing {
@@ -86,7 +87,7 @@ class PlayedController {
     on_loop([&] {
       listener_.reset();
       listener_.emplace(
-          loop_, cache::tcp_address("127.0.0.1", port),
+          loop_, cache::tcp_address("127.0.0.1", port), cache::testing::credentials(),
           [this](cache::MessageListener::SessionId session, const Message& message) {
             received(session, message);
           },

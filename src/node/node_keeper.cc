@@ -178,13 +178,16 @@ bool NodeKeeper::end_orphans(Deadline deadline) {
 }
 
 NodeKeeper::Started NodeKeeper::start(const std::string& name, const std::vector<std::string>& argv,
-                                      const std::map<std::string, std::string>& environment) {
-  return tasks_.call([&] { return start_on_loop(name, argv, environment); }, Deadline::never());
+                                      const std::map<std::string, std::string>& environment,
+                                      const std::string& input) {
+  return tasks_.call([&] { return start_on_loop(name, argv, environment, input); },
+                     Deadline::never());
 }
 
 NodeKeeper::Started NodeKeeper::start_on_loop(const std::string& name,
                                               const std::vector<std::string>& argv,
-                                              std::map<std::string, std::string> environment) {
+                                              std::map<std::string, std::string> environment,
+                                              const std::string& input) {
   reap();
   if (ending_ || lease_expired_)
     throw CommandError("unavailable", "spawn " + name + ": the supervisor is ending");
@@ -203,7 +206,7 @@ NodeKeeper::Started NodeKeeper::start_on_loop(const std::string& name,
       << "---- " << utc_now() << " supervisor starts: " << join(argv) << '\n';
   node.info.log_begin = log_size(node.info.log_file);
   try {
-    Process process = start_process({argv, environment, node.info.log_file});
+    Process process = start_process({argv, environment, node.info.log_file, input});
     node.info.pid = process.pid;
     node.pidfd = std::move(process.pidfd);
   } catch (const std::system_error& error) {

@@ -72,10 +72,12 @@ class NodeKeeper {
     NodeInfo info;
     UniqueFd pidfd;  // readable when the node has ended
   };
+  // `input` is what the node's standard input holds; nothing else shows it.
   // Throws CommandError "wrong_state" when a node of that name runs, "unavailable" when it cannot
   // be executed.
   Started start(const std::string& name, const std::vector<std::string>& argv,
-                const std::map<std::string, std::string>& environment);
+                const std::map<std::string, std::string>& environment,
+                const std::string& input = {});
 
   // SIGTERM, and SIGKILL at the deadline. Returns at once for a node that has
   // ended before. Throws CommandError "not_found".
@@ -110,7 +112,7 @@ class NodeKeeper {
   bool reap_zombies();
   bool end_orphans(Deadline deadline);
   Started start_on_loop(const std::string& name, const std::vector<std::string>& argv,
-                        std::map<std::string, std::string> environment);
+                        std::map<std::string, std::string> environment, const std::string& input);
   Node& find(const std::string& name);
   void end_all_children(Deadline deadline);
 

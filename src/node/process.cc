@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,7 +49,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 struct ChildStart {
   char* const* argv;
   char* const* envp;
-  int null_fd;
+  int input_fd;
   int log_fd;
   int error_fd;  // close-on-exec; errno is written there when the program cannot be executed
   pid_t parent;
@@ -56,7 +58,7 @@ struct ChildStart {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);  // the parent died before the line above
     ::setsid();
-    ::dup2(null_fd, STDIN_FILENO);
+    ::dup2(input_fd, STDIN_FILENO);
     ::dup2(log_fd, STDOUT_FILENO);
     ::dup2(log_fd, STDERR_FILENO);
     ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -80,6 +82,18 @@ struct ChildStart {
 UniqueFd open_or_throw(const std::filesystem::path& path, int flags) {
   UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
   if (!fd) throw errno_error("cannot open " + path.native());
+  return fd;
+}
+
+// A file without a name: what it holds is on no disk, in no argument and in no environment.
+UniqueFd input_of(const ProcessSpec& spec) {
+  if (spec.input.empty()) return open_or_throw("/dev/null", O_RDONLY);
+  UniqueFd fd(::memfd_create("input", MFD_CLOEXEC));
+  if (!fd || ::fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) throw errno_error("cannot create a memfd");
+  const auto size = static_cast<ssize_t>(spec.input.size());
+  if (::pwrite(fd.get(), spec.input.data(), spec.input.size(), 0) != size) {
+    throw errno_error("cannot write the input of " + spec.argv[0]);
+  }
   return fd;
 }
 
@@ -123,14 +137,14 @@ Process start_process(const ProcessSpec& spec) {
   std::vector<std::string> environment = merged_environment(spec.environment);
   const std::vector<char*> argv = pointers_to(arguments);
   const std::vector<char*> envp = pointers_to(environment);
-  const UniqueFd null = open_or_throw("/dev/null", O_RDONLY);
+  const UniqueFd input = input_of(spec);
   const UniqueFd log = open_or_throw(spec.log_file, O_WRONLY | O_CREAT | O_APPEND);
   std::array<int, 2> pipe_ends{};
   if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) throw errno_error("cannot create a pipe");
   const UniqueFd error_reader(pipe_ends[0]);
   UniqueFd error_writer(pipe_ends[1]);
 
-  const ChildStart child{argv.data(), envp.data(),        null.get(),
+  const ChildStart child{argv.data(), envp.data(),        input.get(),
                          log.get(),   error_writer.get(), ::getpid()};
   const pid_t pid = ::fork();
   if (pid < 0) throw errno_error("cannot fork for " + spec.argv[0]);

@@ -16,6 +16,7 @@ struct ProcessSpec {
   std::vector<std::string> argv;  // argv[0]: an absolute path, or a name that is looked up in PATH
   std::map<std::string, std::string> environment;  // added to the parent's, or replacing
   std::filesystem::path log_file;                  // standard output and error are appended to it
+  std::string input;                               // what standard input holds
 };
 
 struct Process {
@@ -23,10 +24,10 @@ struct Process {
   UniqueFd pidfd;
 };
 
-// Starts the program in a session of its own, with standard input from /dev/null, no other
-// inherited descriptor and default signal handling. The kernel sends it SIGKILL when the calling
-// *thread* ends (PR_SET_PDEATHSIG), so call this from a thread that lives as long as the children
-// may. Throws std::system_error that names the program when it cannot be executed.
+// Starts the program in a session of its own, with the standard descriptors alone and default
+// signal handling; `input` is in memory, for this process only. The kernel sends it SIGKILL when
+// the calling *thread* ends (PR_SET_PDEATHSIG), so call this from a thread that lives as long as
+// the children may. Throws std::system_error that names the program when it cannot be executed.
 Process start_process(const ProcessSpec& spec);
 
 // All processes of this machine (of this pid namespace), from /proc.

@@ -178,6 +178,7 @@ Json Supervisor::spawn(const Json& args) {
   const std::string name = text_of(args, "name");
   const auto argv = argv_of(args);
   const auto environment = environment_of_args(args);
+  const std::string input = args.contains("input") ? text_of(args, "input") : "";
   const double deadline_s = seconds_of(args, "deadline_s", kSpawnDeadlineS);
   socket_path(options_.directory, name);  // refuses names that are not file names
   if (name == "supervisor") throw bad_argument("spawn: the name \"supervisor\" is taken");
@@ -186,7 +187,7 @@ Json Supervisor::spawn(const Json& args) {
     return info.name == name && !info.exit;
   });
   if (!ours) refuse_foreign_node(options_.directory, name);
-  return wait_until_ready(keeper_.start(name, argv, environment), deadline_s);
+  return wait_until_ready(keeper_.start(name, argv, environment, input), deadline_s);
 }
 
 Json Supervisor::wait_until_ready(NodeKeeper::Started started, double deadline_s) {

@@ -121,6 +121,8 @@ int run_program(int argc, char** argv) {
     throw turntable::bad_argument("--testbed, --host and --lease are required");
   options.owner = parse_owner(owner);
   std::filesystem::create_directories(options.directory);
+  // Control sockets and logs are its owner's alone, whatever the umask.
+  std::filesystem::permissions(options.directory, std::filesystem::perms::owner_all);
   options.directory = std::filesystem::canonical(options.directory);
   return serve(options, in_background);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <cstring>
@@ -81,6 +82,9 @@ UniqueFd listen_unix(const std::filesystem::path& path) {
   const UniqueFd lock = lock_directory(path.has_parent_path() ? path.parent_path() : ".");
   remove_stale(path);
   UniqueFd fd = stream_socket();
+  // The file is made with the socket's own mode: never, whatever the umask, may others connect.
+  if (::fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0)
+    throw errno_error("cannot set the mode of the control socket " + path.native());
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     throw errno_error("cannot bind the control socket " + path.native());
   if (::listen(fd.get(), kBacklog) != 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.kv.nodes import Node, NodeError
+from tests.kv.nodes import Node, NodeError, command_line
 from tests.packet.live_switch import Links
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ class NamespacedNode(Node):
 
     def __init__(self, namespace: str, program: Path, directory: Path, *options: str) -> None:
         self._socket_path = directory / f"{program.name}.sock"
-        command = ["ip", "netns", "exec", namespace, program, "--directory", directory, *options]
+        command = ["ip", "netns", "exec", namespace, *command_line(program, directory, *options)]
         self.process = subprocess.Popen(command)
         self.wait_ready()
 

@@ -19,6 +19,7 @@ import pytest
 from tests.kv.nodes import NodeError
 from tests.packet.live_switch import Links
 from turntable_bench.copies import CopiesClient, Copy
+from turntable_bench.handshake import SECRET
 from turntable_bench.namespaces import inside
 
 from .test_control_plane import NamespacedNode
@@ -113,7 +114,7 @@ class Rack:
     def client(self, copies: list[Copy]) -> CopiesClient:
         with inside(self.links.namespace):
             channel = socket.create_connection(("127.0.0.1", CONTROLLER_PORT))
-        return CopiesClient(channel, copies)
+        return CopiesClient(channel, SECRET, copies)
 
     def register(self, name: str) -> list[int]:
         return self.switch.call("register_read", table=f"{name}.cells")["values"]

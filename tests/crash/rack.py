@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.kv.nodes import Node
+from tests.kv.nodes import Node, command_line
 from turntable_core import switch_tables
 from turntable_core.placement import AGENT_PORT, CONTROLLER_PORT, FIRST_PORT, place_of
 
@@ -99,8 +99,9 @@ class HostNode(Node):
         self._socket_path = directory / f"{program.name}.sock"
         with (directory / f"{program.name}.log").open("a") as log:
             # `ip` becomes the program: the process is the node's own.
-            command = ["ip", "netns", "exec", namespace, program, "--directory", directory]
-            self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log)
+            line = command_line(program, directory, *options)
+            command = ["ip", "netns", "exec", namespace, *line]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
         self.wait_ready()
 
     @property

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from turntable_bench.handshake import secret_option
+
 
 class NodeError(Exception):
     """A node answered a command with an error."""
@@ -21,12 +23,21 @@ class NodeError(Exception):
         self.message = error["message"]
 
 
+_WITH_CONTROL_LINKS = {"kvserver", "kvclient", "switch-agent", "cache-controller"}
+
+
+def command_line(program: Path, directory: Path, *options: str) -> list[str | Path]:
+    """Starts `program` in the run directory; one that has control links is told the secret."""
+    line: list[str | Path] = [program, "--directory", directory, *options]
+    return [*line, *secret_option(directory)] if program.name in _WITH_CONTROL_LINKS else line
+
+
 class Node:
     """A running node program."""
 
     def __init__(self, program: Path, directory: Path, *options: str) -> None:
         self._socket_path = directory / f"{program.name}.sock"
-        self.process = subprocess.Popen([program, "--directory", directory, *options])
+        self.process = subprocess.Popen(command_line(program, directory, *options))
 
     def call(self, command: str, /, **args: Any) -> Any:
         """Sends one command and returns its result; raises NodeError."""

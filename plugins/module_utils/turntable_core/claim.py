@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from turntable_core import files
+from turntable_core import files, secret
 from turntable_core.errors import TurntableError
 from turntable_core.owner import Owner, describe
 
@@ -37,6 +37,8 @@ def claim(run: Path, owner: Owner) -> None:
                 f"{other.get('pid')} on {other.get('controller')}. Wait for it; if it has ended, "
                 f"remove {run / _FILE}"
             )
+        if other != asdict(owner) or secret.of(run) is None:
+            secret.renew(run)
         files.replace(run / _FILE, files.to_json(asdict(owner)))
 
 
@@ -48,6 +50,7 @@ def owner_of(run: Path) -> Owner | None:
 
 def drop(run: Path) -> None:
     """The run has no owner any more."""
+    secret.drop(run)
     (run / _FILE).unlink(missing_ok=True)
 
 

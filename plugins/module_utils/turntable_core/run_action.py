@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ansible.plugins.action import ActionBase
 
-from turntable_core import claim
+from turntable_core import claim, secret
 from turntable_core.components import Context
 from turntable_core.connections import HostConnections
 from turntable_core.errors import PhaseError, TurntableError
@@ -110,4 +110,11 @@ def read_context(at: dict[str, Any]) -> Context:
         turn = plan.turn(at["cell"], at["round"])
     if at["iteration"] is not None:
         iteration = turn.iterations[at["iteration"]]
-    return Context(run.testbed(), plan, turn, iteration, owner=claim.owner_of(run.path))
+    return Context(
+        run.testbed(),
+        plan,
+        turn,
+        iteration,
+        owner=claim.owner_of(run.path),
+        secret=secret.of(run.path),
+    )

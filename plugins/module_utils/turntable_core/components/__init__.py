@@ -31,6 +31,7 @@ class Context:
     iteration: Iteration | None = None
     start_at_ns: int | None = None
     owner: Owner | None = None  # who holds the testbed for this run
+    secret: str | None = None  # of the run, while a playbook works on it
 
     @property
     def parameters(self) -> dict:

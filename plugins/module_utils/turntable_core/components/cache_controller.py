@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from turntable_core.components import Context
-from turntable_core.components.supervisor import spawn
+from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.methods import caches
 from turntable_core.placement import AGENT_PORT, CONTROLLER_PORT
 from turntable_core.requests import Batches, Request
@@ -15,7 +15,7 @@ NODE = "cache-controller"
 def start(context: Context) -> Batches:
     host = _host(context)
     address = ("--address", host.control_address, "--port", str(CONTROLLER_PORT))
-    return {host.name: [spawn(context, host, NODE, *address)]}
+    return {host.name: [spawn_with_secret(context, host, NODE, *address)]}
 
 
 def configure(context: Context) -> Batches:

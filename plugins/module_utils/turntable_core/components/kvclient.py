@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from turntable_core.components import Context, seconds_to_ns
-from turntable_core.components.supervisor import spawn
+from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.methods import crash_of
 from turntable_core.placement import CONTROLLER_PORT, FIRST_PORT
 from turntable_core.requests import Batches, Request
@@ -20,7 +20,7 @@ _LATER_LEAD_MS = 1000
 
 def start(context: Context) -> Batches:
     return {
-        host.name: [spawn(context, host, NODE, "--address", host.address)]
+        host.name: [spawn_with_secret(context, host, NODE, "--address", host.address)]
         for host in context.testbed.clients
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from turntable_core.components import Context
-from turntable_core.components.supervisor import spawn
+from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.methods import caches
 from turntable_core.placement import CONTROLLER_PORT, place_of
 from turntable_core.requests import Batches, Request
@@ -19,7 +19,9 @@ NODE = "kvserver"
 def start(context: Context) -> Batches:
     return {
         host.name: [
-            spawn(context, host, NODE, "--address", host.address, "--state-dir", host.state_dir)
+            spawn_with_secret(
+                context, host, NODE, "--address", host.address, "--state-dir", host.state_dir
+            )
         ]
         for host in context.testbed.servers
     }

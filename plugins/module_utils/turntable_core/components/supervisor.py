@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 
 from turntable_core.components import Context
 from turntable_core.methods import crash_of
@@ -23,7 +24,7 @@ def command_lines(testbed: Testbed, owner: Owner, hosts: Iterable[Host]) -> dict
     Status 3: another owner has the host. The same owner's supervisor has its lease renewed.
     """
     return {
-        host.name: f"mkdir -p -m 0755 {shlex.quote(host.run_dir)} && "
+        host.name: f"mkdir -p -m 0700 {shlex.quote(host.run_dir)} && "
         + shlex.join(
             host.prioritized(
                 [
@@ -68,6 +69,12 @@ def spawn(context: Context, host: Host, program: str, *options: str) -> Request:
         "deadline_s": context.plan.deadlines["start_nodes"],
     }
     return Request(NODE, "spawn", args)
+
+
+def spawn_with_secret(context: Context, host: Host, program: str, *options: str) -> Request:
+    """The same for a node that has control links: it reads the run's secret from its input."""
+    request = spawn(context, host, program, *options, "--secret", "/dev/stdin")
+    return replace(request, args=request.args | {"input": context.secret})
 
 
 def begin(context: Context) -> Batches:

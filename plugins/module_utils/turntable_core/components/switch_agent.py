@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from turntable_core.components import Context, softswitch
-from turntable_core.components.supervisor import spawn
+from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.methods import caches
 from turntable_core.placement import AGENT_PORT, place_of
 from turntable_core.requests import Batches, Request
@@ -25,7 +25,7 @@ def start(context: Context) -> Batches:
     switch = context.testbed.switch
     address = ("--address", switch.control_address, "--port", str(AGENT_PORT))
     of_switch = ("--switch", softswitch.NODE, "--cpu-interface", switch.cpu_control_interface)
-    return {switch.name: [spawn(context, switch, NODE, *address, *of_switch)]}
+    return {switch.name: [spawn_with_secret(context, switch, NODE, *address, *of_switch)]}
 
 
 def configure(context: Context) -> Batches:

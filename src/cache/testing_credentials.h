@@ -1,0 +1,18 @@
+// Credentials for tests: all of one run, or of another.
+#pragma once
+
+#include <string>
+
+#include "cache/credentials.h"
+
+namespace turntable::cache::testing {
+
+inline Credentials credentials(const std::string& node = "a node") {
+  return {std::string(Credentials::kMinSecretBytes, 's'), node};
+}
+
+inline Credentials credentials_of_another_run(const std::string& node = "a node") {
+  return {std::string(Credentials::kMinSecretBytes, 'x'), node};
+}
+
+}  // namespace turntable::cache::testing
