@@ -53,6 +53,15 @@ void ServerSessions::greeted(SessionId session, const Message& hello) {
                                                 std::to_string(kMessagesVersion) + " and scale " +
                                                 std::to_string(scale_)));
   }
+  const bool is_served = std::any_of(
+      numbers.begin() + kHelloHeader, numbers.end(), [&](std::uint32_t partition) {
+        const auto server = servers_.find(partition);
+        return server != servers_.end() && server->second != session;
+      });
+  if (is_served) {
+    ++refused_hellos_;
+    return send_(session, failure_of(hello, "another node serves one of these partitions"));
+  }
   forget(session);
   for (std::size_t i = kHelloHeader; i < numbers.size(); ++i) servers_[numbers[i]] = session;
   send_(session, answer_to(hello, {kMessagesVersion}));

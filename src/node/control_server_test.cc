@@ -215,6 +215,19 @@ TEST(ControlServer, StaleSocketIsReplacedAndALiveOneIsNot) {
   EXPECT_TRUE(connect_unix(path)) << "the refused server must not take the live one's file away";
 }
 
+TEST(ControlServer, OnlyTheOwnerConnectsWhateverTheUmask) {
+  const ScratchDirectory directory;
+  using std::filesystem::perms;
+  for (const mode_t mask : {0, 022, 077}) {
+    const mode_t before = ::umask(mask);
+    const UniqueFd listener = listen_unix(directory.path() / "node.sock");
+    ::umask(before);
+    EXPECT_EQ(std::filesystem::status(directory.path() / "node.sock").permissions(),
+              perms::owner_read | perms::owner_write)
+        << mask;
+  }
+}
+
 TEST(ControlServer, OtherFilesAreNotReplaced) {
   const ScratchDirectory directory;
   std::ofstream(directory.path() / "node.sock") << "precious";

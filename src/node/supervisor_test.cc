@@ -1,5 +1,6 @@
 // The supervisor and nodectl as programs, with nodes that behave and nodes that do not.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,34 @@ TEST_F(SupervisorTest, EnvironmentOfTheRequestReachesTheNode) {
   const Json argv = {TURNTABLE_TEST_NODE, "--directory", directory_.path().native(), "--name", "e"};
   ask("supervisor", "spawn", {{"name", "e"}, {"argv", argv}, {"env", {{"COLOUR", "green"}}}});
   EXPECT_EQ(ask("e", "variable", {{"name", "COLOUR"}})["result"], "green");
+}
+
+TEST_F(SupervisorTest, InputReachesTheNodeAndIsShownNowhere) {
+  ASSERT_EQ(start_supervisor().status, 0);
+  const std::string secret = "not for other eyes";
+  Json argv = {TURNTABLE_TEST_NODE, "--directory", directory_.path().native(), "--name", "a"};
+  const Json spawned =
+      ask("supervisor", "spawn", {{"name", "a"}, {"argv", argv}, {"input", secret}});
+  ASSERT_EQ(spawned["ok"], true) << spawned;
+  EXPECT_EQ(ask("a", "input")["result"], secret);
+  EXPECT_EQ(ask("a", "input")["result"], secret) << "each opening reads from the beginning";
+  const std::string process = "/proc/" + spawned["result"]["pid"].dump();
+  for (const char* file : {"/cmdline", "/environ"}) {
+    EXPECT_EQ(testing::read_text(process + file).find(secret), std::string::npos) << file;
+  }
+  EXPECT_EQ(ask("supervisor", "list").dump().find(secret), std::string::npos);
+  EXPECT_EQ(testing::read_text(directory_.path() / "a.log").find(secret), std::string::npos);
+}
+
+TEST_F(SupervisorTest, RunDirectoryIsItsOwnersAlone) {
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+  const mode_t umask_before = ::umask(0);
+  ASSERT_EQ(start_supervisor().status, 0);
+  ::umask(umask_before);
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(directory_.path()).permissions(), perms::owner_all);
+  EXPECT_EQ(std::filesystem::status(directory_.path() / "supervisor.sock").permissions(),
+            perms::owner_read | perms::owner_write);
 }
 
 TEST_F(SupervisorTest, StopEndsTheNodeAndRecordsItsStatus) {

@@ -53,6 +53,10 @@ int run_program(int argc, char** argv) {
     const char* value = std::getenv(args.at("name").template get<std::string>().c_str());
     return nlohmann::json(value == nullptr ? "" : value);
   });
+  server.on("input", [](const auto&) {
+    std::ifstream input("/dev/stdin");
+    return nlohmann::json(std::string(std::istreambuf_iterator<char>(input), {}));
+  });
   server.on("full", [](const auto&) -> nlohmann::json {
     throw turntable::CommandError("full", "no room");
   });

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from turntable_core import claim
+from turntable_core import claim, secret
 from turntable_core.errors import TurntableError
 from turntable_core.owner import Owner, new_owner
 
@@ -55,3 +55,26 @@ def test_of_another_controller_nothing_is_known(tmp_path: Path) -> None:
     claim.claim(tmp_path, replace(owner(2**22 + 1), controller="lab2"))
     with pytest.raises(TurntableError, match=r"on lab2.*remove .*owner\.json"):
         claim.claim(tmp_path, owner(os.getpid()))
+
+
+def test_each_playbook_has_a_secret_of_its_own_that_only_its_user_reads(
+    tmp_path: Path, playbook: subprocess.Popen
+) -> None:
+    umask = os.umask(0)
+    try:
+        claim.claim(tmp_path, owner(playbook.pid))
+    finally:
+        os.umask(umask)
+    first = secret.of(tmp_path)
+    assert len(bytes.fromhex(first)) == 32
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    playbook.kill()
+    playbook.wait()
+    mine = owner(os.getpid())
+    claim.claim(tmp_path, mine)
+    second = secret.of(tmp_path)
+    assert second != first
+    claim.claim(tmp_path, mine)
+    assert secret.of(tmp_path) == second, "its nodes have it already"
+    claim.drop(tmp_path)
+    assert secret.of(tmp_path) is None

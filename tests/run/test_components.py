@@ -206,6 +206,20 @@ def test_nodes_run_at_the_hosts_priority(context: Context) -> None:
     assert "&& nice -n -15 /bin/supervisor" in lines["client1"]
 
 
+def test_nodes_with_control_links_get_the_secret_on_their_input_alone(context: Context) -> None:
+    context = replace(context, secret="s3cr3t")
+    names = ("kvserver", "kvclient", "switch_agent", "cache_controller")
+    spawned = components.batches(names, "start", context)
+    requests = [request for of_host in spawned.values() for request in of_host]
+    assert {request.args["name"] for request in requests} == {n.replace("_", "-") for n in names}
+    for request in requests:
+        assert request.args["input"] == "s3cr3t"
+        assert request.args["argv"][-2:] == ["--secret", "/dev/stdin"]
+        assert "s3cr3t" not in " ".join(request.args["argv"])
+    (switch,) = components.batches(["softswitch"], "start", context).values()
+    assert "input" not in switch[0].args
+
+
 def test_unknown_component_and_verb_are_errors(context: Context) -> None:
     with pytest.raises(TurntableError, match=r"component 'kvservre': there is no"):
         components.batches(["kvservre"], "start", context)
