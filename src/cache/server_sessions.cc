@@ -53,8 +53,8 @@ void ServerSessions::greeted(SessionId session, const Message& hello) {
                                                 std::to_string(kMessagesVersion) + " and scale " +
                                                 std::to_string(scale_)));
   }
-  const bool is_served = std::any_of(
-      numbers.begin() + kHelloHeader, numbers.end(), [&](std::uint32_t partition) {
+  const bool is_served =
+      std::any_of(numbers.begin() + kHelloHeader, numbers.end(), [&](std::uint32_t partition) {
         const auto server = servers_.find(partition);
         return server != servers_.end() && server->second != session;
       });

@@ -49,8 +49,7 @@ struct Peer {
   Peer(EventLoop& loop, std::uint16_t port, Log& log, std::string name, const Message& hello)
       : asked{.log = log, .name = std::move(name), .messages = {}},
         link(
-            loop, tcp_address("127.0.0.1", port), testing::credentials(asked.name),
-            [hello] { return hello; },
+            loop, tcp_address("127.0.0.1", port), testing::credentials(), [hello] { return hello; },
             [this](const Message& request) {
               if (const auto answer = asked.take(request)) link.send(*answer);
             }) {}

@@ -27,9 +27,7 @@ def controller(build_dir: Path, tmp_path: Path) -> Iterator[Node]:
     options = ("--address", ADDRESS, "--port", str(_free_port()))
     with running(build_dir / "bin" / "cache-controller", tmp_path, *options) as node:
         node.port = int(options[-1])
-        node.call(
-            "configure", method="farreach", scale=SCALE, agent_address=ADDRESS, agent_port=1
-        )
+        node.call("configure", method="farreach", scale=SCALE, agent_address=ADDRESS, agent_port=1)
         yield node
 
 
