@@ -28,18 +28,22 @@ control Decisions(
         hdr.udp.len = hdr.udp.len + 10;
     }
 
-    // The server stores the record if it is newer than its own: a snapshot under way must know of it as of a write.
-    action with_record(optype_t optype, bit<8> outcome) {
+    action record_of_slot(optype_t optype, bit<8> outcome) {
         pass(optype, outcome);
         hdr.shadow.setValid();
         hdr.shadow.optype = optype;
         hdr.seq.setValid();
         hdr.seq.number = 2w0 ++ md.cell[29:0];
-        hdr.seq.token = hdr.bridge.token;
         hdr.stat.setValid();
         hdr.stat.node = SWITCH_NODE;
         hdr.stat.pad = 0;
         md.carries = carries_t.RECORD;
+    }
+
+    // The server stores the record if it is newer than its own: a snapshot under way must know of it as of a write.
+    action with_record(optype_t optype, bit<8> outcome) {
+        record_of_slot(optype, outcome);
+        hdr.seq.token = hdr.bridge.token;
     }
 
     // With the value that it brought.
@@ -76,7 +80,7 @@ control Decisions(
     }
 
     action answer_get() {
-        with_record(optype_t.GETRES_SEQ, outcome_t.GET_HIT);
+        record_of_slot(optype_t.GETRES_SEQ, outcome_t.GET_HIT);
         hdr.seq.token = 0;
         copy_to_client(outcome_t.GET_HIT);
         md.to_client = 1;
