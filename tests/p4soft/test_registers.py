@@ -33,8 +33,7 @@ COUNTING = program(
     RegisterAction<bit<32>, bit<8>, bit<32>>(cells) exchange = {
         void apply(inout bit<32> value, out bit<32> rv) {
             rv = value;
-            if (hdr.data.b == 0) { return; }
-            value = hdr.data.c;
+            if (hdr.data.b != 0) { value = hdr.data.c; }
         }
     };
 """,
@@ -57,7 +56,7 @@ def test_actions_see_each_others_values(load) -> None:
     assert output(switch, 1, 4) == 6  # another cell
     assert output(switch, 2, 3, 0, 100) == 8  # the old value; the cell becomes 100
     assert output(switch, 2, 3, 0, 50) == 100  # not larger: stays
-    assert output(switch, 3, 3, 0, 7) == 100  # b = 0: return before the store
+    assert output(switch, 3, 3, 0, 7) == 100  # b = 0: no store
     assert output(switch, 3, 3, 1, 7) == 100
     assert output(switch, 4, 3) == 7  # Register.read
     assert output(switch, 1, 16) == 1  # outside: found zero,
@@ -78,7 +77,7 @@ def test_control_plane_reads_and_writes_ranges(load) -> None:
 
 PAIRS = program(
     """
-        hdr.data.c = update.execute(hdr.data.a);
+        hdr.data.c = (bit<32>) update.execute(hdr.data.a);
         hdr.data.b = (bit<16>) flag.execute(hdr.data.a);
     """,
     preamble=program.__kwdefaults__["preamble"]
@@ -90,11 +89,11 @@ struct pair_t {
 """,
     local="""
     Register<pair_t, bit<8>>(8, {1, 2}) pairs;
-    RegisterAction<pair_t, bit<8>, bit<32>>(pairs) update = {
-        void apply(inout pair_t value, out bit<32> rv) {
+    RegisterAction<pair_t, bit<8>, bit<16>>(pairs) update = {
+        void apply(inout pair_t value, out bit<16> rv) {
             value.sum = value.sum |+| hdr.data.b;
             value.count = value.count + 1;
-            rv = value.sum ++ value.count;
+            rv = value.sum;
         }
     };
     Register<bit<1>, bit<8>>(8) flags;
@@ -111,13 +110,14 @@ struct pair_t {
 def test_pairs_and_bits(load) -> None:
     switch = load(PAIRS)
     switch.command("register_clear")
-    assert output(switch, 0, 1, 10) == (11 << 16) + 3
+    assert output(switch, 0, 1, 10) == 11
     [(_, out)] = switch.send(1, packet(0, 1, 0xFFFF))
-    assert out[4:8] == bytes.fromhex("ffff0004")  # saturated
+    assert out[4:8] == bytes.fromhex("0000ffff")  # saturated
     assert out[2:4] == b"\0\1"  # the bit that the first packet set
     assert switch.command("register_read", table="pairs", count=2)["values"] == [[1, 2], [65535, 4]]
     switch.command("register_write", table="pairs", values=[[7, 8]])
-    assert output(switch, 0, 0, 1) == (8 << 16) + 9
+    assert output(switch, 0, 0, 1) == 8
+    assert switch.command("register_read", table="pairs", count=1)["values"] == [[8, 9]]
 
 
 SIGNED = program(

@@ -1,27 +1,25 @@
 """The rules of Tofino's stateful units: what a Register may hold and its actions may do.
 
-One stateful ALU serves one Register. It has four instructions (RegisterActions), each with two
-comparisons, and one access to its memory per packet and pass (Tofino reference §5.2). A program
+One stateful unit serves one Register. It has four instructions (RegisterActions), each of which
+must fit the unit (check.stateful_unit), and one access to its memory per packet and pass. A program
 that breaks a rule would run here and be refused by the Tofino compiler, so it is refused here too.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import suppress
-from typing import Any
 
 from p4soft.check import types
 from p4soft.check.paths import PathEndedError, Paths
+from p4soft.check.register_actions import fit
+from p4soft.check.stateful_unit import Shared
 from p4soft.elaborate import BlockInstance, ExternInstance, Pipeline
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
 MAX_ACTIONS = 4
-MAX_COMPARISONS = 2
 _CELL_WIDTHS = (1, 8, 16, 32)
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _INGRESS = ("ingress_parser", "ingress", "ingress_deparser")
 
 
@@ -35,13 +33,15 @@ def cell_fields(cell: types.Type) -> list[tuple[str, types.Type]]:
 def check_registers(pipeline: Pipeline) -> None:
     """Raises P4Error at the first broken rule."""
     actions: dict[ExternInstance, list[ExternInstance]] = {}
+    shared: dict[ExternInstance, Shared] = {}
     for instance in pipeline.externs():
         if instance.type.name == "Register":
             _check_cell(instance)
             actions.setdefault(instance, [])
         elif instance.type.name == "RegisterAction":
-            _check_action(instance)
-            actions.setdefault(instance.arguments[0], []).append(instance)
+            register = instance.arguments[0]
+            _check_action(instance, shared.setdefault(register, Shared()))
+            actions.setdefault(register, []).append(instance)
     for register, attached in actions.items():
         if len(attached) > MAX_ACTIONS:
             raise P4Error(
@@ -77,7 +77,7 @@ def _check_cell(register: ExternInstance) -> None:
         raise P4Error(register.position, f"register '{_name(register)}' has {size} cells")
 
 
-def _check_action(action: ExternInstance) -> None:
+def _check_action(action: ExternInstance, shared: Shared) -> None:
     register: ExternInstance = action.arguments[0]
     cell, result = register.type.arguments[0], action.type.arguments[2]
     if not action.methods:
@@ -96,33 +96,7 @@ def _check_action(action: ExternInstance) -> None:
         )
     if result != types.VOID and types.width_of(result) is None:
         raise unsupported(action.position, f"a RegisterAction that returns {result}", "bit<W>")
-    assert method.body is not None
-    comparisons: dict[Any, Position] = {}
-    for node in walk(method.body):
-        if isinstance(node, syntax.Binary) and node.operator in _COMPARISONS and node.value is None:
-            comparisons.setdefault(_shape(node), node.position)
-        elif isinstance(node, syntax.Call) and node.target.kind in ("method", "table", "control"):
-            raise P4Error(
-                node.position, "a RegisterAction cannot call this; compute it before and pass it in"
-            )
-        elif isinstance(node, syntax.Binary) and node.operator in ("*", "/", "%"):
-            raise P4Error(
-                node.position, f"a stateful unit of Tofino cannot compute '{node.operator}'"
-            )
-    if len(comparisons) > MAX_COMPARISONS:
-        raise P4Error(
-            list(comparisons.values())[MAX_COMPARISONS],
-            f"RegisterAction '{_name(action)}' needs {len(comparisons)} comparisons; a stateful "
-            f"unit of Tofino has {MAX_COMPARISONS}",
-        )
-
-
-def _shape(node: Any) -> Any:
-    """Equal for expressions that are written alike."""
-    if isinstance(node, syntax.Node):
-        fields = (f.name for f in dataclasses.fields(node) if f.init and "position" not in f.name)
-        return (type(node).__name__, *(_shape(getattr(node, name)) for name in fields))
-    return tuple(map(_shape, node)) if isinstance(node, list) else node
+    fit(action, shared)
 
 
 # --- Who uses which -------------------------------------------------------------------------------

@@ -1,0 +1,260 @@
+"""What a stateful unit of Tofino computes in one access: the model that RegisterActions must fit.
+
+    cell: lo, hi ──┬──> 2 comparisons ──> predicates
+    2 inputs ──────┤                        │ choose
+    4 constants ───┴──> 2 ALUs for lo, 2 ALUs for hi ──> the cell
+                        one of all these ──────────────> the result
+
+A cell is one value (lo), or a pair (lo and hi). The unit computes everything from what it has read:
+nothing follows from anything computed, except that a new half may be the result.
+
+- A comparison compares with zero the sum of at most one half, one input and one constant, each with
+  a sign. There are two; every condition is made of them by `!`, `&&` and `||`.
+- An ALU makes a new half: a copy, or one operation (+ - |+| |-| & | ^ ~ min max) on two operands
+  of different kinds: half, input, constant. A half has two ALUs, each with a predicate; their
+  results are combined by `|`, so in no case may two of them write.
+- Inputs are fields of the packet, no wider than the half. All actions of a register share two, and
+  four constants other than -8 to 7.
+- The result is one thing in all cases: a half as it was, a half as it is now, an input, what the
+  ALUs of hi compute if the cell is one value, or, from the predicate, a power of two. Or nothing,
+  which is zero.
+- A register of bits has no comparisons and no operations: an action sets, clears or reads a bit.
+
+Learnt from p4c's Tofino back end (`stateful_alu.cpp`, `salu_inst.cpp`) and compared with it
+(docs/p4soft.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from p4soft.errors import P4Error, Position
+
+COMPARISONS = 2
+ALUS = 2  # of each half
+INPUTS = 2
+CONSTANTS = 4
+SMALL_CONSTANTS = range(-8, 8)
+ALWAYS = 0b1111  # a predicate: the outcomes of the two comparisons for which it holds, a bit each
+_HOLDS = (0b1010, 0b1100)  # the first comparison, the second
+_NEGATED = {"!=": "==", "<": ">=", "<=": ">"}
+
+
+@dataclass(frozen=True)
+class Half:
+    """Of the cell, as it was read: 0 is lo."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class NewHalf:
+    """The same, as it is after the access; only as a result."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Input:
+    shape: Hashable  # equal for the same expression
+    width: int
+    direct: bool  # a field, or a slice of one; the result cannot be other inputs
+
+
+@dataclass(frozen=True)
+class Number:
+    value: int
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A power of two where the predicate holds; only as a result."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class HighAlus:
+    """What the ALUs of hi compute, where they have nothing else to do; only as a result."""
+
+
+Operand = Half | Input | Number
+Result = Half | NewHalf | Input | Predicate | HighAlus
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What one ALU does: `copy` or an operation."""
+
+    operation: str
+    operands: tuple[Operand, ...]
+
+
+@dataclass
+class Shared:
+    """What all actions of one register use."""
+
+    inputs: set[Hashable] = field(default_factory=set)
+    constants: set[int] = field(default_factory=set)
+    powers: set[int] = field(default_factory=set)
+
+
+@dataclass
+class StatefulUnit:
+    """What one RegisterAction uses of the unit. Raises P4Error where there is no room."""
+
+    width: int
+    is_pair: bool
+    shared: Shared
+    comparisons: list[Hashable] = field(default_factory=list)
+    alus: tuple[dict[Computation, int], dict[Computation, int]] = field(
+        default_factory=lambda: ({}, {})
+    )  # with their predicates
+    result: Result | None = None
+    _result_predicate: int = 0
+
+    # --- Conditions -------------------------------------------------------------------------------
+
+    def compare(
+        self, operator: str, terms: list[tuple[int, Operand]], *, unsigned: bool, at: Position
+    ) -> int:
+        """The predicate of `sum of signed terms <operator> 0`."""
+        if self.width == 1:
+            raise _no_room(at, "a condition in an action of a register of bits", "use bit<8> cells")
+        for kind, kinds in _PLURALS.items():
+            if sum(isinstance(term, kind) for _, term in terms) > 1:
+                raise _no_room(at, f"a comparison of two {kinds}", _COMPUTE_BEFORE)
+        for sign, term in terms:
+            signed = Number(sign * term.value) if isinstance(term, Number) else term
+            self._occupy(signed, at)
+            if isinstance(signed, Number) and unsigned and operator not in ("==", "!="):
+                _check_unsigned(signed.value, at)
+        negated = operator in _NEGATED
+        comparison = (_NEGATED.get(operator, operator), *terms)
+        if comparison not in self.comparisons:
+            self.comparisons.append(comparison)
+        place = self.comparisons.index(comparison)
+        if place >= COMPARISONS:
+            raise _no_room(
+                at, f"more than {COMPARISONS} comparisons in a RegisterAction", _COMPUTE_BEFORE
+            )
+        return ALWAYS ^ _HOLDS[place] if negated else _HOLDS[place]
+
+    # --- The cell ---------------------------------------------------------------------------------
+
+    def write(self, half: int, computation: Computation, predicate: int, at: Position) -> None:
+        if self.width == 1:
+            self._write_bit(computation, predicate, at)
+        for operand in computation.operands:
+            self._occupy(operand, at)
+        kinds = [type(operand) for operand in computation.operands]
+        if len(set(kinds)) < len(kinds):
+            raise _no_room(
+                at,
+                f"'{computation.operation}' of two {_PLURALS[kinds[0]]}",
+                "operands of different kinds: a field of the cell, a packet field, a constant",
+            )
+        alus = self.alus[half]
+        alus[computation] = alus.get(computation, 0) | predicate
+        if len(alus) > ALUS:
+            raise _no_room(
+                at, f"more than {ALUS} different values for one field of the cell", _COMPUTE_BEFORE
+            )
+
+    def _write_bit(self, computation: Computation, predicate: int, at: Position) -> None:
+        [operand, *others] = computation.operands
+        if others or not isinstance(operand, Number) or predicate != ALWAYS:
+            raise _no_room(at, "this value of a bit", "a constant, in all cases")
+
+    # --- The result -------------------------------------------------------------------------------
+
+    def output(self, value: Operand | NewHalf | Computation, predicate: int, at: Position) -> None:
+        """The result where the predicate holds; where nothing is said, it is zero."""
+        if value == Number(0):
+            return
+        if self.width == 1:
+            self._output_bit(value, predicate, at)
+        elif value == self.result:
+            self._result_predicate |= predicate
+        elif self.result is None and _is_direct(value):
+            self._occupy(value, at)
+            self.result, self._result_predicate = value, predicate
+        elif self.is_pair:
+            self._output_power(value, at)
+        else:
+            self._output_by_high_alus(value, predicate, at)
+
+    def _output_bit(
+        self, value: Operand | NewHalf | Computation, predicate: int, at: Position
+    ) -> None:
+        if isinstance(value, Input) or predicate != ALWAYS:
+            raise _no_room(at, "this result of a register of bits", "the bit, or its complement")
+
+    def _output_power(self, value: Operand | NewHalf | Computation, at: Position) -> None:
+        if not isinstance(value, Number) or value.value & (value.value - 1):
+            expected = "one field of the cell, one packet field, or one power of two"
+            raise _no_room(at, "this result of an action on a pair", expected)
+        result = Predicate(value.value)
+        self.shared.powers.add(value.value)
+        if self.result not in (None, result) or len(self.shared.powers) > 1:
+            raise _no_room(at, "this result beside another", _SAME_RESULT)
+        self.result = result
+
+    def _output_by_high_alus(
+        self, value: Operand | NewHalf | Computation, predicate: int, at: Position
+    ) -> None:
+        """What has a place of its own can only be the first result; what had moves to hi too."""
+        moved = [(self.result, self._result_predicate)] if _is_direct(self.result) else []
+        for result, where in [*moved, (value, predicate)]:
+            late = result is value and isinstance(result, Input) and result.direct
+            if isinstance(result, NewHalf) or late:
+                raise _no_room(at, "this result beside another", _SAME_RESULT)
+            is_computed = isinstance(result, Computation)
+            self.write(1, result if is_computed else Computation("copy", (result,)), where, at)
+        self.result = HighAlus()
+
+    # --- Shared places ----------------------------------------------------------------------------
+
+    def _occupy(self, operand: Operand | NewHalf, at: Position) -> None:
+        if isinstance(operand, Input):
+            self._occupy_input(operand, at)
+        elif isinstance(operand, Number) and operand.value not in SMALL_CONSTANTS:
+            self._occupy_constant(operand.value, at)
+
+    def _occupy_input(self, operand: Input, at: Position) -> None:
+        if operand.width > max(self.width, 8):
+            what = f"a packet field of {operand.width} bits in an action on {self.width}"
+            raise _no_room(at, what, "a narrower field, or a slice of this one")
+        self.shared.inputs.add(operand.shape)
+        if len(self.shared.inputs) > INPUTS:
+            what = "a third packet field in the actions of one register"
+            raise _no_room(at, what, f"{INPUTS}; put them into the same metadata before")
+
+    def _occupy_constant(self, value: int, at: Position) -> None:
+        if abs(value) >= 1 << self.width:
+            raise _no_room(at, f"{value} in an action on {self.width} bits", "a smaller constant")
+        self.shared.constants.add(value)
+        if len(self.shared.constants) > CONSTANTS:
+            what = f"a constant beyond -8 to 7 beside {CONSTANTS} others in a register's actions"
+            raise _no_room(at, what, "a packet field that holds it")
+
+
+_PLURALS = {Half: "fields of the cell", Input: "packet fields", Number: "constants"}
+_COMPUTE_BEFORE = "what can be computed before, in a packet field"
+_SAME_RESULT = "the same in all cases, or zero"
+
+
+def _is_direct(value: object) -> bool:
+    return isinstance(value, (Half, NewHalf)) or (isinstance(value, Input) and value.direct)
+
+
+def _check_unsigned(value: int, at: Position) -> None:
+    if not -(1 << 31) <= value < 1 << 31:
+        raise _no_room(
+            at, f"{abs(value)} in a comparison of bit<32>", "up to 2147483648, or int<32> cells"
+        )
+
+
+def _no_room(at: Position, what: str, instead: str) -> P4Error:
+    return P4Error(at, f"a stateful unit of Tofino has no place for {what}; expected: {instead}")
