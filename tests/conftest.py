@@ -18,6 +18,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="failing packet tests show what their packets met: parser states, tables, registers",
     )
+    parser.addoption("--p4c", metavar="PATH", help="the Tofino compiler, for tests/tofino")
+    parser.addoption(
+        "--register-actions",
+        type=int,
+        default=300,
+        metavar="N",
+        help="how many random RegisterActions --p4c compiles",
+    )
 
 
 def pytest_configure() -> None:

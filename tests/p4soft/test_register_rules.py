@@ -171,7 +171,7 @@ NO_ROOM = {
         "a value computed from one that it computes",
     ),
     "a comparison of what was written": (
-        f"value = {C}; if (/*^*/value > 5) {{ rv = 1; }}",
+        f"value = value + {C}; if (/*^*/value > 5) {{ rv = 1; }}",
         "a value computed from one that it computes",
     ),
     "a value of two cases": (
@@ -213,7 +213,6 @@ NO_ROOM = {
     ),
     "concatenation of fields": ("rv = value.x[15:0] /*^*/++ value.y[15:0];", "this expression as"),
     "the result read": ("rv = value; value = /*^*/rv;", "this expression as an operand"),
-    "return": (f"rv = value; if (value == 0) {{ /*^*/return; }} value = {C};", "this statement"),
     "a metadata field": ("/*^*/md.m32 = value;", "an assignment to anything but the cell"),
     "a fifth constant": (
         "if (value == 10) { rv = 13; } else { rv = 14; }"
@@ -279,6 +278,11 @@ FITS = {
         if (value > 5 && {C} != 2) {{ rv = 1; }}
         value = {C};""",
     "difference compared": f"rv = 0; if (value - {C} == 7) {{ value = {C}; rv = 1; }}",
+    "return": f"rv = value; if ({C} == 0) {{ return; }} value = {C};",
+    "a copy that is read again": f"value.x = {C}; value.y = value.x + 1; rv = value.y;",
+    "the same value in two cases": f"""
+        if (value < 5) {{ value = {C}; }} else if (value == 9) {{ value = {C}; }}
+        else {{ value = 0; }}""",
     "chosen by ?:": f"rv = value; value = {C} == 0 ? {M} : value + 1;",
 }
 

@@ -54,6 +54,8 @@ class _Body:
         self._locals: dict[VariableSymbol, syntax.Expression | None] = {}
         # Per half, and of the result (None): the outcomes in which it has been written.
         self._written: dict[int | None, int] = {}
+        # Per half: what was copied to it, and in which outcomes.
+        self._copies: dict[int, tuple[Operand, int]] = {}
         self._predicate = ALWAYS  # of the statement at hand
         self._name = action.path.rpartition(".")[2]
 
@@ -62,21 +64,25 @@ class _Body:
 
     # --- Statements -------------------------------------------------------------------------------
 
-    def _statement(self, statement: syntax.Statement | None, predicate: int) -> None:
+    def _statement(self, statement: syntax.Statement | None, predicate: int) -> int:
+        """The outcomes in which the next statement follows; the others return."""
         self._predicate = predicate
         if isinstance(statement, syntax.Block):
             for inner in statement.statements:
-                self._statement(inner, predicate)
+                predicate = self._statement(inner, predicate)
         elif isinstance(statement, syntax.If):
             holds = self._condition(statement.condition)
-            self._statement(statement.then, predicate & holds)
-            self._statement(statement.otherwise, predicate & ~holds)
+            then = self._statement(statement.then, predicate & holds)
+            return then | self._statement(statement.otherwise, predicate & ~holds)
+        elif isinstance(statement, syntax.Return):
+            return 0
         elif isinstance(statement, syntax.Assignment):
             self._assignment(statement.target, statement.value, predicate)
         elif isinstance(statement, syntax.Variable):
             self._locals[statement.symbol] = statement.initializer
         elif not isinstance(statement, (syntax.Empty, syntax.Constant, type(None))):
             raise self._refuse(statement, "this statement", "assignments and if")
+        return predicate
 
     def _assignment(
         self, target: syntax.Expression, value: syntax.Expression, predicate: int
@@ -125,8 +131,11 @@ class _Body:
             sides = [self._resolved(side) for side in (value.left, value.right)]
             parts = sides if any(map(_is_operation, sides)) else parts
         for part in parts:
-            self._unit.write(half, self._computation(part), predicate, part.position)
+            computation = self._computation(part)
+            self._unit.write(half, computation, predicate, part.position)
         self._claim(half, predicate, target)
+        if computation.operation == "copy":
+            self._copies[half] = (computation.operands[0], predicate)
 
     def _output(self, target: syntax.Expression, value: syntax.Expression, predicate: int) -> None:
         if not (value.value == 0 and predicate == ALWAYS and None not in self._written):
@@ -204,7 +213,16 @@ class _Body:
             operands = node.target.arguments
         if not operands:
             return Computation("copy", (self._operand(node),))
-        return Computation(_operation(node), tuple(map(self._operand, operands)))
+        computation = Computation(_operation(node), tuple(map(self._operand, operands)))
+        return self._without_subtraction(computation)
+
+    def _without_subtraction(self, computation: Computation) -> Computation:
+        """The compiler adds what complements a constant that is subtracted, even to all ones."""
+        match computation:
+            case Computation(". - .", (left, Number(value))):
+                complement = -value if self._signed else -value % (1 << self._width)
+                return Computation(". + .", (left, Number(complement)))
+        return computation
 
     def _operands_of(self, operation: syntax.Binary) -> list[syntax.Expression]:
         """Without the complement that one operand of a bitwise operation may have."""
@@ -222,11 +240,7 @@ class _Body:
         stripped = self._without_casts(node)
         half = self._half(stripped)
         if half is not None:
-            if self._written.get(half, 0) & self._predicate:
-                raise self._refuse(
-                    node, "a value computed from one that it computes", "the cell as it was read"
-                )
-            return Half(half)
+            return self._read(half, node)
         if self._reads_cell(stripped):
             raise self._refuse(stripped, "this expression as an operand", "one operation per value")
         width = types.width_of(node.type)  # type: ignore[arg-type]
@@ -234,6 +248,16 @@ class _Body:
         if not direct and not _is_wiring(node):
             raise self._refuse(node, "this expression as an operand", "one operation per value")
         return Input(_shape(stripped), width or 0, direct)
+
+    def _read(self, half: int, at: syntax.Expression) -> Operand:
+        """The half, or what was copied to it."""
+        if not self._written.get(half, 0) & self._predicate:
+            return Half(half)
+        operand, predicate = self._copies.get(half, (Half(half), 0))
+        if self._predicate & ~predicate:
+            what = "a value computed from one that it computes"
+            raise self._refuse(at, what, "the cell as it was read")
+        return operand
 
     # --- What names mean --------------------------------------------------------------------------
 
