@@ -279,7 +279,8 @@ Message ControllerLink::largest_number(const Message& request) {
 
 Message ControllerLink::fence(const Message& request) {
   if (request.numbers.size() != 2) throw Failure("FENCE needs a number and a partition");
-  server_of(request.numbers[1]).records->fence(request.numbers[0]);
+  RecordStore& records = *server_of(request.numbers[1]).records;
+  check(records.fence(request.numbers[0]), records);
   return cache::answer_to(request);
 }
 

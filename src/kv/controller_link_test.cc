@@ -108,16 +108,19 @@ TEST_F(ControllerLinkTest, StoreAppliesWhatIsNewerAndReplayCountsIt) {
             std::string::npos);
 }
 
-TEST_F(ControllerLinkTest, AFenceExcludesWritesOfTheDataNetworkAndNoOthers) {
+TEST_F(ControllerLinkTest, AFenceExcludesWhateverComesLate) {
   const auto write = [&](std::uint32_t number) {
-    return records_->write(workload::store_key(kKey), {.number = number, .exists = false}, 0);
+    return records_->apply(workload::store_key(kKey), {.number = number, .exists = false});
   };
   EXPECT_TRUE(write(5).newer);
   EXPECT_EQ(ask(MessageType::kFence, {100, kPartition}).text, "");
   EXPECT_EQ(ask(MessageType::kFence, {50, kPartition}).text, "");  // said late
   EXPECT_TRUE(write(100).fenced);
   EXPECT_EQ(fetched(), tombstone(5));
-  EXPECT_EQ(ask(MessageType::kReplay, {}, {value(99, {9})}).numbers, Numbers{1});
+  EXPECT_EQ(ask(MessageType::kReplay, {}, {value(99, {9})}).numbers, Numbers{0});
+  EXPECT_EQ(ask(MessageType::kStore, {}, {value(100, {9})}).text, "");  // done: it is old
+  EXPECT_EQ(fetched(), tombstone(5));
+  EXPECT_EQ(ask(MessageType::kMaxNumber, {kPartition}).numbers, Numbers{100});
   EXPECT_TRUE(write(101).newer);
   EXPECT_NE(ask(MessageType::kFence, {100}).text, "");
 }

@@ -55,19 +55,17 @@ NumberedHandler::Outcome NumberedHandler::read(const Packet& request, Packet& an
 NumberedHandler::Outcome NumberedHandler::keep_record_of(const Packet& request) {
   const Record record{
       .value = request.value, .number = request.sequence, .exists = request.stat != kStatAbsent};
-  const auto kept = records_.keep(store_key_of(request), record, request.snapshot_token);
+  const auto kept = records_.apply(store_key_of(request), record, request.snapshot_token);
   if (kept.result == Store::Result::kError) return store_failed(records_.first_error());
   if (kept.newer) kept_reads_.add();
-  if (!kept.fenced) return Outcome::kAnswer;
-  fenced_.add();
-  return Outcome::kNoAnswer;  // its client asks the switch that there is now
+  return Outcome::kAnswer;
 }
 
 NumberedHandler::Outcome NumberedHandler::write(const Packet& request, bool is_delete,
                                                 Packet& answer, bool& newer) {
   (is_delete ? count().deletes : count().writes).add();
   const Record record{.value = request.value, .number = request.sequence, .exists = !is_delete};
-  const auto applied = records_.write(store_key_of(request), record, request.snapshot_token);
+  const auto applied = records_.apply(store_key_of(request), record, request.snapshot_token);
   newer = applied.newer;
   if (applied.result == Store::Result::kError) return store_failed(records_.first_error());
   if (applied.fenced) {

@@ -22,7 +22,7 @@ class NumberedHandler : public RequestHandler {
   virtual RequestKind kind_of(PacketType type) const noexcept = 0;
 
   // Answers with the newer of the stored record and that of `request`, if it carries one, which is
-  // then stored. A record that only a switch had which is gone is neither stored nor answered.
+  // then stored. A record that a fence excludes counts as none.
   Outcome read(const Packet& request, Packet& answer);
 
   // Applies the write if it is newer than the stored record, which is left in `newer`, and

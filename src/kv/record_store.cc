@@ -8,6 +8,8 @@ namespace {
 // While these are applied the worker waits: some tenths of a millisecond.
 constexpr std::size_t kAppliedAtOnce = 128;
 
+constexpr const char* kFence = "fence";  // a fact of the store
+
 // Nothing if `stored` is no record.
 bool decode_record(std::span<const std::uint8_t> stored, Record& record) {
   if (stored.size() < kRecordTrailerBytes) return false;
@@ -29,6 +31,13 @@ void encode_trailer(std::uint32_t number, bool exists,
                     std::span<std::uint8_t, kRecordTrailerBytes> out) {
   for (unsigned i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
   out[4] = exists ? 1 : 0;
+}
+
+RecordStore::RecordStore(Store& store, bool is_fresh) : store_(store), largest_is_known_(is_fresh) {
+  std::string fence;
+  if (store_.get_fact(kFence, fence) == Store::Result::kOk) {
+    fence_ = static_cast<std::uint32_t>(std::stoul(fence));
+  }
 }
 
 RecordStore::~RecordStore() {
@@ -73,47 +82,26 @@ Store::Result RecordStore::fetch_at(std::uint32_t token, const workload::KeyByte
 RecordStore::Applied RecordStore::apply(const workload::KeyBytes& key, const Record& record,
                                         std::uint32_t snapshot_token) {
   const std::lock_guard lock(mutex_);
-  return apply_locked(key, record, snapshot_token);
-}
-
-RecordStore::Applied RecordStore::write(const workload::KeyBytes& key, const Record& record,
-                                        std::uint32_t snapshot_token) {
-  const std::lock_guard lock(mutex_);
-  if (record.number < first_number_) return {Store::Result::kOk, false, true};
-  return apply_locked(key, record, snapshot_token);
-}
-
-RecordStore::Applied RecordStore::keep(const workload::KeyBytes& key, const Record& record,
-                                       std::uint32_t snapshot_token) {
-  const std::lock_guard lock(mutex_);
-  if (record.number >= first_number_) return apply_locked(key, record, snapshot_token);
-  const Applied compared = compare_locked(key, record);
-  return {compared.result, false, compared.newer};
-}
-
-void RecordStore::fence(std::uint32_t number) {
-  const std::lock_guard lock(mutex_);
-  first_number_ = std::max(first_number_, number + 1);
-}
-
-RecordStore::Applied RecordStore::apply_locked(const workload::KeyBytes& key, const Record& record,
-                                               std::uint32_t snapshot_token) {
+  if (is_fenced(record)) return {Store::Result::kOk, false, true};
   if (snapshot_token > last_token_) snapshot_locked(snapshot_token);
-  const Applied compared = compare_locked(key, record);
-  if (!compared.newer) return compared;
-  largest_number_ = std::max(largest_number_, record.number);
-  return {store_.put(key, stored_form(record)), true};
-}
-
-// Whether `record` is newer than the stored one.
-RecordStore::Applied RecordStore::compare_locked(const workload::KeyBytes& key,
-                                                 const Record& record) {
   old_.Reset();
   Record old;
   const Store::Result read = store_.read(key, old_);
   const Store::Result found = checked(read, bytes_of(old_), old);
   if (found == Store::Result::kError) return {found, false};
-  return {Store::Result::kOk, found == Store::Result::kNotFound || record.number > old.number};
+  if (found == Store::Result::kOk && record.number <= old.number) {
+    return {Store::Result::kOk, false};
+  }
+  largest_number_ = std::max(largest_number_, record.number);
+  return {store_.put(key, stored_form(record)), true};
+}
+
+Store::Result RecordStore::fence(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  if (number <= fence_) return store_.failed() ? Store::Result::kError : Store::Result::kOk;
+  const Store::Result kept = store_.put_fact(kFence, std::to_string(number));
+  if (kept == Store::Result::kOk) fence_ = number;
+  return kept;
 }
 
 // Valid until the next call.
@@ -160,6 +148,7 @@ RecordStore::AppliedAll RecordStore::apply_sorted(std::span<const Update> update
   rocksdb::WriteBatch batch;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const Record& record = updates[i].record;
+    if (is_fenced(record)) continue;
     if (found[i].ok()) {
       Record old;
       const Store::Result well = checked(Store::Result::kOk, bytes_of(stored[i]), old);
@@ -214,7 +203,7 @@ Store::Result RecordStore::for_each_at(std::uint32_t token, const Visit& visit) 
 Store::Result RecordStore::largest_number(std::uint32_t& number) {
   const std::lock_guard lock(mutex_);
   const Store::Result read = largest_is_known_ ? Store::Result::kOk : read_largest_number();
-  number = largest_number_;
+  number = std::max(largest_number_, fence_);
   return store_.failed() ? Store::Result::kError : read;
 }
 

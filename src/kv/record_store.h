@@ -41,8 +41,7 @@ class RecordStore {
  public:
   // Nothing else may use `store`, which must outlive this object and holds records with numbers.
   // `is_fresh`: it holds nothing but what was loaded.
-  explicit RecordStore(Store& store, bool is_fresh = true)
-      : store_(store), largest_is_known_(is_fresh) {}
+  explicit RecordStore(Store& store, bool is_fresh = true);
   ~RecordStore();
   RecordStore(const RecordStore&) = delete;
   RecordStore& operator=(const RecordStore&) = delete;
@@ -57,11 +56,12 @@ class RecordStore {
 
   struct Applied {
     Store::Result result;  // kOk or kError
-    bool newer;            // false: the store has this record or a newer one, and keeps it
-    bool fenced = false;   // only of write() and keep(): it is not stored
+    bool newer;            // false: it is not stored
+    bool fenced = false;   // it is known to be old, and the stored one was not looked at
   };
-  // Stores `record` if its number is larger than the stored one's. A write that carries a snapshot
-  // token larger than any before (0: none) lies behind that snapshot's point, which is taken first.
+  // Stores `record` if its number is larger than the stored one's, and than the fence. One that
+  // carries a snapshot token larger than any before (0: none) lies behind that snapshot's point,
+  // which is taken first.
   Applied apply(const workload::KeyBytes& key, const Record& record,
                 std::uint32_t snapshot_token = 0);
 
@@ -77,15 +77,10 @@ class RecordStore {
   // but not all together.
   AppliedAll apply_all(std::vector<Update> updates);
 
-  // A write that a switch has numbered: as apply(), unless a fence excludes its number.
-  Applied write(const workload::KeyBytes& key, const Record& record, std::uint32_t snapshot_token);
-  // A record that a switch sent along with a GET: as write(), so that what is read cannot vanish.
-  // A fence excludes it only if it is newer than the stored one. Then it is a dead switch's; the
-  // next one was restored with the stored record, and has it under that old number.
-  Applied keep(const workload::KeyBytes& key, const Record& record, std::uint32_t snapshot_token);
-  // The switch was started again: what the one before has numbered, up to `number`, may still be on
-  // its way, but the records of the cached set have been, or will now be, read for the new one.
-  void fence(std::uint32_t number);
+  // The switch was started again, and the records of the cached set will now be read for it. No
+  // record up to `number` is stored any more, whoever brings it: the switch before had it, and what
+  // of that must stay is stored by now. The fence stays with the store.
+  Store::Result fence(std::uint32_t number);
 
   // Takes the snapshot `token` unless it or a newer one has been taken.
   Store::Result take_snapshot(std::uint32_t token);
@@ -100,8 +95,8 @@ class RecordStore {
   using Visit = std::function<void(const workload::KeyBytes&, const Record&)>;
   Store::Result for_each_at(std::uint32_t token, const Visit& visit);
 
-  // The largest number of any record that has been in the store. Reads them all once if the store
-  // was not fresh.
+  // The largest number of any record that has been in the store, and of any fence. Reads all
+  // records once if the store was not fresh.
   Store::Result largest_number(std::uint32_t& number);
 
   // What RocksDB said when a call first answered kError.
@@ -111,10 +106,10 @@ class RecordStore {
   AppliedAll apply_sorted(std::span<const Update> updates);
   std::span<const std::uint8_t> stored_form(const Record& record);
   Store::Result read_largest_number();
-  Applied apply_locked(const workload::KeyBytes& key, const Record& record,
-                       std::uint32_t snapshot_token);
-  Applied compare_locked(const workload::KeyBytes& key, const Record& record);
   void snapshot_locked(std::uint32_t token);
+  bool is_fenced(const Record& record) const {
+    return fence_ != kLoadedNumber && record.number <= fence_;
+  }
   const rocksdb::Snapshot* snapshot_of(std::uint32_t token) const;  // null: not there
   Store::Result for_each_locked(const Visit& visit, const rocksdb::Snapshot* snapshot = nullptr);
   Store::Result checked(Store::Result result, std::span<const std::uint8_t> stored,
@@ -133,7 +128,7 @@ class RecordStore {
   bool largest_is_known_;          // else: of the records since the store was opened
   std::list<Snapshot> snapshots_;  // by token, ascending
   std::uint32_t last_token_ = 0;
-  std::uint32_t first_number_ = 0;  // that no fence excludes
+  std::uint32_t fence_ = kLoadedNumber;
 };
 
 }  // namespace turntable::kv

@@ -55,6 +55,14 @@ class RecordStoreTest : public ::testing::Test {
   std::optional<Store> store_;
   std::optional<RecordStore> records_;
 
+  // As the controller sends it.
+  bool replay(workload::KeyId key, std::uint32_t number) {
+    const auto applied = records_->apply_all(
+        {{.key = workload::store_key(key), .record = {.number = number, .exists = false}}});
+    EXPECT_EQ(applied.result, Store::Result::kOk);
+    return applied.newer == 1;
+  }
+
  private:
   bool apply(workload::KeyId key, const Record& record, std::uint32_t token) {
     const auto applied = records_->apply(workload::store_key(key), record, token);
@@ -221,6 +229,51 @@ TEST_F(RecordStoreTest, APlainStoreIsNotMisreadAsOneWithNumbers) {
   ASSERT_EQ(store_->put(workload::store_key(kOther), Bytes{1, 2, 3, 4}), Store::Result::kOk);
   Record record;
   EXPECT_EQ(records_->get(workload::store_key(kOther), record), Store::Result::kError);
+}
+
+// A relayed STORE, or the REPLAY of a recovery that broke off, may come after the records of the
+// cached set were read for the next switch.
+TEST_F(RecordStoreTest, WhatAFenceExcludesIsAppliedOnNoPath) {
+  put(kOther, 5, {5});
+  ASSERT_EQ(records_->fence(20), Store::Result::kOk);
+  ASSERT_EQ(records_->fence(10), Store::Result::kOk);  // said late
+  EXPECT_FALSE(put(kOther, 20, {20}));
+  EXPECT_FALSE(remove(kLoaded, 1));
+  EXPECT_FALSE(replay(kOther, 19));
+  EXPECT_FALSE(replay(kLoaded, 20));
+  EXPECT_EQ(get(kOther)->number, 5u);
+  EXPECT_EQ(get(kLoaded)->number, kLoadedNumber);
+  EXPECT_TRUE(put(kOther, 21, {21}));
+  EXPECT_TRUE(replay(kLoaded, 21));
+}
+
+TEST_F(RecordStoreTest, AFenceIsInTheStore) {
+  put(kOther, 5, {5});
+  ASSERT_EQ(records_->fence(20), Store::Result::kOk);
+  open(/*is_fresh=*/false);
+  EXPECT_FALSE(put(kOther, 20, {20}));
+  EXPECT_TRUE(put(kOther, 21, {21}));
+  // It is no record.
+  ASSERT_EQ(records_->take_snapshot(7), Store::Result::kOk);
+  std::size_t records = 0;
+  const auto count = [&](const workload::KeyBytes&, const Record&) { ++records; };
+  EXPECT_EQ(records_->for_each_at(7, count), Store::Result::kOk);
+  EXPECT_EQ(records, 2u);
+}
+
+// The switch that the fence was set for may have given any number after it, and died unseen.
+TEST_F(RecordStoreTest, AFenceIsTheLeastLargestNumber) {
+  std::uint32_t number = 0;
+  put(kOther, 5, {5});
+  ASSERT_EQ(records_->fence(20), Store::Result::kOk);
+  ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
+  EXPECT_EQ(number, 20u);
+  open(/*is_fresh=*/false);
+  ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
+  EXPECT_EQ(number, 20u);
+  put(kOther, 22, {22});
+  ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
+  EXPECT_EQ(number, 22u);
 }
 
 }  // namespace

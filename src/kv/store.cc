@@ -157,6 +157,16 @@ Store::Result Store::write(rocksdb::WriteBatch& batch) {
   return result_of(db_->Write(rocksdb::WriteOptions(), &batch));
 }
 
+Store::Result Store::put_fact(std::string_view name, const std::string& value) {
+  if (failed()) return Result::kError;
+  return result_of(db_->Put(rocksdb::WriteOptions(), rocksdb::Slice(name), value));
+}
+
+Store::Result Store::get_fact(std::string_view name, std::string& value) {
+  if (failed()) return Result::kError;
+  return result_of(db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(name), &value));
+}
+
 Store::Result Store::for_each(const Visit& visit, const rocksdb::Snapshot* snapshot) {
   if (failed()) return Result::kError;
   rocksdb::ReadOptions options;
@@ -165,9 +175,7 @@ Store::Result Store::for_each(const Visit& visit, const rocksdb::Snapshot* snaps
   const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
   for (at->SeekToFirst(); at->Valid(); at->Next()) {
     workload::KeyBytes key;
-    if (at->key().size() != key.size()) {
-      return fail(rocksdb::Status::Corruption("a key has not 16 bytes"));
-    }
+    if (at->key().size() != key.size()) continue;  // a fact
     std::copy_n(at->key().data(), key.size(), key.begin());
     if (!visit(key, bytes_of(at->value()))) return Result::kOk;
   }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/command_error.h"
 #include "workload/key.h"
@@ -57,6 +58,10 @@ class Store {
                   std::span<rocksdb::Status> statuses);
   // All of it or nothing.
   Result write(rocksdb::WriteBatch& batch);
+
+  // A fact about the store, kept beside its records under a name that is no key: not of 16 bytes.
+  Result put_fact(std::string_view name, const std::string& value);
+  Result get_fact(std::string_view name, std::string& value);
 
   // Calls visit(key, value) for every record in the order of keys, until it answers false; as of a
   // snapshot, if there is one.

@@ -74,9 +74,9 @@ def test_a_late_get_of_a_dead_switch_brings_nothing_back(start_rack: StartRack) 
         served = client.get(key)
         assert served.value != NEW  # nobody has read it: it may be gone
         with HandClient(rack, SERVERS[place.server], place.udp_port) as late:
-            late.record_get(key, NEW, number=1)
-            # The server takes one request after the other, and this is the first that it answers.
-            assert late.get(key) == replace(served, node=partition)
+            answer = late.answer(late.record_get(key, NEW, number=1))
+            assert answer == replace(served, node=partition)
+            assert late.get(key) == answer
         # The new switch's GETs with records that it was restored with are answered.
         for server in SERVERS:
             rack.impair(server, "tx", lose(PUTREQ_LARGEVALUE_SEQ))
