@@ -236,14 +236,6 @@ CASES: dict[str, tuple[str, str]] = {
         program("copy(/*^*/plaec = hdr.data.a);", local=TABLE % ""),
         "has no parameter 'plaec'; did you mean 'place'?",
     ),
-    "overlapping arguments": (
-        program(
-            "part.apply(hdr, /*^*/hdr.data);",
-            top="control Part(inout headers_t h, inout data_h d) { apply { } }\n",
-            local="Part() part;",
-        ),
-        "this argument overlaps with another one",
-    ),
     "control applied in action": (
         program(local=TABLE % "" + "action f() { /*^*/t.apply(); }"),
         "an action cannot apply a table",

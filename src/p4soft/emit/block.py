@@ -162,12 +162,10 @@ class BlockEmitter(StatementEmitter):
             self.lines.add(f"if (!{self.value(arguments[0])}) return kParserChecksum;")
             return ""
         if target.name in ("min", "max"):
-            return f"std::{target.name}({self.value(arguments[0])}, {self.value(arguments[1])})"
+            left, right = self.arguments(call, target).values()
+            return f"std::{target.name}({left}, {right})"
         if target.name == "invalidate":
             return self._invalidate(call, arguments[0])
-        if target.name in ("sizeInBits", "sizeInBytes"):
-            width = types.width_of(arguments[0].type)
-            return str(width if target.name == "sizeInBits" else (width or 0) // 8)
         raise unsupported(
             call.position,
             f"the extern function {target.name}",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from p4soft.check import types
-from p4soft.check.symbols import ActionSymbol, Target, VariableSymbol
+from p4soft.check.symbols import ActionSymbol, Target
 from p4soft.elaborate import BlockInstance
-from p4soft.emit.cpp_types import cpp_type, is_scalar
-from p4soft.emit.expressions import ExpressionEmitter
-from p4soft.errors import P4Error, unsupported
+from p4soft.emit.arguments import ArgumentEmitter
+from p4soft.emit.cpp_types import cpp_type
+from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 
 
-class CallEmitter(ExpressionEmitter):
+class CallEmitter(ArgumentEmitter):
     def extern_method(self, call: syntax.Call, target: Target) -> str:
         raise NotImplementedError
 
@@ -80,7 +78,7 @@ class CallEmitter(ExpressionEmitter):
     def _action(self, call: syntax.Call, target: Target) -> str:
         symbol = target.symbol
         assert isinstance(symbol, ActionSymbol)
-        self.pass_arguments(self.action_name(symbol), ["frame_"], target, "")
+        self.pass_arguments(self.action_name(symbol), target, call.arguments, first=["frame_"])
         self.check_exit()
         return ""
 
@@ -92,13 +90,12 @@ class CallEmitter(ExpressionEmitter):
     def _block_apply(self, call: syntax.Call, target: Target) -> str:
         instance: BlockInstance = self.instance(target.symbol)
         if not self.in_parser:
-            self.pass_arguments(f"apply_{instance.identifier}", [], target, "")
+            self.pass_arguments(f"apply_{instance.identifier}", target, call.arguments)
             self.check_exit()
             return ""
         error = self.temporary("error")
-        self.pass_arguments(
-            f"parse_{instance.identifier}", [], target, f"const std::uint16_t {error} = "
-        )
+        result = f"const std::uint16_t {error} = "
+        self.pass_arguments(f"parse_{instance.identifier}", target, call.arguments, result=result)
         self.lines.add(f"if ({error} != kParserOk) return {error};")
         return ""
 
@@ -106,77 +103,9 @@ class CallEmitter(ExpressionEmitter):
         name = self.emit_function(target.symbol.declaration)
         assert call.type is not None
         if call.type == types.VOID:
-            self.pass_arguments(name, [], target, "")
+            self.pass_arguments(name, target, call.arguments)
             return ""
-        result = self.temporary("result")
-        self.pass_arguments(
-            name, [], target, f"[[maybe_unused]] const {cpp_type(call.type)} {result} = "
-        )
-        return result
-
-    # --- Arguments --------------------------------------------------------------------------------
-
-    def pass_arguments(
-        self,
-        function: str,
-        first: list[str],
-        target: Target,
-        prefix: str,
-        last: list[str] | None = None,
-    ) -> None:
-        """Calls with P4's copy-in copy-out for scalars; headers and structs go by reference."""
-        texts = list(first)
-        copy_back: list[tuple[syntax.Expression, str]] = []
-        for parameter, argument in zip(target.parameters, target.arguments, strict=True):
-            texts.append(self._argument(parameter, argument, copy_back))
-        self._check_aliases(target)
-        self.lines.add(f"{prefix}{function}({', '.join([*texts, *(last or [])])});")
-        for place, temporary in copy_back:
-            self.store(place, temporary)
-
-    def _argument(
-        self, parameter: VariableSymbol, argument: syntax.Expression | None, copy_back: list[Any]
-    ) -> str:
-        by_reference = parameter.direction in ("out", "inout")
-        if isinstance(parameter.type, types.Generic):  # packet_in, packet_out
-            assert argument is not None
-            return self.value(argument)
-        if argument is None or isinstance(argument, syntax.DefaultExpression):
-            temporary = self.temporary("unused")
-            self.lines.add(f"{cpp_type(parameter.type)} {temporary}{{}};")
-            return temporary
-        if not by_reference or not is_scalar(parameter.type):
-            return self.value(argument)
-        temporary = self.temporary("copy")
-        initial = self.value(argument) if parameter.direction == "inout" else "{}"
-        self.lines.add(f"{cpp_type(parameter.type)} {temporary} = {initial};")
-        copy_back.append((argument, temporary))
-        return temporary
-
-    def _check_aliases(self, target: Target) -> None:
-        """References and copies mean the same only if no two arguments overlap where one is
-        written.
-        """
-        places: list[tuple[str, bool]] = []
-        for parameter, argument in zip(target.parameters, target.arguments, strict=True):
-            if (
-                argument is None
-                or is_scalar(parameter.type)
-                or isinstance(parameter.type, types.Generic)
-            ):
-                continue
-            if not isinstance(argument, (syntax.Name, syntax.Member, syntax.Index)):
-                continue
-            text, written = self.value(argument), parameter.direction != "in"
-            for other, other_written in places:
-                overlap = (
-                    text == other or text.startswith(other + ".") or other.startswith(text + ".")
-                )
-                if overlap and (written or other_written):
-                    raise P4Error(
-                        argument.position,
-                        "this argument overlaps with another one of the same call that is "
-                        "written; copy it to a "
-                        f"variable first ('{parameter.name}')",
-                    )
-            places.append((text, written))
+        variable = self.temporary("result")
+        result = f"[[maybe_unused]] const {cpp_type(call.type)} {variable} = "
+        self.pass_arguments(name, target, call.arguments, result=result)
+        return variable

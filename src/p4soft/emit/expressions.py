@@ -1,4 +1,8 @@
-"""Expressions. `value(e)` returns C++ text; what must happen before goes to `self.lines` first."""
+"""Expressions. `value(e)` returns C++ text; what must happen before goes to `self.lines` first.
+
+P4 evaluates operands from left to right. A text is read later than the lines of the operands after
+it, so where there are such lines the value goes to a variable (emit.order).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,8 @@ from collections.abc import Callable as Function
 from p4soft.check import types
 from p4soft.check.symbols import VariableSymbol
 from p4soft.emit.cpp_types import cpp_constant, cpp_type
-from p4soft.emit.naming import identifier
-from p4soft.emit.state import BlockState
-from p4soft.emit.text import Lines
+from p4soft.emit.naming import expression_text, identifier
+from p4soft.emit.order import OrderedEmitter, Part
 from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 
@@ -19,12 +22,14 @@ _FUNCTIONS = {
 }  # fmt: skip
 
 
-class ExpressionEmitter(BlockState):
+class ExpressionEmitter(OrderedEmitter):
     def call(self, call: syntax.Call) -> str:
         raise NotImplementedError
 
     def value(self, expression: syntax.Expression) -> str:
         assert expression.type is not None
+        if expression in self.saved_places:
+            return self.saved_places[expression]
         if expression.value is not None and not isinstance(expression.value, str):
             return cpp_constant(expression.value, expression.type)
         emitters: dict[type, Function[..., str]] = {
@@ -122,11 +127,11 @@ class ExpressionEmitter(BlockState):
         operator = binary.operator
         if operator in ("&&", "||"):
             return self._short_circuit(binary)
-        left = self.value(binary.left)
         if operator in ("<<", ">>") and binary.right.value is not None:
+            left = self.value(binary.left)
             right = f"{min(binary.right.value, 4096)}U"  # all beyond the width are the same
         else:
-            right = self.value(binary.right)
+            left, right = self.values([binary.left, binary.right])
         if operator in ("==", "!=", "<", "<=", ">", ">="):
             return f"({left} {operator} {right})"
         assert binary.type is not None
@@ -137,16 +142,9 @@ class ExpressionEmitter(BlockState):
             return text if namespace == "bit_ops" else f"to_int<{width}>({text})"
         return f"{namespace}::{_FUNCTIONS[operator]}<{width}>({left}, {right})"
 
-    def captured(self, expression: syntax.Expression) -> tuple[str, Lines]:
-        """An expression's text, and apart from it what must happen before."""
-        outer, self.lines = self.lines, Lines()
-        text = self.value(expression)
-        before, self.lines = self.lines, outer
-        return text, before
-
     def _short_circuit(self, binary: syntax.Binary) -> str:
         left = self.value(binary.left)
-        right, before = self.captured(binary.right)
+        right, before = self.captured(lambda: self.value(binary.right))
         if before.is_empty():
             return f"({left} {binary.operator} {right})"
         result = self.temporary("logical")
@@ -158,8 +156,8 @@ class ExpressionEmitter(BlockState):
 
     def _conditional(self, conditional: syntax.Conditional) -> str:
         condition = self.value(conditional.condition)
-        then, before_then = self.captured(conditional.then)
-        otherwise, before_otherwise = self.captured(conditional.otherwise)
+        then, before_then = self.captured(lambda: self.value(conditional.then))
+        otherwise, before_otherwise = self.captured(lambda: self.value(conditional.otherwise))
         if before_then.is_empty() and before_otherwise.is_empty():
             return f"({condition} ? {then} : {otherwise})"
         assert conditional.type is not None
@@ -189,11 +187,12 @@ class ExpressionEmitter(BlockState):
     def _list(self, expression: syntax.ListExpression | syntax.StructExpression) -> str:
         type_ = expression.type
         if isinstance(expression, syntax.ListExpression):
-            parts = [self.value(item) for item in expression.items]
+            parts = self.values(expression.items)
         else:
-            given = {item.name: item.expression for item in expression.items}
+            texts = self.values([item.expression for item in expression.items])
+            given = dict(zip((item.name for item in expression.items), texts, strict=True))
             names = list(type_.fields) if isinstance(type_, types.Composite) else list(given)
-            parts = [self.value(given[name]) for name in names]
+            parts = [given[name] for name in names]
         if isinstance(type_, types.Composite):
             valid = ["true"] if type_.is_header else []
             return f"{cpp_type(type_)}{{{', '.join(valid + parts)}}}"
@@ -203,49 +202,51 @@ class ExpressionEmitter(BlockState):
             expression.position, "a list here", "lists as arguments of Hash, Checksum and select"
         )
 
-    def flatten(
-        self, expression: syntax.Expression, valid: str = ""
-    ) -> list[tuple[str, types.Type, str]]:
-        """The scalars of a list, header or struct: text, type, and the condition of their header's
-        validity.
-        """
-        type_ = expression.type
-        assert type_ is not None
+    def flatten(self, expression: syntax.Expression) -> list[Part]:
+        """The scalars of a list, header or struct."""
+        assert expression.type is not None
         if isinstance(expression, syntax.ListExpression):
-            return [part for item in expression.items for part in self.flatten(item)]
+            return self._flatten_items(expression.items)
         if isinstance(expression, syntax.StructExpression):
-            return [part for item in expression.items for part in self.flatten(item.expression)]
+            return self._flatten_items([item.expression for item in expression.items])
+        name = "" if isinstance(expression, syntax.Cast) else expression_text(expression)
+        valid = ""
+        text = ""
         if isinstance(expression, syntax.Member) and expression.value is None:
             base_type = expression.base.type
             if isinstance(base_type, types.Composite) and base_type.is_header:
-                valid = f"{self.value(expression.base)}.valid_"
-        return self.flatten_value(self.value(expression), type_, valid, expression)
+                base = self.value(expression.base)
+                valid, text = f"{base}.valid_", f"{base}.{identifier(expression.name)}"
+        whole = Part(text or self.value(expression), expression.type, valid, name)
+        return self._flatten_value(whole, expression)
 
-    def flatten_value(
-        self, text: str, type_: types.Type, valid: str, at: syntax.Node
-    ) -> list[tuple[str, types.Type, str]]:
+    def _flatten_items(self, items: list[syntax.Expression]) -> list[Part]:
+        steps = [lambda item=item: self.flatten(item) for item in items]
+        return [part for parts in self.in_order(steps, self.frozen_parts) for part in parts]
+
+    def _flatten_value(self, whole: Part, at: syntax.Node) -> list[Part]:
+        text, type_, valid, name = whole
+        parts: list[Part] | None = None
         if isinstance(type_, types.Composite):
-            if type_.is_header:
-                valid = f"{text}.valid_"
-            return [
-                part
-                for name, field in type_.fields.items()
-                for part in self.flatten_value(f"{text}.{identifier(name)}", field, valid, at)
+            valid = f"{text}.valid_" if type_.is_header else valid
+            parts = [
+                Part(f"{text}.{identifier(field)}", field_type, valid, f"{name}.{field}")
+                for field, field_type in type_.fields.items()
             ]
-        if isinstance(type_, types.Stack):
-            return [
-                part
+        elif isinstance(type_, types.Stack):
+            parts = [
+                Part(f"{text}.items[{i}]", type_.element, valid, f"{name}[{i}]")
                 for i in range(type_.size)
-                for part in self.flatten_value(f"{text}.items[{i}]", type_.element, valid, at)
             ]
-        if isinstance(type_, types.Tuple):
-            return [
-                part
+        elif isinstance(type_, types.Tuple):
+            parts = [
+                Part(f"std::get<{i}>({text})", element, valid, f"{name}[{i}]")
                 for i, element in enumerate(type_.elements)
-                for part in self.flatten_value(f"std::get<{i}>({text})", element, valid, at)
             ]
+        if parts is not None:
+            return [part for inner in parts for part in self._flatten_value(inner, at)]
         if types.width_of(type_) is None:
             raise unsupported(
                 at.position, f"a value of type {type_} here", "bits, headers and structs of them"
             )
-        return [(text, type_, valid)]
+        return [whole]

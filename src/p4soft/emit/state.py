@@ -36,6 +36,7 @@ class BlockState:
         self.block = block  # None: a function outside of all blocks
         self.lines = Lines()
         self.action: syntax.Action | None = None  # being emitted
+        self.saved_places: dict[syntax.Expression, str] = {}  # l-values that were evaluated before
         self.result = ""  # the variable that `return` hands over; "": nothing
         self.in_parser = block is not None and isinstance(block.declaration, syntax.Parser)
         parameters = block.declaration.parameters if block else []

@@ -39,7 +39,12 @@ class StatementEmitter(CallEmitter):
             self.statement(inner)
 
     def _assignment(self, assignment: syntax.Assignment) -> None:
-        self.store(assignment.target, self.value(assignment.value))
+        text, before = self.captured(lambda: self.value(assignment.value))
+        if not before.is_empty():
+            self.save_place(assignment.target)
+        self.lines.append(before)
+        self.store(assignment.target, text)
+        self.forget_places([assignment.target])
 
     def _call_statement(self, statement: syntax.CallStatement) -> None:
         text = self.call(statement.call)

@@ -137,7 +137,7 @@ class TableEmitter(BlockEmitter):
         if not keys:
             return ""
         words = (sum(key.width for key in keys) + 63) // 64
-        texts = [self.value(key.expression) for key in table.declaration.keys]
+        texts = self.values([key.expression for key in table.declaration.keys])
         self.lines.add(f"KeyWords<{words}> key_{{}};")
         for key, text in zip(keys, texts, strict=True):
             self.lines.add(
@@ -155,7 +155,9 @@ class TableEmitter(BlockEmitter):
             data.append(from_raw(raw, parameter.type))
         target = Target("action", symbol.name, symbol, None, symbol.directed, reference.values)
         # Directed parameters come first, so the data can simply follow.
-        self.pass_arguments(self.action_name(symbol), ["frame_"], target, "", data)
+        self.pass_arguments(
+            self.action_name(symbol), target, reference.arguments or [], first=["frame_"], last=data
+        )
 
 
 def _index_type(keys: list[Key]) -> tuple[str, str]:

@@ -44,7 +44,7 @@ def field_list(
     `zeros` says where bits are added to make whole bytes; None: it is an error if they are needed.
     """
     parts = emitter.flatten(data)
-    bits = sum(types.width_of(type_) or 0 for _, type_, _ in parts)
+    bits = sum(types.width_of(part.type) or 0 for part in parts)
     padding = -bits % 8
     if padding and zeros is None:
         raise P4Error(
@@ -54,11 +54,11 @@ def field_list(
     name = emitter.temporary("fields")
     emitter.lines.add(f"FieldList<{bits + padding}> {name};")
     offset = padding if zeros == "before" else 0
-    for text, type_, valid in parts:
-        width = types.width_of(type_) or 0
-        raw = to_raw(text, type_)
-        if skip_invalid and valid:
-            raw = f"{valid} ? {raw} : Unsigned<{width}>{{0}}"
+    for part in parts:
+        width = types.width_of(part.type) or 0
+        raw = to_raw(part.text, part.type)
+        if skip_invalid and part.valid:
+            raw = f"{part.valid} ? {raw} : Unsigned<{width}>{{0}}"
         emitter.lines.add(f"{name}.put<{offset}, {width}>({raw});")
         offset += width
     return name, bits

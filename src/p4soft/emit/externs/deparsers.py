@@ -87,12 +87,12 @@ def check_size(position: Position, size: int, limit: int, what: str) -> None:
 
 class Mirror(DeparserExtern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        session, *data = target.arguments
-        assert session is not None
-        header = "{}"
-        if data and data[0] is not None:
-            header = self.data(emitter, data[0], MAX_MIRROR_BYTES, "this mirror header")
-        number = emitter.value(session)
+        texts = emitter.arguments(
+            call,
+            target,
+            hdr=lambda data: self.data(emitter, data, MAX_MIRROR_BYTES, "this mirror header"),
+        )
+        number, header = texts["session_id"], texts.get("hdr", "{}")
         trace = f'trace_.mirror("{instance.path}", {number}, {header});'
         self.request(emitter, instance, f"request_mirror({number}, {header});", trace)
         return ""
@@ -123,15 +123,16 @@ class Digest(DeparserExtern):
         data = target.arguments[0]
         assert data is not None
         parts = emitter.flatten(data)
-        widths = [types.width_of(type_) or 0 for _, type_, _ in parts]
+        widths = [types.width_of(part.type) or 0 for part in parts]
         total = sum(map(whole_bytes, widths))
         check_size(call.position, total, MAX_DIGEST_BYTES, "this digest")
         fields = emitter.temporary("fields")
         emitter.lines.add(f"FieldList<{8 * total}> {fields};")
         offset = 0
-        for (text, type_, _), width in zip(parts, widths, strict=True):
+        for part, width in zip(parts, widths, strict=True):
             offset += 8 * whole_bytes(width)
-            emitter.lines.add(f"{fields}.put<{offset - width}, {width}>({to_raw(text, type_)});")
+            raw = to_raw(part.text, part.type)
+            emitter.lines.add(f"{fields}.put<{offset - width}, {width}>({raw});")
         number = emitter.emission.pipeline.digests().index(instance)
         arguments = f"{number}, {fields}.bytes()"
         self.request(

@@ -28,26 +28,18 @@ class Meter(Extern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         if emitter.in_parser:
             raise P4Error(call.position, "a meter is executed here; only controls can, not parsers")
-        given = {
-            parameter.name: argument
-            for parameter, argument in zip(target.parameters, target.arguments, strict=True)
-        }
-        index, color = given["index"], given.get("color")
-        assert index is not None
-        place = emitter.value(index)
-        arguments = [
-            place,
-            counted_bytes(emitter, given["adjust_byte_count"]),
-            "now_ns_",
-        ]
-        if color is not None:
-            arguments.append(emitter.value(color))
+        texts = emitter.arguments(call, target)
+        place = texts["index"]
+        arguments = [place, counted_bytes(instance), "now_ns_"]
+        if "color" in texts:
+            arguments.append(texts["color"])
         result = emitter.temporary("color")
         text = f"{instance.identifier}_.execute({', '.join(arguments)})"
         emitter.lines.add(f"[[maybe_unused]] const std::uint8_t {result} = {text};")
         name = control_name(emitter.emission, instance.path)
         emitter.lines.trace(f'trace_.metered("{name}", {place}, {result});')
-        return result
+        values = instance.arguments[2:]  # for red, yellow and green, where the program gives them
+        return f"color_value({result}, {', '.join(map(str, values))})" if values else result
 
 
 def meter_unit(instance: ExternInstance) -> str:

@@ -39,16 +39,14 @@ class Register(Extern):
         emission.setup.add(f'add_register("{name}", {instance.identifier}_);')
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        index, *value = target.arguments
-        assert index is not None
-        place = emitter.value(index)
+        texts = emitter.arguments(call, target)
+        place = texts["index"]
         cell = f"{instance.identifier}_.at({place})"
         access = _access(emitter.emission, instance, place, target.name)
         if target.name == "write":
-            written = emitter.value(value[0])  # type: ignore[arg-type]
             with emitter.lines.braces(""):
                 emitter.lines.trace(f"const RegisterAccess access_({access});")
-                emitter.lines.add(f"{cell} = {written};")
+                emitter.lines.add(f"{cell} = {texts['value']};")
             return ""
         result = emitter.temporary("cell")
         emitter.lines.add(f"[[maybe_unused]] const auto {result} = {cell};")
