@@ -15,10 +15,11 @@ class Counter {
 
   explicit Counter(std::uint32_t size) : cells_(size) {}
 
-  void count(std::uint64_t index, std::uint32_t bytes) noexcept {
+  // Bytes are less than nothing where more is taken off a frame than it has.
+  void count(std::uint64_t index, std::int64_t bytes) noexcept {
     if (index >= cells_.size()) return;
     cells_[index].packets += 1;
-    cells_[index].bytes += bytes;
+    cells_[index].bytes += static_cast<std::uint64_t>(bytes);
   }
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(cells_.size()); }

@@ -123,6 +123,7 @@ void MemorySwitch::egress(const Queued& queued) {
   Packet packet = load(queued.bytes);
   packet.egress_port = copy.port;
   packet.egress_rid = copy.rid;
+  packet.egress_rid_first = copy.is_first_of_rid;
   packet.qid = queue_of(copy.qid);
   packet.enq_tstamp_ns = now_ns_;
   if (queued.trace == nullptr) {

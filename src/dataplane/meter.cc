@@ -38,12 +38,13 @@ void Meter::fill(Cell& cell, std::uint64_t now_ns) noexcept {
 }
 
 // RFC 2698, section 3, colour-aware; with green packets it is the colour-blind mode.
-std::uint8_t Meter::execute(std::uint64_t index, std::uint32_t bytes, std::uint64_t now_ns,
+std::uint8_t Meter::execute(std::uint64_t index, std::int64_t bytes, std::uint64_t now_ns,
                             std::uint8_t color) noexcept {
   if (index >= cells_.size() || !cells_[index].limited) return color;
   Cell& cell = cells_[index];
   fill(cell, now_ns);
-  const std::uint64_t cost = (unit_ == Unit::kBytes ? bytes : 1) * kUnit;
+  const std::int64_t units = unit_ == Unit::kBytes ? std::max<std::int64_t>(bytes, 0) : 1;
+  const std::uint64_t cost = static_cast<std::uint64_t>(units) * kUnit;
   if (color == kRed || cell.peak < cost) return kRed;
   cell.peak -= cost;
   if (color == kYellow || cell.committed < cost) return kYellow;

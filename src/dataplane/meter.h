@@ -9,6 +9,13 @@ namespace turntable::dataplane {
 // Values of MeterColor_t.
 enum MeterColor : std::uint8_t { kGreen = 0, kYellow = 1, kRed = 3 };
 
+// What a program that chose values of its own for the colours gets for one.
+constexpr std::uint8_t color_value(std::uint8_t color, std::uint8_t red, std::uint8_t yellow,
+                                   std::uint8_t green) {
+  if (color == kGreen) return green;
+  return color == kYellow ? yellow : red;
+}
+
 class Meter {
  public:
   enum class Unit : std::uint8_t { kPackets, kBytes };
@@ -24,8 +31,8 @@ class Meter {
   Meter(std::uint32_t size, Unit unit) : unit_(unit), cells_(size) {}
 
   // The colour of a packet of `bytes` that comes at `now_ns` with `color`. A cell without limits,
-  // or outside the meter, leaves the colour as it is.
-  std::uint8_t execute(std::uint64_t index, std::uint32_t bytes, std::uint64_t now_ns,
+  // or outside the meter, leaves the colour as it is. Less than no bytes cost nothing.
+  std::uint8_t execute(std::uint64_t index, std::int64_t bytes, std::uint64_t now_ns,
                        std::uint8_t color = kGreen) noexcept;
 
   Unit unit() const noexcept { return unit_; }

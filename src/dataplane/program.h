@@ -68,6 +68,7 @@ struct Packet {
   // Set by the traffic manager before egress; egress may set drop_ctl again.
   std::uint16_t egress_port = 0;
   std::uint16_t egress_rid = 0;
+  bool egress_rid_first = false;  // of a multicast group's copies, the first with this egress_rid
   std::uint32_t enq_qdepth = 0;
   std::uint64_t enq_tstamp_ns = 0;
   std::uint32_t deq_qdepth = 0;
@@ -111,7 +112,7 @@ class Program {
 
 // Every shared library of a program exports these two; a different version is refused by the
 // loader.
-inline constexpr std::uint32_t kProgramAbi = 3;
+inline constexpr std::uint32_t kProgramAbi = 4;
 extern "C" {
 using ProgramAbiFunction = std::uint32_t();
 using ProgramCreateFunction = Program*();

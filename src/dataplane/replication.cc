@@ -48,6 +48,11 @@ void Replication::configure(const FixedTables::State& tables) {
                                             " is not in $pre.node; write nodes before groups, and "
                                             "delete groups before nodes");
       }
+      if (!node->second.at("$MULTICAST_LAG_ID").empty()) {
+        throw bad_argument("table $pre.node, node " + ids[i].dump() +
+                           ": $MULTICAST_LAG_ID must be empty; this switch has no link aggregation "
+                           "groups, list ports in $DEV_PORT");
+      }
       for (const auto& port : node->second.at("$DEV_PORT")) {
         members.push_back({port, number(node->second, "$MULTICAST_RID"), valid[i], exclusions[i]});
       }
@@ -104,9 +109,12 @@ void Replication::add_group(std::uint16_t group, const Packet& packet,
   if (group == 0) return;
   const auto found = groups_.find(group);
   if (found == groups_.end()) return;
+  const auto first_copy = static_cast<std::ptrdiff_t>(copies.size());
   for (const Member& member : found->second) {
-    if (!pruned(member, packet))
-      copies.push_back({member.port, member.rid, packet.qid, packet.bypass_egress});
+    if (pruned(member, packet)) continue;
+    const auto has_rid = [&](const Copy& copy) { return copy.rid == member.rid; };
+    const bool is_first = std::none_of(copies.begin() + first_copy, copies.end(), has_rid);
+    copies.push_back({member.port, member.rid, packet.qid, packet.bypass_egress, is_first});
   }
 }
 

@@ -35,6 +35,7 @@ class Replication {
     std::uint16_t rid;
     std::uint8_t qid;
     bool bypass_egress;
+    bool is_first_of_rid = false;  // among the copies of one multicast group
   };
   struct Session {
     bool ingress = false;  // copies from ingress

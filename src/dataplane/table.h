@@ -35,9 +35,9 @@ class Entry {
 
   const std::uint64_t* words() const noexcept { return words_; }
 
-  void count(std::uint32_t bytes) const noexcept {
+  void count(std::int64_t bytes) const noexcept {
     words_[1] += 1;
-    words_[2] += bytes;
+    words_[2] += static_cast<std::uint64_t>(bytes);
   }
 
  private:

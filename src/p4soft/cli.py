@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from p4soft.check.byte_counts import adjust_byte_counts
 from p4soft.check.program import check
 from p4soft.check.registers import check_registers
 from p4soft.check.validity import check_validity
@@ -38,6 +39,7 @@ def translate(
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
     check_registers(pipeline)
+    adjust_byte_counts(pipeline, program, global_instances)
     if warn is not None:
         for warning in check_validity(pipeline):
             warn(warning)

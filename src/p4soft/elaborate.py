@@ -33,9 +33,11 @@ class ExternInstance:
     position: Position
     arguments: list[Any]  # constants, instances, or None where left out
     methods: list[syntax.Function]
+    annotations: list[syntax.Annotation]
     owner: BlockInstance | None
     identifier: str = ""  # in C++; set by the emitter
     table: TableInstance | None = None  # of direct externs: the table they are attached to
+    byte_adjustment: int = 0  # what counters and meters take off a frame's bytes
 
 
 @dataclass(eq=False)
@@ -225,7 +227,10 @@ class Elaborator:
         )
         arguments = [None if a is None else self._evaluate(a, block) for a in symbol.arguments]
         methods = symbol.declaration.methods or []
-        return ExternInstance(path, symbol.type, symbol.position, arguments, methods, block)
+        annotations = symbol.declaration.annotations
+        return ExternInstance(
+            path, symbol.type, symbol.position, arguments, methods, annotations, block
+        )
 
     def _table(self, declaration: syntax.Table, block: BlockInstance) -> None:
         path = join_path(block.path, given_name(declaration.name, declaration.annotations))
@@ -259,7 +264,7 @@ class Elaborator:
             values = [
                 None if a is None else self._evaluate(a, block) for a in argument.target.arguments
             ]
-            return ExternInstance("", argument.type, argument.position, values, [], block)
+            return ExternInstance("", argument.type, argument.position, values, [], [], block)
         raise P4Error(
             argument.position, "an argument of a constructor must be a constant or an instance"
         )

@@ -43,6 +43,7 @@ void TrafficManager::enqueue(Frame* frame, const dataplane::Replication::Copy& c
   }
   packet.egress_port = copy.port;
   packet.egress_rid = copy.rid;
+  packet.egress_rid_first = copy.is_first_of_rid;
   packet.qid = number;
   packet.bypass_egress = copy.bypass_egress;
   packet.enq_qdepth = queue.counters.cells;

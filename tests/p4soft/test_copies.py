@@ -187,9 +187,56 @@ def test_multicast(load_anywhere) -> None:
     with pytest.raises(CommandFailedError, match="delete groups before nodes"):
         write(switch, "$pre.node", {"$MULTICAST_NODE_ID": 2}, op="delete")
     assert copies(0).keys() == {1, 2, 3}  # the refused batch changed nothing
+    lags = {"$MULTICAST_RID": 17, "$DEV_PORT": [1], "$MULTICAST_LAG_ID": [7]}
+    with pytest.raises(CommandFailedError, match="no link aggregation groups"):
+        write(switch, "$pre.node", {"$MULTICAST_NODE_ID": 1}, lags)
+    assert copies(0).keys() == {1, 2, 3}
     write(switch, "$pre.mgid", {"$MGID": 4}, op="delete")
     write(switch, "$pre.node", {"$MULTICAST_NODE_ID": 2}, op="delete")
     assert copies(0) == {}
+
+
+FIRST = program(
+    """
+        ig_tm_md.bypass_egress = 0;
+        invalidate(ig_tm_md.ucast_egress_port);
+        ig_tm_md.mcast_grp_a = hdr.data.b;
+        ig_tm_md.mcast_grp_b = hdr.data.c[15:0];
+        ig_tm_md.rid = 17;
+        ig_tm_md.level2_exclusion_id = hdr.data.c[24:16];
+        if (hdr.data.kind == 1) { ig_tm_md.ucast_egress_port = 9; }
+    """,
+    egress=EGRESS.replace(
+        "hdr.data.b = eg_intr_md.egress_rid;",
+        "hdr.data.a = (bit<8>) eg_intr_md.egress_rid; "
+        "hdr.data.b = (bit<16>) eg_intr_md.egress_rid_first;",
+    ),
+    blocks=BLOCKS,
+)
+
+
+def test_first_copy_of_a_replication_id_is_marked(load_anywhere) -> None:
+    switch = load_anywhere(FIRST)
+    for node, rid, ports in ((1, 17, [1, 2]), (2, 18, [3, 5, 9]), (3, 17, [10])):
+        data_of = {"$MULTICAST_RID": rid, "$DEV_PORT": ports}
+        write(switch, "$pre.node", {"$MULTICAST_NODE_ID": node}, data_of)
+    for group, nodes in ((4, [1, 2, 3]), (5, [3])):
+        lists = {"$MULTICAST_NODE_ID": nodes, "$MULTICAST_NODE_L1_XID_VALID": [False] * len(nodes)}
+        lists["$MULTICAST_NODE_L1_XID"] = [0] * len(nodes)
+        write(switch, "$pre.mgid", {"$MGID": group}, lists)
+    write(switch, "$pre.prune", {"$MULTICAST_L2_XID": 6}, {"$DEV_PORT": [1]})
+
+    def firsts(kind: int, group: int, c: int) -> list[tuple[int, int, int]]:
+        """Port, rid and egress_rid_first of every copy."""
+        copies = switch.send(1, data(kind, 0, group, c))
+        return sorted((port, out[1], int.from_bytes(out[2:4], "big")) for port, out in copies)
+
+    whole = [(1, 17, 1), (2, 17, 0), (3, 18, 1), (5, 18, 0), (9, 18, 0), (10, 17, 0)]
+    assert firsts(0, 4, 0) == whole
+    # Port 1 is pruned: port 2's copy is the first of rid 17.
+    assert firsts(0, 4, 6 << 16) == [(2, 17, 1), *whole[2:]]
+    assert firsts(0, 4, 5) == [*whole, (10, 17, 1)]  # each group has its own first copies
+    assert firsts(1, 99, 0) == [(9, 0, 0)]  # a unicast copy is no replica
 
 
 def test_copy_to_cpu_and_drop_ctl(load_anywhere) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import test_byte_adjustment
 import test_copies
 import test_register_rules
 import test_wrong_programs
@@ -32,6 +33,7 @@ REFUSED = {
     "test_wrong_programs": test_wrong_programs.ALL_CASES,
     "test_register_rules": test_register_rules.BROKEN,
     "test_copies": test_copies.MISPLACED,
+    "test_byte_adjustment": test_byte_adjustment.ADJUSTMENTS,
 }
 
 

@@ -20,6 +20,7 @@ from p4soft.frontend import syntax
 
 _HEADER_METHODS = {"isValid": BOOL, "setValid": VOID, "setInvalid": VOID}
 _STACK_METHODS = ("push_front", "pop_front")
+_SIZE_FUNCTIONS = ("sizeInBits", "sizeInBytes")
 _SIZE_METHODS = ("minSizeInBits", "minSizeInBytes", "maxSizeInBits", "maxSizeInBytes")
 
 
@@ -52,8 +53,19 @@ class CallChecker(ExpressionChecker):
                 if symbol.overloads[0].declaration.body is not None
                 else "extern_function"
             )
-            return self._signature(call, kind, symbol.overloads, {}, None)
+            type_ = self._signature(call, kind, symbol.overloads, {}, None)
+            if kind == "extern_function" and callee.name in _SIZE_FUNCTIONS:
+                self._size_of_argument(call)
+            return type_
         raise P4Error(callee.position, f"'{callee.name}' cannot be called")
+
+    def _size_of_argument(self, call: syntax.Call) -> None:
+        """sizeInBits and sizeInBytes are constants."""
+        [argument] = call.target.arguments
+        width = types.width_of(argument.type)
+        if width is None:
+            raise P4Error(argument.position, f"{argument.type} has no fixed size")
+        call.value = width if call.target.name == "sizeInBits" else (width + 7) // 8
 
     def _constructor(self, call: syntax.Call, callee: syntax.TypeExpression) -> Type:
         type_ = self.resolve(callee.syntax)

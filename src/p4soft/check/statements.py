@@ -185,6 +185,10 @@ class StatementChecker(CallChecker):
             constructor.declaration if constructor else None,
         )
         instance.symbol = symbol
+        for annotation in instance.annotations:
+            if annotation.expression is not None:
+                what = f"the argument of @{annotation.name}"
+                self.constant_integer(annotation.expression, what)
         if instance.methods is not None:
             self._abstract_methods(instance, full)
         self.scope.declare(symbol)

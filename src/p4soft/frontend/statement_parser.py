@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from p4soft.errors import P4Error, unsupported
+from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.frontend.expression_parser import ExpressionParser
 from p4soft.frontend.lexer import Kind, Token
@@ -12,6 +12,10 @@ _COMPOUND = {
     "&=": "&", "|=": "|", "^=": "^",
     "|+|=": "|+|", "|-|=": "|-|",
 }  # fmt: skip
+
+
+# Annotations whose argument is an expression.
+WITH_EXPRESSION = frozenset(["adjust_byte_count"])
 
 
 class StatementParser(ExpressionParser):
@@ -25,14 +29,27 @@ class StatementParser(ExpressionParser):
             if token.kind is not Kind.IDENTIFIER:
                 raise P4Error(token.position, f"expected an annotation's name, found {token}")
             if token.text == "pragma":  # the old form: to the end of the line
-                arguments = []
-                while not self.peek().first_on_line:
-                    arguments.append(self.take())
-                name = arguments[0].text if arguments else ""
-                found.append(syntax.Annotation(position, name, arguments[1:]))
+                found.append(self._pragma(position))
+            elif token.text in WITH_EXPRESSION:
+                found.append(syntax.Annotation(position, token.text, []))
+                if not self.accept("("):
+                    raise P4Error(position, f"@{token.text} needs one argument")
+                found[-1].expression = self.expression()
+                self.expect(")", f"after the argument of @{token.text}")
             else:
                 found.append(syntax.Annotation(position, token.text, self._annotation_body()))
         return found
+
+    def _pragma(self, position: Position) -> syntax.Annotation:
+        name = "" if self.peek().first_on_line else self.take().text
+        if name in WITH_EXPRESSION:
+            if self.peek().first_on_line:
+                raise P4Error(position, f"@{name} needs one argument")
+            return syntax.Annotation(position, name, [], self.expression())
+        arguments = []
+        while not self.peek().first_on_line:
+            arguments.append(self.take())
+        return syntax.Annotation(position, name, arguments)
 
     def _annotation_body(self) -> list[Token]:
         closing = {"(": ")", "[": "]"}.get(self.peek().text)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from p4soft.emit.block import BlockEmitter
 
 
-def counted_bytes(emitter: BlockEmitter, adjustment: syntax.Expression | None) -> str:
-    if adjustment is None:
+def counted_bytes(instance: ExternInstance) -> str:
+    if instance.byte_adjustment == 0:
         return "packet_bytes_"
-    return f"packet_bytes_ - {emitter.value(adjustment)}"
+    return f"std::int64_t{{packet_bytes_}} - ({instance.byte_adjustment})"
 
 
 class Counter(Extern):
@@ -29,11 +29,10 @@ class Counter(Extern):
         )
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        index, adjustment = target.arguments
+        index = target.arguments[0]
         assert index is not None
-        amount = counted_bytes(emitter, adjustment)
         place = emitter.value(index)
-        emitter.lines.add(f"{instance.identifier}_.count({place}, {amount});")
+        emitter.lines.add(f"{instance.identifier}_.count({place}, {counted_bytes(instance)});")
         name = control_name(emitter.emission, instance.path)
         emitter.lines.trace(f'trace_.counted("{name}", {place});')
         return ""
@@ -50,6 +49,6 @@ class DirectCounter(Extern):
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         emitter.require_direct(instance, call.position)
-        amount = counted_bytes(emitter, target.arguments[0])
-        emitter.lines.add(f"frame_.{instance.table.identifier}_entry_.count({amount});")
+        entry = f"frame_.{instance.table.identifier}_entry_"
+        emitter.lines.add(f"{entry}.count({counted_bytes(instance)});")
         return ""

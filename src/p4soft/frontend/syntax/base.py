@@ -21,6 +21,7 @@ class Node:
 class Annotation(Node):
     name: str
     arguments: list[Any]  # tokens as written
+    expression: Any = None  # instead of tokens, where the argument is an expression
 
 
 def annotation(nodes: list[Annotation], name: str) -> Annotation | None:
