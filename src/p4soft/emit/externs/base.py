@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from typing import TYPE_CHECKING, Any, Literal
 
 from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance
 from p4soft.emit.cpp_types import to_raw
+from p4soft.emit.order import Part
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
 from p4soft.errors import P4Error
@@ -37,13 +39,15 @@ def field_list(
     *,
     skip_invalid: bool = False,
     zeros: Literal["before", "behind"] | None = None,
+    change: Function[[list[Part]], list[Part]] = lambda parts: parts,
 ) -> tuple[str, int]:
     """Emits the bits of `data` side by side; returns the variable's name and the number of bits.
 
     With `skip_invalid`, fields of invalid headers count as 0, as in the ASIC's checksum units.
     `zeros` says where bits are added to make whole bytes; None: it is an error if they are needed.
+    `change` gives the fields that take the place of those of `data`.
     """
-    parts = emitter.flatten(data)
+    parts = change(emitter.flatten(data))
     bits = sum(types.width_of(part.type) or 0 for part in parts)
     padding = -bits % 8
     if padding and zeros is None:

@@ -9,6 +9,7 @@ from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance, constant_name
 from p4soft.emit.externs.base import Extern, field_list
+from p4soft.emit.externs.symmetry import with_symmetric_pairs
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
@@ -37,7 +38,12 @@ _XORS = {"XOR8": 8, "XOR16": 16, "XOR32": 32}
 class Hash(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
         """Nothing: the tables of a CRC belong to its parameters. Wrong ones are told here."""
-        _crc(instance)
+        crc = _crc(instance)
+        symmetric = syntax.annotation(instance.annotations, "symmetric")
+        if symmetric is not None and (crc is None or constant_name(instance, 0) == "RANDOM"):
+            raise P4Error(
+                symmetric.position, "a symmetric hash needs a CRC, as for the Tofino compiler"
+            )
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         """As the Tofino compiler does: a list that is no whole bytes has zeros before it, for an
@@ -51,8 +57,13 @@ class Hash(Extern):
             )
         words = _XORS.get(constant_name(instance, 0))
         zeros: Literal["before", "behind"] = "before" if words is None else "behind"
-        fields, bits = field_list(emitter, target.arguments[0], zeros=zeros)
         crc = _crc(instance)
+        fields, bits = field_list(
+            emitter,
+            target.arguments[0],
+            zeros=zeros,
+            change=lambda parts: with_symmetric_pairs(instance, parts, call.position),
+        )
         if words is not None:
             text = f"{fields}.xor_of_words<{words}>()"
         elif crc is None:
