@@ -7,7 +7,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from p4soft.check.annotations import check_annotations
 from p4soft.check.byte_counts import adjust_byte_counts
+from p4soft.check.layouts import check_flexible_headers
+from p4soft.check.members import check_members
 from p4soft.check.program import check
 from p4soft.check.registers import check_registers
 from p4soft.check.validity import check_validity
@@ -36,9 +39,12 @@ def translate(
     Raises P4Error, or OSError if a file cannot be read.
     """
     program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
+    check_annotations(program)
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
     check_registers(pipeline)
+    check_members(pipeline)
+    check_flexible_headers(pipeline)
     adjust_byte_counts(pipeline, program, global_instances)
     if warn is not None:
         for warning in check_validity(pipeline):

@@ -209,6 +209,35 @@ def test_intrinsic_metadata(load, kind: int, expected: list[tuple[int, str]]) ->
     assert [(port, frame.hex()) for port, frame in frames] == expected
 
 
+TIMES = program(
+    """
+        ig_tm_md.bypass_egress = 0;
+        hdr.data.b = ig_intr_md.ingress_mac_tstamp[15:0];
+        hdr.data.c = ig_prsr_md.global_tstamp[31:0];
+    """,
+    egress=INTRINSIC[INTRINSIC.index("struct eheaders_t") : INTRINSIC.rindex("Pipeline(")].replace(
+        INTRINSIC[
+            INTRINSIC.index("hdr.data.b = (bit<16>)") : INTRINSIC.index(
+                "if (hdr.data.kind == 4) { eg_dp"
+            )
+        ],
+        "hdr.data.mac = 4w0 ++ eg_intr_md.enq_tstamp ++ eg_intr_md.deq_timedelta[7:0] "
+        "++ eg_prsr_md.global_tstamp[17:0];",
+    ),
+    blocks=("IngressParser", "Ingress", "IngressDeparser", "EgParser", "Eg", "EgDeparser"),
+)
+
+
+def test_timestamps(load) -> None:
+    """In memory a packet takes no time: all are those of its arrival, as many bits as they have."""
+    now = 0x123456789ABC
+    frame = load(TIMES).send(1, bytes(14), now_ns=now)[0][1]
+    assert frame[2:4].hex() == "9abc"
+    assert frame[4:8].hex() == "56789abc"
+    low = now & (1 << 18) - 1
+    assert int.from_bytes(frame[8:14], "big") == low << 26 | low
+
+
 def test_packet_without_a_port_goes_nowhere(load) -> None:
     source = program().replace("ig_tm_md.ucast_egress_port = 5;", "")
     assert load(source).send(1, bytes(14)) == []

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import test_annotations
 import test_byte_adjustment
 import test_copies
 import test_register_rules
@@ -34,6 +35,7 @@ REFUSED = {
     "test_register_rules": test_register_rules.BROKEN,
     "test_copies": test_copies.MISPLACED,
     "test_byte_adjustment": test_byte_adjustment.ADJUSTMENTS,
+    "test_annotations": test_annotations.REFUSED,
 }
 
 

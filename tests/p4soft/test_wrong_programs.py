@@ -490,7 +490,7 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "setting deflect_on_drop": (
         program("ig_tm_md./*^*/deflect_on_drop = 1;"),
-        "setting 'deflect_on_drop' is not supported",
+        "'deflect_on_drop' of ingress_intrinsic_metadata_for_tm_t is not supported",
     ),
     "several pipes": (
         program().replace("Switch(pipe)", "Switch(pipe, /*^*/pipe)"),

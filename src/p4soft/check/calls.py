@@ -272,7 +272,8 @@ class CallChecker(ExpressionChecker):
                 continue
             expected = substitute(parameter.type, bindings)
             convert(argument, expected, f"the argument for '{parameter.name}' of {what}")
-            if isinstance(parameter.type, types.Variable) or parameter.type == types.ANY:
+            is_generic = isinstance(parameter.type, types.Variable) or parameter.type == types.ANY
+            if is_generic and not isinstance(argument.type, Composite):
                 settle(argument)
 
     def construct(

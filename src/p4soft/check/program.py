@@ -68,19 +68,21 @@ class ProgramChecker(PackageChecker):
                 composite.position, "header_union", "headers, of which several may be invalid"
             )
         fields: dict[str, Type] = {}
+        marks = {("", annotation.name) for annotation in composite.annotations}
         for item in composite.fields:
             if item.name in fields:
                 raise P4Error(item.position, f"field '{item.name}' is declared twice")
             type_ = self.resolve(item.declared)
             self.check_field(composite.keyword, type_, item.position)
             fields[item.name] = type_
-        type_ = Composite(composite.keyword, composite.name, fields, composite.annotations)
+            marks |= {(item.name, annotation.name) for annotation in item.annotations}
+        type_ = Composite(composite.keyword, composite.name, fields, marks)
         width = types.width_of(type_) if type_.is_header else 0
         if width is None or width % 8 != 0:
             raise P4Error(
                 composite.position,
                 f"header '{composite.name}' has {width} bits; Tofino's headers are whole bytes: "
-                "add a @padding field",
+                "add a @padding field, or mark a header that only the switch sees @flexible",
             )
         self._declare_type(composite, composite.name, type_)
 

@@ -123,11 +123,11 @@ class TypeResolver:
         plain = isinstance(base, (types.Bit, types.Int)) or base == types.BOOL
         if isinstance(base, types.Varbit):
             raise unsupported(position, "a varbit field", "fields of fixed width")
-        if keyword == "header" and not plain:
+        if keyword == "header" and not (plain or _is_plain_struct(base)):
             raise P4Error(
                 position,
-                f"a header field of type {type_}; expected bit<W>, int<W>, bool or a serializable "
-                "enum",
+                f"a header field of type {type_}; expected bit<W>, int<W>, bool, a serializable "
+                "enum or a struct of them",
             )
         if keyword == "struct" and not (
             plain
@@ -135,3 +135,14 @@ class TypeResolver:
             or base == types.ERROR
         ):
             raise P4Error(position, f"a struct field of type {type_} is not allowed")
+
+
+def _is_plain_struct(type_: types.Type) -> bool:
+    """A struct of bits, numbers, bool, serializable enums and such structs."""
+    if not isinstance(type_, types.Composite) or type_.keyword != "struct":
+        return False
+    bases = [types.underlying(field) for field in type_.fields.values()]
+    return all(
+        isinstance(base, (types.Bit, types.Int)) or base == types.BOOL or _is_plain_struct(base)
+        for base in bases
+    )

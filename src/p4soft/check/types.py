@@ -4,8 +4,9 @@ by identity.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from p4soft.frontend import syntax
@@ -85,7 +86,8 @@ class Composite(Type):
     keyword: str
     name: str
     fields: dict[str, Type]
-    annotations: list[syntax.Annotation] = field(default_factory=list)
+    # Of a field or (name "") of the whole: "flexible", "padding", "packed".
+    marks: set[tuple[str, str]] = field(default_factory=set)
 
     def __str__(self) -> str:
         return self.name
@@ -93,6 +95,12 @@ class Composite(Type):
     @property
     def is_header(self) -> bool:
         return self.keyword == "header"
+
+    @property
+    def is_flexible(self) -> bool:
+        """Whether @flexible stands at it, at a field or at a struct among the fields."""
+        inner = any(isinstance(t, Composite) and t.is_flexible for t in self.fields.values())
+        return inner or any(mark == "flexible" for _, mark in self.marks)
 
 
 @dataclass(eq=False)
@@ -196,6 +204,42 @@ class RecordOf(Type):
         )
 
 
+class WireField(NamedTuple):
+    """A scalar of a header on the wire; `padding` is the bits of zero before it."""
+
+    path: tuple[str, ...]  # its name, and those of the structs around it inside the header
+    type: Type
+    padding: int
+
+
+def wire_fields(header: Composite) -> list[WireField]:
+    """In order. With @flexible each field ends at the end of a byte, as the Tofino compiler's
+    middle end lays it out; padding that the program gives counts, and a @packed field stays.
+    """
+    result = []
+    given = 0  # bits of @padding before the field
+    for path, type_, marks in _scalars(header, ()):
+        width = width_of(type_) or 0
+        padding = 0
+        if "padding" in marks:
+            given += width
+        elif header.is_flexible and "packed" not in marks:
+            padding = -(given + width) % 8
+            given = 0
+        result.append(WireField(path, type_, padding))
+    return result
+
+
+def _scalars(
+    composite: Composite, outer: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Type, set[str]]]:
+    for name, type_ in composite.fields.items():
+        if isinstance(type_, Composite):
+            yield from _scalars(type_, (*outer, name))
+        else:
+            yield (*outer, name), type_, {mark for f, mark in composite.marks if f == name}
+
+
 def underlying(type_: Type) -> Type:
     """The representation: of a serializable enum or a distinct type, its base."""
     if isinstance(type_, Distinct):
@@ -215,6 +259,8 @@ def width_of(type_: Type) -> int | None:
     if isinstance(type_, Stack):
         return type_.size * (width_of(type_.element) or 0)
     parts: list[Type] | None = None
+    if isinstance(type_, Composite) and type_.is_header:
+        return sum(part.padding + (width_of(part.type) or 0) for part in wire_fields(type_))
     if isinstance(type_, Composite):
         parts = list(type_.fields.values())
     elif isinstance(type_, (Tuple, ListOf, RecordOf)):

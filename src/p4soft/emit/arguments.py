@@ -38,6 +38,10 @@ class _Argument:
         type_ = self.parameter.type
         return not is_scalar(type_) and not isinstance(type_, types.Generic)
 
+    def is_alone(self, arguments: Sequence[_Argument]) -> bool:
+        others = [other for other in arguments if other is not self]
+        return self.is_whole and not any(self.is_disturbed_by(other) for other in others)
+
     def is_disturbed_by(self, other: _Argument) -> bool:
         """Whether a reference to this argument is not the same as a copy, because of the other."""
         if self.expression is None or other.expression is None:
@@ -73,14 +77,8 @@ class ArgumentEmitter(ExpressionEmitter):
         for place, (i, argument) in enumerate(zip(order, arguments, strict=True)):
             self.lines.append(argument.before)
             is_last = place >= steady_from
-            others = [other for other in arguments if other is not argument]
-            by_reference = (
-                argument.is_whole
-                and is_last
-                and target.kind != "action"
-                and not any(argument.is_disturbed_by(other) for other in others)
-            )
-            texts[i] = self._handed_over(argument, by_reference, is_last)
+            undisturbed = is_last and target.kind != "action" and argument.is_alone(arguments)
+            texts[i] = self._handed_over(argument, undisturbed, is_last)
             if argument.is_written and texts[i] != argument.text and argument.expression:
                 copy_out.append((argument.expression, texts[i]))
         all_texts = [*first, *(texts[i] for i in sorted(texts)), *last]

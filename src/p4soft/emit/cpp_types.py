@@ -72,10 +72,7 @@ def _header_functions(type_: types.Composite, lines: Lines) -> None:
     name = identifier(type_.name)
     bits = types.width_of(type_) or 0
     lines.add(f"static constexpr std::uint32_t kBytes = {bits // 8};")
-    fields = " ".join(
-        f"{field}:{types.width_of(field_type)}" for field, field_type in type_.fields.items()
-    )
-    lines.trace(f'static constexpr const char* kFields = "{fields}";')
+    lines.trace(f'static constexpr const char* kFields = "{_trace_fields(type_)}";')
     with lines.braces("void set_valid()"):
         for field, _, width, field_type in _layout(type_):
             poisoned = from_raw(f"poison<{width}>()", field_type)
@@ -104,11 +101,20 @@ def _layout(type_: types.Composite) -> list[tuple[str, int, int, types.Type]]:
     """Field, bit offset, width and type, in wire order."""
     result = []
     offset = 0
-    for name, field_type in type_.fields.items():
+    for path, field_type, padding in types.wire_fields(type_):
         width = types.width_of(field_type) or 0
-        result.append((identifier(name), offset, width, field_type))
-        offset += width
+        result.append((".".join(map(identifier, path)), offset + padding, width, field_type))
+        offset += padding + width
     return result
+
+
+def _trace_fields(type_: types.Composite) -> str:
+    """All bits of a header, as src/dataplane/trace_recorder.cc reads them."""
+    fields = []
+    for i, (path, field_type, padding) in enumerate(types.wire_fields(type_)):
+        fields += [f"__pad_{i}:{padding}"] if padding else []
+        fields.append(f"{'.'.join(path)}:{types.width_of(field_type)}")
+    return " ".join(fields)
 
 
 def _shared_bytes(type_: types.Composite) -> list[int]:

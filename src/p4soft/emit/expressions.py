@@ -12,7 +12,7 @@ from p4soft.check import types
 from p4soft.check.symbols import VariableSymbol
 from p4soft.emit.cpp_types import cpp_constant, cpp_type
 from p4soft.emit.naming import expression_text, identifier
-from p4soft.emit.order import OrderedEmitter, Part
+from p4soft.emit.order import OrderedEmitter, Part, header_parts
 from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 
@@ -205,10 +205,8 @@ class ExpressionEmitter(OrderedEmitter):
     def flatten(self, expression: syntax.Expression) -> list[Part]:
         """The scalars of a list, header or struct."""
         assert expression.type is not None
-        if isinstance(expression, syntax.ListExpression):
-            return self._flatten_items(expression.items)
-        if isinstance(expression, syntax.StructExpression):
-            return self._flatten_items([item.expression for item in expression.items])
+        if isinstance(expression, (syntax.ListExpression, syntax.StructExpression)):
+            return self._flatten_list(expression)
         name = "" if isinstance(expression, syntax.Cast) else expression_text(expression)
         valid = ""
         text = ""
@@ -220,15 +218,28 @@ class ExpressionEmitter(OrderedEmitter):
         whole = Part(text or self.value(expression), expression.type, valid, name)
         return self._flatten_value(whole, expression)
 
-    def _flatten_items(self, items: list[syntax.Expression]) -> list[Part]:
+    def _flatten_list(
+        self, expression: syntax.ListExpression | syntax.StructExpression
+    ) -> list[Part]:
+        type_ = expression.type
+        if isinstance(expression, syntax.ListExpression):
+            items = expression.items
+        else:
+            items = [item.expression for item in expression.items]
+        by_name = isinstance(expression, syntax.StructExpression)
+        if isinstance(type_, types.Composite) and (by_name or type_.is_flexible):
+            # In the order and with the padding of the type.
+            whole = Part(self.frozen(self.value(expression)), type_, "", type_.name)
+            return self._flatten_value(whole, expression)
         steps = [lambda item=item: self.flatten(item) for item in items]
         return [part for parts in self.in_order(steps, self.frozen_parts) for part in parts]
 
     def _flatten_value(self, whole: Part, at: syntax.Node) -> list[Part]:
         text, type_, valid, name = whole
         parts: list[Part] | None = None
+        if isinstance(type_, types.Composite) and type_.is_header:
+            return list(header_parts(text, type_, name))
         if isinstance(type_, types.Composite):
-            valid = f"{text}.valid_" if type_.is_header else valid
             parts = [
                 Part(f"{text}.{identifier(field)}", field_type, valid, f"{name}.{field}")
                 for field, field_type in type_.fields.items()

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable as Function
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from p4soft.check import types
 from p4soft.check.symbols import Target
+from p4soft.emit.naming import identifier
 from p4soft.emit.state import BlockState
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
@@ -30,6 +31,19 @@ class Part(NamedTuple):
     type: types.Type
     valid: str  # the condition of its header's validity, or ""
     name: str  # as it is written in the program
+
+
+PADDING = "@padding"  # the name of bits that only the layout of a header has
+
+
+def header_parts(text: str, header: types.Composite, name: str) -> Iterator[Part]:
+    """The scalars of a header and its padding, as on the wire."""
+    valid = f"{text}.valid_"
+    for path, type_, padding in types.wire_fields(header):
+        if padding:
+            yield Part(f"Unsigned<{padding}>{{0}}", types.Bit(padding), "", PADDING)
+        place = ".".join([text, *map(identifier, path)])
+        yield Part(place, type_, valid, ".".join([name, *path]))
 
 
 class OrderedEmitter(BlockState):

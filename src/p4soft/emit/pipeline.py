@@ -12,7 +12,6 @@ from p4soft.emit.cpp_types import cpp_type
 from p4soft.emit.externs.deparsers import selectors, uses
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
-from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
@@ -73,22 +72,12 @@ EGRESS = Half(
         "egress_intrinsic_metadata_for_output_port_t": "for_output_port_",
     },
 )
-# Fields a program may set but whose function softswitch does not have. Writing one is an error.
-_WITHOUT_EFFECT = {
-    "ingress_intrinsic_metadata_for_tm_t": {"deflect_on_drop"},
-    "egress_intrinsic_metadata_for_deparser_t": {"coalesce_flush", "coalesce_length"},
-    "egress_intrinsic_metadata_for_output_port_t": {
-        "capture_tstamp_on_tx",
-        "update_delay_on_tx",
-    },
-}
 
 
 def emit_half(emission: Emission, half: Half, output: Lines) -> None:
     parser, control, deparser = (
         emission.pipeline.blocks[name] for name in (half.parser, half.control, half.deparser)
     )
-    _refuse_without_effect(control)
     reads_error = _reads_parser_error(control)
     with output.braces(f"void {half.name}(Packet& packet) override"):
         output.add("packet_bytes_ = packet.length;", f"now_ns_ = {half.now};")
@@ -176,21 +165,3 @@ def _reads_parser_error(control: BlockInstance) -> bool:
         for block in control.with_descendants()
         for node in walk(block.declaration)
     )
-
-
-def _refuse_without_effect(control: BlockInstance) -> None:
-    for block in control.with_descendants():
-        for node in walk(block.declaration):
-            target = node.target if isinstance(node, syntax.Assignment) else None
-            if isinstance(target, syntax.Slice):
-                target = target.base
-            if not isinstance(target, syntax.Member) or not isinstance(
-                target.base.type, types.Composite
-            ):
-                continue
-            if target.name in _WITHOUT_EFFECT.get(target.base.type.name, ()):
-                raise unsupported(
-                    target.name_position,
-                    f"setting '{target.name}'",
-                    "drop_ctl and the fields for unicast and multicast",
-                )

@@ -20,7 +20,7 @@ class ProgramParser(StatementParser):
         while not self.at_end():
             if not self.accept(";"):
                 declarations.append(self._declaration())
-        return syntax.Program(position, declarations)
+        return syntax.Program(position, declarations, self.all_annotations)
 
     def _declaration(self) -> syntax.Statement:
         annotations = self.annotations()
@@ -133,6 +133,7 @@ class ProgramParser(StatementParser):
             if self.peek().text == "abstract":
                 at = self.take().position
                 method_annotations.append(syntax.Annotation(at, "abstract", []))
+                self.all_annotations.append(method_annotations[-1])
             if self.peek().text == name and self.peek(1).text == "(":
                 methods.append(self._constructor(name, method_annotations))
             else:

@@ -19,6 +19,10 @@ WITH_EXPRESSION = frozenset(["adjust_byte_count"])
 
 
 class StatementParser(ExpressionParser):
+    def __init__(self, tokens: list[Token]) -> None:
+        super().__init__(tokens)
+        self.all_annotations: list[syntax.Annotation] = []
+
     # --- Annotations ------------------------------------------------------------------------------
 
     def annotations(self) -> list[syntax.Annotation]:
@@ -38,6 +42,7 @@ class StatementParser(ExpressionParser):
                 self.expect(")", f"after the argument of @{token.text}")
             else:
                 found.append(syntax.Annotation(position, token.text, self._annotation_body()))
+        self.all_annotations += found
         return found
 
     def _pragma(self, position: Position) -> syntax.Annotation:

@@ -11,6 +11,17 @@
 #define DEVPORT_PORT_MASK 0x7f
 #define DEVPORT_PORT(port) (port)[6:0]
 
+#define PORT_ID_WIDTH 9
+#define MULTICAST_GROUP_ID_WIDTH 16
+#define QUEUE_ID_WIDTH 5
+#define MIRROR_TYPE_WIDTH 3
+#define MIRROR_ID_WIDTH 10
+#define RESUBMIT_TYPE_WIDTH 3
+#define DIGEST_TYPE_WIDTH 3
+#define REPLICATION_ID_WIDTH 16
+#define L1_EXCLUSION_ID_WIDTH 16
+#define L2_EXCLUSION_ID_WIDTH 9
+
 // --- Types ----------------------------------------------------------------------------------------------------------
 
 typedef bit<9> PortId_t;
@@ -270,6 +281,8 @@ enum MathOp_t { MUL, SQR, SQRT, DIV, RSQR, RSQRT }
 extern MathUnit<T> {
     MathUnit(bool invert, int<2> shift, int<6> scale, tuple<bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>,
              bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>> data);
+    MathUnit(MathOp_t op, int factor);
+    MathUnit(MathOp_t op, int A, int B);
     T execute(in T x);
 }
 
@@ -285,6 +298,7 @@ extern DirectRegisterAction<T, U> {
     DirectRegisterAction(DirectRegister<T> reg);
     abstract void apply(inout T value, @optional out U rv);
     U execute();
+    U predicate(@optional in bool cmplo, @optional in bool cmphi);
 }
 
 extern ActionProfile {
@@ -294,6 +308,10 @@ extern ActionProfile {
 extern ActionSelector {
     ActionSelector(ActionProfile action_profile, Hash<_> hash, SelectorMode_t mode, bit<32> max_group_size,
                    bit<32> num_groups);
+    ActionSelector(ActionProfile action_profile, Hash<_> hash, SelectorMode_t mode,
+                   Register<bit<1>, _> reg, bit<32> max_group_size, bit<32> num_groups);
+    ActionSelector(bit<32> size, Hash<_> hash, SelectorMode_t mode);
+    ActionSelector(bit<32> size, Hash<_> hash, SelectorMode_t mode, Register<bit<1>, _> reg);
 }
 
 extern SelectorAction {

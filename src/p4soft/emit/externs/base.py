@@ -68,6 +68,14 @@ def field_list(
     return name, bits
 
 
+def top_block(emission: Emission, instance: ExternInstance) -> str:
+    """Which of the pipeline's blocks an extern lies in: 'ingress_deparser', ..."""
+    block = instance.owner
+    while block is not None and block.parent is not None:
+        block = block.parent
+    return next((n for n, b in emission.pipeline.blocks.items() if b is block), "no block")
+
+
 def control_name(emission: Emission, path: str) -> str:
     """The name in the control plane: `pipe.SwitchIngress.partition`."""
     return f"{emission.pipeline.name}.{path}"

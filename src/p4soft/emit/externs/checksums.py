@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from p4soft.check.symbols import Target
-from p4soft.emit.externs.base import Extern, field_list
+from p4soft.elaborate import ExternInstance
+from p4soft.emit.externs.base import Extern, field_list, top_block
+from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 class Checksum(Extern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        if target.name == "update":
+        if target.name == "update" and not emitter.in_parser:
             return self._update(emitter, target)
         if not emitter.in_parser:
             raise P4Error(
@@ -28,9 +30,15 @@ class Checksum(Extern):
             return ""
         if target.name in ("verify", "get"):
             return f"{place}.{target.name}()"
-        raise unsupported(
-            call.position, f"Checksum.{target.name}", "add, subtract, verify, get, update"
-        )
+        if target.name == "update":
+            raise P4Error(call.position, "Checksum.update belongs in a deparser")
+        raise unsupported(call.position, f"Checksum.{target.name}", "add, subtract, verify, get")
+
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        if not top_block(emission, instance).endswith("parser"):  # a deparser's name does, too
+            raise P4Error(
+                instance.position, "a Checksum belongs in a parser or deparser of the pipeline"
+            )
 
     def _update(self, emitter: BlockEmitter, target: Target) -> str:
         fields, _ = field_list(emitter, target.arguments[0], skip_invalid=True)

@@ -8,7 +8,8 @@ from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.elaborate import BlockInstance, ExternInstance
 from p4soft.emit.cpp_types import to_raw
-from p4soft.emit.externs.base import Extern, field_list
+from p4soft.emit.externs.base import Extern, field_list, top_block
+from p4soft.emit.order import PADDING
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
@@ -21,14 +22,6 @@ _SELECTORS = {"Mirror": "mirror_type", "Resubmit": "resubmit_type", "Digest": "d
 MAX_MIRROR_BYTES = 32
 RESUBMIT_BYTES = 8
 MAX_DIGEST_BYTES = 48
-
-
-def top_block(emission: Emission, instance: ExternInstance) -> str:
-    """Which of the pipeline's blocks an extern lies in: 'ingress_deparser', ..."""
-    block = instance.owner
-    while block is not None and block.parent is not None:
-        block = block.parent
-    return next((n for n, b in emission.pipeline.blocks.items() if b is block), "no block")
 
 
 def uses(deparser: BlockInstance, *names: str) -> bool:
@@ -122,7 +115,7 @@ class Digest(DeparserExtern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         data = target.arguments[0]
         assert data is not None
-        parts = emitter.flatten(data)
+        parts = [part for part in emitter.flatten(data) if part.name != PADDING]
         widths = [types.width_of(part.type) or 0 for part in parts]
         total = sum(map(whole_bytes, widths))
         check_size(call.position, total, MAX_DIGEST_BYTES, "this digest")

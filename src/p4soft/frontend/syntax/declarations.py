@@ -202,3 +202,4 @@ class Package(Statement):
 @node
 class Program(Node):
     declarations: list[Statement]
+    annotations: list[Annotation]  # all, wherever they stand

@@ -1,0 +1,204 @@
+"""Every annotation has its effect, changes nothing, or is refused; so does every member of tna.p4's
+intrinsic metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from p4_programs import EGRESS, program
+from refusals import check_refused
+
+from p4soft.check.annotations import EFFECTS, HINTS
+from p4soft.check.members import WITHOUT_EFFECT
+from p4soft.cli import INCLUDE, translate
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def hinted(annotations: str) -> str:
+    """A program with annotations on whatever can have some."""
+    text = program(
+        """
+        @H { hdr.data.a = 1; }
+        @H t.apply();
+        """,
+        top="""
+@H header more_h { @H bit<8> x; }
+@H const bit<8> K = 1;
+@H typedef bit<8> byte_t;
+@H enum bit<8> kind_t { ONE = 1 }
+@H bit<8> same(@H in bit<8> x) { return x; }
+""",
+        local="""
+    @H Register<bit<8>, bit<8>>(4) r;
+    @H RegisterAction<bit<8>, bit<8>, bit<8>>(r) get = {
+        @H void apply(inout bit<8> value, out bit<8> rv) { rv = value; }
+    };
+    @H bit<8> v;
+    @H action set(@H bit<8> n) { v = same(n); hdr.data.a = get.execute(n); }
+    @H table t {
+        @H key = { hdr.data.kind: exact @H; }
+        @H actions = { @H set; @H NoAction; }
+        @H const entries = { 1: set(2) @H; }
+        @H size = 8;
+    }
+""",
+    ).replace("parser IngressParser", "@H parser IngressParser")
+    return text.replace("@H", annotations).replace("Pipeline(", f"{annotations} Pipeline(")
+
+
+def translated(text: str, directory: Path) -> tuple[str, object]:
+    """C++ without the schema, and the schema without the annotations it repeats."""
+    path = directory / "hinted.p4"
+    path.write_text(text)
+    code, schema = translate(path, [], {})
+    assert schema in code
+
+    def bare(value: object) -> object:
+        if isinstance(value, dict):
+            return {k: bare(v) for k, v in value.items() if k != "annotations"}
+        return [bare(v) for v in value] if isinstance(value, list) else value
+
+    return code.replace(schema, ""), bare(json.loads(schema))
+
+
+def test_hints_change_nothing(tmp_path: Path) -> None:
+    plain = translated(hinted(""), tmp_path)
+    assert translated(hinted(" ".join(f"@{name}" for name in sorted(HINTS))), tmp_path) == plain
+    assert translated(hinted('@stage(3) @pa_container_size("ingress", "x", 8)'), tmp_path) == plain
+    pragma = "\n@pragma stage 3\n@pragma ternary 1\n"
+    assert translated(hinted(pragma), tmp_path) == plain
+
+
+def test_name_is_that_of_the_control_plane(load) -> None:
+    source = program(
+        "t.apply();",
+        local="""
+    @name("counts") Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) c;
+    @name(".mark") action set(bit<8> n) { hdr.data.a = n; }
+    @name("chosen") table t { key = { hdr.data.kind: exact @name("k"); } actions = { set; } }
+""",
+    )
+    switch = load(source)
+    update = {"op": "upsert", "table": "chosen", "key": {"k": 1}, "action": "mark"}
+    switch.command("table_write", updates=[update | {"data": {"n": 7}}])
+    assert switch.send(1, bytes([1]) + bytes(13))[0][1][1] == 7
+    names = {table["name"] for table in switch.command("schema")["tables"]}
+    assert names == {"pipe.Ingress.chosen", "pipe.Ingress.counts"}
+
+
+INSTANCE = "Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) c;"
+REFUSED: dict[str, tuple[str, str]] = {
+    "unknown annotation": (
+        program(local=f"/*^*/@fancy(1) {INSTANCE}"),
+        "annotation @fancy is not supported by p4soft; supported: @abstract,",
+    ),
+    "aliased fields": (
+        program().replace(
+            "control Ingress(", '/*^*/@pa_alias("ingress", "a", "b") control Ingress('
+        ),
+        "annotation @pa_alias is not supported",
+    ),
+    "hidden table": (
+        program(local="/*^*/@hidden table t { actions = { NoAction; } }"),
+        "annotation @hidden is not supported",
+    ),
+    "annotation without its place": (
+        program(local='/*^*/@symmetric("a", "b") ' + INSTANCE),
+        "@symmetric here is not supported by p4soft; supported: @symmetric on an instance of Hash",
+    ),
+    "annotated property": (
+        program(local="table t { actions = { NoAction; } /*^*/@tableonly size = 4; }"),
+        "@tableonly here is not supported",
+    ),
+    "checksum in a control": (
+        program(local="Checksum() /*^*/sum;"),
+        "a Checksum belongs in a parser or deparser",
+    ),
+    "update in a parser": (
+        program(
+            parser_local="Checksum() sum;",
+            parser="""
+    state start { pkt.extract(hdr.data); md.m16 = /*^*/sum.update(hdr.data); transition accept; }
+""",
+        ),
+        "Checksum.update belongs in a deparser",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_effect_is_refused(name: str, tmp_path: Path) -> None:
+    check_refused(*REFUSED[name], tmp_path)
+
+
+VARIABLES = {
+    "ingress_intrinsic_metadata_t": "ig_intr_md",
+    "ingress_intrinsic_metadata_from_parser_t": "ig_prsr_md",
+    "ingress_intrinsic_metadata_for_tm_t": "ig_tm_md",
+    "egress_intrinsic_metadata_t": "eg_intr_md",
+    "egress_intrinsic_metadata_from_parser_t": "eg_prsr_md",
+    "egress_intrinsic_metadata_for_deparser_t": "eg_dprsr_md",
+    "egress_intrinsic_metadata_for_output_port_t": "eg_oport_md",
+}
+MEMBERS = [(type_, name) for type_, names in WITHOUT_EFFECT.items() for name in names.split()]
+
+
+@pytest.mark.parametrize(("type_", "member"), MEMBERS)
+def test_members_without_effect_are_refused(type_: str, member: str, tmp_path: Path) -> None:
+    """Whether they are read or handed to something that writes them."""
+    use = f"use({VARIABLES[type_]}./*^*/{member} == 0);"
+    function = "void use(in bool x) { }\n"
+    text = program(use, top=function)
+    if type_.startswith("egress"):
+        before, after = EGRESS.split("    apply {\n", 1)
+        text = program(top=function, egress=f"{before}    apply {{ {use}\n{after}")
+    check_refused(text, f"'{member}' of {type_} is not supported by p4soft", tmp_path)
+
+
+# Members of tna.p4's intrinsic metadata, and where their effect is tested.
+P4SOFT = "tests/p4soft/test_{}.py"
+SHOWN = {
+    P4SOFT.format("copies"): """
+        resubmit_flag drop_ctl digest_type resubmit_type mirror_type copy_to_cpu mcast_grp_a
+        mcast_grp_b level1_exclusion_id level2_exclusion_id rid egress_rid egress_rid_first
+    """,
+    P4SOFT.format("externs"): """
+        ingress_port ucast_egress_port bypass_egress qid egress_port egress_qid pkt_length
+        ingress_mac_tstamp global_tstamp enq_tstamp deq_timedelta
+    """,
+    P4SOFT.format("parsers"): "parser_err",
+    "src/softswitch/traffic_manager_test.cc": "enq_qdepth deq_qdepth",
+    # Of groups with several paths or link aggregation: $MULTICAST_LAG_ID is refused there.
+    P4SOFT.format("annotations"): "level1_mcast_hash level2_mcast_hash",
+}
+
+
+def test_every_member_of_the_intrinsic_metadata_is_known() -> None:
+    text = (INCLUDE / "tna.p4").read_text()
+    declared = set()
+    composite = re.compile(r"^(?:header|struct) (\w+_intrinsic_\w+) \{(.*?)^\}", re.M | re.S)
+    for type_, body in composite.findall(text):
+        for member in re.findall(r"(\w+);", re.sub(r"@padding[^;]*;", "", body)):
+            declared.add((type_, member))
+    assert set(MEMBERS) <= declared
+    shown = [name for names in SHOWN.values() for name in names.split()]
+    assert {member for _, member in declared - set(MEMBERS)} == set(shown)
+    for file, names in SHOWN.items():
+        tests = (REPOSITORY / file).read_text()
+        assert [name for name in names.split() if name not in tests] == []
+
+
+def test_every_annotation_has_one_row_in_the_documentation() -> None:
+    document = (REPOSITORY / "docs/p4soft.md").read_text()
+    section = document.split("## Annotations\n")[1].split("\n## ")[0]
+    rows = [line.split("|")[1:4] for line in section.splitlines() if line.startswith("| `@")]
+    names = [name for first, _, _ in rows for name in re.findall(r"`@(\w+)`", first)]
+    assert sorted(names) == sorted(set(EFFECTS) - {"abstract"} | HINTS)
+    for first, effect, tests in rows:
+        assert effect.strip(), first
+        assert re.search(r"`test_\w+(::\w+)?`", tests), first
