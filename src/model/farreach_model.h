@@ -13,7 +13,7 @@ struct Rules {
   bool snapshots_keep_to_their_epoch = true;  // none of an EMPTY switch, none that outlives its own
   bool record_is_stored = true;      // a GET that carries a record: stored before it is answered
   bool record_carries_token = true;  // ... behind the snapshot that it belongs behind
-  bool record_is_fenced = true;      // ... and not at all if a switch that died sent it
+  bool record_is_fenced = true;      // ... and counts as none if a switch that died sent it
   bool writes_are_fenced = true;     // what a dead switch has numbered is executed no more
   bool stores_are_fenced = true;     // ... nor stored by an eviction that it had begun
   bool fence_is_kept = true;         // by a server that starts again, too

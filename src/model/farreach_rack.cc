@@ -253,7 +253,7 @@ void Rack::serve(unsigned key) {
                           .record = s_.stores[key]});
       return;
     case Form::kGetWithRecord:
-      if (rules_.record_is_fenced && is_fenced(packet.record)) return;
+      if (rules_.record_is_fenced && is_fenced(packet.record)) break;
       if (rules_.record_is_stored) {
         snapshot_partition(key, packet.token);
         store_record(key, packet.record);
