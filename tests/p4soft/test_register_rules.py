@@ -211,6 +211,18 @@ NO_ROOM = {
         f"if (value == 0) {{ rv = {C}; }} else {{ rv = /*^*/{M}; }}",
         "this result beside another",
     ),
+    "a field beside a result computed": (
+        f"if (value == 0) {{ rv = value; }} else {{ rv = value /*^*/+ {C}; }}",
+        "this result beside another",
+    ),
+    "a packet field beside the cell": (
+        f"if (value == 0) {{ rv = {C}; }} else {{ rv = /*^*/value; }}",
+        "this result beside another",
+    ),
+    "a value of two operations read": (
+        f"value = (value + 1) | {C}; if (/*^*/value == 3) {{ rv = 1; }}",
+        "a value computed from one that it computes",
+    ),
     "concatenation of fields": ("rv = value.x[15:0] /*^*/++ value.y[15:0];", "this expression as"),
     "the result read": ("rv = value; value = /*^*/rv;", "this expression as an operand"),
     "a metadata field": ("/*^*/md.m32 = value;", "an assignment to anything but the cell"),
@@ -283,6 +295,9 @@ FITS = {
     "the same value in two cases": f"""
         if (value < 5) {{ value = {C}; }} else if (value == 9) {{ value = {C}; }}
         else {{ value = 0; }}""",
+    "results computed in two cases": f"""
+        if (value < 5) {{ rv = value + {C}; }} else {{ rv = value; }}""",
+    "a large constant subtracted": f"if (value - 0xFFFFFF00 < {C}) {{ value = 0; }}",
     "chosen by ?:": f"rv = value; value = {C} == 0 ? {M} : value + 1;",
 }
 

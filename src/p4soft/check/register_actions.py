@@ -134,7 +134,7 @@ class _Body:
             computation = self._computation(part)
             self._unit.write(half, computation, predicate, part.position)
         self._claim(half, predicate, target)
-        if computation.operation == "copy":
+        if computation.operation == "copy" and len(parts) == 1:
             self._copies[half] = (computation.operands[0], predicate)
 
     def _output(self, target: syntax.Expression, value: syntax.Expression, predicate: int) -> None:
@@ -188,8 +188,10 @@ class _Body:
         node = self._resolved(node)
         if node.value is None:
             if isinstance(node, syntax.Binary) and node.operator in ("+", "-"):
-                right = sign if node.operator == "+" else -sign
-                return [*self._terms(node.left, sign), *self._terms(node.right, right)]
+                left = self._terms(node.left, sign)
+                if node.operator == "-" and node.right.value is not None:
+                    return [*left, (sign, self._complement(int(node.right.value)))]
+                return [*left, *self._terms(node.right, sign if node.operator == "+" else -sign)]
             if isinstance(node, syntax.Unary) and node.operator == "-":
                 return self._terms(node.operand, -sign)
         return [(sign, self._operand(node))]
@@ -213,16 +215,14 @@ class _Body:
             operands = node.target.arguments
         if not operands:
             return Computation("copy", (self._operand(node),))
-        computation = Computation(_operation(node), tuple(map(self._operand, operands)))
-        return self._without_subtraction(computation)
+        operation, values = _operation(node), tuple(map(self._operand, operands))
+        if operation == ". - ." and isinstance(values[1], Number):
+            return Computation(". + .", (values[0], self._complement(values[1].value)))
+        return Computation(operation, values)
 
-    def _without_subtraction(self, computation: Computation) -> Computation:
-        """The compiler adds what complements a constant that is subtracted, even to all ones."""
-        match computation:
-            case Computation(". - .", (left, Number(value))):
-                complement = -value if self._signed else -value % (1 << self._width)
-                return Computation(". + .", (left, Number(complement)))
-        return computation
+    def _complement(self, value: int) -> Number:
+        """The compiler adds this instead of subtracting the constant, even if it is larger."""
+        return Number(-value if self._signed else -value % (1 << self._width))
 
     def _operands_of(self, operation: syntax.Binary) -> list[syntax.Expression]:
         """Without the complement that one operand of a bitwise operation may have."""

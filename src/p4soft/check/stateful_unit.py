@@ -204,14 +204,17 @@ class StatefulUnit:
     def _output_by_high_alus(
         self, value: Operand | NewHalf | Computation, predicate: int, at: Position
     ) -> None:
-        """What has a place of its own can only be the first result; what had moves to hi too."""
-        moved = [(self.result, self._result_predicate)] if _is_direct(self.result) else []
-        for result, where in [*moved, (value, predicate)]:
-            late = result is value and isinstance(result, Input) and result.direct
-            if isinstance(result, NewHalf) or late:
+        """What has a place of its own is moved to hi when a number comes beside it, or casts."""
+        parts = [(value, predicate)]
+        if _is_direct(self.result):
+            parts.insert(0, (self.result, self._result_predicate))
+        stays = len(parts) == 2 and (_is_direct(value) or isinstance(value, Computation))
+        for part, where in parts:
+            late = part is value and isinstance(part, Input) and part.direct
+            if isinstance(part, NewHalf) or late or stays:
                 raise _no_room(at, "this result beside another", _SAME_RESULT)
-            is_computed = isinstance(result, Computation)
-            self.write(1, result if is_computed else Computation("copy", (result,)), where, at)
+            is_computed = isinstance(part, Computation)
+            self.write(1, part if is_computed else Computation("copy", (part,)), where, at)
         self.result = HighAlus()
 
     # --- Shared places ----------------------------------------------------------------------------
