@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .handshake import prove
 
-VERSION = 2
+VERSION = 3
 CLIENT_HELLO, COPIES, ANSWER = 0x05, 0x18, 0x80
 KEY_BYTES = 16
 

@@ -25,7 +25,7 @@ std::string message_of(const std::exception_ptr& failure) {
 }
 
 // From the clock, in steps of 65 us: admissions are slower, so that the next agent repeats none.
-std::uint32_t first_epoch() {
+std::uint32_t first_admission() {
   return static_cast<std::uint32_t>(realtime_ns() >> 16U) & kLargestNumber;
 }
 
@@ -69,7 +69,8 @@ Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskControll
       frames_(driver, timers),
       lookup_(driver, timers),
       random_(std::random_device{}()),
-      epoch_(first_epoch()),
+      epoch_{.number = settings_.epoch},
+      last_admission_(first_admission()),
       snapshot_(driver, frames_, slots_, snapshot_hooks()),
       tasks_(timers, [on_failure = std::move(on_failure)](const std::exception_ptr& failure) {
         on_failure(message_of(failure));
@@ -79,9 +80,13 @@ Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskControll
 // Requests of the controller
 
 void Agent::handle(const Message& request, Reply reply) {
+  if (const std::string why = refusal_of(request, epoch_); !why.empty()) {
+    ++counters_.refused_by_epoch;
+    return reply(failure_of(request, why));
+  }
   switch (request.type) {
     case MessageType::kHello:
-      return reply(answer_to(request, {kMessagesVersion}));
+      return greeted(request, reply);
     case MessageType::kHot:
       return settings_.admission ? spawn(admit_all(request, std::move(reply)))
                                  : refuse_all(request, reply);
@@ -96,11 +101,11 @@ void Agent::handle(const Message& request, Reply reply) {
     case MessageType::kBegin:
     case MessageType::kPoint:
     case MessageType::kFinish:
-      if (settings_.write_back) return snapshot_.handle(request, std::move(reply));
-      ++counters_.unexpected;
-      return reply(failure_of(request, "only farreach has snapshots"));
+      return handle_snapshot(request, std::move(reply));
     case MessageType::kRestore:
       return spawn(restore(request, std::move(reply)));
+    case MessageType::kServe:
+      return serve(request, reply);
     case MessageType::kCachedSet:
       return cached_set(request, reply);
     default:
@@ -143,15 +148,43 @@ Task<void> Agent::readmit_all(Message request, Reply reply) {
   reply(answer_to(request));
 }
 
+// A controller has connected. A snapshot that it, or the one before, had begun is given up.
+void Agent::greeted(const Message& request, const Reply& reply) {
+  spawn(forget_snapshot());
+  reply(answer_to(request, {kMessagesVersion, epoch_.number, epoch_.serves ? 1U : 0U}));
+}
+
 Task<void> Agent::forget_snapshot() {
   snapshot_.give_up("the controller connected anew");
   co_return;
 }
 
+void Agent::handle_snapshot(const Message& request, Reply reply) {
+  if (settings_.write_back) return snapshot_.handle(request, std::move(reply));
+  ++counters_.unexpected;
+  reply(failure_of(request, "only farreach has snapshots"));
+}
+
+void Agent::serve(const Message& request, const Reply& reply) {
+  try {
+    begin_serving();
+  } catch (const std::exception& error) {
+    return reply(failure_of(request, error.what()));
+  }
+  reply(answer_to(request));
+}
+
+// Of NetCache's switch the servers have everything; it keeps no mark of its own.
+void Agent::begin_serving() {
+  if (epoch_.serves) return;
+  if (settings_.write_back) snapshot_.serve();
+  epoch_.serves = true;
+}
+
 void Agent::set_numbers(const Message& request, const Reply& reply) {
-  if (request.numbers.size() != 1 || request.numbers[0] > kLargestNumber) {
+  if (request.numbers[0] > kLargestNumber) {
     ++counters_.unexpected;
-    return reply(failure_of(request, "expected one number of at most 30 bits"));
+    return reply(failure_of(request, "expected a number of at most 30 bits"));
   }
   try {
     driver_.write_register(kNumbers, 0,
@@ -166,7 +199,8 @@ void Agent::set_numbers(const Message& request, const Reply& reply) {
 void Agent::cached_set(const Message& request, const Reply& reply) {
   std::vector<std::uint32_t> numbers = {static_cast<std::uint32_t>(slots_.digest() >> 32U),
                                         static_cast<std::uint32_t>(slots_.digest()),
-                                        settings_.cache_size};
+                                        settings_.cache_size, epoch_.number,
+                                        epoch_.serves ? 1U : 0U};
   try {
     const std::size_t entries = driver_.count_entries(kCacheLookup);
     if (in_transit_.empty() && entries != slots_.used()) {
@@ -205,6 +239,7 @@ Task<void> Agent::restore(Message request, Reply reply) {
   if (restored_by_ == request.id) co_return reply(answer_to(request));
   try {
     write_restored(request.records);
+    begin_serving();
   } catch (const std::exception& error) {
     co_return reply(failure_of(request, error.what()));
   }
@@ -424,7 +459,7 @@ void Agent::set_cache_size(std::uint32_t cache_size) {
 // Start
 
 Task<void> Agent::adopt() {
-  if (settings_.write_back) snapshot_.clear_flag();
+  epoch_.serves = settings_.write_back ? snapshot_.adopt() : !settings_.fresh;
   for (const Driver::Json& entry : driver_.read_table(kCacheLookup)) {
     if (!entry.contains("key")) continue;  // the default entry
     const auto slot = entry.at("data").at("slot");
@@ -539,8 +574,8 @@ ControlFrame Agent::admission(Slot slot, const Record& record) {
   if (!settings_.write_back) return admission_of_newest(slot, record);
   ControlFrame result = frame(Operation::kAdmit, slot);
   put_record(key_only(record.key), result);
-  epoch_ = (epoch_ + 1) & kLargestNumber;
-  result.cell = kAdmitted | epoch_;
+  last_admission_ = (last_admission_ + 1) & kLargestNumber;
+  result.cell = kAdmitted | last_admission_;
   return result;
 }
 

@@ -20,6 +20,7 @@
 #include "cache/messages.h"
 #include "cache/slots.h"
 #include "cache/snapshot_taker.h"
+#include "cache/switch_epoch.h"
 #include "cache/task.h"
 #include "cache/unanswered.h"
 
@@ -35,6 +36,8 @@ struct AgentSettings {
   std::uint32_t cache_size = 10'000;
   std::uint32_t victims_sampled = 10;
   bool admission = true;  // hot keys are admitted; warm-up is not asked
+  std::uint32_t epoch = 1;
+  bool fresh = false;  // the switch has just been emptied
 };
 
 struct AgentCounters {
@@ -44,6 +47,7 @@ struct AgentCounters {
   std::uint64_t restored = 0;          // records written into an empty switch
   std::uint64_t written_back = 0;      // evicted records that a server has stored
   std::uint64_t unexpected = 0;        // messages that ask for nothing known
+  std::uint64_t refused_by_epoch = 0;  // requests: of another epoch, or too early in this one
   std::uint64_t found = 0;             // slots in use when the agent began
   std::uint64_t found_in_transit = 0;  // of these, left by an admission or eviction that broke off
 };
@@ -59,7 +63,7 @@ class Agent {
         std::function<void(const std::string&)> on_failure);
 
   // What the switch has when the agent begins becomes its own: keys of cache_lookup are cached,
-  // slots in transit are evicted. Before anything else.
+  // slots in transit are evicted, and it serves if it did. Before anything else.
   Task<void> adopt();
 
   // Answers one request of the controller. `reply` may be called later.
@@ -74,14 +78,12 @@ class Agent {
 
   void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
 
-  // A controller has connected. A snapshot that it, or the one before, had begun is given up.
-  void greeted() { spawn(forget_snapshot()); }
-
   // At run time. Keys that a smaller cache has no slot for are evicted.
   void set_cache_size(std::uint32_t cache_size);
   void set_victims_sampled(std::uint32_t count) { settings_.victims_sampled = count; }
   void set_admission(bool admission) { settings_.admission = admission; }
 
+  const SwitchEpoch& epoch() const { return epoch_; }
   const Slots& slots() const { return slots_; }
   const AgentSettings& settings() const { return settings_; }
   const AgentCounters& counters() const { return counters_; }
@@ -98,10 +100,14 @@ class Agent {
                        Settled& all_done);
   Task<void> evict_all(Message request, Reply reply);
   Task<void> readmit_all(Message request, Reply reply);
+  void greeted(const Message& request, const Reply& reply);
   Task<void> forget_snapshot();
+  void handle_snapshot(const Message& request, Reply reply);
+  void serve(const Message& request, const Reply& reply);
   void set_numbers(const Message& request, const Reply& reply);
   Task<void> restore(Message request, Reply reply);
   void write_restored(const std::vector<Record>& records);
+  void begin_serving();
   void empty_untouched_switch();
   bool is_untouched();
   void cached_set(const Message& request, const Reply& reply);
@@ -138,7 +144,8 @@ class Agent {
   FrameExchange frames_;
   LookupWriter lookup_;
   std::mt19937 random_;
-  std::uint32_t epoch_;  // of the last admission
+  SwitchEpoch epoch_;
+  std::uint32_t last_admission_;  // its epoch (ADMITTED | epoch, docs/kvcache.md §2)
   std::map<Key, std::vector<Settled*>> in_transit_;
   unsigned rewriting_ = 0;                    // readmissions under way
   std::optional<std::uint32_t> restored_by_;  // id of the request that has been carried out

@@ -79,9 +79,8 @@ AgentNode::~AgentNode() {
 }
 
 void AgentNode::answer(const Message& request, AskingListener::Reply reply) {
-  if (request.type == MessageType::kHello) {
-    if (agent_) agent_->greeted();
-    return reply(answer_to(request, {kMessagesVersion}));
+  if (request.type == MessageType::kHello && (!agent_ || !failure_.empty())) {
+    return reply(answer_to(request, {kMessagesVersion, 0, 0}));  // no epoch
   }
   if (agent_ && failure_.empty()) {
     if (is_ready_) return agent_->handle(request, std::move(reply));
@@ -103,16 +102,18 @@ Json AgentNode::configure(const Json& args) {
   settings.egress_ports = egress_ports(arguments);
   const std::vector<Client> reached = clients(arguments);
   const std::uint16_t cpu_port = port_of(arguments, "cpu_port");
-  const bool fresh = arguments.boolean("fresh");
+  settings.fresh = arguments.boolean("fresh");
   const std::int64_t cache_size = arguments.integer("cache_size", 1, kSlotsOfSwitch);
   settings.cache_size = static_cast<std::uint32_t>(cache_size);
 
   const auto begin = [&] {
     end();
+    settings.epoch = last_epoch_ = next_epoch(last_epoch_);
     driver_->reconnect();
     driver_->write_tables(mirror_sessions(reached, cpu_port));
     driver_->write_tables(ports_of(reached, cpu_port));
-    if (fresh) {
+    if (settings.fresh) {
+      if (settings.write_back) SnapshotTaker::forget(*driver_);
       driver_->write_tables(Json::array({{{"op", "clear"}, {"table", kCacheLookup}}}));
       driver_->clear_registers();
     }
@@ -211,7 +212,10 @@ Json AgentNode::cached_set(const Json& args) {
 Json AgentNode::stats(const Json& args) {
   const Arguments arguments("switch-agent stats", args, {});
   const auto read = [&]() -> Json {
+    const SwitchEpoch epoch = agent_ ? agent_->epoch() : SwitchEpoch();
     Json result = {{"controller_connected", controller_->is_up()},
+                   {"epoch", epoch.number},
+                   {"serves", epoch.serves},
                    {"unanswered_by_controller", controller_->unanswered()},
                    {"unexpected_answers", controller_->unexpected_answers()},
                    {"refused_requests", refused_requests_},
@@ -229,6 +233,7 @@ Json AgentNode::stats(const Json& args) {
                    {"refused", counters.refused},
                    {"written_back", counters.written_back},
                    {"unexpected_messages", counters.unexpected},
+                   {"refused_by_epoch", counters.refused_by_epoch},
                    {"snapshots", snapshots_as_json(agent_->snapshot().counters())},
                    {"clearings", clearings_},
                    {"control_frames", frames.sent},
@@ -270,6 +275,10 @@ void AgentNode::end() {
   is_ready_ = false;
   waiting_.clear();
   failure_.clear();
+  // A connection with the controller lies in one epoch: what was asked in it ends, and the
+  // controller learns of the next one when it greets again.
+  controller_->forget_requests();
+  controller_->reconnect();
   set_state_("idle");
 }
 

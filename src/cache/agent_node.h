@@ -54,6 +54,7 @@ class AgentNode {
   std::function<void(std::string)> set_state_;
   RunTime run_time_;
   std::unique_ptr<Agent> agent_;
+  std::uint32_t last_epoch_ = 0;
   bool is_ready_ = false;  // the agent knows what the switch has
   std::vector<std::pair<Message, AskingListener::Reply>> waiting_;  // requests, until it is
   std::string failure_;

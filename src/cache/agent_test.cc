@@ -168,13 +168,13 @@ TEST(Agent, ReadmissionForgetsRecordsOfServersThatBeganAnew) {
   world.the_switch.write(value_record(key_number(0), 9));
   const std::uint64_t digest = world.agent->slots().digest();
   bool done = false;
-  world.agent->handle(request(MessageType::kReadmit, {}, keys(0, 5)),
+  world.agent->handle(world.named(MessageType::kReadmit, {}, keys(0, 5)),
                       [&](const Message&) { done = true; });
   world.run();
   world.run();
   EXPECT_TRUE(done);
   EXPECT_TRUE(world.the_switch.get(key_number(0)).value.empty());  // the server's
-  world.agent->handle(request(MessageType::kReadmit, {}, {value_record(key_number(1), 6)}),
+  world.agent->handle(world.named(MessageType::kReadmit, {}, {value_record(key_number(1), 6)}),
                       [](const Message&) {});
   world.run();
   world.run();
@@ -186,7 +186,7 @@ TEST(Agent, ReadmissionForgetsRecordsOfServersThatBeganAnew) {
 TEST(Agent, SetsEveryNumber) {
   World world(small(2));
   world.start();
-  world.agent->handle(request(MessageType::kSetNumbers, {77}), [](const Message&) {});
+  world.agent->handle(world.named(MessageType::kSetNumbers, {77}), [](const Message&) {});
   EXPECT_EQ(world.the_switch.numbers, std::vector<std::uint64_t>(kSlotsOfSwitch, 77));
 }
 

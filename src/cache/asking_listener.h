@@ -31,6 +31,9 @@ class AskingListener {
     if (asked_) listener_.send(*asked_, kept);
   }
 
+  // Those who asked are no more.
+  void forget_requests() { unanswered_.clear(); }
+
   // The controller connects again, and asks again what has no answer yet.
   void reconnect() {
     asked_.reset();

@@ -58,6 +58,24 @@ void require(const Message& answer, const std::string& who) {
   throw CommandError("unavailable", who + " refused " + name_of(answer.type) + ": " + answer.text);
 }
 
+// As long as it lives, `command` alone changes what the switch holds, and nobody takes a snapshot.
+class Changing {
+ public:
+  Changing(std::string& changing, const char* command) : changing_(changing) {
+    if (!changing_.empty()) {
+      throw CommandError("wrong_state", std::string("cache-controller ") + command + ": `" +
+                                            changing_ + "` is under way; wait for its end");
+    }
+    changing_ = command;
+  }
+  ~Changing() { changing_.clear(); }
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+
+ private:
+  std::string& changing_;
+};
+
 }  // namespace
 
 Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
@@ -71,13 +89,20 @@ Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions&
       agent_(std::make_unique<MessageLink>(
           loop, settings_.agent, credentials,
           [] { return request(MessageType::kHello, {kMessagesVersion}); },
-          [this](const Message& asked) { handle_agent(asked); })),
+          [this](const Message& asked) { handle_agent(asked); },
+          [this](const Message& greeted) {
+            epoch_ = greeted.numbers.size() == 3 ? SwitchEpoch{.number = greeted.numbers[1],
+                                                               .serves = greeted.numbers[2] != 0}
+                                                 : SwitchEpoch();
+          })),
       snapshots_({.loop = loop,
                   .agent = *agent_,
                   .servers = servers,
                   .clients = clients,
                   .directory = directory,
-                  .spawn = [this](Task<void> task) { spawn(std::move(task)); }}),
+                  .spawn = [this](Task<void> task) { spawn(std::move(task)); },
+                  .epoch = [this] { return epoch_; },
+                  .obstacle = [this] { return obstacle(); }}),
       tasks_(loop, [this](const std::exception_ptr&) { ++counters_.unexpected; }) {}
 
 Task<Message> Controller::ask_agent(Message request) {
@@ -99,6 +124,12 @@ Task<Message> Controller::ask_client(ClientSessions::SessionId session, Message 
       [this, session, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
         clients_.ask(session, std::move(asked), std::move(on_answer));
       });
+}
+
+// What a snapshot of such a switch would lack, it would make clients and this directory forget.
+std::string Controller::obstacle() const {
+  if (!changing_.empty()) return "`" + changing_ + "` is under way";
+  return epoch_.serves ? "" : why_empty(epoch_);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -197,12 +228,40 @@ Task<Json> Controller::warm_up(workload::Workload workload, std::uint64_t count)
   for (const workload::KeyId id : workload::hottest_keys(workload, count)) {
     hottest.push_back(workload::wire_key(id));
   }
+  {
+    const Changing changing(changing_, "warm_up");
+    co_await begin_anew();
+  }
   expect(std::move(hottest));
   const bool restored = co_await restore();
   Json result = {{"count", expected_.size()},
                  {"digest", digest_text(expected_digest_.value())},
                  {"changed", restored}};
   co_return result;
+}
+
+// Records of stores that are no more would come back with a recovery: the file goes first.
+Task<void> Controller::begin_anew() {
+  const SwitchEpoch epoch = co_await ask_epoch();
+  if (epoch.serves) co_return;
+  directory_.discard();
+  Message asked = request(MessageType::kServe, {epoch.number});
+  const Message serves = co_await ask_agent(std::move(asked));
+  require(serves, "the agent");
+  served(epoch.number);
+}
+
+// As the agent has it now.
+Task<SwitchEpoch> Controller::ask_epoch() {
+  Message question = request(MessageType::kCachedSet);
+  const Message found = co_await ask_agent(std::move(question));
+  require(found, "the agent");
+  co_return epoch_in(found);
+}
+
+// The agent has said so. It may have begun another epoch since.
+void Controller::served(std::uint32_t epoch) {
+  if (epoch_.number == epoch) epoch_.serves = true;
 }
 
 void Controller::expect(std::vector<Key> keys) {
@@ -275,6 +334,10 @@ Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key>
 }
 
 Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
+  const Changing changing(changing_, "readmit");
+  const SwitchEpoch epoch = co_await ask_epoch();
+  if (!epoch.serves)
+    throw CommandError("wrong_state", "cache-controller readmit: " + why_empty(epoch));
   // Numbers of stores that are no more would make a recovery bring their records back.
   directory_.discard();
   const bool restored = co_await restore();
@@ -284,12 +347,11 @@ Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
     std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(keys),
                  [&](const Key& key) { return partition_of(key) == partition; });
     count += keys.size();
-    Message readmission = keys_request(MessageType::kReadmit, keys);
+    Message readmission = keys_request(MessageType::kReadmit, keys, {epoch.number});
     if (prefill) readmission.records = co_await fetch(partition, keys, /*mark=*/false);
     const Message answer = co_await ask_agent(std::move(readmission));
     require(answer, "the agent");
   }
-  directory_.discard();  // a snapshot that was under way may have been completed meanwhile
   Json result = {
       {"keys", count}, {"digest", digest_text(expected_digest_.value())}, {"restored", restored}};
   co_return result;
@@ -312,16 +374,7 @@ Recovery::Peers Controller::peers_of_recovery() {
 
 Task<Json> Controller::recover(std::vector<unsigned> partitions, std::size_t clients,
                                std::int64_t deadline_ns) {
-  if (recovering_) {
-    throw CommandError("wrong_state",
-                       "cache-controller recover: a recovery is under way; wait for its end");
-  }
-  struct Mark {
-    explicit Mark(bool& is_set) : flag(is_set) { flag = true; }
-    ~Mark() { flag = false; }
-    bool& flag;
-  };
-  const Mark mark(recovering_);
+  const Changing changing(changing_, "recover");
   RecoverySettings settings{.write_back = settings_.write_back,
                             .scale = settings_.scale,
                             .partitions = std::move(partitions),
@@ -330,6 +383,7 @@ Task<Json> Controller::recover(std::vector<unsigned> partitions, std::size_t cli
   Recovery recovery(loop_, peers_of_recovery(), std::move(settings));
   Json result = co_await recovery.run(expected_);
   expect(recovery.cached());
+  served(recovery.epoch().number);
   result["digest"] = digest_text(expected_digest_.value());
   co_return result;
 }

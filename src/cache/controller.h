@@ -48,10 +48,12 @@ class Controller {
   void handle(const Message& request, Reply reply);
 
   // Admits the `count` hottest keys, which are the expected set from now on -> {"count", "digest"}.
+  // In an EMPTY epoch it says that all stores begin anew: the last snapshot goes, the switch
+  // serves.
   Task<Json> warm_up(workload::Workload workload, std::uint64_t count);
 
   // The stores of these partitions began anew and no request is under way: the slots of their keys
-  // forget what they held; with `prefill` they get the records of the stores instead. Then the
+  // forget what they held; with `prefill` they get the records of the stores instead. Before, the
   // switch's set must be the expected one; otherwise it is made so -> {"keys", "digest",
   // "restored"}.
   Task<Json> readmit(std::vector<unsigned> partitions, bool prefill);
@@ -67,6 +69,7 @@ class Controller {
   void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
 
   Snapshots& snapshots() { return snapshots_; }
+  const SwitchEpoch& epoch() const { return epoch_; }
 
   const ControllerSettings& settings() const { return settings_; }
   const ControllerCounters& counters() const { return counters_; }
@@ -87,6 +90,10 @@ class Controller {
   Task<std::vector<Record>> fetch(unsigned partition, std::vector<Key> keys, bool mark);
   Task<Message> ask_cached_set();
   Task<bool> restore();
+  Task<void> begin_anew();
+  Task<SwitchEpoch> ask_epoch();
+  void served(std::uint32_t epoch);
+  std::string obstacle() const;
   Recovery::Peers peers_of_recovery();
   void expect(std::vector<Key> keys);
   std::map<unsigned, std::vector<Record>> by_partition(const std::vector<Record>& records);
@@ -101,7 +108,8 @@ class Controller {
   std::vector<Key> expected_;
   SetDigest expected_digest_;
   bool is_expected_known_ = false;  // else it is what the switch has
-  bool recovering_ = false;
+  SwitchEpoch epoch_;               // as the agent has said
+  std::string changing_;            // the command that changes what the switch holds; empty: none
   std::unique_ptr<MessageLink> agent_;
   Snapshots snapshots_;
   Tasks tasks_;  // last: what is under way goes before what it uses

@@ -186,6 +186,8 @@ Json ControllerNode::stats(const Json& args) {
     if (!controller_) return result;
     result.update(counted(controller_->counters()));
     result["agent_connected"] = controller_->agent().is_up();
+    result["epoch"] = controller_->epoch().number;
+    result["serves"] = controller_->epoch().serves;
     result["unanswered_by_agent"] = controller_->agent().unanswered();
     result["snapshots"] = controller_->snapshots().stats();
     return result;

@@ -36,6 +36,8 @@ class Driver {
   // The entries of a table: [{"key", "action", "data"}], and how many there are.
   virtual Json read_table(const std::string& table) = 0;
   virtual std::size_t count_entries(const std::string& table) = 0;
+  // The name of a table's default action, with or without those of the controls around it.
+  virtual std::string read_default(const std::string& table) = 0;
 
   // A register's cells from `first` on; clearing sets all of them to their initial value.
   virtual std::vector<std::uint64_t> read_register(const std::string& name, std::uint32_t first,

@@ -15,12 +15,14 @@ constexpr std::uint32_t kFirstHelloId = std::uint32_t{1} << 31U;
 
 MessageLink::MessageLink(EventLoop& loop, const sockaddr_in& to, Credentials credentials,
                          std::function<Message()> hello,
-                         std::function<void(const Message&)> on_request)
+                         std::function<void(const Message&)> on_request,
+                         std::function<void(const Message&)> on_accepted)
     : loop_(loop),
       to_(to),
       credentials_(std::move(credentials)),
       hello_(std::move(hello)),
       on_request_(std::move(on_request)),
+      on_accepted_(std::move(on_accepted)),
       hello_id_(kFirstHelloId) {
   connect();
 }
@@ -71,7 +73,9 @@ void MessageLink::received(const Message& message) {
   if (!message.is_answer) return on_request_(message);
   if (message.type == hello_type_) {
     if (!message.text.empty()) return closed();  // not yet, or never: said again
-    is_up_ = is_up_ || message.id == hello_id_;
+    if (message.id != hello_id_) return;         // of a greeting before this one
+    is_up_ = true;
+    on_accepted_(message);
   } else if (!unanswered_.settle(message)) {
     ++unexpected_answers_;
   }

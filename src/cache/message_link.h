@@ -18,9 +18,11 @@ namespace turntable::cache {
 class MessageLink {
  public:
   // `hello` makes the connection's first message, each time. `on_request` gets what the other side
-  // asks; it answers with send(), now or later.
-  MessageLink(EventLoop& loop, const sockaddr_in& to, Credentials credentials,
-              std::function<Message()> hello, std::function<void(const Message&)> on_request);
+  // asks; it answers with send(), now or later. `on_accepted` gets each answer to a greeting.
+  MessageLink(
+      EventLoop& loop, const sockaddr_in& to, Credentials credentials,
+      std::function<Message()> hello, std::function<void(const Message&)> on_request,
+      std::function<void(const Message&)> on_accepted = [](const Message&) {});
   ~MessageLink();
   MessageLink(const MessageLink&) = delete;
   MessageLink& operator=(const MessageLink&) = delete;
@@ -50,6 +52,7 @@ class MessageLink {
   const Credentials credentials_;
   std::function<Message()> hello_;
   std::function<void(const Message&)> on_request_;
+  std::function<void(const Message&)> on_accepted_;
   std::unique_ptr<MessageChannel> channel_;
   Unanswered unanswered_;
   MessageType hello_type_ = MessageType::kHello;

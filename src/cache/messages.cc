@@ -115,6 +115,8 @@ const char* name_of(MessageType type) {
       return "SET_NUMBERS";
     case MessageType::kRestore:
       return "RESTORE";
+    case MessageType::kServe:
+      return "SERVE";
   }
   return nullptr;
 }

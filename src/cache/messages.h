@@ -19,7 +19,8 @@
 //                                     partitions served (the first
 //                                     message of a connection, and
 //                                     when the partitions change)
-//                 controller, agent   numbers: version                -
+//                 controller, agent   numbers: version                numbers: version, epoch, 1 if
+//                                                                     the switch serves, else 0
 //  CLIENT_HELLO   client, controller  numbers: version (the first     -
 //                                     message of a connection)
 //  HOT            server, controller, records of hot keys that the    once settled: numbers: an
@@ -62,25 +63,35 @@
 //                                     one key: only copies behind     keys; fewer than asked for:
 //                                     it                              there are no more
 //  CACHED_SET     controller, agent   numbers: 1 to be told whether   keys; numbers: digest (2),
-//                                     requests have passed            slots of the cache; if asked:
-//                                                                     1 if none has since the
-//                                                                     switch was started, else 0
+//                                     requests have passed            slots of the cache, epoch,
+//                                                                     1 if the switch serves, else
+//                                                                     0; if asked: 1 if none has
+//                                                                     since it was started, else 0
 //  ADMIT          controller, agent   records                         once settled: numbers: an
 //                                                                     Outcome for each
-//  READMIT        controller, agent   records of keys whose servers   once done: -
-//                                     began anew: they take the
-//                                     place of what the slots hold;
-//                                     no request may be under way
-//  RESTORE        controller, agent   records, the newest of their    once done: -
-//                                     keys, for a switch that no
-//                                     request has passed since it was
-//                                     started: they take the place of
-//                                     what has been admitted since
-//  BEGIN          controller, agent   numbers: snapshot id            once nothing is under way: -
-//  POINT          controller, agent   numbers: snapshot id            the flag is set: -
-//  FINISH         controller, agent   numbers: snapshot id            records of the cut; failure:
+//  READMIT        controller, agent   numbers: epoch; records of      once done: -
+//                                     keys whose servers began anew:
+//                                     they take the place of what the
+//                                     slots hold; no request may be
+//                                     under way
+//  RESTORE        controller, agent   numbers: epoch; records, the    once done, and the switch
+//                                     newest of their keys, for a     serves: -
+//                                     switch that no request has
+//                                     passed since it was started:
+//                                     they take the place of what has
+//                                     been admitted since
+//  SERVE          controller, agent   numbers: epoch: the stores      the switch serves: -
+//                                     begin anew, there is nothing to
+//                                     bring back
+//  BEGIN          controller, agent   numbers: snapshot id, epoch     once nothing is under way: -
+//  POINT          controller, agent   numbers: snapshot id, epoch     the flag is set: -
+//  FINISH         controller, agent   numbers: snapshot id, epoch     records of the cut; failure:
 //                                                                     it was given up
-//  SET_NUMBERS    controller, agent   numbers: the largest number     every cell of `seq` has it: -
+//  SET_NUMBERS    controller, agent   numbers: the largest number,    every cell of `seq` has it: -
+//                                     epoch
+//
+// A request that names an epoch (cache/switch_epoch.h) fails in every other; BEGIN and READMIT also
+// while the switch does not serve.
 //
 // Marks (NetCache's blocking admission): from FETCH to SETTLED the server holds back writes of a
 // marked key. A write that then, or later, comes in a form that says "not cached" although its key
@@ -99,7 +110,7 @@
 
 namespace turntable::cache {
 
-inline constexpr std::uint32_t kMessagesVersion = 2;
+inline constexpr std::uint32_t kMessagesVersion = 3;
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{64} << 20;
 inline constexpr std::uint8_t kAnswerBit = 0x80;
 
@@ -127,6 +138,7 @@ enum class MessageType : std::uint8_t {
   kFinish = 0x26,
   kSetNumbers = 0x27,
   kRestore = 0x28,
+  kServe = 0x29,
 };
 
 // How an admission ended.

@@ -46,6 +46,11 @@ class Recovery::Waiting {
 Task<Json> Recovery::run(std::vector<Key> expected) {
   co_await phase("cached_set", look());
   phases_.clear();
+  // A switch that serves has been restored in this epoch: what the file of the epoch before has is
+  // at the servers.
+  if (settings_.write_back && !epoch_.serves) {
+    for (const Record& record : peers_.last_snapshot()) merge(record, /*in_snapshot=*/true);
+  }
   if (settings_.write_back) {
     co_await phase("collect", collect());
     co_await phase("replay", replay());
@@ -66,13 +71,14 @@ Task<void> Recovery::look() {
   const auto ask = [](Recovery& self) -> Task<void> {
     Message question = request(MessageType::kCachedSet, {1});
     const Message answer = co_await self.agent(std::move(question));
-    if (answer.numbers.size() != 4 || answer.numbers[3] != 1) {
+    if (answer.numbers.size() != 6 || answer.numbers[5] != 1) {
       throw CommandError("wrong_state",
                          "cache-controller recover: requests have passed the switch since it was "
                          "started; expected one that has been started again, whose agent has got "
                          "`configure` with \"fresh\", and that does not forward requests yet");
     }
     self.cache_size_ = answer.numbers[2];
+    self.epoch_ = epoch_in(answer);
   };
   std::vector<Task<void>> parts;
   parts.push_back(ask(*this));
@@ -88,7 +94,6 @@ Task<void> Recovery::collect() {
   std::vector<Task<void>> parts;
   for (const SessionId session : peers_.clients()) parts.push_back(collect_from(session));
   co_await together(std::move(parts));
-  for (const Record& record : peers_.last_snapshot()) merge(record, /*in_snapshot=*/true);
   records_ = found_.size();
 }
 
@@ -177,7 +182,8 @@ Task<void> Recovery::number() {
   for (const unsigned partition : settings_.partitions) fences.push_back(fence(partition));
   co_await together(std::move(fences));
   const auto set = [](Recovery& self) -> Task<void> {
-    Message asked = request(MessageType::kSetNumbers, {self.largest_ + kNumbersLeftOut});
+    Message asked =
+        request(MessageType::kSetNumbers, {self.largest_ + kNumbersLeftOut, self.epoch_.number});
     co_await self.agent(std::move(asked));
   };
   std::vector<Task<void>> parts;
@@ -234,7 +240,8 @@ Task<void> Recovery::fetch_from(unsigned partition, std::vector<std::size_t> pla
 Task<void> Recovery::restore() {
   records_ = cached_.size();
   const auto write = [](Recovery& self) -> Task<void> {
-    Message asked = request(MessageType::kRestore, {}, std::move(self.records_of_cached_));
+    Message asked =
+        request(MessageType::kRestore, {self.epoch_.number}, std::move(self.records_of_cached_));
     co_await self.agent(std::move(asked));
   };
   std::vector<Task<void>> parts;

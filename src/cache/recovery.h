@@ -1,4 +1,5 @@
-// Brings the records that only a switch had back after it was started again (docs/kvcache.md §9):
+// Brings the records that only a switch had back after it was started again (docs/kvcache.md §9),
+// which ends in the switch epoch that it begins in, or fails:
 //
 //   collect   the clients' copies and the last snapshot; of each key the record with the largest
 //             number
@@ -25,6 +26,7 @@
 #include "cache/message_listener.h"
 #include "cache/messages.h"
 #include "cache/set_digest.h"
+#include "cache/switch_epoch.h"
 #include "cache/task.h"
 #include "cache/timers.h"
 
@@ -54,7 +56,7 @@ class Recovery {
     std::function<Task<Message>(SessionId, Message)> ask_client;
     std::function<std::set<unsigned>()> served;  // partitions whose servers are there
     std::function<std::vector<SessionId>()> clients;
-    std::function<std::vector<Record>()> last_snapshot;
+    std::function<std::vector<Record>()> last_snapshot;  // asked for once, and first
   };
 
   Recovery(Timers& timers, Peers peers, RecoverySettings settings)
@@ -67,6 +69,7 @@ class Recovery {
   Task<Json> run(std::vector<Key> expected);
 
   const std::vector<Key>& cached() const { return cached_; }  // in the end
+  const SwitchEpoch& epoch() const { return epoch_; }         // when it began
 
  private:
   // Somebody whose answer is waited for, for the error at the deadline.
@@ -108,6 +111,7 @@ class Recovery {
   Json phases_ = Json::array();
 
   std::uint32_t cache_size_ = 0;
+  SwitchEpoch epoch_;
   std::map<Key, Found> found_;
   std::uint32_t largest_ = 0;
   std::size_t newer_ = 0;  // of the records replayed, those that a server did not have

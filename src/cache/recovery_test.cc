@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
 
 #include "cache/testing.h"
 #include "common/command_error.h"
@@ -35,12 +36,15 @@ class Rack {
   std::set<Recovery::SessionId> leaving;  // clients that go when they are asked
   std::vector<Record> snapshot;
   // The switch and its agent.
+  SwitchEpoch epoch{.number = 1};
   bool is_untouched = true;
   std::uint32_t cache_size = 100'000;
   std::vector<Record> slots;
   std::uint32_t number = 0;
   std::map<unsigned, std::uint32_t> fences;
-  std::string refusal;             // the agent's, of RESTORE
+  std::string refusal;  // the agent's, of RESTORE
+  bool is_killed_at_fetch =
+      false;  // the switch: its successor is empty, and has an epoch of its own
   std::vector<std::string> order;  // requests, each as often as it came in a row
   std::size_t largest_request = 0;
 
@@ -132,9 +136,13 @@ class Rack {
   }
 
   Message handle(const Message& asked, unsigned partition, Recovery::SessionId session) {
+    if (const std::string why = refusal_of(asked, epoch); !why.empty()) {
+      return failure_of(asked, why);
+    }
     switch (asked.type) {
       case MessageType::kCachedSet:
-        return answer_to(asked, {0, 0, cache_size, is_untouched ? 1U : 0U},
+        return answer_to(asked,
+                         {0, 0, cache_size, epoch.number, epoch.serves, is_untouched ? 1U : 0U},
                          testing::keys_of(slots));
       case MessageType::kCopies:
         return leaving.contains(session) ? failure_of(asked, "gone") : page(asked, session);
@@ -161,6 +169,10 @@ class Rack {
         number = asked.numbers.at(0);
         return answer_to(asked);
       case MessageType::kFetch: {
+        if (std::exchange(is_killed_at_fetch, false)) {
+          epoch = {.number = epoch.number + 1};
+          number = 0;
+        }
         std::vector<Record> records;
         for (const Record& wanted : asked.records) {
           const auto found = stores.find(wanted.key);
@@ -171,6 +183,7 @@ class Rack {
       case MessageType::kRestore:
         if (!refusal.empty()) return failure_of(asked, refusal);
         slots = asked.records;
+        epoch.serves = true;
         return answer_to(asked);
       default:
         ADD_FAILURE() << name_of(asked.type);
@@ -385,6 +398,33 @@ TEST(Recovery, ARefusalIsTold) {
   EXPECT_EQ(rack.error,
             "cache-controller recover: switch-agent refused RESTORE: 6 records for the 5 slots of "
             "the cache");
+}
+
+// Or the switch would serve with numbers that have been given before.
+TEST(Recovery, OfASwitchThatIsKilledMeanwhileDoesNotEndInItsSuccessor) {
+  Rack rack;
+  rack.copies[1] = {{key_number(0), value_record(key_number(0), 1, 5)}};
+  rack.is_killed_at_fetch = true;
+  rack.recover();
+  EXPECT_NE(rack.error.find("switch-agent refused RESTORE: it is for switch epoch 1, and this is "
+                            "epoch 2"),
+            std::string::npos)
+      << rack.error;
+  EXPECT_TRUE(rack.slots.empty());
+  rack.recover();
+  EXPECT_EQ(rack.error, "");
+  EXPECT_EQ(rack.number, 5U + 65'536U);
+}
+
+TEST(Recovery, TheSnapshotOfItsOwnEpochIsNotRead) {
+  Rack rack;
+  rack.copies[1] = {{key_number(0), value_record(key_number(0), 1, 5)}};
+  rack.recover();
+  ASSERT_TRUE(rack.epoch.serves);
+  rack.snapshot = {value_record(key_number(1), 1, 70)};
+  rack.recover();
+  EXPECT_EQ(rack.error, "");
+  EXPECT_FALSE(rack.stores.contains(key_number(1)));
 }
 
 TEST(Recovery, RecordsOfAPartitionThatIsLeftOutAreAnError) {

@@ -46,13 +46,11 @@ Message ask(World& world, const Message& asked) {
 }
 
 Message restore(World& world, std::vector<Record> all, std::uint32_t id = 1) {
-  Message asked = request(MessageType::kRestore, {}, std::move(all));
-  asked.id = id;
-  return ask(world, asked);
+  return world.tell(MessageType::kRestore, {}, std::move(all), id);
 }
 
 bool is_untouched(World& world) {
-  return ask(world, request(MessageType::kCachedSet, {1})).numbers.at(3) == 1;
+  return ask(world, request(MessageType::kCachedSet, {1})).numbers.at(5) == 1;
 }
 
 class RestoreTest : public ::testing::TestWithParam<bool> {};
@@ -64,7 +62,7 @@ TEST_P(RestoreTest, LeavesWhatFramesLeave) {
   by_frames.start();
   at_once.start();
   by_frames.admit(keys_of(records()));
-  ask(by_frames, request(MessageType::kReadmit, {}, records()));
+  by_frames.tell(MessageType::kReadmit, {}, records());
   EXPECT_EQ(restore(at_once, records()).text, "");
 
   EXPECT_EQ(at_once.the_switch.lookup, by_frames.the_switch.lookup);
@@ -155,6 +153,31 @@ TEST_P(RestoreTest, RefusesAndChangesNothing) {
   EXPECT_EQ(world.agent->slots().used(), 0U);
   world.the_switch.unwritable_register.clear();
   EXPECT_EQ(restore(world, {records()[0]}, 5).text, "");
+}
+
+TEST_P(RestoreTest, IsForOneEpochAndBeginsToServe) {
+  World world(settings_of(GetParam()));
+  world.begins_anew = false;
+  world.fresh();
+  world.start();
+  const SwitchEpoch epoch = world.agent->epoch();
+  EXPECT_FALSE(epoch.serves);
+  for (const auto type : {MessageType::kSetNumbers, MessageType::kRestore, MessageType::kServe}) {
+    std::vector<std::uint32_t> numbers;
+    if (type == MessageType::kSetNumbers) numbers.push_back(7);
+    numbers.push_back(epoch.number - 1);
+    EXPECT_EQ(ask(world, request(type, numbers)).text,
+              "it is for switch epoch " + std::to_string(epoch.number - 1) +
+                  ", and this is epoch " + std::to_string(epoch.number) +
+                  ": the agent has been configured since");
+  }
+  EXPECT_FALSE(world.agent->epoch().serves);
+  EXPECT_EQ(world.the_switch.numbers.front(), 0U);
+  const std::string refusal = world.tell(MessageType::kReadmit, {}, records()).text;
+  EXPECT_NE(refusal.find("has not got back what it had"), std::string::npos) << refusal;
+  EXPECT_EQ(restore(world, records()).text, "");
+  EXPECT_TRUE(world.agent->epoch().serves);
+  EXPECT_EQ(world.tell(MessageType::kReadmit, {}, records()).text, "");
 }
 
 TEST_P(RestoreTest, ASwitchThatWasStartedUnderneathIsFound) {

@@ -10,6 +10,14 @@ constexpr const char* kOutcomes = "outcome";
 constexpr auto kPutCase1 = static_cast<std::size_t>(p4::Outcome::kPutCase1);
 constexpr auto kDeleteCase1 = static_cast<std::size_t>(p4::Outcome::kDeleteCase1);
 
+// The switch's table, and its default action until the switch serves (p4/farreach/snapshot.p4).
+constexpr const char* kTable = "snapshot";
+constexpr const char* kNotServing = "no_snapshot";
+
+Driver::Json default_of(const char* action) {
+  return {{"op", "set_default"}, {"table", kTable}, {"action", action}};
+}
+
 // Admissions and evictions have their turn in between.
 constexpr std::size_t kLoadedAtOnce = 256;
 
@@ -26,7 +34,7 @@ SnapshotTaker::SnapshotTaker(Driver& driver, FrameExchange& frames, const Slots&
     : driver_(driver), frames_(frames), slots_(slots), hooks_(std::move(hooks)) {}
 
 void SnapshotTaker::handle(const Message& request, Reply reply) {
-  if (request.numbers.size() != 1 || request.numbers[0] == 0) {
+  if (request.numbers.empty() || request.numbers[0] == 0) {
     return reply(failure_of(request, "expected the snapshot's id, which is not 0"));
   }
   switch (request.type) {
@@ -173,14 +181,19 @@ std::string SnapshotTaker::gone(std::uint32_t id) const {
 
 // ---------------------------------------------------------------------------------------------
 
-void SnapshotTaker::clear_flag() {
-  write_flag(std::nullopt);
+bool SnapshotTaker::adopt() {
   is_drained_ = false;
+  if (driver_.read_default(kTable).ends_with(kNotServing)) return false;
+  write_flag(std::nullopt);
+  return true;
+}
+
+void SnapshotTaker::forget(Driver& driver) {
+  driver.write_tables(Driver::Json::array({default_of(kNotServing)}));
 }
 
 void SnapshotTaker::write_flag(std::optional<std::uint32_t> token) {
-  Driver::Json update = {{"op", "set_default"}, {"table", "snapshot"}};
-  update["action"] = token ? "in_snapshot" : "no_snapshot";
+  Driver::Json update = default_of(token ? "in_snapshot" : "between_snapshots");
   if (token) update["data"] = {{"token", *token}};
   driver_.write_tables(Driver::Json::array({update}));
 }

@@ -48,8 +48,13 @@ class SnapshotTaker {
   // BEGIN, POINT, FINISH.
   void handle(const Message& request, Reply reply);
 
-  // Writes the switch's flag off: somebody may have died with it on.
-  void clear_flag();
+  // Whether the switch served when the agent began; if it did, its flag is off now: somebody may
+  // have died with it on.
+  bool adopt();
+  // The switch serves from now on: there may be snapshots.
+  void serve() { write_flag(std::nullopt); }
+  // Of a switch that is emptied. Before anything else is: nobody must take it for one that serves.
+  static void forget(Driver& driver);
 
   // A CASE1 report, or what an eviction has loaded before the slot loses its key.
   void reported(const ControlFrame& frame);

@@ -40,7 +40,7 @@ class SnapshotTakerTest : public ::testing::Test {
   // Sends a request and leaves what follows to a later world.run().
   std::optional<Message>& tell(MessageType type, std::uint32_t id) {
     std::optional<Message>& answer = answers_.emplace_back();
-    world.agent->handle(request(type, {id}), [&answer](const Message& came) { answer = came; });
+    world.agent->handle(world.named(type, {id}), [&answer](const Message& came) { answer = came; });
     return answer;
   }
   void begin(std::uint32_t id) { EXPECT_EQ(ask(MessageType::kBegin, id).text, ""); }
@@ -275,11 +275,11 @@ TEST_F(SnapshotTakerTest, ANewerBeginGivesUpTheOlderAndIdsOnlyGrow) {
 TEST_F(SnapshotTakerTest, AnotherControllerFindsNeitherFlagNorHeldAdmissions) {
   world.admit(keys(0, 1));
   begin(1);
-  world.agent->greeted();
+  world.agent->handle(request(MessageType::kHello), [](const Message&) {});
   EXPECT_EQ(world.admit(keys(1, 1)), std::vector<std::uint32_t>{0});
   begin(2);
   point(2);
-  world.agent->greeted();
+  world.agent->handle(request(MessageType::kHello), [](const Message&) {});
   EXPECT_EQ(world.the_switch.token, 0U);
   EXPECT_EQ(ask(MessageType::kFinish, 2).text,
             "snapshot 2 was given up: the controller connected anew");
@@ -308,11 +308,42 @@ TEST_F(SnapshotTakerTest, AKilledAgentsSuccessorClearsTheFlag) {
   finish(2);
 }
 
+TEST_F(SnapshotTakerTest, AKilledAgentsSuccessorServesIfTheSwitchDid) {
+  for (const bool with_flag : {false, true}) {
+    if (with_flag) begin(1), point(1);
+    world.kill();
+    world.begins_anew = false;
+    world.start();
+    EXPECT_TRUE(world.agent->epoch().serves) << with_flag;
+    EXPECT_EQ(world.the_switch.snapshot_default, "between_snapshots");
+  }
+  world.kill();
+  world.fresh();
+  world.start();
+  EXPECT_FALSE(world.agent->epoch().serves);
+  EXPECT_NE(ask(MessageType::kBegin, 2).text.find("has not got back what it had"),
+            std::string::npos);
+  EXPECT_EQ(world.the_switch.snapshot_default, "no_snapshot");
+}
+
+TEST_F(SnapshotTakerTest, ASnapshotIsOfOneEpoch) {
+  const std::uint32_t other = world.agent->epoch().number + 1;
+  begin(1);
+  for (const auto type : {MessageType::kBegin, MessageType::kPoint, MessageType::kFinish}) {
+    Message answer;
+    world.agent->handle(request(type, {1, other}), [&](const Message& came) { answer = came; });
+    EXPECT_NE(answer.text.find("it is for switch epoch " + std::to_string(other)),
+              std::string::npos);
+  }
+  point(1);
+  finish(1);
+}
+
 TEST_F(SnapshotTakerTest, SlotsThatAreWrittenAnewEndASnapshot) {
   world.admit(keys(0, 1));
   begin(1);
   point(1);
-  world.agent->handle(request(MessageType::kReadmit, {}, {value_record(kA, 6)}),
+  world.agent->handle(world.named(MessageType::kReadmit, {}, {value_record(kA, 6)}),
                       [](const Message&) {});
   EXPECT_EQ(ask(MessageType::kFinish, 1).text, "snapshot 1 was given up: slots are written anew");
 }
@@ -323,7 +354,7 @@ TEST_F(SnapshotTakerTest, NetCacheHasNoSnapshots) {
   World other(settings);
   other.start();
   Message answer;
-  other.agent->handle(request(MessageType::kBegin, {1}),
+  other.agent->handle(other.named(MessageType::kBegin, {1}),
                       [&](const Message& came) { answer = came; });
   EXPECT_EQ(answer.text, "only farreach has snapshots");
 }

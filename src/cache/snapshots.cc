@@ -32,15 +32,8 @@ Snapshots::~Snapshots() {
 }
 
 Task<Json> Snapshots::take() {
-  if (under_way_ != 0) {
-    throw CommandError("wrong_state", "cache-controller snapshot: snapshot " +
-                                          std::to_string(under_way_) + " is under way");
-  }
-  if (!parts_.agent.is_up()) {
-    ++failed_;
-    last_failure_ = "there is no connection with the agent";
-    throw CommandError("unavailable", "cache-controller snapshot: " + last_failure_);
-  }
+  require_permission();
+  const std::uint32_t epoch = parts_.epoch().number;
   std::uint32_t id = 0;
   std::string failure;
   try {
@@ -51,19 +44,38 @@ Task<Json> Snapshots::take() {
     failure = error.what();
   }
   under_way_ = 0;
-  if (failure.empty()) {
-    ++taken_;
-    co_return last_snapshot_;
+  if (!failure.empty()) give_up(id, epoch, failure);
+  ++taken_;
+  co_return last_snapshot_;
+}
+
+void Snapshots::require_permission() {
+  const std::string what = "cache-controller snapshot: ";
+  if (under_way_ != 0) {
+    throw CommandError("wrong_state",
+                       what + "snapshot " + std::to_string(under_way_) + " is under way");
   }
+  if (!parts_.agent.is_up()) {
+    ++failed_;
+    last_failure_ = "there is no connection with the agent";
+    throw CommandError("unavailable", what + last_failure_);
+  }
+  const std::string obstacle = parts_.obstacle();
+  if (obstacle.empty()) return;
+  ++refused_;
+  throw CommandError("wrong_state", what + obstacle);
+}
+
+void Snapshots::give_up(std::uint32_t id, std::uint32_t epoch, const std::string& why) {
   ++failed_;
-  last_failure_ = "snapshot " + std::to_string(id) + ": " + failure;
+  last_failure_ = "snapshot " + std::to_string(id) + ": " + why;
   // Whatever the agent has of it ends.
-  if (id != 0) parts_.agent.ask(request(MessageType::kFinish, {id}), [](const Message&) {});
+  if (id != 0) parts_.agent.ask(request(MessageType::kFinish, {id, epoch}), [](const Message&) {});
   throw CommandError("unavailable", last_failure_ + "; the one before stays");
 }
 
 Task<Json> Snapshots::take_one(std::uint32_t id) {
-  Run run{.id = id, .servers = parts_.servers.sessions()};
+  Run run{.id = id, .epoch = parts_.epoch().number, .servers = parts_.servers.sessions()};
   for (const auto& [client, list] : answered_lists_) {
     if (list == last_list_) run.confirmed.insert(client);
   }
@@ -77,7 +89,8 @@ Task<Json> Snapshots::take_one(std::uint32_t id) {
   Message finished = co_await ask_agent(run, MessageType::kFinish);
   const Snapshot snapshot{.id = id, .records = std::move(finished.records)};
   end_phase(run, "switch_s");
-  // A server that died and came back may have stored what lies behind the point.
+  // A server that died and came back may have stored what lies behind the point; a recovery that
+  // has begun has read the file, and collects the copies that this one would release.
   if (const std::string why = trouble(run); !why.empty()) throw CommandError("unavailable", why);
   parts_.directory.save(snapshot);
   end_phase(run, "file_s");
@@ -98,7 +111,7 @@ Task<Message> Snapshots::ask_agent(Run& run, MessageType type) {
   std::vector<Ask> agent(1, [this](Message asked, Unanswered::OnAnswer on_answer) {
     parts_.agent.ask(std::move(asked), std::move(on_answer));
   });
-  Message question = request(type, {run.id});
+  Message question = request(type, {run.id, run.epoch});
   std::vector<Message> answers = co_await ask_all(run, std::move(agent), std::move(question));
   require(answers.front(), "the agent");
   co_return std::move(answers.front());
@@ -195,7 +208,8 @@ std::string Snapshots::trouble(const Run& run) const {
   if (parts_.servers.sessions() != run.servers) {
     return "other servers are connected than when it began";
   }
-  return "";
+  if (parts_.epoch().number != run.epoch) return "the agent has been configured since";
+  return parts_.obstacle();
 }
 
 void Snapshots::end_phase(Run& run, const char* name) {
@@ -231,7 +245,10 @@ Task<void> Snapshots::take_in_turn() {
 }
 
 Json Snapshots::stats() const {
-  Json result = {{"period_s", seconds(period_ns_)}, {"taken", taken_}, {"failed", failed_}};
+  Json result = {{"period_s", seconds(period_ns_)},
+                 {"taken", taken_},
+                 {"failed", failed_},
+                 {"refused", refused_}};
   if (under_way_ != 0) result["under_way"] = under_way_;
   if (!last_failure_.empty()) result["last_failure"] = last_failure_;
   if (!last_snapshot_.is_null()) result["last_snapshot"] = last_snapshot_;

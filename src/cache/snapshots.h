@@ -17,6 +17,7 @@
 #include "cache/message_link.h"
 #include "cache/server_sessions.h"
 #include "cache/snapshot_file.h"
+#include "cache/switch_epoch.h"
 #include "cache/task.h"
 
 namespace turntable::cache {
@@ -32,6 +33,8 @@ class Snapshots {
     ClientSessions& clients;
     SnapshotDirectory& directory;
     std::function<void(Task<void>)> spawn;
+    std::function<SwitchEpoch()> epoch;     // as the agent has said
+    std::function<std::string()> obstacle;  // why nobody may take one now; empty: nothing
   };
   explicit Snapshots(Parts parts) : parts_(std::move(parts)) {}
   ~Snapshots();
@@ -39,14 +42,14 @@ class Snapshots {
   Snapshots& operator=(const Snapshots&) = delete;
 
   // One now -> what stats() says of it. Throws CommandError when it had to be given up, and
-  // "wrong_state" while one is under way.
+  // "wrong_state" while one is under way, or the switch is EMPTY or about to change its contents.
   Task<Json> take();
 
   // One after the other, with so much time in between; 0: none unless asked for.
   void set_period(std::int64_t period_ns);
   std::int64_t period_ns() const { return period_ns_; }
 
-  // {"period_s", "taken", "failed", ["under_way"], ["last_failure"], ["last_snapshot"]}
+  // {"period_s", "taken", "failed", "refused", ["under_way"], ["last_failure"], ["last_snapshot"]}
   Json stats() const;
 
  private:
@@ -54,6 +57,7 @@ class Snapshots {
   using Servers = std::map<unsigned, ServerSessions::SessionId>;  // by partition
   struct Run {
     std::uint32_t id = 0;
+    std::uint32_t epoch = 0;
     Servers servers;  // when it began
     std::set<ClientSessions::SessionId> confirmed{};
     std::uint64_t sent_bytes = 0;
@@ -71,6 +75,8 @@ class Snapshots {
   void probe(const Run& run, const std::weak_ptr<char>& alive, Completion<std::string>& settled,
              std::int64_t deadline_ns);
   std::string trouble(const Run& run) const;
+  void require_permission();
+  [[noreturn]] void give_up(std::uint32_t id, std::uint32_t epoch, const std::string& why);
   void end_phase(Run& run, const char* name);
 
   Task<void> take_in_turn();
@@ -82,6 +88,7 @@ class Snapshots {
   std::uint32_t under_way_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t failed_ = 0;
+  std::uint64_t refused_ = 0;  // not begun
   std::string last_failure_;
   Json last_snapshot_;
   std::uint32_t last_list_ = 0;  // id of the last RELEASE_COPIES

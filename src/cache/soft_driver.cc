@@ -108,6 +108,10 @@ Driver::Json SoftDriver::read_table(const std::string& table) {
   return call("table_read", {{"table", table}}).at("entries");
 }
 
+std::string SoftDriver::read_default(const std::string& table) {
+  return call("table_read", {{"table", table}}).at("default").at("action");
+}
+
 std::size_t SoftDriver::count_entries(const std::string& table) {
   return call("table_info", {{"table", table}}).at("entries");
 }

@@ -25,6 +25,7 @@ class SoftDriver final : public Driver {
   void write_entries(const std::string& table, const std::vector<Column>& key,
                      const std::string& action, const std::vector<Column>& data) override;
   Json read_table(const std::string& table) override;
+  std::string read_default(const std::string& table) override;
   std::size_t count_entries(const std::string& table) override;
   std::vector<std::uint64_t> read_register(const std::string& name, std::uint32_t first,
                                            std::uint32_t count) override;

@@ -101,6 +101,7 @@ class FakeSwitch : public Driver {
   std::vector<std::uint64_t> numbers = std::vector<std::uint64_t>(kSlotsOfSwitch);
   std::map<Key, Slot> lookup;
   std::uint32_t token = 0;  // of the snapshot being taken; 0: none is
+  std::string snapshot_default = "no_snapshot";
   std::uint64_t case1_count = 0;
   std::string unwritable_register;
   std::vector<std::uint64_t> outcomes = std::vector<std::uint64_t>(64);
@@ -113,7 +114,8 @@ class FakeSwitch : public Driver {
     if (!agent_lives()) return;
     for (const Json& update : updates) {
       if (update.at("table") == "snapshot") {
-        token = update.at("action") == "in_snapshot" ? update.at("data").at("token").get<int>() : 0;
+        snapshot_default = update.at("action");
+        token = snapshot_default == "in_snapshot" ? update.at("data").at("token").get<int>() : 0;
         continue;
       }
       if (update.at("op") == "clear") {
@@ -141,6 +143,7 @@ class FakeSwitch : public Driver {
     return entries;
   }
   std::size_t count_entries(const std::string&) override { return lookup.size(); }
+  std::string read_default(const std::string&) override { return snapshot_default; }
   std::vector<std::uint64_t> read_register(const std::string&, std::uint32_t first,
                                            std::uint32_t count) override {
     return {numbers.begin() + first, numbers.begin() + first + count};
@@ -327,11 +330,17 @@ class World {
   FakeSwitch the_switch{servers};
   FakeTimers timers;
   bool servers_answer = true;
+  bool begins_anew = true;  // the agent is told so once it is there: the switch serves
   std::vector<std::string> failures;
   std::vector<Message> asked;  // of the controller
   std::vector<Key> evicted;    // as it was told
   std::unique_ptr<Agent> agent;
 
+  // The switch has just been emptied, and the next agent is told so.
+  void fresh() {
+    settings_.fresh = true;
+    the_switch.snapshot_default = "no_snapshot";
+  }
   void start() {
     agent = std::make_unique<Agent>(
         the_switch, timers, settings_,
@@ -348,6 +357,26 @@ class World {
     the_switch.on_frame([this](const ControlFrame& frame) { agent->received(frame); });
     agent->spawn(agent->adopt());
     run();
+    if (begins_anew) tell(MessageType::kServe);
+  }
+
+  // A request that names the agent's epoch, and its answer.
+  Message tell(MessageType type, std::vector<std::uint32_t> numbers = {},
+               std::vector<Record> records = {}, std::uint32_t id = 0) {
+    Message question = named(type, std::move(numbers), std::move(records));
+    question.id = id;
+    Message answered = failure_of(question, "there was no answer");
+    const auto alive = std::make_shared<char>();
+    agent->handle(question, [&answered, still = std::weak_ptr<char>(alive)](const Message& answer) {
+      if (!still.expired()) answered = answer;
+    });
+    run();
+    return answered;
+  }
+  Message named(MessageType type, std::vector<std::uint32_t> numbers = {},
+                std::vector<Record> records = {}) const {
+    numbers.push_back(agent->epoch().number);
+    return request(type, std::move(numbers), std::move(records));
   }
 
   // kill -9: what it asked stays asked, nobody takes the answers.

@@ -132,8 +132,9 @@ def test_a_killed_agent_goes_on_with_what_the_switch_has(rack: Rack) -> None:
 
 def test_readmission_restores_a_cache_that_was_emptied(rack: Rack) -> None:
     warm = rack.warm_up()
-    rack.agent.call("configure", **SETTINGS, fresh=True)
-    assert rack.agent.call("cached_set")["count"] == 0
+    rack.agent.call("settings", cache_size=1)
+    eventually(lambda: rack.agent.call("cached_set")["count"] == 1)
+    rack.agent.call("settings", cache_size=CACHED)
     answer = rack.controller.call("readmit", partitions=[0, 1], prefill=False)
     assert (answer["restored"], answer["digest"]) == (True, warm["digest"])
     assert rack.controller.call("readmit", partitions=[0], prefill=False)["restored"] is False

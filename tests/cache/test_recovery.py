@@ -48,17 +48,31 @@ class Rack:
             "workload": WORKLOAD, "scale": SCALE, "store_profile": "embedded", "method": method
         }  # fmt: skip
         self.switch = self.start_switch()
-        listen = ("--address", "127.0.0.1")
-        cpu = ("--cpu-interface", f"t{CPU_PORT}")
-        self.agent = self._start("switch-agent", *cpu, *listen, "--port", str(AGENT_PORT))
+        self.start_agent()
         self.start_controller()
         self.servers = [self._start_server(index) for index in range(len(SERVED))]
         self.configure_agent()
         self.configure_controller()
 
+    def start_agent(self) -> None:
+        options = ("--cpu-interface", f"t{CPU_PORT}", "--address", "127.0.0.1")
+        self.agent = self._start("switch-agent", *options, "--port", str(AGENT_PORT))
+
+    def restart_agent(self) -> None:
+        self.agent.process.kill()
+        self.agent.process.wait()
+        self.start_agent()
+
     def start_controller(self) -> None:
         listen = ("--address", "127.0.0.1", "--port", str(CONTROLLER_PORT))
         self.controller = self._start("cache-controller", *listen)
+
+    def restart_controller(self) -> None:
+        """Servers find it before it is configured."""
+        self.controller.process.kill()
+        self.controller.process.wait()
+        self.start_controller()
+        self.configure_controller()
 
     def _start(self, program: str, *options: str, place: str = "shared") -> NamespacedNode:
         directory = self._directory / place
@@ -229,10 +243,7 @@ def test_a_switch_started_underneath_its_agent_is_not_taken_for_one_that_serves(
 
 
 def test_a_new_controller_goes_on_with_what_the_switch_has(rack: Rack, cached: list[bytes]) -> None:
-    rack.controller.process.kill()
-    rack.controller.process.wait()
-    rack.start_controller()  # servers find it before it is configured
-    rack.configure_controller()
+    rack.restart_controller()
     known = rack.controller.call("cached_set")
     assert known["count"] == len(cached)
     assert known["digest"] == known["expected_digest"]
