@@ -103,9 +103,11 @@ ServerNode::ServerNode(const sockaddr_in& address, const std::filesystem::path& 
       set_state_(std::move(set_state)),
       library_(state_dir) {}
 
-// The workers report store errors to members that would be gone before servers_.
+// The workers report store errors to members that would be gone before servers_. The stores stay for
+// the next process, as if this one had been killed.
 ServerNode::~ServerNode() {
   if (link_) link_->stop();
+  for (const auto& server : servers_) server->leave_store();
   servers_.clear();
 }
 
@@ -155,6 +157,7 @@ Json ServerNode::prepare(const Json& args) {
     for (const auto& server : servers_) server->leave_store();
   }
   close_servers();
+  if (!keep_stores) library_.remove_left();
   if (controller) link_.emplace(*controller, *credentials_, spec.scale);
   std::vector<std::unique_ptr<LogicalServer>> servers;
   for (const auto& [partition, udp_port] : placed) {
@@ -239,6 +242,7 @@ Json ServerNode::stop(const Json& args) {
   const std::lock_guard library_lock(library_mutex_);
   const std::lock_guard lock(servers_mutex_);
   close_servers();
+  library_.remove_left();
   return Json::object();
 }
 

@@ -104,17 +104,21 @@ StoreLibrary::StoreLibrary(const fs::path& state_dir) : root_(state_dir / "store
   on_disk("cannot use the stores in " + root_.string(), [&] {
     fs::create_directories(root_);
     lock_ = lock_directory(root_);
-    remove_leftovers();
+    remove_from_partitions({"work.tmp", "base.tmp"});
   });
 }
 
-void StoreLibrary::remove_leftovers() {
+void StoreLibrary::remove_left() {
+  on_disk("cannot remove working copies in " + root_.string(),
+          [&] { remove_from_partitions({"work"}); });
+}
+
+void StoreLibrary::remove_from_partitions(std::initializer_list<const char*> names) {
   for (const auto& digest : fs::directory_iterator(root_)) {
     if (!digest.is_directory()) continue;
     for (const auto& partition : fs::directory_iterator(digest)) {
       if (!partition.is_directory()) continue;
-      fs::remove_all(partition.path() / "work.tmp");
-      fs::remove_all(partition.path() / "base.tmp");
+      for (const char* const name : names) fs::remove_all(partition.path() / name);
     }
   }
 }
@@ -223,8 +227,8 @@ void StoreLibrary::require_left(const StoreSpec& spec, unsigned partition) const
   throw CommandError("not_found", "no working copy of partition " + std::to_string(partition) +
                                       " of " + std::to_string(spec.scale) + " is in " +
                                       work.parent_path().string() +
-                                      "; expected one that a kvserver left there when it was "
-                                      "killed, with the same workload, scale, store_profile and "
+                                      "; expected one that a kvserver left there when it "
+                                      "ended, with the same workload, scale, store_profile and "
                                       "method; `prepare` without keep_stores begins anew");
 }
 

@@ -6,8 +6,8 @@
 //   <digest>/p<partition>/work/    the copy that an iteration reads and writes
 //
 // Bases and working copies are built under another name and renamed when they are complete, so
-// nothing interrupted is ever used. The working copies of a process that was killed stay for its
-// successor, until a fresh one takes their place. Digests beyond the kKept most recently loaded are
+// nothing interrupted is ever used. The working copies of a process that has ended, in order or not,
+// stay for its successor, until remove_left(). Digests beyond the kKept most recently loaded are
 // removed, except those in use.
 //
 // Not thread-safe, except cancel().
@@ -80,12 +80,14 @@ class StoreLibrary {
   std::unique_ptr<WorkingCopy> left_copy(const StoreSpec& spec, unsigned partition);
   // Throws the same.
   void require_left(const StoreSpec& spec, unsigned partition) const;
+  // Removes the working copies that were left, of all stores. None may be in use.
+  void remove_left();
 
   // Ends a load() in progress with an error. Thread-safe.
   void cancel() { cancelled_ = true; }
 
  private:
-  void remove_leftovers();
+  void remove_from_partitions(std::initializer_list<const char*> names);
   void remove_old_digests(const std::string& current);
   Loaded build(const std::filesystem::path& partition_directory, const StoreSpec& spec,
                unsigned partition, std::span<const workload::KeyId> keys);

@@ -162,6 +162,24 @@ TEST_F(StoreLibraryTest, AWorkingCopyThatWasLeftIsThereForTheNextProcess) {
   EXPECT_EQ(code_of([&] { library.left_copy(small_spec("workloada", 2), 2); }), "not_found");
 }
 
+TEST_F(StoreLibraryTest, WhatWasLeftIsRemovedFromAllStores) {
+  const StoreSpec one = small_spec(), other = small_spec("workloadb");
+  {
+    StoreLibrary library(directory_.path());
+    library.load(one, std::array{2U});
+    library.load(other, std::array{1U});
+    library.copy(one, 2)->leave();
+    library.copy(other, 1)->leave();
+  }
+  StoreLibrary library(directory_.path());
+  EXPECT_NO_THROW(library.require_left(one, 2));
+  EXPECT_NO_THROW(library.require_left(other, 1));
+  library.remove_left();
+  EXPECT_EQ(code_of([&] { library.left_copy(one, 2); }), "not_found");
+  EXPECT_EQ(code_of([&] { library.left_copy(other, 1); }), "not_found");
+  EXPECT_TRUE(library.load(one, std::array{2U}).at(0).reused);
+}
+
 TEST_F(StoreLibraryTest, AnInterruptedCopyIsNotTakenForOneThatWasLeft) {
   const StoreSpec spec = small_spec();
   const fs::path partition = digest_directory(spec) / "p2";

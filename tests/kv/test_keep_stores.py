@@ -157,6 +157,39 @@ def test_what_a_killed_server_acknowledged_is_there(
     node.end()
 
 
+@pytest.mark.parametrize("by", ["SIGTERM", "shutdown"])
+def test_a_server_that_ended_in_order_leaves_its_store(
+    build_dir: Path, tmp_path: Path, state_dir: Path, by: str
+) -> None:
+    port = free_port()
+    node = start(build_dir, tmp_path, state_dir)
+    node.call("load", **STORES, partitions=[PARTITION])
+    prepare(node, port)
+    (key,) = keys_of_partition(1)
+    writer = Writer(port, [key])
+    writer.write_next()
+    if by == "SIGTERM":
+        node.process.terminate()
+    else:
+        node.call("shutdown")
+    assert node.process.wait(20) == 0
+
+    node = start(build_dir, tmp_path, state_dir)
+    prepare(node, port, keep_stores=True)
+    assert writer.read(key) == writer.acknowledged[key]
+    node.end()
+    assert list(state_dir.glob("stores/*/p*/work"))
+
+    # `stop` drops what a process before has left, too.
+    node = start(build_dir, tmp_path, state_dir)
+    node.call("stop")
+    assert not list(state_dir.glob("stores/*/p*/work"))
+    with pytest.raises(NodeError, match="no working copy"):
+        prepare(node, port, keep_stores=True)
+    writer.close()
+    node.end()
+
+
 def test_without_a_store_that_was_left_nothing_is_opened(
     build_dir: Path, tmp_path: Path, state_dir: Path
 ) -> None:
