@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cache/switch_image.h"
+#include "cache/wait_for.h"
 #include "common/clock.h"
 #include "workload/key.h"
 
@@ -16,13 +17,7 @@ namespace {
 using Operation = ControlFrame::Operation;
 using State = Slots::State;
 
-std::string message_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-}
+constexpr std::int64_t kStoreAgainNs = 100'000'000;
 
 // From the clock, in steps of 65 us: admissions are slower, so that the next agent repeats none.
 std::uint32_t first_admission() {
@@ -56,6 +51,7 @@ std::vector<Record> keys_only(const std::vector<Key>& keys) {
 Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskController ask_controller,
              std::function<void(const std::string&)> on_failure)
     : driver_(driver),
+      timers_(timers),
       settings_(std::move(settings)),
       ask_controller_(
           [this, ask = std::move(ask_controller)](Message message, Unanswered::OnAnswer on_answer) {
@@ -439,13 +435,18 @@ Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
                   [](const Message&) {});
 }
 
+// Until a server has stored it: the slot may be all there is of the record.
 Task<void> Agent::write_back(Record record) {
-  Settled stored;
-  std::vector<std::uint32_t> numbers;
-  if (snapshot_.token() != 0) numbers.push_back(snapshot_.token());
-  ask_controller_(request(MessageType::kStore, std::move(numbers), {std::move(record)}),
-                  [&stored](const Message&) { stored.complete(true); });
-  co_await stored;
+  while (true) {
+    Settled stored;
+    std::vector<std::uint32_t> numbers;
+    if (snapshot_.token() != 0) numbers.push_back(snapshot_.token());
+    ask_controller_(request(MessageType::kStore, std::move(numbers), {record}),
+                    [&stored](const Message& answer) { stored.complete(answer.text.empty()); });
+    if (co_await stored) break;
+    ++counters_.store_failures;
+    co_await wait_for(timers_, kStoreAgainNs);
+  }
   ++counters_.written_back;
 }
 

@@ -46,6 +46,7 @@ struct AgentCounters {
   std::uint64_t refused = 0;           // admissions
   std::uint64_t restored = 0;          // records written into an empty switch
   std::uint64_t written_back = 0;      // evicted records that a server has stored
+  std::uint64_t store_failures = 0;    // ... has not; they are sent again
   std::uint64_t unexpected = 0;        // messages that ask for nothing known
   std::uint64_t refused_by_epoch = 0;  // requests: of another epoch, or too early in this one
   std::uint64_t found = 0;             // slots in use when the agent began
@@ -137,6 +138,7 @@ class Agent {
 
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   Driver& driver_;
+  Timers& timers_;
   AgentSettings settings_;
   AskController ask_controller_;
   Slots slots_;

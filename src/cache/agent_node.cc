@@ -232,6 +232,7 @@ Json AgentNode::stats(const Json& args) {
                    {"evicted", counters.evicted},
                    {"refused", counters.refused},
                    {"written_back", counters.written_back},
+                   {"store_failures", counters.store_failures},
                    {"unexpected_messages", counters.unexpected},
                    {"refused_by_epoch", counters.refused_by_epoch},
                    {"snapshots", snapshots_as_json(agent_->snapshot().counters())},

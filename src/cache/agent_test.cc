@@ -62,6 +62,27 @@ TEST(Agent, RefusesKeysThatNoServerHas) {
   EXPECT_EQ(world.admit({key_only(Key{1})}), std::vector<std::uint32_t>{kRefused});
 }
 
+TEST(Agent, ARecordThatNoServerHasStoredStaysInItsSlot) {
+  World world(small(1));
+  world.start();
+  world.admit(keys(0, 1));
+  const std::uint32_t number = world.the_switch.write(value_record(key_number(0), 7));
+  world.stores_that_fail = 2;
+  std::size_t asked = 0;
+  world.agent->spawn(world.agent->evict(key_number(0)));
+  world.run(5000, [&] {
+    if (world.stores_that_fail == 0) return;
+    asked = world.asked.size();
+    EXPECT_TRUE(world.the_switch.lookup.contains(key_number(0)));
+    EXPECT_EQ(world.the_switch.get(key_number(0)).number, number);
+  });
+  EXPECT_GE(asked, 1U);
+  EXPECT_EQ(world.asked.size(), 3U);
+  EXPECT_EQ(world.servers.of(key_number(0)).number, number);
+  EXPECT_FALSE(world.the_switch.lookup.contains(key_number(0)));
+  EXPECT_EQ(world.agent->counters().store_failures, 2U);
+}
+
 TEST(Agent, EvictsTheLeastFrequentAndWritesItBack) {
   World world(small(2));
   world.start();

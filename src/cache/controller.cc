@@ -1,6 +1,7 @@
 #include "cache/controller.h"
 
 #include <algorithm>
+#include <iostream>
 #include <memory>
 #include <set>
 
@@ -103,7 +104,14 @@ Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions&
                   .spawn = [this](Task<void> task) { spawn(std::move(task)); },
                   .epoch = [this] { return epoch_; },
                   .obstacle = [this] { return obstacle(); }}),
-      tasks_(loop, [this](const std::exception_ptr&) { ++counters_.unexpected; }) {}
+      tasks_(loop, [this](const std::exception_ptr& failure) { task_failed(failure); }) {}
+
+// Whoever waits for it waits on: that is a defect, and must be seen.
+void Controller::task_failed(const std::exception_ptr& failure) {
+  ++counters_.failed_tasks;
+  last_failed_task_ = message_of(failure);
+  std::cerr << "cache-controller: a task failed: " << last_failed_task_ << std::endl;
+}
 
 Task<Message> Controller::ask_agent(Message request) {
   return answer_of([this, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {

@@ -33,6 +33,7 @@ struct ControllerCounters {
   std::uint64_t records_stored = 0;  // evicted records relayed to their servers
   std::uint64_t store_failures = 0;  // ... and not stored; they are sent again
   std::uint64_t unexpected = 0;      // requests that make no sense here
+  std::uint64_t failed_tasks = 0;    // relays and admissions that broke off
 };
 
 class Controller {
@@ -73,9 +74,11 @@ class Controller {
 
   const ControllerSettings& settings() const { return settings_; }
   const ControllerCounters& counters() const { return counters_; }
+  const std::string& last_failed_task() const { return last_failed_task_; }
   const MessageLink& agent() const { return *agent_; }
 
  private:
+  void task_failed(const std::exception_ptr& failure);
   Task<Message> ask_agent(Message request);
   Task<Message> ask_server(unsigned partition, Message request);
   Task<Message> ask_client(ClientSessions::SessionId session, Message request);
@@ -105,6 +108,7 @@ class Controller {
   SnapshotDirectory& directory_;
   const ControllerSettings settings_;
   ControllerCounters counters_;
+  std::string last_failed_task_;
   std::vector<Key> expected_;
   SetDigest expected_digest_;
   bool is_expected_known_ = false;  // else it is what the switch has

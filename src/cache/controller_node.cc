@@ -41,7 +41,8 @@ Json counted(const ControllerCounters& counters) {
           {"admitted", counters.admitted},
           {"records_stored", counters.records_stored},
           {"store_failures", counters.store_failures},
-          {"unexpected_messages", counters.unexpected}};
+          {"unexpected_messages", counters.unexpected},
+          {"failed_tasks", counters.failed_tasks}};
 }
 
 }  // namespace
@@ -185,6 +186,9 @@ Json ControllerNode::stats(const Json& args) {
                    {"unexpected_of_clients", clients.unexpected_messages()}};
     if (!controller_) return result;
     result.update(counted(controller_->counters()));
+    if (!controller_->last_failed_task().empty()) {
+      result["last_failed_task"] = controller_->last_failed_task();
+    }
     result["agent_connected"] = controller_->agent().is_up();
     result["epoch"] = controller_->epoch().number;
     result["serves"] = controller_->epoch().serves;

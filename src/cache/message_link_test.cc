@@ -10,6 +10,7 @@
 #include "cache/message_listener.h"
 #include "cache/testing_credentials.h"
 #include "cache/testing_loop.h"
+#include "common/few_descriptors.h"
 
 namespace turntable::cache {
 namespace {
@@ -160,6 +161,27 @@ TEST(MessageLink, ATalkerThatIsNoneLosesItsConnectionOnly) {
   ASSERT_TRUE(run_until(
       loop, [&] { return link.is_up() && controller.listener.refusals().unproven == 1; }));
   EXPECT_EQ(controller.received.size(), 1U);
+}
+
+TEST(MessageListener, WithoutDescriptorsWaitsAndThenAccepts) {
+  EventLoop loop;
+  Controller controller(loop);
+  const UniqueFd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = tcp_address("127.0.0.1", controller.listener.port());
+  auto none = std::make_unique<turntable::testing::NoDescriptorLeft>();
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+            0);
+  std::uint64_t failed = 0;
+  int turns = 0;  // of the loop, a millisecond each at least
+  ASSERT_TRUE(run_until(loop, [&] {
+    if (++turns == 50) {
+      failed = controller.listener.failed_accepts();
+      none.reset();
+    }
+    return controller.listener.sessions() == 1;
+  }));
+  EXPECT_GE(failed, 1U);
+  EXPECT_LT(failed, 10U) << "it tries in every turn of the loop";
 }
 
 }  // namespace

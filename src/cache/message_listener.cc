@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "common/accept_failure.h"
 #include "common/errno_error.h"
 
 namespace turntable::cache {
@@ -13,6 +14,7 @@ namespace {
 // A node proves itself in a round trip; others must not hold descriptors for long, or many.
 constexpr std::int64_t kProofDeadlineNs = 5'000'000'000;
 constexpr std::size_t kMaxUnproven = 64;
+constexpr std::int64_t kAcceptAgainNs = 100'000'000;
 
 }  // namespace
 
@@ -38,11 +40,16 @@ MessageListener::MessageListener(EventLoop& loop, const sockaddr_in& address,
 
 MessageListener::~MessageListener() {
   loop_.unwatch(socket_.get());
+  if (accept_again_ != 0) loop_.cancel(accept_again_);
 }
 
 void MessageListener::accept() {
   UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!socket) return;  // it has gone again
+  if (!socket) {
+    ++failed_accepts_;
+    if (is_out_of_resources(errno)) pause();
+    return;
+  }
   make_room();
   const SessionId session = next_session_++;
   Handshake::Bytes challenge;
@@ -98,6 +105,15 @@ void MessageListener::ended(SessionId session) {
 void MessageListener::keep_only(SessionId session) {
   std::erase_if(sessions_, [this, session](const auto& other) {
     return other.first != session && !unproven_.contains(other.first);
+  });
+}
+
+// Connections wait in the socket's queue.
+void MessageListener::pause() {
+  loop_.change(socket_.get(), 0);
+  accept_again_ = loop_.call_at(loop_.now_ns() + kAcceptAgainNs, [this] {
+    accept_again_ = 0;
+    loop_.change(socket_.get(), POLLIN);
   });
 }
 

@@ -48,6 +48,7 @@ class MessageListener {
   std::size_t sessions() const { return sessions_.size(); }
   std::uint64_t failures() const { return failures_; }  // connections that ended
   const Refusals& refusals() const { return refusals_; }
+  std::uint64_t failed_accepts() const { return failed_accepts_; }
 
  private:
   struct Newest {  // of a node
@@ -59,6 +60,7 @@ class MessageListener {
   std::string admit(SessionId session, const Identity& identity);
   void make_room();
   void ended(SessionId session);
+  void pause();
 
   EventLoop& loop_;
   UniqueFd socket_;
@@ -72,6 +74,8 @@ class MessageListener {
   const std::shared_ptr<char> alive_ = std::make_shared<char>();  // for timers that come late
   SessionId next_session_ = 1;
   std::uint64_t failures_ = 0;
+  std::uint64_t failed_accepts_ = 0;
+  Timers::TimerId accept_again_ = 0;
 };
 
 }  // namespace turntable::cache

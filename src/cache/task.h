@@ -12,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "cache/timers.h"
@@ -116,6 +117,17 @@ class Completion {
   std::optional<T> value_;
   std::coroutine_handle<> waiting_;
 };
+
+// What a task has failed with, for people.
+inline std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
 
 // Owns tasks that nobody awaits.
 class Tasks {

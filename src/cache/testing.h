@@ -330,6 +330,7 @@ class World {
   FakeSwitch the_switch{servers};
   FakeTimers timers;
   bool servers_answer = true;
+  int stores_that_fail = 0;  // of the next
   bool begins_anew = true;  // the agent is told so once it is there: the switch serves
   std::vector<std::string> failures;
   std::vector<Message> asked;  // of the controller
@@ -403,6 +404,11 @@ class World {
     if (!servers_answer || to_answer_.empty()) return false;
     const auto [message, on_answer] = std::move(to_answer_.front());
     to_answer_.pop_front();
+    if (message.type == MessageType::kStore && stores_that_fail > 0) {
+      --stores_that_fail;
+      on_answer(failure_of(message, "no"));
+      return true;
+    }
     const std::uint32_t token = message.numbers.empty() ? 0 : message.numbers.front();
     for (const Record& record : message.records) servers.apply(record, token);
     on_answer(answer_to(message));

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 
+#include "common/accept_failure.h"
 #include "common/command_error.h"
 #include "common/errno_error.h"
 #include "node/raw_section.h"
@@ -21,6 +22,7 @@ using Json = ControlServer::Json;
 
 // A client that reads nothing of its answer for this long loses its connection.
 constexpr std::chrono::seconds kAnswerPatience{10};
+constexpr int kAcceptAgainMs = 100;
 
 Json error_answer(const Json& id, const std::string& code, const std::string& message) {
   return {{"id", id}, {"ok", false}, {"error", {{"code", code}, {"message", message}}}};
@@ -106,9 +108,11 @@ void ControlServer::run() {
   std::array<pollfd, 3> polled = {
       {{listener_.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
   while (polled[1].revents == 0 && polled[2].revents == 0) {
-    if (polled[0].revents != 0) accept_connection();
+    const bool may_accept = polled[0].revents == 0 || accept_connection();
     reap_connections(/*wait=*/false);
-    if (::poll(polled.data(), polled.size(), -1) < 0) {
+    // A connection that cannot be accepted stays in the queue, and would end poll at once.
+    polled[0].events = may_accept ? POLLIN : 0;
+    if (::poll(polled.data(), polled.size(), may_accept ? -1 : kAcceptAgainMs) < 0) {
       if (errno != EINTR) throw errno_error("poll of the control socket failed");
       for (pollfd& entry : polled) entry.revents = 0;
     }
@@ -120,14 +124,19 @@ void ControlServer::run() {
   reap_connections(/*wait=*/true);
 }
 
-void ControlServer::accept_connection() {
+// False: not now, no descriptor is left.
+bool ControlServer::accept_connection() {
   UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket) return;  // the client has gone, or no descriptor is left: it may try again
+  if (!socket) {
+    ++failed_accepts_;
+    return !is_out_of_resources(errno);
+  }
   Connection& connection = connections_.emplace_back();
   connection.thread = std::thread([this, &connection, fd = socket.release()] {
     serve(UniqueFd(fd));
     connection.finished = true;
   });
+  return true;
 }
 
 void ControlServer::reap_connections(bool wait) {

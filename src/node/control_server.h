@@ -64,6 +64,7 @@ class ControlServer {
   bool shutdown_requested() const { return shutdown_requested_; }
 
   const std::filesystem::path& socket_file() const { return socket_file_; }
+  std::uint64_t failed_accepts() const { return failed_accepts_; }  // thread-safe
 
  private:
   struct Connection {
@@ -71,7 +72,7 @@ class ControlServer {
     std::atomic<bool> finished{false};
   };
 
-  void accept_connection();
+  bool accept_connection();
   void reap_connections(bool wait);
   void serve(UniqueFd socket);
   enum class Next { kRequest, kClose, kShutdown };
@@ -84,6 +85,7 @@ class ControlServer {
   UniqueFd listener_;
   UniqueFd stop_event_;  // readable, and never drained, once the end has been requested
   std::atomic<bool> shutdown_requested_{false};
+  std::atomic<std::uint64_t> failed_accepts_{0};
   std::map<std::string, Handler> handlers_;
   std::vector<std::function<void()>> shutdown_hooks_;
   mutable std::mutex state_mutex_;

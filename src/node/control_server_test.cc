@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "common/command_error.h"
+#include "common/few_descriptors.h"
 #include "node/control_client.h"
 #include "node/testing.h"
 #include "node/unix_socket.h"
@@ -289,6 +290,25 @@ TEST(LineChannel, SeveralLinesInOnePieceAreSplit) {
     EXPECT_EQ(line, expected);
   }
   EXPECT_EQ(reader.read_line(line, deadline), LineChannel::Status::kClosed);
+}
+
+TEST_F(ControlServerTest, WithoutDescriptorsItWaitsAndThenAnswers) {
+  start();
+  exchange(R"({"command": "ping"})");  // it listens
+  const UniqueFd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::strncpy(address.sun_path, server_.socket_file().c_str(), sizeof(address.sun_path) - 1);
+  const Deadline deadline = soon().deadline;
+  {
+    const turntable::testing::NoDescriptorLeft none;
+    ASSERT_EQ(
+        ::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    while (server_.failed_accepts() == 0 && !deadline.passed()) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));  // for what it must not do
+  }
+  EXPECT_GE(server_.failed_accepts(), 1U);
+  EXPECT_LT(server_.failed_accepts(), 10U) << "it tries all the time";
+  EXPECT_EQ(exchange(R"({"command": "ping"})")["ok"], true);
 }
 
 }  // namespace
