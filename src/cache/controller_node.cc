@@ -5,6 +5,7 @@
 
 #include "cache/refusals_json.h"
 #include "cache/run_on_loop.h"
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "kv/arguments.h"
 
@@ -96,7 +97,7 @@ Json ControllerNode::configure(const Json& args) {
     listener_.servers().set_scale(settings.scale);
     controller_ = std::make_unique<Controller>(loop_, listener_.servers(), listener_.clients(),
                                                snapshots_, credentials_, settings);
-    controller_->snapshots().set_period(period_ns);
+    controller_->snapshots().set_period(period_ns, loop_.now_ns());
     set_state_("serving");
     return Json::object();
   };
@@ -104,12 +105,14 @@ Json ControllerNode::configure(const Json& args) {
 }
 
 Json ControllerNode::settings(const Json& args) {
-  const Arguments arguments("cache-controller settings", args, {"snapshot_period_s"});
+  const Arguments arguments("cache-controller settings", args, {"snapshot_period_s", "start_at_ns"});
+  const std::int64_t start_at_ns = arguments.integer_or("start_at_ns", 0, INT64_MAX, realtime_ns());
   const auto change = [&]() -> Json {
     Controller& changed = controller("settings");
     if (args.contains("snapshot_period_s")) {
       changed.snapshots().set_period(
-          snapshot_period_ns(arguments, args, changed.settings().write_back));
+          snapshot_period_ns(arguments, args, changed.settings().write_back),
+          start_at_ns - realtime_ns() + loop_.now_ns());
     }
     return {{"snapshot_period_s", static_cast<double>(changed.snapshots().period_ns()) / 1e9}};
   };

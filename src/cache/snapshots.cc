@@ -1,8 +1,10 @@
 #include "cache/snapshots.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 
 namespace turntable::cache {
@@ -14,6 +16,7 @@ using Json = Snapshots::Json;
 // gone is noticed at the next probe.
 constexpr std::int64_t kStepDeadlineNs = 30'000'000'000;
 constexpr std::int64_t kProbeNs = 20'000'000;
+constexpr std::size_t kComplete = 4096;  // an iteration of a minute with a period of 15 ms
 
 void require(const Message& answer, const char* who) {
   if (answer.text.empty()) return;
@@ -34,6 +37,7 @@ Snapshots::~Snapshots() {
 Task<Json> Snapshots::take() {
   require_permission();
   const std::uint32_t epoch = parts_.epoch().number;
+  const std::int64_t began_at_ns = realtime_ns();
   std::uint32_t id = 0;
   std::string failure;
   try {
@@ -46,6 +50,8 @@ Task<Json> Snapshots::take() {
   under_way_ = 0;
   if (!failure.empty()) give_up(id, epoch, failure);
   ++taken_;
+  complete_.push_back({{"id", id}, {"began_at_ns", began_at_ns}, {"ended_at_ns", realtime_ns()}});
+  if (complete_.size() > kComplete) complete_.pop_front();
   co_return last_snapshot_;
 }
 
@@ -219,15 +225,18 @@ void Snapshots::end_phase(Run& run, const char* name) {
 
 // ---------------------------------------------------------------------------------------------
 
-void Snapshots::set_period(std::int64_t period_ns) {
+void Snapshots::set_period(std::int64_t period_ns, std::int64_t from_ns) {
   period_ns_ = period_ns;
+  period_from_ns_ = from_ns;
   schedule();
 }
 
 void Snapshots::schedule() {
   if (next_ != 0) parts_.loop.cancel(std::exchange(next_, 0));
   if (period_ns_ == 0) return;
-  next_ = parts_.loop.call_at(parts_.loop.now_ns() + period_ns_, [this] {
+  const std::int64_t since = std::max<std::int64_t>(0, parts_.loop.now_ns() - period_from_ns_);
+  const std::int64_t at_ns = period_from_ns_ + (since / period_ns_ + 1) * period_ns_;
+  next_ = parts_.loop.call_at(at_ns, [this] {
     next_ = 0;
     parts_.spawn(take_in_turn());
   });
@@ -248,7 +257,8 @@ Json Snapshots::stats() const {
   Json result = {{"period_s", seconds(period_ns_)},
                  {"taken", taken_},
                  {"failed", failed_},
-                 {"refused", refused_}};
+                 {"refused", refused_},
+                 {"complete", complete_}};
   if (under_way_ != 0) result["under_way"] = under_way_;
   if (!last_failure_.empty()) result["last_failure"] = last_failure_;
   if (!last_snapshot_.is_null()) result["last_snapshot"] = last_snapshot_;

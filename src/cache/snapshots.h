@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,11 +46,13 @@ class Snapshots {
   // "wrong_state" while one is under way, or the switch is EMPTY or about to change its contents.
   Task<Json> take();
 
-  // One after the other, with so much time in between; 0: none unless asked for.
-  void set_period(std::int64_t period_ns);
+  // At from_ns (of the loop's clock) + period, + 2 periods and so on; an instant at which one is under
+  // way passes without another. 0: none unless asked for.
+  void set_period(std::int64_t period_ns, std::int64_t from_ns);
   std::int64_t period_ns() const { return period_ns_; }
 
-  // {"period_s", "taken", "failed", "refused", ["under_way"], ["last_failure"], ["last_snapshot"]}
+  // {"period_s", "taken", "failed", "refused", ["under_way"], ["last_failure"], ["last_snapshot"],
+  // "complete": [{"id", "began_at_ns", "ended_at_ns"}]}: CLOCK_REALTIME, the last kComplete of them
   Json stats() const;
 
  private:
@@ -84,6 +87,7 @@ class Snapshots {
 
   const Parts parts_;
   std::int64_t period_ns_ = 0;
+  std::int64_t period_from_ns_ = 0;
   Timers::TimerId next_ = 0;
   std::uint32_t under_way_ = 0;
   std::uint64_t taken_ = 0;
@@ -91,6 +95,7 @@ class Snapshots {
   std::uint64_t refused_ = 0;  // not begun
   std::string last_failure_;
   Json last_snapshot_;
+  std::deque<Json> complete_;
   std::uint32_t last_list_ = 0;  // id of the last RELEASE_COPIES
   std::map<ClientSessions::SessionId, std::uint32_t> answered_lists_;  // the last of each client
   const std::shared_ptr<char> alive_ = std::make_shared<char>();       // for answers that come late
