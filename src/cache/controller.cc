@@ -17,6 +17,8 @@ using Json = Controller::Json;
 constexpr std::size_t kAdmittedAtOnce = 2048;
 constexpr std::size_t kFetchedAtOnce = 256;
 constexpr std::int64_t kStoreAgainNs = 100'000'000;
+constexpr std::int64_t kLookAgainNs = 10'000'000;
+constexpr std::int64_t kLivesOnNs = 5'000'000'000;
 
 std::uint64_t digest_in(const Message& cached_set) {
   if (cached_set.numbers.size() < 2) return 0;
@@ -104,7 +106,9 @@ Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions&
                   .spawn = [this](Task<void> task) { spawn(std::move(task)); },
                   .epoch = [this] { return epoch_; },
                   .obstacle = [this] { return obstacle(); }}),
-      tasks_(loop, [this](const std::exception_ptr& failure) { task_failed(failure); }) {}
+      tasks_(loop, [this](const std::exception_ptr& failure) { task_failed(failure); }) {
+  hold_all();
+}
 
 // Whoever waits for it waits on: that is a defect, and must be seen.
 void Controller::task_failed(const std::exception_ptr& failure) {
@@ -256,6 +260,7 @@ Task<void> Controller::begin_anew() {
   Message asked = request(MessageType::kServe, {epoch.number});
   const Message serves = co_await ask_agent(std::move(asked));
   require(serves, "the agent");
+  hold_all();
   served(epoch.number);
 }
 
@@ -344,25 +349,69 @@ Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key>
 Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
   const Changing changing(changing_, "readmit");
   const SwitchEpoch epoch = co_await ask_epoch();
-  if (!epoch.serves)
+  if (!epoch.serves) {
     throw CommandError("wrong_state", "cache-controller readmit: " + why_empty(epoch));
+  }
+  const std::set<unsigned> running(partitions.begin(), partitions.end());
+  co_await until_nothing_lives_on(running);
   // Numbers of stores that are no more would make a recovery bring their records back.
   directory_.discard();
   const bool restored = co_await restore();
   std::size_t count = 0;
-  for (const unsigned partition : partitions) {
+  holding_.insert(running.begin(), running.end());
+  for (const unsigned partition : std::set<unsigned>(holding_)) {
     std::vector<Key> keys;
     std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(keys),
                  [&](const Key& key) { return partition_of(key) == partition; });
-    count += keys.size();
+    const bool runs = running.contains(partition);
+    if (runs) count += keys.size();
     Message readmission = keys_request(MessageType::kReadmit, keys, {epoch.number});
-    if (prefill) readmission.records = co_await fetch(partition, keys, /*mark=*/false);
+    if (runs && prefill) readmission.records = co_await fetch(partition, keys, /*mark=*/false);
     const Message answer = co_await ask_agent(std::move(readmission));
     require(answer, "the agent");
+    if (!runs) holding_.erase(partition);
   }
   Json result = {
       {"keys", count}, {"digest", digest_text(expected_digest_.value())}, {"restored", restored}};
   co_return result;
+}
+
+// The file protects records of stores that live on, and copies of stores that are no more would come
+// back with a recovery. Nodes that were prepared anew may still be about to say so.
+Task<void> Controller::until_nothing_lives_on(const std::set<unsigned>& partitions) {
+  const std::int64_t deadline_ns = loop_.now_ns() + kLivesOnNs;
+  while (true) {
+    const std::string what = co_await what_lives_on(partitions);
+    if (what.empty()) co_return;
+    if (loop_.now_ns() > deadline_ns) {
+      throw CommandError("wrong_state", "cache-controller readmit: " + what);
+    }
+    co_await wait_for(loop_, kLookAgainNs);
+  }
+}
+
+Task<std::string> Controller::what_lives_on(const std::set<unsigned>& partitions) {
+  for (const unsigned served : servers_.partitions()) {
+    if (partitions.contains(served)) continue;
+    co_return "partition " + std::to_string(served) +
+        " has a server and is not among \"partitions\"; expected all that are served, with stores "
+        "that began anew (kvserver `prepare`)";
+  }
+  if (!settings_.write_back) co_return "";
+  for (const ClientSessions::SessionId client : clients_.connected()) {
+    Message question = request(MessageType::kCopies, {1});
+    const Message answer = co_await ask_client(client, std::move(question));
+    if (answer.records.empty()) continue;
+    co_return "a client has copies of records of the stores before; send it `prepare` first";
+  }
+  co_return "";
+}
+
+// Of keys of all partitions: nobody knows which of them have been written.
+void Controller::hold_all() {
+  for (unsigned partition = 0; partition < settings_.scale; ++partition) {
+    holding_.insert(partition);
+  }
 }
 
 Recovery::Peers Controller::peers_of_recovery() {
@@ -391,6 +440,7 @@ Task<Json> Controller::recover(std::vector<unsigned> partitions, std::size_t cli
   Recovery recovery(loop_, peers_of_recovery(), std::move(settings));
   Json result = co_await recovery.run(expected_);
   expect(recovery.cached());
+  hold_all();
   served(recovery.epoch().number);
   result["digest"] = digest_text(expected_digest_.value());
   co_return result;

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "cache/client_sessions.h"
@@ -53,10 +55,10 @@ class Controller {
   // serves.
   Task<Json> warm_up(workload::Workload workload, std::uint64_t count);
 
-  // The stores of these partitions began anew and no request is under way: the slots of their keys
-  // forget what they held; with `prefill` they get the records of the stores instead. Before, the
-  // switch's set must be the expected one; otherwise it is made so -> {"keys", "digest",
-  // "restored"}.
+  // The stores of these partitions began anew, no other partition has a server, and no request is
+  // under way: the slots forget what they held; with `prefill` those of these partitions' keys get the
+  // records of the stores instead. Before, the switch's set must be the expected one; otherwise it is
+  // made so -> {"keys", "digest", "restored"}. "wrong_state": stores or copies of before live on.
   Task<Json> readmit(std::vector<unsigned> partitions, bool prefill);
 
   // After the switch was started again, before it forwards requests (cache/recovery.h); the clock's
@@ -94,6 +96,9 @@ class Controller {
   Task<Message> ask_cached_set();
   Task<bool> restore();
   Task<void> begin_anew();
+  Task<void> until_nothing_lives_on(const std::set<unsigned>& partitions);
+  Task<std::string> what_lives_on(const std::set<unsigned>& partitions);
+  void hold_all();
   Task<SwitchEpoch> ask_epoch();
   void served(std::uint32_t epoch);
   std::string obstacle() const;
@@ -113,6 +118,7 @@ class Controller {
   SetDigest expected_digest_;
   bool is_expected_known_ = false;  // else it is what the switch has
   SwitchEpoch epoch_;               // as the agent has said
+  std::set<unsigned> holding_;  // partitions whose keys' slots may hold records
   std::string changing_;            // the command that changes what the switch holds; empty: none
   std::unique_ptr<MessageLink> agent_;
   Snapshots snapshots_;

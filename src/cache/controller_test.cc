@@ -167,12 +167,13 @@ TEST_F(ControllerTest, WarmsUpWithTheHottestKeysAndKeepsThem) {
 TEST_F(ControllerTest, ReadmissionBringsTheStoresRecordsAndRestoresTheSet) {
   start("farreach", 100);
   controller->warm_up({{"workload", kWorkload}, {"count", 100}});
-  start_server({1, 2});
+  start_server({1});
   SnapshotDirectory snapshots(state.path());
   snapshots.save({.id = 1, .records = {}});
   const Json cold = controller->readmit({{"partitions", {1}}, {"prefill", false}});
   EXPECT_EQ(snapshots.last(), std::nullopt) << "of stores that are no more";
   EXPECT_EQ(received(MessageType::kFetch), 0U);
+  start_server({1, 2});
   const Json filled = controller->readmit({{"partitions", {1, 2}}, {"prefill", true}});
   EXPECT_GT(filled.at("keys"), cold.at("keys"));
   EXPECT_EQ(filled.at("restored"), false);
@@ -190,8 +191,41 @@ TEST_F(ControllerTest, ReadmissionBringsTheStoresRecordsAndRestoresTheSet) {
   agent->settings({{"cache_size", 1}});
   ASSERT_TRUE(eventually([&] { return the_switch->lookup.size() == 1; }));
   agent->settings({{"cache_size", 100}});
-  EXPECT_EQ(controller->readmit({{"partitions", {1}}, {"prefill", true}}).at("restored"), true);
+  EXPECT_EQ(controller->readmit({{"partitions", {1, 2}}, {"prefill", true}}).at("restored"), true);
   EXPECT_EQ(agent->cached_set(Json::object()).at("digest"), filled.at("digest"));
+}
+
+// Records of stores that are no more would be in snapshots, and a recovery would bring them back.
+TEST_F(ControllerTest, ReadmissionForgetsThePartitionsThatRanBefore) {
+  start("farreach", 100);
+  controller->warm_up({{"workload", kWorkload}, {"count", 100}});
+  start_server({1, 2});
+  controller->readmit({{"partitions", {1, 2}}, {"prefill", true}});
+  start_server({1, 3});
+  controller->readmit({{"partitions", {1, 3}}, {"prefill", true}});
+  on_loop([&] {
+    for (const auto& [key, slot] : the_switch->lookup) {
+      const unsigned partition =
+          workload::partition_of(workload::slot_of(*workload::key_id_from_wire(key)), 4);
+      const bool runs = partition == 1 || partition == 3;
+      EXPECT_EQ(state_of(the_switch->slot(slot).record.cell), runs ? kLatest : kAdmitted);
+    }
+  });
+}
+
+TEST_F(ControllerTest, ReadmissionIsRefusedWhileAStoreOfBeforeLivesOn) {
+  start("farreach", 100);
+  controller->warm_up({{"workload", kWorkload}, {"count", 100}});
+  start_server({1, 2});
+  SnapshotDirectory snapshots(state.path());
+  snapshots.save({.id = 1, .records = {}});
+  try {
+    controller->readmit({{"partitions", {1}}, {"prefill", false}});
+    ADD_FAILURE() << "partition 2 has lost its snapshot";
+  } catch (const CommandError& error) {
+    EXPECT_NE(std::string(error.what()).find("partition 2 has a server"), std::string::npos);
+  }
+  EXPECT_NE(snapshots.last(), std::nullopt);
 }
 
 TEST_F(ControllerTest, AHotReportIsAdmittedAndTheVictimGoesHome) {

@@ -247,7 +247,7 @@ def test_a_new_controller_goes_on_with_what_the_switch_has(rack: Rack, cached: l
     known = rack.controller.call("cached_set")
     assert known["count"] == len(cached)
     assert known["digest"] == known["expected_digest"]
-    readmitted = rack.controller.call("readmit", partitions=[0, 3], prefill=True)
+    readmitted = rack.controller.call("readmit", partitions=[0, 1, 2, 3], prefill=True)
     assert readmitted["restored"] is False
     assert sorted(rack.slots()) == cached
 
