@@ -105,14 +105,16 @@ Json ControllerNode::configure(const Json& args) {
 }
 
 Json ControllerNode::settings(const Json& args) {
-  const Arguments arguments("cache-controller settings", args, {"snapshot_period_s", "start_at_ns"});
-  const std::int64_t start_at_ns = arguments.integer_or("start_at_ns", 0, INT64_MAX, realtime_ns());
+  const Arguments arguments("cache-controller settings", args,
+                            {"snapshot_period_s", "snapshot_from_ns"});
+  const std::int64_t given_ns = arguments.integer_or("snapshot_from_ns", 0, INT64_MAX, 0);
   const auto change = [&]() -> Json {
     Controller& changed = controller("settings");
     if (args.contains("snapshot_period_s")) {
+      const std::int64_t ahead_ns = given_ns == 0 ? 0 : given_ns - realtime_ns();
       changed.snapshots().set_period(
           snapshot_period_ns(arguments, args, changed.settings().write_back),
-          start_at_ns - realtime_ns() + loop_.now_ns());
+          loop_.now_ns() + ahead_ns);
     }
     return {{"snapshot_period_s", static_cast<double>(changed.snapshots().period_ns()) / 1e9}};
   };

@@ -228,6 +228,7 @@ void Snapshots::end_phase(Run& run, const char* name) {
 void Snapshots::set_period(std::int64_t period_ns, std::int64_t from_ns) {
   period_ns_ = period_ns;
   period_from_ns_ = from_ns;
+  complete_.clear();
   schedule();
 }
 

@@ -52,7 +52,8 @@ class Snapshots {
   std::int64_t period_ns() const { return period_ns_; }
 
   // {"period_s", "taken", "failed", "refused", ["under_way"], ["last_failure"], ["last_snapshot"],
-  // "complete": [{"id", "began_at_ns", "ended_at_ns"}]}: CLOCK_REALTIME, the last kComplete of them
+  // "complete": [{"id", "began_at_ns", "ended_at_ns"}]}: CLOCK_REALTIME, of those since
+  // set_period() the last kComplete
   Json stats() const;
 
  private:
