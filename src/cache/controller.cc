@@ -376,8 +376,8 @@ Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
   co_return result;
 }
 
-// The file protects records of stores that live on, and copies of stores that are no more would come
-// back with a recovery. Nodes that were prepared anew may still be about to say so.
+// The file protects records of stores that live on, and copies of stores that are no more would
+// come back with a recovery. Nodes that were prepared anew may still be about to say so.
 Task<void> Controller::until_nothing_lives_on(const std::set<unsigned>& partitions) {
   const std::int64_t deadline_ns = loop_.now_ns() + kLivesOnNs;
   while (true) {

@@ -56,9 +56,10 @@ class Controller {
   Task<Json> warm_up(workload::Workload workload, std::uint64_t count);
 
   // The stores of these partitions began anew, no other partition has a server, and no request is
-  // under way: the slots forget what they held; with `prefill` those of these partitions' keys get the
-  // records of the stores instead. Before, the switch's set must be the expected one; otherwise it is
-  // made so -> {"keys", "digest", "restored"}. "wrong_state": stores or copies of before live on.
+  // under way: the slots forget what they held; with `prefill` those of these partitions' keys get
+  // the records of the stores instead. Before, the switch's set must be the expected one; otherwise
+  // it is made so -> {"keys", "digest", "restored"}. "wrong_state": stores or copies of before live
+  // on.
   Task<Json> readmit(std::vector<unsigned> partitions, bool prefill);
 
   // After the switch was started again, before it forwards requests (cache/recovery.h); the clock's
@@ -118,7 +119,7 @@ class Controller {
   SetDigest expected_digest_;
   bool is_expected_known_ = false;  // else it is what the switch has
   SwitchEpoch epoch_;               // as the agent has said
-  std::set<unsigned> holding_;  // partitions whose keys' slots may hold records
+  std::set<unsigned> holding_;      // partitions whose keys' slots may hold records
   std::string changing_;            // the command that changes what the switch holds; empty: none
   std::unique_ptr<MessageLink> agent_;
   Snapshots snapshots_;

@@ -46,8 +46,8 @@ class Snapshots {
   // "wrong_state" while one is under way, or the switch is EMPTY or about to change its contents.
   Task<Json> take();
 
-  // At from_ns (of the loop's clock) + period, + 2 periods and so on; an instant at which one is under
-  // way passes without another. 0: none unless asked for.
+  // At from_ns (of the loop's clock) + period, + 2 periods and so on; an instant at which one is
+  // under way passes without another. 0: none unless asked for.
   void set_period(std::int64_t period_ns, std::int64_t from_ns);
   std::int64_t period_ns() const { return period_ns_; }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cache/snapshots_testing.h"
+#include "common/clock.h"
 
 namespace turntable::cache {
 namespace {

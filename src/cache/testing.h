@@ -331,7 +331,7 @@ class World {
   FakeTimers timers;
   bool servers_answer = true;
   int stores_that_fail = 0;  // of the next
-  bool begins_anew = true;  // the agent is told so once it is there: the switch serves
+  bool begins_anew = true;   // the agent is told so once it is there: the switch serves
   std::vector<std::string> failures;
   std::vector<Message> asked;  // of the controller
   std::vector<Key> evicted;    // as it was told

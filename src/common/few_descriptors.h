@@ -8,7 +8,8 @@
 
 namespace turntable::testing {
 
-// As long as it lives, this process can open nothing: the next descriptor would be beyond the limit.
+// As long as it lives, this process can open nothing: the next descriptor would be beyond the
+// limit. Nobody may close one meanwhile.
 class NoDescriptorLeft {
  public:
   NoDescriptorLeft() {

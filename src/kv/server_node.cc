@@ -103,8 +103,8 @@ ServerNode::ServerNode(const sockaddr_in& address, const std::filesystem::path& 
       set_state_(std::move(set_state)),
       library_(state_dir) {}
 
-// The workers report store errors to members that would be gone before servers_. The stores stay for
-// the next process, as if this one had been killed.
+// The workers report store errors to members that would be gone before servers_. The stores stay
+// for the next process, as if this one had been killed.
 ServerNode::~ServerNode() {
   if (link_) link_->stop();
   for (const auto& server : servers_) server->leave_store();

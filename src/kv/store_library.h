@@ -6,9 +6,9 @@
 //   <digest>/p<partition>/work/    the copy that an iteration reads and writes
 //
 // Bases and working copies are built under another name and renamed when they are complete, so
-// nothing interrupted is ever used. The working copies of a process that has ended, in order or not,
-// stay for its successor, until remove_left(). Digests beyond the kKept most recently loaded are
-// removed, except those in use.
+// nothing interrupted is ever used. The working copies of a process that has ended, in order or
+// not, stay for its successor, until remove_left(). Digests beyond the kKept most recently loaded
+// are removed, except those in use.
 //
 // Not thread-safe, except cancel().
 #pragma once

@@ -294,15 +294,19 @@ TEST(LineChannel, SeveralLinesInOnePieceAreSplit) {
 
 TEST_F(ControlServerTest, WithoutDescriptorsItWaitsAndThenAnswers) {
   start();
-  exchange(R"({"command": "ping"})");  // it listens
+  // A connection that ended would free a descriptor.
+  LineChannel first(connect_unix(server_.socket_file()));
+  std::string answer;
+  first.write_line(R"({"command": "ping"})", soon().deadline);
+  ASSERT_EQ(first.read_line(answer, soon().deadline), LineChannel::Status::kOk);
   const UniqueFd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::strncpy(address.sun_path, server_.socket_file().c_str(), sizeof(address.sun_path) - 1);
   const Deadline deadline = soon().deadline;
   {
     const turntable::testing::NoDescriptorLeft none;
-    ASSERT_EQ(
-        ::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+              0);
     while (server_.failed_accepts() == 0 && !deadline.passed()) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(150));  // for what it must not do
   }
