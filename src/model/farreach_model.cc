@@ -66,7 +66,7 @@ class Model::Expansion {
     const Byte name = static_cast<Byte>(bounds_.operations - from_.operations + 1);
     for (Byte key = 0; key < kKeys; ++key) {
       for (const Does does : {Does::kGet, Does::kPut, Does::kLargePut}) {
-        if (!is_planned(name - 1U, key, does)) continue;
+        if (!is_planned(bounds_, name - 1U, key, does)) continue;
         const Byte write = name_of(does, name);
         State next = from_;
         --next.operations;
@@ -76,16 +76,6 @@ class Model::Expansion {
                request);
       }
     }
-  }
-
-  static Byte name_of(Does does, Byte name) {
-    if (does == Does::kGet) return 0;
-    return does == Does::kPut ? name : static_cast<Byte>(name | kLarge);
-  }
-
-  bool is_planned(std::size_t index, Byte key, Does does) const {
-    if (bounds_.plan.empty()) return true;
-    return bounds_.plan.at(index).key == key && bounds_.plan.at(index).does == does;
   }
 
   // Without a fault if nothing is left of what was sent before: that was one.
@@ -364,8 +354,7 @@ const char* Model::violation(const State& state) const {
   }
   for (unsigned key = 0; key < kKeys; ++key) {
     const auto read = would_read(state, key);
-    const Record& floor = state.floors[key];
-    if (read && read->number <= floor.number && read->write != floor.write) {
+    if (read && is_older(*read, state.floors[key])) {
       return "a read now would not answer the newest record that was answered before";
     }
   }

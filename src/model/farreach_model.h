@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "model/farreach_state.h"
 
@@ -13,7 +12,7 @@ struct Rules {
   bool snapshots_keep_to_their_epoch = true;  // none of an EMPTY switch, none that outlives its own
   bool record_is_stored = true;      // a GET that carries a record: stored before it is answered
   bool record_carries_token = true;  // ... behind the snapshot that it belongs behind
-  bool record_is_fenced = true;      // ... and counts as none if a switch that died sent it
+  bool record_is_fenced = true;      // ... and not looked at if a switch that died sent it
   bool writes_are_fenced = true;     // what a dead switch has numbered is executed no more
   bool stores_are_fenced = true;     // ... nor stored by an eviction that it had begun
   bool fence_is_kept = true;         // by a server that starts again, too
@@ -25,32 +24,6 @@ struct Rules {
   bool hits_are_copied = true;       // a client keeps what it read from the switch
   bool slot_is_drained = true;       // before its next key
 };
-
-// Operations, by the rules that they differ in.
-enum class Does : Byte { kGet, kPut, kLargePut };
-
-struct Planned {
-  Byte key;
-  Does does;
-};
-
-struct Bounds {
-  unsigned operations = 2;
-  std::vector<Planned> plan = {};  // the operations, in this order; none: all there are
-  unsigned faults = 0;   // lost writes towards a server, lost answers, requests that come twice
-  bool repeats = true;   // ... and the last are among them
-  unsigned crashes = 0;  // in all, of these
-  unsigned switch_crashes = 0;
-  unsigned server_crashes = 0;
-  unsigned agent_crashes = 0;
-  unsigned controller_crashes = 0;
-  unsigned admissions = 0;
-  unsigned evictions = 0;
-  unsigned snapshots = 0;
-  bool cuts = false;  // what each snapshot holds is judged, too
-};
-
-enum class Loses : Byte { kNothing, kWrite, kAnswer };
 
 struct Step {
   enum class What : Byte {

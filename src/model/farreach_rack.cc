@@ -2,16 +2,6 @@
 #include "model/farreach_rack.h"
 
 namespace turntable::model::farreach {
-namespace {
-
-// What was read, or written, when `floor` had been answered before. Two numbers of one write (it
-// came twice) are the same value.
-bool is_older(const Record& record, const Record& floor) {
-  return record.write != floor.write && record.number <= floor.number;
-}
-
-}  // namespace
-
 void Rack::wrong(Wrong what) {
   if (s_.wrong == 0) s_.wrong = static_cast<Byte>(what);
 }
@@ -252,15 +242,17 @@ void Rack::serve(unsigned key) {
                           .epoch = packet.record.number,
                           .record = s_.stores[key]});
       return;
-    case Form::kGetWithRecord:
-      if (rules_.record_is_fenced && is_fenced(packet.record)) break;
-      if (rules_.record_is_stored) {
-        snapshot_partition(key, packet.token);
-        store_record(key, packet.record);
-      } else if (packet.record.number > s_.stores[key].number) {
+    case Form::kGetWithRecord: {
+      const bool is_newer = packet.record.number > s_.stores[key].number;
+      if (!is_newer) break;
+      if (rules_.record_is_fenced && is_fenced(packet.record)) break;  // of a dead switch
+      if (!rules_.record_is_stored) {
         return answer(packet.client, packet.current, /*by_switch=*/false, packet.record);
       }
+      snapshot_partition(key, packet.token);
+      store_record(key, packet.record);
       break;
+    }
     default:
       break;
   }

@@ -4,8 +4,6 @@
 namespace turntable::model {
 namespace {
 
-using farreach::Bounds;
-using farreach::Does;
 using farreach::Model;
 using farreach::Rules;
 
@@ -20,6 +18,12 @@ NamedSearch whole(std::string name, const Bounds& bounds) {
   return search(std::move(name), Rules(), bounds);
 }
 
+NamedSearch large(std::string name, const Bounds& bounds) {
+  NamedSearch result = whole(std::move(name), bounds);
+  result.is_large = true;
+  return result;
+}
+
 NamedSearch without(std::string name, bool Rules::*rule, const Bounds& bounds) {
   Rules rules;
   rules.*rule = false;
@@ -28,7 +32,7 @@ NamedSearch without(std::string name, bool Rules::*rule, const Bounds& bounds) {
   return result;
 }
 
-constexpr farreach::Byte kA = 0, kB = 1;
+constexpr Byte kA = 0, kB = 1;
 
 // Each finds the hole that the rule closes. A plan makes it quick; without one the same is found.
 std::vector<NamedSearch> broken() {
@@ -98,6 +102,37 @@ std::vector<NamedSearch> farreach_searches() {
                      .evictions = 1,
                      .snapshots = 1,
                      .cuts = true}),
+      large("more_operations", {.operations = 4, .faults = 2}),
+      large("operations_and_evictions",
+            {.operations = 4, .faults = 1, .repeats = false, .admissions = 1, .evictions = 1}),
+      large("faults_and_evictions",
+            {.operations = 3, .faults = 2, .admissions = 1, .evictions = 1}),
+      large("two_evictions", {.operations = 3, .faults = 1, .admissions = 2, .evictions = 2}),
+      large("losses_and_switch_crashes",
+            {.operations = 3, .faults = 2, .repeats = false, .crashes = 2, .switch_crashes = 2}),
+      large("two_crashes_of_any", {.operations = 2,
+                                   .faults = 1,
+                                   .crashes = 2,
+                                   .switch_crashes = 1,
+                                   .server_crashes = 1,
+                                   .agent_crashes = 1,
+                                   .controller_crashes = 1,
+                                   .admissions = 1,
+                                   .evictions = 1}),
+      large("snapshots_evictions_and_a_crash", {.operations = 2,
+                                                .crashes = 1,
+                                                .switch_crashes = 1,
+                                                .agent_crashes = 1,
+                                                .controller_crashes = 1,
+                                                .admissions = 1,
+                                                .evictions = 1,
+                                                .snapshots = 2}),
+      large("cuts_of_three_operations", {.operations = 3,
+                                         .repeats = false,
+                                         .admissions = 1,
+                                         .evictions = 1,
+                                         .snapshots = 1,
+                                         .cuts = true}),
   };
   all.insert(all.end(), sound.begin(), sound.end());
   return all;

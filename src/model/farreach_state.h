@@ -4,33 +4,10 @@
 // process serves both. Numbers, epochs and snapshot ids are small integers.
 #pragma once
 
-#include <cstdint>
-
 #include "model/containers.h"
+#include "model/data.h"
 
 namespace turntable::model::farreach {
-
-using Byte = std::uint8_t;
-
-inline constexpr unsigned kClients = 2;
-inline constexpr unsigned kKeys = 2;
-// A write is named by the operation that it is of: 1, 2, ...; the load's is 0. Large values carry
-// the bit on top.
-inline constexpr Byte kLarge = 8;
-constexpr bool is_large(Byte write) {
-  return (write & kLarge) != 0;
-}
-
-struct Record {
-  Byte number;
-  Byte write;
-  bool operator==(const Record&) const = default;
-};
-
-// From a client. `current`: the client would take its answer.
-struct Request {
-  Byte used : 1, key : 1, client : 1, current : 1, write : 4;  // write 0: a GET
-};
 
 enum class Form : Byte { kNone, kGet, kGetForFill, kGetWithRecord, kWrite };
 

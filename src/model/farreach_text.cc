@@ -1,30 +1,11 @@
 // Steps in words.
 #include "model/farreach_rack.h"
+#include "model/words.h"
 
 namespace turntable::model::farreach {
 namespace {
 
 using What = Step::What;
-
-std::string key_name(unsigned key) {
-  return key == 0 ? "A" : "B";
-}
-
-std::string client_name(unsigned client) {
-  return client == 0 ? "client 1" : "client 2";
-}
-
-std::string name_of(const Record& record) {
-  if (record.write == 0) return "the load's record";
-  return "w" + std::to_string(record.write & (kLarge - 1)) +
-         (is_large(record.write) ? " (large)" : "") + " #" + std::to_string(record.number);
-}
-
-std::string operation_name(Byte write, unsigned key) {
-  if (write == 0) return "GET " + key_name(key);
-  return std::string(is_large(write) ? "large PUT " : "PUT ") + key_name(key) + " w" +
-         std::to_string(write & (kLarge - 1));
-}
 
 std::string slot_text(const State& s) {
   if (s.slot.valid == 0) return "slot off";

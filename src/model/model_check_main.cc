@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 
 #include "model/searches.h"
 
@@ -33,7 +34,7 @@ bool run(const NamedSearch& search, std::uint64_t max_states, bool tells) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app("Searches the models of FarReach and NetCache for a lost write or an old read");
   std::vector<std::string> names;
   bool large = false, tells = false;
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   bool is_well = true;
-  for (const NamedSearch& search : turntable::model::farreach_searches()) {
+  for (const NamedSearch& search : turntable::model::all_searches()) {
     const bool is_named = std::any_of(names.begin(), names.end(), [&](const std::string& part) {
       return search.name.find(part) != std::string::npos;
     });
@@ -54,4 +55,7 @@ int main(int argc, char** argv) {
     is_well = run(search, max_states, tells) && is_well;
   }
   return is_well ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "model-check: %s\n", error.what());
+  return 2;
 }

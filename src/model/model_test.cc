@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kMaxStates = 20'000'000;
 
 std::vector<NamedSearch> small_searches() {
-  std::vector<NamedSearch> small = farreach_searches();
+  std::vector<NamedSearch> small = all_searches();
   std::erase_if(small, [](const NamedSearch& search) { return search.is_large; });
   return small;
 }

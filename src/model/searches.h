@@ -17,5 +17,7 @@ struct NamedSearch {
 };
 
 std::vector<NamedSearch> farreach_searches();
+std::vector<NamedSearch> netcache_searches();
+std::vector<NamedSearch> all_searches();
 
 }  // namespace turntable::model
