@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turntable.expected import Share, expected_rates, is_modelled
+from turntable.expected import NoPromiseError, Share, expected_rates, is_modelled
 from turntable.measurement import Measurement
 from turntable.rotation import Rates
 from turntable_core.plan import Prediction
@@ -18,14 +18,12 @@ from turntable_core.plan import Prediction
 
 def rotated_shares(
     measurements: Sequence[Measurement], prediction: Prediction, parameters: Mapping[str, Any]
-) -> list[Share] | None:
+) -> list[Share]:
     """Of what servers answered in an iteration, the part that was the rotated partition's.
 
-    None: nothing says what it should be.
+    Raises NoPromiseError.
     """
     expected = expected_rates(measurements, prediction, parameters)
-    if expected is None:
-        return None
     shares = []
     for measurement in measurements:
         rates = expected[measurement.iteration]
@@ -45,17 +43,16 @@ def rotated_shares(
 
 def unsettled_share(
     measurements: Sequence[Measurement], prediction: Prediction, parameters: Mapping[str, Any]
-) -> float | None:
+) -> float:
     """How far off normalized throughput is because queues of the beginning were still there.
 
     All clients begin at once, so both servers have a queue. While the less busy one's lasts, it
-    runs at its capacity and not at its share of it. None: nothing says what the shares are, or
-    servers have no capacity.
+    runs at its capacity and not at its share of it. Raises NoPromiseError.
     """
     expected = expected_rates(measurements, prediction, parameters)
     capacity = parameters["capacity_ops_per_s"]
-    if expected is None or capacity <= 0:
-        return None
+    if capacity <= 0:
+        raise NoPromiseError("servers have no capacity")
     if is_modelled(measurements, parameters):
         return 0.0  # the model replays the warm-up too: what it promises is of the same window
     whole, error = 1.0, 0.0

@@ -15,6 +15,10 @@ from turntable_core.plan import Prediction
 from turntable_core.workload import is_like_its_window
 
 
+class NoPromiseError(Exception):
+    """Nothing says what a share should be; the text says why."""
+
+
 @dataclass(frozen=True)
 class Share:
     """Of the operations of one iteration's window."""
@@ -38,31 +42,27 @@ class Share:
 
 def expected_rates(
     measurements: Sequence[Measurement], prediction: Prediction, parameters: Mapping[str, Any]
-) -> dict[int, list[Rates]] | None:
+) -> dict[int, list[Rates]]:
     """By iteration: of the bottleneck, and of the rotated partition if there is one. Only their
-    proportions mean something.
-
-    None: nothing says what they should be. A plan of an older version; servers without a capacity,
-    whose write-through cache has no model; a cached set that changes, or is filled by the first
-    requests; a workload whose window is unlike the whole trace.
+    proportions mean something. Raises NoPromiseError.
     """
     cached = caches(parameters)
     if not is_like_its_window(parameters["workload"], cached=cached):
-        return None
+        raise NoPromiseError("the workload's window is unlike its whole trace")
     if cached and not _is_static(parameters):
-        return None
+        raise NoPromiseError("cached keys change, or are filled by the first requests")
     if is_modelled(measurements, parameters):
         capacity = parameters["capacity_ops_per_s"]
         placements = expected_placements(prediction, measurements, capacity)
         if placements is None:
-            return None
+            raise NoPromiseError("there is no model of value updates that take so long")
         rates = {
             index: [part for part in (placement.bottleneck, placement.rotated) if part is not None]
             for index, placement in enumerate(placements)
         }
         return {measurement.iteration: rates[measurement.iteration] for measurement in measurements}
     if not prediction.requests:
-        return None
+        raise NoPromiseError("the plan is of an older version and has no shares of the traces")
     return {
         measurement.iteration: [
             _from_shares(prediction, partition) for partition in measurement.partitions

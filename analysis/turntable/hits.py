@@ -16,11 +16,9 @@ from turntable_core.plan import Prediction
 
 def hit_shares(
     measurements: Sequence[Measurement], prediction: Prediction, parameters: Mapping[str, Any]
-) -> list[Share] | None:
-    """None: nothing says what they should be."""
+) -> list[Share]:
+    """Raises NoPromiseError."""
     expected = expected_rates(measurements, prediction, parameters)
-    if expected is None:
-        return None
     shares = []
     for measurement in measurements:
         clients = measurement.clients.values()

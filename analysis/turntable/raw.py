@@ -89,6 +89,7 @@ def read_answers(
         switch_updates=_outcomes(answers, UPDATE_OUTCOMES),
         cached_set=_cached_set(answers),
         recovery=_recovery(answers),
+        copies_dropped=_copies_dropped(clients),
         contradictions=tuple(
             f"{answer.host}: {text}"
             for answer in answers
@@ -100,6 +101,11 @@ def read_answers(
 
 def _results(answers: Iterable[RawAnswer], node: str, command: str) -> list[Mapping[str, Any]]:
     return [answer.result for answer in answers if (answer.node, answer.command) == (node, command)]
+
+
+def _copies_dropped(clients: Iterable[Mapping[str, Any]]) -> int | None:
+    kept = [client["copies"] for client in clients if "copies" in client]
+    return sum(copies["dropped"] for copies in kept) if kept else None
 
 
 def _client_partition(clients: Sequence[Mapping[str, Any]], partition: int) -> ClientPartition:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable.composition import rotated_shares, unsettled_share
-from turntable.expected import Share
+from turntable.expected import NoPromiseError, Share
 from turntable.hits import hit_shares
 from turntable.measurement import LogicalServer, Measurement
 from turntable_core.checks import settling_s
 from turntable_core.methods import caches, crash_of
 from turntable_core.plan import Prediction
 
+_NO_BOUND = "the plan's validity section has no bound for it"
 NOT_THE_BOTTLENECK = "the servers were not the bottleneck"
 
 
@@ -37,7 +38,7 @@ class Case:
 @dataclass(frozen=True)
 class Finding:
     reason: str | None = None  # the rule is broken
-    checked: bool = True  # in every iteration
+    not_checked: str | None = None  # in every iteration: why not
 
 
 def utilization(measurement: Measurement, capacity_ops_per_s: float) -> float | None:
@@ -121,11 +122,12 @@ def _counters(case: Case) -> Finding:
         for measurement in case.measurements
         for text in (*(measurement.contradictions or ()), *_differences(measurement, case))
     ]
-    checked = all(measurement.contradictions is not None for measurement in case.measurements)
+    lacking = sum(measurement.contradictions is None for measurement in case.measurements)
+    not_checked = _without_data(lacking, case)
     if not differing:
-        return Finding(checked=checked)
+        return Finding(not_checked=not_checked)
     more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
-    return Finding(f"counters do not add up: {differing[0]}{more}", checked)
+    return Finding(f"counters do not add up: {differing[0]}{more}", not_checked)
 
 
 def _differences(measurement: Measurement, case: Case) -> Iterator[str]:
@@ -222,6 +224,21 @@ def _not_recovered(measurement: Measurement, cache_size: int) -> Iterator[str]:
         yield "the switch got other keys than it had"
 
 
+def _copies(case: Case) -> Finding:
+    """A write that only the switch has is safe because its client keeps a copy of it."""
+    dropped = [
+        f"{measurement.copies_dropped} in iteration {measurement.iteration}"
+        for measurement in case.measurements
+        if measurement.copies_dropped
+    ]
+    if not dropped:
+        return Finding()
+    return Finding(
+        f"clients dropped copies for want of room ({', '.join(dropped)}): a crash of the switch "
+        "would have lost those writes"
+    )
+
+
 def _hits(case: Case) -> Finding:
     """The switch answered as many requests as its cached keys promise: servers run at their
     capacity with a cache that answers nothing, too.
@@ -249,15 +266,14 @@ def _composition(case: Case) -> Finding:
 
 def _shares(
     case: Case,
-    shares_of: Callable[..., list[Share] | None],
+    shares_of: Callable[..., list[Share]],
     most: float | None,
     what: str,  # with places for what was measured, the iteration, what is expected
 ) -> Finding:
-    shares = None
-    if case.prediction is not None and most is not None:
-        shares = shares_of(case.measurements, case.prediction, case.parameters)
-    if shares is None:
-        return Finding(checked=False)
+    try:
+        shares = _promised(case, most, shares_of)
+    except NoPromiseError as why:
+        return Finding(not_checked=str(why))
     apart = [share for share in shares if share.errors > most]
     if not apart:
         return Finding()
@@ -269,14 +285,21 @@ def _shares(
     )
 
 
+def _promised(case: Case, most: float | None, promise: Callable[..., Any]) -> Any:
+    if most is None:
+        raise NoPromiseError(_NO_BOUND)
+    if case.prediction is None:
+        raise NoPromiseError("the turn has no prediction")
+    return promise(case.measurements, case.prediction, case.parameters)
+
+
 def _settled(case: Case) -> Finding:
     """The queues of the beginning were gone before they could change the result."""
     most = case.bounds.get("unsettled_share_max")
-    share = None
-    if case.prediction is not None and most is not None:
-        share = unsettled_share(case.measurements, case.prediction, case.parameters)
-    if share is None:
-        return Finding(checked=False)
+    try:
+        share = _promised(case, most, unsettled_share)
+    except NoPromiseError as why:
+        return Finding(not_checked=str(why))
     if share <= most:
         return Finding()
     return Finding(
@@ -422,15 +445,24 @@ def _limit(
     most: float | None,
 ) -> Finding:
     if most is None:
-        return Finding(checked=False)
+        return Finding(not_checked=_NO_BOUND)
     values = [value(measurement) for measurement in case.measurements]
     known = [value for value in values if value is not None]
     above = [value for value in known if value > most]
-    checked = len(known) == len(values)
+    not_checked = _without_data(len(values) - len(known), case)
     if not above:
-        return Finding(checked=checked)
+        return Finding(not_checked=not_checked)
     where = f"in {len(above)} of {len(values)} iterations"
-    return Finding(f"{what}: up to {_short(max(above))} {where} (at most {_short(most)})", checked)
+    return Finding(
+        f"{what}: up to {_short(max(above))} {where} (at most {_short(most)})", not_checked
+    )
+
+
+def _without_data(lacking: int, case: Case) -> str | None:
+    """Raw files of an older version, or of a kernel that does not count."""
+    if lacking == 0:
+        return None
+    return f"no data in the raw files of {lacking} of {len(case.measurements)} iterations"
 
 
 def _short(value: float) -> str:
@@ -447,6 +479,7 @@ RULES: Mapping[str, Callable[[Case], Finding]] = {
     "composition": _composition,
     "settled": _settled,
     "recovery": _recovered,
+    "copies": _copies,
     "rates": _rates,
     "errors": _errors,
     "retries": _losses("requests were sent again", lambda m: m.retries),

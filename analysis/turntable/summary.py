@@ -122,7 +122,7 @@ def _row(run: Run, turn: TurnData, reference: Reference) -> Row:
         if measurements
         else None,
         "verdict": str(verdict),
-        "not_checked": ", ".join(verdict.not_checked),
+        "not_checked": verdict.not_checked_text,
         "update_round_trip_us": None if round_trip_s is None else round_trip_s * 1e6,
         "trace_aggregate_ops_per_s": _trace_aggregate(prediction, model, capacity),
         **recovery.columns(measurements),

@@ -227,13 +227,13 @@ def _reasons(cells: Sequence[Cell]) -> list[str]:
 
 
 def _not_checked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Once each, whatever the cell: it is a matter of the versions of the run's programs."""
+    """Once each, whatever the cell."""
     rules = dict.fromkeys(row["not_checked"] for row in rows if row["not_checked"])
     return [
         line
         for names in rules
         for line in textwrap.wrap(
-            f"Not checked, for this run has no data or no bound for it: {names}",
+            f"Not checked: {names}",
             WIDTH,
             subsequent_indent="  ",
         )

@@ -9,7 +9,7 @@ bound the plan lacks has not been checked, and the verdict says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from turntable.measurement import Measurement
@@ -20,11 +20,19 @@ from turntable_core.plan import Prediction
 @dataclass(frozen=True)
 class Verdict:
     reasons: tuple[str, ...]
-    not_checked: tuple[str, ...] = ()  # names of rules
+    not_checked: Mapping[str, str] = field(default_factory=dict)  # name of a rule -> why
 
     @property
     def valid(self) -> bool:
         return not self.reasons
+
+    @property
+    def not_checked_text(self) -> str:
+        """ "steal, NIC drops (why); settled (why)"."""
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.not_checked.items():
+            by_reason.setdefault(why, []).append(name)
+        return "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
 
     def __str__(self) -> str:
         return "valid" if self.valid else "invalid: " + "; ".join(self.reasons)
@@ -48,7 +56,7 @@ def judge(
     reasons = [missing, *(finding.reason for finding in findings.values())]
     return Verdict(
         tuple(reason for reason in reasons if reason),
-        tuple(name for name, finding in findings.items() if not finding.checked),
+        {name: finding.not_checked for name, finding in findings.items() if finding.not_checked},
     )
 
 

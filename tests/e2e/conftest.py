@@ -202,6 +202,22 @@ def measured(
     return finished
 
 
+def require_valid(run: Finished) -> None:
+    """Fails where a verdict is not valid: also where each of TRIES runs blames the machine, for
+    then nothing has been tested.
+    """
+    for row in run.rows():
+        tried = f" in each of {TRIES} runs" if blames_the_machine(row["verdict"]) else ""
+        assert row["verdict"] == "valid", f"{row['method']}{tried}: {row['verdict']}"
+
+
+def skip_unless_valid(run: Finished) -> None:
+    """For further tests of a run that has a test of its verdict: no numbers, no test of them."""
+    for row in run.rows():
+        if row["verdict"] != "valid":
+            pytest.skip(f"there are no numbers to look at: {row['verdict']}")
+
+
 def pid_of_node(host: str, node: str) -> int:
     """As the node itself tells it."""
     command = [str(BUILD / "bin/nodectl"), "--directory", f"/run/turntable/{TESTBED_ID}/{host}"]

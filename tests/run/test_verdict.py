@@ -284,21 +284,22 @@ NEEDS_DATA = (
 def test_rule_without_data_is_not_checked_and_says_so() -> None:
     result = judged(measurement(), measurement(**UNKNOWN))
     assert result.valid
-    assert result.not_checked == NEEDS_DATA
-    assert judged(measurement()).not_checked == ()
+    assert tuple(result.not_checked) == NEEDS_DATA
+    assert set(result.not_checked.values()) == {"no data in the raw files of 1 of 2 iterations"}
+    assert not judged(measurement()).not_checked
 
 
 def test_rule_without_data_in_one_iteration_is_still_broken_by_another() -> None:
     result = judged(measurement(hosts=None), measurement(hosts=(HostLoad("a", 0.5, 0),)))
     assert "stolen (share of their time): up to 0.5 in 1 of 2" in str(result)
-    assert result.not_checked == ("NIC drops", "steal")
+    assert tuple(result.not_checked) == ("NIC drops", "steal")
 
 
 def test_rule_without_a_bound_is_not_checked() -> None:
     old = {"busiest_utilization": [0.97, 1.03], "busy_share_min": 0.9, "retries_max": 0}
     result = judged(measurement(hosts=(HostLoad("a", 0.5, 0),)), bounds=old)
     assert result.valid
-    assert "steal" in result.not_checked
+    assert "no bound" in result.not_checked["steal"]
     assert "retries" not in result.not_checked
 
 
@@ -427,7 +428,7 @@ def test_hits_of_a_write_through_cache_are_those_of_the_model() -> None:
     assert verdict(updating(3000), **case) == "valid"
     assert "promise 30.00%" in verdict(updating(4000), **case)
     unknown = judged(updating(3000, update_round_trips_s=1.0), **case)  # u c = 10
-    assert (unknown.valid, unknown.not_checked) == (
+    assert (unknown.valid, tuple(unknown.not_checked)) == (
         True,
         ("hit share", "composition", "settled"),
     )
@@ -519,4 +520,10 @@ def test_queues_of_the_beginning_must_be_gone(
 
 def test_partitions_of_the_newest_keys_have_no_promised_shares() -> None:
     result = judged(sharing(10_000), prediction=shares(0.2, 0.2, 0.2, 0.4), workload="workloadd")
-    assert (result.valid, result.not_checked) == (True, ("composition", "settled"))
+    assert (result.valid, tuple(result.not_checked)) == (True, ("composition", "settled"))
+
+
+def test_dropped_copies_make_a_run_invalid() -> None:
+    assert verdict(measurement(copies_dropped=0), measurement(copies_dropped=None)) == "valid"
+    text = verdict(measurement(), measurement(copies_dropped=3))
+    assert "clients dropped copies for want of room (3 in iteration" in text

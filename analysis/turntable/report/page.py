@@ -143,7 +143,7 @@ def _failures(run: Run) -> list[tuple[str, Attempt]]:
 
 
 def _not_checked(rounds: Rounds) -> list[str]:
-    """Rules without data or bound, as a text; different ones where rounds differ."""
+    """Rules and why each was not checked; different ones where rounds differ."""
     texts = (round_.row["not_checked"] for _, round_ in rounds)
     return list(dict.fromkeys(text for text in texts if text))
 
