@@ -110,6 +110,8 @@ class Measurement:
     cached_set: tuple[str, str] | None = None  # digests: of what should be cached, and of what is
     contradictions: tuple[str, ...] | None = None  # between counters of one client machine
     recovery: Recovery | None = None  # after the measurement
+    # Complete ones from the clients' start on: their first and last instants, s after the start.
+    snapshots: tuple[tuple[float, float], ...] | None = None
     copies_dropped: int | None = None  # by clients, for want of room; None: they kept none
 
     def rates(self, partition: int) -> Rates:

@@ -89,6 +89,7 @@ def read_answers(
         switch_updates=_outcomes(answers, UPDATE_OUTCOMES),
         cached_set=_cached_set(answers),
         recovery=_recovery(answers),
+        snapshots=_snapshots(answers),
         copies_dropped=_copies_dropped(clients),
         contradictions=tuple(
             f"{answer.host}: {text}"
@@ -300,6 +301,23 @@ def _recovery(answers: Iterable[RawAnswer]) -> Recovery | None:
         newer=first["newer"],
         missed=again["newer"],
         digests=(first["digest"], again["digest"]),
+    )
+
+
+def _snapshots(answers: Iterable[RawAnswer]) -> tuple[tuple[float, float], ...] | None:
+    """None: the run took none."""
+    began = [
+        answer.result
+        for answer in answers
+        if (answer.node, answer.command, answer.phase) == ("cache-controller", "settings", BEGIN)
+    ]
+    if not began:
+        return None
+    from_ns = began[-1]["snapshot_from_ns"]
+    (stats,) = _results(answers, "cache-controller", "stats")
+    return tuple(
+        ((one["began_at_ns"] - from_ns) / 1e9, (one["ended_at_ns"] - from_ns) / 1e9)
+        for one in stats["snapshots"]["complete"]
     )
 
 

@@ -14,7 +14,7 @@ from turntable.expected import NoPromiseError, Share
 from turntable.hits import hit_shares
 from turntable.measurement import LogicalServer, Measurement
 from turntable_core.checks import settling_s
-from turntable_core.methods import caches, crash_of
+from turntable_core.methods import caches, crash_of, snapshot_period_s
 from turntable_core.plan import Prediction
 
 _NO_BOUND = "the plan's validity section has no bound for it"
@@ -222,6 +222,23 @@ def _not_recovered(measurement: Measurement, cache_size: int) -> Iterator[str]:
         yield f"the switch got {recovery.restored} of {cache_size} keys"
     if measurement.cached_set and {*recovery.digests} != {measurement.cached_set[0]}:
         yield "the switch got other keys than it had"
+
+
+def _snapshots(case: Case) -> Finding:
+    """Each window paid for at least one snapshot: a window without one flatters the method."""
+    if not snapshot_period_s(case.parameters):
+        return Finding()
+    begin = case.parameters["warmup_s"]
+    end = begin + case.parameters["measure_s"]
+    lacking = sum(measurement.snapshots is None for measurement in case.measurements)
+    without = [
+        str(measurement.iteration)
+        for measurement in case.measurements
+        if measurement.snapshots is not None
+        and not any(begin <= first and last <= end for first, last in measurement.snapshots)
+    ]
+    reason = f"no complete snapshot in the window of iteration {', '.join(without)}"
+    return Finding(reason if without else None, _without_data(lacking, case))
 
 
 def _copies(case: Case) -> Finding:
@@ -480,6 +497,7 @@ RULES: Mapping[str, Callable[[Case], Finding]] = {
     "settled": _settled,
     "recovery": _recovered,
     "copies": _copies,
+    "snapshots": _snapshots,
     "rates": _rates,
     "errors": _errors,
     "retries": _losses("requests were sent again", lambda m: m.retries),

@@ -30,6 +30,8 @@ DOCUMENT = {
         "client_threads": 1,
         "timeout_us": 1000000,
         "switch_processing_delay_ns": 0,
+        "client_copies": True,
+        "snapshot_period_s": 0,
         "start_lead_ms": 20,
         "drain_s": 1,
         "capacity_ops_per_s": 100,

@@ -254,6 +254,8 @@ def caching(context: Context) -> Context:
         "method": "farreach",
         "cache_size": 100,
         "hot_threshold": 7,
+        "client_copies": True,
+        "snapshot_period_s": 0,
     }
     cell = replace(turn.cell, parameters=parameters)
     return replace(context, turn=replace(turn, cell=cell))
@@ -325,13 +327,40 @@ def test_a_crash_kills_the_nodes_of_the_cell(caching: Context, crashing: Context
     assert list(components.batches(["supervisor"], "crash", alone)) == ["switch0"]
 
 
-def test_clients_keep_copies_only_for_a_recovery(caching: Context, crashing: Context) -> None:
+def with_parameters(context: Context, **changes: object) -> Context:
+    cell = context.turn.cell
+    cell = replace(cell, parameters=dict(cell.parameters) | changes)
+    return replace(context, turn=replace(context.turn, cell=cell))
+
+
+def test_clients_of_a_write_back_cache_keep_copies_unless_told_otherwise(caching: Context) -> None:
     (request,) = components.batches(["kvclient"], "prepare", caching)["client0"]
-    assert not {"copies_max", "controller"} & set(request.args)
-    (request,) = components.batches(["kvclient"], "prepare", crashing)["client0"]
-    (of_server,) = components.batches(["kvserver"], "prepare", crashing)["server0"]
+    (of_server,) = components.batches(["kvserver"], "prepare", caching)["server0"]
     assert request.args["controller"] == of_server.args["controller"]
     assert request.args["copies_max"] >= 100
+    for without in ({"client_copies": False}, {"method": "netcache"}):
+        context = with_parameters(caching, **without)
+        (request,) = components.batches(["kvclient"], "prepare", context)["client0"]
+        assert not {"copies_max", "controller"} & set(request.args)
+
+
+def test_snapshots_are_taken_from_the_clients_start_until_the_next_iteration(
+    caching: Context,
+) -> None:
+    def asked(context: Context, verb: str) -> list[tuple[str, dict]]:
+        batches = components.batches(["cache_controller"], verb, context)
+        return [(r.command, r.args) for requests in batches.values() for r in requests]
+
+    context = with_parameters(caching, snapshot_period_s=0.5)
+    start_at_ns = context.start_at_ns
+    assert asked(context, "begin") == [
+        ("settings", {"snapshot_period_s": 0.5, "snapshot_from_ns": start_at_ns})
+    ]
+    ended, readmitted = asked(context, "prepare")
+    assert ended == ("settings", {"snapshot_period_s": 0})
+    assert readmitted[0] == "readmit"
+    assert asked(with_parameters(context, method="netcache"), "begin") == []
+    assert asked(caching, "begin") == []
 
 
 def test_a_recovery_is_of_the_running_partitions_and_is_done_again(crashing: Context) -> None:

@@ -313,7 +313,7 @@ def test_every_bound_is_that_of_a_rule(experiments: Path) -> None:
     assert set(schema["$defs"]["validity"]["properties"]) == set(BOUNDS)
     source = (REPOSITORY / "analysis" / "turntable" / "rules.py").read_text()
     assert [name for name in BOUNDS if f'"{name}"' not in source] == []
-    assert len(RULES) == 22
+    assert len(RULES) == 24
 
 
 def test_missing_iterations_are_a_reason_and_not_a_crash() -> None:
@@ -527,3 +527,24 @@ def test_dropped_copies_make_a_run_invalid() -> None:
     assert verdict(measurement(copies_dropped=0), measurement(copies_dropped=None)) == "valid"
     text = verdict(measurement(), measurement(copies_dropped=3))
     assert "clients dropped copies for want of room (3 in iteration" in text
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "says"),
+    [
+        (((0.9, 1.1),), None),
+        (((0.2, 0.6), (1.9, 2.1)), "no complete snapshot in the window of iteration 1"),  # across
+        ((), "no complete snapshot in the window of iteration 1"),
+    ],
+)
+def test_every_window_holds_a_complete_snapshot(snapshots: tuple, says: str | None) -> None:
+    case = {"method": "farreach", "snapshot_period_s": 1, "warmup_s": 0.5, "measure_s": 1.5}
+    text = verdict(measurement(snapshots=snapshots), **case)
+    assert (text == "valid") if says is None else (says in text)
+
+
+def test_snapshots_without_data_are_not_checked() -> None:
+    case = {"method": "farreach", "snapshot_period_s": 1, "warmup_s": 0.5, "measure_s": 1.5}
+    result = judged(measurement(snapshots=None), **case)
+    assert "snapshots" in result.not_checked
+    assert "snapshots" not in judged(measurement()).not_checked

@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from turntable_core.errors import InputError
-from turntable_core.methods import WRITE_BACK, caches, crash_of
+from turntable_core.methods import (
+    WRITE_BACK,
+    caches,
+    crash_of,
+    keeps_copies,
+    snapshot_period_s,
+)
 from turntable_core.plan import Cell
 from turntable_core.testbed import Testbed
 
@@ -71,6 +77,21 @@ def _crash(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
     return None
 
 
+def _client_copies(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    if crash_of(parameters) and not keeps_copies(parameters):
+        return "true: a killed switch is recovered from the clients' copies"
+    return None
+
+
+def _snapshot_period(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
+    if snapshot_period_s(parameters) > parameters["measure_s"]:
+        return (
+            f"at most measure_s = {parameters['measure_s']:g} s, so that every window holds a "
+            "snapshot, or 0: none"
+        )
+    return None
+
+
 # Parameter -> what is expected of its value beside the others, or None if it is as expected.
 _RULES: tuple[tuple[str, Callable[[Mapping[str, Any], Testbed], str | None]], ...] = (
     ("clients", _clients),
@@ -79,4 +100,6 @@ _RULES: tuple[tuple[str, Callable[[Mapping[str, Any], Testbed], str | None]], ..
     ("warmup_s", _warmup),
     ("switch_processing_delay_ns", _delay),
     ("crash", _crash),
+    ("client_copies", _client_copies),
+    ("snapshot_period_s", _snapshot_period),
 )

@@ -11,11 +11,23 @@ WRITE_THROUGH = ("netcache",)  # ... reads only
 
 # Parameters of one kind of method only.
 _OF_WRITE_THROUGH = frozenset({"value_update_delay_us"})
+_OF_WRITE_BACK = frozenset({"client_copies", "snapshot_period_s"})
 
 
 def meaningless(method: str) -> frozenset[str]:
     """Names of parameters that say nothing about the method."""
-    return frozenset() if method in WRITE_THROUGH else _OF_WRITE_THROUGH
+    of_others = frozenset() if method in WRITE_THROUGH else _OF_WRITE_THROUGH
+    return of_others if method in WRITE_BACK else of_others | _OF_WRITE_BACK
+
+
+def keeps_copies(parameters: Mapping[str, Any]) -> bool:
+    """Whether clients keep copies of what the switch alone has. Plans of before had none."""
+    return parameters["method"] in WRITE_BACK and parameters.get("client_copies", False)
+
+
+def snapshot_period_s(parameters: Mapping[str, Any]) -> float:
+    """Between two snapshots of switch and servers, from the clients' start on; 0: none."""
+    return parameters.get("snapshot_period_s", 0) if parameters["method"] in WRITE_BACK else 0
 
 
 def crash_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turntable_core.components import Context
 from turntable_core.components.supervisor import spawn_with_secret
-from turntable_core.methods import caches
+from turntable_core.methods import caches, snapshot_period_s
 from turntable_core.placement import AGENT_PORT, CONTROLLER_PORT
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
@@ -44,7 +44,8 @@ def configure(context: Context) -> Batches:
 
 def prepare(context: Context) -> Batches:
     """The running servers began with fresh stores: the slots of their keys follow, before any
-    client sends. The answer's digest is that of the set that the switch must have.
+    client sends. The answer's digest is that of the set that the switch must have. Snapshots of the
+    iteration before end.
     """
     if not caches(context.parameters):
         return {}
@@ -53,7 +54,22 @@ def prepare(context: Context) -> Batches:
         "prefill": context.parameters.get("cache_prefill", True),
         "deadline_s": context.plan.deadlines["prepare"],
     }
-    return {_host(context).name: [Request(NODE, "readmit", args)]}
+    readmit = Request(NODE, "readmit", args)
+    if not snapshot_period_s(context.parameters):
+        return {_host(context).name: [readmit]}
+    end_snapshots = Request(NODE, "settings", {"snapshot_period_s": 0})
+    return {_host(context).name: [end_snapshots, readmit]}
+
+
+def begin(context: Context) -> Batches:
+    """Snapshots are taken from the clients' common start on, so that the window has as many of
+    them in every iteration.
+    """
+    period_s = snapshot_period_s(context.parameters)
+    if not period_s:
+        return {}
+    args = {"snapshot_period_s": period_s, "snapshot_from_ns": context.start_at_ns}
+    return {_host(context).name: [Request(NODE, "settings", args)]}
 
 
 def recover(context: Context) -> Batches:

@@ -10,7 +10,7 @@ from typing import Any
 
 from turntable_core.components import Context, seconds_to_ns
 from turntable_core.components.supervisor import spawn_with_secret
-from turntable_core.methods import crash_of
+from turntable_core.methods import keeps_copies
 from turntable_core.placement import CONTROLLER_PORT, FIRST_PORT
 from turntable_core.requests import Batches, Request
 
@@ -28,7 +28,7 @@ def start(context: Context) -> Batches:
 def prepare(context: Context) -> Batches:
     parameters, hosts = context.parameters, context.testbed.clients
     clients = parameters["clients"] // len(hosts)
-    copies = _copies(context) if crash_of(parameters) else {}
+    copies = _copies(context) if keeps_copies(parameters) else {}
     return {
         host.name: [
             Request(
