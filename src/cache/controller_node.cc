@@ -116,7 +116,10 @@ Json ControllerNode::settings(const Json& args) {
           snapshot_period_ns(arguments, args, changed.settings().write_back),
           loop_.now_ns() + ahead_ns);
     }
-    return {{"snapshot_period_s", static_cast<double>(changed.snapshots().period_ns()) / 1e9}};
+    Json result = {
+        {"snapshot_period_s", static_cast<double>(changed.snapshots().period_ns()) / 1e9}};
+    if (given_ns != 0) result["snapshot_from_ns"] = given_ns;
+    return result;
   };
   return loop_.tasks().call(change, Deadline::after(kLoopDeadline));
 }

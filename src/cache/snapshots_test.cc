@@ -219,7 +219,8 @@ TEST_F(SnapshotsTest, APeriodCountsFromTheInstantThatIsGiven) {
   constexpr std::int64_t kPeriodNs = 30'000'000, kAheadNs = 200'000'000;
   controller->settings({{"snapshot_period_s", 0.001}});
   const std::int64_t from_ns = realtime_ns() + kAheadNs;
-  controller->settings({{"snapshot_period_s", 0.03}, {"snapshot_from_ns", from_ns}});
+  EXPECT_EQ(controller->settings({{"snapshot_period_s", 0.03}, {"snapshot_from_ns", from_ns}}),
+            (Json{{"snapshot_period_s", 0.03}, {"snapshot_from_ns", from_ns}}));
   const Deadline deadline = Deadline::after(std::chrono::seconds(20));
   Json complete = Json::array();
   while (complete.size() < 4 && !deadline.passed()) complete = stats().at("complete");
