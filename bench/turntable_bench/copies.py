@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .handshake import prove
 
-VERSION = 3
+VERSION = 4
 CLIENT_HELLO, COPIES, ANSWER = 0x05, 0x18, 0x80
 KEY_BYTES = 16
 
@@ -34,8 +34,8 @@ class Copy:
 
 
 def message(kind: int, number: int, numbers: Sequence[int], records: Sequence[bytes]) -> bytes:
-    """The bytes of a message without a text."""
-    body = struct.pack(f">BIHI{len(numbers)}II", kind, number, 0, len(numbers), *numbers,
+    """The bytes of a message without a text, for no store."""
+    body = struct.pack(f">BIIHI{len(numbers)}II", kind, number, 0, 0, len(numbers), *numbers,
                        len(records)) + b"".join(records)  # fmt: skip
     return struct.pack(">I", len(body)) + body
 
@@ -68,8 +68,8 @@ class CopiesClient:
                     self._channel.sendall(self._answer(body))
 
     def _answer(self, body: bytes) -> bytes:
-        kind, number, text_bytes = struct.unpack_from(">BIH", body)
-        at = 7 + text_bytes
+        kind, number, _, text_bytes = struct.unpack_from(">BIIH", body)
+        at = 11 + text_bytes
         (count,) = struct.unpack_from(">I", body, at)
         numbers = struct.unpack_from(f">{count}I", body, at + 4)
         (records,) = struct.unpack_from(">I", body, at + 4 + 4 * count)

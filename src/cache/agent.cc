@@ -39,6 +39,11 @@ bool is_of_request(std::size_t cell) {
   }
 }
 
+// Once it is in its slot: a record that is not known, or is large, is its server's to answer.
+bool is_served(const Record& record) {
+  return record.kind == Record::Kind::kValue || record.kind == Record::Kind::kDeleted;
+}
+
 std::vector<Record> keys_only(const std::vector<Key>& keys) {
   std::vector<Record> records;
   records.reserve(keys.size());
@@ -104,6 +109,8 @@ void Agent::handle(const Message& request, Reply reply) {
       return serve(request, reply);
     case MessageType::kCachedSet:
       return cached_set(request, reply);
+    case MessageType::kSlots:
+      return list_slots(request, reply);
     default:
       ++counters_.unexpected;
       return reply(failure_of(request, "the agent knows no such request"));
@@ -111,26 +118,31 @@ void Agent::handle(const Message& request, Reply reply) {
 }
 
 Task<void> Agent::admit_all(Message request, Reply reply) {
-  std::vector<std::uint32_t> outcomes(request.records.size());
-  std::size_t left = request.records.size();
+  std::vector<CachedKey> admitted;
+  for (const Record& record : request.records) admitted.push_back({record.key, {}});
+  std::size_t left = admitted.size();
   Settled all_done;
-  for (std::size_t i = 0; i < request.records.size(); ++i) {
-    spawn(admit_one(request.records[i], outcomes[i], left, all_done));
+  for (std::size_t i = 0; i < admitted.size(); ++i) {
+    spawn(admit_one(request.records[i], admitted[i].admission, left, all_done));
   }
-  if (!request.records.empty()) co_await all_done;
-  reply(answer_to(request, std::move(outcomes)));
+  if (!admitted.empty()) co_await all_done;
+  Message answer = answer_to(request);
+  append_cached(admitted, answer);
+  reply(answer);
 }
 
 void Agent::refuse_all(const Message& request, const Reply& reply) {
   counters_.refused += request.records.size();
-  const auto refused = static_cast<std::uint32_t>(Outcome::kRefused);
-  reply(answer_to(request, std::vector<std::uint32_t>(request.records.size(), refused)));
+  std::vector<CachedKey> refused;
+  for (const Record& record : request.records) refused.push_back({record.key, {}});
+  Message answer = answer_to(request);
+  append_cached(refused, answer);
+  reply(answer);
 }
 
-Task<void> Agent::admit_one(const Record& record, std::uint32_t& outcome, std::size_t& left,
+Task<void> Agent::admit_one(const Record& record, Admission& admission, std::size_t& left,
                             Settled& all_done) {
-  const Outcome settled = co_await admit(record);
-  outcome = static_cast<std::uint32_t>(settled);
+  admission = co_await admit(record);
   if (--left == 0) all_done.complete(true);
 }
 
@@ -146,6 +158,7 @@ Task<void> Agent::readmit_all(Message request, Reply reply) {
 
 // A controller has connected. A snapshot that it, or the one before, had begun is given up.
 void Agent::greeted(const Message& request, const Reply& reply) {
+  ++controllers_;
   spawn(forget_snapshot());
   reply(answer_to(request, {kMessagesVersion, epoch_.number, epoch_.serves ? 1U : 0U}));
 }
@@ -215,6 +228,18 @@ void Agent::cached_set(const Message& request, const Reply& reply) {
   reply(answer_to(request, std::move(numbers), keys_only(keys)));
 }
 
+// Admissions that wait for their slot are not in it: those of a controller before this one will be
+// refused, and this one knows of its own.
+void Agent::list_slots(const Message& request, const Reply& reply) {
+  std::vector<CachedKey> keys;
+  for (const Slot slot : slots_.used_slots()) {
+    keys.push_back({slots_.key(slot), slots_.admission(slot)});
+  }
+  Message answer = answer_to(request);
+  append_cached(keys, answer);
+  reply(answer);
+}
+
 // No request has passed the switch since it was started, or since its numbers were set.
 bool Agent::is_untouched() {
   const std::vector<std::uint64_t> cells = driver_.read_register(kNumbers, 0, kSlotsOfSwitch);
@@ -250,8 +275,7 @@ void Agent::empty_untouched_switch() {
   driver_.clear_register("valid.cells");
   driver_.write_tables(Driver::Json::array({{{"op", "clear"}, {"table", kCacheLookup}}}));
   for (const Slot slot : slots_.cached_slots()) {
-    ask_controller_(request(MessageType::kEvicted, {}, {key_only(slots_.key(slot))}),
-                    [](const Message&) {});
+    tell_evicted(slot);
     slots_.leave(slot);
     slots_.release(slot);
   }
@@ -269,6 +293,7 @@ void Agent::write_restored(const std::vector<Record>& records) {
                              " slots of the cache; give switch-agent a larger cache_size");
   }
   empty_untouched_switch();
+  const auto number = static_cast<std::uint32_t>(driver_.read_register(kNumbers, 0, 1).at(0));
   std::vector<ControlFrame> admissions;
   admissions.reserve(records.size());
   try {
@@ -280,6 +305,7 @@ void Agent::write_restored(const std::vector<Record>& records) {
                                  "number of more than 30 bits");
       }
       const std::optional<Slot> slot = slots_.enter(record.key);
+      slots_.set_admission(*slot, next_admission(number));
       admissions.push_back(admission_of_newest(*slot, record));
     }
     write_slots(driver_, admissions);
@@ -314,27 +340,36 @@ void Agent::report_hot(const Key& key) {
 // ---------------------------------------------------------------------------------------------
 // Admission
 
-Task<Outcome> Agent::admit(Record record) {
+Task<Admission> Agent::admit(Record record) {
+  const std::uint64_t controller = controllers_;
   co_await until_key_may_change(record.key);
-  if (slots_.find(record.key)) co_return Outcome::kCached;
+  if (const auto slot = slots_.find(record.key)) co_return slots_.admission(*slot);
   if (!workload::key_id_from_wire(record.key)) {  // no server has such keys
     ++counters_.refused;
-    co_return Outcome::kRefused;
+    co_return Admission();
   }
   const Key key = record.key;
   begin_transit(key);
-  const Outcome outcome = co_await enter(std::move(record));
+  const Admission admission = co_await enter(std::move(record), controller);
   end_transit(key);
-  co_return outcome;
+  co_return admission;
 }
 
-Task<Outcome> Agent::enter(Record record) {
+Task<Admission> Agent::enter(Record record, std::uint64_t controller) {
   const std::vector<Slot> found = co_await make_room(record.key);
   if (found.empty()) {
     ++counters_.refused;
-    co_return Outcome::kRefused;
+    co_return Admission();
   }
   const Slot slot = found.front();
+  if (controller != controllers_) {
+    ++counters_.refused;
+    slots_.leave(slot);
+    slots_.release(slot);
+    co_return Admission();
+  }
+  const Admission admitted = next_admission(numbered_up_to(record));
+  slots_.set_admission(slot, admitted);
   co_await frames_.ask(admission(slot, record));
   co_await lookup_.insert(record.key, slot);
   co_await frames_.ask(set_valid(slot, kNormal));
@@ -342,7 +377,20 @@ Task<Outcome> Agent::enter(Record record) {
   ++counters_.admitted;
   // The cache has become smaller meanwhile.
   if (slot >= slots_.capacity()) spawn(evict(record.key));
-  co_return Outcome::kCached;
+  co_return admitted;
+}
+
+Admission Agent::next_admission(std::uint32_t number) {
+  last_admission_ = admission_after(last_admission_);
+  return {.id = last_admission_, .number = number};
+}
+
+// The largest number of any write of a key that no packet finds in the switch yet. Only a record
+// that the switch is going to serve must not be older than a write.
+std::uint32_t Agent::numbered_up_to(const Record& record) {
+  if (settings_.write_back || !is_served(record)) return 0;
+  const std::uint32_t cell = workload::slot_of(*workload::key_id_from_wire(record.key));
+  return static_cast<std::uint32_t>(driver_.read_register(kNumbers, cell, 1).at(0));
 }
 
 // Keys whose servers began anew have slots that hold records of before. No request is under way, so
@@ -355,6 +403,8 @@ Task<void> Agent::readmit(std::vector<Record> records) {
     while (in_transit_.contains(record.key)) co_await until_settled(record.key);
     const std::optional<Slot> slot = slots_.find(record.key);
     if (!slot) continue;
+    // To a fill that was on its way it is another admission.
+    if (settings_.write_back) slots_.set_admission(*slot, next_admission());
     frames.push_back(admission_of_newest(*slot, record));
   }
   co_await frames_.ask_all(std::move(frames));
@@ -425,14 +475,20 @@ Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
     }
     co_await frames_.ask(set_valid(slot, kIgnored));
   }
+  tell_evicted(slot);
   co_await lookup_.remove(slots_.key(slot));
   // Through the queue of the old key's server: when it is answered, no packet that found the key
   // here is on its way to the slot's registers. A frame that only reads does no harm if a copy of
   // it comes late.
   co_await frames_.ask(load(slot));
   ++counters_.evicted;
-  ask_controller_(request(MessageType::kEvicted, {}, {key_only(slots_.key(slot))}),
-                  [](const Message&) {});
+}
+
+// The slot answers nothing any more.
+void Agent::tell_evicted(Slot slot) {
+  Message told = request(MessageType::kEvicted);
+  append_cached({{slots_.key(slot), slots_.admission(slot)}}, told);
+  ask_controller_(std::move(told), [](const Message&) {});
 }
 
 // Until a server has stored it: the slot may be all there is of the record.
@@ -472,6 +528,7 @@ Task<void> Agent::adopt() {
   for (Slot slot = 0; slot < kSlotsOfSwitch; ++slot) {
     if (slots_.state(slot) == State::kEntering) questions.push_back(load(slot));
   }
+  number_adopted();
   counters_.found = questions.size();
   const std::vector<ControlFrame> found = co_await frames_.ask_all(std::move(questions));
   // Free slots may have been freed a moment ago by an agent that did not live to see its last
@@ -488,6 +545,19 @@ Task<void> Agent::adopt() {
     spawn(finish_leaving(slot.slot, slot.valid));
   }
   for (const Slot slot : slots_.beyond()) spawn(evict(slots_.key(slot)));
+}
+
+// What was admitted by another agent: as if it had just been, since nobody knows better.
+void Agent::number_adopted() {
+  std::vector<std::uint64_t> numbers(kSlotsOfSwitch);
+  if (!settings_.write_back) numbers = driver_.read_register(kNumbers, 0, kSlotsOfSwitch);
+  const Admission adopted = next_admission();
+  for (const Slot slot : slots_.used_slots()) {
+    const auto id = workload::key_id_from_wire(slots_.key(slot));
+    const std::size_t cell = id ? workload::slot_of(*id) : 0;
+    slots_.set_admission(slot,
+                         {.id = adopted.id, .number = static_cast<std::uint32_t>(numbers[cell])});
+  }
 }
 
 Task<void> Agent::finish_leaving(Slot slot, std::uint8_t valid) {
@@ -575,19 +645,16 @@ ControlFrame Agent::admission(Slot slot, const Record& record) {
   if (!settings_.write_back) return admission_of_newest(slot, record);
   ControlFrame result = frame(Operation::kAdmit, slot);
   put_record(key_only(record.key), result);
-  last_admission_ = (last_admission_ + 1) & kLargestNumber;
-  result.cell = kAdmitted | last_admission_;
+  result.cell = kAdmitted | slots_.admission(slot).id;
   return result;
 }
 
 // `record` is the newest of its key, if it is known at all.
 ControlFrame Agent::admission_of_newest(Slot slot, const Record& record) {
-  const bool is_known =
-      record.kind == Record::Kind::kValue || record.kind == Record::Kind::kDeleted;
-  if (!is_known && settings_.write_back) return admission(slot, record);
+  if (!is_served(record) && settings_.write_back) return admission(slot, record);
   ControlFrame result = frame(Operation::kAdmit, slot);
   put_record(record, result);
-  result.cell = is_known ? kLatest | record.number : kSuperseded;
+  result.cell = is_served(record) ? kLatest | record.number : kSuperseded;
   return result;
 }
 

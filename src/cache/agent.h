@@ -18,6 +18,7 @@
 #include "cache/frame_exchange.h"
 #include "cache/lookup_writer.h"
 #include "cache/messages.h"
+#include "cache/server_hello.h"
 #include "cache/slots.h"
 #include "cache/snapshot_taker.h"
 #include "cache/switch_epoch.h"
@@ -73,7 +74,9 @@ class Agent {
   // A frame of the CPU port.
   void received(const ControlFrame& frame);
 
-  Task<Outcome> admit(Record record);
+  // Refused too if another controller has connected meanwhile: the record may be older than what
+  // the servers have been told to be cached.
+  Task<Admission> admit(Record record);
   Task<void> evict(Key key);
   Task<void> readmit(std::vector<Record> records);
 
@@ -97,7 +100,7 @@ class Agent {
 
   Task<void> admit_all(Message request, Reply reply);
   void refuse_all(const Message& request, const Reply& reply);
-  Task<void> admit_one(const Record& record, std::uint32_t& outcome, std::size_t& left,
+  Task<void> admit_one(const Record& record, Admission& admission, std::size_t& left,
                        Settled& all_done);
   Task<void> evict_all(Message request, Reply reply);
   Task<void> readmit_all(Message request, Reply reply);
@@ -112,12 +115,17 @@ class Agent {
   void empty_untouched_switch();
   bool is_untouched();
   void cached_set(const Message& request, const Reply& reply);
+  void list_slots(const Message& request, const Reply& reply);
   void report_hot(const Key& key);
 
-  Task<Outcome> enter(Record record);
+  Task<Admission> enter(Record record, std::uint64_t controller);
+  Admission next_admission(std::uint32_t number = 0);
+  std::uint32_t numbered_up_to(const Record& record);
+  void number_adopted();
   Task<std::vector<Slot>> make_room(Key newcomer);
   Task<void> leave(Slot slot, std::uint8_t valid);
   Task<void> finish_leaving(Slot slot, std::uint8_t valid);
+  void tell_evicted(Slot slot);
   Task<void> write_back(Record record);
   Task<void> drain_all_ports(Slot slot);
 
@@ -147,7 +155,8 @@ class Agent {
   LookupWriter lookup_;
   std::mt19937 random_;
   SwitchEpoch epoch_;
-  std::uint32_t last_admission_;  // its epoch (ADMITTED | epoch, docs/kvcache.md §2)
+  std::uint32_t last_admission_;   // its id
+  std::uint64_t controllers_ = 0;  // that have connected
   std::map<Key, std::vector<Settled*>> in_transit_;
   unsigned rewriting_ = 0;                    // readmissions under way
   std::optional<std::uint32_t> restored_by_;  // id of the request that has been carried out

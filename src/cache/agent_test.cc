@@ -15,8 +15,9 @@ using testing::small;
 using testing::value_record;
 using testing::World;
 
-const auto kCached = static_cast<std::uint32_t>(Outcome::kCached);
-const auto kRefused = static_cast<std::uint32_t>(Outcome::kRefused);
+// Whether a key was admitted.
+constexpr bool kCached = true, kRefused = false;
+using Outcomes = std::vector<bool>;
 
 // No slot is lost, no key is in two slots, and the switch agrees with the agent.
 void expect_consistent(World& world, std::uint32_t capacity) {
@@ -36,14 +37,14 @@ void expect_consistent(World& world, std::uint32_t capacity) {
   }
   // Every free slot can be used.
   const std::size_t free = capacity - slots.size();
-  EXPECT_EQ(world.admit(keys(1000, free)), std::vector<std::uint32_t>(free, kCached));
+  EXPECT_EQ(world.admit(keys(1000, free)), Outcomes(free, kCached));
   EXPECT_EQ(world.the_switch.lookup.size(), capacity);
 }
 
 TEST(Agent, AdmitsWithoutAskingAnybody) {
   World world(small(4));
   world.start();
-  EXPECT_EQ(world.admit(keys(0, 3)), std::vector<std::uint32_t>(3, kCached));
+  EXPECT_EQ(world.admit(keys(0, 3)), Outcomes(3, kCached));
   EXPECT_TRUE(world.asked.empty());
   EXPECT_EQ(world.the_switch.lookup.size(), 3U);
   const Slot slot = world.the_switch.lookup.at(key_number(1));
@@ -51,7 +52,7 @@ TEST(Agent, AdmitsWithoutAskingAnybody) {
   EXPECT_EQ(world.the_switch.slot(slot).record.egress_port,
             3 + workload::partition_of(workload::slot_of(workload::key_id(1)), 4));
 
-  EXPECT_EQ(world.admit(keys(1, 1)), std::vector<std::uint32_t>{kCached});  // already
+  EXPECT_EQ(world.admit(keys(1, 1)), Outcomes{kCached});  // already
   EXPECT_EQ(world.agent->counters().admitted, 3U);
   expect_consistent(world, 4);
 }
@@ -59,7 +60,7 @@ TEST(Agent, AdmitsWithoutAskingAnybody) {
 TEST(Agent, RefusesKeysThatNoServerHas) {
   World world(small(4));
   world.start();
-  EXPECT_EQ(world.admit({key_only(Key{1})}), std::vector<std::uint32_t>{kRefused});
+  EXPECT_EQ(world.admit({key_only(Key{1})}), Outcomes{kRefused});
 }
 
 TEST(Agent, ARecordThatNoServerHasStoredStaysInItsSlot) {
@@ -89,7 +90,7 @@ TEST(Agent, EvictsTheLeastFrequentAndWritesItBack) {
   world.admit(keys(0, 2));
   const std::uint32_t number = world.the_switch.write(value_record(key_number(0), 7));
   for (int i = 0; i < 3; ++i) world.the_switch.get(key_number(1));
-  EXPECT_EQ(world.admit(keys(2, 1)), std::vector<std::uint32_t>{kCached});
+  EXPECT_EQ(world.admit(keys(2, 1)), Outcomes{kCached});
   ASSERT_EQ(world.asked.size(), 1U);
   EXPECT_EQ(world.asked[0].type, MessageType::kStore);
   EXPECT_EQ(world.asked[0].records, std::vector<Record>{value_record(key_number(0), 7, number)});
@@ -162,7 +163,7 @@ TEST(Agent, AKeyThatMakesRoomMayBeEvictedAndAdmittedMeanwhile) {
                         [&](const Message& admitted) { answer = admitted; });
     world.run();
     ASSERT_EQ(answer.numbers.size(), 1U);
-    EXPECT_EQ(answer.numbers[0] == kCached, world.the_switch.lookup.contains(key_number(0)))
+    EXPECT_EQ((answer.numbers[0] != 0), world.the_switch.lookup.contains(key_number(0)))
         << "after " << steps << " steps";
     expect_consistent(world, 1);
   }
@@ -271,14 +272,73 @@ TEST(Agent, AdmitsHotKeysOnlyWhileAdmissionIsOnAndWhatItIsToldToAlways) {
     world.agent->handle(request(type, {}, keys(key, 1)),
                         [&](const Message& answer) { outcomes = answer.numbers; });
     world.run();
-    return static_cast<Outcome>(outcomes.at(0));
+    return outcomes.at(0) != 0;
   };
-  EXPECT_EQ(outcome(MessageType::kHot, 1), Outcome::kCached);
+  EXPECT_EQ(outcome(MessageType::kHot, 1), kCached);
   world.agent->set_admission(false);
-  EXPECT_EQ(outcome(MessageType::kHot, 2), Outcome::kRefused);
-  EXPECT_EQ(outcome(MessageType::kAdmit, 3), Outcome::kCached);
+  EXPECT_EQ(outcome(MessageType::kHot, 2), kRefused);
+  EXPECT_EQ(outcome(MessageType::kAdmit, 3), kCached);
   EXPECT_EQ(world.agent->counters().admitted, 2U);
   expect_consistent(world, 2);
+}
+
+std::vector<CachedKey> slots_of(World& world) {
+  std::vector<CachedKey> keys;
+  world.agent->handle(request(MessageType::kSlots),
+                      [&](const Message& answer) { keys = read_cached(answer); });
+  return keys;
+}
+
+AgentSettings small_netcache(std::uint32_t cache_size) {
+  AgentSettings settings = small(cache_size);
+  settings.write_back = false;
+  return settings;
+}
+
+TEST(Agent, AnAdmissionHasAnIdAndTheNumberThatItsKeysWritesHadReached) {
+  World world(small_netcache(1));
+  world.start();
+  const Key key = key_number(0), other = key_number(1);
+  world.the_switch.write(value_record(key, 1));
+  world.the_switch.write(value_record(key, 2));
+  world.admit({value_record(key, 2, 2)});
+  const std::vector<CachedKey> first = slots_of(world);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].key, key);
+  EXPECT_NE(first[0].admission.id, 0U);
+  EXPECT_EQ(first[0].admission.number, 2U);
+  world.admit({value_record(other, 1, 0)});  // takes its place
+  world.admit({value_record(key, 2, 2)});
+  const std::vector<CachedKey> second = slots_of(world);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_FALSE(is_same_or_later(first[0].admission.id, second[0].admission.id));
+  ASSERT_EQ(world.ended.size(), 2U);
+  EXPECT_EQ(world.ended[0], first[0]);
+}
+
+TEST(Agent, AKeyOnItsWayInIsAmongTheSlots) {
+  World world(small_netcache(1));
+  world.start();
+  world.agent->handle(request(MessageType::kAdmit, {}, {value_record(key_number(0), 1)}),
+                      [](const Message&) {});
+  EXPECT_EQ(slots_of(world).size(), 1U);
+  EXPECT_FALSE(world.the_switch.lookup.contains(key_number(0)));
+}
+
+// Its record may be older by now: the successor has told the servers what is cached.
+TEST(Agent, AnAdmissionThatHasNoSlotYetEndsWithItsController) {
+  World world(small_netcache(1));
+  world.start();
+  world.admit({value_record(key_number(0), 1)});
+  std::vector<CachedKey> admitted;
+  world.agent->handle(request(MessageType::kAdmit, {}, {value_record(key_number(1), 1)}),
+                      [&](const Message& answer) { admitted = read_cached(answer); });
+  world.agent->handle(request(MessageType::kHello), [](const Message&) {});
+  world.run();
+  ASSERT_EQ(admitted.size(), 1U);
+  EXPECT_EQ(admitted[0].admission.id, 0U);
+  EXPECT_FALSE(world.the_switch.lookup.contains(key_number(1)));
+  EXPECT_TRUE(slots_of(world).empty());
 }
 
 // Random requests of clients and of the controller, while frames get lost and come twice: whatever

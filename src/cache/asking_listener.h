@@ -56,7 +56,7 @@ class AskingListener {
                 [this, session](const Message& answer) { listener_.send(session, answer); });
     if (message.type != MessageType::kHello) return;
     // What a controller that died had asked must not be read behind what its successor asks.
-    listener_.keep_only(session);
+    listener_.keep_only([session](auto other) { return other == session; });
     asked_ = session;
     unanswered_.for_each([&](const Message& request) { listener_.send(session, request); });
   }

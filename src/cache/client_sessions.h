@@ -27,6 +27,12 @@ class ClientSessions {
   // closes, at once if it has. Nothing is sent twice.
   void ask(SessionId session, Message request, Unanswered::OnAnswer on_answer);
 
+  // Whoever asked has gone.
+  void drop_unanswered() {
+    unanswered_.clear();
+    session_of_.clear();
+  }
+
   std::size_t unanswered() const { return unanswered_.size(); }
   // Answers that nobody waits for, and requests: clients ask for nothing.
   std::uint64_t unexpected_messages() const { return unexpected_messages_; }

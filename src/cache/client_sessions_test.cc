@@ -107,12 +107,14 @@ TEST_F(ClientSessionsTest, OddMessagesAreCountedAndSettleNothing) {
 TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
   EventLoop loop;
   std::vector<MessageType> asked_by_servers;
-  ControllerListener listener(loop, tcp_address("127.0.0.1", 0), testing::credentials(),
-                              [&](const Message& asked, const ServerSessions::Reply& reply) {
-                                asked_by_servers.push_back(asked.type);
-                                reply(answer_to(asked));
-                              });
-  listener.servers().set_scale(16);
+  ControllerListener listener(
+      loop, tcp_address("127.0.0.1", 0), testing::credentials(),
+      [&](const Message& asked, const ServerSessions::Reply& reply) {
+        asked_by_servers.push_back(asked.type);
+        reply(answer_to(asked));
+      },
+      [](const auto&, const auto&) {});
+  listener.begin_generation(16);
   const sockaddr_in to = tcp_address("127.0.0.1", listener.port());
   std::unique_ptr<MessageLink> client, server;
   client = std::make_unique<MessageLink>(
@@ -120,9 +122,7 @@ TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
       [&](const Message& asked) { client->send(answer_to(asked, {8})); });
   server = std::make_unique<MessageLink>(
       loop, to, testing::credentials("server"),
-      [] {
-        return request(MessageType::kHello, {kMessagesVersion, 16, 3});
-      },
+      [] { return message_of(ServerHello{.scale = 16, .served = {{.partition = 3, .store = 1}}}); },
       [](const Message&) {});
   bool server_answered = false, gone = false;
   std::vector<std::uint32_t> answered;

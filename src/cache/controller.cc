@@ -106,6 +106,7 @@ Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions&
                   .spawn = [this](Task<void> task) { spawn(std::move(task)); },
                   .epoch = [this] { return epoch_; },
                   .obstacle = [this] { return obstacle(); }}),
+      admissions_(loop, peers_of_admissions()),
       tasks_(loop, [this](const std::exception_ptr& failure) { task_failed(failure); }) {
   hold_all();
 }
@@ -123,11 +124,21 @@ Task<Message> Controller::ask_agent(Message request) {
   });
 }
 
-Task<Message> Controller::ask_server(unsigned partition, Message request) {
-  return answer_of(
-      [this, partition, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
-        servers_.ask(partition, std::move(asked), std::move(on_answer));
-      });
+// Whoever waits no more has not asked: a server that comes later must not do it.
+Task<Message> Controller::ask_server(unsigned partition, Message request,
+                                     std::optional<std::uint32_t> store) {
+  struct Question {
+    ServerSessions& servers;
+    std::optional<std::uint32_t> id;
+    ~Question() {
+      if (id) servers.withdraw(*id);
+    }
+  };
+  Question question{servers_, std::nullopt};
+  Message answer = co_await answer_of([&](Unanswered::OnAnswer on_answer) {
+    question.id = servers_.ask(partition, std::move(request), std::move(on_answer), store);
+  });
+  co_return answer;
 }
 
 // The answer of a client that has gone is a failure.
@@ -178,56 +189,63 @@ void Controller::handle_agent(const Message& request) {
 Task<void> Controller::relay_to_agent(Message asked, Reply reply) {
   Message relayed = request(asked.type, {}, asked.records);
   Message answer = co_await ask_agent(std::move(relayed));
-  const auto cached = static_cast<std::uint32_t>(Outcome::kCached);
-  if (asked.type == MessageType::kHot) {
-    counters_.admitted += static_cast<std::uint64_t>(
-        std::count(answer.numbers.begin(), answer.numbers.end(), cached));
-  }
-  Message result = answer_to(asked, std::move(answer.numbers));
+  for (const CachedKey& hot : read_cached(answer)) counters_.admitted += hot.admission.id != 0;
+  Message result = answer_to(asked, std::move(answer.numbers), std::move(answer.records));
   result.text = std::move(answer.text);
   reply(result);
 }
 
-// The slot stays as it is until its record is stored: a server that fails is asked again.
+// The slot stays as it is until its records are stored.
 Task<void> Controller::relay_store(Message asked) {
   for (auto& [partition, records] : by_partition(asked.records)) {
     if (partition == settings_.scale) continue;  // the agent admits no such keys
-    while (true) {
-      Message relayed = request(MessageType::kStore, asked.numbers, records);
-      const Message answer = co_await ask_server(partition, std::move(relayed));
-      if (answer.text.empty()) break;
-      ++counters_.store_failures;
-      co_await wait_for(loop_, kStoreAgainNs);
-    }
-    counters_.records_stored += records.size();
+    Message relayed = request(MessageType::kStore, asked.numbers, std::move(records));
+    co_await store(partition, std::move(relayed));
   }
   agent_->send(answer_to(asked));
 }
 
-// NetCache: the switch reports its hot keys itself, and serves what it is given; so writes wait at
-// the servers from the reading of the record until the key is cached.
+// A server that fails is asked again; but a store that began anew must not get what its predecessor
+// lacked: whoever began it has given that up.
+Task<void> Controller::store(unsigned partition, Message asked) {
+  std::uint32_t store = servers_.store_of(partition);  // 0: there has been none yet
+  while (true) {
+    Message again = asked;
+    const Message answer = co_await ask_server(partition, std::move(again), store);
+    if (answer.text.empty()) break;
+    if (answer.store != 0) {
+      counters_.records_of_old_stores += asked.records.size();
+      co_return;
+    }
+    if (store == 0) store = servers_.store_of(partition);  // whose server has failed
+    ++counters_.store_failures;
+    co_await wait_for(loop_, kStoreAgainNs);
+  }
+  counters_.records_stored += asked.records.size();
+}
+
+// NetCache: the switch reports its hot keys itself.
 Task<void> Controller::admit_for_agent(Message asked) {
-  std::vector<std::uint32_t> outcomes;
+  std::vector<CachedKey> settled;
   for (const Record& hot : asked.records) {
     const unsigned partition = partition_of(hot.key);
-    outcomes.push_back(static_cast<std::uint32_t>(Outcome::kRefused));
+    settled.push_back({hot.key, {}});
     if (partition == settings_.scale) continue;
-    std::vector<Key> keys(1, hot.key);
-    std::vector<Record> records = co_await fetch(partition, keys, /*mark=*/true);
-    Message admission = request(MessageType::kAdmit, {}, std::move(records));
-    const Message admitted = co_await ask_agent(std::move(admission));
-    if (!admitted.numbers.empty()) outcomes.back() = admitted.numbers.front();
-    if (outcomes.back() == static_cast<std::uint32_t>(Outcome::kCached)) ++counters_.admitted;
-    Message settled = keys_request(MessageType::kSettled, keys, {outcomes.back()});
-    co_await ask_server(partition, std::move(settled));
+    settled.back().admission = co_await admissions_.admit(partition, hot.key);
+    counters_.admitted += settled.back().admission.id != 0;
   }
-  agent_->send(answer_to(asked, std::move(outcomes)));
+  Message answer = answer_to(asked);
+  append_cached(settled, answer);
+  agent_->send(answer);
 }
 
 void Controller::relay_evicted(const Message& asked) {
-  for (auto& [partition, records] : by_partition(asked.records)) {
+  for (const CachedKey& evicted : read_cached(asked)) {
+    const unsigned partition = partition_of(evicted.key);
     if (partition == settings_.scale) continue;
-    servers_.tell(partition, request(MessageType::kEvicted, {}, std::move(records)));
+    Message told = request(MessageType::kEvicted);
+    append_cached({evicted}, told);
+    servers_.tell(partition, std::move(told));
   }
   agent_->send(answer_to(asked));
 }
@@ -289,8 +307,7 @@ Task<void> Controller::admit(std::vector<Key> keys) {
     Message admission = keys_request(MessageType::kAdmit, piece);
     const Message answer = co_await ask_agent(std::move(admission));
     require(answer, "the agent");
-    const auto refused = std::count(answer.numbers.begin(), answer.numbers.end(),
-                                    static_cast<std::uint32_t>(Outcome::kRefused));
+    const auto refused = std::count(answer.numbers.begin(), answer.numbers.end(), 0U);
     if (refused > 0) {
       throw CommandError("full", "the agent refused " + std::to_string(refused) + " of " +
                                      std::to_string(piece.size()) +
@@ -335,10 +352,10 @@ Task<bool> Controller::restore() {
   co_return true;
 }
 
-Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key> keys, bool mark) {
+Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key> keys) {
   std::vector<Record> records;
   for (const std::vector<Key>& piece : pieces(keys, kFetchedAtOnce)) {
-    Message question = keys_request(MessageType::kFetch, piece, {mark ? 1U : 0U});
+    Message question = keys_request(MessageType::kFetch, piece, {0});
     const Message answer = co_await ask_server(partition, std::move(question));
     require(answer, "the server of partition " + std::to_string(partition));
     records.insert(records.end(), answer.records.begin(), answer.records.end());
@@ -366,7 +383,7 @@ Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
     const bool runs = running.contains(partition);
     if (runs) count += keys.size();
     Message readmission = keys_request(MessageType::kReadmit, keys, {epoch.number});
-    if (runs && prefill) readmission.records = co_await fetch(partition, keys, /*mark=*/false);
+    if (runs && prefill) readmission.records = co_await fetch(partition, keys);
     const Message answer = co_await ask_agent(std::move(readmission));
     require(answer, "the agent");
     if (!runs) holding_.erase(partition);
@@ -412,6 +429,17 @@ void Controller::hold_all() {
   for (unsigned partition = 0; partition < settings_.scale; ++partition) {
     holding_.insert(partition);
   }
+}
+
+Admissions::Peers Controller::peers_of_admissions() {
+  return {.ask_agent = [this](Message asked) { return ask_agent(std::move(asked)); },
+          .ask_server = [this](unsigned partition,
+                               Message asked) { return ask_server(partition, std::move(asked)); },
+          .partition_of = [this](const Key& key) { return partition_of(key); }};
+}
+
+void Controller::find_cached(const std::set<unsigned>& partitions, ServerSessions::Found found) {
+  spawn(admissions_.find_cached(partitions, std::move(found)));
 }
 
 Recovery::Peers Controller::peers_of_recovery() {

@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cache/admissions.h"
 #include "cache/client_sessions.h"
 #include "cache/message_link.h"
 #include "cache/recovery.h"
@@ -30,12 +32,13 @@ struct ControllerSettings {
 };
 
 struct ControllerCounters {
-  std::uint64_t hot = 0;             // keys reported
-  std::uint64_t admitted = 0;        // of these, now cached
-  std::uint64_t records_stored = 0;  // evicted records relayed to their servers
-  std::uint64_t store_failures = 0;  // ... and not stored; they are sent again
-  std::uint64_t unexpected = 0;      // requests that make no sense here
-  std::uint64_t failed_tasks = 0;    // relays and admissions that broke off
+  std::uint64_t hot = 0;                    // keys reported
+  std::uint64_t admitted = 0;               // of these, now cached
+  std::uint64_t records_stored = 0;         // evicted records relayed to their servers
+  std::uint64_t store_failures = 0;         // ... and not stored; they are sent again
+  std::uint64_t records_of_old_stores = 0;  // ... and dropped: their stores began anew meanwhile
+  std::uint64_t unexpected = 0;             // requests that make no sense here
+  std::uint64_t failed_tasks = 0;           // relays and admissions that broke off
 };
 
 class Controller {
@@ -49,6 +52,9 @@ class Controller {
 
   // What a server asks.
   void handle(const Message& request, Reply reply);
+
+  // What the switch has of these partitions, whose server waits to be told.
+  void find_cached(const std::set<unsigned>& partitions, ServerSessions::Found found);
 
   // Admits the `count` hottest keys, which are the expected set from now on -> {"count", "digest"}.
   // In an EMPTY epoch it says that all stores begin anew: the last snapshot goes, the switch
@@ -83,17 +89,19 @@ class Controller {
  private:
   void task_failed(const std::exception_ptr& failure);
   Task<Message> ask_agent(Message request);
-  Task<Message> ask_server(unsigned partition, Message request);
+  Task<Message> ask_server(unsigned partition, Message request,
+                           std::optional<std::uint32_t> store = std::nullopt);
   Task<Message> ask_client(ClientSessions::SessionId session, Message request);
 
   void handle_agent(const Message& request);
   Task<void> relay_to_agent(Message request, Reply reply);
   Task<void> relay_store(Message request);
+  Task<void> store(unsigned partition, Message request);
   Task<void> admit_for_agent(Message request);
   void relay_evicted(const Message& request);
 
   Task<void> admit(std::vector<Key> keys);
-  Task<std::vector<Record>> fetch(unsigned partition, std::vector<Key> keys, bool mark);
+  Task<std::vector<Record>> fetch(unsigned partition, std::vector<Key> keys);
   Task<Message> ask_cached_set();
   Task<bool> restore();
   Task<void> begin_anew();
@@ -104,6 +112,7 @@ class Controller {
   void served(std::uint32_t epoch);
   std::string obstacle() const;
   Recovery::Peers peers_of_recovery();
+  Admissions::Peers peers_of_admissions();
   void expect(std::vector<Key> keys);
   std::map<unsigned, std::vector<Record>> by_partition(const std::vector<Record>& records);
   unsigned partition_of(const Key& key) const;  // scale: of a key that no server has
@@ -123,7 +132,8 @@ class Controller {
   std::string changing_;            // the command that changes what the switch holds; empty: none
   std::unique_ptr<MessageLink> agent_;
   Snapshots snapshots_;
-  Tasks tasks_;  // last: what is under way goes before what it uses
+  Admissions admissions_;  // NetCache
+  Tasks tasks_;            // last: what is under way goes before what it uses
 };
 
 }  // namespace turntable::cache

@@ -11,12 +11,12 @@ namespace turntable::cache {
 
 class ControllerListener {
  public:
-  // `on_request` gets what servers ask, but for HELLO. Lives on the loop's thread.
+  // For the callbacks see ServerSessions. Lives on the loop's thread.
   ControllerListener(EventLoop& loop, const sockaddr_in& address, Credentials credentials,
-                     ServerSessions::OnRequest on_request)
+                     ServerSessions::OnRequest on_request, ServerSessions::FindCached find_cached)
       : servers_(
             [this](SessionId session, const Message& message) { listener_.send(session, message); },
-            std::move(on_request)),
+            std::move(on_request), std::move(find_cached)),
         clients_([this](SessionId session, const Message& message) {
           listener_.send(session, message);
         }),
@@ -24,6 +24,14 @@ class ControllerListener {
             loop, address, std::move(credentials),
             [this](SessionId session, const Message& message) { received(session, message); },
             [this](SessionId session) { closed(session); }) {}
+
+  // Another controller than before, or none with scale 0: what was asked for the one before ends.
+  // Servers connect again, since it knows nothing of what they have been told; clients stay.
+  void begin_generation(unsigned scale) {
+    servers_.begin_generation(scale);
+    clients_.drop_unanswered();
+    listener_.keep_only([this](SessionId session) { return of_clients_.contains(session); });
+  }
 
   ServerSessions& servers() { return servers_; }
   ClientSessions& clients() { return clients_; }

@@ -42,6 +42,7 @@ Json counted(const ControllerCounters& counters) {
           {"admitted", counters.admitted},
           {"records_stored", counters.records_stored},
           {"store_failures", counters.store_failures},
+          {"records_of_old_stores", counters.records_of_old_stores},
           {"unexpected_messages", counters.unexpected},
           {"failed_tasks", counters.failed_tasks}};
 }
@@ -56,10 +57,14 @@ ControllerNode::ControllerNode(EventLoop& loop, const sockaddr_in& address, Cred
       snapshots_(state_directory),
       credentials_(std::move(credentials)),
       listener_(
-          loop, address, credentials_, [this](const Message& request, ServerSessions::Reply reply) {
+          loop, address, credentials_,
+          [this](const Message& request, ServerSessions::Reply reply) {
             if (controller_) return controller_->handle(request, std::move(reply));
             ++refused_requests_;
             reply(failure_of(request, "the controller is not configured; send it `configure`"));
+          },
+          [this](const std::set<unsigned>& partitions, ServerSessions::Found found) {
+            if (controller_) controller_->find_cached(partitions, std::move(found));
           }) {}
 
 Controller& ControllerNode::controller(const char* command) {
@@ -94,7 +99,7 @@ Json ControllerNode::configure(const Json& args) {
   const std::int64_t period_ns = snapshot_period_ns(arguments, args, settings.write_back);
   const auto begin = [&] {
     controller_.reset();
-    listener_.servers().set_scale(settings.scale);
+    listener_.begin_generation(settings.scale);
     controller_ = std::make_unique<Controller>(loop_, listener_.servers(), listener_.clients(),
                                                snapshots_, credentials_, settings);
     controller_->snapshots().set_period(period_ns, loop_.now_ns());
@@ -191,6 +196,7 @@ Json ControllerNode::stats(const Json& args) {
                    {"refused_hellos", servers.refused_hellos() + clients.refused_hellos()},
                    {"refused_requests", refused_requests_},
                    {"unexpected_answers", servers.unexpected_answers()},
+                   {"for_other_stores", servers.for_other_stores()},
                    {"unexpected_of_clients", clients.unexpected_messages()}};
     if (!controller_) return result;
     result.update(counted(controller_->counters()));
@@ -211,6 +217,7 @@ Json ControllerNode::stop(const Json& args) {
   const Arguments arguments("cache-controller stop", args, {});
   const auto end = [this] {
     controller_.reset();
+    listener_.begin_generation(/*scale=*/0);
     set_state_("idle");
   };
   loop_.tasks().call(end, Deadline::after(kLoopDeadline));

@@ -102,12 +102,6 @@ void MessageListener::ended(SessionId session) {
   on_closed_(session);
 }
 
-void MessageListener::keep_only(SessionId session) {
-  std::erase_if(sessions_, [this, session](const auto& other) {
-    return other.first != session && !unproven_.contains(other.first);
-  });
-}
-
 // Connections wait in the socket's queue.
 void MessageListener::pause() {
   loop_.change(socket_.get(), 0);

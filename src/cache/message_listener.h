@@ -38,8 +38,14 @@ class MessageListener {
   // To a session that has gone: nothing.
   void send(SessionId session, const Message& message);
 
-  // Ends all sessions but one, without on_closed: what they have sent and nobody has read is lost.
-  void keep_only(SessionId session);
+  // Ends all sessions but those, without on_closed: what they have sent and nobody has read is
+  // lost.
+  template <typename IsKept>
+  void keep_only(const IsKept& is_kept) {
+    std::erase_if(sessions_, [&](const auto& session) {
+      return !unproven_.contains(session.first) && !is_kept(session.first);
+    });
+  }
 
   // Ends every connection, without on_closed: the others will connect again and ask again.
   void disconnect_all() { sessions_.clear(), unproven_.clear(); }

@@ -54,6 +54,7 @@ Message decode(std::span<const std::uint8_t> bytes) {
                        "same build?");
   }
   message.id = from.number<std::uint32_t>();
+  message.store = from.number<std::uint32_t>();
   const auto text = from.take(from.number<std::uint16_t>());
   message.text.assign(text.begin(), text.end());
   message.numbers.resize(take_count(from, sizeof(std::uint32_t)));
@@ -117,6 +118,8 @@ const char* name_of(MessageType type) {
       return "RESTORE";
     case MessageType::kServe:
       return "SERVE";
+    case MessageType::kSlots:
+      return "SLOTS";
   }
   return nullptr;
 }
@@ -128,6 +131,7 @@ void encode(const Message& message, std::vector<std::uint8_t>& out) {
   const auto type = static_cast<std::uint8_t>(message.type);
   to.number(static_cast<std::uint8_t>(type | (message.is_answer ? kAnswerBit : 0)));
   to.number(message.id);
+  to.number(message.store);
   const std::size_t longest = std::numeric_limits<std::uint16_t>::max();
   const std::string text = message.text.substr(0, longest);
   to.number(static_cast<std::uint16_t>(text.size()));
@@ -147,7 +151,7 @@ void encode(const Message& message, std::vector<std::uint8_t>& out) {
 }
 
 std::size_t encoded_bytes(const Message& message) {
-  std::size_t bytes = kLengthBytes + 1 + 4 + 2 + message.text.size() + 4 +
+  std::size_t bytes = kLengthBytes + 1 + 4 + 4 + 2 + message.text.size() + 4 +
                       sizeof(std::uint32_t) * message.numbers.size() + 4;
   for (const Record& record : message.records) bytes += kSmallestRecord + record.value.size();
   return bytes;

@@ -3,9 +3,10 @@
 //
 // kvserver and kvclient connect to the controller, the controller to the agent; TCP on the control
 // network.
-// A message is a type, an id and three lists, of which most types leave some empty:
+// A message is a type, an id, the store that it is for and three lists, of which most types leave
+// some empty:
 //
-//   length 32 of what follows; type 8; id 32; text: length 16, bytes;
+//   length 32 of what follows; type 8; id 32; store 32; text: length 16, bytes;
 //   numbers: count 32, each 32; records: count 32, each: key 16 bytes, kind 8, number 32,
 //   value: length 16, bytes                                            (all big-endian)
 //
@@ -14,29 +15,35 @@
 // After a connection has broken, each side sends again what it has asked and got no answer to; only
 // a client that is gone is asked no more.
 //
+// Requests of the controller end with it: one that is configured anew, or stopped, has asked
+// nothing of anybody. What it asks a server is for one incarnation of the store of a partition,
+// which is new whenever a store begins anew, and the same after a server was killed and has come
+// back with its store: `store` says which. In other messages it is 0. No other store is asked for
+// it, or does it; who asked gets a failure.
+//
 //  type           from, to            request                         answer
-//  HELLO          server, controller  numbers: version, scale,        -
-//                                     partitions served (the first
-//                                     message of a connection, and
-//                                     when the partitions change)
+//  HELLO          server, controller  numbers: version, scale, 1 if   numbers: version, admissions;
+//                                     it holds writes back until it   keys: to 1 all that the
+//                                     is answered, else 0; of each    switch has of these
+//                                     partition served its number     partitions, or may soon have
+//                                     and its store (the first
+//                                     message of a connection)
 //                 controller, agent   numbers: version                numbers: version, epoch, 1 if
 //                                                                     the switch serves, else 0
 //  CLIENT_HELLO   client, controller  numbers: version (the first     -
 //                                     message of a connection)
-//  HOT            server, controller, records of hot keys that the    once settled: numbers: an
-//                 agent               switch does not have            Outcome for each record: all
-//                 agent, controller   (from the agent: keys)          refused by an agent that has
-//                                                                     admission off
+//  HOT            server, controller, records of hot keys that the    once settled: admissions
+//                 agent               switch does not have
+//                 agent, controller   (from the agent: keys)
 //  EVICT          server, controller, keys                            once no packet on the way to
 //                 agent                                               a server can have passed the
 //                                                                     switch without finding them
 //                                                                     uncached
-//  EVICTED        agent, controller,  keys that are cached no more    -
+//  EVICTED        agent, controller,  admissions that have ended      -
 //                 server
 //  FETCH          controller, server  numbers: 1 to mark the keys,    records, in this order
 //                                     else 0; keys
-//  SETTLED        controller, server  numbers: an Outcome for each;   -
-//                                     keys (marks end)
+//  SETTLED        controller, server  admissions (marks end)          -
 //  STORE          agent, controller,  records: apply those that are   once applied or known to be
 //                 server              newer than the store's; numbers old: -
 //                                     [id] while snapshot id is being
@@ -67,8 +74,10 @@
 //                                                                     1 if the switch serves, else
 //                                                                     0; if asked: 1 if none has
 //                                                                     since it was started, else 0
-//  ADMIT          controller, agent   records                         once settled: numbers: an
-//                                                                     Outcome for each
+//  ADMIT          controller, agent   records                         once settled: admissions
+//  SLOTS          controller, agent   -                               admissions of all keys that
+//                                                                     have a slot, also of those
+//                                                                     on their way in or out
 //  READMIT        controller, agent   numbers: epoch; records of      once done: -
 //                                     keys whose servers began anew:
 //                                     they take the place of what the
@@ -93,10 +102,13 @@
 // A request that names an epoch (cache/switch_epoch.h) fails in every other; BEGIN and READMIT also
 // while the switch does not serve.
 //
+// Admissions (cache/admission.h) are lists of keys, `number` being the admission's, and `numbers`
+// with their ids in the same order; id 0: refused. An agent that has admission off refuses all HOT.
+//
 // Marks (NetCache's blocking admission): from FETCH to SETTLED the server holds back writes of a
-// marked key. A write that then, or later, comes in a form that says "not cached" although its key
-// was settled as cached passed the switch before the key was there: the server sends EVICT and
-// executes it after the answer, or the switch would go on to serve the older record.
+// marked key. A write that comes then, or later, and has passed the switch before the key was there
+// (kv/cached_keys.h), must not be executed while the switch has the key, or the switch would go on
+// to serve the older record: the server sends EVICT and waits for the answer.
 #pragma once
 
 #include <cstdint>
@@ -110,7 +122,7 @@
 
 namespace turntable::cache {
 
-inline constexpr std::uint32_t kMessagesVersion = 3;
+inline constexpr std::uint32_t kMessagesVersion = 4;
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{64} << 20;
 inline constexpr std::uint8_t kAnswerBit = 0x80;
 
@@ -139,15 +151,14 @@ enum class MessageType : std::uint8_t {
   kSetNumbers = 0x27,
   kRestore = 0x28,
   kServe = 0x29,
+  kSlots = 0x2A,
 };
-
-// How an admission ended.
-enum class Outcome : std::uint32_t { kCached = 0, kRefused = 1 };
 
 struct Message {
   MessageType type{};
   bool is_answer = false;
   std::uint32_t id = 0;
+  std::uint32_t store = 0;
   std::string text;
   std::vector<std::uint32_t> numbers;
   std::vector<Record> records;
@@ -161,10 +172,10 @@ inline Message request(MessageType type, std::vector<std::uint32_t> numbers = {}
 }
 inline Message answer_to(const Message& request, std::vector<std::uint32_t> numbers = {},
                          std::vector<Record> records = {}) {
-  return {request.type, true, request.id, {}, std::move(numbers), std::move(records)};
+  return {request.type, true, request.id, 0, {}, std::move(numbers), std::move(records)};
 }
 inline Message failure_of(const Message& request, std::string text) {
-  return {request.type, true, request.id, std::move(text), {}, {}};
+  return {request.type, true, request.id, 0, std::move(text), {}, {}};
 }
 
 const char* name_of(MessageType type);

@@ -15,8 +15,9 @@ Bytes bytes_of(const Message& message) {
 
 // STORE of one record, written by hand from the table in messages.h.
 const Bytes kStoreBytes = {
-    0,    0, 0, 43,                                         // length
+    0,    0, 0, 47,                                         // length
     0x12, 0, 0, 1,  2,                                      // STORE, id
+    0,    0, 3, 4,                                          // for store 0x304
     0,    0,                                                // no text
     0,    0, 0, 1,  0, 0, 0, 9,                             // one number: 9
     0,    0, 0, 1,                                          // one record
@@ -31,6 +32,7 @@ Message store_message() {
   record.value = {0xaa};
   Message message = request(MessageType::kStore, {9}, {record});
   message.id = 0x102;
+  message.store = 0x304;
   return message;
 }
 
@@ -44,8 +46,8 @@ TEST(Messages, HaveTheDocumentedBytes) {
 
 TEST(Messages, AnAnswerHasTheIdAndBit7) {
   const Bytes bytes = bytes_of(failure_of(store_message(), "no"));
-  EXPECT_EQ(Bytes(bytes.begin() + 4, bytes.begin() + 13),
-            (Bytes{0x92, 0, 0, 1, 2, 0, 2, 'n', 'o'}));
+  EXPECT_EQ(Bytes(bytes.begin() + 4, bytes.begin() + 17),
+            (Bytes{0x92, 0, 0, 1, 2, 0, 0, 0, 0, 0, 2, 'n', 'o'}));
   MessageReader reader;
   reader.append(bytes);
   EXPECT_EQ(reader.next(), failure_of(store_message(), "no"));
@@ -84,9 +86,9 @@ TEST(Messages, DamagedBytesAreRefused) {
   };
   refused(0, 0xff);   // length over the limit
   refused(4, 0x55);   // unknown type
-  refused(11, 0xff);  // more numbers than bytes
-  refused(19, 0xff);  // more records than bytes
-  refused(39, 4);     // unknown kind
+  refused(15, 0xff);  // more numbers than bytes
+  refused(23, 0xff);  // more records than bytes
+  refused(43, 4);     // unknown kind
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ void Slots::occupy(Slot slot, const Key& key) {
   free_.erase(slot);
   entry.state = State::kEntering;
   entry.key = key;
+  entry.admission = {};
   by_key_.emplace(key, slot);
 }
 
@@ -92,6 +93,13 @@ void Slots::release(Slot slot) {
 void Slots::hand_over(Slot slot, const Key& key) {
   release(slot);
   occupy(slot, key);
+}
+
+std::vector<Slot> Slots::used_slots() const {
+  std::vector<Slot> used;
+  used.reserve(by_key_.size());
+  for (const auto& [key, slot] : by_key_) used.push_back(slot);
+  return used;
 }
 
 std::vector<Slot> Slots::sample(std::uint32_t count, std::mt19937& random) const {

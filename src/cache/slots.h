@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cache/admission.h"
 #include "cache/set_digest.h"
 #include "p4/control_plane.h"
 #include "workload/key.h"
@@ -36,6 +37,8 @@ class Slots {
   std::optional<Slot> find(const Key& key) const;  // in any state but kFree
   State state(Slot slot) const { return slots_[slot].state; }
   const Key& key(Slot slot) const { return slots_[slot].key; }
+  const Admission& admission(Slot slot) const { return slots_[slot].admission; }
+  void set_admission(Slot slot, const Admission& admission) { slots_[slot].admission = admission; }
 
   // The lowest free slot becomes kEntering for `key`, which is in none. Nothing if none is free.
   std::optional<Slot> enter(const Key& key);
@@ -52,12 +55,14 @@ class Slots {
   std::size_t cached() const { return cached_.size(); }
   std::size_t used() const { return by_key_.size(); }
   std::vector<Slot> cached_slots() const { return cached_; }
+  std::vector<Slot> used_slots() const;                     // in any state but kFree
   std::uint64_t digest() const { return digest_.value(); }  // of the cached keys
 
  private:
   struct Entry {
     State state = State::kFree;
     Key key{};
+    Admission admission;    // of that key
     std::size_t place = 0;  // in cached_
   };
 

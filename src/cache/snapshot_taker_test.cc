@@ -236,7 +236,8 @@ TEST_F(SnapshotTakerTest, BeginWaitsForWhatIsUnderWayAndHoldsWhatComesThen) {
   EXPECT_TRUE(world.the_switch.lookup.contains(kB));
   point(1);
   world.run();
-  EXPECT_EQ(outcomes, std::vector<std::uint32_t>{0});
+  ASSERT_EQ(outcomes.size(), 1U);
+  EXPECT_NE(outcomes[0], 0U);
   EXPECT_FALSE(world.the_switch.lookup.contains(kB));
 }
 
@@ -276,7 +277,7 @@ TEST_F(SnapshotTakerTest, AnotherControllerFindsNeitherFlagNorHeldAdmissions) {
   world.admit(keys(0, 1));
   begin(1);
   world.agent->handle(request(MessageType::kHello), [](const Message&) {});
-  EXPECT_EQ(world.admit(keys(1, 1)), std::vector<std::uint32_t>{0});
+  EXPECT_EQ(world.admit(keys(1, 1)), std::vector<bool>{true});
   begin(2);
   point(2);
   world.agent->handle(request(MessageType::kHello), [](const Message&) {});
@@ -291,7 +292,7 @@ TEST_F(SnapshotTakerTest, AnotherControllerFindsNeitherFlagNorHeldAdmissions) {
 TEST_F(SnapshotTakerTest, FinishBeforeThePointReleasesWhatBeginHeld) {
   begin(1);
   EXPECT_NE(ask(MessageType::kFinish, 1).text, "");
-  EXPECT_EQ(world.admit(keys(0, 1)), std::vector<std::uint32_t>{0});
+  EXPECT_EQ(world.admit(keys(0, 1)), std::vector<bool>{true});
 }
 
 TEST_F(SnapshotTakerTest, AKilledAgentsSuccessorClearsTheFlag) {

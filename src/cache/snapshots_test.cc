@@ -11,6 +11,7 @@ namespace {
 
 using testing::Json;
 using testing::key_number;
+using testing::kStore;
 using testing::Log;
 using testing::Peer;
 using testing::SnapshotsTest;
@@ -43,9 +44,9 @@ TEST_F(SnapshotsTest, TakesItsStepsInOrderAndReleasesWhatIsOnDisk) {
   EXPECT_EQ(list.records[1].key, key_number(2));
   EXPECT_EQ(list.records[1].number, 80U);
   EXPECT_TRUE(list.records[1].value.empty());
-  // BEGIN, POINT and FINISH of 27 bytes each, 2 START and 2 RELEASE of 23, and the list.
-  EXPECT_EQ(taken.at("sent_bytes"), 3 * 27 + 4 * 23 + 27 + 2 * 23);
-  EXPECT_EQ(taken.at("received_bytes"), 5 * 19 + 2 * 24);
+  // BEGIN, POINT and FINISH of 31 bytes each, 2 START and 2 RELEASE of 27, and the list.
+  EXPECT_EQ(taken.at("sent_bytes"), 3 * 31 + 4 * 27 + 31 + 2 * 23);
+  EXPECT_EQ(taken.at("received_bytes"), 5 * 23 + 2 * 24);
 }
 
 TEST_F(SnapshotsTest, IdsGrowOverTheControllersDeath) {
@@ -138,8 +139,9 @@ TEST_F(SnapshotsTest, AServerThatIsBackBeforeTheEndIsNoticed) {
       if (asked.type != MessageType::kFinish || std::exchange(is_back, true)) {
         return answer_to(asked);
       }
-      servers[1] = std::make_unique<Peer>(loop, port, log, "server",
-                                          request(MessageType::kHello, {kMessagesVersion, 4, 3}));
+      servers[1] = std::make_unique<Peer>(
+          loop, port, log, "server",
+          message_of({.scale = 4, .served = {{.partition = 3, .store = kStore}}}));
       finish_once_up(asked);
       return std::nullopt;
     };

@@ -22,6 +22,8 @@ namespace turntable::cache::testing {
 using Json = nlohmann::json;
 using Log = std::vector<std::string>;
 
+constexpr std::uint32_t kStore = 7;  // incarnation of the stores
+
 inline Key key_number(std::uint64_t number) {
   return workload::wire_key(workload::key_id(number));
 }
@@ -130,12 +132,11 @@ class SnapshotsTest : public ::testing::Test {
     ASSERT_TRUE(eventually_stats("agent_connected", true));
   }
   void start_server(std::size_t index, const std::vector<std::uint32_t>& partitions) {
-    std::vector<std::uint32_t> numbers = {kMessagesVersion, 4};
-    numbers.insert(numbers.end(), partitions.begin(), partitions.end());
+    ServerHello hello{.scale = 4, .served = {}};
+    for (const auto partition : partitions) hello.served.push_back({partition, kStore});
     on_loop([&] {
       servers[index].reset();
-      servers[index] =
-          std::make_unique<Peer>(loop, port, log, "server", request(MessageType::kHello, numbers));
+      servers[index] = std::make_unique<Peer>(loop, port, log, "server", message_of(hello));
     });
     ASSERT_TRUE(eventually([&] { return servers[index]->link.is_up(); }));
   }

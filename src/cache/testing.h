@@ -333,8 +333,9 @@ class World {
   int stores_that_fail = 0;  // of the next
   bool begins_anew = true;   // the agent is told so once it is there: the switch serves
   std::vector<std::string> failures;
-  std::vector<Message> asked;  // of the controller
-  std::vector<Key> evicted;    // as it was told
+  std::vector<Message> asked;    // of the controller
+  std::vector<Key> evicted;      // as it was told
+  std::vector<CachedKey> ended;  // the same, with their admissions
   std::unique_ptr<Agent> agent;
 
   // The switch has just been emptied, and the next agent is told so.
@@ -348,6 +349,7 @@ class World {
         [this](Message message, Unanswered::OnAnswer on_answer) {
           if (message.type == MessageType::kEvicted) {
             evicted.push_back(message.records.at(0).key);
+            ended.push_back(read_cached(message).at(0));
             return on_answer(answer_to(message));
           }
           if (!the_switch.agent_lives()) return;
@@ -415,11 +417,12 @@ class World {
     return true;
   }
 
-  // Admits keys as one request of the controller, and runs; the outcomes.
-  std::vector<std::uint32_t> admit(const std::vector<Record>& records) {
-    std::vector<std::uint32_t> outcomes;
-    agent->handle(request(MessageType::kAdmit, {}, records),
-                  [&](const Message& answer) { outcomes = answer.numbers; });
+  // Admits keys as one request of the controller, and runs; whether they were admitted.
+  std::vector<bool> admit(const std::vector<Record>& records) {
+    std::vector<bool> outcomes;
+    agent->handle(request(MessageType::kAdmit, {}, records), [&](const Message& answer) {
+      for (const std::uint32_t admission : answer.numbers) outcomes.push_back(admission != 0);
+    });
     run();
     return outcomes;
   }

@@ -33,11 +33,18 @@ class Unanswered {
     return true;
   }
 
-  // Tells who asked that there will be no answer.
-  void fail(std::uint32_t id, const std::string& text) {
+  // Tells who asked that there will be no answer, and, if that is why, which store is there now.
+  void fail(std::uint32_t id, const std::string& text, std::uint32_t store = 0) {
     const auto found = waiting_.find(id);
-    if (found != waiting_.end()) settle(failure_of(found->second.request, text));
+    if (found == waiting_.end()) return;
+    Message failure = failure_of(found->second.request, text);
+    failure.store = store;
+    settle(failure);
   }
+
+  // Nobody waits for it any more.
+  void drop(std::uint32_t id) { waiting_.erase(id); }
+  void clear() { waiting_.clear(); }
 
   template <typename Send>
   void for_each(Send&& send) const {
@@ -53,7 +60,8 @@ class Unanswered {
     OnAnswer on_answer;
   };
   // Not from 1: an answer to a process that has died must not pass for one to its successor.
-  std::uint32_t next_id_ = std::random_device{}();
+  // From the lower half of all ids, so that their order stays that of the questions.
+  std::uint32_t next_id_ = std::random_device{}() >> 1U;
   std::map<std::uint32_t, Waiting> waiting_;
 };
 

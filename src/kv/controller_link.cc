@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "cache/server_hello.h"
 #include "common/deadline.h"
 
 namespace turntable::kv {
@@ -28,7 +29,7 @@ void check(Store::Result result, const RecordStore& records) {
   if (result == Store::Result::kError) throw Failure("the store failed: " + records.first_error());
 }
 
-workload::KeyId id_of(const PacketKey& key) {
+workload::KeyId id_of(const cache::Key& key) {
   const auto id = workload::key_id_from_wire(key);
   if (!id) throw Failure("a key does not begin with eight zero bytes: no key of this system");
   return *id;
@@ -55,7 +56,8 @@ void ControllerLink::start(std::vector<Server> servers) {
   servers_ = std::move(servers);
   link_.emplace(
       loop_, controller_, credentials_, [this] { return hello(); },
-      [this](const Message& request) { answer(request); });
+      [this](const Message& request) { answer(request); },
+      [this](const Message& answer) { greeted(answer); });
   thread_ = std::thread([this] { loop_.run(); });
 }
 
@@ -71,7 +73,8 @@ nlohmann::json ControllerLink::statistics() {
     return nlohmann::json{{"connected", link_->is_up()},
                           {"refused", refused_},
                           {"unexpected_answers", link_->unexpected_answers()},
-                          {"unknown_keys", unknown_keys_}};
+                          {"unknown_keys", unknown_keys_},
+                          {"evictions_asked", evictions_asked_}};
   };
   return loop_.tasks().call(read, Deadline::after(kLoopDeadline));
 }
@@ -80,98 +83,83 @@ void ControllerLink::wake() {
   loop_.post([this] { take(); });
 }
 
-Message ControllerLink::hello() {
-  std::vector<std::uint32_t> numbers = {cache::kMessagesVersion, scale_};
-  for (Server& server : servers_) {
-    numbers.push_back(server.partition);
-    if (server.hot_keys != nullptr) server.hot_keys->forget_cached();
-    if (server.gate != nullptr) server.gate->marker_gone();
+Message ControllerLink::hello() const {
+  cache::ServerHello hello{.scale = scale_, .served = {}};
+  for (const Server& server : servers_) {
+    hello.served.push_back({server.partition, server.store});
+    hello.holds_writes = hello.holds_writes || server.keys->holds_writes();
   }
-  return cache::request(MessageType::kHello, std::move(numbers));
+  return cache::message_of(hello);
+}
+
+void ControllerLink::greeted(const Message& answer) {
+  std::map<const Server*, std::vector<CachedKeys::Listed>> cached;
+  for (const auto& [key, admission] : cache::read_cached(answer, /*first=*/1)) {
+    const auto id = workload::key_id_from_wire(key);
+    const Server* const server = id ? find_server(*id) : nullptr;
+    if (server != nullptr) cached[server].push_back({*id, admission});
+  }
+  for (const Server& server : servers_) server.keys->synchronize(cached[&server]);
 }
 
 void ControllerLink::take() {
   for (Server& server : servers_) {
-    if (server.hot_keys != nullptr) {
-      for (auto keys = server.hot_keys->take(kKeysPerReport); !keys.empty();
-           keys = server.hot_keys->take(kKeysPerReport)) {
-        report(server, keys);
-      }
+    for (auto keys = server.keys->take_reports(kKeysPerReport); !keys.empty();
+         keys = server.keys->take_reports(kKeysPerReport)) {
+      report(server, keys);
     }
-    if (server.gate != nullptr) ask_evictions(server, server.gate->take_evictions());
+    auto evictions = server.keys->take_evictions();
+    evictions_asked_ += evictions.size();
+    ask_evictions(server, std::move(evictions));
   }
 }
 
-void ControllerLink::report(Server& server, const std::vector<PacketKey>& keys) {
+void ControllerLink::report(Server& server, const std::vector<workload::KeyId>& keys) {
   std::vector<cache::Record> records;
-  for (const PacketKey& key : keys) {
+  for (const workload::KeyId key : keys) {
     try {
-      records.push_back(record_of(server, key));
+      records.push_back(record_of(server, workload::wire_key(key)));
     } catch (const Failure&) {
-      server.hot_keys->settle(key, /*cached=*/false);  // the worker says that the store failed
+      server.keys->settle(key, {});  // the worker says that the store failed
     }
   }
   if (records.empty()) return;
-  std::vector<PacketKey> asked;
+  std::vector<cache::CachedKey> asked;
   asked.reserve(records.size());
-  for (const cache::Record& record : records) asked.push_back(record.key);
+  for (const cache::Record& record : records) asked.push_back({record.key, {}});
   link_->ask(cache::request(MessageType::kHot, {}, std::move(records)),
-             [hot_keys = server.hot_keys, asked](const Message& answer) {
-               for (std::size_t i = 0; i < asked.size(); ++i) {
-                 const bool cached =
-                     i < answer.numbers.size() &&
-                     answer.numbers[i] == static_cast<std::uint32_t>(cache::Outcome::kCached);
-                 hot_keys->settle(asked[i], cached);
-               }
+             [keys = server.keys, asked](const Message& answer) {
+               const auto settled = cache::read_cached(answer);
+               const auto& outcomes = settled.size() == asked.size() ? settled : asked;
+               for (const auto& [key, admission] : outcomes) keys->settle(id_of(key), admission);
              });
 }
 
-void ControllerLink::ask_evictions(Server& server, const std::vector<workload::KeyId>& keys) {
-  if (keys.empty()) return;
+// A write waits for each, and nothing else may ever let it in: asked for until they are answered.
+void ControllerLink::ask_evictions(Server& server, std::vector<CachedKeys::Eviction> evictions) {
+  std::erase_if(evictions, [&](const auto& eviction) { return !server.keys->waits_for(eviction); });
+  if (evictions.empty()) return;
   std::vector<cache::Record> records;
-  records.reserve(keys.size());
-  for (const workload::KeyId key : keys)
+  records.reserve(evictions.size());
+  for (const auto& [key, admission] : evictions) {
     records.push_back(cache::key_only(workload::wire_key(key)));
+  }
   link_->ask(cache::request(MessageType::kEvict, {}, std::move(records)),
-             [this, &server, keys](const Message& answer) {
+             [this, &server, evictions](const Message& answer) {
                if (answer.text.empty()) {
-                 for (const workload::KeyId key : keys) server.gate->evicted(key);
+                 for (const auto& eviction : evictions) server.keys->eviction_answered(eviction);
                } else {
-                 // A write waits for it, and nothing else can let it in.
                  loop_.call_at(loop_.now_ns() + kAskAgainNs,
-                               [this, &server, keys] { ask_evictions(server, keys); });
+                               [this, &server, evictions] { ask_evictions(server, evictions); });
                }
              });
 }
 
 void ControllerLink::answer(const Message& request) {
-  const auto answer = [&]() -> Message {
-    switch (request.type) {
-      case MessageType::kFetch:
-        return fetch(request);
-      case MessageType::kSettled:
-        return settle(request);
-      case MessageType::kStore:
-      case MessageType::kReplay:
-        return store(request);
-      case MessageType::kEvicted:
-        return evicted(request);
-      case MessageType::kStart:
-        return take_snapshot(request);
-      case MessageType::kRelease:
-        return release_snapshots(request);
-      case MessageType::kMaxNumber:
-        return largest_number(request);
-      case MessageType::kFence:
-        return fence(request);
-      default:
-        return cache::failure_of(
-            request, std::string("kvserver does not answer ") + cache::name_of(request.type));
-    }
-  };
   Message told;
   try {
-    told = answer();
+    require_store(request);
+    told = do_what(request);
   } catch (const Failure& failure) {
     told = cache::failure_of(request, failure.what());
   }
@@ -179,40 +167,77 @@ void ControllerLink::answer(const Message& request) {
   link_->send(told);
 }
 
+void ControllerLink::require_store(const Message& request) const {
+  const auto is_meant = [&](const Server& server) { return server.store == request.store; };
+  if (request.store == 0 || std::any_of(servers_.begin(), servers_.end(), is_meant)) return;
+  throw Failure(std::string(cache::name_of(request.type)) + " is for a store that is not here");
+}
+
+Message ControllerLink::do_what(const Message& request) {
+  switch (request.type) {
+    case MessageType::kFetch:
+      return fetch(request);
+    case MessageType::kSettled:
+      return settle(request);
+    case MessageType::kStore:
+    case MessageType::kReplay:
+      return store(request);
+    case MessageType::kEvicted:
+      return evicted(request);
+    case MessageType::kStart:
+      return take_snapshot(request);
+    case MessageType::kRelease:
+      return release_snapshots(request);
+    case MessageType::kMaxNumber:
+      return largest_number(request);
+    case MessageType::kFence:
+      return fence(request);
+    default:
+      throw Failure(std::string("kvserver does not answer ") + cache::name_of(request.type));
+  }
+}
+
+// A record that cannot be read is not admitted: its mark ends.
 Message ControllerLink::fetch(const Message& request) {
-  const bool mark = first_number(request) != 0;
-  if (mark) {
-    std::map<WriteGate*, std::vector<workload::KeyId>> marks;
+  const bool marks = first_number(request) != 0;
+  if (marks) mark(request.records);
+  try {
+    std::vector<cache::Record> records;
     for (const cache::Record& wanted : request.records) {
-      Server& server = server_of(wanted.key);
-      if (server.gate == nullptr) throw Failure("only netcache's servers mark keys");
-      marks[server.gate].push_back(id_of(wanted.key));
+      records.push_back(record_of(server_of(wanted.key), wanted.key));
     }
-    for (auto& [gate, keys] : marks) gate->mark(keys);
+    return cache::answer_to(request, {}, std::move(records));
+  } catch (const Failure&) {
+    for (const cache::Record& wanted : request.records) {
+      if (marks) server_of(wanted.key).keys->settle(id_of(wanted.key), {});
+    }
+    throw;
   }
-  std::vector<cache::Record> records;
-  for (const cache::Record& wanted : request.records) {
-    records.push_back(record_of(server_of(wanted.key), wanted.key));
+}
+
+void ControllerLink::mark(const std::vector<cache::Record>& wanted) {
+  std::map<CachedKeys*, std::vector<workload::KeyId>> marks;
+  for (const cache::Record& record : wanted) {
+    Server& server = server_of(record.key);
+    if (!server.keys->holds_writes()) throw Failure("only netcache's servers mark keys");
+    marks[server.keys].push_back(id_of(record.key));
   }
-  return cache::answer_to(request, {}, std::move(records));
+  for (auto& [keys, ids] : marks) keys->mark(ids);
 }
 
 Message ControllerLink::settle(const Message& request) {
-  if (request.numbers.size() != request.records.size()) {
-    throw Failure("SETTLED needs an outcome for each key");
+  const auto settled = cache::read_cached(request);
+  if (settled.size() != request.records.size()) {
+    throw Failure("SETTLED needs an admission for each key");
   }
-  for (std::size_t i = 0; i < request.records.size(); ++i) {
-    const PacketKey& key = request.records[i].key;
-    WriteGate* gate = server_of(key).gate;
-    if (gate == nullptr) continue;
-    gate->settle(id_of(key),
-                 request.numbers[i] == static_cast<std::uint32_t>(cache::Outcome::kCached));
+  for (const auto& [key, admission] : settled) {
+    server_of(key).keys->settle(id_of(key), admission);
   }
   return cache::answer_to(request);
 }
 
-// STORE comes from evictions: those keys may become hot again. With a token it may hold what was
-// written after that snapshot's point. Nothing is applied if one key is not served here.
+// With a token it may hold what was written after that snapshot's point. Nothing is applied if one
+// key is not served here.
 Message ControllerLink::store(const Message& request) {
   const std::uint32_t token = request.numbers.empty() ? 0 : request.numbers.front();
   std::map<Server*, std::vector<RecordStore::Update>> updates;
@@ -234,22 +259,18 @@ Message ControllerLink::store(const Message& request) {
   if (request.type == MessageType::kReplay) {
     return cache::answer_to(request, {static_cast<std::uint32_t>(newer)});
   }
-  for (const cache::Record& record : request.records) {
-    Server& server = server_of(record.key);
-    if (server.hot_keys != nullptr) server.hot_keys->evicted(record.key);
-  }
   return cache::answer_to(request);
 }
 
 // Keys that are not served here concern nobody here.
 Message ControllerLink::evicted(const Message& request) {
-  for (const cache::Record& record : request.records) {
-    const auto id = workload::key_id_from_wire(record.key);
+  for (const auto& [key, admission] : cache::read_cached(request)) {
+    const auto id = workload::key_id_from_wire(key);
     Server* const server = id ? find_server(*id) : nullptr;
     if (server == nullptr) {
       ++unknown_keys_;
-    } else if (server->hot_keys != nullptr) {
-      server->hot_keys->evicted(record.key);
+    } else {
+      server->keys->evicted(*id, admission.id);
     }
   }
   return cache::answer_to(request);
@@ -300,11 +321,11 @@ ControllerLink::Server* ControllerLink::find_server(workload::KeyId key) {
   return nullptr;
 }
 
-ControllerLink::Server& ControllerLink::server_of(const PacketKey& key) {
+ControllerLink::Server& ControllerLink::server_of(const cache::Key& key) {
   return server_of(workload::partition_of(workload::slot_of(id_of(key)), scale_));
 }
 
-cache::Record ControllerLink::record_of(Server& server, const PacketKey& key) {
+cache::Record ControllerLink::record_of(Server& server, const cache::Key& key) {
   cache::Record told = cache::key_only(key);
   Record record;
   const auto found = server.records->fetch(workload::store_key(id_of(key)), bytes_, record);

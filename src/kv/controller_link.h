@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "cache/message_link.h"
-#include "kv/hot_keys.h"
+#include "kv/cached_keys.h"
 #include "kv/record_store.h"
-#include "kv/write_gate.h"
 
 namespace turntable::kv {
 
@@ -23,9 +22,9 @@ class ControllerLink {
  public:
   struct Server {
     unsigned partition;
+    std::uint32_t store;  // its incarnation
     RecordStore* records;
-    HotKeys* hot_keys;  // null: the method's servers report none
-    WriteGate* gate;    // null: nothing is held back
+    CachedKeys* keys;
   };
 
   ControllerLink(const sockaddr_in& controller, cache::Credentials credentials, unsigned scale);
@@ -37,21 +36,26 @@ class ControllerLink {
   void start(std::vector<Server> servers);
   void stop();
 
-  // {"connected", "refused", "unexpected_answers", "unknown_keys"}: requests that could not be
-  // done, and keys of EVICTED that are not served here. Any thread, between start() and stop().
+  // {"connected", "refused", "unexpected_answers", "unknown_keys", "evictions_asked"}: requests
+  // that could not be done, keys of EVICTED that are not served here, and keys that writes needed
+  // to be evicted. Any thread, between start() and stop().
   nlohmann::json statistics();
 
   // There are hot keys or evictions to take. Thread-safe, from construction to destruction.
   void wake();
 
  private:
-  cache::Message hello();
+  cache::Message hello() const;
+  void greeted(const cache::Message& answer);
   void take();
-  void report(Server& server, const std::vector<PacketKey>& keys);
-  void ask_evictions(Server& server, const std::vector<workload::KeyId>& keys);
+  void report(Server& server, const std::vector<workload::KeyId>& keys);
+  void ask_evictions(Server& server, std::vector<CachedKeys::Eviction> evictions);
 
   void answer(const cache::Message& request);
+  cache::Message do_what(const cache::Message& request);
+  void require_store(const cache::Message& request) const;
   cache::Message fetch(const cache::Message& request);
+  void mark(const std::vector<cache::Record>& keys);
   cache::Message settle(const cache::Message& request);
   cache::Message store(const cache::Message& request);
   cache::Message evicted(const cache::Message& request);
@@ -61,9 +65,9 @@ class ControllerLink {
   cache::Message fence(const cache::Message& request);
 
   Server* find_server(workload::KeyId key);
-  Server& server_of(const PacketKey& key);
+  Server& server_of(const cache::Key& key);
   Server& server_of(std::uint32_t partition);
-  cache::Record record_of(Server& server, const PacketKey& key);
+  cache::Record record_of(Server& server, const cache::Key& key);
 
   const sockaddr_in controller_;
   const cache::Credentials credentials_;
@@ -72,7 +76,7 @@ class ControllerLink {
   cache::EventLoop loop_;
   std::optional<cache::MessageLink> link_;
   std::vector<std::uint8_t> bytes_;  // of the record read last
-  std::uint64_t refused_ = 0, unknown_keys_ = 0;
+  std::uint64_t refused_ = 0, unknown_keys_ = 0, evictions_asked_ = 0;
   std::thread thread_;
 };
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cache/server_hello.h"
 #include "common/deadline.h"
 #include "kv/testing.h"
 #include "kv/testing_controller.h"
@@ -30,22 +31,25 @@ using Numbers = std::vector<std::uint32_t>;
 // one.
 constexpr workload::KeyId kKey = 2571001333982442796, kElsewhere = 6284781860667377211;
 constexpr unsigned kPartition = 14;
+constexpr std::uint32_t kStore = 4711, kOtherStore = 4712;
 
 class ControllerLinkTest : public ::testing::Test {
  protected:
-  ControllerLinkTest() {
+  explicit ControllerLinkTest(const CachedKeys::Settings& settings = {})
+      : keys_(settings, [this] { link_->wake(); }) {
     build_store(directory_.path() / "db", {.workload = testing::small_workload(), .numbered = true},
                 std::array{kKey});
     store_.emplace(directory_.path() / "db", StoreProfile::kEmbedded);
     records_.emplace(*store_);
     link_.emplace(controller_.address(), cache::testing::credentials(), 16);
-    link_->start({{kPartition, &*records_, &hot_keys_, &gate_}});
+    link_->start({{kPartition, kStore, &*records_, &keys_}});
   }
   ~ControllerLinkTest() override { link_->stop(); }
 
   Message ask(MessageType type, Numbers numbers = {}, std::vector<cache::Record> records = {}) {
     return controller_.ask(type, std::move(numbers), std::move(records));
   }
+  Message ask(const Message& request) { return controller_.ask(request); }
   Message asked(std::size_t index) { return controller_.asked(index); }
 
   static cache::Record key(workload::KeyId id) { return cache::key_only(workload::wire_key(id)); }
@@ -74,12 +78,56 @@ class ControllerLinkTest : public ::testing::Test {
   std::optional<Store> store_;
   std::optional<RecordStore> records_;
   std::optional<ControllerLink> link_;
-  HotKeys hot_keys_{[this] { link_->wake(); }};
-  WriteGate gate_{[this] { link_->wake(); }};
+  CachedKeys keys_;
+};
+
+// NetCache's.
+class HoldingLinkTest : public ControllerLinkTest {
+ protected:
+  static constexpr bool kAsCached = true, kAsUncached = false;
+
+  HoldingLinkTest() : ControllerLinkTest({.holds_writes = true, .is_controlled = true}) {}
+
+  bool lets_in(bool as_cached, std::uint32_t number = 10) {
+    const bool is_in = keys_.enter(kKey, number, as_cached);
+    if (is_in) keys_.leave();
+    return is_in;
+  }
+  bool eventually_lets_in(bool as_cached) {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(20));
+    while (!lets_in(as_cached) && !deadline.passed()) std::this_thread::yield();
+    return lets_in(as_cached);
+  }
+  // SETTLED, EVICTED.
+  Message tell(MessageType type, std::uint32_t admission, std::uint32_t number = 0) {
+    Message told = cache::request(type);
+    cache::append_cached({{workload::wire_key(kKey), {admission, number}}}, told);
+    return ask(told);
+  }
 };
 
 TEST_F(ControllerLinkTest, HelloSaysWhatIsServed) {
-  EXPECT_EQ(controller_.hello().numbers, (Numbers{cache::kMessagesVersion, 16, kPartition}));
+  EXPECT_EQ(controller_.hello().numbers,
+            (Numbers{cache::kMessagesVersion, 16, 0, kPartition, kStore}));
+}
+
+TEST_F(HoldingLinkTest, HelloSaysThatWritesWait) {
+  EXPECT_EQ(controller_.hello().numbers,
+            (Numbers{cache::kMessagesVersion, 16, 1, kPartition, kStore}));
+}
+
+TEST_F(ControllerLinkTest, WhatIsForAnotherStoreIsRefused) {
+  Message replay = cache::request(MessageType::kReplay, {}, {value(5, {5})});
+  replay.store = kOtherStore;
+  EXPECT_NE(ask(replay).text.find("a store that is not here"), std::string::npos);
+  Message fence = cache::request(MessageType::kFence, {100, kPartition});
+  fence.store = kOtherStore;
+  EXPECT_NE(ask(fence).text, "");
+  EXPECT_EQ(link_->statistics().at("refused"), 2);
+  EXPECT_EQ(fetched().number, 0u);
+  EXPECT_TRUE(records_->apply(workload::store_key(kKey), {.number = 6, .exists = false}).newer);
+  replay.store = kStore;
+  EXPECT_EQ(ask(replay).numbers, Numbers{0});
 }
 
 TEST_F(ControllerLinkTest, FetchAnswersTheRecordsOfTheStore) {
@@ -127,18 +175,21 @@ TEST_F(ControllerLinkTest, AFenceExcludesWhateverComesLate) {
 
 TEST_F(ControllerLinkTest, AnEvictedKeyMayBecomeHotAgain) {
   controller_.hello();
-  hot_keys_.report(workload::wire_key(kKey));
-  controller_.send(cache::answer_to(asked(0), {0}));  // cached
+  keys_.report(kKey);
+  controller_.send(cache::answer_to(asked(0), {3}, {key(kKey)}));  // cached
   ask(MessageType::kMaxNumber);
-  hot_keys_.report(workload::wire_key(kKey));
-  EXPECT_TRUE(hot_keys_.take(1).empty());
+  keys_.report(kKey);
+  EXPECT_TRUE(keys_.take_reports(1).empty());
   cache::Record odd = key(kKey);
   odd.key[0] = 1;
-  const Message answer = ask(MessageType::kEvicted, {}, {key(kElsewhere), odd, key(kKey)});
+  ask(MessageType::kEvicted, {2}, {key(kKey)});  // said again: of an earlier admission
+  keys_.report(kKey);
+  EXPECT_TRUE(keys_.take_reports(1).empty());
+  const Message answer = ask(MessageType::kEvicted, {3, 3, 3}, {key(kElsewhere), odd, key(kKey)});
   EXPECT_EQ(answer.text, "");
   EXPECT_TRUE(answer.numbers.empty());
   EXPECT_EQ(link_->statistics().at("unknown_keys"), 2);
-  hot_keys_.report(workload::wire_key(kKey));
+  keys_.report(kKey);
   EXPECT_EQ(asked(1).records.at(0).key, workload::wire_key(kKey));
 }
 
@@ -200,7 +251,7 @@ TEST_F(ControllerLinkTest, WhatCannotBeDoneIsAFailureAndEndsNothing) {
 
 TEST_F(ControllerLinkTest, HotKeysAreReportedWithTheirRecordAlsoToTheNextController) {
   controller_.hello();
-  hot_keys_.report(workload::wire_key(kKey));
+  keys_.report(kKey);
   const Message first = asked(0);
   EXPECT_EQ(first.type, MessageType::kHot);
   ASSERT_EQ(first.records.size(), 1u);
@@ -209,49 +260,72 @@ TEST_F(ControllerLinkTest, HotKeysAreReportedWithTheirRecordAlsoToTheNextControl
   controller_.restart();  // that controller has died without an answer
   const Message again = asked(1);
   EXPECT_EQ(again.records, first.records);
-  controller_.send(cache::answer_to(again, {1}));  // refused
-  ask(MessageType::kMaxNumber);                    // so the answer has been read
-  hot_keys_.report(workload::wire_key(kKey));
-  controller_.send(cache::answer_to(asked(2), {0}));  // cached
+  controller_.send(cache::answer_to(again, {0}, {key(kKey)}));  // refused
+  ask(MessageType::kMaxNumber);                                 // so the answer has been read
+  keys_.report(kKey);
+  controller_.send(cache::answer_to(asked(2), {7}, {key(kKey)}));  // cached
   ask(MessageType::kMaxNumber);
-  hot_keys_.report(workload::wire_key(kKey));
-  EXPECT_TRUE(hot_keys_.take(1).empty());
+  keys_.report(kKey);
+  EXPECT_TRUE(keys_.take_reports(1).empty());
+  controller_.restart();  // the switch may have been emptied
+  ask(MessageType::kMaxNumber);
+  keys_.report(kKey);
+  EXPECT_EQ(asked(3).type, MessageType::kHot);
 }
 
-TEST_F(ControllerLinkTest, AMarkedKeyIsHeldBackUntilItIsSettledAndEvictedWhenAWriteNeedsIt) {
+TEST_F(HoldingLinkTest, AMarkedKeyIsHeldBackUntilItIsSettledAndEvictedWhenAWriteNeedsIt) {
   EXPECT_EQ(fetched(/*mark=*/1).number, 0u);
-  EXPECT_FALSE(gate_.enter(kKey, /*passed_as_cached=*/false));
-  ask(MessageType::kSettled, {0}, {key(kKey)});
-  EXPECT_FALSE(gate_.enter(kKey, /*passed_as_cached=*/false));
+  EXPECT_FALSE(lets_in(kAsUncached));
+  tell(MessageType::kSettled, 5);
+  EXPECT_FALSE(lets_in(kAsUncached));
   EXPECT_EQ(asked(0).type, MessageType::kEvict);
   controller_.send(cache::failure_of(asked(0), "not now"));
   const Message again = asked(1);  // there is no other way in
-  EXPECT_FALSE(gate_.enter(kKey, false));
+  EXPECT_FALSE(lets_in(kAsUncached));
   controller_.send(cache::answer_to(again));
   ask(MessageType::kMaxNumber);
-  EXPECT_TRUE(gate_.enter(kKey, false));
-  gate_.leave();
+  EXPECT_TRUE(lets_in(kAsUncached));
+  EXPECT_EQ(link_->statistics().at("evictions_asked"), 1);
 }
 
-// The next controller knows nothing of an admission that its predecessor had begun; the agent may
-// still end it.
-TEST_F(ControllerLinkTest, MarksOfAControllerThatDiedEndWithAnEviction) {
+TEST_F(HoldingLinkTest, AnEvictedKeyIsOpenWithoutAQuestion) {
   EXPECT_EQ(fetched(/*mark=*/1).number, 0u);
-  EXPECT_FALSE(gate_.enter(kKey, /*passed_as_cached=*/false));
+  tell(MessageType::kSettled, 5);
+  tell(MessageType::kEvicted, 4);  // said again after a connection broke
+  tell(MessageType::kEvicted, 5);
+  EXPECT_TRUE(lets_in(kAsUncached));
+  tell(MessageType::kSettled, 5);  // the same
+  EXPECT_TRUE(lets_in(kAsUncached));
+  EXPECT_EQ(link_->statistics().at("evictions_asked"), 0);
+}
+
+TEST_F(HoldingLinkTest, ARecordThatCannotBeReadLeavesNoMark) {
+  store_->put(workload::store_key(kKey), std::array<std::uint8_t, 2>{});  // no record
+  EXPECT_NE(ask(MessageType::kFetch, {1}, {key(kKey)}).text.find("the store failed"),
+            std::string::npos);
+  EXPECT_TRUE(lets_in(kAsUncached));
+}
+
+// The next controller tells what has become of an admission that its predecessor had begun.
+TEST_F(HoldingLinkTest, MarksOfAControllerThatDiedEndWithTheNextOne) {
+  EXPECT_EQ(fetched(/*mark=*/1).number, 0u);
+  EXPECT_FALSE(lets_in(kAsCached));
+  Message cached = cache::request(MessageType::kSlots, {cache::kMessagesVersion});
+  cache::append_cached({{workload::wire_key(kKey), {.id = 6}}}, cached);
+  controller_.answer_hello(cached.numbers, cached.records);
   controller_.restart();
-  const auto opened = [&] {
-    const bool open = gate_.enter(kKey, /*passed_as_cached=*/true);
-    if (open) gate_.leave();
-    return open;
-  };
-  const Deadline deadline = Deadline::after(std::chrono::seconds(20));
-  while (!opened() && !deadline.passed()) std::this_thread::yield();
-  EXPECT_FALSE(gate_.enter(kKey, /*passed_as_cached=*/false));
+  EXPECT_TRUE(eventually_lets_in(kAsCached));
+  EXPECT_FALSE(lets_in(kAsUncached));
   EXPECT_EQ(asked(0).type, MessageType::kEvict);
   controller_.send(cache::answer_to(asked(0)));
   ask(MessageType::kMaxNumber);
-  EXPECT_TRUE(gate_.enter(kKey, false));
-  gate_.leave();
+  EXPECT_TRUE(lets_in(kAsUncached));
+  // Another one finds that it is not there.
+  EXPECT_EQ(fetched(/*mark=*/1).number, 0u);
+  controller_.answer_hello({cache::kMessagesVersion}, {});
+  controller_.restart();
+  EXPECT_TRUE(eventually_lets_in(kAsUncached));
+  EXPECT_EQ(link_->statistics().at("evictions_asked"), 1);
 }
 
 // Says how fast that was; docs/kvcache.md §9.
@@ -274,6 +348,7 @@ TEST(ReplayTest, TenThousandRecordsGoToFourPartitions) {
   testing::TemporaryDirectory directory;
   std::vector<std::unique_ptr<Store>> stores;
   std::vector<std::unique_ptr<RecordStore>> served;
+  std::vector<std::unique_ptr<CachedKeys>> keys_of_servers;
   std::vector<ControllerLink::Server> servers;
   for (unsigned partition = 0; partition < kScale; ++partition) {
     const auto path = directory.path() / std::to_string(partition);
@@ -281,7 +356,9 @@ TEST(ReplayTest, TenThousandRecordsGoToFourPartitions) {
     build_store(path, {.workload = testing::small_workload(), .numbered = true}, keys[partition]);
     stores.push_back(std::make_unique<Store>(path, StoreProfile::kEmbedded));
     served.push_back(std::make_unique<RecordStore>(*stores.back()));
-    servers.push_back({partition, served.back().get(), nullptr, nullptr});
+    keys_of_servers.push_back(std::make_unique<CachedKeys>(CachedKeys::Settings{}));
+    servers.push_back(
+        {partition, partition + 1, served.back().get(), keys_of_servers.back().get()});
   }
   ControllerLink link(controller.address(), cache::testing::credentials(), kScale);
   link.start(servers);

@@ -10,9 +10,9 @@ bool is_hot(PacketType type) {
 
 }  // namespace
 
-FarReachHandler::FarReachHandler(RecordStore& records, HotKeys& hot_keys, unsigned partition,
+FarReachHandler::FarReachHandler(RecordStore& records, CachedKeys& keys, unsigned partition,
                                  unsigned scale, StoreErrors on_store_error)
-    : NumberedHandler(records, partition, scale, std::move(on_store_error)), hot_keys_(hot_keys) {}
+    : NumberedHandler(records, partition, scale, std::move(on_store_error)), keys_(keys) {}
 
 RequestKind FarReachHandler::kind_of(PacketType type) const noexcept {
   switch (type) {
@@ -52,7 +52,7 @@ FarReachHandler::Outcome FarReachHandler::execute(const Packet& request, const s
                               : write(request, kind == RequestKind::kDelete, answer, newer);
   if (is_hot(request.type)) {
     hot_requests_.add();
-    hot_keys_.report(request.key);
+    keys_.report(*workload::key_id_from_wire(request.key));
   }
   return outcome;
 }

@@ -1,15 +1,15 @@
 // FarReach's server: it gets what the switch cannot answer, and tells which keys are hot.
 #pragma once
 
-#include "kv/hot_keys.h"
+#include "kv/cached_keys.h"
 #include "kv/numbered_handler.h"
 
 namespace turntable::kv {
 
 class FarReachHandler final : public NumberedHandler {
  public:
-  // `records` and `hot_keys` must outlive this object.
-  FarReachHandler(RecordStore& records, HotKeys& hot_keys, unsigned partition, unsigned scale,
+  // `records` and `keys` must outlive this object.
+  FarReachHandler(RecordStore& records, CachedKeys& keys, unsigned partition, unsigned scale,
                   StoreErrors on_store_error);
 
   Outcome execute(const Packet& request, const sockaddr_in& client, Packet& answer) override;
@@ -19,7 +19,7 @@ class FarReachHandler final : public NumberedHandler {
   RequestKind kind_of(PacketType type) const noexcept override;
 
  private:
-  HotKeys& hot_keys_;
+  CachedKeys& keys_;
   Counter hot_requests_;
 };
 

@@ -42,15 +42,16 @@ std::unique_ptr<RequestHandler> LogicalServer::make_handler(
     return std::make_unique<NoCacheHandler>(store_, partition, scale, std::move(on_store_error));
   }
   records_.emplace(store_, copy_->is_fresh());
+  keys_.emplace(CachedKeys::Settings{.holds_writes = settings_.method == Method::kNetCache,
+                                     .is_controlled = settings_.is_controlled},
+                std::move(wake));
   if (settings_.method == Method::kFarReach) {
-    hot_keys_.emplace(std::move(wake));
-    return std::make_unique<FarReachHandler>(*records_, *hot_keys_, partition, scale,
+    return std::make_unique<FarReachHandler>(*records_, *keys_, partition, scale,
                                              std::move(on_store_error));
   }
-  gate_.emplace(std::move(wake));
   updates_.emplace(sockets_.of_type.get(),
                    ValueUpdates::Settings{.delay_ns = settings_.value_update_delay_ns});
-  return std::make_unique<NetCacheHandler>(*records_, *updates_, *gate_, partition, scale,
+  return std::make_unique<NetCacheHandler>(*records_, *updates_, *keys_, partition, scale,
                                            std::move(on_store_error));
 }
 
@@ -65,9 +66,9 @@ void LogicalServer::set_window(std::int64_t from_monotonic_ns, std::int64_t unti
 
 ControllerLink::Server LogicalServer::controlled() {
   return {.partition = settings_.partition,
+          .store = copy_->incarnation(),
           .records = &*records_,
-          .hot_keys = hot_keys_ ? &*hot_keys_ : nullptr,
-          .gate = gate_ ? &*gate_ : nullptr};
+          .keys = &*keys_};
 }
 
 nlohmann::json LogicalServer::statistics() const {

@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "kv/cached_keys.h"
 #include "kv/controller_link.h"
-#include "kv/hot_keys.h"
 #include "kv/method.h"
 #include "kv/record_store.h"
 #include "kv/request_handler.h"
@@ -19,7 +19,6 @@
 #include "kv/store_library.h"
 #include "kv/udp.h"
 #include "kv/value_updates.h"
-#include "kv/write_gate.h"
 
 namespace turntable::kv {
 
@@ -35,6 +34,7 @@ class LogicalServer {
     std::size_t clients;                 // of the run: that many requests can be outstanding
     bool large_values;                   // whether there can be any
     std::int64_t value_update_delay_ns;  // NetCache
+    bool is_controlled = false;          // by a cache-controller
   };
 
   // Opens store and socket and begins to serve. Throws CommandError. `on_store_error`, and `wake`
@@ -67,8 +67,7 @@ class LogicalServer {
   SplitSockets sockets_;  // the second one for NetCache's acknowledgements
   // What the method needs.
   std::optional<RecordStore> records_;
-  std::optional<HotKeys> hot_keys_;
-  std::optional<WriteGate> gate_;
+  std::optional<CachedKeys> keys_;
   std::optional<ValueUpdates> updates_;
   std::unique_ptr<RequestHandler> handler_;
   ServerWorker worker_;

@@ -20,15 +20,15 @@ void watch(int epoll, int fd) {
 
 }  // namespace
 
-NetCacheHandler::NetCacheHandler(RecordStore& records, ValueUpdates& updates, WriteGate& gate,
+NetCacheHandler::NetCacheHandler(RecordStore& records, ValueUpdates& updates, CachedKeys& keys,
                                  unsigned partition, unsigned scale, StoreErrors on_store_error)
     : NumberedHandler(records, partition, scale, std::move(on_store_error)),
       updates_(updates),
-      gate_(gate),
+      keys_(keys),
       events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_) throw errno_error("cannot create an epoll instance");
   watch(events_.get(), updates_.socket());
-  watch(events_.get(), gate_.event_fd());
+  watch(events_.get(), keys_.event_fd());
 }
 
 RequestKind NetCacheHandler::kind_of(PacketType type) const noexcept {
@@ -58,15 +58,15 @@ NetCacheHandler::Outcome NetCacheHandler::execute(const Packet& request, const s
   const workload::KeyId key = *workload::key_id_from_wire(request.key);
   const bool cached = passed_as_cached(request.type);
   if (updates_.pending(key)) return Outcome::kHeldBack;
-  if (!gate_.enter(key, cached)) {
-    held_by_gate_ = true;
+  if (!keys_.enter(key, request.sequence, cached)) {
+    waited_for_key_ = true;
     return Outcome::kHeldBack;
   }
   free_since_ns_ =
-      std::exchange(held_by_gate_, false) ? monotonic_ns() : updates_.free_since_ns(key);
+      std::exchange(waited_for_key_, false) ? monotonic_ns() : updates_.free_since_ns(key);
   bool newer = false;
   const Outcome outcome = write(request, kind == RequestKind::kDelete, answer, newer);
-  gate_.leave();
+  keys_.leave();
   // The switch has no room for a large value: GETs of it go on to come here.
   if (cached && newer && outcome == Outcome::kAnswer && request.value.size() <= kMaxValueBytes) {
     Packet update = answer_to(request, PacketType::kValueUpdate);
@@ -79,7 +79,7 @@ NetCacheHandler::Outcome NetCacheHandler::execute(const Packet& request, const s
 }
 
 void NetCacheHandler::run(std::int64_t now_ns) noexcept {
-  gate_.clear_event();
+  keys_.clear_event();
   updates_.run(now_ns);
 }
 

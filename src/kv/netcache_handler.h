@@ -1,16 +1,16 @@
 // NetCache's server: writes of cached keys go through to it, and it brings the switch up to date.
 #pragma once
 
+#include "kv/cached_keys.h"
 #include "kv/numbered_handler.h"
 #include "kv/value_updates.h"
-#include "kv/write_gate.h"
 
 namespace turntable::kv {
 
 class NetCacheHandler final : public NumberedHandler, private BackgroundWork {
  public:
   // All must outlive this object.
-  NetCacheHandler(RecordStore& records, ValueUpdates& updates, WriteGate& gate, unsigned partition,
+  NetCacheHandler(RecordStore& records, ValueUpdates& updates, CachedKeys& keys, unsigned partition,
                   unsigned scale, StoreErrors on_store_error);
 
   Outcome execute(const Packet& request, const sockaddr_in& client, Packet& answer) override;
@@ -28,9 +28,9 @@ class NetCacheHandler final : public NumberedHandler, private BackgroundWork {
   void finished(std::int64_t finish_ns) noexcept override { updates_.finished(finish_ns); }
 
   ValueUpdates& updates_;
-  WriteGate& gate_;
-  UniqueFd events_;  // epoll: acknowledgements, and changes of the gate
-  bool held_by_gate_ = false;
+  CachedKeys& keys_;
+  UniqueFd events_;  // epoll: acknowledgements, and changes of keys_
+  bool waited_for_key_ = false;
   std::int64_t free_since_ns_ = 0;
 };
 

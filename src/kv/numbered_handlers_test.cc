@@ -64,8 +64,8 @@ class FarReachHandlerTest : public NumberedHandlersTest {
   }
 
   Bytes value_;
-  HotKeys hot_keys_;
-  FarReachHandler handler_{*records_, hot_keys_, kPartition, 16, [](const std::string&) {}};
+  CachedKeys keys_{{}};
+  FarReachHandler handler_{*records_, keys_, kPartition, 16, [](const std::string&) {}};
 };
 
 TEST_F(FarReachHandlerTest, GetAnswersValueAndNumber) {
@@ -226,25 +226,25 @@ TEST_F(FarReachHandlerTest, AGetWithARestoredRecordIsAnswered) {
 }
 
 TEST_F(FarReachHandlerTest, HotKeysAreReportedOnceUntilTheyAreSettled) {
-  const PacketKey key = workload::wire_key(kKey);
+  const std::vector<workload::KeyId> reported = {kKey}, none;
   execute(0x0050);
   execute(0x0013, 1, {1});
-  EXPECT_EQ(hot_keys_.take(10), std::vector{key});
+  EXPECT_EQ(keys_.take_reports(10), reported);
   execute(0x0050);
-  EXPECT_TRUE(hot_keys_.take(10).empty());  // asked, not answered
-  hot_keys_.settle(key, /*cached=*/false);
+  EXPECT_EQ(keys_.take_reports(10), none);  // asked, not answered
+  keys_.settle(kKey, {});
   execute(0x0050);
-  EXPECT_EQ(hot_keys_.take(10), std::vector{key});  // refused: may be asked again
-  hot_keys_.settle(key, /*cached=*/true);
+  EXPECT_EQ(keys_.take_reports(10), reported);  // refused: may be asked again
+  keys_.settle(kKey, {.id = 7});
   execute(0x0050);
-  EXPECT_TRUE(hot_keys_.take(10).empty());
-  hot_keys_.evicted(key);
+  EXPECT_EQ(keys_.take_reports(10), none);
+  keys_.evicted(kKey, 7);
   execute(0x0050);
-  EXPECT_EQ(hot_keys_.take(10), std::vector{key});
-  hot_keys_.settle(key, /*cached=*/true);
-  hot_keys_.forget_cached();
+  EXPECT_EQ(keys_.take_reports(10), reported);
+  keys_.settle(kKey, {.id = 8});
+  keys_.synchronize({});
   execute(0x0050);
-  EXPECT_EQ(hot_keys_.take(10), std::vector{key});
+  EXPECT_EQ(keys_.take_reports(10), reported);
   EXPECT_EQ(handler_.method_statistics().at("hot_requests"), 7);
 }
 
@@ -307,8 +307,8 @@ class NetCacheHandlerTest : public NumberedHandlersTest {
   std::int64_t now_ns_ = 1'000'000'000;
   ReceiveBatch received_;
   ValueUpdates updates_;
-  WriteGate gate_;
-  NetCacheHandler handler_{*records_, updates_, gate_, kPartition, 16, [](const std::string&) {}};
+  CachedKeys keys_{{.holds_writes = true}};
+  NetCacheHandler handler_{*records_, updates_, keys_, kPartition, 16, [](const std::string&) {}};
 };
 
 TEST_F(NetCacheHandlerTest, AWriteOfACachedKeyUpdatesTheSwitch) {
@@ -380,25 +380,36 @@ TEST_F(NetCacheHandlerTest, AnUpdateIsSentUntilItIsAcknowledged) {
 }
 
 TEST_F(NetCacheHandlerTest, WritesOfAKeyBeingAdmittedWaitUntilThatIsSettled) {
-  gate_.mark(std::array{kKey});
+  keys_.mark(std::array{kKey});
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kHeldBack);
   EXPECT_EQ(execute(0x0043, 5, {5}), Outcome::kHeldBack);
-  gate_.settle(kKey, /*cached=*/false);
+  keys_.settle(kKey, {});
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kAnswer);
-  gate_.mark(std::array{kKey});
-  gate_.settle(kKey, /*cached=*/true);
+  keys_.mark(std::array{kKey});
+  keys_.settle(kKey, {.id = 1, .number = 5});
   EXPECT_EQ(execute(0x0043, 6, {6}), Outcome::kAnswer);
-  EXPECT_TRUE(gate_.take_evictions().empty());
+  EXPECT_TRUE(keys_.take_evictions().empty());
 }
 
 TEST_F(NetCacheHandlerTest, AWriteThatPassedBeforeTheKeyWasCachedWaitsForItsEviction) {
-  gate_.mark(std::array{kKey});
-  gate_.settle(kKey, /*cached=*/true);
+  keys_.mark(std::array{kKey});
+  keys_.settle(kKey, {.id = 1});
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kHeldBack);
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kHeldBack);
-  EXPECT_EQ(gate_.take_evictions(), std::vector{kKey});  // asked for once
-  gate_.evicted(kKey);
+  const CachedKeys::Eviction eviction{kKey, 1};
+  EXPECT_EQ(keys_.take_evictions(), std::vector{eviction});  // asked for once
+  keys_.eviction_answered(eviction);
   EXPECT_EQ(execute(0x0003, 5, {5}), Outcome::kAnswer);
+}
+
+// It passed the switch in the admission before, whose slot it has superseded, not this one.
+TEST_F(NetCacheHandlerTest, AWriteOfAnEarlierAdmissionWaitsForTheEvictionToo) {
+  keys_.mark(std::array{kKey});
+  keys_.settle(kKey, {.id = 2, .number = 5});
+  EXPECT_EQ(execute(0x0043, 5, {5}), Outcome::kHeldBack);
+  EXPECT_EQ(keys_.take_evictions().size(), 1u);
+  keys_.evicted(kKey, 2);
+  EXPECT_EQ(execute(0x0043, 5, {5}), Outcome::kAnswer);
 }
 
 }  // namespace

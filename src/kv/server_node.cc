@@ -172,7 +172,8 @@ Json ServerNode::prepare(const Json& args) {
         .capacity_ops_per_s = capacity,
         .clients = spec.workload.clients,
         .large_values = method != Method::kNoCache || spec.workload.value_bytes > kMaxValueBytes,
-        .value_update_delay_ns = update_delay_us * 1000};
+        .value_update_delay_ns = update_delay_us * 1000,
+        .is_controlled = controller.has_value()};
     servers.push_back(std::make_unique<LogicalServer>(
         settings,
         keep_stores ? library_.left_copy(spec, partition) : library_.copy(spec, partition),

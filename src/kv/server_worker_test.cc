@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
+#include "kv/cached_keys.h"
 #include "kv/farreach_handler.h"
-#include "kv/hot_keys.h"
 #include "kv/netcache_handler.h"
 #include "kv/nocache_handler.h"
 #include "kv/testing.h"
@@ -120,8 +120,8 @@ TEST_F(ServerWorkerTest, FragmentsOfTheSwitchAndTheClientMakeOneNumberedWrite) {
   RecordStore records(*store_);
   auto sockets = open_split_udp(parse_ipv4("test", "127.0.0.1", 0), 64, 0x0190);
   ValueUpdates updates(sockets.of_type.get(), {});
-  WriteGate gate;
-  NetCacheHandler handler(records, updates, gate, 0, 1, ignore_errors);
+  CachedKeys keys({.holds_writes = true});
+  NetCacheHandler handler(records, updates, keys, 0, 1, ignore_errors);
   serve(sockets.all_else.get(), handler, 0);
   const Bytes value(kFragmentBytes + 1, 7);
   Packet put{.type = PacketType::kLargePutRequest,
@@ -144,8 +144,8 @@ TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
   open_store(/*numbered=*/true);
   const UniqueFd socket = open_udp(parse_ipv4("test", "127.0.0.1", 0), 2048);
   RecordStore records(*store_);
-  HotKeys hot_keys;
-  FarReachHandler handler(records, hot_keys, 0, 1, ignore_errors);
+  CachedKeys keys({});
+  FarReachHandler handler(records, keys, 0, 1, ignore_errors);
   serve(socket.get(), handler, 0);
   const auto send_bytes = [&](const Bytes& bytes) {
     ASSERT_EQ(::send(client_.get(), bytes.data(), bytes.size(), 0),
@@ -219,8 +219,8 @@ TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
   auto sockets = open_split_udp(parse_ipv4("test", "127.0.0.1", 0), 64, 0x0190);
   RecordStore records(*store_);
   ValueUpdates updates(sockets.of_type.get(), {.delay_ns = kDelayNs});
-  WriteGate gate;
-  NetCacheHandler handler(records, updates, gate, 0, 1, ignore_errors);
+  CachedKeys keys({.holds_writes = true});
+  NetCacheHandler handler(records, updates, keys, 0, 1, ignore_errors);
   serve(sockets.all_else.get(), handler, kCapacity);
   const Bytes value = {1};
   Packet put{.type = PacketType::kPutRequestSeqCached,

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "common/command_error.h"
 #include "common/parallel.h"
@@ -71,6 +72,28 @@ json read_json(const fs::path& path) {
   std::ifstream file(path);
   const json value = json::parse(file, nullptr, /*allow_exceptions=*/false);
   return value.is_discarded() ? json() : value;
+}
+
+constexpr const char* kIncarnation =
+    "incarnation";  // RocksDB does not mind a file in its directory
+
+// 0: the directory has none.
+std::uint32_t read_incarnation(const fs::path& directory) {
+  std::uint32_t number = 0;
+  std::ifstream(directory / kIncarnation) >> number;
+  return number;
+}
+
+// Not synced: it need not survive more than its process.
+void write_incarnation(const fs::path& directory) {
+  const std::uint32_t number = std::max(std::random_device{}(), 1U);
+  std::ofstream file(directory / kIncarnation);
+  file << number << '\n';
+  file.close();
+  if (!file) {
+    throw fs::filesystem_error("cannot write", directory / kIncarnation,
+                               std::error_code(errno, std::generic_category()));
+  }
 }
 
 fs::path partition_path(const fs::path& root, const std::string& digest, unsigned partition) {
@@ -216,6 +239,7 @@ std::unique_ptr<StoreLibrary::WorkingCopy> StoreLibrary::copy(const StoreSpec& s
     fs::remove_all(directory / "work");
     fs::remove_all(directory / "work.tmp");
     copy_store(directory / "base/db", directory / "work.tmp");
+    write_incarnation(directory / "work.tmp");
     fs::rename(directory / "work.tmp", directory / "work");
     return std::make_unique<WorkingCopy>(*this, digest, directory / "work", /*is_fresh=*/true);
   });
@@ -245,6 +269,7 @@ StoreLibrary::WorkingCopy::WorkingCopy(StoreLibrary& library, std::string digest
     : library_(library),
       digest_(std::move(digest)),
       directory_(std::move(directory)),
+      incarnation_(read_incarnation(directory_)),
       is_fresh_(is_fresh),
       is_left_(!is_fresh) {
   ++library_.in_use_[digest_];

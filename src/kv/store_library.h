@@ -3,7 +3,9 @@
 //   LOCK                           held by the one kvserver that uses the directory
 //   <digest>/spec.json             the parameters behind the digest
 //   <digest>/p<partition>/base/    store.json (number of keys) and db/: loaded, never opened again
-//   <digest>/p<partition>/work/    the copy that an iteration reads and writes
+//   <digest>/p<partition>/work/    the copy that an iteration reads and writes, and the number of
+//   its
+//                                  incarnation
 //
 // Bases and working copies are built under another name and renamed when they are complete, so
 // nothing interrupted is ever used. The working copies of a process that has ended, in order or
@@ -57,6 +59,8 @@ class StoreLibrary {
     WorkingCopy& operator=(const WorkingCopy&) = delete;
 
     const std::filesystem::path& directory() const { return directory_; }
+    // A number that a fresh copy gets, by chance, and a copy that was left keeps.
+    std::uint32_t incarnation() const { return incarnation_; }
     bool is_fresh() const { return is_fresh_; }
 
     // From now on it stays when this object ends; and no longer.
@@ -67,6 +71,7 @@ class StoreLibrary {
     StoreLibrary& library_;
     std::string digest_;
     std::filesystem::path directory_;
+    std::uint32_t incarnation_;
     bool is_fresh_;
     bool is_left_;
   };

@@ -98,6 +98,22 @@ TEST_F(StoreLibraryTest, ALoadedStoreIsReusedAlsoByTheNextProcess) {
   EXPECT_FALSE(library.load(small_spec("workloada", 2), std::array{2U}).front().reused);
 }
 
+TEST_F(StoreLibraryTest, AFreshCopyIsAnotherIncarnationAndOneThatWasLeftIsTheSame) {
+  const StoreSpec spec = small_spec();
+  std::uint32_t first = 0;
+  {
+    StoreLibrary library(directory_.path());
+    library.load(spec, std::array{2U});
+    const auto copy = library.copy(spec, 2);
+    first = copy->incarnation();
+    copy->leave();
+  }
+  EXPECT_NE(first, 0u);
+  StoreLibrary library(directory_.path());
+  EXPECT_EQ(library.left_copy(spec, 2)->incarnation(), first);
+  EXPECT_NE(library.copy(spec, 2)->incarnation(), first);
+}
+
 TEST_F(StoreLibraryTest, AnInterruptedLoadIsNotReused) {
   const StoreSpec spec = small_spec();
   const fs::path partition = digest_directory(spec) / "p2";

@@ -49,6 +49,13 @@ class PlayedController {
     on_loop([&] { listener_->send(session_, message); });
   }
 
+  // What the next HELLO is answered from now on.
+  void answer_hello(Numbers numbers, std::vector<cache::Record> records) {
+    const std::lock_guard lock(mutex_);
+    hello_numbers_ = std::move(numbers);
+    hello_records_ = std::move(records);
+  }
+
   // What the node says when it connects; waits for it.
   Message hello() {
     wait_for([&] { return hello_.has_value(); });
@@ -65,13 +72,15 @@ class PlayedController {
 
   // The node's answer.
   Message ask(MessageType type, Numbers numbers = {}, std::vector<cache::Record> records = {}) {
+    return ask(cache::request(type, std::move(numbers), std::move(records)));
+  }
+  Message ask(Message request) {
     hello();
-    Message request = cache::request(type, std::move(numbers), std::move(records));
     request.id = ++last_id_;
     send(request);
     wait_for([&] { return answers_.contains(last_id_); });
     const std::lock_guard lock(mutex_);
-    EXPECT_EQ(answers_[last_id_].type, type);
+    EXPECT_EQ(answers_[last_id_].type, request.type);
     return answers_[last_id_];
   }
 
@@ -103,7 +112,7 @@ class PlayedController {
       answers_[message.id] = message;
     } else if (message.type == MessageType::kHello || message.type == MessageType::kClientHello) {
       hello_ = message;
-      listener_->send(session, cache::answer_to(message));
+      listener_->send(session, cache::answer_to(message, hello_numbers_, hello_records_));
     } else {
       asked_.push_back(message);
     }
@@ -126,6 +135,8 @@ class PlayedController {
   std::mutex mutex_;  // of what has been received
   std::condition_variable changed_;
   std::optional<Message> hello_;
+  Numbers hello_numbers_ = {cache::kMessagesVersion};
+  std::vector<cache::Record> hello_records_;
   std::vector<Message> asked_;
   std::map<std::uint32_t, Message> answers_;
 };

@@ -57,6 +57,7 @@ class Setup:
     clear_period_s: float = 0.05
     snapshot_period_s: float = 0  # farreach
     timeout_ms: int = 200
+    capacity: float = 0  # of a logical server, in operations per second; 0: no limit
     variations: dict[str, int] = field(
         default_factory=lambda: {"delete_every": 7, "large_every": 11, "large_bytes": 1500}
     )
@@ -259,7 +260,7 @@ class Rack:
             "prepare",
             **self.setup.stores,
             logical_servers=[{"partition": p, "udp_port": port} for p, port in here.items()],
-            capacity_ops_per_s=0,
+            capacity_ops_per_s=self.setup.capacity,
             controller=self._controller,
             **prepare,
         )
