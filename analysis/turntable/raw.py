@@ -299,7 +299,8 @@ def _recovery(answers: Iterable[RawAnswer]) -> Recovery | None:
         records={row["phase"]: row["records"] for row in first["phases"]},
         restored=first["restored"],
         newer=first["newer"],
-        missed=again["newer"],
+        # Since fences keep older records out for good, what the first one has left out is counted.
+        missed=again["newer"] + again.get("missed", 0),
         digests=(first["digest"], again["digest"]),
     )
 

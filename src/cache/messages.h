@@ -59,7 +59,9 @@
 //  FENCE          controller, server  numbers: a number, partition    no write that a switch has
 //                                                                     numbered up to it is done
 //                                                                     any more: -
-//  REPLAY         controller, server  as STORE                        numbers: how many were newer
+//  REPLAY         controller, server  as STORE                        numbers: how many were newer,
+//                                                                     and how many newer ones a
+//                                                                     FENCE of before keeps out
 //  RELEASE_COPIES controller, client  numbers: snapshot id, 1 if the  once done: -
 //                                     client's answer to the list
 //                                     before came before this

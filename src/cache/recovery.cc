@@ -61,6 +61,7 @@ Task<Json> Recovery::run(std::vector<Key> expected) {
   co_await phase("restore", restore());
   Json result = {{"restored", cached_.size()},
                  {"newer", newer_},
+                 {"missed", missed_},
                  {"number", largest_ + kNumbersLeftOut},
                  {"phases", phases_}};
   co_return result;
@@ -163,7 +164,9 @@ Task<void> Recovery::replay_to(unsigned partition, std::vector<Record> records) 
     std::vector<Record> batch(first, first + static_cast<std::ptrdiff_t>(count));
     Message asked = request(MessageType::kReplay, {}, std::move(batch));
     const Message answer = co_await server(partition, std::move(asked));
-    if (!answer.numbers.empty()) newer_ += answer.numbers.front();
+    if (answer.numbers.size() != 2) continue;
+    newer_ += answer.numbers[0];
+    missed_ += answer.numbers[1];
   }
 }
 

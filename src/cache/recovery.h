@@ -63,7 +63,7 @@ class Recovery {
       : timers_(timers), peers_(std::move(peers)), settings_(std::move(settings)) {}
 
   // `expected`: the cached set; empty: not known, so the keys of the snapshot and of the copies.
-  // -> {"restored", "newer", "number", "phases": [{"phase", "seconds", "records",
+  // -> {"restored", "newer", "missed", "number", "phases": [{"phase", "seconds", "records",
   // "records_per_s"}]}. Throws CommandError; "wrong_state": requests have passed the switch, and
   // nothing was done.
   Task<Json> run(std::vector<Key> expected);
@@ -114,7 +114,8 @@ class Recovery {
   SwitchEpoch epoch_;
   std::map<Key, Found> found_;
   std::uint32_t largest_ = 0;
-  std::size_t newer_ = 0;  // of the records replayed, those that a server did not have
+  std::size_t newer_ = 0;   // of the records replayed, those that a server did not have
+  std::size_t missed_ = 0;  // ... and does not take: a recovery before has left them out
   std::vector<Key> cached_;
   std::vector<Record> records_of_cached_;
 };

@@ -41,6 +41,7 @@ class Rack {
   std::uint32_t cache_size = 100'000;
   std::vector<Record> slots;
   std::uint32_t number = 0;
+  std::uint32_t missed = 0;  // of what is replayed, fenced out by the first server asked
   std::map<unsigned, std::uint32_t> fences;
   std::string refusal;  // the agent's, of RESTORE
   bool is_killed_at_fetch =
@@ -153,7 +154,7 @@ class Rack {
           if (record.number > stores[record.key].number) ++newer;
           store(record);
         }
-        return answer_to(asked, {newer});
+        return answer_to(asked, {newer, std::exchange(missed, 0U)});
       }
       case MessageType::kMaxNumber: {
         std::uint32_t largest = 0;
@@ -218,6 +219,7 @@ TEST(Recovery, TakesOfEveryKeyTheLargestNumber) {
   rack.snapshot = {record(0, 3, 4), record(1, 3, 7), record(2, 3, 1), record(3, 3, 1)};
   rack.store(record(2, 4, 2));
   rack.settings.clients = 2;
+  rack.missed = 7;
   const Json result = rack.recover();
   EXPECT_EQ(rack.error, "");
   EXPECT_EQ(rack.stores.at(key_number(0)), record(0, 2, 6));
@@ -226,6 +228,7 @@ TEST(Recovery, TakesOfEveryKeyTheLargestNumber) {
   EXPECT_EQ(rack.stores.at(key_number(3)), deleted(key_number(3), 9));
   EXPECT_EQ(rack.stores.at(key_number(4)), record(4, 2, 4));
   EXPECT_EQ(result.at("newer"), 4);
+  EXPECT_EQ(result.at("missed"), 7);
   EXPECT_EQ(rack.number, 9U + 65'536U);
   EXPECT_EQ(result.at("number"), rack.number);
   EXPECT_EQ(rack.fences,

@@ -249,15 +249,17 @@ Message ControllerLink::store(const Message& request) {
                                            .number = record.number,
                                            .exists = record.kind == Kind::kValue}});
   }
-  std::size_t newer = 0;
+  std::size_t newer = 0, missed = 0;
   for (auto& [server, all] : updates) {
     check(server->records->take_snapshot(token), *server->records);
     const auto applied = server->records->apply_all(std::move(all));
     check(applied.result, *server->records);
     newer += applied.newer;
+    missed += applied.missed;
   }
   if (request.type == MessageType::kReplay) {
-    return cache::answer_to(request, {static_cast<std::uint32_t>(newer)});
+    return cache::answer_to(
+        request, {static_cast<std::uint32_t>(newer), static_cast<std::uint32_t>(missed)});
   }
   return cache::answer_to(request);
 }

@@ -128,7 +128,8 @@ RecordStore::AppliedAll RecordStore::apply_all(std::vector<Update> updates) {
     const auto some = rest.first(std::min(rest.size(), kAppliedAtOnce));
     const AppliedAll applied = apply_sorted(some);
     all.newer += applied.newer;
-    if (applied.result != Store::Result::kOk) return {applied.result, all.newer};
+    all.missed += applied.missed;
+    if (applied.result != Store::Result::kOk) return {applied.result, all.newer, all.missed};
     rest = rest.subspan(some.size());
   }
   return all;
@@ -146,14 +147,18 @@ RecordStore::AppliedAll RecordStore::apply_sorted(std::span<const Update> update
   const Store::Result read = store_.read_all(keys, stored, found);
   if (read != Store::Result::kOk) return {read, 0};
   rocksdb::WriteBatch batch;
+  std::size_t missed = 0;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const Record& record = updates[i].record;
-    if (is_fenced(record)) continue;
     if (found[i].ok()) {
       Record old;
       const Store::Result well = checked(Store::Result::kOk, bytes_of(stored[i]), old);
       if (well != Store::Result::kOk) return {well, 0};
       if (record.number <= old.number) continue;
+    }
+    if (is_fenced(record)) {
+      ++missed;
+      continue;
     }
     const auto bytes = stored_form(record);
     const auto status =
@@ -162,8 +167,8 @@ RecordStore::AppliedAll RecordStore::apply_sorted(std::span<const Update> update
     largest_number_ = std::max(largest_number_, record.number);
   }
   const auto newer = static_cast<std::size_t>(batch.Count());
-  if (newer == 0) return {Store::Result::kOk, 0};
-  return {store_.write(batch), newer};
+  if (newer == 0) return {Store::Result::kOk, 0, missed};
+  return {store_.write(batch), newer, missed};
 }
 
 Store::Result RecordStore::take_snapshot(std::uint32_t token) {

@@ -71,7 +71,8 @@ class RecordStore {
   };
   struct AppliedAll {
     Store::Result result;
-    std::size_t newer;  // keys whose record was replaced
+    std::size_t newer;       // keys whose record was replaced
+    std::size_t missed = 0;  // keys whose record would have been, were it not for the fence
   };
   // The same for many, in any order. Each is applied at once with what its key's comparison read,
   // but not all together.

@@ -247,6 +247,22 @@ TEST_F(RecordStoreTest, WhatAFenceExcludesIsAppliedOnNoPath) {
   EXPECT_TRUE(replay(kLoaded, 21));
 }
 
+// What a recovery has left out although it was newer than the store's is lost: the next one sees
+// it.
+TEST_F(RecordStoreTest, ReplayTellsWhatTheFenceKeepsOut) {
+  put(kOther, 5, {5});
+  ASSERT_EQ(records_->fence(20), Store::Result::kOk);
+  const auto replay_all = [this](std::uint32_t number) {
+    const Record record{.number = number, .exists = false};
+    return records_->apply_all({{.key = workload::store_key(kOther), .record = record}});
+  };
+  EXPECT_EQ(replay_all(5).missed, 0u);
+  EXPECT_EQ(replay_all(6).missed, 1u);
+  EXPECT_EQ(replay_all(6).newer, 0u);
+  EXPECT_EQ(replay_all(21).missed, 0u);
+  EXPECT_EQ(get(kOther)->number, 21u);
+}
+
 TEST_F(RecordStoreTest, AFenceIsInTheStore) {
   put(kOther, 5, {5});
   ASSERT_EQ(records_->fence(20), Store::Result::kOk);
