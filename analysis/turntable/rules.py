@@ -14,7 +14,7 @@ from turntable.expected import NoPromiseError, Share
 from turntable.hits import hit_shares
 from turntable.measurement import LogicalServer, Measurement
 from turntable_core.checks import settling_s
-from turntable_core.methods import caches, crash_of, snapshot_period_s
+from turntable_core.methods import caches, crash_of, keeps_copies, snapshot_period_s
 from turntable_core.plan import Prediction
 
 _NO_BOUND = "the plan's validity section has no bound for it"
@@ -230,15 +230,14 @@ def _snapshots(case: Case) -> Finding:
         return Finding()
     begin = case.parameters["warmup_s"]
     end = begin + case.parameters["measure_s"]
-    lacking = sum(measurement.snapshots is None for measurement in case.measurements)
     without = [
         str(measurement.iteration)
         for measurement in case.measurements
-        if measurement.snapshots is not None
-        and not any(begin <= first and last <= end for first, last in measurement.snapshots)
+        if not any(begin <= first and last <= end for first, last in measurement.snapshots or ())
     ]
-    reason = f"no complete snapshot in the window of iteration {', '.join(without)}"
-    return Finding(reason if without else None, _without_data(lacking, case))
+    if not without:
+        return Finding()
+    return Finding(f"no complete snapshot in the window of iteration {', '.join(without)}")
 
 
 def _copies(case: Case) -> Finding:
@@ -248,8 +247,10 @@ def _copies(case: Case) -> Finding:
         for measurement in case.measurements
         if measurement.copies_dropped
     ]
+    lacking = sum(measurement.copies_dropped is None for measurement in case.measurements)
+    not_checked = _without_data(lacking, case) if keeps_copies(case.parameters) else None
     if not dropped:
-        return Finding()
+        return Finding(not_checked=not_checked)
     return Finding(
         f"clients dropped copies for want of room ({', '.join(dropped)}): a crash of the switch "
         "would have lost those writes"

@@ -2,8 +2,6 @@
 
 #include <sys/socket.h>
 
-#include "common/errno_error.h"
-
 namespace turntable::cache {
 namespace {
 
@@ -34,7 +32,7 @@ MessageLink::~MessageLink() {
 void MessageLink::connect() {
   retry_ = 0;
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket) throw errno_error("cannot create a socket");
+  if (!socket) return closed();  // no descriptor is left: later, perhaps
   const int status = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to_), sizeof(to_));
   if (status != 0 && errno != EINPROGRESS) return closed();
   auto handshake = std::make_unique<ConnectorHandshake>(credentials_.secret(), credentials_.next());

@@ -50,7 +50,11 @@ SLOW_MACHINE = (
     "stalled for longer than the queues last",
     "waited for a processor",
 )
-CONSEQUENCES = ("the servers were not the bottleneck", "clients and servers disagree on the rate")
+CONSEQUENCES = (
+    "the servers were not the bottleneck",
+    "clients and servers disagree on the rate",
+    "no complete snapshot in the window",
+)
 # Of failed attempts: a command that came after the instant it was about, or after the lease.
 TOO_LATE = ("expected a CLOCK_REALTIME instant", "an instant to come", "command renew")
 TRIES = 3

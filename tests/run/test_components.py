@@ -123,10 +123,11 @@ def test_prepare_asks_servers_and_clients_for_the_same_placement(context: Contex
     ]
 
 
-def test_iteration_zero_leaves_the_second_server_alone(context: Context) -> None:
+def test_iteration_zero_ends_what_the_second_server_did_before(context: Context) -> None:
     first = Context(context.testbed, context.plan, context.turn, context.turn.iterations[0])
-    batches = components.batches(["kvserver"], "prepare", first)
-    assert list(batches) == ["server0"]
+    asked = components.batches(["kvserver"], "prepare", first)
+    assert [request.command for request in asked["server0"]] == ["prepare"]
+    assert [request.command for request in asked["server1"]] == ["stop"]
 
 
 def test_hosts_are_looked_at_before_and_after_a_measurement(context: Context) -> None:

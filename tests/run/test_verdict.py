@@ -543,8 +543,9 @@ def test_every_window_holds_a_complete_snapshot(snapshots: tuple, says: str | No
     assert (text == "valid") if says is None else (says in text)
 
 
-def test_snapshots_without_data_are_not_checked() -> None:
+def test_a_run_that_should_have_snapshots_and_copies_and_has_no_data_of_them_says_so() -> None:
     case = {"method": "farreach", "snapshot_period_s": 1, "warmup_s": 0.5, "measure_s": 1.5}
-    result = judged(measurement(snapshots=None), **case)
-    assert "snapshots" in result.not_checked
-    assert "snapshots" not in judged(measurement()).not_checked
+    assert "no complete snapshot" in verdict(measurement(snapshots=None), **case)
+    keeping = judged(measurement(), method="farreach", client_copies=True)
+    assert "copies" in keeping.not_checked
+    assert "copies" not in judged(measurement()).not_checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import ceil
 from typing import Any
 
 from turntable_core.errors import InputError
@@ -77,6 +78,10 @@ def _crash(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
     return None
 
 
+# Of the window: what a snapshot that begins in it may take.
+_SNAPSHOT_SHARE = 0.25
+
+
 def _client_copies(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
     if crash_of(parameters) and not keeps_copies(parameters):
         return "true: a killed switch is recovered from the clients' copies"
@@ -84,10 +89,16 @@ def _client_copies(parameters: Mapping[str, Any], testbed: Testbed) -> str | Non
 
 
 def _snapshot_period(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
-    if snapshot_period_s(parameters) > parameters["measure_s"]:
+    period_s, measure_s = snapshot_period_s(parameters), parameters["measure_s"]
+    if period_s == 0:
+        return None
+    warmup_s = parameters["warmup_s"]
+    first_s = ceil(warmup_s / period_s) * period_s  # of the instants in the window
+    if first_s + _SNAPSHOT_SHARE * measure_s > warmup_s + measure_s:
         return (
-            f"at most measure_s = {parameters['measure_s']:g} s, so that every window holds a "
-            "snapshot, or 0: none"
+            f"0: none, or a period of which an instant lies in the first "
+            f"{1 - _SNAPSHOT_SHARE:.0%} of the window, so that a snapshot can be complete before "
+            f"its end: measure_s / 2 = {measure_s / 2:g} s always does"
         )
     return None
 

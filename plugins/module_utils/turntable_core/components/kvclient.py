@@ -16,6 +16,8 @@ from turntable_core.requests import Batches, Request
 
 NODE = "kvclient"
 _LATER_LEAD_MS = 1000
+# Copies of evicted keys stay until a snapshot has their records.
+_EVICTED_TOO = 4
 
 
 def start(context: Context) -> Batches:
@@ -54,12 +56,13 @@ def prepare(context: Context) -> Batches:
 
 def _copies(context: Context) -> dict[str, Any]:
     """What a switch is recovered from (docs/kvcache.md §9): of every cached key, until the next
-    `prepare`. Every thread may have one of each.
+    `prepare`. Every thread may have one of each, and of keys that have been evicted since.
     """
     parameters = context.parameters
+    kept = parameters["cache_size"] * (_EVICTED_TOO if parameters.get("admission", False) else 1)
     address = context.testbed.servers[0].control_address
     return {
-        "copies_max": parameters["cache_size"] * parameters["client_threads"],
+        "copies_max": kept * parameters["client_threads"],
         "controller": {"address": address, "port": CONTROLLER_PORT},
     }
 
@@ -96,7 +99,3 @@ def wait(context: Context) -> Batches:
 
 def collect(context: Context) -> Batches:
     return {host.name: [Request(NODE, "stats")] for host in context.testbed.clients}
-
-
-def release(context: Context) -> Batches:
-    return {host.name: [Request(NODE, "stop")] for host in context.testbed.clients}

@@ -55,7 +55,8 @@ def _prepare(context: Context, more: Mapping[str, Any]) -> Batches:
     if caches(parameters):
         address = context.testbed.servers[0].control_address
         controller = {"controller": {"address": address, "port": CONTROLLER_PORT}}
-    return {
+    placement = _placement(context)
+    batches: Batches = {
         name: [
             Request(
                 NODE,
@@ -70,8 +71,11 @@ def _prepare(context: Context, more: Mapping[str, Any]) -> Batches:
                 | _value_updates(parameters),
             )
         ]
-        for name, logical_servers in _placement(context).items()
+        for name, logical_servers in placement.items()
     }
+    # A host without a place in this iteration would go on to serve the partition of the one before.
+    idle = (host.name for host in context.testbed.servers if host.name not in placement)
+    return batches | {name: [Request(NODE, "stop")] for name in idle}
 
 
 def begin(context: Context) -> Batches:
@@ -84,10 +88,6 @@ def begin(context: Context) -> Batches:
 
 def collect(context: Context) -> Batches:
     return {name: [Request(NODE, "stats")] for name in _placement(context)}
-
-
-def release(context: Context) -> Batches:
-    return {name: [Request(NODE, "stop")] for name in _placement(context)}
 
 
 def _value_updates(parameters: Mapping[str, Any]) -> dict[str, int]:
