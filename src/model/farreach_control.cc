@@ -338,7 +338,11 @@ void Rack::collect(unsigned index) {
 void Rack::recover(unsigned key_to_fetch) {
   switch (s_.recovery) {
     case Recovery::kReplay:
-      for (unsigned key = 0; key < kKeys; ++key) store_record(key, s_.collected[key]);
+      for (unsigned key = 0; key < kKeys; ++key) {
+        if (!rules_.stores_are_fenced || !is_fenced(s_.collected[key])) {
+          store_record(key, s_.collected[key]);
+        }
+      }
       s_.recovery = Recovery::kLargest;
       return;
     case Recovery::kLargest:

@@ -14,7 +14,7 @@ struct Rules {
   bool record_carries_token = true;  // ... behind the snapshot that it belongs behind
   bool record_is_fenced = true;      // ... and not looked at if a switch that died sent it
   bool writes_are_fenced = true;     // what a dead switch has numbered is executed no more
-  bool stores_are_fenced = true;     // ... nor stored by an eviction that it had begun
+  bool stores_are_fenced = true;     // ... nor stored by an eviction that it had begun, or a REPLAY
   bool fence_is_kept = true;         // by a server that starts again, too
   bool fence_counts = true;          // ... and counts as a number that has been given
   bool numbers_are_left_out = true;  // by a recovery: those that the dead switch may have given

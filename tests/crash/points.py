@@ -56,13 +56,27 @@ class Point:
         rack.wait_for_answers(self.after_answers)
         time.sleep(self.later_s)  # waits: the point's own instant, not for anything
         if self.what.endswith(DURING_ADMISSION):
-            rack.impair(CPU, "rx", every_frame("drop"))
-            eventually(lambda: rack.call(AGENT, "stats")["in_transit"] > 0, "an admission")
+            eventually(lambda: _hold_an_admission(rack), "an admission that is held up")
         record.note("kill", **asdict(self))
         rack.kill(*self.killed)
         rack.recover(*self.killed, pause_s=self.pause_s)
         rack.impair(CPU, "rx")
         record.note("recovered", what=self.what)
+
+
+def _hold_an_admission(rack: Rack) -> bool:
+    """Loses the agent's frames while an admission or eviction is under way.
+
+    A snapshot that has begun holds them back until its own frames get through: then all frames
+    pass again, for another try.
+    """
+    rack.impair(CPU, "rx", every_frame("drop"))
+    try:
+        eventually(lambda: rack.call(AGENT, "stats")["in_transit"] > 0, "an admission", 0.5)
+    except TimeoutError:
+        rack.impair(CPU, "rx")
+        return False
+    return True
 
 
 @dataclass(frozen=True)
