@@ -51,7 +51,6 @@ class Unanswered {
     for (const auto& [id, waiting] : waiting_) send(waiting.request);
   }
 
-  void clear() { waiting_.clear(); }
   std::size_t size() const { return waiting_.size(); }
 
  private:
