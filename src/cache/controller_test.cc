@@ -392,7 +392,6 @@ TEST_F(ControllerTest, WhatAControllerHasAskedDiesWithIt) {
   recovery.join();
   EXPECT_NE(failure.find("stopped before it was done"), std::string::npos) << failure;
   start_server({0, 1, 2, 3});
-  controller->readmit({{"partitions", {1}}, {"prefill", false}});
   controller->warm_up({{"workload", kWorkload}, {"count", 10}});
   controller->readmit({{"partitions", {0, 1, 2, 3}}, {"prefill", true}});  // so it is connected
   EXPECT_GT(received(MessageType::kFetch), 0U);
