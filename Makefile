@@ -8,7 +8,7 @@ ifdef SUDO_UID
 .SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
 endif
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint ctest pytest smoke soak bench tofino p4testgen list notebook clean testbed-up testbed-down run
+.PHONY: help demo test setup build lint ctest pytest smoke soak sanitize threads bench tofino p4testgen list notebook clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -53,6 +53,12 @@ smoke: ## A small run end to end on a testbed of its own
 
 soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOAK="--kills 5 --seed 2")
 	@$(AS_ROOT) scripts/soak $(SOAK)
+
+sanitize: ## C++ tests and whole nodes under the address and undefined-behaviour sanitizers (about 30 minutes)
+	@$(AS_ROOT) scripts/sanitized sanitize
+
+threads: ## C++ tests and whole nodes under the thread sanitizer (about 30 minutes)
+	@$(AS_ROOT) scripts/sanitized threads
 
 bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 	@$(AS_ROOT) python -m turntable_bench

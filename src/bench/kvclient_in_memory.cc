@@ -11,8 +11,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "common/clock.h"
 #include "common/run_main.h"
-#include "kv/clock.h"
 #include "kv/closed_loops.h"
 
 namespace turntable::bench {
@@ -61,13 +61,13 @@ void run(const workload::Workload& workload) {
                            .value_bytes = workload.value_bytes,
                            .timeout_ns = kForEver},
                           replay, store);
-  std::int64_t now = kv::monotonic_ns();
+  std::int64_t now = monotonic_ns();
   clients.set_window(now, now + kForEver);
   clients.enter(kv::Phase::kMeasure);
   clients.begin(now);
   const auto wanted = static_cast<std::int64_t>(replay.operations());
   while (clients.answers() < wanted) {
-    now = kv::monotonic_ns();
+    now = monotonic_ns();
     store.answer(clients, now);
     clients.retry_late(now);
   }

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/clock.h"
 #include "common/command_error.h"
-#include "kv/clock.h"
 #include "kv/raw_statistics.h"
 
 namespace turntable::kv {

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "kv/clock.h"
+#include "common/clock.h"
 #include "kv/testing.h"
 #include "kv/value.h"
 

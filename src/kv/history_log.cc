@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/clock.h"
 #include "common/command_error.h"
-#include "kv/clock.h"
 
 namespace turntable::kv {
 namespace {

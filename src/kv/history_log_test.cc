@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "kv/clock.h"
+#include "common/clock.h"
 #include "kv/testing.h"
 #include "kv/value.h"
 

@@ -2,8 +2,8 @@
 
 #include <sys/epoll.h>
 
+#include "common/clock.h"
 #include "common/errno_error.h"
-#include "kv/clock.h"
 
 namespace turntable::kv {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "cache/snapshot_file.h"
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "kv/arguments.h"
-#include "kv/clock.h"
 
 namespace turntable::kv {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/clock.h"
 #include "common/errno_error.h"
-#include "kv/clock.h"
 #include "kv/data_path_thread.h"
 
 namespace turntable::kv {

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "common/parallel.h"
-#include "kv/clock.h"
 
 namespace turntable::kv {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kv/clock.h"
+#include "common/clock.h"
 
 namespace turntable::kv {
 

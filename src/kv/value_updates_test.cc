@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "kv/clock.h"
+#include "common/clock.h"
 
 namespace turntable::kv {
 namespace {
