@@ -178,7 +178,10 @@ def _servers(cell: Cell, round_: Round, measurement: Measurement) -> Iterator[Va
             "partition": server.partition,
             "role": _role(round_, server.partition),
             "ops_per_s": server.ops_per_s,
-            "utilization": server.ops_per_s / capacity if capacity > 0 else None,
+            # As in the verdict: time in which the method held requests back is no slack.
+            "utilization": server.ops_per_s / capacity + server.held_back_share
+            if capacity > 0
+            else None,
             "busy_share": server.busy_share,
             "socket_drops": server.socket_drops,
         }

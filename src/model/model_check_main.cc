@@ -41,18 +41,28 @@ int main(int argc, char** argv) try {
   std::uint64_t max_states = 200'000'000;
   app.add_option("NAME", names,
                  "searches to run, by a part of their names (default: all small ones)");
+  app.footer(
+      "Exit status: 0 each search ended as expected (a violation where a rule is off), 1 one did "
+      "not, 2 nothing was searched.");
   app.add_flag("--large", large, "the large ones, too");
   app.add_flag("--traces", tells, "print the counterexamples that are expected");
   app.add_option("--max-states", max_states, "cut each search off there")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   bool is_well = true;
+  std::size_t done = 0;
   for (const NamedSearch& search : turntable::model::all_searches()) {
     const bool is_named = std::any_of(names.begin(), names.end(), [&](const std::string& part) {
       return search.name.find(part) != std::string::npos;
     });
     if (names.empty() ? search.is_large && !large : !is_named) continue;
     is_well = run(search, max_states, tells) && is_well;
+    ++done;
+  }
+  if (done == 0) {
+    std::fprintf(stderr,
+                 "model-check: no search has such a name; without names all small ones run\n");
+    return 2;
   }
   return is_well ? 0 : 1;
 } catch (const std::exception& error) {

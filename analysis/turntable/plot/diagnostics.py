@@ -13,6 +13,7 @@ from turntable.cells import Cell, Round
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.rotation import aggregate
+from turntable.rules import utilization
 from turntable.stats import Estimate, estimate
 from turntable.summary import placements
 
@@ -202,7 +203,7 @@ def _busy(cell: Cell, round_: Round) -> dict[int, float]:
     """By iteration, of the busier server: utilization, or busy share without a capacity."""
     capacity = cell.parameters["capacity_ops_per_s"]
     return {
-        m.iteration: m.busier.ops_per_s / capacity if capacity > 0 else m.busier.busy_share
+        m.iteration: utilization(m, capacity) if capacity > 0 else m.busier.busy_share
         for m in round_.turn.measurements
     }
 
