@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from p4soft.frontend import syntax
@@ -19,3 +19,11 @@ def walk(root: Any) -> Iterator[syntax.Node]:
         for item in dataclasses.fields(root):
             if item.init:  # the others are the checker's and lead elsewhere
                 yield from walk(getattr(root, item.name))
+
+
+def shape(node: Any) -> Hashable:
+    """Equal for expressions that are written alike."""
+    if isinstance(node, syntax.Node):
+        fields = (f.name for f in dataclasses.fields(node) if f.init and "position" not in f.name)
+        return (type(node).__name__, *(shape(getattr(node, name)) for name in fields))
+    return tuple(map(shape, node)) if isinstance(node, list) else node

@@ -22,7 +22,9 @@ CELLS = 4
 REGISTERS = 8
 PACKETS = 150
 
-State = dict[str, int]  # raw bits of the cell's fields `lo` and `hi`, of the packet's, and of `rv`
+State = dict[
+    str, int
+]  # raw bits of the cell's fields `lo` and `hi`, of the packet's, of the local `t` and of `rv`
 Evaluate = Callable[[State], int]
 
 
@@ -64,9 +66,11 @@ class Action:
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.has_local = False
         self.conditions = [self._comparison() for _ in range(self.chooser.randrange(3))]
         self.lines.append("rv = 0;")
-        self.steps = [self._statement(depth=2) for _ in range(self.chooser.randrange(1, 4))]
+        self.steps = [self._local()] if self.chooser.random() < 0.5 else []
+        self.steps += [self._statement(depth=2) for _ in range(self.chooser.randrange(1, 4))]
 
     def run(self, state: State) -> None:
         state["rv"] = 0
@@ -85,6 +89,8 @@ class Action:
         cell = self.cell
         kind = self.chooser.choice(["cell", "cell", "packet", "constant"])
         if kind == "cell":
+            if self.has_local and self.chooser.random() < 0.5:
+                return "t", lambda state: state["t"]
             name = self.chooser.choice(self._fields())
             return self._place(name), lambda state: state[name]
         if kind == "packet":
@@ -150,6 +156,16 @@ class Action:
             kinds += ["if", "if"]
         return getattr(self, f"_{self.chooser.choice(kinds)}")(depth)
 
+    def _local(self) -> Callable[[State], None]:
+        text, evaluate = self._value()
+        self.lines += [f"{self.cell.scalar} t;", f"t = {text};"]
+        self.has_local = True
+
+        def step(state: State) -> None:
+            state["t"] = evaluate(state)
+
+        return step
+
     def _store(self, _: int) -> Callable[[State], None]:
         name = self.chooser.choice(self._fields())
         text, evaluate = self._value()
@@ -161,8 +177,8 @@ class Action:
         return step
 
     def _output(self, _: int) -> Callable[[State], None]:
-        name = self.chooser.choice(self._fields())
-        bits = f"(bit<{self.cell.width}>) {self._place(name)}"
+        name = self.chooser.choice([*self._fields(), *["t"] * self.has_local])
+        bits = f"(bit<{self.cell.width}>) {'t' if name == 't' else self._place(name)}"
         self.lines.append(f"rv = (bit<32>) ({bits});")
 
         def step(state: State) -> None:

@@ -223,6 +223,39 @@ NO_ROOM = {
         f"value = (value + 1) | {C}; if (/*^*/value == 3) {{ rv = 1; }}",
         "a value computed from one that it computes",
     ),
+    "a second local variable that is computed": (
+        f"bit<32> t = value + 1; bit<32> u = value + {C}; value = {C};"
+        " if (value == 0) { rv = t; } else { rv = /*^*/u; }",
+        "a second local variable that is computed",
+    ),
+    "a local variable computed beside a pair": (
+        "bit<32> t = value.x + 1; value.x = 0; rv = /*^*/t;",
+        "a local variable that is computed, beside a pair",
+    ),
+    "a value computed from a local variable that is computed": (
+        f"bit<32> t = value + 1; value = {C}; if (/*^*/t > 5) {{ rv = 1; }}",
+        "a value computed from one that it computes",
+    ),
+    "a result of a copy of what was written": (
+        "value = value + 1; bit<32> t = value; rv = /*^*/t;",
+        "a value computed from one that it computes",
+    ),
+    "a local variable narrower than the cell": (
+        "bit<16> t = (bit<16>) value; value = value + 1; rv = (bit<32>) /*^*/t;",
+        "a local variable of bit<16>",
+    ),
+    "a result computed beside a local variable": (
+        "bit<32> t = value; value = value + 1; if (t > 5) { rv = /*^*/6; }",
+        "this result beside a local variable",
+    ),
+    "a copy that becomes another value": (
+        f"bit<32> t = value; if ({C} == 0) {{ t = {C}; }} rv = /*^*/t;",
+        "a copy of the cell that becomes another value",
+    ),
+    "a local variable without a value": (
+        "bit<32> t; value = /*^*/t;",
+        "a variable without a value",
+    ),
     "concatenation of fields": ("rv = value.x[15:0] /*^*/++ value.y[15:0];", "this expression as"),
     "the result read": ("rv = value; value = /*^*/rv;", "this expression as an operand"),
     "a metadata field": ("/*^*/md.m32 = value;", "an assignment to anything but the cell"),
@@ -298,6 +331,31 @@ FITS = {
     "results computed in two cases": f"""
         if (value < 5) {{ rv = value + {C}; }} else {{ rv = value; }}""",
     "a large constant subtracted": f"if (value - 0xFFFFFF00 < {C}) {{ value = 0; }}",
+    "a copy of the cell in a local variable": """
+        bit<32> in_value;
+        in_value = value;
+        value = in_value + 1;
+        rv = in_value;""",
+    "a comparison of the old value": """
+        bit<32> t = value;
+        value = value + 1;
+        if (t > 5) { rv = 1; } else { rv = 0; }""",
+    "a local variable written and returned": "bit<32> t = value + 1; value = t; rv = t;",
+    "a local variable computed in some cases": f"""
+        bit<32> t = 0;
+        if (value < 5) {{ t = value + {C}; }} else if ({C} == 9) {{ t = 77; }}
+        value = {C};
+        rv = t;""",
+    "a copy of the pair": """
+        pair_t t = value;
+        value.x = value.x + 1;
+        value.y = t.x;
+        rv = t.y;""",
+    "a local variable of two cases": f"""
+        bit<32> t;
+        if ({C} == 0) {{ t = value; }} else {{ t = value; }}
+        value = t + 1;
+        rv = t;""",
     "chosen by ?:": f"rv = value; value = {C} == 0 ? {M} : value + 1;",
 }
 

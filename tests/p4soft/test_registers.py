@@ -141,3 +141,54 @@ def test_signed_cells(load) -> None:
     assert output(switch, 0, 2, 30) == 70
     switch.command("register_write", table="balance", first=2, values=[0xFFFF])  # -1
     assert output(switch, 0, 2, 30) == 99
+
+
+LOCALS = program(
+    """
+        if (hdr.data.kind == 1) {
+            hdr.data.c = count.execute(hdr.data.a);
+        } else if (hdr.data.kind == 2) {
+            hdr.data.c = count_and_compare.execute(hdr.data.a);
+        } else {
+            hdr.data.c = choose.execute(hdr.data.a);
+        }
+    """,
+    local="""
+    Register<bit<32>, bit<8>>(16, 4) cells;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(cells) count = {
+        void apply(inout bit<32> value, out bit<32> rv) {
+            bit<32> in_value;
+            in_value = value;
+            value = in_value + 1;
+            rv = in_value;
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(cells) count_and_compare = {
+        void apply(inout bit<32> value, out bit<32> rv) {
+            bit<32> t = value;
+            value = value + 1;
+            if (t > 5) { rv = 1; } else { rv = 0; }
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(cells) choose = {
+        void apply(inout bit<32> value, out bit<32> rv) {
+            bit<32> t = 0;
+            if (value < 9) { t = value + hdr.data.c; } else if (hdr.data.c == 0) { t = 77; }
+            value = hdr.data.c;
+            rv = t;
+        }
+    };
+""",
+)
+
+
+def test_local_variables_keep_what_the_cell_was(load) -> None:
+    switch = load(LOCALS)
+    switch.command("register_clear")
+    assert [output(switch, 1, 3) for _ in range(3)] == [4, 5, 6]  # before each addition; now 7
+    assert [output(switch, 2, 5) for _ in range(3)] == [0, 0, 1]  # 4 > 5, 5 > 5, 6 > 5
+    assert output(switch, 3, 3, 0, 10) == 7 + 10
+    assert output(switch, 3, 3, 0, 0) == 77  # the cell is 10, not below 9
+    assert output(switch, 3, 3, 0, 20) == 0 + 20
+    assert output(switch, 3, 3, 0, 30) == 0  # the cell is 20: neither case
+    assert switch.command("register_read", table="cells", first=3, count=1)["values"] == [30]

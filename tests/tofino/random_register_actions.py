@@ -134,21 +134,34 @@ class _Writer:
         self._halves = ["value.lo", "value.hi"] if cell.pair else ["value"]
         self._inputs = [f"hdr.in_.{letter}{max(cell.width, 8)}" for letter in "abc"]
         self._written: set[str] = set()
+        self._locals: list[str] = []
         self._comparisons = [self._comparison() for _ in range(chooser.choice([1, 1, 2, 2, 3]))]
 
     def body(self) -> list[str]:
         lines = ["rv = 0;"] if self._chooser.random() < 0.5 else []
+        for name in self._chooser.choice([[], [], ["t"], ["t", "u"]]):
+            lines += self._local(name)
         return lines + self._statements(self._chooser.choice([1, 2, 2, 3]), 0)
 
     def _statements(self, count: int, depth: int) -> list[str]:
         return [line for _ in range(count) for line in self._statement(depth)]
+
+    def _local(self, name: str) -> list[str]:
+        """Mostly a copy of the cell."""
+        roll = self._chooser.random()
+        value = "0" if roll < 0.2 else self._new_value() if roll < 0.5 else self._half()
+        self._locals.append(name)
+        declaration = f"{self._cell.scalar} {name}"
+        if self._chooser.random() < 0.5:
+            return [f"{declaration};", f"{name} = {value};"]
+        return [f"{declaration} = {value};"]
 
     def _statement(self, depth: int) -> list[str]:
         if depth < 2 and self._cell.width > 1 and self._chooser.random() < 0.4:
             return self._if(depth)
         if depth > 0 and self._chooser.random() < 0.03:
             return ["return;"]
-        targets = ["rv", *self._halves]
+        targets = ["rv", *self._halves, *self._locals]
         if self._chooser.random() < 0.95:
             targets = [target for target in targets if target not in self._written]
         if not targets:
@@ -168,6 +181,8 @@ class _Writer:
             return self._chooser.choice(["value", "~value", "value", "1", "hdr.in_.a8[0:0]"])
         numbers = ["1", "1", "2", "4", "3", "100"]
         kind = self._chooser.choice(["half", "half", "number", "number", "input", "value"])
+        if self._locals and self._chooser.random() < 0.5:
+            return self._as_result(self._chooser.choice(self._locals))
         if kind == "number":
             return self._chooser.choice(numbers)
         if kind == "half":
@@ -237,6 +252,8 @@ class _Writer:
         unwritten = [half for half in self._halves if half not in self._written]
         if self._chooser.random() < 0.1:
             return self._chooser.choice(self._halves)
+        if self._locals and self._chooser.random() < 0.3:
+            return self._chooser.choice(self._locals)
         return self._chooser.choice(unwritten) if unwritten else self._input()
 
     def _input(self) -> str:

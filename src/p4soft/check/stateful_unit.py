@@ -18,6 +18,8 @@ nothing follows from anything computed, except that a new half may be the result
 - The result is one thing in all cases: a half as it was, a half as it is now, an input, what the
   ALUs of hi compute if the cell is one value, or, from the predicate, a power of two. Or nothing,
   which is zero.
+- A local variable is a copy of a half as it was read, or, if the cell is one value, what the ALUs
+  of hi compute. Beside one that the compiler has to keep they compute no other result.
 - A register of bits has no comparisons and no operations: an action sets, clears or reads a bit.
 
 Learnt from p4c's Tofino back end (`stateful_alu.cpp`, `salu_inst.cpp`) and compared with it
@@ -107,6 +109,7 @@ class StatefulUnit:
     width: int
     is_pair: bool
     shared: Shared
+    has_local: bool  # a local variable that the compiler keeps: nothing else is computed by hi
     comparisons: list[Hashable] = field(default_factory=list)
     alus: tuple[dict[Computation, int], dict[Computation, int]] = field(
         default_factory=lambda: ({}, {})
@@ -180,7 +183,7 @@ class StatefulUnit:
         elif self.result is None and _is_direct(value):
             self._occupy(value, at)
             self.result, self._result_predicate = value, predicate
-        elif self.is_pair:
+        elif self.is_pair or self.has_local:
             self._output_power(value, at)
         else:
             self._output_by_high_alus(value, predicate, at)
@@ -193,8 +196,9 @@ class StatefulUnit:
 
     def _output_power(self, value: Operand | NewHalf | Computation, at: Position) -> None:
         if not isinstance(value, Number) or value.value & (value.value - 1):
+            what = "of an action on a pair" if self.is_pair else "beside a local variable"
             expected = "one field of the cell, one packet field, or one power of two"
-            raise _no_room(at, "this result of an action on a pair", expected)
+            raise _no_room(at, f"this result {what}", expected)
         result = Predicate(value.value)
         self.shared.powers.add(value.value)
         if self.result not in (None, result) or len(self.shared.powers) > 1:
