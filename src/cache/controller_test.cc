@@ -1,6 +1,7 @@
 // Controller and agent as they run, over TCP, with a switch in memory and servers of a few lines.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "cache/agent_node.h"
@@ -137,6 +138,15 @@ class ControllerTest : public ::testing::Test {
     }
     return true;
   }
+  // Whether the controller comes to know servers of just these partitions.
+  bool serves(const std::set<unsigned>& partitions) {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(20));
+    while (controller->stats(Json::object()).at("servers") != Json(partitions)) {
+      if (deadline.passed()) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
   std::size_t received(MessageType type) {
     return static_cast<std::size_t>(
         std::count_if(server->received.begin(), server->received.end(),
@@ -239,6 +249,7 @@ TEST_F(ControllerTest, ReadmissionIsRefusedWhileAStoreOfBeforeLivesOn) {
   start("farreach", 100);
   controller->warm_up({{"workload", kWorkload}, {"count", 100}});
   start_server({1, 2});
+  ASSERT_TRUE(serves({1, 2}));
   SnapshotDirectory snapshots(state.path());
   snapshots.save({.id = 1, .records = {}});
   try {
