@@ -18,7 +18,10 @@ from .nodes import Node, running
 
 ADDRESS, HELLO, SCALE = "127.0.0.1", 0x01, 4
 ANOTHER_SECRET = "0" * 64
-SERVER_HELLO = message(HELLO, 1, [VERSION, SCALE, 0, 1, 2, 3], [])
+HOLDS_NOTHING, STORE = 0, 7
+SERVED = [number for partition in range(SCALE) for number in (partition, STORE)]
+"""By partition, with the incarnation of its store (src/cache/server_hello.h)."""
+SERVER_HELLO = message(HELLO, 1, [VERSION, SCALE, HOLDS_NOTHING, *SERVED], [])
 
 
 @pytest.fixture
@@ -74,7 +77,7 @@ def test_another_node_does_not_take_partitions_that_are_served(controller: Node)
         handshake.prove(other, handshake.SECRET, "another kvserver")
         other.sendall(SERVER_HELLO)
         _eventually(lambda: controller.call("stats")["refused_hellos"] == 1)
-        server.sendall(message(HELLO, 2, [VERSION, SCALE, 0, 1, 2, 3], []))
+        server.sendall(message(HELLO, 2, [VERSION, SCALE, HOLDS_NOTHING, *SERVED], []))
         assert server.recv(1)  # it is still there
 
 
