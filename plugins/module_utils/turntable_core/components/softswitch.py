@@ -79,6 +79,8 @@ def collect(context: Context) -> Batches:
     if caches(context.parameters):
         tables += (switch_tables.OUTCOMES,)
     counters = [Request(NODE, "counter_read", {"table": table}) for table in tables]
+    # Drops first: frames of a snapshot that is under way end in the switch too, and must not be
+    # among its drops without being among the outcomes that explain them.
     return {
-        context.testbed.switch.name: [*counters, Request(NODE, "port_stats"), Request(NODE, "info")]
+        context.testbed.switch.name: [Request(NODE, "port_stats"), *counters, Request(NODE, "info")]
     }
