@@ -98,7 +98,6 @@ void MessageListener::ended(SessionId session) {
   }
   sessions_.erase(found);
   if (!was_proven) return;  // nobody has heard of it
-  ++failures_;
   on_closed_(session);
 }
 

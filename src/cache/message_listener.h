@@ -52,7 +52,6 @@ class MessageListener {
 
   std::uint16_t port() const;  // useful after port 0 was asked for
   std::size_t sessions() const { return sessions_.size(); }
-  std::uint64_t failures() const { return failures_; }  // connections that ended
   const Refusals& refusals() const { return refusals_; }
   std::uint64_t failed_accepts() const { return failed_accepts_; }
 
@@ -79,7 +78,6 @@ class MessageListener {
   Refusals refusals_;
   const std::shared_ptr<char> alive_ = std::make_shared<char>();  // for timers that come late
   SessionId next_session_ = 1;
-  std::uint64_t failures_ = 0;
   std::uint64_t failed_accepts_ = 0;
   Timers::TimerId accept_again_ = 0;
 };
