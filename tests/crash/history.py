@@ -14,7 +14,7 @@ from turntable_core.placement import FIRST_PORT
 from .rack import Rack
 from .read_back import read_back
 
-DEADLINE_S = 120
+DEADLINE_S = 600  # of a history of ten million operations
 
 
 @dataclass(frozen=True)

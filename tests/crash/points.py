@@ -98,11 +98,13 @@ def points(seed: int, count: int, victims: dict[str, tuple[str, ...]] = VICTIMS)
         yield Point(what, killed, after_answers, later_s, draws.uniform(0, PAUSE_S))
 
 
-def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) -> Outcome:
+def run(
+    build_dir: Path, directory: Path, method: str, seed: int, count: int, operations: int = 0
+) -> Outcome:
     """A rack that lives through `count` points -> what its clients saw.
 
-    FarReach takes snapshots all the time, also while a switch is recovered; their lists release
-    copies.
+    With `operations` they see at least so many answers, the points spread among them. FarReach
+    takes snapshots all the time, also while a switch is recovered; their lists release copies.
     """
     period_s = random.Random(seed).choice(SNAPSHOT_PERIODS_S) if method == "farreach" else 0
     setup = Setup(method=method, seed=seed, snapshot_period_s=period_s)
@@ -115,6 +117,7 @@ def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) ->
             rack.begin_clients()
             done = []
             for point in points(seed, count):
+                see_answers(rack, operations // count)
                 point.happens(rack, record)
                 done.append(point.what)
             rack.wait_for_answers(ANSWERS_BETWEEN[1])
@@ -126,6 +129,12 @@ def run(build_dir: Path, directory: Path, method: str, seed: int, count: int) ->
             record.note("failed", error=str(error))
             error.add_note(f"method {method}, seed {seed}\n{rack.logs()}")
             raise
+
+
+def see_answers(rack: Rack, count: int) -> None:
+    """A rack that answers nothing any more fails soon, however many it is to answer."""
+    for begun in range(0, count, ANSWERS_BETWEEN[1]):
+        rack.wait_for_answers(min(ANSWERS_BETWEEN[1], count - begun))
 
 
 def impair_links(rack: Rack, seed: int) -> None:
