@@ -10,6 +10,7 @@ from pathlib import Path
 
 from turntable.load import Run, load_run
 from turntable.summarize import summarize_run
+from turntable_core import claim, journal
 from turntable_core.errors import TurntableError
 
 
@@ -24,7 +25,7 @@ def rebuild(directory: Path, notebook: bool = False) -> str:
     run = load_run(directory)
     page = _render(run)
     summary = summarize_run(run)
-    lines = [summary.table, f"Report: {_write(run, page)}"]
+    lines = [*_under_way(run), summary.table, f"Report: {_write(run, page)}"]
     if notebook:
         from turntable.notebook import write_notebook  # noqa: PLC0415
 
@@ -46,11 +47,25 @@ def report_line(directory: Path) -> str:
         )
 
 
+def _under_way(run: Run) -> list[str]:
+    """A line if a playbook still measures what is missing."""
+    owner = claim.worker_of(run.directory)
+    if owner is None:
+        return []
+    done = len(journal.succeeded(run.attempts))
+    return [
+        f"{run.directory} is still being measured by pid {owner['pid']} on {owner['controller']}: "
+        f"{done} of {run.plan.iteration_count} iterations so far"
+    ]
+
+
 def _render(run: Run) -> str:
     if not run.attempts:
         raise TurntableError(
             f"{run.directory}: nothing has been measured: its journal has no attempt. "
-            f"Continue the run with -e run={run.name}, or choose another"
+            + ". ".join(
+                _under_way(run) or [f"Continue the run with -e run={run.name}, or choose another"]
+            )
         )
     from turntable.report import render  # noqa: PLC0415
 

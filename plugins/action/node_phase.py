@@ -46,18 +46,20 @@ class ActionModule(RunAction):
             context = replace(context, start_at_ns=time.time_ns() + lead_ms * 1_000_000)
             result["start_at_ns"] = context.start_at_ns
         batches = components.batches(arguments["components"], arguments["verb"], context)
-        deadline_s = _deadline_s(arguments["deadline"], context)
-        answers = self.node_calls(context, task_vars).send(batches, deadline_s)
+        deadline_s, expected_s = _durations_s(arguments["deadline"], context)
+        answers = self.node_calls(context, task_vars).send(batches, deadline_s, expected_s)
         if arguments["save_to"]:
             _save(Path(arguments["save_to"]), arguments["verb"], batches, answers)
         return result
 
 
-def _deadline_s(name: str, context: Context) -> float:
-    """`measure` is as long as an iteration runs, and the allowance of a command."""
+def _durations_s(name: str, context: Context) -> tuple[float, float]:
+    """A phase's deadline, and how long it takes in any case. `measure` is as long as an iteration
+    runs, and the allowance of a command.
+    """
     deadlines = context.plan.deadlines
     if name != "measure":
-        return deadlines[name]
+        return deadlines[name], 0.0
     parameters = context.parameters
     running_s = (
         parameters["warmup_s"]
@@ -65,7 +67,7 @@ def _deadline_s(name: str, context: Context) -> float:
         + parameters["drain_s"]
         + parameters["start_lead_ms"] / 1000
     )
-    return running_s + 2 * deadlines["command"]
+    return running_s + 2 * deadlines["command"], running_s
 
 
 def _save(directory: Path, verb: str, batches: Batches, answers: Answers) -> None:

@@ -72,6 +72,7 @@ class ActionModule(RunAction):
             if manifest:
                 run.create(plan, manifest)
             if work:
+                claim.sweep(results)
                 claim.claim(run.path, owner)
             run.use_testbed(testbed)
             caller.give_tree(run.path)  # what root itself left of this run

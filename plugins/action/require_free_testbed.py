@@ -1,22 +1,27 @@
 """Leaves a testbed to the run that has it: for playbooks that change one.
 
-    require_free_testbed: {force: false}
+    require_free_testbed: {force: false, results: DIR}
 
 Waits for a lease that runs out, because its playbook was killed, and fails with the owner's name
-when it is being renewed. With force that run is ended, and cannot come back.
+when it is being renewed. With force that run is ended, and cannot come back. Secrets that killed
+playbooks left in the results are removed.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
-from turntable_core import lock
+from turntable_core import claim, lock
 from turntable_core.run_action import RunAction
 from turntable_core.testbed import read_testbed
 
 
 class ActionModule(RunAction):
-    ARGUMENTS: ClassVar = {"force": {"type": "bool", "default": False}}
+    ARGUMENTS: ClassVar = {
+        "force": {"type": "bool", "default": False},
+        "results": {"type": "path", "required": True},
+    }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if self._task.check_mode:  # nothing will be changed
@@ -25,4 +30,5 @@ class ActionModule(RunAction):
         connections = self.connections(task_vars)
         dismissed = arguments["force"] and lock.dismiss(connections, testbed)
         lock.wait_until_free(connections, testbed)
+        claim.sweep(Path(arguments["results"]))
         return {"changed": dismissed}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from pathlib import Path
 
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
@@ -22,6 +23,7 @@ import turntable_core.components.softswitch
 import turntable_core.run_action  # noqa: F401
 from turntable_core import caller, progress_lines
 from turntable_core.interrupts import Interrupts
+from turntable_core.unfinished_run import UnfinishedRun
 
 DOCUMENTATION = """
 name: progress
@@ -39,6 +41,7 @@ requirements:
 
 CLEAR_LINE = "\r\x1b[K"
 WIDTH_ELSEWHERE = 120  # of a pipe or a file
+PLANNING = "plan_run"  # the action that begins a run
 
 
 class LiveLine:
@@ -71,7 +74,8 @@ class CallbackModule(DefaultCallback):
 
     def __init__(self):
         super().__init__()
-        self._interrupts = Interrupts()
+        self._unfinished = UnfinishedRun()
+        self._interrupts = Interrupts(before_end=self._unfinished.end)
         caller.give_checkout_at_exit()
         self._has_reported = False
         self._turn = None  # that runs: (cell, round)
@@ -93,6 +97,8 @@ class CallbackModule(DefaultCallback):
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self._interrupts.raise_again()
+        if task.action == PLANNING:
+            self._unfinished.planning()
         # A failure prints the banner of its task itself.
         if not self._quiet:
             super().v2_playbook_on_task_start(task, is_conditional)
@@ -123,6 +129,8 @@ class CallbackModule(DefaultCallback):
     def v2_runner_on_ok(self, result):
         self._interrupts.raise_again()
         content = result.result
+        if result.task.action == PLANNING:
+            self._unfinished.planned(_run_of(content))
         if not self._quiet or content.get("_ansible_verbose_always"):
             super().v2_runner_on_ok(result)
         else:
@@ -131,6 +139,8 @@ class CallbackModule(DefaultCallback):
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
         content = result.result
+        if result.task.action == PLANNING:
+            self._unfinished.planned(None)
         self._print_ours(content)
         content.pop("report", None)
         if self._quiet and content.get("self_explanatory"):
@@ -166,3 +176,8 @@ class CallbackModule(DefaultCallback):
         # A run ends with its table, other playbooks with Ansible's recap.
         if not self._quiet or stats.failures or stats.dark or not self._has_reported:
             super().v2_playbook_on_stats(stats)
+
+
+def _run_of(planned):
+    """Its directory; none in check mode."""
+    return Path(planned["run"]["directory"]) if "run" in planned else None

@@ -78,3 +78,30 @@ def test_each_playbook_has_a_secret_of_its_own_that_only_its_user_reads(
     assert secret.of(tmp_path) == second, "its nodes have it already"
     claim.drop(tmp_path)
     assert secret.of(tmp_path) is None
+
+
+def test_what_a_killed_playbook_left_is_removed_and_a_living_ones_is_not(
+    tmp_path: Path, playbook: subprocess.Popen
+) -> None:
+    dead, living, far = (tmp_path / "tiny" / name for name in ("dead", "living", "far"))
+    for run in (dead, living, far):
+        run.mkdir(parents=True)
+    claim.claim(dead, owner(2**22 + 1))
+    claim.claim(living, owner(playbook.pid))
+    claim.claim(far, replace(owner(2**22 + 1), controller="lab2"))
+    claim.sweep(tmp_path)
+    assert list(dead.iterdir()) == []
+    for run in (living, far):
+        assert {path.name for path in run.iterdir()} == {"owner.json", "secret"}
+
+
+def test_only_the_playbooks_own_claim_ends_with_it(
+    tmp_path: Path, playbook: subprocess.Popen
+) -> None:
+    claim.claim(tmp_path, owner(playbook.pid))
+    assert not claim.drop_own(tmp_path)
+    assert claim.owner_of(tmp_path) is not None
+    claim.drop(tmp_path)
+    claim.claim(tmp_path, owner(os.getpid()))
+    assert claim.drop_own(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -10,6 +10,7 @@ import pytest
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.loader import init_plugin_loader
 
+from turntable_core import wait_notice
 from turntable_core.connections import Command, HostConnections
 
 HOSTVARS = {
@@ -77,6 +78,47 @@ def test_idle_hosts_are_called_while_others_are_busy(
     outcomes = connections.run([waiting], 60, every_s=0.1, tick=tick)
     assert outcomes["a"].status == 0
     assert busy[0] == {"a"}
+
+
+class Shown:
+    """Stands for Ansible's display; the file appears with the second line."""
+
+    def __init__(self, second: Path) -> None:
+        self._second = second
+        self.lines: list[str] = []
+
+    def display(self, line: str) -> None:
+        self.lines.append(line)
+        if len(self.lines) == 2:
+            self._second.touch()
+
+
+@pytest.mark.parametrize("expected_s", [0, 0.3])
+def test_a_long_wait_names_phase_host_and_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected_s: float
+) -> None:
+    shown = Shown(tmp_path / "second")
+    monkeypatch.setattr(wait_notice, "_display", shown)
+    monkeypatch.setattr(wait_notice, "SHOWN_AFTER_S", 0.1)
+    connections = HostConnections(PlayContext(), HOSTVARS, "Recover")
+    slow = f"until [ -e {tmp_path}/second ]; do sleep 0.05; done"
+    commands = [Command("a", slow, what="cache-controller recover"), Command("b", "true")]
+    outcomes = connections.run(commands, 60, expected_s=expected_s)
+    assert outcomes["a"].status == 0, "two lines were never shown"
+    assert len(shown.lines) >= 2
+    for line in shown.lines[1:]:  # at the first one a busy machine may not have run b either
+        assert line.startswith("Recover: waiting for a (cache-controller recover), for ")
+        assert line.endswith(" s; at most 60 s")
+
+
+def test_a_wait_that_is_no_longer_than_expected_is_not_told(
+    connections: HostConnections, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = Shown(tmp_path / "second")
+    monkeypatch.setattr(wait_notice, "_display", shown)
+    monkeypatch.setattr(wait_notice, "SHOWN_AFTER_S", 0)
+    connections.run([Command("a", "true")], 60, expected_s=59)
+    assert shown.lines == []
 
 
 @pytest.mark.parametrize(

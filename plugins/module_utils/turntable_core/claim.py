@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -48,10 +48,38 @@ def owner_of(run: Path) -> Owner | None:
     return Owner(**document) if document else None
 
 
+def worker_of(run: Path) -> dict | None:
+    """What is known of the playbook that may be working on `run` now."""
+    document = _read(run)
+    return document if document and _may_live(document) else None
+
+
 def drop(run: Path) -> None:
     """The run has no owner any more."""
     secret.drop(run)
     (run / _FILE).unlink(missing_ok=True)
+
+
+def drop_own(run: Path) -> bool:
+    """Whether `run` was this playbook's, which is this process."""
+    with suppress(FileNotFoundError), _alone(run):
+        document = _read(run)
+        if document and (document.get("controller"), document.get("pid")) == (
+            socket.gethostname(),
+            os.getpid(),
+        ):
+            drop(run)
+            return True
+    return False
+
+
+def sweep(results: Path) -> None:
+    """Ends the claims of playbooks that were killed, and with them their secrets."""
+    left = [path for name in (_FILE, secret.FILE) for path in results.glob(f"*/*/{name}")]
+    for run in {path.parent for path in left}:
+        with suppress(FileNotFoundError, PermissionError), _alone(run):
+            if worker_of(run) is None:
+                drop(run)
 
 
 @contextmanager

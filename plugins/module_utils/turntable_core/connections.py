@@ -19,12 +19,15 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.loader import become_loader, connection_loader
 
+from turntable_core.wait_notice import WaitNotice
+
 
 @dataclass(frozen=True)
 class Command:
     host: str
     line: str  # for the host's shell
     stdin: bytes = b""
+    what: str = ""  # of it, for a reader who waits
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,11 @@ _NOT_CONNECTED = "proxy dialer did not pass back a connection"
 class HostConnections:
     """Connections of many hosts, opened when first used and kept for the life of the object."""
 
-    def __init__(self, play_context: Any, hostvars: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self, play_context: Any, hostvars: Mapping[str, Mapping[str, Any]], phase: str = ""
+    ) -> None:
+        """phase: what the commands are for, for a reader who waits."""
+        self._phase = phase
         self._play_context = play_context
         self._hostvars = hostvars
         self._connections: dict[str, Any] = {}
@@ -59,10 +66,12 @@ class HostConnections:
         deadline_s: float,
         every_s: float | None = None,
         tick: Callable[[set[str]], Iterable[Command]] | None = None,
+        expected_s: float = 0.0,
     ) -> dict[str, Outcome]:
         """Runs all commands at once; returns when all have ended or it is too late.
 
-        Host -> outcome, in the order of the commands.
+        Host -> outcome, in the order of the commands. Who is waited for is shown once that takes
+        some seconds longer than `expected_s`.
 
         tick: called every `every_s` seconds with the hosts that are still busy; the commands it
         returns are run for the idle hosts, and their outcomes are dropped.
@@ -72,16 +81,21 @@ class HostConnections:
         for command in commands:
             self._launch(command, done.put)
         outcomes: dict[str, Outcome] = {}
+        notice = WaitNotice(self._phase, expected_s, deadline_s)
         end = time.monotonic() + deadline_s
         next_tick = time.monotonic() + every_s if every_s else end
         while len(outcomes) < len(commands) and (now := time.monotonic()) < end:
             try:
-                outcome = done.get(timeout=max(0.0, min(end, next_tick) - now))
+                outcome = done.get(timeout=max(0.0, min(end, next_tick, notice.due) - now))
                 outcomes[outcome.host] = outcome
+                continue
             except queue.Empty:
-                next_tick += every_s or deadline_s
-                busy = {command.host for command in commands} - outcomes.keys()
-                for command in tick(busy) if tick else ():
+                pass
+            missing = [command for command in commands if command.host not in outcomes]
+            notice.show_if_due({command.host: command.what for command in missing})
+            if tick and time.monotonic() >= next_tick:
+                next_tick += every_s
+                for command in tick({command.host for command in missing}):
                     self._launch(command, lambda outcome: None)
         late = f"no answer within {deadline_s:g} s"
         return {

@@ -30,13 +30,14 @@ def write_once(path: Path, data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Creates or replaces a derived file;
 
-    a reader sees the old or the new content, never a part.
+    a reader sees the old or the new content, never a part, and nobody sees any of it whom `mode`
+    does not let.
     """
     caller.make_directory(path.parent)
-    _write_temporary(path, data).replace(path)
+    _write_temporary(path, data, mode).replace(path)
     _sync_directory(path.parent)
 
 
@@ -49,7 +50,8 @@ def digest_of_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _write_temporary(path: Path, data: bytes) -> Path:
+def _write_temporary(path: Path, data: bytes, mode: int = 0o644) -> Path:
+    """Readable by this user alone until it is whole."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:
@@ -61,7 +63,7 @@ def _write_temporary(path: Path, data: bytes) -> Path:
         temporary.unlink()
         error.filename = str(path)  # which a failed write does not name
         raise
-    temporary.chmod(0o644)
+    temporary.chmod(mode)
     caller.give(temporary)
     return temporary
 

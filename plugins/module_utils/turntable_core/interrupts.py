@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 
 # What Ansible does between an interrupt and its end takes less than a tenth of that.
@@ -29,7 +30,9 @@ class Interrupts:
     ENDING_S later if that did not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before_end: Callable[[], None]) -> None:
+        """before_end: called if it has to be ended, which runs no handler of `atexit`."""
+        self._before_end = before_end
         self._interrupted = False
         self._process = os.getpid()
         self._handler = signal.getsignal(signal.SIGINT)
@@ -45,13 +48,13 @@ class Interrupts:
         if os.getpid() != self._process:  # a fork for a task that has not begun yet
             os._exit(INTERRUPTED)
         self._interrupted = True
-        timer = threading.Timer(ENDING_S, _end)
+        timer = threading.Timer(ENDING_S, self._end)
         timer.daemon = True
         timer.start()
         self._handler(number, frame)
 
-
-def _end() -> None:
-    text = f"interrupted; Ansible did not end of itself within {ENDING_S:g} s, and was ended"
-    print(text, file=sys.stderr, flush=True)
-    os._exit(INTERRUPTED)
+    def _end(self) -> None:
+        text = f"interrupted; Ansible did not end of itself within {ENDING_S:g} s, and was ended"
+        print(text, file=sys.stderr, flush=True)
+        self._before_end()
+        os._exit(INTERRUPTED)

@@ -147,7 +147,7 @@ def _holders(connections: HostConnections, testbed: Testbed) -> dict[str, Holder
 
 
 def _run(connections: HostConnections, lines: Mapping[str, str]) -> dict[str, Outcome]:
-    commands = [Command(host, line) for host, line in lines.items()]
+    commands = [Command(host, line, what=supervisor.NODE) for host, line in lines.items()]
     return connections.run(commands, _COMMAND_S)
 
 

@@ -32,7 +32,7 @@ def nodectl(host: Host, requests: list[Request], deadline_s: float, *options: st
         *("--deadline", f"{deadline_s:g}", *options),
     ]
     stdin = json.dumps([asdict(request) for request in requests]).encode()
-    return Command(host.name, shlex.join(host.prioritized(argv)), stdin)
+    return Command(host.name, shlex.join(host.prioritized(argv)), stdin, _listed(requests))
 
 
 class NodeCalls:
@@ -44,8 +44,9 @@ class NodeCalls:
         self._lease_s = testbed.lease_s
         self._owner = owner
 
-    def send(self, batches: Batches, deadline_s: float) -> Answers:
-        """Host -> the `result` of each of its requests.
+    def send(self, batches: Batches, deadline_s: float, expected_s: float = 0.0) -> Answers:
+        """Host -> the `result` of each of its requests; expected_s: how long they take if all is
+        well.
 
         Raises PhaseError when any host failed, after all have ended.
         """
@@ -55,6 +56,7 @@ class NodeCalls:
             deadline_s + CONNECTION_ALLOWANCE_S,
             every_s=self._lease_s / 5,
             tick=self._renewals,
+            expected_s=expected_s,
         )
         answers, failures = {}, []
         for name, requests in batches.items():
@@ -86,8 +88,9 @@ class NodeCalls:
 
 def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict[str, Any]]:
     if outcome.failure:
-        sent = ", ".join(f"{request.node} {request.command}" for request in requests)
-        raise PhaseError(outcome.failure, f"host {host.name}: {outcome.message} (sent: {sent})")
+        raise PhaseError(
+            outcome.failure, f"host {host.name}: {outcome.message} (sent: {_listed(requests)})"
+        )
     try:
         answers = json.loads(outcome.stdout)
     except ValueError:
@@ -99,6 +102,11 @@ def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict
         if not answer["ok"]:
             raise _failure(host, request, answer["error"])
     return [answer["result"] for answer in answers]
+
+
+def _listed(requests: list[Request]) -> str:
+    """Without repetitions."""
+    return ", ".join(dict.fromkeys(f"{request.node} {request.command}" for request in requests))
 
 
 def _failure(host: Host, request: Request, error: Mapping[str, str]) -> PhaseError:

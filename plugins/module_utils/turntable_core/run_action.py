@@ -54,7 +54,7 @@ class RunAction(ActionBase):
             return failure(_storage_message(error, arguments)) | {"failure_class": "environment"}
 
     def connections(self, task_vars: dict[str, Any]) -> HostConnections:
-        return HostConnections(self._play_context, task_vars["hostvars"])
+        return HostConnections(self._play_context, task_vars["hostvars"], self._task.get_name())
 
     def node_calls(self, context: Context, task_vars: dict[str, Any]) -> NodeCalls:
         return NodeCalls(self.connections(task_vars), context.testbed, context.owner)

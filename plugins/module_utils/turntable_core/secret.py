@@ -6,31 +6,27 @@ the run. Nodes get it on their standard input: never as an argument or in an env
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 
-_FILE = "secret"
+from turntable_core import files
+
+FILE = "secret"
 _BYTES = 32
 
 
 def renew(run: Path) -> None:
     """A new one for the directory `run`; nodes that have another do not belong to it any more."""
-    new = run / f".{_FILE}.new"
-    new.unlink(missing_ok=True)
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_hex(_BYTES) + "\n")
-    new.replace(run / _FILE)
+    files.replace(run / FILE, f"{secrets.token_hex(_BYTES)}\n".encode(), mode=0o600)
 
 
 def of(run: Path) -> str | None:
     """None: no playbook works on the run."""
     try:
-        return (run / _FILE).read_text().strip()
+        return (run / FILE).read_text().strip()
     except FileNotFoundError:
         return None
 
 
 def drop(run: Path) -> None:
-    (run / _FILE).unlink(missing_ok=True)
+    (run / FILE).unlink(missing_ok=True)

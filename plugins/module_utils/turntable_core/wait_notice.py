@@ -1,0 +1,39 @@
+"""A line to the reader of a playbook that waits for hosts longer than usual."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from ansible.utils.display import Display
+
+# Every wait has a deadline, but some are minutes.
+SHOWN_AFTER_S = 10.0
+
+_display = Display()
+
+
+class WaitNotice:
+    """One wait: is shown after some seconds, then each time it has lasted twice as long."""
+
+    def __init__(self, phase: str, expected_s: float, deadline_s: float) -> None:
+        self._phase, self._deadline_s = phase, deadline_s
+        self._began = time.monotonic()
+        self._after_s = expected_s + SHOWN_AFTER_S
+
+    @property
+    def due(self) -> float:
+        """The next line's instant, time.monotonic()."""
+        return self._began + self._after_s
+
+    def show_if_due(self, missing: Mapping[str, str]) -> None:
+        """missing: hosts that have not answered yet -> what they were asked."""
+        lasted_s = time.monotonic() - self._began
+        if lasted_s < self._after_s:
+            return
+        self._after_s *= 2
+        whom = ", ".join(f"{host} ({what})" if what else host for host, what in missing.items())
+        phase = f"{self._phase}: " if self._phase else ""
+        _display.display(
+            f"{phase}waiting for {whom}, for {lasted_s:.0f} s; at most {self._deadline_s:g} s"
+        )

@@ -1,0 +1,105 @@
+"""What a playbook leaves that ends before its run, and what it says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DEADLINE_S = 120
+LATER = "    - wait_for: {timeout: 600}\n"
+
+PLAYBOOK = """
+- name: A run
+  hosts: localhost
+  connection: local
+  gather_facts: false
+  tasks:
+    - plan_run: {}
+"""
+
+# In place of the real one: claims a run, and returns what that returns.
+PLAN_RUN = """
+import os, sys, time
+from pathlib import Path
+
+from ansible.plugins.action import ActionBase
+from turntable_core import claim
+from turntable_core.owner import new_owner
+
+HERE = Path(__file__).resolve().parents[1]
+
+class ActionModule(ActionBase):
+    _requires_connection = False
+
+    def run(self, tmp=None, task_vars=None):
+        run = HERE / "results/tiny/r7"
+        run.mkdir(parents=True)
+        (run / "manifest.json").write_text('{"experiment_file": "experiments/farreach/tiny.yml"}')
+        claim.claim(run, new_owner("r7", "tiny"))
+        if (HERE / "slow").exists():
+            self._display.display("planning goes on")
+            time.sleep(600)
+        return {"changed": True, "run": {"directory": str(run)}, "report": "run r7 planned"}
+"""
+
+
+def ended(directory: Path, number: int, when: str) -> tuple[int, str]:
+    """Status and output of a playbook that gets a signal when it has said `when`."""
+    (directory / "action_plugins").mkdir()
+    (directory / "action_plugins/plan_run.py").write_text(PLAN_RUN)
+    (directory / "playbook.yml").write_text(PLAYBOOK + LATER)
+    program = Path(sys.executable).with_name("ansible-playbook")
+    process = subprocess.Popen(
+        [program, directory / "playbook.yml"],
+        cwd=REPOSITORY,
+        env=os.environ | {"LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1", "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        seen = ""
+        while when not in seen:
+            line = process.stdout.readline()
+            assert line, f"it ended without saying {when!r}: {seen}"
+            seen += line
+        process.send_signal(number)
+        rest, _ = process.communicate(timeout=DEADLINE_S)
+        return process.returncode, seen + rest
+    finally:
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        (signal.SIGINT, 99),
+        (signal.SIGTERM, -signal.SIGTERM),
+        (signal.SIGHUP, -signal.SIGHUP),
+    ],
+)
+def test_secret_and_owner_go_with_the_playbook_and_it_says_how_to_continue(
+    tmp_path: Path, number: int, status: int
+) -> None:
+    found, output = ended(tmp_path, number, "run r7 planned")
+    assert found == status, output
+    left = {path.name for path in (tmp_path / "results/tiny/r7").iterdir()}
+    assert left == {"manifest.json"}
+    assert (
+        "run r7 has not ended; to continue it: "
+        "ansible-playbook playbooks/farreach/tiny.yml -e run=r7" in output
+    )
+
+
+def test_before_a_run_is_planned_there_is_nothing_to_continue(tmp_path: Path) -> None:
+    (tmp_path / "slow").touch()
+    _, output = ended(tmp_path, signal.SIGINT, "planning goes on")
+    assert "the run was still being planned: nothing has been measured" in output
+    assert "-e run=" not in output
