@@ -21,8 +21,10 @@ def enter() -> None:
         sys.exit(f"{script.name}: there is no Python environment yet; run: make setup")
     if Path(sys.prefix).resolve() != PYTHON.parents[1].resolve():
         os.execv(PYTHON, [PYTHON, script, *sys.argv[1:]])
-    from turntable_core import caller  # noqa: PLC0415  # found in the environment only
-
+    try:
+        from turntable_core import caller  # noqa: PLC0415  # found in the environment only
+    except ImportError as error:
+        sys.exit(f"{script.name}: the Python environment is incomplete ({error}); run: make setup")
     caller.give_checkout_at_exit()
 
 

@@ -11,7 +11,7 @@ it only reports plan and estimate: it writes nothing and does not ask the testbe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,10 +27,11 @@ from turntable_core.manifest import make_manifest
 from turntable_core.methods import caches, crash_of
 from turntable_core.overrides import ExtraVars
 from turntable_core.owner import Owner, new_owner
-from turntable_core.plan import Plan
+from turntable_core.plan import Plan, Prediction
 from turntable_core.proposal import Proposal, propose
 from turntable_core.run_action import RunAction
 from turntable_core.testbed import Testbed, read_testbed
+from turntable_core.wait_notice import CountingNotice
 from turntable_inventory.read import place_of
 
 
@@ -50,8 +51,7 @@ class ActionModule(RunAction):
         file = repository / "experiments" / f"{arguments['experiment']}.yml"
         proposal = propose(file, extra, testbed, results)
         program = build / "bin" / "workload-analyze"
-        analyzer = WorkloadAnalyzer(program, proposal.scale.deadlines["configure"])
-        plan = proposal.plan(analyzer.predict)
+        plan = proposal.plan(_predicting(program, proposal))
         work = _work(proposal, plan)
         if self._task.check_mode:
             return {"changed": False, "report": _preview(proposal, plan, work, testbed, results)}
@@ -108,6 +108,20 @@ def _extra_vars(values: Mapping[str, Any]) -> ExtraVars:
     places = {str(name): place_of(name, value) for name, value in values.items()}
     in_files = {name: f"extra variable, {place}" for name, place in places.items() if ":" in place}
     return ExtraVars(dict(values), in_files)
+
+
+def _predicting(program: Path, proposal: Proposal) -> Callable[..., Prediction]:
+    """As make_plan takes it; says how far it is when that takes a while."""
+    notice = CountingNotice(len(proposal.cells) * proposal.scale.rounds)
+    deadline_s = proposal.scale.deadlines["configure"]
+    analyzer = WorkloadAnalyzer(program, deadline_s, notice.show_if_due)
+
+    def predict(parameters: Mapping[str, Any], round_: int) -> Prediction:
+        prediction = analyzer.predict(parameters, round_)
+        notice.counted_one()
+        return prediction
+
+    return predict
 
 
 def _work(proposal: Proposal, plan: Plan) -> Work:

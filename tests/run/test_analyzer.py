@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from turntable_core import analyzer, wait_notice
 from turntable_core.analyzer import WorkloadAnalyzer
+from turntable_core.errors import PhaseError
 from turntable_core.plan import WriteThrough
 
 # Two servers: of all requests 0.7 and 0.3; those for cached keys are 0.5 and 0.1 of all.
@@ -58,11 +60,11 @@ def test_a_write_through_cache_is_modelled_for_the_window_that_is_measured(tmp_p
     program = tmp_path / "analyze"
     program.write_text(f"#!/bin/sh\necho $@ >> {tmp_path}/asked; cat {tmp_path}/answer.json\n")
     program.chmod(0o755)
-    analyzer = WorkloadAnalyzer(program, 10.0)
-    made = analyzer.predict(PARAMETERS | {"method": "netcache"}, 0)
+    models = WorkloadAnalyzer(program, 10.0)
+    made = models.predict(PARAMETERS | {"method": "netcache"}, 0)
     assert made.write_through == (WriteThrough(0.5, ((0.1, 0.9, 0, 0),) * 2),)
-    analyzer.predict(PARAMETERS | {"method": "farreach"}, 0)
-    analyzer.predict(PARAMETERS | {"method": "netcache", "capacity_ops_per_s": 0}, 0)
+    models.predict(PARAMETERS | {"method": "farreach"}, 0)
+    models.predict(PARAMETERS | {"method": "netcache", "capacity_ops_per_s": 0}, 0)
     asked = (tmp_path / "asked").read_text().splitlines()
     assert "--warmup 500.0 --window 2000" in asked[0]
     assert ["--window" in line for line in asked] == [True, False, False]
@@ -87,3 +89,33 @@ def test_a_cache_that_nobody_asks_for_may_be_larger_than_the_key_space(tmp_path:
     parameters = PARAMETERS | {"method": "nocache", "cache_size": 10_000, "records": 1000}
     WorkloadAnalyzer(program, 10.0).predict(parameters, 0)
     assert "--cached 1000 " in (tmp_path / "asked").read_text()
+
+
+def test_a_long_count_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "answer.json").write_text(json.dumps(DOCUMENT))
+    program = tmp_path / "analyze"
+    until_said = f"until [ -e {tmp_path}/said ]; do sleep 0.02; done"
+    program.write_text(f"#!/bin/sh\n{until_said}\ncat {tmp_path}/answer.json\n")
+    program.chmod(0o755)
+    lines: list[str] = []
+
+    class Shown:
+        def display(self, line: str) -> None:
+            lines.append(line)
+            (tmp_path / "said").touch()
+
+    monkeypatch.setattr(wait_notice, "_display", Shown())
+    monkeypatch.setattr(wait_notice, "_PLANNING_SHOWN_AFTER_S", 0.1)
+    monkeypatch.setattr(analyzer, "_TICK_S", 0.05)
+    notice = wait_notice.CountingNotice(24)
+    made = WorkloadAnalyzer(program, 60.0, notice.show_if_due)
+    made.predict(PARAMETERS | {"method": "farreach"}, 0)
+    assert lines[0].startswith("planning: counting requests in the traces, 0 of 24 turns in ")
+
+
+def test_a_count_that_does_not_end_is_given_up(tmp_path: Path) -> None:
+    program = tmp_path / "analyze"
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o755)
+    with pytest.raises(PhaseError, match=r"^no answer within 0\.2 s: .*analyze --workload"):
+        WorkloadAnalyzer(program, 0.2).predict(PARAMETERS | {"method": "farreach"}, 0)

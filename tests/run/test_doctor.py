@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -55,13 +56,14 @@ def answer(result: dict) -> dict:
     return {"id": 1, "ok": True, "result": result}
 
 
-def supervisor(*running: dict) -> dict[str, str]:
+def supervisor(*running: dict, pid: int = 5) -> dict[str, str]:
     ping = answer(
         {
             "node": "supervisor",
             "pid": 10,
             "lease_left_ms": 7_000,
-            "owner": {"user": "ada", "controller": "desk", "pid": 5, "run": "night", "since_ns": 0},
+            "owner": {"user": "ada", "controller": "desk", "pid": pid, "run": "night"}
+            | {"since_ns": 0},
         }
     )
     return {"answers-supervisor.json": json.dumps([ping, answer({"nodes": list(running)})])}
@@ -124,6 +126,15 @@ def test_a_held_testbed_names_its_holder_and_lease() -> None:
     assert "run night of ada@desk (pid 5)" in text
     assert "7 s of its lease left" in text
     assert of(found, "leftovers") == [(OK, "none")]
+
+
+def test_a_testbed_whose_playbook_has_ended_is_free_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "desk")  # where no process 2**22 + 1 can be
+    seen = supervisor(pid=2**22 + 1)
+    found = list(nodes.findings(TESTBED, [host_view(SWITCH, **seen)]))
+    ((level, text),) = of(found, "lock")
+    assert level == NOTE
+    assert "whose playbook has ended; free in 7 s" in text
 
 
 def test_a_free_testbed_is_free() -> None:

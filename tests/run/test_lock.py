@@ -152,7 +152,7 @@ def test_host_that_cannot_take_part_frees_the_others(clock: Clock) -> None:
     hosts = Hosts(clock)
     hosts.unreachable.add("server1")
     with pytest.raises(
-        PhaseError, match="host server1: the supervisor cannot be started: no route"
+        PhaseError, match=r"^host server1: the supervisor cannot be started: no route$"
     ):
         lock.acquire(hosts, TESTBED, OWNER)
     assert {"switch0", "server0"} <= set(hosts.released)

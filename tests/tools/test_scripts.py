@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,42 @@ def test_without_an_environment_they_say_what_makes_one(tmp_path: Path, name: st
     done = call(tmp_path / "scripts" / name)
     assert done.returncode == 1
     assert done.stderr == f"{name}: there is no Python environment yet; run: make setup\n"
+
+
+@pytest.mark.parametrize("name", ["crash", "soak"])
+def test_where_setup_was_interrupted_they_say_so(tmp_path: Path, name: str) -> None:
+    shutil.copytree(REPOSITORY / "scripts", tmp_path / "scripts")
+    make = [sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"]
+    subprocess.run(make, check=True)
+    done = call(tmp_path / "scripts" / name)
+    assert done.returncode == 1
+    expected = rf"{name}: the Python environment is incomplete \(.*\); run: make setup\n"
+    assert re.fullmatch(expected, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "status"),
+    [
+        ("setup", ("--help",), 0),
+        ("setup", ("--hepl",), 2),
+        ("stages", ("--help",), 0),
+        ("stages", ("demo",), 2),
+        ("latest-result", ("--help",), 0),
+        ("latest-result", (), 2),
+    ],
+)
+def test_help_is_help(tmp_path: Path, name: str, arguments: tuple[str, ...], status: int) -> None:
+    shutil.copytree(REPOSITORY / "scripts", tmp_path / "scripts")
+    done = call(tmp_path / "scripts" / name, *arguments)
+    assert done.returncode == status, done.stderr
+    assert f"scripts/{name}" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["scripts"], "it has begun its work"
+
+
+def test_no_result_of_an_unknown_experiment() -> None:
+    done = call(REPOSITORY / "scripts/latest-result", "nosuch")
+    assert done.returncode == 1
+    assert "no finished run of nosuch: expected results/nosuch/RUN/summary.csv" in done.stderr
 
 
 @pytest.fixture

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,19 @@ from turntable_core.plan import Composition, Prediction, WriteThrough
 
 # u c for which the model of a write-through cache is asked; what is measured lies between.
 UPDATE_ROUND_TRIPS = (0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4)
+_TICK_S = 1.0
 
 
 class WorkloadAnalyzer:
     """Predictions for turns: one call of the program each."""
 
-    def __init__(self, program: Path, deadline_s: float) -> None:
+    def __init__(
+        self, program: Path, deadline_s: float, while_counting: Callable[[], None] = lambda: None
+    ) -> None:
+        """while_counting: called every second."""
         self._program = program
         self._deadline_s = deadline_s
+        self._while_counting = while_counting
 
     def predict(self, parameters: Mapping[str, Any], round_: int) -> Prediction:
         """The bottleneck is the busiest partition of the round's own trace, as the clients will
@@ -62,22 +69,34 @@ class WorkloadAnalyzer:
     def _run(self, arguments: list[str]) -> Any:
         command = [str(self._program), *arguments]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=self._deadline_s, check=False
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             )
         except FileNotFoundError:
             raise TurntableError(
                 f"{self._program} does not exist; build it with `make build`"
             ) from None
-        except subprocess.TimeoutExpired:
-            raise PhaseError(
-                "timeout", f"no answer within {self._deadline_s:g} s: {' '.join(command)}"
-            ) from None
-        if done.returncode != 0:
+        with process:
+            try:
+                output, error = self._output_of(process)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode != 0:
             raise TurntableError(
-                f"{' '.join(command)} ended with status {done.returncode}: {done.stderr.strip()}"
+                f"{' '.join(command)} ended with status {process.returncode}: {error.strip()}"
             )
-        return json.loads(done.stdout)
+        return json.loads(output)
+
+    def _output_of(self, process: subprocess.Popen[str]) -> tuple[str, str]:
+        end = time.monotonic() + self._deadline_s
+        while (left_s := end - time.monotonic()) > 0:
+            with suppress(subprocess.TimeoutExpired):
+                return process.communicate(timeout=min(_TICK_S, left_s))
+            self._while_counting()
+        raise PhaseError(
+            "timeout", f"no answer within {self._deadline_s:g} s: {' '.join(process.args)}"
+        )
 
 
 def _model(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from turntable_core.methods import (
     keeps_copies,
     snapshot_period_s,
 )
+from turntable_core.overrides import WHERE
 from turntable_core.plan import Cell
 from turntable_core.testbed import Testbed
 
@@ -21,11 +22,28 @@ from turntable_core.testbed import Testbed
 def check_plan(cells: Iterable[Cell], testbed: Testbed, origins: Mapping[str, str]) -> None:
     """origins: parameter -> where its value was given, for messages."""
     for cell in cells:
-        for parameter, expectation in _RULES:
+        for parameter, others, expectation in _RULES:
             expected = expectation(cell.parameters, testbed)
             if expected is not None:
                 value = cell.parameters[parameter]
+                expected += _what_to_add(cell.parameters, parameter, others, origins)
                 raise InputError(origins[parameter], parameter, value, expected)
+
+
+def _what_to_add(
+    parameters: Mapping[str, Any],
+    parameter: str,
+    others: Iterable[str],
+    origins: Mapping[str, str],
+) -> str:
+    """An experiment's value that does not fit what the user chose is not to be edited."""
+    if origins[parameter].startswith(WHERE):
+        return ""
+    chosen = [name for name in others if origins.get(name, "").startswith(WHERE)]
+    if not chosen:
+        return ""
+    given = " ".join(f"-e {name}={parameters[name]}" for name in chosen)
+    return f". Beside {given}, give such a value: -e {parameter}=…"
 
 
 def settling_s(parameters: Mapping[str, Any]) -> float:
@@ -74,7 +92,10 @@ def _delay(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
 
 def _crash(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
     if crash_of(parameters) and parameters["method"] not in WRITE_BACK:
-        return f"none: only the switch of {', '.join(WRITE_BACK)} has records that nobody else has"
+        return (
+            f"none, or -e method={'|'.join(WRITE_BACK)}: the switch of other methods has no "
+            "records that nobody else has"
+        )
     return None
 
 
@@ -103,14 +124,17 @@ def _snapshot_period(parameters: Mapping[str, Any], testbed: Testbed) -> str | N
     return None
 
 
-# Parameter -> what is expected of its value beside the others, or None if it is as expected.
-_RULES: tuple[tuple[str, Callable[[Mapping[str, Any], Testbed], str | None]], ...] = (
-    ("clients", _clients),
-    ("cache_size", _cache_size),
-    ("operations", _operations),
-    ("warmup_s", _warmup),
-    ("switch_processing_delay_ns", _delay),
-    ("crash", _crash),
-    ("client_copies", _client_copies),
-    ("snapshot_period_s", _snapshot_period),
+# Parameter, others that decide what it may be, and what is expected of its value beside theirs, or
+# None if it is as expected.
+_RULES: tuple[
+    tuple[str, tuple[str, ...], Callable[[Mapping[str, Any], Testbed], str | None]], ...
+] = (
+    ("clients", (), _clients),
+    ("cache_size", ("records",), _cache_size),
+    ("operations", ("clients",), _operations),
+    ("warmup_s", ("clients", "capacity_ops_per_s"), _warmup),
+    ("switch_processing_delay_ns", (), _delay),
+    ("crash", ("method",), _crash),
+    ("client_copies", ("crash",), _client_copies),
+    ("snapshot_period_s", ("measure_s", "warmup_s"), _snapshot_period),
 )

@@ -10,10 +10,11 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from turntable_core import files, secret
 from turntable_core.errors import TurntableError
@@ -31,7 +32,7 @@ def claim(run: Path, owner: Owner) -> None:
     """
     with _alone(run):
         other = _read(run)
-        if other is not None and other != asdict(owner) and _may_live(other):
+        if other is not None and other != asdict(owner) and may_live(other):
             raise TurntableError(
                 f"{run}: this run is being continued by {describe(other)}, playbook "
                 f"{other.get('pid')} on {other.get('controller')}. Wait for it; if it has ended, "
@@ -51,7 +52,7 @@ def owner_of(run: Path) -> Owner | None:
 def worker_of(run: Path) -> dict | None:
     """What is known of the playbook that may be working on `run` now."""
     document = _read(run)
-    return document if document and _may_live(document) else None
+    return document if document and may_live(document) else None
 
 
 def drop(run: Path) -> None:
@@ -99,7 +100,7 @@ def _read(run: Path) -> dict | None:
         return None
 
 
-def _may_live(owner: dict) -> bool:
+def may_live(owner: Mapping[str, Any]) -> bool:
     """Whether the playbook may still run: of another controller that cannot be known."""
     if owner.get("controller") != socket.gethostname():
         return True

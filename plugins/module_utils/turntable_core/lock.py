@@ -232,10 +232,10 @@ def _does_not_end(host: str, holder: Holder) -> str:
 def _explain(outcome: Outcome) -> str:
     if outcome.status == _DISMISSED:
         return "this run was ended with playbooks/stop.yml (or testbed_down.yml) -e force=true"
-    return (
-        f"host {outcome.host}: the supervisor cannot be started: {_text(outcome)}. Is the testbed "
-        "up (playbooks/testbed_up.yml) and built (make build)?"
-    )
+    what = f"host {outcome.host}: the supervisor cannot be started: {_text(outcome)}"
+    if outcome.failure:  # the connection says itself what to do
+        return what
+    return f"{what}. Is the testbed up (playbooks/testbed_up.yml) and built (make build)?"
 
 
 def _explain_unknown(outcome: Outcome) -> str:

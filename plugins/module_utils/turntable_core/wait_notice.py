@@ -1,4 +1,4 @@
-"""A line to the reader of a playbook that waits for hosts longer than usual."""
+"""Lines to the reader of a playbook that waits longer than usual."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ansible.utils.display import Display
 
 # Every wait has a deadline, but some are minutes.
 SHOWN_AFTER_S = 10.0
+_PLANNING_SHOWN_AFTER_S = 3.0
 
 _display = Display()
 
@@ -36,4 +37,27 @@ class WaitNotice:
         phase = f"{self._phase}: " if self._phase else ""
         _display.display(
             f"{phase}waiting for {whom}, for {lasted_s:.0f} s; at most {self._deadline_s:g} s"
+        )
+
+
+class CountingNotice:
+    """The requests of a plan's turns are counted in their traces, one turn after the other."""
+
+    def __init__(self, turns: int) -> None:
+        self._turns, self._counted = turns, 0
+        self._began = time.monotonic()
+        self._after_s = _PLANNING_SHOWN_AFTER_S
+
+    def counted_one(self) -> None:
+        self._counted += 1
+        self.show_if_due()
+
+    def show_if_due(self) -> None:
+        lasted_s = time.monotonic() - self._began
+        if lasted_s < self._after_s or self._counted == self._turns:
+            return
+        self._after_s = 2 * lasted_s
+        _display.display(
+            f"planning: counting requests in the traces, {self._counted} of {self._turns} turns "
+            f"in {lasted_s:.0f} s"
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turntable_core.claim import may_live
 from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
 from turntable_core.doctor.looks import HostView
 from turntable_core.placement import FIRST_PORT
@@ -55,6 +56,15 @@ def _lock(testbed: Testbed, supervisors: Mapping[str, Supervisor]) -> Iterator[F
         yield Finding(OK, "lock", "free: no run has the testbed")
         return
     first = supervisors.get(testbed.switch.name) or next(iter(supervisors.values()))
+    if first.owner and not may_live(first.owner):
+        yield Finding(
+            NOTE,
+            "lock",
+            f"held by {describe_owner(first.owner)}, whose playbook has ended; free in "
+            f"{first.lease_s:.0f} s",
+            "a run that is started now waits for that",
+        )
+        return
     yield Finding(
         PROBLEM,
         "lock",
