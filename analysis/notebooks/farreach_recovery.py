@@ -48,23 +48,25 @@ rounds.assign(cell=rounds["cell"].map(labels))[["cell", "round", "iterations_ok"
 # %% [markdown]
 # ## Phases (ms)
 #
-# Means over all recoveries of the valid rounds.
+# Means over all recoveries of the valid rounds. A cell without a valid round is left out.
 
 # %%
-recoveries = recovery.recovered(run.cells)
+recoveries = [each for each in recovery.recovered(run.cells) if each.recoveries]
+none = "no valid round: there is nothing to show, the table of rounds says why"
 phases = pd.DataFrame(
     [each.phases_s for each in recoveries],
     index=[each.label for each in recoveries],
     columns=list(recovery.PHASES),
     dtype=float,
 )
-phases.assign(all=phases.sum(axis=1, min_count=1)).mul(1e3).round(1)
+phases.assign(all=phases.sum(axis=1, min_count=1)).mul(1e3).round(1) if recoveries else none
 
 # %%
-axes = phases.mul(1e3).plot.barh(stacked=True, figsize=(8, 0.6 + 0.5 * len(phases)))
-axes.set_xlabel("ms, means")
-axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-axes.invert_yaxis()
+if recoveries:
+    axes = phases.mul(1e3).plot.barh(stacked=True, figsize=(8, 0.6 + 0.5 * len(phases)))
+    axes.set_xlabel("ms, means")
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    axes.invert_yaxis()
 # %% [markdown]
 # ## Replay beside the paper
 #
@@ -72,7 +74,7 @@ axes.invert_yaxis()
 # turned into a rate: the paper's 1.0 s of copying files comes on top.
 
 # %%
-pd.DataFrame(
+rates = pd.DataFrame(
     {
         "records": [each.records for each in recoveries],
         "server_records_per_s": [each.server_rate for each in recoveries],
@@ -81,4 +83,5 @@ pd.DataFrame(
     },
     index=[each.label for each in recoveries],
     dtype=float,
-).round(0)
+)
+rates.round(0) if recoveries else none

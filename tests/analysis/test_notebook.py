@@ -46,6 +46,16 @@ def test_executed_notebook_of_recoveries(tmp_path: Path) -> None:
     assert_ran_in_its_directory(run)
 
 
+def test_a_notebook_of_recoveries_without_a_valid_round_says_so(tmp_path: Path) -> None:
+    run = recordings.copy_run(tmp_path, recordings.RECOVERY)
+    recordings.drop_attempt(run, 1)
+    html = write_notebook(run).read_text()
+    assert "no valid round: there is nothing to show" in html
+    assert "NaN" not in html
+    assert "<svg" not in html
+    assert_ran_in_its_directory(run)
+
+
 def assert_ran_in_its_directory(run: Path) -> None:
     notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
     assert any(cell.source.startswith('run_directory = "."') for cell in notebook.cells)

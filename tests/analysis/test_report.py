@@ -116,6 +116,21 @@ def test_page_says_where_it_comes_from(complete: Page) -> None:
     assert "(not a rack's)" in complete.text
 
 
+def test_with_a_cache_clients_may_count_more_than_a_server_can_serve(
+    tmp_path: Path, complete: Page
+) -> None:
+    beside_hits = "capacity of a server, without the switch's hits"
+    assert beside_hits not in complete.text
+    assert beside_hits in Page(load_run(recordings.copy_run(tmp_path, recordings.RECOVERY))).text
+
+
+def test_parameters_are_shown_as_experiments_write_them(run: Path) -> None:
+    recordings.edit_json(
+        run / "plan.json", lambda plan: plan["cells"][recordings.CELL].update(client_copies=True)
+    )
+    assert Page(load_run(run)).row("client_copies") == ["client_copies", "true"]
+
+
 def test_page_needs_no_other_file(complete: Page) -> None:
     assert not re.findall(
         r"<(?:link|script|img|iframe|object)|@import|src=|https?://", complete.html

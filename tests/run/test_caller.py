@@ -19,10 +19,14 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="gives files away: nee
 
 
 @pytest.fixture(autouse=True)
-def sudo(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As sudo has it for user 4242."""
+def sudo(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As sudo has it for user 4242, whose checkout it is."""
     monkeypatch.setenv("SUDO_UID", str(USER))
     monkeypatch.setenv("SUDO_GID", str(GROUP))
+    repository = tmp_path_factory.mktemp("repository")
+    os.chown(repository, USER, GROUP)
+    monkeypatch.setattr(caller, "REPOSITORY", repository)
+    return repository
 
 
 @pytest.fixture
@@ -63,6 +67,19 @@ def test_a_run_that_root_began_is_given_as_a_whole(
     assert owners(run, *run.rglob("*")) == {(0, 0)}
     caller.give_tree(run)
     assert owners(run, *run.rglob("*")) == {(USER, GROUP)}
+
+
+@pytest.mark.parametrize("owner", [0, 77])
+def test_in_a_checkout_that_is_not_the_callers_nothing_is_given(
+    tmp_path: Path, sudo: Path, owner: int
+) -> None:
+    os.chown(sudo, owner, owner)  # root of `sudo -i` keeps SUDO_UID
+    files.replace(tmp_path / "results/file", b"")
+    assert owners(tmp_path / "results", tmp_path / "results/file") == {(0, 0)}
+
+
+def test_what_goes_away_meanwhile_is_no_error(tmp_path: Path) -> None:
+    caller.give(tmp_path / "gone")
 
 
 def test_what_is_another_users_stays_theirs(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from turntable.rotation import aggregate
 from turntable.rules import utilization
 from turntable.stats import Estimate, estimate
 from turntable.summary import placements
+from turntable_core.methods import caches
 
 _GAP = float("nan")  # ends a line
 
@@ -235,14 +236,22 @@ def _seconds(axes: Axes, cell: Cell) -> None:
     capacity = cell.parameters["capacity_ops_per_s"]
     if capacity > 0:
         axes.axhline(
-            capacity, color=drawing.INK, lw=0.9, ls=(0, (5, 3)), label="capacity", zorder=1
-        )
+            capacity, color=drawing.INK, lw=0.9, ls=(0, (5, 3)), zorder=1,
+            label=_capacity_label(cell),
+        )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_ylim(top=1.08 * axes.get_ylim()[1])
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylabel("throughput (ops/s)")
     drawing.title(axes, "Throughput per second of the measurement windows")
     drawing.legend(axes)
+
+
+def _capacity_label(cell: Cell) -> str:
+    """Clients count what the switch answers as well, which no server's capacity limits."""
+    return (
+        "capacity of a server, without the switch's hits" if caches(cell.parameters) else "capacity"
+    )
 
 
 def _missing(cell: Cell) -> list[int]:

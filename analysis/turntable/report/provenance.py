@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable.load import Run
-from turntable_core.labels import differing_parameters
+from turntable_core.labels import differing_parameters, shown
 
 DIGEST_SHOWN = 12
 
@@ -64,7 +64,7 @@ def parameters(run: Run) -> list[Fact]:
     differing = differing_parameters(run.plan)
     result = []
     for name in cells[0]:
-        values = list(dict.fromkeys(str(cell[name]) for cell in cells))
+        values = list(dict.fromkeys(shown(cell[name]) for cell in cells if name in cell))
         result.append(Fact(name, ", ".join(values) if name in differing else values[0]))
     return result
 
@@ -123,4 +123,4 @@ def _machine(machine: Mapping[str, Any]) -> list[Fact]:
 
 
 def _pairs(values: Mapping[str, Any] | None, separator: str = "=") -> str:
-    return ", ".join(f"{name}{separator}{value}" for name, value in (values or {}).items())
+    return ", ".join(f"{name}{separator}{shown(value)}" for name, value in (values or {}).items())

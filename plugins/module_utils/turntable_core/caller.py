@@ -5,31 +5,37 @@ from __future__ import annotations
 import atexit
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def ids() -> tuple[int, int] | None:
-    """User and group; None: this is not root, or root for nobody else."""
+    """User and group; None: this is not root, or root for nobody else, or works in a checkout that
+    is not the caller's, as after `sudo -i`.
+    """
     user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if os.geteuid() != 0 or not (user.isdigit() and group.isdigit()) or int(user) == 0:
         return None
-    return int(user), int(group)
+    return (int(user), int(group)) if REPOSITORY.stat().st_uid == int(user) else None
 
 
 def give(path: Path) -> None:
-    """One file or directory that is root's."""
+    """One file or directory that is root's; what another process has just removed is no error."""
     caller = ids()
-    if caller and path.lstat().st_uid == 0:
-        os.chown(path, *caller, follow_symlinks=False)
+    with suppress(FileNotFoundError):
+        if caller and path.lstat().st_uid == 0:
+            os.chown(path, *caller, follow_symlinks=False)
 
 
 def give_tree(directory: Path) -> None:
     """A directory and all that is in it."""
     if ids():
-        for path in [directory, *directory.rglob("*")]:
-            give(path)
+        give(directory)
+        for parent, directories, files in os.walk(directory):
+            for name in (*directories, *files):
+                give(Path(parent) / name)
 
 
 def make_directory(path: Path) -> None:

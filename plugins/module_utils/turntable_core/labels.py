@@ -14,6 +14,11 @@ ALWAYS = ("workload", "method", "servers")
 _WORDS = {"value_update_delay_us": "updates after {} µs"}  # others: the name, then the value
 
 
+def shown(value: Any) -> str:
+    """A parameter's value as experiment files write it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def differing_parameters(plan: Plan) -> list[str]:
     """Names of the parameters that are not the same in all cells."""
     cells = [cell.parameters for cell in plan.cells]
@@ -24,7 +29,7 @@ def differing_parameters(plan: Plan) -> list[str]:
 def peculiarities(plan: Plan, parameters: Mapping[str, Any]) -> list[str]:
     """What tells the cell from the others, besides ALWAYS."""
     return [
-        _WORDS.get(name, f"{name} {{}}").format(parameters[name])
+        _WORDS.get(name, f"{name} {{}}").format(shown(parameters[name]))
         for name in differing_parameters(plan)
         if name in parameters and name not in ALWAYS and not _follows_from_others(name, plan)
     ]
@@ -33,7 +38,7 @@ def peculiarities(plan: Plan, parameters: Mapping[str, Any]) -> list[str]:
 def of_turn(plan: Plan, turn: Turn) -> str:
     """`workloada nocache 16, cache_size 100, round 1`; the round only where there are several."""
     parameters = turn.cell.parameters
-    words = [" ".join(str(parameters[name]) for name in ALWAYS)]
+    words = [" ".join(shown(parameters[name]) for name in ALWAYS)]
     words += peculiarities(plan, parameters)
     if plan.rounds > 1:
         words.append(f"round {turn.round}")
