@@ -1,6 +1,6 @@
 """From single placements to the throughput of all servers.
 
-Formulas: FarReach reference, section 6.3.
+Formulas: those of the scripts in FarReach's published artifact (docs/experiments.md).
 
 Rates are operations per second. For iteration i and a partition p in it: X total, W answered by the
 switch, S by servers.

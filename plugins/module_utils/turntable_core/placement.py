@@ -1,4 +1,4 @@
-"""Where a logical server runs (FarReach reference, section 1.3; docs/architecture.md §3).
+"""Where a logical server runs (docs/architecture.md §3).
 
 Server host 0 runs the bottleneck partition on UDP port 1152. Server host 1 runs any other partition
 on 1152 plus its place in the ascending list of all others, so the switch's tables hold for a whole

@@ -116,7 +116,7 @@ class Plan:
 def rotation(servers: int, bottleneck: int) -> list[Iteration]:
     """Iteration 0: the bottleneck alone;
 
-    then the bottleneck with every other partition, ascending (FarReach reference §6.1).
+    then the bottleneck with every other partition, ascending (the paper's server rotation).
     """
     others = [partition for partition in range(servers) if partition != bottleneck]
     return [Iteration(0, bottleneck, None)] + [

@@ -11,7 +11,7 @@ from turntable_core.requests import Batches, Request
 NODE = "switch-agent"
 
 # Settings that an experiment may give as parameters of the same names, with the paper's values
-# (FarReach reference §0). Admission is off: the static experiments admit nothing at run time.
+# (FarReach's evaluation). Admission is off: the static experiments admit nothing at run time.
 DEFAULTS = {
     "hot_threshold": 20,
     "sampling": 0.5,
