@@ -167,6 +167,7 @@ class Interruption:
     status: int
     output: str
     before: list[dict]  # the journal then
+    left: set[str]  # of secret and owner.json in the run's directory
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,8 @@ def interrupted(testbed: Path, experiment: str) -> Interrupted:
                 running.kill(signal.Signals[name])
             ended = running.finished()
         wait_until(lambda: is_clean(before), None, LEASE_S + ENDING_S)
-        interruptions[name] = Interruption(ended.status, ended.output, journal_of(directory))
+        left = {path.name for path in directory.iterdir()} & {"secret", "owner.json"}
+        interruptions[name] = Interruption(ended.status, ended.output, journal_of(directory), left)
     with (directory / "journal.ndjson").open("a") as journal:
         journal.write('{"cell": "0123456789ab", "round": 0, "itera')  # as a crash leaves it
     finished = playbook(experiment, testbed, **arguments)
@@ -206,6 +208,9 @@ def test_an_interrupted_run_ends_with_an_error_and_keeps_what_it_has(
 ) -> None:
     interruption = interrupted.interruptions[name]
     assert interruption.status != 0
+    if name != "SIGKILL":
+        assert interruption.left == set(), "a secret is there while a playbook works on the run"
+        assert "to continue it: ansible-playbook" in interruption.output
     kept = interrupted.attempts[: len(interruption.before)]
     assert kept == interruption.before, "the journal is append-only"
 
