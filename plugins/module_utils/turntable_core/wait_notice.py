@@ -30,7 +30,7 @@ class WaitNotice:
     def show_if_due(self, missing: Mapping[str, str]) -> None:
         """missing: hosts that have not answered yet -> what they were asked."""
         lasted_s = time.monotonic() - self._began
-        if lasted_s < self._after_s:
+        if not self._after_s <= lasted_s < self._deadline_s:  # at the deadline there is an error
             return
         self._after_s *= 2
         whom = ", ".join(f"{host} ({what})" if what else host for host, what in missing.items())
