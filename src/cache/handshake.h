@@ -37,6 +37,8 @@ class Handshake {
   using Bytes = std::vector<std::uint8_t>;
   using Nonce = std::array<std::uint8_t, 32>;
   static constexpr std::size_t kMacBytes = 32;
+  // Of a connection, at both ends: a handshake takes a round trip or two.
+  static constexpr std::int64_t kDeadlineNs = 5'000'000'000;
 
   virtual ~Handshake() = default;
 

@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <utility>
+
 namespace turntable::cache {
 namespace {
 
@@ -26,7 +28,12 @@ MessageLink::MessageLink(EventLoop& loop, const sockaddr_in& to, Credentials cre
 }
 
 MessageLink::~MessageLink() {
-  if (retry_ != 0) loop_.cancel(retry_);
+  cancel_timers();
+}
+
+void MessageLink::cancel_timers() {
+  loop_.cancel(std::exchange(retry_, 0));
+  loop_.cancel(std::exchange(give_up_, 0));
 }
 
 void MessageLink::connect() {
@@ -40,6 +47,9 @@ void MessageLink::connect() {
       loop_, std::move(socket), std::move(handshake), Handshake::Bytes{},
       [this](const Message& message) { received(message); },
       [this](const std::string&) { closed(); });
+  give_up_ = loop_.call_at(loop_.now_ns() + Handshake::kDeadlineNs, [this] {
+    if (!channel_->is_proven()) closed();
+  });
   greet();
   unanswered_.for_each([this](const Message& request) { channel_->send(request); });
 }
@@ -47,6 +57,7 @@ void MessageLink::connect() {
 void MessageLink::closed() {
   channel_.reset();
   is_up_ = false;
+  cancel_timers();
   retry_ = loop_.call_at(loop_.now_ns() + kReconnectNs, [this] { connect(); });
 }
 
@@ -58,9 +69,10 @@ void MessageLink::greet() {
   channel_->send(hello);
 }
 
-void MessageLink::ask(Message request, Unanswered::OnAnswer on_answer) {
+std::uint32_t MessageLink::ask(Message request, Unanswered::OnAnswer on_answer) {
   const Message& kept = unanswered_.add(std::move(request), std::move(on_answer));
   if (channel_) channel_->send(kept);
+  return kept.id;
 }
 
 void MessageLink::send(const Message& answer) {

@@ -12,8 +12,8 @@
 
 namespace turntable::cache {
 
-// Keeps a connection: while nobody listens, or after it broke, it tries again every
-// kReconnectNs; then its greeting and every unanswered request are sent. Lives on the loop's thread
+// Keeps a connection: while nobody listens, after it broke, or when the other side has not proven
+// itself in time, it tries again every kReconnectNs; then its greeting and every unanswered request are sent. Lives on the loop's thread
 // (other threads go through EventLoop::post).
 class MessageLink {
  public:
@@ -27,8 +27,11 @@ class MessageLink {
   MessageLink(const MessageLink&) = delete;
   MessageLink& operator=(const MessageLink&) = delete;
 
-  // `on_answer` is called once, however often the request has to be sent.
-  void ask(Message request, Unanswered::OnAnswer on_answer);
+  // `on_answer` is called once, however often the request has to be sent. Answers the request's id.
+  std::uint32_t ask(Message request, Unanswered::OnAnswer on_answer);
+
+  // Nobody waits for the answer any more: it is not asked again.
+  void withdraw(std::uint32_t id) { unanswered_.drop(id); }
 
   // An answer. Without a connection it is dropped: the request will come again.
   void send(const Message& answer);
@@ -45,6 +48,7 @@ class MessageLink {
  private:
   void connect();
   void closed();
+  void cancel_timers();
   void received(const Message& message);
 
   EventLoop& loop_;
@@ -60,6 +64,7 @@ class MessageLink {
   bool is_up_ = false;
   std::uint64_t unexpected_answers_ = 0;
   Timers::TimerId retry_ = 0;
+  Timers::TimerId give_up_ = 0;  // the connection, unless it is proven by then
 };
 
 }  // namespace turntable::cache

@@ -1,6 +1,7 @@
 #include "cache/message_link.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <optional>
@@ -102,6 +103,57 @@ TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
       after.emplace(loop, address, testing::credentials(), hello, [](const Message&) {});
     return after && after->is_up() && closed > 0;
   }));
+}
+
+// A machine that is gone, as its peer sees it: what answers belongs to its kernel, or to a program
+// that has stopped. Accepts connections, sends `says` on each, and reads what comes.
+class Mute {
+ public:
+  Mute(EventLoop& loop, std::string says)
+      : loop_(loop),
+        says_(std::move(says)),
+        socket_(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+    const sockaddr_in address = tcp_address("127.0.0.1", 0);
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+              0);
+    EXPECT_EQ(::listen(socket_.get(), 8), 0);
+    loop_.watch(socket_.get(), POLLIN, [this](short) {
+      connections_.emplace_back(::accept(socket_.get(), nullptr, nullptr));
+      ::send(connections_.back().get(), says_.data(), says_.size(), MSG_NOSIGNAL);
+    });
+  }
+  ~Mute() { loop_.unwatch(socket_.get()); }
+  Mute(const Mute&) = delete;
+  Mute& operator=(const Mute&) = delete;
+
+  std::size_t connections() const { return connections_.size(); }
+  sockaddr_in address() const {
+    sockaddr_in address{};
+    socklen_t size = sizeof(address);
+    ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    return address;
+  }
+
+ private:
+  EventLoop& loop_;
+  const std::string says_;
+  UniqueFd socket_;
+  std::vector<UniqueFd> connections_;
+};
+
+TEST(MessageLink, TriesAgainWhereNobodyProvesAnything) {
+  EventLoop loop;
+  Mute without_challenge(loop, "");
+  Mute without_proof(loop, "TTC1" + std::string(32, 'n'));
+  MessageLink one(loop, without_challenge.address(), testing::credentials(), hello,
+                  [](const Message&) {});
+  MessageLink other(loop, without_proof.address(), testing::credentials(), hello,
+                    [](const Message&) {});
+  EXPECT_TRUE(run_until(
+      loop,
+      [&] { return without_challenge.connections() >= 2 && without_proof.connections() >= 2; }))
+      << without_challenge.connections() << " and " << without_proof.connections()
+      << " connections";
 }
 
 // As a controller does that has been started and not configured yet.

@@ -11,8 +11,7 @@
 namespace turntable::cache {
 namespace {
 
-// A node proves itself in a round trip; others must not hold descriptors for long, or many.
-constexpr std::int64_t kProofDeadlineNs = 5'000'000'000;
+// Who does not prove itself must not hold descriptors for long, or many.
 constexpr std::size_t kMaxUnproven = 64;
 constexpr std::int64_t kAcceptAgainNs = 100'000'000;
 
@@ -61,7 +60,7 @@ void MessageListener::accept() {
       loop_, std::move(socket), std::move(handshake), std::move(challenge),
       [this, session](const Message& message) { on_message_(session, message); },
       [this, session](const std::string&) { ended(session); });
-  loop_.call_at(loop_.now_ns() + kProofDeadlineNs,
+  loop_.call_at(loop_.now_ns() + Handshake::kDeadlineNs,
                 [this, session, still = std::weak_ptr<char>(alive_)] {
                   if (!still.expired() && unproven_.contains(session)) ended(session);
                 });
