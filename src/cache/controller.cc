@@ -44,12 +44,21 @@ std::vector<std::vector<Key>> pieces(const std::vector<Key>& keys, std::size_t s
   return result;
 }
 
-// Awaits an answer that may come when nobody waits any more.
-template <typename Ask>
-Task<Message> answer_of(Ask ask) {
+// Awaits an answer that may come when nobody waits any more. `ask` returns the question's id: who
+// gives up waiting has not asked, and nobody must do it later.
+template <typename Ask, typename Withdraw>
+Task<Message> answer_of(Ask ask, Withdraw withdraw) {
+  struct Question {
+    Withdraw withdraw;
+    std::optional<std::uint32_t> id;
+    ~Question() {
+      if (id) withdraw(*id);
+    }
+  };
   Completion<Message> answered;
   const auto alive = std::make_shared<char>();
-  ask([&answered, alive = std::weak_ptr<char>(alive)](const Message& answer) {
+  Question question{std::move(withdraw), std::nullopt};
+  question.id = ask([&answered, alive = std::weak_ptr<char>(alive)](const Message& answer) {
     if (!alive.expired()) answered.complete(answer);
   });
   Message answer = co_await answered;
@@ -67,7 +76,9 @@ class Changing {
   Changing(std::string& changing, const char* command) : changing_(changing) {
     if (!changing_.empty()) {
       throw CommandError("wrong_state", std::string("cache-controller ") + command + ": `" +
-                                            changing_ + "` is under way; wait for its end");
+                                            changing_ +
+                                            "` is under way and ends at its deadline at the " +
+                                            "latest; wait, or send `configure`, which ends it");
     }
     changing_ = command;
   }
@@ -119,26 +130,20 @@ void Controller::task_failed(const std::exception_ptr& failure) {
 }
 
 Task<Message> Controller::ask_agent(Message request) {
-  return answer_of([this, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
-    agent_->ask(std::move(asked), std::move(on_answer));
-  });
+  return answer_of(
+      [this, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
+        return agent_->ask(std::move(asked), std::move(on_answer));
+      },
+      [this](std::uint32_t id) { agent_->withdraw(id); });
 }
 
-// Whoever waits no more has not asked: a server that comes later must not do it.
 Task<Message> Controller::ask_server(unsigned partition, Message request,
                                      std::optional<std::uint32_t> store) {
-  struct Question {
-    ServerSessions& servers;
-    std::optional<std::uint32_t> id;
-    ~Question() {
-      if (id) servers.withdraw(*id);
-    }
-  };
-  Question question{servers_, std::nullopt};
-  Message answer = co_await answer_of([&](Unanswered::OnAnswer on_answer) {
-    question.id = servers_.ask(partition, std::move(request), std::move(on_answer), store);
-  });
-  co_return answer;
+  return answer_of(
+      [this, partition, asked = std::move(request), store](Unanswered::OnAnswer on_answer) mutable {
+        return servers_.ask(partition, std::move(asked), std::move(on_answer), store);
+      },
+      [this](std::uint32_t id) { servers_.withdraw(id); });
 }
 
 // The answer of a client that has gone is a failure.
@@ -146,7 +151,23 @@ Task<Message> Controller::ask_client(ClientSessions::SessionId session, Message 
   return answer_of(
       [this, session, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
         clients_.ask(session, std::move(asked), std::move(on_answer));
-      });
+        return 0U;
+      },
+      [](std::uint32_t) {});  // a client that has gone is asked no more by itself
+}
+
+std::string Controller::waits_for() const {
+  std::vector<std::string> whom;
+  if (agent_->unanswered() > 0) whom.emplace_back("switch-agent");
+  const std::set<unsigned> served = servers_.partitions();
+  for (const unsigned partition : servers_.asked()) {
+    whom.push_back("the server of partition " + std::to_string(partition) +
+                   (served.contains(partition) ? "" : " (there is none: start kvserver for it)"));
+  }
+  if (clients_.unanswered() > 0) whom.emplace_back("clients' copies");
+  std::string text;
+  for (const std::string& name : whom) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "nobody" : text;
 }
 
 // What a snapshot of such a switch would lack, it would make clients and this directory forget.
@@ -275,19 +296,21 @@ Task<void> Controller::begin_anew() {
   const SwitchEpoch epoch = co_await ask_epoch();
   if (epoch.serves) co_return;
   directory_.discard();
+  hold_all();
   Message asked = request(MessageType::kServe, {epoch.number});
   const Message serves = co_await ask_agent(std::move(asked));
   require(serves, "the agent");
-  hold_all();
   served(epoch.number);
 }
 
-// As the agent has it now.
+// As the agent has it now. It may serve because of a command whose deadline came before its answer.
 Task<SwitchEpoch> Controller::ask_epoch() {
   Message question = request(MessageType::kCachedSet);
   const Message found = co_await ask_agent(std::move(question));
   require(found, "the agent");
-  co_return epoch_in(found);
+  const SwitchEpoch epoch = epoch_in(found);
+  if (epoch.serves) served(epoch.number);
+  co_return epoch;
 }
 
 // The agent has said so. It may have begun another epoch since.

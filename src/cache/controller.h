@@ -73,6 +73,9 @@ class Controller {
   Task<Json> recover(std::vector<unsigned> partitions, std::size_t clients,
                      std::int64_t deadline_ns);
 
+  // Who has been asked and has not answered; in plain words, for whoever waits for a command.
+  std::string waits_for() const;
+
   // The switch's own -> {"count", "digest", "expected_digest"}.
   Task<Json> cached_set();
 

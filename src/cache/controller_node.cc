@@ -5,6 +5,7 @@
 
 #include "cache/refusals_json.h"
 #include "cache/run_on_loop.h"
+#include "cache/within.h"
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "kv/arguments.h"
@@ -20,6 +21,8 @@ constexpr double kDefaultDeadline_s = 60;
 constexpr std::int64_t kMaxKeys = 32'768;  // the slots of the switch
 constexpr double kMaxDeadline_s = 3600;
 constexpr double kMaxPeriod_s = 3600;
+constexpr double kNsPerSecond = 1e9;
+constexpr double kGrace_s = 5;  // for a command to say itself what it waits for
 
 double deadline_s(const Arguments& arguments, const Json& args) {
   return args.contains("deadline_s") ? arguments.number("deadline_s", 0, kMaxDeadline_s)
@@ -34,7 +37,7 @@ std::int64_t snapshot_period_ns(const Arguments& arguments, const Json& args, bo
     arguments.fail("snapshot_period_s", args.at("snapshot_period_s"),
                    "0 with method netcache, whose servers have all records");
   }
-  return std::llround(period_s * 1e9);
+  return std::llround(period_s * kNsPerSecond);
 }
 
 Json counted(const ControllerCounters& counters) {
@@ -80,6 +83,23 @@ Json ControllerNode::run(const char* command, double deadline, const Make& make)
       loop_, std::string("cache-controller ") + command, Deadline::after_seconds(deadline),
       [&](Task<void> task) { controller(command).spawn(std::move(task)); },
       [this, make] { return make(*controller_); });
+}
+
+// The task ends at the deadline: a command that nobody waits for any more must not refuse the next.
+template <typename Make>
+Json ControllerNode::run_within(const char* command, double deadline, const Make& make) {
+  const std::int64_t deadline_ns = loop_.now_ns() + std::llround(deadline * kNsPerSecond);
+  return run(command, deadline + kGrace_s, [=, this](Controller& controller) {
+    return within(loop_, deadline_ns, make(controller),
+                  [this, command] { return overdue(command); });
+  });
+}
+
+std::exception_ptr ControllerNode::overdue(const char* command) const {
+  return std::make_exception_ptr(CommandError(
+      "timeout", std::string("cache-controller ") + command +
+                     ": given up at its deadline; it waits for " + controller_->waits_for() +
+                     ". See to them and call `" + command + "` again"));
 }
 
 Json ControllerNode::configure(const Json& args) {
@@ -133,8 +153,8 @@ Json ControllerNode::warm_up(const Json& args) {
   const Arguments arguments("cache-controller warm_up", args, {"workload", "count", "deadline_s"});
   const workload::Workload workload = arguments.workload();
   const auto count = static_cast<std::uint64_t>(arguments.integer("count", 1, kMaxKeys));
-  return run("warm_up", deadline_s(arguments, args),
-             [=](Controller& controller) { return controller.warm_up(workload, count); });
+  return run_within("warm_up", deadline_s(arguments, args),
+                    [=](Controller& controller) { return controller.warm_up(workload, count); });
 }
 
 Json ControllerNode::readmit(const Json& args) {
@@ -144,8 +164,9 @@ Json ControllerNode::readmit(const Json& args) {
   const auto scale = loop_.tasks().call([this] { return controller("readmit").settings().scale; },
                                         Deadline::after(kLoopDeadline));
   const std::vector<unsigned> partitions = arguments.partitions(scale);
-  return run("readmit", deadline_s(arguments, args),
-             [=](Controller& controller) { return controller.readmit(partitions, prefill); });
+  return run_within("readmit", deadline_s(arguments, args), [=](Controller& controller) {
+    return controller.readmit(partitions, prefill);
+  });
 }
 
 Json ControllerNode::snapshot(const Json& args) {
@@ -157,8 +178,6 @@ Json ControllerNode::snapshot(const Json& args) {
 Json ControllerNode::recover(const Json& args) {
   const Arguments arguments("cache-controller recover", args,
                             {"clients", "partitions", "deadline_s"});
-  constexpr double kNsPerSecond = 1e9;
-  constexpr double kGrace_s = 5;  // for the recovery itself to say what it waits for
   constexpr std::int64_t kMaxClients = 1024;
   const ControllerSettings settings = loop_.tasks().call(
       [this] { return controller("recover").settings(); }, Deadline::after(kLoopDeadline));

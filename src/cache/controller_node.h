@@ -1,6 +1,7 @@
 // The commands of cache-controller (docs/architecture.md §5).
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,6 +40,9 @@ class ControllerNode {
  private:
   template <typename Make>
   Json run(const char* command, double deadline_s, const Make& make);
+  template <typename Make>
+  Json run_within(const char* command, double deadline_s, const Make& make);
+  std::exception_ptr overdue(const char* command) const;
   Controller& controller(const char* command);
 
   EventLoop& loop_;

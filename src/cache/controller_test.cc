@@ -409,6 +409,41 @@ TEST_F(ControllerTest, WhatAControllerHasAskedDiesWithIt) {
   EXPECT_EQ(received(MessageType::kReplay), 0U);
 }
 
+// Nobody who has given up on a command must find the next one refused because of it.
+TEST_F(ControllerTest, AReadmissionEndsAtItsDeadline) {
+  start("farreach", 100);
+  controller->warm_up({{"workload", kWorkload}, {"count", 100}});
+  const auto failure_of = [&](const Json& args) -> std::string {
+    try {
+      controller->readmit(args);
+    } catch (const CommandError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string failure =
+      failure_of({{"partitions", {1}}, {"prefill", true}, {"deadline_s", 0.2}});
+  EXPECT_NE(failure.find("the server of partition 1"), std::string::npos) << failure;
+  EXPECT_EQ(failure_of({{"partitions", {1}}, {"prefill", false}}), "");
+  start_server({1});
+  ASSERT_TRUE(serves({1}));
+  EXPECT_EQ(on_loop([&] { return received(MessageType::kFetch); }), 0U) << "asked by nobody";
+}
+
+TEST_F(ControllerTest, AWarmUpEndsAtItsDeadline) {
+  start("farreach", 10);
+  on_loop([&] { agent.reset(); });
+  for (int i = 0; i < 2; ++i) {
+    try {
+      controller->warm_up({{"workload", kWorkload}, {"count", 10}, {"deadline_s", 0.2}});
+      ADD_FAILURE() << "there is no agent";
+    } catch (const CommandError& error) {
+      EXPECT_EQ(error.code(), "timeout") << error.what();
+      EXPECT_NE(std::string(error.what()).find("switch-agent"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST_F(ControllerTest, RefusesWhatItCannotDo) {
   start("farreach", 10);
   EXPECT_THROW(controller->warm_up({{"workload", kWorkload}, {"count", 20}, {"deadline_s", 30}}),

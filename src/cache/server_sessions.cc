@@ -160,6 +160,12 @@ void ServerSessions::forget(SessionId session) {
   std::erase_if(servers_, [session](const auto& server) { return server.second == session; });
 }
 
+std::set<unsigned> ServerSessions::asked() const {
+  std::set<unsigned> partitions;
+  for (const auto& [id, asked] : asked_) partitions.insert(asked.partition);
+  return partitions;
+}
+
 std::set<unsigned> ServerSessions::partitions() const {
   std::set<unsigned> partitions;
   for (const auto& [partition, session] : servers_) partitions.insert(partition);
