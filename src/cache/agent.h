@@ -19,10 +19,12 @@
 #include "cache/lookup_writer.h"
 #include "cache/messages.h"
 #include "cache/server_hello.h"
+#include "cache/slot_frames.h"
 #include "cache/slots.h"
 #include "cache/snapshot_taker.h"
 #include "cache/switch_epoch.h"
 #include "cache/task.h"
+#include "cache/transits.h"
 #include "cache/unanswered.h"
 
 namespace turntable::cache {
@@ -54,6 +56,8 @@ struct AgentCounters {
   std::uint64_t found_in_transit = 0;  // of these, left by an admission or eviction that broke off
 };
 
+// agent.cc: what it is asked; agent_slots.cc: admission and eviction; agent_start.cc: what the
+// switch has in the beginning, and recovery.
 class Agent {
  public:
   using Reply = std::function<void(const Message& answer)>;
@@ -93,7 +97,7 @@ class Agent {
   const AgentCounters& counters() const { return counters_; }
   const FrameExchange::Counters& frame_counters() const { return frames_.counters(); }
   const SnapshotTaker& snapshot() const { return snapshot_; }
-  std::size_t in_transit() const { return in_transit_.size(); }
+  std::size_t in_transit() const { return transits_.size(); }
 
  private:
   using Settled = Completion<bool>;
@@ -127,22 +131,12 @@ class Agent {
   Task<void> finish_leaving(Slot slot, std::uint8_t valid);
   void tell_evicted(Slot slot);
   Task<void> write_back(Record record);
-  Task<void> drain_all_ports(Slot slot);
+  Task<void> drain_all_ports();
 
-  // A key's steps are in order: whoever finds it in transit waits.
-  void begin_transit(const Key& key);
   void end_transit(const Key& key);
-  Task<void> until_settled(Key key);
   Task<void> until_key_may_change(Key key);
-  bool is_quiet() const { return in_transit_.empty() && rewriting_ == 0; }
+  bool is_quiet() const { return transits_.empty() && rewriting_ == 0; }
   SnapshotTaker::Hooks snapshot_hooks();
-
-  std::uint16_t egress_port_of(const Key& key) const;
-  ControlFrame frame(ControlFrame::Operation operation, Slot slot) const;
-  ControlFrame set_valid(Slot slot, std::uint8_t valid) const;
-  ControlFrame load(Slot slot) const;
-  ControlFrame admission(Slot slot, const Record& record);
-  ControlFrame admission_of_newest(Slot slot, const Record& record);
 
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   Driver& driver_;
@@ -150,6 +144,7 @@ class Agent {
   AgentSettings settings_;
   AskController ask_controller_;
   Slots slots_;
+  const SlotFrames slot_frames_;
   AgentCounters counters_;
   FrameExchange frames_;
   LookupWriter lookup_;
@@ -157,7 +152,7 @@ class Agent {
   SwitchEpoch epoch_;
   std::uint32_t last_admission_;   // its id
   std::uint64_t controllers_ = 0;  // that have connected
-  std::map<Key, std::vector<Settled*>> in_transit_;
+  Transits transits_;
   unsigned rewriting_ = 0;                    // readmissions under way
   std::optional<std::uint32_t> restored_by_;  // id of the request that has been carried out
   std::map<Key, bool> reported_;  // hot keys that the controller has been asked to admit
