@@ -31,6 +31,7 @@ class AgentNode {
   Json stop(const Json& args);
 
   std::uint16_t port() const { return controller_->port(); }
+  std::size_t requests_that_wait() const { return waiting_.size(); }  // for adoption
 
  private:
   struct RunTime {  // settings that may change at any time, beside the agent's own

@@ -8,6 +8,7 @@
 #include "cache/controller_node.h"
 #include "cache/testing.h"
 #include "cache/testing_credentials.h"
+#include "cache/testing_loop_switch.h"
 #include "node/testing.h"
 #include "workload/hottest.h"
 
@@ -16,32 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::key_number;
-
-// A FakeSwitch whose frames go through the loop.
-class LoopSwitch final : public testing::FakeSwitch {
- public:
-  LoopSwitch(EventLoop& loop, testing::FakeServers& servers) : FakeSwitch(servers), loop_(loop) {}
-
-  bool holds_frames = false;
-  unsigned held_frames = 0;
-
-  void write_tables(const Json& updates) override {
-    if (updates.empty()) return;
-    const std::string table = updates.front().at("table");
-    if (table == kCacheLookup || table == "snapshot") FakeSwitch::write_tables(updates);
-  }
-  void send(const ControlFrame& frame) override {
-    if (holds_frames) {
-      ++held_frames;
-      return;  // the agent sends it again
-    }
-    FakeSwitch::send(frame);
-    loop_.call_soon([this] { deliver(); });
-  }
-
- private:
-  EventLoop& loop_;
-};
+using testing::LoopSwitch;
 
 // A kvserver that has records of the load, of value {partition}, and stores what it is told.
 struct Server {
