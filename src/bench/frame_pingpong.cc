@@ -25,7 +25,6 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -37,6 +36,7 @@
 
 #include "bench/xdp_sender.h"
 #include "common/clock.h"
+#include "common/command_line.h"
 #include "common/errno_error.h"
 #include "common/run_main.h"
 #include "common/unique_fd.h"
@@ -338,21 +338,24 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::bench;
   Options options;
-  CLI::App app("A client and a server host with packet sockets.");
-  app.add_option("--client-namespace", options.client_namespace, "file of it")->required();
-  app.add_option("--server-namespace", options.server_namespace, "file of it")->required();
-  app.add_option("--interface", options.interface, "in both")->required();
+  turntable::CommandLine app("frame-pingpong", "A client and a server host with packet sockets");
+  app.add_option("--client-namespace", options.client_namespace, "File of the client's namespace")
+      ->required();
+  app.add_option("--server-namespace", options.server_namespace, "File of the server's namespace")
+      ->required();
+  app.add_option("--interface", options.interface, "Name of the interface in both")->required();
   app.add_option("--client", options.client, "MAC,ADDRESS")->required();
   app.add_option("--server", options.server, "MAC,ADDRESS")->required();
-  app.add_option("--udp-port", options.udp_port, "of the server")->capture_default_str();
-  app.add_option("--request-hex", options.request_hex, "first bytes of every request");
-  app.add_option("--answer-hex", options.answer_hex, "first bytes of every answer");
+  app.add_option("--udp-port", options.udp_port, "UDP port of the server")->capture_default_str();
+  app.add_option("--request-hex", options.request_hex, "First bytes of every request");
+  app.add_option("--answer-hex", options.answer_hex, "First bytes of every answer");
   app.add_option("--payload-bytes", options.payload_bytes)->check(CLI::Range(8, 1472));
-  app.add_option("--mark-offset", options.mark_offset, "of 4 bytes that an answer has to have")
+  app.add_option("--mark-offset", options.mark_offset,
+                 "Where 4 bytes are that an answer has to have")
       ->check(CLI::Range(0, 1468));
   app.add_option("--outstanding", options.outstanding)->check(CLI::Range(1, 1024));
   app.add_option("--flows", options.flows)->check(CLI::Range(1, 1000));
-  app.add_option("--warmup", options.warmup_s, "seconds");
+  app.add_option("--warmup", options.warmup_s, "Seconds");
   app.add_option("--seconds", options.seconds)->check(CLI::PositiveNumber);
   app.add_option("--timeout-ms", options.timeout_ms)->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);

@@ -5,10 +5,10 @@
 // A GET is answered with the value that loaded stores hold, so that clients can check it.
 #include <poll.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <iostream>
 
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "kv/packet.h"
 #include "kv/udp.h"
@@ -58,7 +58,7 @@ std::size_t answer_to(const kv::Packet& request, std::span<std::uint8_t> out) {
 int run_program(int argc, char** argv) {
   std::string address;
   std::uint16_t udp_port = 1152;
-  CLI::App app("Answers key-value requests from no store.");
+  turntable::CommandLine app("kv-echo", "Answers key-value requests from no store");
   app.add_option("--address", address, "IPv4 address to serve on")->required();
   app.add_option("--udp-port", udp_port)->capture_default_str();
   CLI11_PARSE(app, argc, argv);

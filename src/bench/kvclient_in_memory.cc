@@ -5,13 +5,13 @@
 // Generates the traces, and plays them once against nobody: what the clients have asked for is
 // answered all at once, each request with success and without a value, as by a store that
 // does nothing. Prints how many were answered.
-#include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "common/clock.h"
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "kv/closed_loops.h"
 
@@ -84,10 +84,12 @@ int run_program(int argc, char** argv) {
   std::string name = "workloada";
   std::int64_t clients = 64;
   std::int64_t operations = 1'000'000;
-  CLI::App app("The generator and the statistics of kvclient without sockets.");
-  app.add_option("--workload", name, "profile")->capture_default_str();
-  app.add_option("--clients", clients, "logical clients")->capture_default_str();
-  app.add_option("--operations", operations, "of all clients together")->capture_default_str();
+  turntable::CommandLine app("kvclient-in-memory",
+                             "The generator and the statistics of kvclient without sockets");
+  app.add_option("--workload", name, "Profile")->capture_default_str();
+  app.add_option("--clients", clients, "Logical clients")->capture_default_str();
+  app.add_option("--operations", operations, "Operations of all clients together")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   run(workload::workload_from_json(
       {{"name", name}, {"clients", clients}, {"operations", operations}}));

@@ -12,7 +12,6 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/table.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "kv/nocache_handler.h"
 #include "kv/store_builder.h"
@@ -134,11 +134,12 @@ void serve(const Options& options) {
 
 int run_program(int argc, char** argv) {
   Options options;
-  CLI::App app("The request path of a logical server without sockets.");
+  turntable::CommandLine app("kvserver-in-memory",
+                             "The request path of a logical server without sockets");
   app.require_subcommand(1);
   const auto command = [&](const char* name, const char* text) {
     CLI::App* added = app.add_subcommand(name, text);
-    added->add_option("--store", options.store, "directory of the database")->required();
+    added->add_option("--store", options.store, "Directory of the database")->required();
     added->add_option("--keys", options.keys)->capture_default_str()->check(CLI::PositiveNumber);
     return added;
   };

@@ -9,13 +9,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstring>
 #include <deque>
 #include <iostream>
 #include <unordered_map>
 
+#include "common/command_line.h"
 #include "common/errno_error.h"
 #include "common/run_main.h"
 #include "common/unique_fd.h"
@@ -157,8 +157,9 @@ namespace {
 int run_program(int argc, char** argv) {
   std::vector<std::string> ports;
   std::vector<std::string> rules;
-  CLI::App app("Forwards frames between interfaces by destination address.");
-  app.add_option("--port", ports, "interface; repeatable")->required();
+  turntable::CommandLine app("plain-forwarder",
+                             "Forwards frames between interfaces by destination address");
+  app.add_option("--port", ports, "Interface; repeatable")->required();
   app.add_option("--forward", rules, "MAC=INTERFACE; repeatable")->required();
   CLI11_PARSE(app, argc, argv);
   auto forwarder = std::make_unique<turntable::bench::Forwarder>(ports, rules);

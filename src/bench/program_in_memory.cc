@@ -9,7 +9,6 @@
 // measurement. Prints the frames that passed and the processor time they took.
 #include <time.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstring>
 #include <fstream>
@@ -19,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "common/command_line.h"
 #include "common/errno_error.h"
 #include "common/run_main.h"
 #include "dataplane/control.h"
@@ -151,15 +151,15 @@ int measure(const Options& options) {
 
 int run_program(int argc, char** argv) {
   Options options;
-  CLI::App app("Measures a compiled program in memory.");
+  turntable::CommandLine app("program-in-memory", "Measures a compiled program in memory");
   app.add_option("--program", options.program, "NAME.so")->required();
-  app.add_option("--setup", options.setup, "control commands: JSON")
+  app.add_option("--setup", options.setup, "Control commands: JSON")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_option("--frames", options.frames, "frames: hex, one a line")
+  app.add_option("--frames", options.frames, "Frames: hex, one a line")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_option("--seconds", options.seconds, "processor time to measure for")
+  app.add_option("--seconds", options.seconds, "Processor time to measure for")
       ->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   return measure(options);

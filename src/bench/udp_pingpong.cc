@@ -15,7 +15,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstring>
 #include <deque>
@@ -23,6 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/clock.h"
+#include "common/command_line.h"
 #include "common/errno_error.h"
 #include "common/run_main.h"
 #include "common/unique_fd.h"
@@ -263,24 +263,24 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::bench;
   Options options;
-  CLI::App app("Closed-loop load over UDP.");
+  turntable::CommandLine app("udp-pingpong", "Closed-loop load over UDP");
   app.require_subcommand(1);
   const auto common = [&](const char* name, const char* text) {
     CLI::App* command = app.add_subcommand(name, text);
     command->add_option("--address", options.address)->required();
     command->add_option("--udp-port", options.udp_port)->capture_default_str();
-    command->add_option("--prefix-hex", options.prefix_hex, "first bytes of every datagram sent");
+    command->add_option("--prefix-hex", options.prefix_hex, "First bytes of every datagram sent");
     return command;
   };
-  const CLI::App* server = common("server", "echo every datagram");
-  CLI::App* client = common("client", "keep requests outstanding and count the answers");
+  const CLI::App* server = common("server", "Echo every datagram");
+  CLI::App* client = common("client", "Keep requests outstanding and count the answers");
   client->add_option("--outstanding", options.outstanding)->check(CLI::Range(1, 100000));
   client->add_option("--flows", options.flows)->check(CLI::Range(1, 1000));
-  client->add_option("--warmup", options.warmup_s, "seconds");
+  client->add_option("--warmup", options.warmup_s, "Seconds");
   client->add_option("--seconds", options.seconds)->check(CLI::PositiveNumber);
   client->add_option("--timeout-ms", options.timeout_ms)->check(CLI::PositiveNumber);
   client->add_option("--mark-offset", options.mark_offset)->check(CLI::Range(0, 1464));
-  client->add_option("--mark-bytes", options.mark_bytes, "its lowest bytes come first")
+  client->add_option("--mark-bytes", options.mark_bytes, "Its lowest bytes come first")
       ->check(CLI::Range(1, 8));
   client->add_option("--payload-bytes", options.payload_bytes)->check(CLI::Range(8, 1472));
   CLI11_PARSE(app, argc, argv);

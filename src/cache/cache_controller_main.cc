@@ -1,9 +1,9 @@
 // cache-controller: a resident node beside the first server that decides what the switch caches
 // (docs/kvcache.md §7).
-#include <CLI/CLI.hpp>
 #include <thread>
 
 #include "cache/controller_node.h"
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
 
@@ -35,7 +35,9 @@ void serve(const std::string& directory, const std::string& name, const std::str
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Decides what the switch caches; relays between servers and switch-agent");
+  turntable::CommandLine app(
+      "cache-controller",
+      "Decides what the switch caches; relays between servers and switch-agent");
   std::string directory, address, secret, name = "cache-controller";
   std::uint16_t port = 0;
   app.add_option("--directory", directory,

@@ -60,6 +60,6 @@ class Credentials {
 
 // Of the option that names the file, in every program that has it.
 inline constexpr const char* kSecretHelp =
-    "File with the secret that all nodes of the run share, which only its owner can read";
+    "File with the secret that all nodes of the run share: 32 to 4096 bytes, mode 0600";
 
 }  // namespace turntable::cache

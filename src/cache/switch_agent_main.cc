@@ -1,9 +1,9 @@
 // switch-agent: a resident node that owns the slots of the switch's cache (docs/kvcache.md §7).
-#include <CLI/CLI.hpp>
 #include <thread>
 
 #include "cache/agent_node.h"
 #include "cache/soft_driver.h"
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
 
@@ -38,7 +38,8 @@ void serve(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Control plane of the switch's cache: admits, evicts and clears");
+  turntable::CommandLine app("switch-agent",
+                             "Control plane of the switch's cache: admits, evicts and clears");
   Options options;
   app.add_option("--directory", options.directory,
                  "Run directory: the control socket goes here, and the switch's is here")

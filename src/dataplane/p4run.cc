@@ -3,7 +3,6 @@
 // output: the program's control commands, and
 //   inject {"port": 1, "data": "hex"} -> {"frames": [{"port": 2, "data": "hex"}]}
 // Traces go to standard error (docs/p4soft.md, "Traces").
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "common/command_error.h"
+#include "common/command_line.h"
 #include "dataplane/control.h"
 #include "dataplane/memory_switch.h"
 #include "dataplane/packet_tracer.h"
@@ -104,12 +104,13 @@ int run(const std::string& path, const std::optional<std::string>& trace) {
 
 int main(int argc, char** argv) {
   try {
-    CLI::App app{"Runs a translated P4 program in memory: JSON lines in, JSON lines out."};
+    turntable::CommandLine app(
+        "p4run", "Runs a translated P4 program in memory: JSON lines in, JSON lines out");
     std::string program;
     app.add_option("--program", program, "lib/p4/NAME.so")->required();
     std::string filter;
     const CLI::Option* const trace =
-        app.add_option("--trace", filter, "trace packets; FILTER as softswitch has it")
+        app.add_option("--trace", filter, "Trace packets; FILTER as softswitch has it")
             ->expected(0, 1)
             ->type_name("FILTER");
     CLI11_PARSE(app, argc, argv);

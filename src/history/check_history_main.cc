@@ -1,8 +1,8 @@
 // check-history: is what clients saw linearizable? docs/history-format.md.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "common/standard_output.h"
 #include "history/checker.h"
@@ -64,7 +64,8 @@ std::string as_text(const Verdict& verdict, const History& history) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Whether histories of a key-value store are linearizable");
+  turntable::CommandLine app("check-history",
+                             "Whether histories of a key-value store are linearizable");
   std::vector<std::filesystem::path> paths;
   double copy_lifetime_ms = 0;
   bool wants_json = false;

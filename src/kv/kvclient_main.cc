@@ -1,8 +1,8 @@
 // kvclient: a resident node that hosts the logical clients of one machine (docs/architecture.md
 // §5).
-#include <CLI/CLI.hpp>
 
 #include "cache/credentials.h"
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "kv/client_node.h"
 #include "kv/udp.h"
@@ -32,7 +32,8 @@ void serve(const std::string& directory, const std::string& name, const std::str
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Key-value client: logical clients that replay seeded traces in a closed loop");
+  turntable::CommandLine app(
+      "kvclient", "Key-value client: logical clients that replay seeded traces in a closed loop");
   std::string directory, address, secret, name = "kvclient";
   app.add_option("--directory", directory, "Run directory: the control socket goes here")
       ->required();

@@ -1,7 +1,7 @@
 // kvserver: a resident node that hosts logical servers (docs/architecture.md §5).
-#include <CLI/CLI.hpp>
 
 #include "cache/credentials.h"
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "kv/server_node.h"
 #include "kv/udp.h"
@@ -32,7 +32,8 @@ void serve(const std::string& directory, const std::string& name, const std::str
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Key-value server: logical servers with RocksDB stores behind UDP");
+  turntable::CommandLine app("kvserver",
+                             "Key-value server: logical servers with RocksDB stores behind UDP");
   std::string directory, state_dir, address, secret, name = "kvserver";
   app.add_option("--directory", directory, "Run directory: the control socket goes here")
       ->required();

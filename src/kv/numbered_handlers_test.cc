@@ -203,7 +203,7 @@ TEST_F(FarReachHandlerTest, AGetOfASwitchThatIsGoneIsNotAnsweredWithWhatOnlyThat
   execute(0x0003, 9, {9});
   ASSERT_EQ(records_->fence(20), Store::Result::kOk);
   for (const std::uint16_t type : std::initializer_list<std::uint16_t>{0x007b, 0x008b}) {
-    for (const std::uint8_t number : {10, 20}) {
+    for (const std::uint8_t number : std::initializer_list<std::uint8_t>{10, 20}) {
       const Packet answer = execute(type, number, {number});
       EXPECT_EQ(answer.sequence, 9u);
       EXPECT_EQ(value_of(answer), Bytes{9});

@@ -1,11 +1,11 @@
 // model-check: runs searches of the protocol models (docs/kvcache-model.md) and prints what they
 // found.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 
+#include "common/command_line.h"
 #include "model/searches.h"
 
 namespace {
@@ -35,18 +35,20 @@ bool run(const NamedSearch& search, std::uint64_t max_states, bool tells) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CLI::App app("Searches the models of FarReach and NetCache for a lost write or an old read");
+  turntable::CommandLine app(
+      "model-check",
+      "Searches the models of FarReach and NetCache for a lost write or an old read");
   std::vector<std::string> names;
   bool large = false, tells = false;
   std::uint64_t max_states = 200'000'000;
   app.add_option("NAME", names,
-                 "searches to run, by a part of their names (default: all small ones)");
+                 "Searches to run, by a part of their names (default: all small ones)");
   app.footer(
       "Exit status: 0 each search ended as expected (a violation where a rule is off), 1 one did "
       "not, 2 nothing was searched.");
-  app.add_flag("--large", large, "the large ones, too");
-  app.add_flag("--traces", tells, "print the counterexamples that are expected");
-  app.add_option("--max-states", max_states, "cut each search off there")->capture_default_str();
+  app.add_flag("--large", large, "The large ones, too");
+  app.add_flag("--traces", tells, "Print the counterexamples that are expected");
+  app.add_option("--max-states", max_states, "Cut each search off there")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   bool is_well = true;

@@ -4,6 +4,12 @@
 #include "model/searches.h"
 
 namespace turntable::model {
+
+// Instead of the bytes of its members, whose addresses differ from build to build.
+void PrintTo(const NamedSearch& search, std::ostream* out) {
+  *out << search.name;
+}
+
 namespace {
 
 constexpr std::uint64_t kMaxStates = 20'000'000;
@@ -32,6 +38,10 @@ TEST_P(ModelSearch, FindsWhatItMust) {
 
 INSTANTIATE_TEST_SUITE_P(All, ModelSearch, testing::ValuesIn(small_searches()),
                          [](const auto& search) { return search.param.name; });
+
+TEST(NamedSearch, IsShownByItsName) {
+  EXPECT_EQ(testing::PrintToString(NamedSearch{.name = "farreach_cuts", .run = {}}), "farreach_cuts");
+}
 
 // A counter that may be raised by 1 or 2: states, depth and trace are known.
 struct Counter {

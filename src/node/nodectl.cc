@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
 #include <iostream>
@@ -12,6 +11,7 @@
 #include <optional>
 
 #include "common/command_error.h"
+#include "common/command_line.h"
 #include "common/errno_error.h"
 #include "common/number_option.h"
 #include "common/run_main.h"
@@ -166,14 +166,15 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::node;
   Options options;
-  CLI::App app(
-      "Sends a JSON array of {node, command, args} from standard input to the nodes of a host.");
-  app.add_option("--directory", options.directory, "run directory with the nodes' sockets")
+  turntable::CommandLine app(
+      "nodectl",
+      "Sends a JSON array of {node, command, args} from standard input to the nodes of a host");
+  app.add_option("--directory", options.directory, "Run directory with the nodes' sockets")
       ->required();
-  app.add_option("--deadline", options.deadline_s, "seconds for all requests together")
+  app.add_option("--deadline", options.deadline_s, "Seconds for all requests together")
       ->check(turntable::seconds_option())
       ->capture_default_str();
-  app.add_option("--lease", options.lease_s, "renew the host's lease, for so many seconds")
+  app.add_option("--lease", options.lease_s, "Renew the host's lease, for so many seconds")
       ->check(turntable::seconds_option());
   app.add_option("--owner", options.owner, "JSON object: only if this owner holds the host")
       ->needs("--lease");

@@ -1,11 +1,11 @@
 // supervisor: owns the nodes of one host; docs/architecture.md §2.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <thread>
 
 #include "common/command_error.h"
+#include "common/command_line.h"
 #include "common/number_option.h"
 #include "common/run_main.h"
 #include "node/control_client.h"
@@ -103,18 +103,18 @@ int run_program(int argc, char** argv) {
   std::string owner;
   bool in_background = false;
   bool holder = false;
-  CLI::App app("Starts, watches and ends the nodes of one host.");
-  app.add_option("--directory", options.directory, "run directory; made if it does not exist")
+  turntable::CommandLine app("supervisor", "Starts, watches and ends the nodes of one host");
+  app.add_option("--directory", options.directory, "Run directory; made if it does not exist")
       ->required();
-  auto* only_show = app.add_flag("--holder", holder, "say who holds the directory, start nothing");
+  auto* only_show = app.add_flag("--holder", holder, "Say who holds the directory, start nothing");
   const auto setting = [&](CLI::Option* option) { option->excludes(only_show); };
-  setting(app.add_option("--testbed", options.identity.testbed, "id of the testbed"));
-  setting(app.add_option("--host", options.identity.host, "name of this host"));
+  setting(app.add_option("--testbed", options.identity.testbed, "Id of the testbed"));
+  setting(app.add_option("--host", options.identity.host, "Name of this host"));
   setting(app.add_option("--lease", options.lease_s,
-                         "seconds without `renew` after which everything ends")
+                         "Seconds without `renew` after which everything ends")
               ->check(turntable::seconds_option()));
   setting(app.add_option("--owner", owner, "JSON object that says whose run it is"));
-  setting(app.add_flag("--daemonize", in_background, "return when the control socket answers"));
+  setting(app.add_flag("--daemonize", in_background, "Return when the control socket answers"));
   CLI11_PARSE(app, argc, argv);
   if (holder) return show_holder(options.directory);
   if (options.identity.testbed.empty() || options.identity.host.empty() || options.lease_s == 0)

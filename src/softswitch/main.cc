@@ -1,11 +1,11 @@
 // softswitch: runs a compiled P4 program on network interfaces; docs/architecture.md §5.
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <thread>
 
+#include "common/command_line.h"
 #include "common/run_main.h"
 #include "dataplane/packet_tracer.h"
 #include "dataplane/trace_text.h"
@@ -127,33 +127,33 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::softswitch;
   Options options;
-  CLI::App app("Runs a compiled P4 program on network interfaces.");
-  app.add_option("--directory", options.directory, "run directory for the control socket")
+  turntable::CommandLine app("softswitch", "Runs a compiled P4 program on network interfaces");
+  app.add_option("--directory", options.directory, "Run directory for the control socket")
       ->required();
-  app.add_option("--name", options.name, "node name")->capture_default_str();
-  app.add_option("--program", options.program, "compiled program, lib/p4/NAME.so")->required();
+  app.add_option("--name", options.name, "Node name")->capture_default_str();
+  app.add_option("--program", options.program, "Compiled program, lib/p4/NAME.so")->required();
   app.add_option("--port", options.ports, "NUMBER=INTERFACE; repeatable")->required();
   app.add_option("--cpu-port", options.cpu_ports, "NUMBER=INTERFACE of the control plane");
   app.add_option("--port-driver", options.port_driver, "af_packet, or af_xdp: see docs/bench.md")
       ->check(CLI::IsMember({"af_packet", "af_xdp"}))
       ->capture_default_str();
-  app.add_option("--frames", options.frames, "preallocated frame buffers")
+  app.add_option("--frames", options.frames, "Preallocated frame buffers")
       ->check(CLI::Range(kMinFrames, std::size_t{1} << 20U))
       ->capture_default_str();
   app.add_option("--receive-buffer-bytes", options.receive_buffer_bytes,
-                 "kernel receive queue per port")
+                 "Kernel receive queue per port")
       ->check(CLI::Range(1 << 16, 1 << 30))
       ->capture_default_str();
-  app.add_option("--busy-poll-ns", options.busy_poll_ns, "polling before sleeping; 0: none")
+  app.add_option("--busy-poll-ns", options.busy_poll_ns, "Polling before sleeping; 0: none")
       ->capture_default_str();
   std::string filter;
   const CLI::Option* const trace =
       app.add_option("--trace", filter,
-                     "print what happens to packets, by default to the first 100; FILTER chooses "
+                     "Print what happens to packets, by default to the first 100; FILTER chooses "
                      "them, for instance port=1,udp=1152,count=20 (docs/p4soft.md)")
           ->expected(0, 1)
           ->type_name("FILTER");
-  app.add_flag("--trace-json", options.trace_json, "print traces as JSON, one per line");
+  app.add_flag("--trace-json", options.trace_json, "Print traces as JSON, one per line");
   CLI11_PARSE(app, argc, argv);
   if (trace->count() != 0) options.trace = filter;
   return run(options);

@@ -1,5 +1,4 @@
 // workload-analyze: where a workload's requests go, and what throughput that allows.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "common/command_error.h"
+#include "common/command_line.h"
 #include "common/number_option.h"
 #include "common/standard_output.h"
 #include "workload/hottest.h"
@@ -52,33 +52,33 @@ void add_field(CLI::App& app, Options& options, const char* flag, const char* fi
 void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
   app.add_option_function<std::string>(
          "--workload", [&options](const std::string& name) { options.workload["name"] = name; },
-         "profile, such as workloada (docs/workloads.md)")
+         "Profile, such as workloada (docs/workloads.md)")
       ->required();
-  app.add_option("--scales", options.scales, "numbers of logical servers (default 16)")
+  app.add_option("--scales", options.scales, "Numbers of logical servers (default 16)")
       ->delimiter(',');
-  add_field<std::int64_t>(app, options, "--records", "records", "records before the run");
-  add_field<double>(app, options, "--theta", "theta", "skew of the popularity, in (0, 1)");
-  add_field<std::int64_t>(app, options, "--value-bytes", "value_bytes", "size of a value");
-  add_field<std::int64_t>(app, options, "--clients", "clients", "logical clients of the whole run");
+  add_field<std::int64_t>(app, options, "--records", "records", "Records before the run");
+  add_field<double>(app, options, "--theta", "theta", "Skew of the popularity, in (0, 1)");
+  add_field<std::int64_t>(app, options, "--value-bytes", "value_bytes", "Size of a value");
+  add_field<std::int64_t>(app, options, "--clients", "clients", "Logical clients of the whole run");
   add_field<std::int64_t>(app, options, "--operations", "operations",
-                          "length of all clients' traces together");
-  add_field<std::uint64_t>(app, options, "--seed", "seed", "seed of the traces");
-  add_field<std::int64_t>(app, options, "--round", "round", "repetition the traces belong to");
+                          "Length of all clients' traces together");
+  add_field<std::uint64_t>(app, options, "--seed", "seed", "Seed of the traces");
+  add_field<std::int64_t>(app, options, "--round", "round", "Repetition the traces belong to");
   app.add_option("--cached", options.cached,
-                 "hottest keys that the switch answers (default 10000, or all if fewer)");
+                 "Hottest keys that the switch answers (default 10000, or all if fewer)");
   app.add_option("--head-ranks", options.head_ranks,
-                 "zipfian ranks that are followed to their keys; fewer are faster and less exact");
+                 "Zipfian ranks that are followed to their keys; fewer are faster and less exact");
   trace = app.add_option("--trace", options.trace_directory,
-                         "count the real traces too; with DIR also write them there")
+                         "Count the real traces too; with DIR also write them there")
               ->expected(0, 1)
               ->type_name("[DIR]");
   CLI::Option* window =
-      app.add_option("--window", options.window.length, "length of the model's window, in 1/c");
+      app.add_option("--window", options.window.length, "Length of the model's window, in 1/c");
   window->check(number_within(1, kLongestModel));
-  app.add_option("--warmup", options.window.warmup, "time of the model before its window, in 1/c")
+  app.add_option("--warmup", options.window.warmup, "Time of the model before its window, in 1/c")
       ->check(number_within(0, kLongestModel));
   app.add_option("--update-round-trips", options.update_round_trips,
-                 "replay the traces against a model of a write-through cache whose value updates "
+                 "Replay the traces against a model of a write-through cache whose value updates "
                  "take so long (u c)")
       ->delimiter(',')
       ->check(number_within(0, kLongestModel))
@@ -86,7 +86,7 @@ void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
       ->needs(window);
   app.add_option_function<std::string>(
          "--format", [&options](const std::string& format) { options.json = format == "json"; },
-         "json or text (default)")
+         "Format of the report: json or text (default)")
       ->check(CLI::IsMember({"json", "text"}));
 }
 
@@ -148,7 +148,8 @@ Report analyze(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Where a workload's requests go, and what throughput that allows");
+  CommandLine app("workload-analyze",
+                  "Where a workload's requests go, and what throughput that allows");
   Options options;
   CLI::Option* trace = nullptr;
   declare_options(app, options, trace);
