@@ -13,8 +13,8 @@
 namespace turntable::cache {
 
 // Keeps a connection: while nobody listens, after it broke, or when the other side has not proven
-// itself in time, it tries again every kReconnectNs; then its greeting and every unanswered request are sent. Lives on the loop's thread
-// (other threads go through EventLoop::post).
+// itself in time, it tries again every kReconnectNs; then its greeting and every unanswered request
+// are sent. Lives on the loop's thread (other threads go through EventLoop::post).
 class MessageLink {
  public:
   // `hello` makes the connection's first message, each time. `on_request` gets what the other side

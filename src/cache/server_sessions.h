@@ -52,8 +52,8 @@ class ServerSessions {
   // The store of the partition's server that greeted last; 0: there has been none.
   std::uint32_t store_of(unsigned partition) const;
 
-  std::set<unsigned> partitions() const;                                      // that are served
-  std::set<unsigned> asked() const;  // whose questions have no answer yet
+  std::set<unsigned> partitions() const;  // that are served
+  std::set<unsigned> asked() const;       // whose questions have no answer yet
   const std::map<unsigned, SessionId>& sessions() const { return servers_; }  // by partition
   std::size_t unanswered() const { return unanswered_.size(); }
   std::uint64_t unexpected_answers() const { return unexpected_answers_; }

@@ -40,7 +40,8 @@ INSTANTIATE_TEST_SUITE_P(All, ModelSearch, testing::ValuesIn(small_searches()),
                          [](const auto& search) { return search.param.name; });
 
 TEST(NamedSearch, IsShownByItsName) {
-  EXPECT_EQ(testing::PrintToString(NamedSearch{.name = "farreach_cuts", .run = {}}), "farreach_cuts");
+  EXPECT_EQ(testing::PrintToString(NamedSearch{.name = "farreach_cuts", .run = {}}),
+            "farreach_cuts");
 }
 
 // A counter that may be raised by 1 or 2: states, depth and trace are known.

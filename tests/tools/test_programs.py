@@ -14,7 +14,6 @@ BIN = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build")) / "bin"
 PROGRAMS = sorted(path.name for path in BIN.iterdir()) if BIN.is_dir() else []
 
 
-
 def call(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([BIN / program, *arguments], capture_output=True, text=True, check=False)
 
