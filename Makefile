@@ -63,8 +63,8 @@ threads: ## C++ tests and whole nodes under the thread sanitizer (about 30 minut
 bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 	@$(AS_ROOT) python -m turntable_bench
 
-tofino: ## P4 programs through the Tofino compiler (P4C=/path/to/p4c, PROGRAMS="a.p4 b.p4")
-	@python -m turntable_tofino --p4c "$(or $(P4C),p4c)" $(PROGRAMS)
+tofino: ## P4 programs through the Tofino compiler (P4C=/path/to/p4c, PROGRAMS="a.p4 b.p4", OUTPUT=DIR)
+	@python -m turntable_tofino --p4c "$(or $(P4C),p4c)" $(if $(OUTPUT),--output "$(OUTPUT)") $(PROGRAMS)
 
 p4testgen: ## Packet tests by P4Testgen (P4TESTGEN=/path/to/p4testgen, P4TESTGEN_SAMPLES=DIR)
 	@PYTHONPATH=tests python -m packet.p4testgen --p4testgen "$(or $(P4TESTGEN),p4testgen)" \

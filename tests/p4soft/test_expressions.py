@@ -49,7 +49,7 @@ class Generator:
     def expression(self, width: int, signed: bool, depth: int) -> tuple[str, Value]:
         if depth == 0:
             return self.leaf(width, signed)
-        kinds = ["binary", "binary", "unary", "shift", "cast", "conditional", "saturate"]
+        kinds = ["binary", "binary", "unary", "shift", "power", "cast", "conditional", "saturate"]
         if width > 1 and not signed:
             kinds += ["concat", "slice"]
         return getattr(self, self.random.choice(kinds))(width, signed, depth - 1)
@@ -70,11 +70,10 @@ class Generator:
     def binary(self, width: int, signed: bool, depth: int) -> tuple[str, Value]:
         left, x = self.expression(width, signed, depth)
         right, y = self.expression(width, signed, depth)
-        operator = self.random.choice(["+", "-", "*", "&", "|", "^"])
+        operator = self.random.choice(["+", "-", "&", "|", "^"])
         results = {
             "+": x.number + y.number,
             "-": x.number - y.number,
-            "*": x.number * y.number,
             "&": x.bits & y.bits,
             "|": x.bits | y.bits,
             "^": x.bits ^ y.bits,
@@ -96,13 +95,17 @@ class Generator:
 
     def shift(self, width: int, signed: bool, depth: int) -> tuple[str, Value]:
         operand, x = self.expression(width, signed, depth)
-        amount_text, amount = self.expression(8, False, min(depth, 1))
+        amount = self.random.randrange(width + 3)
         if self.random.random() < 0.5:
-            amount_text = str(self.random.randrange(width + 3))
-            amount = make(int(amount_text), 16)
-        if self.random.random() < 0.5:
-            return f"({operand} << {amount_text})", make(x.bits << amount.bits, width, signed)
-        return f"({operand} >> {amount_text})", make(x.number >> amount.bits, width, signed)
+            return f"({operand} << {amount})", make(x.bits << amount, width, signed)
+        return f"({operand} >> {amount})", make(x.number >> amount, width, signed)
+
+    def power(self, width: int, signed: bool, depth: int) -> tuple[str, Value]:
+        operand, x = self.expression(width, signed, depth)
+        factor = 1 << self.random.randrange(width - signed)
+        texts = [operand, str(factor)]
+        self.random.shuffle(texts)
+        return f"({texts[0]} * {texts[1]})", make(x.number * factor, width, signed)
 
     def cast(self, width: int, signed: bool, depth: int) -> tuple[str, Value]:
         if signed:

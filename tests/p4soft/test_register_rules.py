@@ -98,7 +98,7 @@ BROKEN = {
         "apply of RegisterAction 'up' has other parameters than (inout bit<32> value)",
     ),
     "multiplication": (
-        program(local=REGISTER + action("up", "value = value /*^*/* 3; rv = 0;")),
+        program(local=REGISTER + action("up", "value = value /*^*/* 2; rv = 0;")),
         "no place for this expression as an operand",
     ),
     "hash inside": (
@@ -156,7 +156,7 @@ def unit(body: str, cell: str = "bit<32>", more: str = "") -> str:
 C, B, M = "hdr.data.c", "(bit<32>) hdr.data.b", "md.m32"
 NO_ROOM = {
     "four operations and a shift": (
-        f"value = (((value + {C}) ^ {M}) - 3) /*^*/<< hdr.data.a;",
+        f"value = (((value + {C}) ^ {M}) - 3) /*^*/<< 2;",
         "this expression as an operand",
     ),
     "a shift": ("value = value /*^*/<< 1;", "this expression as an operand"),

@@ -128,6 +128,22 @@ CASES: dict[str, tuple[str, str]] = {
         program("hdr.data.a = hdr.data.a /*^*// 2;"),
         "'/' at run time is not supported",
     ),
+    "multiplication at run time": (
+        program("md.m8 = hdr.data.a /*^*/* md.m8;"),
+        "'*' at run time is not supported by p4soft; supported: multiplication by a power of two",
+    ),
+    "multiplication by three": (
+        program("hdr.data.b = 3 /*^*/* hdr.data.b;"),
+        "'*' at run time is not supported",
+    ),
+    "compound multiplication": (
+        program("hdr.data.b /*^*/*= hdr.extra.x;"),
+        "'*' at run time is not supported",
+    ),
+    "shift by a field": (
+        program("hdr.data.b = hdr.data.b << /*^*/hdr.data.a;"),
+        "a shift by what is no constant is not supported by p4soft; supported: constant amounts",
+    ),
     "division by zero": (program("hdr.data.a = 8 /*^*// 0;"), "the right operand of '/' is 0"),
     "negative shift": (
         program("hdr.data.a = hdr.data.a << /*^*/-1;"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,16 @@ def test_other_names_in_the_compilers_schema_fail(
     assert run(fake_p4c) == 1
     said = capsys.readouterr().out
     assert "nocache: table pipe.SwitchIngress.forwarding.ipv4_lpm: only p4soft has it" in said
+
+
+def test_make_takes_a_compiler_programs_and_an_output_directory(
+    fake_p4c: Path, tmp_path: Path
+) -> None:
+    prepare(tmp_path)
+    output = tmp_path / "chosen"
+    variables = [f"P4C={fake_p4c}", f"PROGRAMS={NOCACHE}", f"OUTPUT={output}"]
+    subprocess.run(["make", "tofino", *variables], cwd=REPOSITORY, check=True)
+    assert (output / "nocache/pipe/tofino.bin").exists()
 
 
 def test_no_compiler_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable as Function
 
 from p4soft.check import constants, types
 from p4soft.check.conversion import cast_constant, check_cast, convert, element_type, same
+from p4soft.check.operators import check_arithmetic, check_shift
 from p4soft.check.symbols import InstanceSymbol, TableSymbol, VariableSymbol, near
 from p4soft.check.type_resolver import TypeResolver
 from p4soft.check.types import BOOL, INTEGER, Bit, Enum, Int, Type
@@ -237,13 +238,7 @@ class ExpressionChecker(TypeResolver):
         if operator in _ORDER:
             return BOOL
         assert operator in _ARITHMETIC
-        constant = binary.left.value is not None and binary.right.value is not None
-        if operator in ("/", "%") and not constant:
-            raise unsupported(
-                binary.position,
-                f"'{operator}' at run time",
-                "division of constants (Tofino has no divider)",
-            )
+        check_arithmetic(binary)
         if operator in ("|+|", "|-|") and number == INTEGER:
             raise P4Error(
                 binary.position, f"'{operator}' needs operands with a width, for example 8w1"
@@ -289,6 +284,7 @@ class ExpressionChecker(TypeResolver):
             raise P4Error(
                 binary.left.position, "the shifted constant needs a width, for example 32w1"
             )
+        check_shift(binary)
         return number
 
     def _concatenation(self, binary: syntax.Binary, left: Type, right: Type) -> Type:
