@@ -10,6 +10,7 @@ from pathlib import Path
 from p4soft.check.annotations import check_annotations
 from p4soft.check.byte_counts import adjust_byte_counts
 from p4soft.check.layouts import check_flexible_headers
+from p4soft.check.lookups import check_lookups
 from p4soft.check.members import check_members
 from p4soft.check.program import check
 from p4soft.check.registers import check_registers
@@ -42,6 +43,7 @@ def translate(
     check_annotations(program)
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
+    check_lookups(pipeline)
     check_registers(pipeline)
     check_members(pipeline)
     check_flexible_headers(pipeline)

@@ -128,6 +128,26 @@ CASES: dict[str, tuple[str, str]] = {
         program("hdr.data.a = hdr.data.a /*^*// 2;"),
         "'/' at run time is not supported",
     ),
+    "table applied twice": (
+        program("t.apply(); /*^*/t.apply();", local=TABLE % ""),
+        "a packet can pass table 't' here and at ",
+    ),
+    "table applied after a branch with it": (
+        program(
+            "if (hdr.data.b == 1) { t.apply(); } if (/*^*/t.apply().hit) { }", local=TABLE % ""
+        ),
+        "a packet can pass table 't' here and at ",
+    ),
+    "table of a control applied twice": (
+        program(
+            "part.apply(hdr); part.apply(hdr);",
+            top="control Part(inout headers_t hdr) {"
+            + TABLE % ""
+            + "apply { /*^*/t.apply(); } }\n",
+            local="    Part() part;",
+        ),
+        "a packet can pass table 't' here and at ",
+    ),
     "multiplication at run time": (
         program("md.m8 = hdr.data.a /*^*/* md.m8;"),
         "'*' at run time is not supported by p4soft; supported: multiplication by a power of two",

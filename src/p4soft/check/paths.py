@@ -37,6 +37,12 @@ class Paths(Generic[State]):
         """After a call of a builtin or of an extern."""
         raise NotImplementedError
 
+    def lookup(
+        self, table: syntax.Table, at: syntax.Expression, block: BlockInstance, state: State
+    ) -> State:
+        """A table is about to be applied."""
+        return state
+
     def bind(self, parameter: VariableSymbol, argument: syntax.Expression | None) -> None:
         """A call is about to be followed."""
 
@@ -119,7 +125,7 @@ class Paths(Generic[State]):
             bodies = [case.body for case in switch.cases if case.body is not None]
             return self._any(lambda body: self.statement(body, block, state), [*bodies, None])
         table = switch.subject.type.table
-        before = self._keys(table, block, state)
+        before = self._keys(table, switch.subject, block, state)
 
         def path(reference: syntax.ActionReference) -> State:
             after = self.referenced(reference, block, before)
@@ -154,7 +160,7 @@ class Paths(Generic[State]):
         if target is None:
             return state
         if target.kind == "table":
-            return self._table(target.symbol.declaration, block, state)
+            return self._table(target.symbol.declaration, call, block, state)
         for parameter, argument in zip(target.parameters, target.arguments, strict=False):
             if parameter.direction != "out":
                 state = self.expression(argument, block, state)
@@ -176,13 +182,18 @@ class Paths(Generic[State]):
         for parameter, argument in zip(parameters, arguments, strict=False):
             self.bind(parameter, argument)
 
-    def _keys(self, table: syntax.Table, block: BlockInstance, state: State) -> State:
+    def _keys(
+        self, table: syntax.Table, at: syntax.Expression, block: BlockInstance, state: State
+    ) -> State:
+        state = self.lookup(table, at, block, state)
         for key in table.keys:
             state = self.expression(key.expression, block, state)
         return state
 
-    def _table(self, table: syntax.Table, block: BlockInstance, state: State) -> State:
-        before = self._keys(table, block, state)
+    def _table(
+        self, table: syntax.Table, at: syntax.Expression, block: BlockInstance, state: State
+    ) -> State:
+        before = self._keys(table, at, block, state)
         choices = [*table.actions, *([] if table.default_action else [None])]
         return self._any(lambda action: self.referenced(action, block, before), choices)
 
