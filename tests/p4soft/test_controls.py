@@ -193,7 +193,7 @@ APPLIED = program(
             two: { hdr.data.b = 2; }
             default: { hdr.data.b = 3; }
         }
-        if (t.apply().miss) { hdr.data.b = hdr.data.b + 0x100; }
+        if (w.apply().miss) { hdr.data.b = hdr.data.b + 0x100; }
     """,
     local="""
     action one() { }
@@ -213,6 +213,11 @@ APPLIED = program(
         key = { hdr.data.kind: exact; } actions = { one; two; three; }
         const entries = { 1: one(); 2: two(); }
         default_action = three();
+    }
+    table w {
+        key = { hdr.data.kind: exact; }
+        actions = { one; }
+        const entries = { 1: one(); 2: one(); }
     }
 """,
 )

@@ -159,6 +159,8 @@ NO_ROOM = {
         f"value = (((value + {C}) ^ {M}) - 3) /*^*/<< 2;",
         "this expression as an operand",
     ),
+    "a return": (f"rv = value; if ({C} == 0) {{ /*^*/return; }} value = {C};", "a return"),
+    "a return at the end": ("value = 1; /*^*/return;", "a return"),
     "a shift": ("value = value /*^*/<< 1;", "this expression as an operand"),
     "two operations": (f"value = value /*^*/+ {C} + 1;", "this expression as an operand"),
     "two packet fields": (f"value = {C} /*^*/+ {M};", "'. + .' of two packet fields"),
@@ -323,7 +325,6 @@ FITS = {
         if (value > 5 && {C} != 2) {{ rv = 1; }}
         value = {C};""",
     "difference compared": f"rv = 0; if (value - {C} == 7) {{ value = {C}; rv = 1; }}",
-    "return": f"rv = value; if ({C} == 0) {{ return; }} value = {C};",
     "a copy that is read again": f"value.x = {C}; value.y = value.x + 1; rv = value.y;",
     "the same value in two cases": f"""
         if (value < 5) {{ value = {C}; }} else if (value == 9) {{ value = {C}; }}

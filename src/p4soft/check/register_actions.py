@@ -35,25 +35,23 @@ class _Body(Values):
 
     # --- Statements -------------------------------------------------------------------------------
 
-    def _statement(self, statement: syntax.Statement | None, predicate: int) -> int:
-        """The outcomes in which the next statement follows; the others return."""
+    def _statement(self, statement: syntax.Statement | None, predicate: int) -> None:
         self._predicate = predicate
         if isinstance(statement, syntax.Block):
             for inner in statement.statements:
-                predicate = self._statement(inner, predicate)
+                self._statement(inner, predicate)
         elif isinstance(statement, syntax.If):
             holds = self._condition(statement.condition)
-            then = self._statement(statement.then, predicate & holds)
-            return then | self._statement(statement.otherwise, predicate & ~holds)
+            self._statement(statement.then, predicate & holds)
+            self._statement(statement.otherwise, predicate & ~holds)
         elif isinstance(statement, syntax.Return):
-            return 0
+            raise self._refuse(statement, "a return", "if and else")
         elif isinstance(statement, syntax.Assignment):
             self._assignment(statement.target, statement.value, predicate)
         elif isinstance(statement, syntax.Variable):
             self._declare(statement, predicate)
         elif not isinstance(statement, (syntax.Empty, syntax.Constant, type(None))):
             raise self._refuse(statement, "this statement", "assignments and if")
-        return predicate
 
     def _assignment(
         self, target: syntax.Expression, value: syntax.Expression, predicate: int
