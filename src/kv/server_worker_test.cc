@@ -238,7 +238,9 @@ TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
   EXPECT_EQ(update.sequence, 1u);
   EXPECT_EQ(worker_->counters().served_total.get(), 1);  // the second write waits
   send({.type = PacketType::kValueUpdateAck, .key = put.key, .request_id = update.request_id});
-  const Packet second = receive();
+  Packet second = receive();
+  // On a busy machine the update is sent again before it is acknowledged.
+  while (second.type == PacketType::kValueUpdate && second.sequence == 1) second = receive();
   EXPECT_EQ(second.request_id, 2u);
   EXPECT_EQ(second.sequence, 2u);
   worker_->stop();
