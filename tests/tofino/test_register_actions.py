@@ -39,9 +39,11 @@ WITHOUT_EFFECT = [
         r"[-+|^&] \d+[ws]0\b|\b\d+[ws]0 [-+|^&] ",
         r"^ *(?P<x>\S+) = (?P=x);",
         r"\{\n *;\n *\}",
+        r"^ *(bit<\d+> |int<\d+> )?[tu] = ~?\d+[ws]\d+;",  # a constant by another name
         r"\A(?=(.|\n)*\b(?P<x>[tu]) = )(?!(.|\n)*(?<!> )\b(?P=x)\b(?! = ))",  # never read
     )
 ]
+COMPLEMENT_AS_RESULT = re.compile(r"\brv = (\(bit<\d+>\) \()?~")  # of a pair: it is lost
 CRASH = "Compiler Bug"
 
 
@@ -85,6 +87,8 @@ def is_known(action: RegisterAction, ours: str | None, theirs: str | None) -> bo
     if ours is None:
         return theirs == CRASH
     text = "\n".join(action.body)
+    if action.cell.pair and COMPLEMENT_AS_RESULT.search(text):
+        return True
     return any(part in ours for part in KNOWN) or any(p.search(text) for p in WITHOUT_EFFECT)
 
 
