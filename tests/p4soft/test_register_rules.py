@@ -225,6 +225,10 @@ NO_ROOM = {
         f"value = (value + 1) | {C}; if (/*^*/value == 3) {{ rv = 1; }}",
         "a value computed from one that it computes",
     ),
+    "a local variable computed from itself": (
+        "bit<32> t = value; t = t + 1; rv = /*^*/t;",
+        "a local variable that is computed from itself",
+    ),
     "a second local variable that is computed": (
         f"bit<32> t = value + 1; bit<32> u = value + {C}; value = {C};"
         " if (value == 0) { rv = t; } else { rv = /*^*/u; }",
@@ -341,6 +345,8 @@ FITS = {
         bit<32> t = value;
         value = value + 1;
         if (t > 5) { rv = 1; } else { rv = 0; }""",
+    "a local variable computed from itself and written": "bit<32> t = value; t = t + 1; value = t;",
+    "a local variable computed from another": "bit<32> t = value; bit<32> u = t + 1; rv = u;",
     "a local variable written and returned": "bit<32> t = value + 1; value = t; rv = t;",
     "a local variable computed in some cases": f"""
         bit<32> t = 0;

@@ -49,6 +49,7 @@ class Values:
         # Per half, and of the result (None): the outcomes in which it has been written.
         self._written: dict[int | None, int] = {}
         self._locals = Locals(self._written)
+        self._from_themselves: set[VariableSymbol] = set()  # variables computed from themselves
         self._computed: VariableSymbol | None = None  # the one in the ALUs of hi
         self._in_hi: list[Binding] = []  # its values there
         # Per half: what was copied to it, and in which outcomes.

@@ -20,6 +20,7 @@ from p4soft.check.stateful_unit import (
 from p4soft.check.symbols import VariableSymbol
 from p4soft.elaborate import ExternInstance
 from p4soft.frontend import syntax
+from p4soft.tree import walk
 
 
 def fit(action: ExternInstance, shared: Shared) -> None:
@@ -58,6 +59,8 @@ class _Body(Values):
     ) -> None:
         self._predicate = predicate
         if self._locals.has(target):
+            if any(isinstance(n, syntax.Name) and n.symbol is target.symbol for n in walk(value)):
+                self._from_themselves.add(target.symbol)  # type: ignore[arg-type]
             self._locals.bind(target.symbol, predicate, self._frozen(value))  # type: ignore[arg-type]
             return
         if self._is_result(target) and self._locals.has(value):
@@ -161,6 +164,9 @@ class _Body(Values):
         if self._fields is not None:
             what = "a local variable that is computed, beside a pair"
             raise self._refuse(at, what, "a packet field, or cells of one value")
+        if symbol in self._from_themselves:
+            what = "a local variable that is computed from itself as the result"
+            raise self._refuse(at, what, "another variable for each value")
         if self._computed not in (None, symbol):
             what = "a second local variable that is computed"
             raise self._refuse(at, what, COMPUTE_BEFORE)
