@@ -285,6 +285,20 @@ def test_wide_packet_fields_do_not_reach_narrow_cells(tmp_path: Path) -> None:
     check_refused(text, "a packet field of 16 bits in an action on 8", tmp_path)
 
 
+def test_numbers_are_no_results_beside_casts_of_the_cell(tmp_path: Path) -> None:
+    def signed(result: str) -> str:
+        body = "if (value > 5) { rv = 3; } else { rv = /*^*/(int<32>) value; }"
+        text = unit(body, "int<32>").replace(", out int<32>", f", out {result}")
+        return text.replace("bit<8>, int<32>>(cells)", f"bit<8>, {result}>(cells)")
+
+    message = "a number and a value of the cell, cast, as results"
+    check_refused(
+        signed("bit<32>").replace("(int<32>) value", "(bit<32>) value"), message, tmp_path
+    )
+    (tmp_path / "same.p4").write_text(signed("int<32>"))
+    translate(tmp_path / "same.p4", [], {})
+
+
 def test_bits_have_no_operations_and_no_conditions(tmp_path: Path) -> None:
     check_refused(unit("value = value /*^*/^ 1;", "bit<1>"), "this value of a bit", tmp_path)
     text = unit("if (value /*^*/== 1) { value = 0; }", "bit<1>")

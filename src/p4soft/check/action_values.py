@@ -38,7 +38,6 @@ class Values:
         is_pair = isinstance(cell, types.Composite)
         scalar = types.underlying(next(iter(cell.fields.values()))) if is_pair else cell
         assert isinstance(scalar, (types.Bit, types.Int)) and method.body is not None
-        self._unit = StatefulUnit(scalar.width, is_pair, shared, has_local)
         self.has_local = False  # one that stands for more than an expression
         self._fields = list(cell.fields) if is_pair else None
         self._signed = isinstance(scalar, types.Int)
@@ -46,6 +45,10 @@ class Values:
         self._body = method.body
         self._cell, *result = [parameter.symbol for parameter in method.parameters]
         self._result = result[0] if result else None
+        casts = (
+            bool(result) and isinstance(types.underlying(result[0].type), types.Int) != self._signed
+        )
+        self._unit = StatefulUnit(scalar.width, casts, is_pair, shared, has_local)
         # Per half, and of the result (None): the outcomes in which it has been written.
         self._written: dict[int | None, int] = {}
         self._locals = Locals(self._written)

@@ -107,6 +107,7 @@ class StatefulUnit:
     """What one RegisterAction uses of the unit. Raises P4Error where there is no room."""
 
     width: int
+    casts_results: bool  # the result is bit<W> and the cell int<W>, or the other way round
     is_pair: bool
     shared: Shared
     has_local: bool  # a local variable that the compiler keeps: nothing else is computed by hi
@@ -116,6 +117,7 @@ class StatefulUnit:
     )  # with their predicates
     result: Result | None = None
     _result_predicate: int = 0
+    _of_cell: set[bool] = field(default_factory=set)  # of the results by hi: from the cell, or not
 
     # --- Conditions -------------------------------------------------------------------------------
 
@@ -212,6 +214,11 @@ class StatefulUnit:
         parts = [(value, predicate)]
         if _is_direct(self.result):
             parts.insert(0, (self.result, self._result_predicate))
+        for part, _ in parts:
+            self._of_cell.add(isinstance(part, (Half, Computation)))
+        if self.casts_results and len(self._of_cell) > 1:
+            what = "a number and a value of the cell, cast, as results"
+            raise _no_room(at, what, "one of both, or a result of the type of the cell")
         stays = len(parts) == 2 and (_is_direct(value) or isinstance(value, Computation))
         for part, where in parts:
             late = part is value and isinstance(part, Input) and part.direct
