@@ -8,25 +8,26 @@ ifdef SUDO_UID
 .SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
 endif
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint ctest pytest smoke soak sanitize threads bench tofino p4testgen list notebook clean testbed-up testbed-down run
+.PHONY: help demo test setup build configure programs lint ctest pytest smoke soak sanitize threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
 WORKLOAD ?= workloada
+SYSTEM ?= farreach
 
 # The environment's programs come first, for CMake's search for Python too. sysctl, ethtool and others of root's are last:
 # Debian's users do not have their directories in PATH, and sudo is handed this one.
 export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/local/sbin:/usr/sbin:/sbin
 # Ansible refuses to run under another encoding.
 export LC_ALL := C.UTF-8
-AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env "PATH=$(PATH)" LC_ALL=$(LC_ALL))
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env "PATH=$(PATH)" LC_ALL=$(LC_ALL) $(if $(TURNTABLE_SYSTEMS),TURNTABLE_SYSTEMS=$(TURNTABLE_SYSTEMS)))
 PLAYBOOK := $(AS_ROOT) ansible-playbook
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Set up, build, bring the embedded testbed up, run the main job, show its result
-	@scripts/stages demo setup build testbed-up run
+demo: ## Set up, compile what the main job needs, bring the embedded testbed up, run it, show its result
+	@scripts/stages demo setup programs testbed-up run
 
 test: ## Everything that is checked: lint, C++ and Python tests, a small run end to end
 	@scripts/stages test setup build lint ctest pytest smoke
@@ -34,10 +35,17 @@ test: ## Everything that is checked: lint, C++ and Python tests, a small run end
 setup: ## Install Debian packages and the Python environment (PYTHON=... takes that interpreter)
 	@PYTHON="$(PYTHON)" scripts/setup
 
-build: ## Compile programs and P4 into build/
+build: configure ## Compile everything, tests and benchmarks too (TARGETS="kvserver kv_udp_test" only those)
+	@echo "build: $(or $(TARGETS),everything: programs, P4 programs, tests, benchmarks)"
+	@cmake --build --preset release --parallel $(JOBS) $(if $(TARGETS),--target $(TARGETS))
+
+programs: configure ## Compile what a run needs (SYSTEM=farreach)
+	@echo "programs: for runs of $(SYSTEM) $$(cat build/systems/$(SYSTEM)); tests and benchmarks: make build"
+	@cmake --build --preset release --parallel $(JOBS) --target $(SYSTEM)
+
+configure:
 	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
 	@rm -f build.log
-	@cmake --build --preset release --parallel $(JOBS)
 
 lint: ## Static checks (scripts/lint NAME runs one of them)
 	@scripts/lint
@@ -85,6 +93,9 @@ run: ## The main job (PROFILE=smoke|embedded, WORKLOAD=workloada)
 
 notebook: ## Execute the notebook of the newest run and say where it is
 	@python -m turntable notebook
+
+lab: ## Open JupyterLab on the notebooks; installs it the first time (LAB="--no-browser --port=8899")
+	@scripts/lab $(LAB)
 
 clean: ## Remove what was built; keeps the environment and results
 	@$(AS_ROOT) rm -rf build .cache .pytest_cache .ruff_cache

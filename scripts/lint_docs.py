@@ -1,6 +1,7 @@
 """Lines of documentation have at most 140 characters, so that changes of them can be read.
 
 Rows of tables cannot be split and are exempt, and so is what has no blank to split it at.
+Arguments: these files only.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ MOST = 140
 
 def main() -> int:
     files = [*Path().glob("*.md"), *Path("docs").glob("*.md")]
+    if sys.argv[1:]:
+        files = [path for path in files if str(path) in sys.argv[1:]]
     problems = [problem for path in sorted(files) for problem in check(path)]
     for problem in problems:
         print(problem)

@@ -2,8 +2,9 @@
 
 Asks the package index, through pip and for each of those Pythons, for every version in
 constraints.txt as a wheel; then follows what requirements.txt needs through the wheels' metadata:
-each package needed is pinned, at a version that is allowed, and each pin is needed. Pins that
-passed are remembered in .cache, for published files do not change.
+each package needed is pinned, at a version that is allowed, and each pin is needed. The same with
+requirements-lab.txt and constraints-lab.txt. Pins that passed are remembered in .cache, for
+published files do not change.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 PYTHONS = {"3.11.2": "Debian 12", "3.12.3": "Ubuntu 24.04"}
+# Requirements -> where their pins are.
+PINNED = {
+    Path("requirements.txt"): (Path("constraints.txt"),),
+    Path("requirements-lab.txt"): (Path("constraints.txt"), Path("constraints-lab.txt")),
+}
 REMEMBERED = Path(".cache/pins")
-PIN_ANOTHER = "expected: every pin installs on it. Pin another version in constraints.txt"
+NOTHING_NEEDS = "nothing needs the pin"
+PIN_ANOTHER = "expected: every pin installs on it. Pin another version"
 
 
 class PinsError(Exception):
@@ -33,17 +40,25 @@ class PinsError(Exception):
 
 
 def main() -> int:
-    requirements, constraints = Path("requirements.txt"), Path("constraints.txt")
-    read = b"".join(path.read_bytes() for path in (requirements, constraints, Path(__file__)))
+    files = {Path(__file__), *PINNED, *(path for pins in PINNED.values() for path in pins)}
+    read = b"".join(path.read_bytes() for path in sorted(files))
     asked = hashlib.sha256(read).hexdigest()
     if REMEMBERED.exists() and REMEMBERED.read_text() == asked:
         return 0
     with ThreadPoolExecutor() as threads:
-        tasks = [threads.submit(check, python, requirements, constraints) for python in PYTHONS]
+        tasks = {
+            (python, requirements): threads.submit(check, python, requirements, *constraints)
+            for python in PYTHONS
+            for requirements, constraints in PINNED.items()
+        }
+    told = {key: task.result() for key, task in tasks.items()}
     status = 0
-    for python, task in zip(PYTHONS, tasks, strict=True):
-        for problem in task.result():
-            print(f"constraints.txt: Python {python} ({PYTHONS[python]}): {problem}")
+    for (python, requirements), found in told.items():
+        for problem in found:
+            everywhere = all(problem in told[other, requirements] for other in PYTHONS)
+            if problem.startswith(NOTHING_NEEDS) and not everywhere:
+                continue  # another Python needs it
+            print(f"pins of {requirements}: Python {python} ({PYTHONS[python]}): {problem}")
             status = 1
     if status == 0:
         REMEMBERED.parent.mkdir(exist_ok=True)
@@ -51,16 +66,16 @@ def main() -> int:
     return status
 
 
-def check(python: str, requirements: Path, constraints: Path) -> list[str]:
+def check(python: str, requirements: Path, *constraints: Path) -> list[str]:
     """One message per problem with the pins on that Python."""
     try:
         metadata = metadata_of_pins(python, constraints)
     except PinsError as error:
         return [str(error)]
-    return list(problems(python, requirements_of(requirements), metadata))
+    return list(problems(python, requirements.name, requirements_of(requirements), metadata))
 
 
-def metadata_of_pins(python: str, constraints: Path) -> list[dict[str, Any]]:
+def metadata_of_pins(python: str, constraints: Iterable[Path]) -> list[dict[str, Any]]:
     """The metadata of every pin, as on the index; nothing is installed.
 
     Pip would compare Requires-Python with the Python that it runs on as well.
@@ -69,7 +84,7 @@ def metadata_of_pins(python: str, constraints: Path) -> list[dict[str, Any]]:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--report=-", "--dry-run"]
         command += ["--ignore-installed", "--ignore-requires-python", "--no-deps"]
         command += ["--only-binary=:all:", f"--python-version={python}", f"--target={target}"]
-        command += ["--requirement", str(constraints)]
+        command += [f"--requirement={path}" for path in constraints]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PinsError(why(done.stderr))
@@ -86,19 +101,22 @@ def why(said: str) -> str:
 
 
 def requirements_of(path: Path) -> list[Requirement]:
+    """Those of a file and of the files that it includes."""
     lines = path.read_text().splitlines()
-    return [Requirement(line) for line in lines if re.match(r"\w", line)]
+    included = [line.split()[1] for line in lines if line.startswith("-r ")]
+    own = [Requirement(line) for line in lines if re.match(r"\w", line)]
+    return own + [each for name in included for each in requirements_of(path.with_name(name))]
 
 
 def problems(
-    python: str, requirements: list[Requirement], metadata: list[dict[str, Any]]
+    python: str, file: str, requirements: list[Requirement], metadata: list[dict[str, Any]]
 ) -> Iterator[str]:
-    """What does not fit together, by the metadata of the pins."""
+    """What does not fit together, by the metadata of the pins. file: which has the requirements."""
     pins = {canonicalize_name(package["name"]): package for package in metadata}
     for name, pin in pins.items():
         if not SpecifierSet(pin.get("requires_python", "")).contains(python):
             yield f"{name}=={pin['version']} needs Python {pin['requires_python']}; {PIN_ANOTHER}"
-    waiting = [(requirement, "requirements.txt") for requirement in requirements]
+    waiting = [(requirement, file) for requirement in requirements]
     seen = set()
     while waiting:
         requirement, needed_by = waiting.pop()
@@ -114,7 +132,7 @@ def problems(
                 seen.add((name, extra))
                 waiting += [(needed, name) for needed in needs_of(pin, python, extra)]
     for name in sorted(pins.keys() - {name for name, _ in seen}):
-        yield f"nothing needs the pin {name}=={pins[name]['version']}"
+        yield f"{NOTHING_NEEDS} {name}=={pins[name]['version']}"
 
 
 def needs_of(pin: dict[str, Any], python: str, extra: str) -> Iterator[Requirement]:

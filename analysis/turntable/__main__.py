@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from turntable.analyze import rebuild
+from turntable.compare import compare
 from turntable.find_run import find_run
 from turntable.summarize import summarize_directory
 from turntable_core.errors import TurntableError
@@ -17,6 +18,9 @@ RESULTS = Path(__file__).resolve().parents[2] / "results"
 def main() -> int:
     arguments = _parser().parse_args()
     try:
+        if arguments.command == "compare":
+            print(compare(arguments.first, arguments.second))
+            return 0
         run = arguments.run or find_run(RESULTS)
         if arguments.command == "report":
             print(rebuild(run))
@@ -49,6 +53,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "run", type=Path, nargs="?", help="results/<experiment>/<run>; default: the newest"
         )
+    command = commands.add_parser("compare", help="what differs between two runs, and by how much")
+    for name in ("first", "second"):
+        command.add_argument(name, type=Path, help="results/<experiment>/<run>")
     return parser
 
 

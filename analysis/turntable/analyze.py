@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from turntable.load import Run, load_run
+from turntable.load import load_run
+from turntable.results import Run
 from turntable.summarize import summarize_run
-from turntable_core import claim, journal
+from turntable_core import journal
 from turntable_core.errors import TurntableError
+from turntable_core.ownership import run_claim
 
 
 def rebuild(directory: Path, notebook: bool = False) -> str:
@@ -49,7 +51,7 @@ def report_line(directory: Path) -> str:
 
 def _under_way(run: Run) -> list[str]:
     """A line if a playbook still measures what is missing."""
-    owner = claim.worker_of(run.directory)
+    owner = run_claim.worker_of(run.directory)
     if owner is None:
         return []
     done = len(journal.succeeded(run.attempts))

@@ -12,7 +12,7 @@ from turntable_core.run_directory import RunDirectory
 def find_run(results: Path, experiment: str | None = None, run: str | None = None) -> Path:
     """The directory of a run, the one planned last where several fit.
 
-    experiment: of any if None; both `farreach/exp01_throughput` and the name of its directory.
+    experiment: of any if None; both `directory/name` and the name of its results' directory.
     """
     pattern = experiment.replace("/", "_") if experiment else "*"
     every = [path.parent for path in results.glob(f"{pattern}/*/plan.json")]

@@ -1,7 +1,7 @@
-"""A run directory -> what was planned and what every iteration measured.
+"""A run directory -> what was planned and what every iteration measured, judged.
 
-Knows files; turntable.raw knows their fields. A raw file that is missing, or is not what the
-journal recorded, makes its iteration a gap that says why: the rest of the run still counts.
+Knows files; the system under test knows their fields. A raw file that is missing, or is not what
+the journal recorded, makes its iteration a gap that says why: the rest of the run still counts.
 """
 
 from __future__ import annotations
@@ -9,120 +9,52 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from turntable import raw
 from turntable.measurement import Measurement
-from turntable.raw import COLLECT, RawAnswer, read_answers
-from turntable.seconds import Second, read_seconds
-from turntable_core import journal
+from turntable.raw import COLLECT, RawAnswer
+from turntable.results import UNKNOWN, CellResult, Run, RunFacts, TurnResult
+from turntable.summary import row_of
+from turntable.system import analysis_of
+from turntable.verdict import Case, Verdict, judge
+from turntable_core import journal, labels
 from turntable_core.errors import TurntableError
-from turntable_core.plan import Plan, Prediction, Turn
+from turntable_core.plan import Plan, Turn
+from turntable_core.reference import Reference
 from turntable_core.run_directory import RunDirectory
 
-if TYPE_CHECKING:
-    from turntable.cells import Cell
-
-# The published numbers are part of this repository, not of a run.
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
-UNKNOWN = "unknown"  # fidelity class without a manifest
+Done = Mapping[tuple[str, int, int], journal.Attempt]
 
 
 class DamagedFileError(TurntableError):
     """A raw file is missing, unreadable or changed."""
 
 
-@dataclass(frozen=True)
-class TurnData:
-    """One round of a cell: the plan's turn and the iterations that succeeded, in order."""
-
-    turn: Turn
-    measurements: tuple[Measurement, ...]
-    failed_attempts: int
-    seconds: Mapping[int, tuple[Second, ...]]  # by iteration
-    damage: tuple[str, ...]  # of iterations that succeeded and cannot be read any more
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.turn.cell.parameters
-
-    @property
-    def prediction(self) -> Prediction:
-        return self.turn.prediction
-
-    @property
-    def round(self) -> int:
-        return self.turn.round
-
-    @property
-    def expected_iterations(self) -> int:
-        return len(self.turn.iterations)
-
-    @property
-    def complete(self) -> bool:
-        return len(self.measurements) == self.expected_iterations
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    directory: Path
-    plan: Plan
-    manifest: Mapping[str, Any]  # empty if there is none that can be read
-    turns: tuple[TurnData, ...]
-    attempts: tuple[journal.Attempt, ...]
-    torn_journal: bool  # its last line was cut off, and ignored
-
-    @property
-    def name(self) -> str:
-        return self.directory.resolve().name
-
-    @property
-    def fidelity_class(self) -> str:
-        return self.manifest.get("fidelity_class", UNKNOWN)
-
-    @property
-    def emulated(self) -> bool:
-        return self.fidelity_class == "emulated"
-
-    @property
-    def reference_file(self) -> Path | None:
-        return EXPERIMENTS / self.plan.reference if self.plan.reference else None
-
-    @cached_property
-    def cells(self) -> tuple[Cell, ...]:
-        """Rounds judged and grouped by cell, as reports and plots show them."""
-        from turntable.cells import cells_of  # noqa: PLC0415  (it builds on this module)
-
-        return cells_of(self)
-
-
 def load_run(directory: Path | str, only: Turn | None = None) -> Run:
     """The run in results/<experiment>/<run>, or one turn of it.
 
-    Raises TurntableError when it has no readable plan or journal.
+    Raises TurntableError when it has no readable plan or journal, or its published numbers are no
+    table.
     """
     run = RunDirectory(directory)
-    plan, attempts = _plan(run), run.attempts()
-    done = journal.succeeded(attempts)
-    return Run(
-        directory=run.path,
-        plan=plan,
-        manifest=_manifest(run),
-        turns=tuple(
-            _load_turn(run, turn, attempts, done) for turn in plan.turns if only in (None, turn)
-        ),
-        attempts=tuple(attempts),
-        torn_journal=bool(attempts) and not run.journal_file.read_bytes().endswith(b"\n"),
-    )
+    facts = _facts(run)
+    done, reference = journal.succeeded(facts.attempts), Reference(facts.reference_file)
+    by_cell: dict[str, list[TurnResult]] = {}
+    for turn in facts.plan.turns:
+        if only in (None, turn):
+            result = _turn_result(run, facts, turn, done, reference)
+            by_cell.setdefault(turn.cell.id, []).append(result)
+    cells = tuple(_cell(facts, tuple(turns), reference) for turns in by_cell.values())
+    return Run(**vars(facts), cells=cells)
 
 
 def load_runs(directories: Iterable[Path | str] | Path | str) -> list[Run]:
     """Every one of the directories; of a single directory all runs below it, by name.
 
-    load_runs("results/farreach_exp01_throughput"), load_runs([one, another])
+    load_runs("results/<experiment>"), load_runs([one, another])
     """
     if isinstance(directories, str | Path):
         found = sorted(path.parent for path in Path(directories).glob("**/plan.json"))
@@ -132,39 +64,97 @@ def load_runs(directories: Iterable[Path | str] | Path | str) -> list[Run]:
     return [load_run(directory) for directory in directories]
 
 
-def read_measurement(run: RunDirectory, turn: Turn, attempt: journal.Attempt) -> Measurement:
+def read_measurement(
+    run: RunDirectory, plan: Plan, turn: Turn, attempt: journal.Attempt
+) -> Measurement:
     """One successful attempt's raw files. Raises DamagedFileError."""
-    return _measurement(turn, attempt, _answers(run, attempt))
+    iteration, answers = turn.iterations[attempt.iteration], _answers(run, attempt)
+    measured = analysis_of(plan).read(answers, turn, iteration, attempt.overhead_s)
+    if not plan.timeline:
+        return measured
+    begin_ns = _window_from_ns(run, plan, turn, attempt)
+    return replace(measured, events=raw.events(answers, begin_ns))
 
 
-def _load_turn(
-    run: RunDirectory,
-    turn: Turn,
-    attempts: Iterable[journal.Attempt],
-    done: Mapping[tuple[str, int, int], journal.Attempt],
-) -> TurnData:
-    measurements, seconds, damage = [], {}, []
+def disturbance(directory: Path, turn: Turn, attempt: journal.Attempt) -> str | None:
+    """Why the measurement of a successful attempt may not be believed, if the machine is to blame;
+    None: it is not.
+    """
+    run = RunDirectory(directory)
+    facts = _facts(run)
+    analysis = analysis_of(facts.plan)
+    case = replace(
+        _case(facts, turn, [read_measurement(run, facts.plan, turn, attempt)]),
+        expected_iterations=1,
+    )
+    rules = {name: rule for name, rule in analysis.rules.items() if name in analysis.machine_rules}
+    return "; ".join(judge(rules, case).reasons) or None
+
+
+def _window_from_ns(run: RunDirectory, plan: Plan, turn: Turn, attempt: journal.Attempt) -> int:
+    """CLOCK_REALTIME."""
+    name = "iteration.json"
+    described = _read_checked(run, f"{attempt.directory}/{name}", attempt.files[name])
+    warmup_s = plan.system.windows(turn.cell.parameters).warmup_s
+    return described["start_at_ns"] + round(warmup_s * 1e9)
+
+
+def _turn_result(
+    run: RunDirectory, facts: RunFacts, turn: Turn, done: Done, reference: Reference
+) -> TurnResult:
+    measurements, damage = [], []
     keys = [(turn.cell.id, turn.round, iteration.index) for iteration in turn.iterations]
     for attempt in (done[key] for key in keys if key in done):
         try:
-            answers = _answers(run, attempt)
+            measurements.append(read_measurement(run, facts.plan, turn, attempt))
         except DamagedFileError as error:
             damage.append(str(error))
-            continue
-        measurements.append(_measurement(turn, attempt, answers))
-        clients = [
-            answer.result
-            for answer in answers
-            if (answer.node, answer.command) == ("kvclient", "stats")
-        ]
-        seconds[attempt.iteration] = read_seconds(clients)
-    failed = sum(attempt.key in keys and attempt.status == journal.FAILED for attempt in attempts)
-    return TurnData(turn, tuple(measurements), failed, seconds, tuple(damage))
+    failed = sum(
+        attempt.key in keys and attempt.status == journal.FAILED for attempt in facts.attempts
+    )
+    analysis = analysis_of(facts.plan)
+    case = _case(facts, turn, measurements)
+    verdict = _with_damage(judge(analysis.rules, case), facts, damage)
+    histograms = tuple(analysis.histograms(measurements)) if case.complete else ()
+    repeated = len(journal.repeated(facts.attempts).intersection(keys))
+    row = row_of(facts, turn, case, verdict, (failed, repeated), histograms, reference)
+    return TurnResult(turn, tuple(measurements), failed, histograms, verdict, row)
 
 
-def _measurement(turn: Turn, attempt: journal.Attempt, answers: list[RawAnswer]) -> Measurement:
-    partitions = turn.iterations[attempt.iteration].partitions
-    return read_answers(answers, attempt.iteration, tuple(partitions), attempt.overhead_s)
+def _case(facts: RunFacts, turn: Turn, measurements: list[Measurement]) -> Case:
+    return Case(
+        measurements,
+        len(turn.iterations),
+        facts.plan.validity,
+        turn.cell.parameters,
+        facts.fidelity_class,
+        turn.prediction,
+    )
+
+
+def _with_damage(verdict: Verdict, facts: RunFacts, damage: Iterable[str]) -> Verdict:
+    """damage: of iterations that succeeded and cannot be read any more."""
+    reasons = [*verdict.reasons]
+    if facts.fidelity_class == UNKNOWN:
+        reasons.append(
+            "manifest.json cannot be read: nothing says whether the testbed was emulated"
+        )
+    return replace(verdict, reasons=(*reasons, *damage))
+
+
+def _cell(facts: RunFacts, turns: tuple[TurnResult, ...], reference: Reference) -> CellResult:
+    analysis, cell = analysis_of(facts.plan), turns[0].turn.cell
+    peculiarities = tuple(labels.peculiarities(facts.plan, cell.parameters))
+    metrics = (*analysis.paper.values(), *analysis.published)
+    return CellResult(
+        run=facts,
+        id=cell.id,
+        label=" · ".join([*analysis.label(facts.plan, cell.parameters), *peculiarities]),
+        peculiarities=peculiarities,
+        parameters=cell.parameters,
+        turns=turns,
+        paper={metric: reference.value(metric, cell.parameters) for metric in metrics},
+    )
 
 
 def _answers(run: RunDirectory, attempt: journal.Attempt) -> list[RawAnswer]:
@@ -191,6 +181,17 @@ def _read_checked(run: RunDirectory, name: str, digest: str) -> Mapping[str, Any
     if hashlib.sha256(data).hexdigest() != digest:
         raise DamagedFileError(f"{name}: not what the journal recorded (SHA-256 {digest[:12]}…)")
     return json.loads(data)
+
+
+def _facts(run: RunDirectory) -> RunFacts:
+    plan, attempts = _plan(run), run.attempts()
+    return RunFacts(
+        directory=run.path,
+        plan=plan,
+        manifest=_manifest(run),
+        attempts=tuple(attempts),
+        torn_journal=bool(attempts) and not run.journal_file.read_bytes().endswith(b"\n"),
+    )
 
 
 def _plan(run: RunDirectory) -> Plan:

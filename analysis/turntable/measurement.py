@@ -1,5 +1,4 @@
-"""What one successful attempt measured, whatever the layout of its raw files (turntable.raw reads
-those).
+"""What one successful attempt measured, whatever the layout of its raw files.
 
 None is what the raw files do not say: they are of an older version, or the system does not count
 it.
@@ -8,50 +7,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-
-from turntable.rotation import Rates
-
-
-@dataclass(frozen=True)
-class ClientPartition:
-    """Sums over all clients for one partition.
-
-    `*_total` count the whole iteration, the others its measured window.
-    """
-
-    server_ops: int  # answered by a server
-    switch_ops: int  # answered by the switch
-    requests_total: int  # packets sent, retries included
-    answers_total: int  # packets received, late ones included
-    latency_sum_ns: int  # exact, of the window's operations
-    histograms: tuple[
-        str, ...
-    ]  # latency in ns, HdrHistogram V2 text, of each client machine and kind of answer
-
-
-@dataclass(frozen=True)
-class LogicalServer:
-    partition: int
-    ops_per_s: float  # in the measured window
-    busy_share: float  # of the measured window
-    socket_drops: int
-    served_total: int | None = None  # the whole iteration's answers
-    forgiven_us: float | None = None  # capacity lost while the worker waited for a processor
-    blocked_us: float | None = None  # ... and while its store held it up, or the method
-    held_back_us: float = 0.0  # of that, by the method: value updates (NetCache)
-    held_back_share: float = 0.0  # of the measured window
-    updates_sent: int | None = None  # value updates, retries included; None: it sends none
-    updates_acknowledged: int = 0
-    update_round_trips_s: float = 0.0  # sum of theirs
-
-
-@dataclass(frozen=True)
-class SwitchPartition:
-    """Packets of the whole iteration."""
-
-    requests: int
-    answers: int
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -72,60 +28,32 @@ class HostLoad:
 
 
 @dataclass(frozen=True)
-class Recovery:
-    """What the cache-controller did for a switch that had been killed, and then did once more."""
+class Event:
+    """What the experiment's timeline did, as a host's supervisor says."""
 
-    seconds: Mapping[str, float]  # by phase, in their order
-    records: Mapping[str, int]  # by phase; 0: it is not about records
-    restored: int  # keys
-    newer: int  # of the records replayed to the servers, those that they did not have
-    missed: int  # of those that the repetition replayed
-    digests: tuple[str, str]  # of the keys restored, each time
+    at_s: float  # after the window's begin; negative: in the warm-up
+    label: str  # as "kill switch0"
+    error: str | None = None  # why it was not done
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measurement:
-    iteration: int
-    partitions: tuple[int, ...]  # bottleneck first, then the rotated one
-    seconds: float  # length of the window: mean of the client machines
-    clients: Mapping[int, ClientPartition]
-    servers: tuple[LogicalServer, ...]
-    switch: Mapping[int, SwitchPartition]
-    retries: int
-    unanswered: int  # when the drain ended
-    in_flight_at_stop: int
-    client_socket_drops: int
-    start_lateness_us: float  # of the latest client
-    errors: Mapping[str, int]  # what must not happen at all, by name, where it did
-    overhead_s: float | None
-    end_lateness_us: float | None = None  # of the client that closed its window last
-    client_threads: Punctuality = Punctuality()
+    """What every system has. A system adds its own in a subclass."""
+
+    iteration: int  # index in its turn
+    seconds: float  # length of the window
+    overhead_s: float | None = None  # wall time beyond warm-up and window
+    # What must not happen at all, by name, where it did.
+    errors: Mapping[str, int] = field(default_factory=dict)
+    retries: int = 0  # requests that were sent again
+    start_lateness_us: float | None = None  # of the latest load generator
+    end_lateness_us: float | None = None  # of the one that closed its window last
+    hosts: tuple[HostLoad, ...] | None = None
     switch_thread: Punctuality = Punctuality()
     switch_drops: Mapping[str, int] | None = None  # by reason, where there were any
-    hosts: tuple[HostLoad, ...] | None = None
-    switch_hits: int | None = (
-        None  # answers given by the switch, in the whole iteration; None: it gives none
-    )
-    switch_updates: int | None = None  # value updates and fills that reached the switch
-    cached_set: tuple[str, str] | None = None  # digests: of what should be cached, and of what is
-    contradictions: tuple[str, ...] | None = None  # between counters of one client machine
-    recovery: Recovery | None = None  # after the measurement
-    # Complete ones from the clients' start on: their first and last instants, s after the start.
-    snapshots: tuple[tuple[float, float], ...] | None = None
-    copies_dropped: int | None = None  # by clients, for want of room; None: they kept none
-
-    def rates(self, partition: int) -> Rates:
-        client = self.clients[partition]
-        return Rates(client.switch_ops / self.seconds, client.server_ops / self.seconds)
-
-    @property
-    def ops_per_s(self) -> float:
-        return sum(self.rates(partition).total for partition in self.partitions)
-
-    @property
-    def busier(self) -> LogicalServer:
-        return max(self.servers, key=lambda server: server.ops_per_s)
+    events: tuple[Event, ...] = ()  # load.py reads them, whatever the system
 
     @property
     def requests_total(self) -> int:
-        return sum(client.requests_total for client in self.clients.values())
+        """Packets of the whole iteration of which losses are a share."""
+        raise NotImplementedError(f"{type(self).__name__} has no requests_total")

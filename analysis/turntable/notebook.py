@@ -1,8 +1,9 @@
 """The notebook of an experiment, executed for one run: notebook.ipynb and notebook.html.
 
-Sources are analysis/notebooks/<experiment>.py in jupytext's percent format: what is reviewed and
-kept is text, outputs exist only in a run's directory. A cell after the one tagged `parameters` says
-which run: the notebook's own directory, so that it runs there again as it is.
+Sources are <experiment>.py in jupytext's percent format, in the directory that the system names:
+what is reviewed and kept is text, outputs exist only in a run's directory. A cell after the one
+tagged `parameters` says which run: the notebook's own directory, so that it runs there again as it
+is.
 """
 
 from __future__ import annotations
@@ -20,30 +21,37 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbconvert import HTMLExporter
 
 from turntable.load import load_run
+from turntable.system import analysis_of
 from turntable_core import files
 from turntable_core.errors import TurntableError
 
-SOURCES = Path(__file__).resolve().parents[1] / "notebooks"
 FILE_NAMES = ("notebook.ipynb", "notebook.html")
 CELL_DEADLINE_S = 300
 
 
-def write_notebook(directory: Path, sources: Path = SOURCES) -> Path:
-    """Executes and writes both files; returns the path of the page.
+def write_notebook(directory: Path, sources: Path | None = None) -> Path:
+    """Executes and writes both files; returns the path of the page. sources: of the system if None.
 
     Raises TurntableError when the experiment has no notebook or a cell fails: nothing is written.
     """
-    experiment = load_run(directory).plan.experiment
-    source = sources / f"{experiment}.py"
-    if not source.exists():
-        have = ", ".join(sorted(path.stem for path in sources.glob("*.py")))
-        raise TurntableError(f"{source}: experiment {experiment} has no notebook; there are {have}")
+    plan = load_run(directory).plan
+    source = _source(plan.experiment, sources or analysis_of(plan).notebooks)
     notebook = _for_run(jupytext.read(source))
     _execute(notebook, directory, source)
     pages = (nbformat.writes(notebook), _html(notebook, directory))
     for name, text in zip(FILE_NAMES, pages, strict=True):
         files.replace(directory / name, text.encode())
     return directory / FILE_NAMES[1]
+
+
+def _source(experiment: str, sources: Path | None) -> Path:
+    if sources is None:
+        raise TurntableError(f"experiment {experiment} has no notebook: its system has none")
+    source = sources / f"{experiment}.py"
+    if not source.exists():
+        have = ", ".join(sorted(path.stem for path in sources.glob("*.py"))) or "none"
+        raise TurntableError(f"{source}: experiment {experiment} has no notebook; there are {have}")
+    return source
 
 
 def _for_run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

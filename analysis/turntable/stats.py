@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, stdev, variance
 from typing import TYPE_CHECKING
 
 from turntable.histograms import PERCENTILES, Merged, decode, merge
@@ -23,6 +23,7 @@ __all__ = [
     "Estimate",
     "Merged",
     "decode",
+    "difference",
     "estimate",
     "merge",
     "t_quantile",
@@ -41,7 +42,7 @@ class Estimate:
 
 def estimate(values: Sequence[float | None]) -> Estimate | None:
     """Of the values that exist; None when none does. A missing value is not a zero."""
-    present = [value for value in values if value is not None and not math.isnan(value)]
+    present = _present(values)
     if not present:
         return None
     n = len(present)
@@ -49,7 +50,26 @@ def estimate(values: Sequence[float | None]) -> Estimate | None:
     return Estimate(fmean(present), half_width, n)
 
 
-def t_quantile(degrees_of_freedom: int) -> float:
+def difference(first: Sequence[float | None], second: Sequence[float | None]) -> Estimate | None:
+    """Mean of the second less that of the first, with Welch's interval: the variances need not be
+    the same. `n` is the smaller number of values. None when either has no value.
+    """
+    a, b = (
+        [v for v in values if v is not None and not math.isnan(v)] for values in (first, second)
+    )
+    if not a or not b:
+        return None
+    change, n = fmean(b) - fmean(a), min(len(a), len(b))
+    if n < 2:
+        return Estimate(change, None, n)
+    parts = [variance(values) / len(values) for values in (a, b)]
+    if sum(parts) == 0:
+        return Estimate(change, 0.0, n)
+    spread = sum(part**2 / (len(v) - 1) for part, v in zip(parts, (a, b), strict=True))
+    return Estimate(change, t_quantile(sum(parts) ** 2 / spread) * math.sqrt(sum(parts)), n)
+
+
+def t_quantile(degrees_of_freedom: float) -> float:
     """Two-sided: 2.776 for 4 degrees of freedom."""
     from scipy.special import stdtrit  # noqa: PLC0415  (0.3 s that one round does not need)
 
@@ -83,6 +103,10 @@ def with_interval(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]
         rows.append(row)
     names = [f"{c}{suffix}" for c in columns for suffix in ("", "_half_width", "_n")]
     return pd.DataFrame(rows, columns=[*by, *names])
+
+
+def _present(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None and not math.isnan(value)]
 
 
 def _is_percentile(column: str) -> bool:

@@ -5,31 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from turntable import table
-from turntable.across_rounds import cells_csv
-from turntable.load import Run, load_run
-from turntable.summary import to_csv
+from turntable.load import load_run
+from turntable.results import Run
+from turntable.summary import cells_csv, summary_csv
 from turntable_core import files
 
 
 @dataclass(frozen=True)
 class Summary:
-    rows: list[dict[str, Any]]
+    run: Run
     table: str
 
     @property
     def valid(self) -> bool:
-        return all(row["verdict"] == "valid" for row in self.rows)
+        return all(turn.valid for turn in self.run.turns)
 
     @property
     def reasons(self) -> str:
         return "\n".join(
-            f"{row['workload']} {row['method']} {row['servers']} servers round {row['round']}: "
-            f"{row['verdict']}"
-            for row in self.rows
-            if row["verdict"] != "valid"
+            f"{cell.label.replace(' · ', ' ')} round {turn.round}: {turn.verdict}"
+            for cell in self.run.cells
+            for turn in cell.turns
+            if not turn.valid
         )
 
 
@@ -39,10 +38,9 @@ def summarize_directory(directory: Path) -> Summary:
 
 def summarize_run(run: Run) -> Summary:
     """Writes the derived tables into the run's directory."""
-    rows = [round_.row for cell in run.cells for round_ in cell.rounds]
-    files.replace(run.directory / "summary.csv", to_csv(rows))
-    files.replace(run.directory / "cells.csv", cells_csv(run.cells))
-    return Summary(rows, table.render(run.cells, median_overhead_s(run), str(run.directory)))
+    files.replace(run.directory / "summary.csv", summary_csv(run))
+    files.replace(run.directory / "cells.csv", cells_csv(run))
+    return Summary(run, table.render(run.cells, median_overhead_s(run), str(run.directory)))
 
 
 def median_overhead_s(run: Run) -> float | None:

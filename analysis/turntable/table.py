@@ -3,250 +3,156 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from turntable import recovery
-from turntable.cells import Cell
-from turntable_core import labels
+from turntable import grid
+from turntable.grid import MISSING, Column
+from turntable.results import CellResult, RunFacts, TurnResult
+from turntable.stats import Estimate
+from turntable.system import analysis_of
 
 WIDTH = 100
-MISSING = "-"
-
-
-@dataclass(frozen=True)
-class Column:
-    group: str  # neighbours of one group share a heading
-    head: str
-    key: str
-    form: str  # of a number; ">" for a text at the right, empty for one at the left
-    measured: bool = False  # a gap where the verdict is not valid
-
-    def text(self, row: Mapping[str, Any]) -> str:
-        value = None if self.measured and row["verdict"] != "valid" else row[self.key]
-        if value is None:
-            return MISSING
-        return format(value, self.form) if self.form else str(value).partition(":")[0]
-
 
 ROUND = Column("", "rnd", "round", "d")  # where there are several
-# Where cells of the same workload, method and servers differ.
+# Where cells of the same identity differ.
 PECULIARITIES = Column("", "with", "peculiarities", "")
-
-NAME_COLUMNS = (
-    Column("", "workload", "workload", ""),
-    Column("", "method", "method", ""),
-    Column("", "servers", "servers", "d"),
-)
-
-RESULT_COLUMNS = (
-    Column("normalized throughput", "pred.", "predicted_normalized", ".2f"),
-    Column("normalized throughput", "trace", "trace_normalized", ".2f"),
-    Column("normalized throughput", "paper", "paper_normalized", ".2f"),
-    Column("normalized throughput", "measured", "normalized_throughput", ".2f", measured=True),
-    Column("imbalance", "pred.", "predicted_imbalance", ".3f"),
-    Column("imbalance", "trace", "trace_imbalance", ".3f"),
-    Column("imbalance", "paper", "paper_imbalance", ".3f"),
-    Column("imbalance", "measured", "imbalance_ratio", ".3f", measured=True),
-    Column("aggregate", "ops/s", "aggregate_ops_per_s", ",.0f", measured=True),
-    Column("", "verdict", "verdict", ""),
-)
-
-MEAN_COLUMNS = (
-    Column("normalized throughput", "trace", "trace_normalized", ".2f"),
-    Column("normalized throughput", "paper", "paper_normalized", ".2f"),
-    Column("normalized throughput", "measured", "normalized", ">"),
-    Column("imbalance", "trace", "trace_imbalance", ".3f"),
-    Column("imbalance", "paper", "paper_imbalance", ".3f"),
-    Column("imbalance", "measured", "imbalance", ">"),
-    Column("aggregate", "ops/s", "aggregate", ">"),
-    Column("", "valid", "valid", ">"),
-)
-
-RECOVERY_COLUMNS = (
-    Column("", "cell", "label", ""),
-    Column("", "times", "recoveries", "d"),
-    *(Column("phases (ms)", name, name, ".1f") for name in recovery.PHASES),
-    Column("phases (ms)", "all", "all", ".1f"),
-    Column("records/s", "servers", "server_rate", ",.0f"),
-    Column("records/s", "switch", "switch_rate", ",.0f"),
-    Column("", "paper", "paper_rate", ",.0f"),
-)
+VERDICT = Column("", "verdict", "verdict", "")
+VALID = Column("", "valid", "valid", ">")
 
 
-def render(cells: Sequence[Cell], overhead_s: float | None, directory: str) -> str:
+def render(cells: Sequence[CellResult], overhead_s: float | None, directory: str) -> str:
     """The whole table with its notes. overhead_s: median per iteration; directory: of the run."""
-    rows = [round_.row for cell in cells for round_ in cell.rounds]
-    first = rows[0]
-    facts = (first["experiment"], f"profile {first['profile']}")
-    title = ", ".join([*facts, f"fidelity class {first['fidelity_class']}"])
+    run = cells[0].run
+    facts = (run.plan.experiment, f"profile {run.plan.profile}")
+    title = ", ".join([*facts, f"fidelity class {run.fidelity_class}"])
     lines = [title, *_common_facts(cells), "", *_rounds(cells), ""]
-    lines += [*_across_rounds(cells), *_recoveries(cells)]
-    lines += [*_reasons(cells), *_not_checked(rows), *_notes(first, overhead_s)]
+    lines += [*_across_rounds(cells), *_further(cells)]
+    lines += [*_reasons(cells), *_not_checked(cells), *_notes(run, overhead_s)]
     return "\n".join([*lines, f"Results: {directory}"])
 
 
-def _rounds(cells: Sequence[Cell]) -> list[str]:
-    several_rounds = max(len(cell.rounds) for cell in cells) > 1
-    columns = [*_naming(cells), *([ROUND] if several_rounds else []), *RESULT_COLUMNS]
-    rows = [
-        round_.row | _named(cell) | {"paper_imbalance": cell.paper["imbalance_ratio"]}
-        for cell in cells
-        for round_ in cell.rounds
-    ]
-    return _grid(columns, rows)
+def _rounds(cells: Sequence[CellResult]) -> list[str]:
+    several_rounds = max(len(cell.turns) for cell in cells) > 1
+    own = analysis_of(cells[0].run.plan).round_columns
+    columns = [*_naming(cells), *([ROUND] if several_rounds else []), *own, VERDICT]
+    rows = [row_of(cell, turn) for cell in cells for turn in cell.turns]
+    return grid.lines(columns, rows)
 
 
-def _naming(cells: Sequence[Cell]) -> list[Column]:
+def row_of(cell: CellResult, turn: TurnResult) -> dict[str, Any]:
+    """A round's values by key of the columns: those of summary.csv, and what was published."""
+    paper = analysis_of(cell.run.plan).paper.items()
+    return turn.row | _named(cell) | {column: cell.paper[metric] for column, metric in paper}
+
+
+def _naming(cells: Sequence[CellResult]) -> list[Column]:
     """The columns that tell cells apart."""
-    common = _in_common(cells)
-    columns = [column for column in NAME_COLUMNS if column.key not in common]
+    plan, common = cells[0].run.plan, _in_common(cells)
+    every = analysis_of(plan).name_columns or [
+        Column("", name, name, "") for name in plan.system.identity
+    ]
+    columns = [column for column in every if column.key not in common]
     return [*columns, PECULIARITIES] if _are_peculiar(cells) else columns
 
 
-def _in_common(cells: Sequence[Cell]) -> list[str]:
-    """Where it takes more than workload, method and servers to tell cells apart, those of them that
-    all cells have in common: they make room.
+def _in_common(cells: Sequence[CellResult]) -> list[str]:
+    """Where it takes more than the identity to tell cells apart, the parts of it that all cells
+    have in common: they make room.
     """
     if not _are_peculiar(cells):
         return []
-    return [key for key in labels.ALWAYS if len({cell.parameters[key] for cell in cells}) == 1]
+    identity = cells[0].run.plan.system.identity
+    return [key for key in identity if len({cell.parameters[key] for cell in cells}) == 1]
 
 
-def _are_peculiar(cells: Sequence[Cell]) -> bool:
+def _are_peculiar(cells: Sequence[CellResult]) -> bool:
     return any(cell.peculiarities for cell in cells)
 
 
-def _common_facts(cells: Sequence[Cell]) -> list[str]:
+def _common_facts(cells: Sequence[CellResult]) -> list[str]:
     """A line with what _naming() leaves out."""
     facts = [f"{key} {cells[0].parameters[key]}" for key in _in_common(cells)]
     return [f"All cells: {', '.join(facts)}"] if facts else []
 
 
-def _named(cell: Cell) -> dict[str, Any]:
-    parameters = {name: cell.parameters[name] for name in labels.ALWAYS}
+def _named(cell: CellResult) -> dict[str, Any]:
+    parameters = {name: cell.parameters[name] for name in cell.run.plan.system.identity}
     return parameters | {"peculiarities": ", ".join(cell.peculiarities) or MISSING}
 
 
-def _across_rounds(cells: Sequence[Cell]) -> list[str]:
+def _across_rounds(cells: Sequence[CellResult]) -> list[str]:
     """Mean and interval of every cell's valid rounds; nothing where there is one round."""
-    if max(len(cell.rounds) for cell in cells) == 1:
+    if max(len(cell.turns) for cell in cells) == 1:
         return []
     title = "Mean of the valid rounds with its 95 % interval (t-distribution)"
-    columns = [*_naming(cells), *MEAN_COLUMNS]
-    return [title, "", *_grid(columns, [_across(cell) for cell in cells]), ""]
+    columns = [*_naming(cells), *mean_columns(cells)]
+    return [title, "", *grid.lines(columns, [means_of(cell) for cell in cells]), ""]
 
 
-def _across(cell: Cell) -> dict[str, Any]:
-    return {
-        **_named(cell),
-        "trace_normalized": cell.predicted("trace_normalized"),
-        "paper_normalized": cell.paper["normalized_throughput"],
-        "normalized": _interval(cell, "normalized_throughput", ".2f"),
-        "trace_imbalance": cell.predicted("trace_imbalance"),
-        "paper_imbalance": cell.paper["imbalance_ratio"],
-        "imbalance": _interval(cell, "imbalance_ratio", ".3f"),
-        "aggregate": _interval(cell, "aggregate_ops_per_s", ",.0f"),
-        "valid": f"{len(cell.counted)}/{len(cell.rounds)}",
-    }
+def mean_columns(cells: Sequence[CellResult]) -> list[Column]:
+    """Of means_of(), whose measured values are texts."""
+    own = analysis_of(cells[0].run.plan).cell_columns
+    return [*(replace(c, form=">", measured=False) if c.measured else c for c in own), VALID]
 
 
-def _recoveries(cells: Sequence[Cell]) -> list[str]:
-    """Nothing where nothing was killed."""
-    rows = [_recovered(row) for row in recovery.recovered(cells)]
-    if not rows:
-        return []
-    title = "Recoveries: mean phases; records replayed to servers and switch; paper: to the switch"
-    return [title, "", *_grid(RECOVERY_COLUMNS, rows), ""]
+def means_of(cell: CellResult) -> dict[str, Any]:
+    """A cell's values over its valid rounds, by key of the columns."""
+    analysis = analysis_of(cell.run.plan)
+    paper = analysis.paper
+    row: dict[str, Any] = _named(cell) | {"valid": f"{len(cell.counted)}/{len(cell.turns)}"}
+    for column in analysis.cell_columns:
+        if column.measured:
+            row[column.key] = _interval(cell.measured(column.key), column.form)
+        elif column.key in paper:
+            row[column.key] = cell.paper[paper[column.key]]
+        else:
+            row[column.key] = cell.predicted(column.key)
+    return row
 
 
-def _recovered(row: recovery.Recovered) -> dict[str, Any]:
-    def milliseconds(seconds: float | None) -> float | None:
-        return None if seconds is None else seconds * 1e3
-
-    phases = dict(zip(recovery.PHASES, map(milliseconds, row.phases_s), strict=True))
-    return {
-        "label": f"{row.cache_size:,} keys",
-        "recoveries": row.recoveries,
-        **phases,
-        "all": milliseconds(row.total_s),
-        "server_rate": row.server_rate,
-        "switch_rate": row.switch_rate,
-        "paper_rate": row.paper_switch_rate,
-    }
-
-
-def _interval(cell: Cell, column: str, form: str) -> str | None:
-    result = cell.measured(column)
+def _interval(result: Estimate | None, form: str) -> str | None:
     if result is None:
         return None
     mean = format(result.mean, form)
     return mean if result.half_width is None else f"{mean} ±{format(result.half_width, form)}"
 
 
-def _grid(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = [
-        [column.head for column in columns],
-        *([column.text(row) for column in columns] for row in rows),
+def _further(cells: Sequence[CellResult]) -> list[str]:
+    return [
+        line
+        for table in analysis_of(cells[0].run.plan).further_tables(cells)
+        for line in (table.title, "", *grid.lines(table.columns, table.rows), "")
     ]
-    widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
-    return [_groups(columns, widths), *(_line(columns, line, widths) for line in lines)]
 
 
-def _line(columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int]) -> str:
-    parts = [
-        text.rjust(width) if column.form else text.ljust(width)
-        for column, text, width in zip(columns, texts, widths, strict=True)
-    ]
-    return " ".join(parts).rstrip()
-
-
-def _groups(columns: Sequence[Column], widths: Sequence[int]) -> str:
-    """The headings above neighbouring columns, centred between dashes."""
-    parts, index = [], 0
-    while index < len(columns):
-        group, end = columns[index].group, index + 1
-        while group and end < len(columns) and columns[end].group == group:
-            end += 1
-        width = sum(widths[index:end]) + end - index - 1
-        parts.append(f" {group} ".center(width, "-") if end - index > 1 else group.rjust(width))
-        index = end
-    return " ".join(parts).rstrip()
-
-
-def _reasons(cells: Sequence[Cell]) -> list[str]:
+def _reasons(cells: Sequence[CellResult]) -> list[str]:
     lines = []
     for cell in cells:
         name = cell.label.replace(" · ", ", ")
-        for round_ in cell.rounds:
-            if not round_.valid:
-                text = f"{name}, round {round_.number}: {round_.row['verdict']}"
+        for turn in cell.turns:
+            if not turn.valid:
+                text = f"{name}, round {turn.round}: {turn.verdict}"
                 lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
     return [*lines, ""] if lines else []
 
 
-def _not_checked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _not_checked(cells: Sequence[CellResult]) -> list[str]:
     """Once each, whatever the cell."""
-    rules = dict.fromkeys(row["not_checked"] for row in rows if row["not_checked"])
+    texts = [turn.verdict.not_checked_text for cell in cells for turn in cell.turns]
     return [
         line
-        for names in rules
-        for line in textwrap.wrap(
-            f"Not checked: {names}",
-            WIDTH,
-            subsequent_indent="  ",
-        )
+        for text in dict.fromkeys(filter(None, texts))
+        for line in textwrap.wrap(f"Not checked: {text}", WIDTH, subsequent_indent="  ")
     ]
 
 
-def _notes(first: Mapping[str, Any], overhead_s: float | None) -> list[str]:
-    notes = []
-    if first["fidelity_class"] == "emulated":
+def _notes(run: RunFacts, overhead_s: float | None) -> list[str]:
+    notes: list[str] = []
+    if run.emulated:
         notes.append("Emulated testbed: compare ratios with the paper's, never the absolute ops/s.")
-    notes.append(
-        "Latencies in summary.csv are those of a saturated closed loop: queueing, not service."
-    )
+    notes += analysis_of(run.plan).notes
     if overhead_s is not None:
         notes.append(
             f"Overhead per iteration (wall - warm-up - measuring), median: {overhead_s:.2f} s"

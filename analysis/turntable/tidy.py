@@ -1,7 +1,8 @@
 """Runs as tidy data frames: one observation per row, units in the names, missing as NaN.
 
-Every function takes a run or several, and every frame begins with KEYS, so that frames can be
+Every function takes a run or several, and every frame begins with keys(runs), so that frames can be
 joined with each other and with `parameters`. Nothing is left out: choose valid rounds with `valid`.
+Systems have further frames of their own (turntable.systems.<name>.tidy).
 """
 
 from __future__ import annotations
@@ -11,82 +12,56 @@ from typing import Any
 
 import pandas as pd
 
-from turntable.cells import Cell, Round
 from turntable.histograms import merge
-from turntable.load import Run
 from turntable.measurement import Measurement
-from turntable.summary import COLUMNS, weighted_partitions
-
-KEYS = ("experiment", "run", "cell", "method", "workload", "servers", "round", "valid")
+from turntable.results import CellResult, Run, TurnResult
+from turntable.system import analysis_of
 
 Runs = Run | Iterable[Run]
 Values = dict[str, Any]
+Rows = Callable[[CellResult, TurnResult], Iterable[Values]]
+
+
+def keys(runs: Runs) -> list[str]:
+    """Of the columns by which frames are joined: the parameters are the systems' identities."""
+    identity = dict.fromkeys(name for run in _each(runs) for name in run.plan.system.identity)
+    return ["experiment", "run", "cell", *identity, "round", "valid"]
 
 
 def rounds(runs: Runs) -> pd.DataFrame:
     """A row per cell and round: the columns of summary.csv."""
-    columns = [column for column in COLUMNS if column not in KEYS]
-    return _frame(runs, columns, lambda _, round_: [round_.row])
-
-
-def iterations(runs: Runs) -> pd.DataFrame:
-    """A row per iteration and partition.
-
-    role: bottleneck or rotated. switch_ops_per_s, server_ops_per_s: answers in the window by who
-    gave them. latency_mean_us: queueing, in a saturated closed loop.
-    """
-    columns = (
-        "iteration", "partition", "role", "seconds", "switch_ops_per_s", "server_ops_per_s",
-        "latency_mean_us", "requests_total", "answers_total", "switch_requests", "switch_answers",
-        "retries", "overhead_s",
-    )  # fmt: skip
-    return _frame(runs, columns, _of_iterations(_partitions))
-
-
-def servers(runs: Runs) -> pd.DataFrame:
-    """A row per iteration and logical server. utilization: of its capacity, NaN without one."""
-    columns = (
-        "iteration", "partition", "role", "ops_per_s", "utilization", "busy_share", "socket_drops",
-    )  # fmt: skip
-    return _frame(runs, columns, _of_iterations(_servers))
+    every = dict.fromkeys(name for run in _each(runs) for name in analysis_of(run.plan).columns)
+    columns = [name for name in every if name not in keys(runs)]
+    return frame(runs, columns, lambda _, turn: [{name: turn.row.get(name) for name in columns}])
 
 
 def seconds(runs: Runs) -> pd.DataFrame:
-    """A row per iteration, second of its window (0 is the first) and partition."""
+    """A row per iteration, series and second of its window (0 is the first)."""
 
-    def rows(_: Cell, round_: Round) -> Iterator[Values]:
-        for iteration, window in round_.turn.seconds.items():
-            for second in window:
-                for partition, rate in second.ops_per_s.items():
-                    yield {
-                        "iteration": iteration,
-                        "second": second.second,
-                        "partition": partition,
-                        "role": _role(round_, partition),
-                        "ops_per_s": rate,
-                    }
+    def rows(cell: CellResult, measurement: Measurement) -> Iterator[Values]:
+        series = analysis_of(cell.run.plan).series(measurement)
+        for name, values in series.items():
+            for second, value in enumerate(values):
+                yield {"series": name, "second": second, "value": value}
 
-    return _frame(runs, ("iteration", "second", "partition", "role", "ops_per_s"), rows)
+    return frame(runs, ("iteration", "series", "second", "value"), of_iterations(rows))
 
 
 def latency(runs: Runs) -> pd.DataFrame:
-    """Queueing latency: a row per bucket of a round's merged histogram.
+    """A row per bucket of a round's merged histogram.
 
-    weight: operations, rotated partitions scaled as their throughput is. To merge rounds, add the
+    weight: operations, of some iterations scaled as their throughput is. To merge rounds, add the
     weights of equal latency_us; `share` is cumulative within the round. Complete rounds only.
     """
 
-    def rows(_: Cell, round_: Round) -> Iterator[Values]:
-        if not round_.turn.complete:
-            return
-        parts = weighted_partitions(round_.turn.measurements)
-        merged = merge((text, weight) for client, weight in parts for text in client.histograms)
+    def rows(_: CellResult, turn: TurnResult) -> Iterator[Values]:
+        merged = merge(turn.histograms)
         total, seen = merged.total, 0.0
         for value, weight in zip(merged.values, merged.weights, strict=True):
             seen += weight
             yield {"latency_us": value, "weight": weight, "share": seen / total}
 
-    return _frame(runs, ("latency_us", "weight", "share"), rows)
+    return frame(runs, ("latency_us", "weight", "share"), rows)
 
 
 def attempts(runs: Runs) -> pd.DataFrame:
@@ -96,12 +71,12 @@ def attempts(runs: Runs) -> pd.DataFrame:
         "ended_at_ns",
     )  # fmt: skip
 
-    def rows(cell: Cell, round_: Round) -> Iterator[Values]:
+    def rows(cell: CellResult, turn: TurnResult) -> Iterator[Values]:
         for attempt in cell.run.attempts:
-            if (attempt.cell, attempt.round) == (cell.id, round_.number):
+            if (attempt.cell, attempt.round) == (cell.id, turn.round):
                 yield {name: getattr(attempt, name) for name in names}
 
-    return _frame(runs, names, rows)
+    return frame(runs, names, rows)
 
 
 def parameters(runs: Runs) -> pd.DataFrame:
@@ -113,79 +88,36 @@ def parameters(runs: Runs) -> pd.DataFrame:
     )
 
 
-def _frame(
-    runs: Runs, columns: Iterable[str], rows: Callable[[Cell, Round], Iterable[Values]]
-) -> pd.DataFrame:
+def frame(runs: Runs, columns: Iterable[str], rows: Rows) -> pd.DataFrame:
     """One frame of all rounds of all runs. Columns are there even if nothing was measured."""
     return pd.DataFrame(
         (
-            _keys(cell, round_) | {name: row[name] for name in columns}
+            _keys(cell, turn) | {name: row[name] for name in columns}
             for run in _each(runs)
             for cell in run.cells
-            for round_ in cell.rounds
-            for row in rows(cell, round_)
+            for turn in cell.turns
+            for row in rows(cell, turn)
         ),
-        columns=[*KEYS, *columns],
+        columns=[*keys(runs), *columns],
     )
 
 
-def _keys(cell: Cell, round_: Round) -> Values:
-    factors = {name: cell.parameters[name] for name in ("method", "workload", "servers")}
-    where = {"experiment": cell.run.plan.experiment, "run": cell.run.name, "cell": cell.id}
-    return where | factors | {"round": round_.number, "valid": round_.valid}
+def of_iterations(rows: Callable[[CellResult, Measurement], Iterable[Values]]) -> Rows:
+    """rows: of one iteration -> rows of a round, with the iteration's index."""
 
-
-def _each(runs: Runs) -> Iterable[Run]:
-    return [runs] if isinstance(runs, Run) else runs
-
-
-def _of_iterations(
-    rows: Callable[[Cell, Round, Measurement], Iterable[Values]],
-) -> Callable[[Cell, Round], Iterator[Values]]:
-    def of_round(cell: Cell, round_: Round) -> Iterator[Values]:
-        for measurement in round_.turn.measurements:
-            for row in rows(cell, round_, measurement):
+    def of_turn(cell: CellResult, turn: TurnResult) -> Iterator[Values]:
+        for measurement in turn.measurements:
+            for row in rows(cell, measurement):
                 yield {"iteration": measurement.iteration} | row
 
-    return of_round
+    return of_turn
 
 
-def _partitions(_: Cell, round_: Round, measurement: Measurement) -> Iterator[Values]:
-    for partition in measurement.partitions:
-        client, rates = measurement.clients[partition], measurement.rates(partition)
-        switch = measurement.switch[partition]
-        operations = client.server_ops + client.switch_ops
-        yield {
-            "partition": partition,
-            "role": _role(round_, partition),
-            "seconds": measurement.seconds,
-            "switch_ops_per_s": rates.switch,
-            "server_ops_per_s": rates.server,
-            "latency_mean_us": client.latency_sum_ns / 1000 / operations if operations else None,
-            "requests_total": client.requests_total,
-            "answers_total": client.answers_total,
-            "switch_requests": switch.requests,
-            "switch_answers": switch.answers,
-            "retries": measurement.retries,
-            "overhead_s": measurement.overhead_s,
-        }
+def _keys(cell: CellResult, turn: TurnResult) -> Values:
+    identity = {name: cell.parameters[name] for name in cell.run.plan.system.identity}
+    where = {"experiment": cell.run.plan.experiment, "run": cell.run.name, "cell": cell.id}
+    return where | identity | {"round": turn.round, "valid": turn.valid}
 
 
-def _servers(cell: Cell, round_: Round, measurement: Measurement) -> Iterator[Values]:
-    capacity = cell.parameters["capacity_ops_per_s"]
-    for server in measurement.servers:
-        yield {
-            "partition": server.partition,
-            "role": _role(round_, server.partition),
-            "ops_per_s": server.ops_per_s,
-            # As in the verdict: time in which the method held requests back is no slack.
-            "utilization": server.ops_per_s / capacity + server.held_back_share
-            if capacity > 0
-            else None,
-            "busy_share": server.busy_share,
-            "socket_drops": server.socket_drops,
-        }
-
-
-def _role(round_: Round, partition: int) -> str:
-    return "bottleneck" if partition == round_.turn.prediction.bottleneck else "rotated"
+def _each(runs: Runs) -> list[Run]:
+    return [runs] if isinstance(runs, Run) else list(runs)

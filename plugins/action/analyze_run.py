@@ -1,6 +1,6 @@
 """Makes summary.csv, cells.csv and report.html of a run again, from its files alone.
 
-    analyze_run: {results: DIR, experiment: farreach/exp01_throughput, run: ID}
+    analyze_run: {results: DIR, experiment: SYSTEM/EXPERIMENT, run: ID}
     analyze_run: {results: DIR, run_dir: DIR, notebook: true}
 
 Without run the newest, without experiment that of any. notebook: executes the experiment's notebook

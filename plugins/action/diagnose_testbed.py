@@ -86,8 +86,9 @@ def _topology(testbed: Testbed, task_vars: dict[str, Any]) -> dict[str, Any]:
     """As the role embedded_testbed makes it of the inventory."""
     make = filter_loader.get("embedded_topology").j2_function
     groups = task_vars["groups"]
-    endpoints = [*groups["clients"], *groups["servers"]]
-    return make(task_vars["hostvars"], groups["controller"][0], testbed.switch.name, endpoints)
+    switch = testbed.switch.name if testbed.switch else None
+    endpoints = [host.name for host in testbed.data_hosts]
+    return make(task_vars["hostvars"], groups["controller"][0], switch, endpoints)
 
 
 def _clock(connections: HostConnections, host: Host) -> tuple[float, float] | None:
@@ -119,13 +120,13 @@ def _newest(results: Path) -> Path | None:
 
 def _title(task_vars: dict[str, Any]) -> str:
     sources = ", ".join(str(path) for path in task_vars.get("ansible_inventory_sources") or [])
-    host = task_vars["groups"].get("switches", [None])[0]
+    groups = task_vars["groups"]
+    host = next(iter([*groups.get("switches", []), *groups.get("endpoints", [])]), None)
     name = task_vars["hostvars"][host].get("turntable_testbed_id", "?") if host else "?"
     return f"Testbed {name}, inventory {sources}"
 
 
 def _describe(testbed: Testbed) -> str:
-    return (
-        f"holds together: 1 switch ({testbed.switch.target}), {len(testbed.clients)} clients, "
-        f"{len(testbed.servers)} servers; {testbed.fidelity_class}"
-    )
+    switch = f"1 switch ({testbed.switch.target})" if testbed.switch else "no switch"
+    hosts = ", ".join(f"{len(hosts)} {role}" for role, hosts in testbed.roles.items())
+    return f"holds together: {switch}, {hosts}; {testbed.fidelity_class}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turntable_core import lock
+from turntable_core.ownership import testbed_lock
 from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
 
 
@@ -19,5 +19,5 @@ class ActionModule(RunAction):
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         context = read_context(arguments["at"])
-        lock.acquire(self.connections(task_vars), context.testbed, context.owner)
+        testbed_lock.acquire(self.connections(task_vars), context.testbed, context.owner)
         return {"changed": True}

@@ -1,15 +1,15 @@
 """One phase of a run on all hosts at once: requests sent through each host's own connection.
 
 node_phase:
-  components: [kvserver, kvclient]   # turntable_core/components/
-  verb: prepare                      # a function of each of them
-  deadline: prepare                  # one of the experiment's deadlines, or `measure`
-  save_to: DIR                       # optional: a file per host with its nodes' answers,
-                                     # HOST.json of the verb collect, HOST.VERB.json of others
-  attempt: 1                         # its number, for the verb begin
+  components: [switch]       # of the system, or turntable_core/components/
+  verb: prepare              # a function of each of them
+  deadline: prepare          # one of the experiment's deadlines, or `measure`
+  save_to: DIR               # optional: a file per host with its nodes' answers,
+                             # HOST.json of the verb collect, HOST.VERB.json of others
+  attempt: 1                 # its number, for the verb begin
   at: {run: DIR, cell: ID, round: 0, iteration: 3}
 
-The verb `begin` needs the common start instant: it is `start_lead_ms` from now, more for a later
+The verb `begin` needs the common start instant: it is the system's lead from now, more for a later
 `attempt`, and is returned as start_at_ns.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from turntable_core import components, files
-from turntable_core.components import Context, kvclient
+from turntable_core.context import Context, seconds_to_ns
 from turntable_core.node_calls import Answers
 from turntable_core.requests import Batches
 from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
@@ -42,8 +42,8 @@ class ActionModule(RunAction):
         context = read_context(arguments["at"])
         result: dict[str, Any] = {"changed": arguments["verb"] != "collect"}
         if arguments["verb"] == "begin":
-            lead_ms = kvclient.start_lead_ms(context.parameters, arguments["attempt"])
-            context = replace(context, start_at_ns=time.time_ns() + lead_ms * 1_000_000)
+            lead_s = context.lead_s(arguments["attempt"])
+            context = replace(context, start_at_ns=time.time_ns() + seconds_to_ns(lead_s))
             result["start_at_ns"] = context.start_at_ns
         batches = components.batches(arguments["components"], arguments["verb"], context)
         deadline_s, expected_s = _durations_s(arguments["deadline"], context)
@@ -60,13 +60,7 @@ def _durations_s(name: str, context: Context) -> tuple[float, float]:
     deadlines = context.plan.deadlines
     if name != "measure":
         return deadlines[name], 0.0
-    parameters = context.parameters
-    running_s = (
-        parameters["warmup_s"]
-        + parameters["measure_s"]
-        + parameters["drain_s"]
-        + parameters["start_lead_ms"] / 1000
-    )
+    running_s = context.windows.running_s
     return running_s + 2 * deadlines["command"], running_s
 
 
@@ -79,5 +73,7 @@ def _save(directory: Path, verb: str, batches: Batches, answers: Answers) -> Non
         ]
         files.write_once(
             directory / f"{host}{suffix}",
-            files.to_json({"format": RAW_FORMAT, "host": host, "phase": verb, "answers": items}),
+            files.to_compact_json(
+                {"format": RAW_FORMAT, "host": host, "phase": verb, "answers": items}
+            ),
         )

@@ -2,42 +2,40 @@
 
 Spec + profile + extra variables -> cells x rounds x iterations, less what the journal has.
 
-    plan_run: {experiment: farreach/exp01_throughput, repository: DIR, build: DIR, results: DIR}
+    plan_run: {experiment: SYSTEM/NAME, repository: DIR, build: DIR, results: DIR}
 
-Creates results/<experiment>/<run>/ with manifest.json and plan.json. Returns `run` (directory,
-name, options) and `turns`: for each round of each cell the iterations to be measured. In check mode
-it only reports plan and estimate: it writes nothing and does not ask the testbed.
+experiments: the directory with the systems' experiments, if it is not the repository's. Creates
+results/<experiment>/<run>/ with manifest.json and plan.json. Returns `run` (directory, name,
+options), `system` (its name, and the directory of its task files) and `turns`: for each round of
+each cell the iterations to be measured. In check mode it only reports plan and estimate: it writes
+nothing and does not ask the testbed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ansible.utils.vars import load_extra_vars
-
-from turntable_core import caller, claim, estimate, labels, lock, preview, programs, selection
-from turntable_core.analyzer import WorkloadAnalyzer
-from turntable_core.components.softswitch import program_of
+from turntable_core import caller, estimate, labels, long_runs, preview, programs, selection
 from turntable_core.errors import TurntableError
-from turntable_core.estimate import Work
+from turntable_core.estimate import Estimate, Work
 from turntable_core.manifest import make_manifest
-from turntable_core.methods import caches, crash_of
-from turntable_core.overrides import ExtraVars
-from turntable_core.owner import Owner, new_owner
-from turntable_core.plan import Plan, Prediction
+from turntable_core.ownership import run_claim, testbed_lock
+from turntable_core.ownership.owner import Owner, new_owner
+from turntable_core.plan import Plan
 from turntable_core.proposal import Proposal, propose
 from turntable_core.run_action import RunAction
+from turntable_core.system import Parameters, Planned, System
 from turntable_core.testbed import Testbed, read_testbed
-from turntable_core.wait_notice import CountingNotice
-from turntable_inventory.read import place_of
+from turntable_core.wait_notice import PlanningNotice
 
 
 class ActionModule(RunAction):
     ARGUMENTS: ClassVar = {
         "experiment": {"type": "str", "required": True},
+        "experiments": {"type": "path"},
         "repository": {"type": "path", "required": True},
         "build": {"type": "path", "required": True},
         "results": {"type": "path", "required": True},
@@ -46,15 +44,24 @@ class ActionModule(RunAction):
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         repository, build = Path(arguments["repository"]), Path(arguments["build"])
         results = Path(arguments["results"])
-        extra = _extra_vars(load_extra_vars(self._loader))
+        extra = self.extra_vars()
         testbed = read_testbed(task_vars["hostvars"], task_vars["groups"])
-        file = repository / "experiments" / f"{arguments['experiment']}.yml"
+        file = Path(arguments["experiments"] or repository / "experiments")
+        file /= f"{arguments['experiment']}.yml"
         proposal = propose(file, extra, testbed, results)
-        program = build / "bin" / "workload-analyze"
-        plan = proposal.plan(_predicting(program, proposal))
+        system, options = proposal.experiment.system, proposal.options
+        overhead = estimate.overhead_of_earlier_runs(results)
+        may_be_long = options.long or self._task.check_mode
+        if proposal.is_new and not may_be_long:
+            rounds = proposal.scale.rounds
+            long_runs.check_before_planning(system, proposal.cells, rounds, overhead)
+        plan = proposal.plan(_planning(proposal, build))
         work = _work(proposal, plan)
+        expected = estimate.estimate(plan, work, testbed, overhead)
         if self._task.check_mode:
-            return {"changed": False, "report": _preview(proposal, plan, work, testbed, results)}
+            return {"changed": False, "report": _preview(proposal, plan, work, expected, results)}
+        if not may_be_long:
+            long_runs.check_plan(expected, results)
 
         run, is_new, manifest = proposal.run, proposal.is_new, None
         if is_new:
@@ -68,18 +75,17 @@ class ActionModule(RunAction):
         owner = new_owner(run.path.name, proposal.experiment.id)
         with self.held(testbed, owner, task_vars) if work else nullcontext():
             if work:
-                programs.require_build(self.connections(task_vars), testbed, build)
+                programs.require_build(self.connections(task_vars), testbed, system, build)
             if manifest:
                 run.create(plan, manifest)
             if work:
-                claim.sweep(results)
-                claim.claim(run.path, owner)
+                run_claim.sweep(results)
+                run_claim.claim(run.path, owner)
             run.use_testbed(testbed)
             caller.give_tree(run.path)  # what root itself left of this run
             # Again: another playbook may have worked on this run until it gave the testbed back.
             work = _work(proposal, plan)
         _point_latest(results / "latest", run.path)
-        options = proposal.options
         chosen = f"\n{selection.describe(plan, work)}" if options.only else ""
         return {
             "changed": is_new,
@@ -89,8 +95,10 @@ class ActionModule(RunAction):
                 "only": options.only,
                 "attempts": len(run.attempts()),
                 "max_attempts": options.max_attempts,
+                "repeats": options.repeats,
                 "fail_on_invalid": options.fail_on_invalid,
             },
+            "system": _of_system(system),
             "turns": _turns(plan, work),
             "report": f"run {run.path.name} {'planned' if is_new else 'continued'}: {len(work)} of "
             f"{plan.iteration_count} iterations to measure, in {run.path}{chosen}",
@@ -100,28 +108,21 @@ class ActionModule(RunAction):
         self, testbed: Testbed, owner: Owner, task_vars: dict[str, Any]
     ) -> AbstractContextManager[None]:
         """The testbed's lock, kept for the run unless the body fails."""
-        return lock.taken(self.connections(task_vars), testbed, owner)
+        return testbed_lock.taken(self.connections(task_vars), testbed, owner)
 
 
-def _extra_vars(values: Mapping[str, Any]) -> ExtraVars:
-    """With the file and line of those from -e @FILE."""
-    places = {str(name): place_of(name, value) for name, value in values.items()}
-    in_files = {name: f"extra variable, {place}" for name, place in places.items() if ":" in place}
-    return ExtraVars(dict(values), in_files)
-
-
-def _predicting(program: Path, proposal: Proposal) -> Callable[..., Prediction]:
+def _planning(proposal: Proposal, build: Path) -> Callable[[Parameters, int], Planned]:
     """As make_plan takes it; says how far it is when that takes a while."""
-    notice = CountingNotice(len(proposal.cells) * proposal.scale.rounds)
+    notice = PlanningNotice(len(proposal.cells) * proposal.scale.rounds)
     deadline_s = proposal.scale.deadlines["configure"]
-    analyzer = WorkloadAnalyzer(program, deadline_s, notice.show_if_due)
+    planner = proposal.experiment.system.planner(build, deadline_s, notice.show_if_due)
 
-    def predict(parameters: Mapping[str, Any], round_: int) -> Prediction:
-        prediction = analyzer.predict(parameters, round_)
-        notice.counted_one()
-        return prediction
+    def plan(parameters: Parameters, round_: int) -> Planned:
+        planned = planner(parameters, round_)
+        notice.planned_one()
+        return planned
 
-    return predict
+    return plan
 
 
 def _work(proposal: Proposal, plan: Plan) -> Work:
@@ -129,27 +130,30 @@ def _work(proposal: Proposal, plan: Plan) -> Work:
     return selection.work(plan, proposal.run.attempts(), proposal.options.only)
 
 
-def _preview(proposal: Proposal, plan: Plan, work: Work, testbed: Testbed, results: Path) -> str:
-    overhead = estimate.overhead_of_earlier_runs(results)
-    expected = estimate.estimate(work, testbed, overhead)
+def _preview(proposal: Proposal, plan: Plan, work: Work, expected: Estimate, results: Path) -> str:
     name = proposal.options.run or "(named by its time)"
-    return preview.render(plan, work, name, expected, testbed, results)
+    return preview.render(plan, work, name, expected, results)
+
+
+def _of_system(system: System) -> dict[str, Any]:
+    """What the core's task files ask."""
+    has = {name: (system.tasks / f"{name}.yml").exists() for name in ("configure", "after")}
+    return {"name": system.name, "tasks": str(system.tasks), "has": has}
 
 
 def _turns(plan: Plan, work: Work) -> list[dict[str, Any]]:
     turns: dict[tuple[str, int], dict[str, Any]] = {}
-    loaded = None
+    system, loaded = plan.system, None
     for turn, iteration in work:
         entry = turns.get((turn.cell.id, turn.round))
         if entry is None:
-            program = program_of(turn.cell.parameters)
+            program = system.switch_program(turn.cell.parameters) if system.needs_switch else None
             entry = turns[turn.cell.id, turn.round] = {
                 "cell": turn.cell.id,
                 "round": turn.round,
                 "label": labels.of_turn(plan, turn),
                 "changes_program": loaded not in (None, program),
-                "caches": caches(turn.cell.parameters),
-                "crashes": crash_of(turn.cell.parameters),
+                "facts": dict(system.facts(turn.cell.parameters)),
                 "iterations": [],
             }
             loaded = program

@@ -5,14 +5,16 @@ record_attempt:
   number: 1                  # as begin_attempt returned
   began_at_ns: N             # as begin_attempt returned
   status: ok                 # or failed
-  start_at_ns: N             # ok: the clients' common start
+  start_at_ns: N             # ok: the hosts' common start
   failure_class: timeout     # failed
   message: TEXT              # failed
   max_attempts: 2            # failed: per iteration and play
+  repeats: 2                 # ok: at most, of an iteration that the machine disturbed, in a play
   earlier_attempts: 0        # lines of the journal when this play began
   only: iteration=0          # what this play measures again, as plan_run returned
 
-Returns `progress` for the callback, and `retry`. Fails when too many attempts in a row have failed.
+Returns `progress` for the callback, and `again`: the iteration is to be measured again. Fails when
+too many attempts in a row have failed.
 
 The overhead of an attempt is its wall time less warm-up and measuring. Wall time runs from the end
 of the attempt before it in the same turn, so that nothing between two attempts is left out.
@@ -21,13 +23,15 @@ of the attempt before it in the same turn, so that nothing between two attempts 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
-from turntable.progress import progress_of
+from turntable.load import disturbance
+from turntable.standing import standing_of
 from turntable_core import files, journal, selection
 from turntable_core.errors import PhaseError
 from turntable_core.journal import FAILED, OK, Attempt
-from turntable_core.plan import Turn
+from turntable_core.plan import Plan, Turn
 from turntable_core.run_action import AT_ARGUMENT, RunAction
 from turntable_core.run_directory import RunDirectory
 
@@ -44,6 +48,7 @@ class ActionModule(RunAction):
         "failure_class": {"type": "str"},
         "message": {"type": "str"},
         "max_attempts": {"type": "int", "default": 1},
+        "repeats": {"type": "int", "default": 0},
         "earlier_attempts": {"type": "int", "default": 0},
         "only": {"type": "str"},
     }
@@ -54,7 +59,9 @@ class ActionModule(RunAction):
         turn = plan.turn(arguments["at"]["cell"], arguments["at"]["round"])
         began = arguments["earlier_attempts"]
         earlier, of_this_play = attempts[:began], attempts[began:]
-        attempt = _close(run, turn, of_this_play, arguments)
+        attempt = _close(run, plan, turn, of_this_play, arguments)
+        if attempt.status == OK:
+            attempt = replace(attempt, disturbed=disturbance(run.path, turn, attempt))
         journal.append(run.journal_file, attempt)
 
         of_this_play.append(attempt)
@@ -65,15 +72,22 @@ class ActionModule(RunAction):
                 f"-e run={run.path.name} when the cause is mended. The last failure: "
                 f"{attempt.message}",
             )
-        tries = sum(other.key == attempt.key for other in of_this_play)
-        retry = attempt.status == FAILED and tries < arguments["max_attempts"]
+        again = _again(attempt, of_this_play, arguments)
         work = selection.work(plan, earlier, arguments["only"])
-        progress = progress_of(run.path, plan, turn, work, of_this_play, retry)
-        return {"changed": True, "progress": progress, "retry": retry}
+        progress = standing_of(run.path, plan, turn, work, of_this_play, again)
+        return {"changed": True, "progress": progress, "again": again}
+
+
+def _again(attempt: Attempt, of_this_play: list[Attempt], arguments: dict[str, Any]) -> bool:
+    tries = [other for other in of_this_play if other.key == attempt.key]
+    if attempt.status == FAILED:
+        return sum(other.status == FAILED for other in tries) < arguments["max_attempts"]
+    measured = sum(other.status == OK for other in tries)
+    return attempt.disturbed is not None and measured <= arguments["repeats"]
 
 
 def _close(
-    run: RunDirectory, turn: Turn, earlier: list[Attempt], arguments: dict[str, Any]
+    run: RunDirectory, plan: Plan, turn: Turn, earlier: list[Attempt], arguments: dict[str, Any]
 ) -> Attempt:
     iteration, ok = turn.iterations[arguments["at"]["iteration"]], arguments["status"] == OK
     key = (turn.cell.id, turn.round, iteration.index)
@@ -81,29 +95,32 @@ def _close(
     if ok:
         description = {
             "format": 1,
-            "partitions": iteration.partitions,
+            "label": iteration.label,
+            "data": iteration.data,
             "start_at_ns": arguments["start_at_ns"],
         }
-        files.write_once(directory / "iteration.json", files.to_json(description))
+        files.write_once(directory / "iteration.json", files.to_compact_json(description))
     times = {"began_at_ns": arguments["began_at_ns"], "ended_at_ns": time.time_ns()}
     return Attempt(
         *key,
         attempt=arguments["number"],
         status=arguments["status"],
         **times,
-        overhead_s=_overhead_s(turn, earlier, **times) if ok else None,
+        overhead_s=_overhead_s(plan, turn, earlier, **times) if ok else None,
         failure_class=None if ok else arguments["failure_class"],
         message=None if ok else arguments["message"],
         files={path.name: files.digest_of_file(path) for path in sorted(directory.glob("*.json"))},
     )
 
 
-def _overhead_s(turn: Turn, earlier: list[Attempt], began_at_ns: int, ended_at_ns: int) -> float:
-    parameters = turn.cell.parameters
+def _overhead_s(
+    plan: Plan, turn: Turn, earlier: list[Attempt], began_at_ns: int, ended_at_ns: int
+) -> float:
+    loaded_s = plan.system.windows(turn.cell.parameters).loaded_s
     if earlier and earlier[-1].key[:2] == (turn.cell.id, turn.round):
         began_at_ns = earlier[-1].ended_at_ns
     wall_s = (ended_at_ns - began_at_ns) / 1e9
-    return round(wall_s - parameters["warmup_s"] - parameters["measure_s"], 4)
+    return round(wall_s - loaded_s, 4)
 
 
 def _failures_in_a_row(attempts: list[Attempt]) -> int:

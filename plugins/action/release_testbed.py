@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from turntable_core import claim, lock
+from turntable_core.ownership import run_claim, testbed_lock
 from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
 
 
@@ -25,6 +25,6 @@ class ActionModule(RunAction):
         owner = context.owner
         if owner is None or owner.pid != os.getppid():  # a run with nothing to measure takes none
             return {"changed": False}
-        lock.release(self.connections(task_vars), context.testbed, owner)
-        claim.drop(Path(arguments["at"]["run"]))
+        testbed_lock.release(self.connections(task_vars), context.testbed, owner)
+        run_claim.drop(Path(arguments["at"]["run"]))
         return {"changed": True}

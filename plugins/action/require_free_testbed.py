@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from turntable_core import claim, lock
+from turntable_core.ownership import run_claim, testbed_lock
 from turntable_core.run_action import RunAction
 from turntable_core.testbed import read_testbed
 
@@ -28,7 +28,7 @@ class ActionModule(RunAction):
             return {"changed": False}
         testbed = read_testbed(task_vars["hostvars"], task_vars["groups"])
         connections = self.connections(task_vars)
-        dismissed = arguments["force"] and lock.dismiss(connections, testbed)
-        lock.wait_until_free(connections, testbed)
-        claim.sweep(Path(arguments["results"]))
+        dismissed = arguments["force"] and testbed_lock.dismiss(connections, testbed)
+        testbed_lock.wait_until_free(connections, testbed)
+        run_claim.sweep(Path(arguments["results"]))
         return {"changed": dismissed}

@@ -16,12 +16,9 @@ from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 # Tasks run in forks of this process: what is imported here costs them nothing.
-import turntable.progress  # noqa: F401
-import turntable_core.components.kvclient
-import turntable_core.components.kvserver
-import turntable_core.components.softswitch
+import turntable.standing  # noqa: F401
 import turntable_core.run_action  # noqa: F401
-from turntable_core import caller, progress_lines
+from turntable_core import caller, systems, terminal_lines
 from turntable_core.interrupts import Interrupts
 from turntable_core.unfinished_run import UnfinishedRun
 
@@ -38,6 +35,8 @@ extends_documentation_fragment:
 requirements:
   - set as stdout in configuration
 """
+
+systems.import_components()
 
 CLEAR_LINE = "\r\x1b[K"
 WIDTH_ELSEWHERE = 120  # of a pipe or a file
@@ -152,7 +151,7 @@ class CallbackModule(DefaultCallback):
     def _show_new_turn(self, turn):
         if isinstance(turn, dict) and (turn["cell"], turn["round"]) != self._turn:
             self._turn = (turn["cell"], turn["round"])
-            self._live.show(progress_lines.preparing(turn["label"], self._width))
+            self._live.show(terminal_lines.preparing(turn["label"], self._width))
 
     def _print_ours(self, content):
         if "progress" in content:
@@ -164,13 +163,13 @@ class CallbackModule(DefaultCallback):
     def _print_progress(self, progress):
         failed = progress["status"] != "ok"
         if failed or self._display.verbosity:
-            line = progress_lines.attempt(progress, self._width)
+            line = terminal_lines.attempt(progress, self._width)
             self._display.display(line, color=constants.COLOR_ERROR if failed else None)
         if progress["result"]:
-            for line in progress_lines.finished(progress, self._width):
+            for line in terminal_lines.finished(progress, self._width):
                 self._display.display(line)
         elif self._live:
-            self._live.show(progress_lines.live(progress, self._width))
+            self._live.show(terminal_lines.live(progress, self._width))
 
     def v2_playbook_on_stats(self, stats):
         # A run ends with its table, other playbooks with Ansible's recap.

@@ -9,12 +9,14 @@ from typing import Any
 def embedded_topology(
     hostvars: Mapping[str, Mapping[str, Any]],
     controller: str,
-    switch: str,
+    switch: str | None,
     endpoints: list[str],
 ) -> dict[str, Any]:
     """The `topology` parameter of the embedded_network module; hosts are given by inventory name.
 
     ``hostvars | embedded_topology('localhost', 'switch0', ['client0', 'server0'])``
+
+    switch: None: the endpoints share a bridge.
     """
     common = hostvars[controller]
     return {
@@ -27,13 +29,10 @@ def embedded_topology(
             "namespace": common["turntable_namespace"],
             "bridge": common["turntable_control_bridge"],
             "address": common["turntable_control_address"],
+            "data_bridge": None if switch else common["turntable_data_bridge"],
         },
-        "switch": {
-            **_control(switch, hostvars[switch]),
-            "cpu_interface": hostvars[switch]["turntable_cpu_interface"],
-            "cpu_control_interface": hostvars[switch]["turntable_cpu_control_interface"],
-        },
-        "endpoints": [_endpoint(name, hostvars[name]) for name in endpoints],
+        "switch": _switch(switch, hostvars[switch]) if switch else None,
+        "endpoints": [_endpoint(name, hostvars[name], switch) for name in endpoints],
     }
 
 
@@ -64,13 +63,22 @@ def _control(name: str, host: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _endpoint(name: str, host: Mapping[str, Any]) -> dict[str, Any]:
+def _switch(name: str, host: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **_control(name, host),
+        "cpu_interface": host["turntable_cpu_interface"],
+        "cpu_control_interface": host["turntable_cpu_control_interface"],
+    }
+
+
+def _endpoint(name: str, host: Mapping[str, Any], switch: str | None) -> dict[str, Any]:
+    bridge_port = f"{host['turntable_testbed_id']}-d{host['turntable_index']}"
     return {
         **_control(name, host),
         "data_interface": host["turntable_data_interface"],
         "data_address": host["turntable_data_address"],
         "data_mac": host["turntable_data_mac"],
-        "switch_interface": host["turntable_switch_interface"],
+        "data_port": host["turntable_switch_interface"] if switch else bridge_port,
     }
 
 

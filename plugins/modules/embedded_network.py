@@ -9,8 +9,9 @@ module: embedded_network
 short_description: Network namespaces of this machine as the hosts of a testbed
 description:
   - Takes the whole topology and makes the kernel show it. That is a namespace per host and one for
-    the controller, veth links from the hosts to the switch and to a bridge, addresses, permanent
-    neighbours, offloads and sysctls.
+    the controller, veth links from the hosts to the switch (without one, to a bridge that they
+    share) and to the bridge of the control network, addresses, permanent neighbours, offloads and
+    sysctls.
   - Nothing appears in the machine's own network namespace, not even for a moment.
   - Namespaces say whose they are (see module_utils/turntable_testbed/marker.py); those of others
     are never touched.

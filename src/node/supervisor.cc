@@ -21,6 +21,7 @@ using Json = nlohmann::json;
 constexpr double kSpawnDeadlineS = 30;
 constexpr double kStopDeadlineS = 5;
 constexpr double kLeftoverDeadlineS = 5;
+constexpr double kEventDeadlineS = 20;  // of one request of a timeline
 constexpr double kMaxSeconds = 30.0 * 24 * 3600;
 constexpr std::chrono::milliseconds kProbeInterval{2};
 
@@ -136,15 +137,23 @@ Supervisor::Supervisor(SupervisorOptions options, HostLock lock)
       held_since_ns_(clock_ns(CLOCK_BOOTTIME)),
       server_(options_.directory, "supervisor"),
       keeper_(options_.identity, options_.directory, options_.lease_s,
-              [this] { server_.request_shutdown(); }) {
+              [this] { server_.request_shutdown(); }),
+      timeline_([this](const Timeline::Request& request) { ask(request); }) {
   server_.on("ping", [this](const Json&) { return ping(); });
   server_.on("spawn", [this](const Json& args) { return spawn(args); });
   server_.on("stop", [this](const Json& args) { return stop(args); });
   server_.on("renew", [this](const Json& args) { return renew(args); });
   server_.on("list", [this](const Json&) { return list(); });
   server_.on("host_stats", [](const Json&) { return host_stats(); });
-  server_.on("stop_all",
-             [this](const Json& args) { return to_json(keeper_.stop_all(stop_deadline(args))); });
+  server_.on("stop_all", [this](const Json& args) {
+    timeline_.clear();
+    return to_json(keeper_.stop_all(stop_deadline(args)));
+  });
+  server_.on("timeline", [this](const Json& args) {
+    timeline_.set(timeline_of(args));
+    return Json::object();
+  });
+  server_.on("events", [this](const Json&) { return to_json(timeline_.events()); });
   server_.on("shutdown", [this](const Json& args) { return shutdown(args); });
   // A `spawn` in progress ends with its node.
   server_.on_shutdown([this] { keeper_.end_all(Deadline::after_seconds(kStopDeadlineS)); });
@@ -215,6 +224,18 @@ Json Supervisor::wait_until_ready(NodeKeeper::Started started, double deadline_s
   throw CommandError("timeout", "spawn " + name + ": " + info.argv[0] +
                                     " did not answer ping within " + std::to_string(deadline_s) +
                                     " s and was ended" + quote_log(info));
+}
+
+// On a thread of the timeline.
+void Supervisor::ask(const Timeline::Request& request) {
+  if (request.node == "supervisor") {
+    if (request.command == "spawn") return void(spawn(request.args));
+    if (request.command == "stop") return void(stop(request.args));
+    throw CommandError("unknown_command", "expected spawn or stop");
+  }
+  ControlClient::CallOptions options;
+  options.deadline = Deadline::after_seconds(kEventDeadlineS);
+  ControlClient(options_.directory, request.node).call(request.command, request.args, options);
 }
 
 Json Supervisor::stop(const Json& args) {

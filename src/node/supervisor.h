@@ -1,5 +1,5 @@
 // The supervisor's commands (docs/architecture.md §2): spawn, list, stop, stop_all, renew,
-// host_stats, shutdown.
+// host_stats, timeline, events, shutdown.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include "node/control_server.h"
 #include "node/host_lock.h"
 #include "node/node_keeper.h"
+#include "node/timeline.h"
 
 namespace turntable::node {
 
@@ -40,6 +41,7 @@ class Supervisor {
   Json stop(const Json& args);
   Json renew(const Json& args);
   Json list();
+  void ask(const Timeline::Request& request);
   Json wait_until_ready(NodeKeeper::Started started, double deadline_s);
 
   SupervisorOptions options_;
@@ -48,6 +50,7 @@ class Supervisor {
   std::atomic<std::int64_t> renewals_{0};
   ControlServer server_;
   mutable NodeKeeper keeper_;
+  Timeline timeline_;  // ends before the nodes that it asks
 };
 
 }  // namespace turntable::node

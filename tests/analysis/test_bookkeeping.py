@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from turntable.bookkeeping import contradictions
+from turntable.systems.farreach.bookkeeping import contradictions
 
 from . import recordings
 

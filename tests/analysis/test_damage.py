@@ -23,7 +23,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def change(file: Path) -> None:
-    file.write_text(file.read_text().replace('"server_ops": 2249', '"server_ops": 2250'))
+    file.write_text(file.read_text().replace('"server_ops":2249', '"server_ops":2250'))
 
 
 def cut_off(file: Path) -> None:

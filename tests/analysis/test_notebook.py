@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import jupytext
 import nbformat
 import pytest
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 
-from turntable.notebook import SOURCES, write_notebook
+from turntable.notebook import write_notebook
+from turntable.systems.farreach import ANALYSIS
 from turntable_core.errors import TurntableError
 
 from . import recordings
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "analysis" / "notebooks"
 
 
 def test_executed_notebook(tmp_path: Path) -> None:
@@ -56,6 +65,34 @@ def test_a_notebook_of_recoveries_without_a_valid_round_says_so(tmp_path: Path) 
     assert_ran_in_its_directory(run)
 
 
+def test_tutorial_compares_two_runs(tmp_path: Path) -> None:
+    first, second = recordings.copy_run(tmp_path), recordings.copy_run(tmp_path, recordings.ROUNDS)
+    source = (NOTEBOOKS / "first_experiment.py").read_text()
+    for name, run in (("first_run", first), ("second_run", second)):
+        source = re.sub(rf"^{name} = None", f"{name} = {str(run)!r}", source, flags=re.MULTILINE)
+    notebook = jupytext.reads(source, fmt="py:percent")
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
+    html, _ = HTMLExporter().from_notebook_node(notebook)
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+    assert "capacity_ops_per_s 5000 2000" in text  # what differs, as recordings.py says
+    # Normalized throughput of workload A: 1 + 4455 / 4999 + 3747 / 5000 + 4361 / 5044 by
+    # recordings.py; the mean of 3.4771, 3.6167 and 3.5847 of summary.csv.
+    assert "3.505 NaN 1" in text
+    assert "3.559" in text
+    assert "workloada 1.015" in text
+
+
+def test_pairing_with_an_ipynb_leaves_the_sources_as_they_are(tmp_path: Path) -> None:
+    """What `make lab` does first."""
+    copy = shutil.copytree(NOTEBOOKS, tmp_path / "notebooks")
+    sources = sorted(copy.glob("**/*.py"))
+    command = [sys.executable, "-m", "jupytext", "--quiet", "--sync", *map(str, sources)]
+    subprocess.run(command, check=True)
+    assert [path.with_suffix(".ipynb").exists() for path in sources] == [True] * len(sources)
+    for path in sources:
+        assert path.read_text() == (NOTEBOOKS / path.relative_to(copy)).read_text()
+
+
 def assert_ran_in_its_directory(run: Path) -> None:
     notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
     assert any(cell.source.startswith('run_directory = "."') for cell in notebook.cells)
@@ -83,7 +120,9 @@ def test_experiment_without_a_notebook(tmp_path: Path) -> None:
         write_notebook(recordings.copy_run(tmp_path), sources=tmp_path)
 
 
-@pytest.mark.parametrize("source", sorted(SOURCES.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "source", sorted(ANALYSIS.notebooks.glob("*.py")), ids=lambda path: path.stem
+)
 def test_notebooks_are_thin(source: Path) -> None:
     """Logic belongs into the package: at most as many cells as fit one screen of headings."""
     text = source.read_text()

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from turntable.load import EXPERIMENTS, load_run
-from turntable.reference import Reference
+from turntable.load import load_run
 from turntable.report import render
+from turntable.results import EXPERIMENTS
 from turntable.summarize import summarize_directory
-from turntable.summary import summarize
+from turntable_core.reference import Reference
 
 from . import recordings
 from .test_report import Page
@@ -39,14 +39,14 @@ def edit_second_recovery(run: Path, edit: Callable[[list[dict[str, Any]]], objec
 
 
 def verdict(run: Path) -> str:
-    (row,) = summarize(load_run(run))
+    (row,) = load_run(run).rows
     return row["verdict"]
 
 
 def test_a_row_says_how_long_recoveries_took_and_how_fast_records_were_replayed(
     recovery: Path,
 ) -> None:
-    (row,) = summarize(load_run(recovery))
+    (row,) = load_run(recovery).rows
     assert row["verdict"] == "valid"
     assert row["recovery_s"] == pytest.approx(ALL_PHASES_S)
     assert row["server_replay_s"] == pytest.approx(REPLAYED[1] / 2)
@@ -74,7 +74,7 @@ def test_other_keys_in_the_switch_make_the_round_invalid(recovery: Path, which: 
 def test_a_crash_without_a_recovery_makes_the_round_invalid(recovery: Path) -> None:
     edit_second_recovery(recovery, lambda answers: answers.clear())
     assert "not recovered after iteration 1: there is no answer" in verdict(recovery)
-    (row,) = summarize(load_run(recovery))
+    (row,) = load_run(recovery).rows
     assert row["switch_replay_s"] == pytest.approx(0.016480575)  # of the other one
 
 

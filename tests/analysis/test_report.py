@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from turntable.analyze import rebuild, report_line
-from turntable.load import Run, load_run
-from turntable.plot.diagnostics import expected_loads, measured_loads
+from turntable.load import load_run
 from turntable.report import render
+from turntable.results import Run
+from turntable.systems.farreach.plot.partitions import expected_loads, measured_loads
 from turntable_core.errors import TurntableError
 
 from . import recordings

@@ -6,7 +6,7 @@ import pytest
 
 from turntable.histograms import Merged
 from turntable.plot.latency import curve
-from turntable.seconds import read_seconds
+from turntable.systems.farreach.seconds import read_seconds
 
 
 def client(window_s: float, *seconds: dict[int, tuple[int, int]]) -> dict:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import turntable
-from turntable import stats, tidy
+from turntable import stats
 from turntable.summarize import summarize_run
+from turntable.systems.farreach import tidy
 from turntable_core.errors import TurntableError
 
 from . import recordings
@@ -69,7 +70,7 @@ def test_latency_is_the_histogram_that_percentiles_are_read_from(one: turntable.
     assert frame["share"].is_monotonic_increasing
     assert frame["share"].iloc[-1] == pytest.approx(1)
     median = frame[frame["share"] >= 0.5]["latency_us"].iloc[0]
-    assert median == cell.rounds[0].row["latency_p50_us"]
+    assert median == cell.turns[0].row["latency_p50_us"]
 
 
 def test_attempts_and_parameters(several: turntable.Run) -> None:
@@ -100,9 +101,10 @@ def test_nothing_measured_is_an_empty_frame(tmp_path: Path) -> None:
     directory = recordings.copy_run(tmp_path)
     (directory / "journal.ndjson").write_text("")
     run = turntable.load_run(directory)
+    keys = ["experiment", "run", "cell", "workload", "method", "servers", "round", "valid"]
     for frame in (tidy.iterations(run), tidy.servers(run), tidy.seconds(run), tidy.latency(run)):
         assert len(frame) == 0
-        assert list(frame.columns[: len(tidy.KEYS)]) == list(tidy.KEYS)
+        assert list(frame.columns[: len(keys)]) == keys
     (row,) = tidy.rounds(run).to_dict("records")
     assert row["normalized_throughput"] is None
     assert not row["valid"]

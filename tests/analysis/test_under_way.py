@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from turntable.analyze import rebuild
-from turntable_core import claim
 from turntable_core.errors import TurntableError
-from turntable_core.owner import new_owner
+from turntable_core.ownership import run_claim
+from turntable_core.ownership.owner import new_owner
 
 from . import recordings
 
@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_the_first_line_says_who_measures_it(run: Path) -> None:
     owner = replace(new_owner(run.name, "tiny"), pid=os.getpid())
-    claim.claim(run, owner)
+    run_claim.claim(run, owner)
     first = rebuild(run).splitlines()[0]
     assert first == (
         f"{run} is still being measured by pid {os.getpid()} on {owner.controller}: "
@@ -39,5 +39,5 @@ def test_the_first_line_says_who_measures_it(run: Path) -> None:
 
 
 def test_of_a_playbook_that_was_killed_it_is_not_said(run: Path) -> None:
-    claim.claim(run, replace(new_owner(run.name, "tiny"), pid=2**22 + 1))
+    run_claim.claim(run, replace(new_owner(run.name, "tiny"), pid=2**22 + 1))
     assert "still being measured" not in rebuild(run)

@@ -9,8 +9,7 @@ import pytest
 from turntable import table
 from turntable.load import load_run
 from turntable.report import render
-from turntable.summary import summarize
-from turntable.updates import comparisons
+from turntable.systems.farreach.updates import comparisons
 from turntable_core import labels
 
 from . import recordings
@@ -26,7 +25,7 @@ def updates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_rows_say_how_long_updates_took_and_what_follows(updates: Path) -> None:
-    farreach, *netcache = summarize(load_run(updates))
+    farreach, *netcache = load_run(updates).rows
     assert farreach["update_round_trip_us"] is None
     assert [row["update_round_trip_us"] for row in netcache] == pytest.approx(ROUND_TRIPS_US)
     for row in netcache:

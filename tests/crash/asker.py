@@ -13,7 +13,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from turntable_core.placement import FIRST_PORT
+from turntable_systems.farreach import hosts
+from turntable_systems.farreach.placement import FIRST_PORT
 from turntable_testbed import namespaces
 
 from .network import CLIENT
@@ -100,7 +101,7 @@ def asker(rack: Rack) -> Iterator[Asker]:
     with namespaces.inside(path):
         channel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with channel:
-        channel.connect((rack.testbed.servers[0].address, FIRST_PORT))
+        channel.connect((hosts.servers(rack.testbed)[0].address, FIRST_PORT))
         yield Asker(channel)
 
 

@@ -8,7 +8,8 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from turntable_core.placement import FIRST_PORT
+from turntable_systems.farreach import hosts
+from turntable_systems.farreach.placement import FIRST_PORT
 from turntable_testbed import namespaces
 
 from .rack import Rack
@@ -41,11 +42,11 @@ class HandClient:
     """Sends from a host's namespace to a server's UDP port: by default a client to the switch."""
 
     def __init__(self, rack: Rack, host: str | None = None, port: int = FIRST_PORT) -> None:
-        namespace = rack.network.namespace(host or rack.testbed.clients[0].name)
-        servers = {server.name: server for server in rack.testbed.servers}
+        namespace = rack.network.namespace(host or hosts.clients(rack.testbed)[0].name)
+        servers = {server.name: server for server in hosts.servers(rack.testbed)}
         with namespaces.inside(namespaces.path_of(namespace)):
             self._channel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        to = servers[host] if host else rack.testbed.servers[0]
+        to = servers[host] if host else hosts.servers(rack.testbed)[0]
         self._channel.connect((to.address, port))
         self._request = 0
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from turntable_core.placement import FIRST_PORT
+from turntable_systems.farreach import hosts
+from turntable_systems.farreach.placement import FIRST_PORT
 
 from .rack import Rack
 from .read_back import read_back
@@ -35,9 +36,9 @@ class Checked:
 
 def check(rack: Rack) -> Checked:
     """Reads all keys of the clients' history back and judges both together."""
-    client, file = rack.testbed.clients[0], rack.directory / "read_back.ndjson"
+    client, file = hosts.clients(rack.testbed)[0], rack.directory / "read_back.ndjson"
     keys = {operation["key"] for operation in operations(rack.history)}
-    server = (rack.testbed.servers[0].address, FIRST_PORT)
+    server = (hosts.servers(rack.testbed)[0].address, FIRST_PORT)
     read_back(rack.network.namespace(client.name), server, sorted(keys), file)
     verdict = judge(rack.build_dir, rack.history, file)
     acknowledged = compare(rack.history, file)

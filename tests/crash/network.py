@@ -96,7 +96,7 @@ class Network:
             "data_interface": f"{self.id}-data",
             "data_address": f"{self._data}{INDEX[host]}",
             "data_mac": _mac(host),
-            "switch_interface": f"{self.id}-p{PORT[host]}",
+            "data_port": f"{self.id}-p{PORT[host]}",
         }
 
     def _testbed(self) -> Testbed:
@@ -115,8 +115,10 @@ class Network:
                 cpu_control_interface=f"{self.id}-cpuctl",
                 control_address=f"{self._control}{INDEX[SWITCH]}",
             ),
-            clients=(self._data_host(CLIENT),),
-            servers=tuple(self._data_host(host) for host in SERVERS),
+            roles={
+                "clients": (self._data_host(CLIENT),),
+                "servers": tuple(self._data_host(host) for host in SERVERS),
+            },
         )
 
     def _data_host(self, host: str) -> DataHost:

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.kv.nodes import Node, command_line
-from turntable_core import switch_tables
-from turntable_core.placement import AGENT_PORT, CONTROLLER_PORT, FIRST_PORT, place_of
+from turntable_systems.farreach import hosts, switch_tables
+from turntable_systems.farreach.placement import AGENT_PORT, CONTROLLER_PORT, FIRST_PORT, place_of
 
 from .network import CLIENT, CPU, CPU_PORT, PORT, SERVERS, SWITCH, Network
 
@@ -35,7 +35,7 @@ MS = 1_000_000
 DEADLINE_S = 20
 COPIES_MAX = 100_000
 CLIENTS_LEAD_MS = 100
-LONGEST_RUN_S = 600
+LONGEST_RUN_S = 7_200
 
 SOFTSWITCH, AGENT, CONTROLLER = "softswitch", "switch-agent", "cache-controller"
 SERVER_NODES = ("kvserver0", "kvserver1")
@@ -147,7 +147,9 @@ class Rack:
         for index in range(len(SERVERS)):
             self.start_server(index)
         self.call(CONTROLLER, "warm_up", workload=self.setup.workload, count=self.setup.warm)
-        self._spawn("kvclient", CLIENT, "kvclient", "--address", self.testbed.clients[0].address)
+        self._spawn(
+            "kvclient", CLIENT, "kvclient", "--address", hosts.clients(self.testbed)[0].address
+        )
 
     def call(self, node: str, command: str, /, **args: Any) -> Any:
         return self.nodes[node].call(command, **args)
@@ -222,8 +224,8 @@ class Rack:
             AGENT,
             "configure",
             method=self.setup.method,
-            egress_ports=[self.testbed.servers[server].switch_port for server in servers],
-            clients=[{"address": self.testbed.clients[0].address, "port": PORT[CLIENT]}],
+            egress_ports=[hosts.servers(self.testbed)[server].switch_port for server in servers],
+            clients=[{"address": hosts.clients(self.testbed)[0].address, "port": PORT[CLIENT]}],
             cpu_port=CPU_PORT,
             fresh=fresh,
             cache_size=self.setup.cache_size,
@@ -233,7 +235,7 @@ class Rack:
         )
 
     def start_controller(self) -> None:
-        host = self.testbed.servers[0]
+        host = hosts.servers(self.testbed)[0]
         address = (f"--address={host.control_address}", f"--port={CONTROLLER_PORT}")
         self._spawn(CONTROLLER, SERVERS[0], "cache-controller", *address)
         self.call(
@@ -248,7 +250,7 @@ class Rack:
 
     def start_server(self, index: int, **prepare: Any) -> None:
         """`prepare`: more arguments of that command."""
-        host = self.testbed.servers[index]
+        host = hosts.servers(self.testbed)[index]
         options = (f"--state-dir={host.state_dir}/state", f"--address={host.address}")
         name = SERVER_NODES[index]
         self._spawn(name, SERVERS[index], "kvserver", *options)
@@ -268,7 +270,7 @@ class Rack:
     @property
     def _controller(self) -> dict[str, Any]:
         """Where servers and clients find it."""
-        return {"address": self.testbed.servers[0].control_address, "port": CONTROLLER_PORT}
+        return {"address": hosts.servers(self.testbed)[0].control_address, "port": CONTROLLER_PORT}
 
     def _spawn(self, name: str, host: str, program: str, *options: str) -> None:
         path = self.build_dir / "bin" / program
@@ -292,7 +294,7 @@ class Rack:
             partitions=list(range(SCALE)),
             first_client=0,
             clients=self.setup.clients,
-            server_address=self.testbed.servers[0].address,
+            server_address=hosts.servers(self.testbed)[0].address,
             server_port=FIRST_PORT,
             timeout_us=self.setup.timeout_ms * 1000,
             variations=self.setup.variations,

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from turntable_core.placement import place_of, slots_of
+from turntable_systems.farreach.placement import place_of, slots_of
 
 from .hand_client import PUTREQ_LARGEVALUE_SEQ, PUTRES_SEQ, SWITCH_NODE, HandClient, lose
 from .network import CLIENT, SERVERS

@@ -30,6 +30,7 @@ SHORT = {
     "measure_s": 0.3,
     "start_lead_ms": 300,
     "fail_on_invalid": False,
+    "repeats": 0,  # attempts are counted, also on a machine that disturbs them
     "turntable_lease_s": LEASE_S,
 }
 DEADLINES = {
@@ -43,6 +44,8 @@ DEADLINES = {
 
 PLAYBOOK = """
 - import_playbook: {playbooks}/check_inventory.yml
+  vars:
+    known_variables: of the experiment
 - name: Throughput with short deadlines
   hosts: controller
   tasks:
@@ -59,7 +62,7 @@ def write_experiment(directory: Path) -> str:
     shutil.copytree(REPOSITORY / "experiments", directory / "experiments")
     path = directory / "experiments/farreach/exp01_throughput.yml"
     document = yaml.safe_load(path.read_text())
-    document["deadlines"] |= DEADLINES
+    document["deadlines"] = DEADLINES
     path.write_text(yaml.safe_dump(document, sort_keys=False))
     (directory / "short.yml").write_text(
         PLAYBOOK.format(playbooks=REPOSITORY / "playbooks", experiment=path.with_suffix(""))

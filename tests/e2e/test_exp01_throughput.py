@@ -70,6 +70,7 @@ COLUMNS = [
     "server_replay_records_per_s",
     "switch_replay_s",
     "switch_replay_records_per_s",
+    "iterations_repeated",
 ]
 
 

@@ -288,7 +288,9 @@ def test_a_full_disk_for_stores_ends_the_run_which_is_continued(
     testbed: Path, experiment: str, tmp_path: Path
 ) -> None:
     state = tmp_path / "state" / TESTBED_ID
+    # long: otherwise the run does not even begin.
     arguments = SHORT | {"servers": 4, "run": "stores", "turntable_state_root": str(state)}
+    arguments |= {"long": True}
     with small_disk(state, "1m") as resize:
         full = playbook(experiment, testbed, **arguments)
         assert full.status != 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from turntable_core.p4_numbers import WITH_CASE3, Outcome
+from turntable_systems.farreach.p4_numbers import WITH_CASE3, Outcome
 
 from .cache_frames import (
     ADMIT,

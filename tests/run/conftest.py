@@ -1,15 +1,18 @@
-"""A small experiment of its own, so that tests do not change when the shipped ones do."""
+"""A small experiment of a system of its own (fakes/), so that tests do not change when the shipped
+ones do.
+"""
 
 from __future__ import annotations
 
 import copy
-import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
+import turntable_systems
+from turntable_core import systems
 from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -17,49 +20,21 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENT = {
     "experiment": "tiny",
     "title": "A small experiment",
-    "system": "kvcache",
+    "system": "fake",
     "source": "these tests",
-    "factors": {"method": ["nocache"], "workload": ["workloada", "workloadc"], "servers": [4]},
+    "factors": {"method": ["plain"], "load": ["light", "heavy"], "stations": [4]},
     "constants": {
-        "records": 1000,
-        "theta": 0.99,
-        "value_bytes": 128,
-        "cache_size": 10,
-        "seed": 7,
-        "clients": 8,
-        "client_threads": 1,
-        "timeout_us": 1000000,
-        "switch_processing_delay_ns": 0,
-        "client_copies": True,
-        "snapshot_period_s": 0,
-        "start_lead_ms": 20,
-        "drain_s": 1,
-        "capacity_ops_per_s": 100,
-        "operations": {"by": "servers", "values": {4: 2000}, "otherwise": 5000},
+        "size": 1000,
+        "share": 0.99,
+        "bytes": 128,
+        "users": 8,
+        "limit_per_s": 100,
+        "operations": {"by": "stations", "values": {4: 2000}, "otherwise": 5000},
+        "pause_s": 0,
         "warmup_s": 1,
-        "store_profile": "embedded",
     },
-    "deadlines": {
-        "start_nodes": 10,
-        "configure": 10,
-        "load": 10,
-        "prepare": 10,
-        "command": 5,
-        "stop": 10,
-    },
-    "validity": {
-        "busiest_utilization": [0.97, 1.03],
-        "busy_share_min": 0.9,
-        "capacity_lost_share_max": 0.03,
-        "rate_difference_max": 0.01,
-        "loss_share_max": 0.001,
-        "hit_share_errors_max": 5,
-        "composition_errors_max": 5,
-        "unsettled_share_max": 0.01,
-        "late_share_max": 0.01,
-        "wait_share_max": 0.5,
-        "steal_share_max": 0.05,
-    },
+    "deadlines": {"start_nodes": 10, "configure": 10, "command": 5},
+    "validity": {"utilization": [0.97, 1.03], "loss_share_max": 0.001},
     "profiles": {
         "smoke": {"rounds": 2, "constants": {"measure_s": 1}},
         "unfinished": {"rounds": 1},
@@ -67,11 +42,21 @@ DOCUMENT = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _fake_system(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The only one there is."""
+    monkeypatch.setattr(
+        turntable_systems, "__path__", [str(Path(__file__).parent / "fakes/systems")]
+    )
+    systems.find.cache_clear()
+    yield
+    systems.find.cache_clear()
+
+
 @pytest.fixture
 def experiments(tmp_path: Path) -> Path:
-    """A directory like experiments/, with the real schemas and DOCUMENT as tests/tiny.yml."""
-    shutil.copytree(REPOSITORY / "experiments" / "schema", tmp_path / "experiments" / "schema")
-    (tmp_path / "experiments" / "tests").mkdir()
+    """A directory like experiments/, with DOCUMENT as tests/tiny.yml."""
+    (tmp_path / "experiments" / "tests").mkdir(parents=True)
     write_experiment(tmp_path / "experiments", DOCUMENT)
     return tmp_path / "experiments"
 

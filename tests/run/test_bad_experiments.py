@@ -14,7 +14,7 @@ from turntable_core.proposal import propose
 from turntable_core.testbed import read_testbed
 
 from .conftest import DELETE, changed, write_experiment
-from .test_components import GROUPS, hostvars
+from .testbeds import GROUPS, hostvars
 
 CASES = yaml.safe_load((Path(__file__).parent / "bad_experiments.yml").read_text())
 TESTBED = read_testbed(hostvars(), GROUPS)

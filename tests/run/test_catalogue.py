@@ -12,8 +12,8 @@ from turntable_core.run_directory import RunDirectory
 from turntable_core.spec import Scale
 
 from .conftest import REPOSITORY
+from .plans import make_plan
 from .recorded import record, record_failure, write_run
-from .test_plan import make_plan
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def repository(experiments: Path) -> Path:
 def run(repository: Path, scale: Scale) -> RunDirectory:
     run = write_run(repository / "results" / "tiny" / "r1", make_plan(scale))
     turn = run.plan().turns[0]
-    record(run, turn, turn.iterations[0], [{2: 50}, {2: 50}])
-    record(run, turn, turn.iterations[0], [{2: 50}, {2: 50}])
+    record(run, turn, turn.iterations[0])
+    record(run, turn, turn.iterations[0])
     record_failure(run, turn, turn.iterations[1])
     return run
 
@@ -37,7 +37,7 @@ def lines(repository: Path) -> list[str]:
 
 
 def test_experiments_are_listed_with_their_profiles(repository: Path) -> None:
-    # 2 cells x 2 rounds x 4 servers x (1 s warm-up + 1 s + 0.4 s) + 4 turns + 4 s to start: 0:46.
+    # 2 cells x 2 rounds x 4 stations x (1 s warm-up + 1 s + 0.4 s) + 4 turns + 4 s to start: 0:46.
     listed = lines(repository)
     assert "tests/tiny A small experiment" in listed
     assert any(

@@ -12,6 +12,7 @@ import pytest
 
 from turntable_core import catalogue
 from turntable_core import testbed as core_testbed
+from turntable_core.checks import systems_for
 from turntable_core.connections import Outcome
 from turntable_core.doctor import looks, machines, nodes, page, programs
 from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
@@ -21,7 +22,10 @@ from turntable_core.testbed import DataHost, SwitchHost
 SWITCH = SwitchHost("sw", "/bin", "/run/sw", "/var/sw", 0, "soft", "/p4", 64, "cpu", "af_packet")
 CLIENT = DataHost("c0", "/bin", "/run/c0", "/var/c0", 0, "10.0.0.1", "02:00:00:00:00:01", 0, "p0")
 SERVER = DataHost("s0", "/bin", "/run/s0", "/var/s0", 0, "10.0.0.2", "02:00:00:00:00:02", 1, "p1")
-TESTBED = core_testbed.Testbed("td", "emulated", 10.0, SWITCH, (CLIENT,), (SERVER,))
+OTHER = DataHost("s1", "/bin", "/run/s1", "/var/s1", 0, "10.0.0.3", "02:00:00:00:00:03", 2, "p2")
+TESTBED = core_testbed.Testbed(
+    "td", "emulated", 10.0, SWITCH, {"senders": (CLIENT,), "receivers": (SERVER, OTHER)}
+)
 
 HEALTHY = {
     "cpu-before": "cpu  100 0 100 1000 0 0 0 0 0 0",
@@ -158,33 +162,41 @@ def test_states_of_nodes(node: dict, seen: dict, level: str, text: str) -> None:
 
 
 def test_what_a_dead_supervisor_left_is_told_but_stops_nobody() -> None:
-    left = {"processes": "33 S kvserver /bin/kvserver", "answers-kvserver.json": "[]"}
+    left = {"processes": "33 S receiver /bin/receiver", "answers-receiver.json": "[]"}
     ((level, text),) = of(nodes.findings(TESTBED, [host_view(SERVER, **left)]), "leftovers")
     assert level == NOTE
-    assert "s0: process 33 (/bin/kvserver)" in text
-    assert "kvserver.sock" in text
+    assert "s0: process 33 (/bin/receiver)" in text
+    assert "receiver.sock" in text
 
 
 def test_a_port_in_use_names_its_holder() -> None:
-    line = 'UNCONN 0 0 10.0.0.2:1153 0.0.0.0:* users:(("python3",pid=9,fd=3))\n'
+    line = 'UNCONN 0 0 10.0.0.2:7001 0.0.0.0:* users:(("python3",pid=9,fd=3))\n'
     other = 'UNCONN 0 0 10.0.0.2:53 0.0.0.0:* users:(("dns",pid=8,fd=3))\n'
     found = nodes.findings(TESTBED, [host_view(SERVER, sockets=line + other)])
     ((level, text),) = of(found, "ports")
     assert level == PROBLEM
-    assert "10.0.0.2:1153" in text
+    assert "10.0.0.2:7001" in text
     assert "python3" in text
 
 
 def test_programs_must_be_there_and_the_same(tmp_path: Path) -> None:
-    names = ("supervisor", "nodectl", "kvclient", "kvserver", "softswitch", "workload-analyze")
-    names += ("switch-agent", "cache-controller")
+    names = (
+        "supervisor",
+        "nodectl",
+        "sender",
+        "receiver",
+        "keeper",
+        "softswitch",
+        "agent",
+        "planner",
+    )
     controller = dict.fromkeys((*names, "p.so"), "a" * 64)
 
     def found(views: list, built: dict) -> list[tuple[str, str]]:
         return of(programs.findings(TESTBED, views, built, tmp_path), "programs")
 
     def digests(host, of_first: str = "a") -> str:
-        paths = programs_of(host, TESTBED)
+        paths = programs_of(host, TESTBED, systems_for(TESTBED))
         return "\n".join(f"{(of_first if i == 0 else 'a') * 64}  {p}" for i, p in enumerate(paths))
 
     switch = host_view(SWITCH, programs=digests(SWITCH), p4="a" * 64 + "  p.so")
@@ -196,7 +208,7 @@ def test_programs_must_be_there_and_the_same(tmp_path: Path) -> None:
         "c0: /bin/supervisor is another build than the controller's",
     )
     texts = [text for _, text in found([host_view(CLIENT, programs="")], controller)]
-    assert any("/bin/kvclient is missing" in text for text in texts)
+    assert any("/bin/sender is missing" in text for text in texts)
     ((level, text),) = found([switch], {})
     assert level == PROBLEM
     assert "not built" in text
@@ -204,7 +216,7 @@ def test_programs_must_be_there_and_the_same(tmp_path: Path) -> None:
 
 def test_the_script_of_a_host_is_a_shell_script(tmp_path: Path) -> None:
     host = replace(CLIENT, run_dir=str(tmp_path / "run"), state_dir=str(tmp_path / "state"))
-    text = looks.script_for(host, replace(TESTBED, clients=(host,)), ["lo"])
+    text = looks.script_for(host, replace(TESTBED, roles={"senders": (host,)}), ["lo"])
     done = subprocess.run(["/bin/sh", "-c", text], capture_output=True, check=True)
     seen = looks.view(host, Outcome("c0", 0, done.stdout), (0.0, 0.0))
     levels = {f.topic: f.level for f in machines.findings([seen], True)}

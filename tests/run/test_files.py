@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 from turntable_core import files
+
+
+def test_raw_files_are_one_line_of_json() -> None:
+    value = {"zeros": [0, 0], "µ": None, "nested": {"ratio": 0.1}}
+    written = files.to_compact_json(value).decode()
+    assert written == '{"zeros":[0,0],"µ":null,"nested":{"ratio":0.1}}\n'
+    assert json.loads(written) == value
 
 
 def test_a_replaced_file_has_the_mode_that_is_asked_for_whatever_it_was(tmp_path: Path) -> None:

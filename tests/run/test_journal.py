@@ -12,7 +12,7 @@ from turntable_core.journal import FAILED, OK, Attempt
 from turntable_core.run_directory import RunDirectory
 from turntable_core.spec import Scale
 
-from .test_plan import make_plan
+from .plans import make_plan
 
 
 def attempt(
@@ -86,3 +86,8 @@ def test_next_attempt_counts_files_of_a_killed_one(tmp_path: Path) -> None:
     assert run.next_attempt("c", 0, 5) == 2
     (tmp_path / "raw/c/r0/i5/a2").mkdir(parents=True)
     assert run.next_attempt("c", 0, 5) == 3
+
+
+def test_repeated_is_what_was_measured_more_than_once() -> None:
+    attempts = [attempt(0), attempt(1, status=FAILED), attempt(1, 2), attempt(2), attempt(2, 2)]
+    assert journal.repeated(attempts) == {("c", 0, 2)}

@@ -14,7 +14,7 @@ from turntable_core.node_calls import NodeCalls
 from turntable_core.requests import Request
 from turntable_core.testbed import DataHost, SwitchHost, Testbed
 
-from .test_components import OWNER
+from .testbeds import OWNER
 
 
 def directories(name: str) -> tuple:
@@ -26,11 +26,12 @@ TESTBED = Testbed(
     "emulated",
     10.0,
     SwitchHost(*directories("switch0"), "soft", "/p4", 64, "cpu", "af_packet"),
-    (),
-    tuple(
-        DataHost(*directories(name), "198.18.0.1", "02:00:00:00:00:01", 1, "p1")
-        for name in ("server0", "server1")
-    ),
+    {
+        "servers": tuple(
+            DataHost(*directories(name), "198.18.0.1", "02:00:00:00:00:01", 1, "p1")
+            for name in ("server0", "server1")
+        )
+    },
 )
 STATS = {"server0": [Request("kvserver", "stats")], "server1": [Request("kvserver", "stats")]}
 

@@ -11,12 +11,14 @@ import pytest
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.loader import init_plugin_loader
 
-from turntable_core import programs
+from turntable_core import programs, systems
 from turntable_core.connections import HostConnections
 from turntable_core.errors import PhaseError, TurntableError
 from turntable_core.testbed import read_testbed
 
-from .test_components import GROUPS, hostvars
+from .testbeds import GROUPS, hostvars
+
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 # Of Debian's ldd 2.36, addresses shortened.
 LDD = """\
@@ -92,9 +94,8 @@ def test_a_program_that_is_not_built_is_an_error(tmp_path: Path) -> None:
 def test_a_run_needs_the_programs_of_the_build_on_every_host(tmp_path: Path) -> None:
     init_plugin_loader()
     build = tmp_path / "build"
-    files = ("supervisor", "nodectl", "kvclient", "kvserver", "softswitch")
-    files += ("switch-agent", "cache-controller")
-    for path in [*(build / "bin" / name for name in files), build / "lib/p4/nocache.so"]:
+    files = ("supervisor", "nodectl", "sender", "receiver", "keeper", "softswitch", "agent")
+    for path in [*(build / "bin" / name for name in files), build / "lib/p4/plain.so"]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.name)
     variables = hostvars()
@@ -109,17 +110,19 @@ def test_a_run_needs_the_programs_of_the_build_on_every_host(tmp_path: Path) -> 
     testbed = read_testbed(variables, GROUPS)
 
     def require() -> None:
-        programs.require_build(HostConnections(PlayContext(), variables), testbed, build)
+        programs.require_build(
+            HostConnections(PlayContext(), variables), testbed, systems.find("fake"), build
+        )
 
     require()
-    (tmp_path / "client1/bin/kvclient").write_text("older")
-    (tmp_path / "switch0/lib/p4/nocache.so").unlink()
+    (tmp_path / "sender1/bin/sender").write_text("older")
+    (tmp_path / "switch0/lib/p4/plain.so").unlink()
     with pytest.raises(PhaseError) as raised:
         require()
     assert raised.value.failure_class == "environment"
     assert str(raised.value).splitlines()[:-1] == [
-        f"host switch0: {tmp_path}/switch0/lib/p4/nocache.so is missing",
-        f"host client1: {tmp_path}/client1/bin/kvclient is another build",
+        f"host switch0: {tmp_path}/switch0/lib/p4/plain.so is missing",
+        f"host sender1: {tmp_path}/sender1/bin/sender is another build",
     ]
     # Not asked: they use the build itself, and cannot be reached.
     near = [

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from turntable_core import progress_lines
+from turntable_core import terminal_lines
 
 RESULT = {
-    "aggregate_ops_per_s": 1255368.2,
-    "normalized_throughput": 111.071,
-    "imbalance_ratio": 1.7581,
-    "busiest_utilization": 0.9996,
+    "facts": [
+        (4, "1,255,368 ops/s"),
+        (0, "normalized 111.07"),
+        (1, "imbalance 1.758"),
+        (3, "utilization 1.000"),
+    ],
     "iterations_failed": 0,
+    "iterations_repeated": 0,
     "retries": 0,
     "verdict": "valid",
     "seconds": 10261.0,
@@ -22,34 +25,34 @@ OK = {
     "done": 127,
     "total": 128,
     "iteration": 126,
-    "partitions": [14, 126],
+    "iteration_label": "partitions 14+126",
     "status": "ok",
     "failure_class": None,
+    "disturbed": None,
     "attempt": 1,
-    "ops_per_s": 1_288_719.4,
-    "utilization": 1.0,
+    "facts": [(0, "1,288,719 ops/s"), (1, "utilization 1.000")],
     "eta_s": 4352.0,
     "result": None,
 }
 FAILED = OK | {
     "status": "failed",
     "failure_class": "command_error",
+    "disturbed": None,
     "attempt": 2,
-    "ops_per_s": None,
-    "utilization": None,
+    "facts": [],
 }
 
 
 def test_wide_lines_say_everything() -> None:
-    assert progress_lines.live(OK, 130) == (
+    assert terminal_lines.live(OK, 130) == (
         "workload-load nocache 128, round 4  iteration 127/128  partitions 14+126  "
         "1,288,719 ops/s  utilization 1.000  ETA 1:12:32"
     )
-    assert progress_lines.finished(OK | {"result": RESULT}, 150) == [
+    assert terminal_lines.finished(OK | {"result": RESULT}, 150) == [
         "workload-load nocache 128, round 4  127/128  1,255,368 ops/s  normalized 111.07  "
         "imbalance 1.758  utilization 1.000  valid  in 2:51:01"
     ]
-    assert progress_lines.attempt(FAILED, 120) == (
+    assert terminal_lines.attempt(FAILED, 120) == (
         "workload-load nocache 128, round 4  iteration 127/128  index 126  partitions 14+126  "
         "failed (command_error), attempt 2"
     )
@@ -61,23 +64,23 @@ def test_no_line_reaches_the_edge(progress: dict, width: int) -> None:
     verdict = "invalid: " + "the servers were not the bottleneck; " * 6
     done = progress | {"result": RESULT | {"verdict": verdict, "retries": 12}}
     lines = [
-        progress_lines.live(progress, width),
-        progress_lines.attempt(progress, width),
-        progress_lines.preparing(progress["label"], width),
-        *progress_lines.finished(done, width),
+        terminal_lines.live(progress, width),
+        terminal_lines.attempt(progress, width),
+        terminal_lines.preparing(progress["label"], width),
+        *terminal_lines.finished(done, width),
     ]
     assert [line for line in lines if len(line) >= width] == []
 
 
 def test_narrow_lines_keep_what_counts() -> None:
-    line = progress_lines.live(OK | {"label": "workloada nocache 16"}, 80)
+    line = terminal_lines.live(OK | {"label": "workloada nocache 16"}, 80)
     assert line == "workloada nocache 16  iteration 127/128  1,288,719 ops/s  ETA 1:12:32"
 
 
 def test_a_result_that_may_not_be_believed_says_why() -> None:
     verdict = "invalid: 1 of 128 iterations are missing; requests were sent again: up to 12"
-    result = RESULT | {"verdict": verdict, "normalized_throughput": None, "retries": 12}
-    first, *reasons = progress_lines.finished(OK | {"result": result}, 100)
+    result = RESULT | {"verdict": verdict, "facts": [], "retries": 12}
+    first, *reasons = terminal_lines.finished(OK | {"result": result}, 100)
     assert " invalid" in first
     assert "12 retries" in first
     assert "normalized" not in first
@@ -86,6 +89,6 @@ def test_a_result_that_may_not_be_believed_says_why() -> None:
 
 def test_a_line_loses_no_more_than_it_must() -> None:
     done = OK | {"label": "workloada nocache 4, round 0", "done": 4, "total": 4, "result": RESULT}
-    assert progress_lines.finished(done, 80) == [
+    assert terminal_lines.finished(done, 80) == [
         "workloada nocache 4, round 0  4/4  normalized 111.07  imbalance 1.758  valid"
     ]

@@ -29,8 +29,8 @@ import os, sys, time
 from pathlib import Path
 
 from ansible.plugins.action import ActionBase
-from turntable_core import claim
-from turntable_core.owner import new_owner
+from turntable_core.ownership import run_claim
+from turntable_core.ownership.owner import new_owner
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -41,7 +41,7 @@ class ActionModule(ActionBase):
         run = HERE / "results/tiny/r7"
         run.mkdir(parents=True)
         (run / "manifest.json").write_text('{"experiment_file": "experiments/farreach/tiny.yml"}')
-        claim.claim(run, new_owner("r7", "tiny"))
+        run_claim.claim(run, new_owner("r7", "tiny"))
         if (HERE / "slow").exists():
             self._display.display("planning goes on")
             time.sleep(600)

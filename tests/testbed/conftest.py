@@ -29,6 +29,7 @@ class Testbed:
     id: str
     data_network: str
     control_network: str
+    has_switch: bool = True  # in `topology`
 
     def playbook(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -63,7 +64,7 @@ class Testbed:
         return fingerprint.take(self.id)
 
     def topology(self) -> Topology:
-        """Two hosts and a switch: enough for what does not need a playbook."""
+        """Two hosts and a switch or a bridge: enough for what does not need a playbook."""
         data, control = (
             network.removesuffix("0/24") for network in (self.data_network, self.control_network)
         )
@@ -83,8 +84,13 @@ class Testbed:
                 "data_interface": f"{self.id}-data",
                 "data_address": f"{data}{index}",
                 "data_mac": f"02:00:00:00:00:{index:02x}",
-                "switch_interface": f"{self.id}-p{port}",
+                "data_port": f"{self.id}-p{port}" if self.has_switch else f"{self.id}-d{index}",
             }
+
+        switch = control_end("switch0", 2) | {
+            "cpu_interface": f"{self.id}-cpu",
+            "cpu_control_interface": f"{self.id}-cpuctl",
+        }
 
         return Topology.from_dict(
             {
@@ -97,12 +103,9 @@ class Testbed:
                     "namespace": self.namespace("ctl"),
                     "bridge": f"{self.id}-br",
                     "address": f"{control}1",
+                    "data_bridge": None if self.has_switch else f"{self.id}-dbr",
                 },
-                "switch": {
-                    **control_end("switch0", 2),
-                    "cpu_interface": f"{self.id}-cpu",
-                    "cpu_control_interface": f"{self.id}-cpuctl",
-                },
+                "switch": switch if self.has_switch else None,
                 "endpoints": [endpoint("client0", 11, 0), endpoint("server0", 21, 1)],
             }
         )

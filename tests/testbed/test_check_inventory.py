@@ -34,6 +34,10 @@ def write_inventory(directory: Path, case: dict[str, Any]) -> None:
     for parent, name in groups_of(inventory):
         if name in case.get("groups", {}):
             replace_group(parent, name, case["groups"][name])
+    for parent, name in groups_of(inventory):
+        for added, members in case.get("below", {}).get(name, {}).items():
+            group = {"hosts": {member: {} for member in members}}
+            parent[name].setdefault("children", {})[added] = group
     (directory / "hosts.yml").write_text(yaml.safe_dump(inventory))
     # Read after the others, by its name.
     (directory / "group_vars/all/zz_mistake.yml").write_text(yaml.safe_dump(case.get("all", {})))
@@ -50,9 +54,8 @@ def replace_group(parent: dict[str, Any], name: str, members: list[str] | None) 
     if members is None:
         del parent[name]
     else:
-        parent[name]["hosts"] = {
-            member: parent[name]["hosts"].get(member, {}) for member in members
-        }
+        hosts = parent[name].get("hosts", {})
+        parent[name]["hosts"] = {member: hosts.get(member, {}) for member in members}
 
 
 def run(playbook: str, inventory: Path, case: dict[str, Any]) -> subprocess.CompletedProcess[str]:
@@ -72,6 +75,14 @@ def test_the_unchanged_copy_is_accepted(tmp_path: Path) -> None:
     assert accepted.returncode == 0, accepted.stdout
 
 
+@pytest.mark.parametrize(
+    "name", [path.parent.name for path in REPOSITORY.glob("inventories/*/hosts.yml")]
+)
+def test_inventories_of_the_repository_are_accepted(name: str) -> None:
+    accepted = run("check_inventory", REPOSITORY / "inventories" / name, {})
+    assert accepted.returncode == 0, accepted.stdout
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_bad_inventory_is_refused(case: dict[str, Any], tmp_path: Path) -> None:
     write_inventory(tmp_path / "inventory", case)
@@ -82,6 +93,19 @@ def test_bad_inventory_is_refused(case: dict[str, Any], tmp_path: Path) -> None:
         assert text in refused.stdout, refused.stdout
     # Nothing was touched: the play that would is never reached.
     assert "Bring the embedded testbed up" not in refused.stdout
+
+
+def test_an_experiment_names_the_inventories_that_have_the_hosts_for_it() -> None:
+    inventory = REPOSITORY / "inventories/embedded-hosts"
+    refused = run("farreach/exp01_throughput", inventory, {})
+    assert refused.returncode != 0
+    for text in (
+        "not the hosts that farreach needs",
+        "group switches has no hosts; expected 1 host",
+        "group servers has 1 host (server0); expected 2 hosts",
+        "Inventories that have what it needs: embedded, embedded-ssh",
+    ):
+        assert text in refused.stdout, refused.stdout
 
 
 def test_a_message_names_file_and_line(tmp_path: Path) -> None:

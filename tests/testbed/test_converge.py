@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,36 @@ def test_drift_is_seen_and_repaired(running: Testbed, drift: str) -> None:
     steps = running.steps()
     assert steps
     running.take(steps)
+    assert running.steps() == []
+
+
+BRIDGE_DRIFTS: dict[str, Callable[[Testbed], None]] = {
+    "data bridge deleted": lambda t: ip(t, "ctl", f"link del {t.id}-dbr"),
+    "data bridge down": lambda t: ip(t, "ctl", f"link set {t.id}-dbr down"),
+    "port out of the data bridge": lambda t: ip(t, "ctl", f"link set {t.id}-d11 nomaster"),
+    "port in the other bridge": lambda t: ip(t, "ctl", f"link set {t.id}-d11 master {t.id}-br"),
+    "port's offload": lambda t: ethtool(t, "ctl", f"-K {t.id}-d21 tx on"),
+}
+
+
+def test_drift_of_the_bridge_that_stands_for_a_switch_is_repaired(testbed: Testbed) -> None:
+    bridged = replace(testbed, has_switch=False)
+    bridged.take(bridged.steps())
+    assert bridged.steps() == []
+    for name, drift in BRIDGE_DRIFTS.items():
+        drift(bridged)
+        steps = bridged.steps()
+        assert steps, name
+        bridged.take(steps)
+        assert bridged.steps() == [], name
+
+
+def test_a_switch_gives_way_to_a_bridge_and_comes_back(running: Testbed) -> None:
+    bridged = replace(running, has_switch=False)
+    bridged.take(bridged.steps())
+    assert bridged.steps() == []
+    assert not namespaces.path_of(running.namespace("switch0")).exists()
+    running.take(running.steps())
     assert running.steps() == []
 
 

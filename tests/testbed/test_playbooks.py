@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -66,6 +67,53 @@ def test_up_makes_every_namespace_and_down_leaves_nothing(testbed: Testbed) -> N
     assert not Path(f"/var/lib/turntable/{testbed.id}").exists()
 
 
+def write_hosts(inventory: Path, roles: dict[str, list[str]]) -> None:
+    """A copy of the embedded inventory with these hosts at the switch's ports."""
+    shutil.copytree(REPOSITORY / "inventories/embedded", inventory)
+    document = yaml.safe_load((inventory / "hosts.yml").read_text())
+    ports = {host: port for port, host in enumerate(h for names in roles.values() for h in names)}
+    document["testbed"]["children"]["endpoints"]["children"] = {
+        role: {
+            "hosts": {
+                host: {"turntable_index": 11 + ports[host], "turntable_switch_port": ports[host]}
+                for host in names
+            }
+        }
+        for role, names in roles.items()
+    }
+    (inventory / "hosts.yml").write_text(yaml.safe_dump(document))
+
+
+def test_up_makes_as_many_hosts_of_as_many_roles_as_the_inventory_names(
+    testbed: Testbed, tmp_path: Path
+) -> None:
+    roles = {"workers": ["w0", "w1", "w2"], "loads": ["l0", "l1"], "coordinators": ["c0"]}
+    write_hosts(tmp_path / "inventory", roles)
+    up = testbed.playbook("testbed_up", "-i", str(tmp_path / "inventory"))
+    assert up.returncode == 0, up.stdout
+    for host in (host for names in roles.values() for host in names):
+        neighbours = ip(
+            testbed, host, "neigh", "show", "dev", f"{testbed.id}-data", "nud", "permanent"
+        )
+        assert len(neighbours.splitlines()) == 5, host
+    ports = re.findall(rf"{testbed.id}-p\d+", ip(testbed, "switch0", "link"))
+    assert sorted(set(ports)) == [f"{testbed.id}-p{port}" for port in range(6)]
+    assert testbed.playbook("testbed_down").returncode == 0
+    assert testbed.fingerprint() == EMPTY
+
+
+def test_hosts_without_a_switch_share_a_bridge_of_the_testbeds_own(testbed: Testbed) -> None:
+    up = testbed.playbook("testbed_up", "-i", "inventories/embedded-hosts")
+    assert up.returncode == 0, up.stdout
+    assert not Path("/run/netns", testbed.namespace("switch0")).exists()
+    address = testbed.data_network.removesuffix("0/24") + "21"
+    assert echo(testbed, "server0", "client0", address) == "b'hello'"
+    # As far away as any other host: over the bridge, not through the controller's network.
+    assert "dev " + testbed.id + "-data" in ip(testbed, "client0", "route", "get", address)
+    assert testbed.playbook("testbed_down", "-i", "inventories/embedded-hosts").returncode == 0
+    assert testbed.fingerprint() == EMPTY
+
+
 def test_second_up_changes_nothing_and_check_mode_touches_nothing(testbed: Testbed) -> None:
     check = testbed.playbook("testbed_up", "--check", "--diff")
     assert check.returncode == 0, check.stdout
@@ -115,9 +163,14 @@ def test_data_links_are_ready_for_a_switch_on_packet_sockets(testbed: Testbed) -
 def test_control_network_joins_all_hosts(testbed: Testbed) -> None:
     assert testbed.playbook("testbed_up").returncode == 0
     address = testbed.control_network.removesuffix("0/24") + "22"
+    assert echo(testbed, "server1", "ctl", address) == "b'hello'"
+
+
+def echo(testbed: Testbed, listener: str, sender: str, address: str) -> str:
+    """What the listener sends back over TCP, which needs right checksums."""
     server = start_in(
         testbed,
-        "server1",
+        listener,
         "import socket; s = socket.create_server(('0.0.0.0', 7)); print('ready', flush=True);"
         "c, _ = s.accept(); c.sendall(c.recv(5))",
     )
@@ -126,14 +179,14 @@ def test_control_network_joins_all_hosts(testbed: Testbed) -> None:
         "c.sendall(b'hello'); print(c.recv(5))"
     )
     answer = subprocess.run(
-        testbed.inside("ctl", sys.executable, "-c", client, address),
+        testbed.inside(sender, sys.executable, "-c", client, address),
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    assert answer.stdout == "b'hello'\n"
     assert server.wait(60) == 0
+    return answer.stdout.strip()
 
 
 def test_nothing_appears_in_the_machines_own_namespace(testbed: Testbed) -> None:

@@ -100,6 +100,20 @@ def test_a_version_that_is_not_on_the_index_is_named(check: Check) -> None:
     assert "no wheel of soup==3.0 for it; expected" in problem
 
 
+def test_pins_of_what_is_installed_later_are_beside_the_others(
+    check: Check, tmp_path: Path
+) -> None:
+    assert check("3.12.3", ["soup==2.0"], ["soup==2.0"]) == []
+    later = [tmp_path / "later.txt", tmp_path / "constraints.txt", tmp_path / "later-pins.txt"]
+    later[0].write_text("-r requirements.txt\n-c later-pins.txt\nfork==1.0\n")
+    later[2].write_text("fork==1.0\n")
+    assert load().check("3.12.3", *later) == []
+    later[2].write_text("fork==1.1\nspoon==1.0\n")
+    told = sorted(load().check("3.12.3", *later))
+    assert told[0].startswith("later.txt needs fork==1.0, but the pin is fork==1.1")
+    assert told[1] == "nothing needs the pin spoon==1.0"
+
+
 def test_an_index_that_does_not_answer_is_not_taken_for_a_wrong_pin(
     check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:

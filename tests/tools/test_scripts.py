@@ -15,7 +15,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OF_DEBIAN = "/usr/bin:/bin"
-NEED_THE_ENVIRONMENT = ("crash", "lint", "list", "soak")
+NEED_THE_ENVIRONMENT = ("crash", "lab", "lint", "list", "soak")
 
 
 def call(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -60,6 +60,9 @@ def test_where_setup_was_interrupted_they_say_so(tmp_path: Path, name: str) -> N
         ("stages", ("demo",), 2),
         ("latest-result", ("--help",), 0),
         ("latest-result", (), 2),
+        ("lab", ("--help",), 0),
+        ("lint", ("--help",), 0),
+        ("lint", ("pyhton",), 2),
     ],
 )
 def test_help_is_help(tmp_path: Path, name: str, arguments: tuple[str, ...], status: int) -> None:
@@ -68,6 +71,19 @@ def test_help_is_help(tmp_path: Path, name: str, arguments: tuple[str, ...], sta
     assert done.returncode == status, done.stderr
     assert f"scripts/{name}" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["scripts"], "it has begun its work"
+
+
+def test_lint_looks_at_the_files_that_it_is_given(tmp_path: Path) -> None:
+    shutil.copytree(REPOSITORY / "scripts", tmp_path / "scripts")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    (tmp_path / "good.py").write_text("import os\n\nprint(os.sep)\n")
+    (tmp_path / "bad.py").write_text("import os\n")
+    statuses = {
+        files: call(tmp_path / "scripts/lint", "python", "docs", *files).returncode
+        for files in (("good.py",), ("bad.py",), ("good.py", "bad.py"), ())
+    }
+    assert list(statuses.values()) == [0, 1, 1, 1]
 
 
 def test_no_result_of_an_unknown_experiment() -> None:

@@ -126,6 +126,13 @@ def title(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", size=9.5, weight="bold", color=INK)
 
 
+def integer_ticks(axes: Axes, count: int) -> None:
+    """0 to count - 1, or some of them."""
+    step = max(1, -(-count // 32))
+    axes.set_xticks(range(0, count, step))
+    axes.set_xlim(-0.7, count - 0.3)
+
+
 def hatch_gaps(axes: Axes, positions: Sequence[float], text: str = "missing") -> None:
     """Columns of the axes where nothing was measured."""
     for position in positions:
@@ -134,10 +141,11 @@ def hatch_gaps(axes: Axes, positions: Sequence[float], text: str = "missing") ->
         )
     if len(positions) <= 16:
         for position in positions:
-            axes.text(
-                position, 0.05, text, rotation=90, ha="center", va="bottom", size=8, color=MUTED,
+            label = axes.text(
+                position, 0.05, text, ha="center", va="bottom", size=8, color=MUTED,
                 transform=axes.get_xaxis_transform(),
             )  # fmt: skip
+            label.set_rotation(90)
 
 
 # No wider than DejaVu Sans, by whose measures everything is placed.

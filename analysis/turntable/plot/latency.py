@@ -1,4 +1,4 @@
-"""Latency: of a saturated closed loop, and therefore queueing."""
+"""Latency: distribution over all operations."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from turntable.cells import Cell
 from turntable.histograms import Merged
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
+from turntable.results import CellResult
 
 # Curve points are kept where the share has grown by this much; finer is not visible.
 _CURVE_STEP = 0.002
 
 
-def latency(cells: Sequence[Cell]) -> Drawing | None:
-    """Cumulative distribution of each cell's merged histograms; None without a valid round."""
+def latency(
+    cells: Sequence[CellResult], what: str = "latency", circumstances: str = ""
+) -> Drawing | None:
+    """Cumulative distribution of each cell's merged histograms; None without a valid round.
+
+    what, circumstances: words for the axis, as "queueing latency" and "in a closed loop".
+    """
     curves = [(cell, cell.latency) for cell in cells if cell.latency.values]
     if not curves:
         return None
@@ -33,13 +38,13 @@ def latency(cells: Sequence[Cell]) -> Drawing | None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(visible=True, which="minor", axis="x", lw=0.3)
-        axes.set_xlabel("queueing latency in a saturated closed loop (µs, logarithmic)")
+        axes.set_xlabel(" ".join(filter(None, (what, circumstances, "(µs, logarithmic)"))))
         axes.set_ylabel("share of operations (cumulative)")
-        drawing.title(axes, "Queueing latency, merged histograms")
+        drawing.title(axes, f"{what.capitalize()}, merged histograms")
         axes.legend(loc="lower right")
 
     medians = ", ".join(f"{cell.label} {merged.percentile(50):,.0f}" for cell, merged in curves)
-    description = f"Cumulative distribution of the queueing latency. Medians in µs: {medians}"
+    description = f"Cumulative distribution of the {what}. Medians in µs: {medians}"
     return drawing.draw("latency", description, stamp.of_results(cells), 3.4, paint)
 
 

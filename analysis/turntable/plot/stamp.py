@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turntable.cells import Cell
+from turntable.results import CellResult
 
 
-def of_results(cells: Sequence[Cell]) -> str:
+def of_results(cells: Sequence[CellResult]) -> str:
     return _stamp(cells, counted_rounds(cells))
 
 
-def of_diagnostics(cells: Sequence[Cell]) -> str:
-    count = max(len(cell.rounds) for cell in cells)
+def of_diagnostics(cells: Sequence[CellResult]) -> str:
+    count = max(len(cell.turns) for cell in cells)
     return _stamp(cells, f"n = {count} round{'s' * (count > 1)} as measured, no interval")
 
 
-def counted_rounds(cells: Sequence[Cell]) -> str:
+def counted_rounds(cells: Sequence[CellResult]) -> str:
     """n and the kind of interval."""
     counts = sorted({len(cell.counted) for cell in cells})
-    planned = max(len(cell.rounds) for cell in cells)
+    planned = max(len(cell.turns) for cell in cells)
     if counts == [0]:
         return "no valid round"
     n = f"{counts[0]}\N{EN DASH}{counts[-1]}" if len(counts) > 1 else str(counts[0])
@@ -29,7 +29,7 @@ def counted_rounds(cells: Sequence[Cell]) -> str:
     return f"n = {n} {of}, {kind}"
 
 
-def _stamp(cells: Sequence[Cell], n: str) -> str:
+def _stamp(cells: Sequence[CellResult], n: str) -> str:
     runs = {cell.run.name: cell.run for cell in cells}
     classes = {run.fidelity_class for run in runs.values()}
     noun = "run" if len(runs) == 1 else "runs"

@@ -10,28 +10,20 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from turntable import plot, recovery
-from turntable.cells import NOT_MEASURED, Cell, Round
+from turntable import plot, table
 from turntable.histograms import PERCENTILES
-from turntable.load import Run
 from turntable.plot import Drawing, stamp
-from turntable.recovery import recovered
 from turntable.report import provenance
+from turntable.results import NOT_MEASURED, CellResult, Run, TurnResult
 from turntable.stats import Estimate
-from turntable.summary import Row
-from turntable.updates import comparisons
+from turntable.system import Analysis, analysis_of
 from turntable_core import files
 from turntable_core.journal import FAILED, Attempt
 
-Rounds = Sequence[tuple[Cell, Round]]
+Turns = Sequence[tuple[CellResult, TurnResult]]
 
 FILE_NAME = "report.html"
 GAP = "\N{EN DASH}"
-
-RATIOS = (  # heading, column measured, what the predictions' columns end with, decimals
-    ("Normalized throughput", "normalized_throughput", "normalized", 2),
-    ("Imbalance", "imbalance_ratio", "imbalance", 3),
-)
 
 
 def write_page(run: Run, page: str) -> Path:
@@ -42,8 +34,18 @@ def write_page(run: Run, page: str) -> Path:
 
 
 def render(run: Run) -> str:
+    analysis = analysis_of(run.plan)
+    turns = [(cell, turn) for cell in run.cells for turn in cell.turns]
+    variables = _results(run, analysis, turns) | _course(run, analysis, turns) | _provenance(run)
+    template = _environment(analysis).get_template("report.html.j2")
+    return template.render(
+        run=run, plan=run.plan, analysis=analysis, turns=turns, **variables, **analysis.report(run)
+    )
+
+
+def _environment(analysis: Analysis) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([analysis.partial.parent, Path(__file__).parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -51,29 +53,48 @@ def render(run: Run) -> str:
     )
     filters = (number, milliseconds, interval, clock)
     environment.filters |= {filter_.__name__: filter_ for filter_ in filters}
-    rounds = [(cell, round_) for cell in run.cells for round_ in cell.rounds]
-    return environment.get_template("report.html.j2").render(
-        run=run,
-        plan=run.plan,
-        rounds=rounds,
-        moved=any(_bottleneck_moved(round_.row) for _, round_ in rounds),
-        ratios=RATIOS,
-        verdict=_verdict(run, rounds),
-        not_checked=_not_checked(rounds),
-        counted=stamp.counted_rounds(run.cells).replace("95 %", "95\N{NO-BREAK SPACE}%"),
-        figures=_figures(run.cells),
-        updates=comparisons(run.cells),
-        recoveries=recovered(run.cells),
-        recovery_phases=recovery.PHASES,
-        latencies=[(cell, _latency_row(cell)) for cell in run.cells if cell.latency.values],
-        percentiles=[name.replace("999", "99.9") for name in PERCENTILES],
-        measured_iterations=_measured_iterations(rounds),
-        failures=_failures(run),
-        facts=provenance.facts(run),
-        digests=provenance.digests(run),
-        parameters=provenance.parameters(run),
-        rules=provenance.rules(run),
-    )
+    return environment
+
+
+def _results(run: Run, analysis: Analysis, turns: Turns) -> dict[str, Any]:
+    return {
+        "verdict": _verdict(run, turns),
+        "not_checked": _not_checked(turns),
+        "partial": analysis.partial.name,
+        "mean_columns": table.mean_columns(run.cells),
+        "means_of": table.means_of,
+        "row_of": table.row_of,
+        "counted": stamp.counted_rounds(run.cells).replace("95 %", "95\N{NO-BREAK SPACE}%"),
+        "figures": {name: _svg(drawing) for name, drawing in analysis.figures(run.cells).items()},
+        "latencies": [(cell, latency_row(cell)) for cell in run.cells if cell.latency.values],
+        "percentiles": [name.replace("999", "99.9") for name in PERCENTILES],
+    }
+
+
+def _course(run: Run, analysis: Analysis, turns: Turns) -> dict[str, Any]:
+    """How the measurement went."""
+    return {
+        "measured_iterations": _measured_iterations(turns),
+        "cell_figures": [
+            [] if cell.gap == NOT_MEASURED else [_svg(d) for d in analysis.cell_figures(cell) if d]
+            for cell in run.cells
+        ],
+        "overhead": _svg(plot.overhead(run.cells)),
+        "failures": _failures(run),
+    }
+
+
+def _provenance(run: Run) -> dict[str, Any]:
+    return {
+        "facts": provenance.facts(run),
+        "digests": provenance.digests(run),
+        "parameters": provenance.parameters(run),
+        "rules": provenance.rules(run),
+    }
+
+
+def _svg(drawing: Drawing | None) -> Markup:
+    return Markup(drawing.svg() if drawing else "")
 
 
 def number(value: float | None, decimals: int = 0) -> str:
@@ -98,38 +119,13 @@ def clock(nanoseconds: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(nanoseconds // 10**9))
 
 
-def _bottleneck_moved(row: Row) -> bool:
-    """Whether another partition than the rotation's bottleneck was the busiest."""
-    return row["busiest_partition"] not in (None, row["bottleneck_partition"])
+def latency_row(cell: CellResult) -> list[str]:
+    """Percentiles in µs, of the histograms of all rounds: never averaged."""
+    return [number(cell.latency.percentile(percent)) for percent in PERCENTILES.values()]
 
 
-def _figures(cells: Sequence[Cell]) -> dict[str, Any]:
-    def svg(drawing: Drawing | None) -> Markup:
-        return Markup(drawing.svg() if drawing else "")
-
-    return {
-        "throughput": svg(plot.throughput(cells)),
-        "scaling": svg(plot.scaling(cells)),
-        "updates": svg(plot.updates(cells)),
-        "latency": svg(plot.latency(cells)),
-        "overhead": svg(plot.overhead(cells)),
-        "cells": [
-            []
-            if cell.gap == NOT_MEASURED
-            else [svg(plot.partitions(cell)), svg(plot.iterations(cell))]
-            for cell in cells
-        ],
-    }
-
-
-def _latency_row(cell: Cell) -> list[str]:
-    """Mean and percentiles in µs; the latter of the histograms of all rounds, never averaged."""
-    percentiles = [number(cell.latency.percentile(percent)) for percent in PERCENTILES.values()]
-    return [interval(cell.measured("latency_mean_us"), 0), *percentiles]
-
-
-def _measured_iterations(rounds: Rounds) -> int:
-    return sum(len(round_.turn.measurements) for _, round_ in rounds)
+def _measured_iterations(turns: Turns) -> int:
+    return sum(len(turn.measurements) for _, turn in turns)
 
 
 def _failures(run: Run) -> list[tuple[str, Attempt]]:
@@ -142,23 +138,23 @@ def _failures(run: Run) -> list[tuple[str, Attempt]]:
     ]
 
 
-def _not_checked(rounds: Rounds) -> list[str]:
+def _not_checked(turns: Turns) -> list[str]:
     """Rules and why each was not checked; different ones where rounds differ."""
-    texts = (round_.row["not_checked"] for _, round_ in rounds)
+    texts = (turn.verdict.not_checked_text for _, turn in turns)
     return list(dict.fromkeys(text for text in texts if text))
 
 
-def _verdict(run: Run, rounds: Rounds) -> dict[str, str]:
+def _verdict(run: Run, turns: Turns) -> dict[str, str]:
     """state: for the style; heading and text: for the reader."""
-    total, planned = len(rounds), run.plan.iteration_count
-    valid = sum(round_.valid for _, round_ in rounds)
+    total, planned = len(turns), run.plan.iteration_count
+    valid = sum(turn.valid for _, turn in turns)
     if valid == total:
-        every = "Every rule that could be checked" if _not_checked(rounds) else "Every rule"
+        every = "Every rule that could be checked" if _not_checked(turns) else "Every rule"
         text = f"{every} held in all {planned} iterations."
         return {"state": "valid", "heading": "Valid", "text": text}
     share = f"{valid} of {total} rounds (of all cells) are valid; " if total > 1 else ""
     text = (
-        f"{share}{_measured_iterations(rounds)} of {planned} iterations were measured. Results "
+        f"{share}{_measured_iterations(turns)} of {planned} iterations were measured. Results "
         "count valid rounds only: the others are gaps, not zeros."
     )
     heading = "Invalid" if valid == 0 else "Invalid in part"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from turntable.load import Run
+from turntable.results import Run
 from turntable_core.labels import differing_parameters, shown
 
 DIGEST_SHOWN = 12

@@ -2,7 +2,7 @@
 
 A veth hands packets over with the checksum still to be filled in and segments joined. A switch that
 takes them through AF_PACKET would forward them like that, and receivers would drop them: both must
-be off.
+be off. Links to a bridge could keep theirs; one rule for all data links is simpler to rely on.
 """
 
 from __future__ import annotations

@@ -6,6 +6,11 @@ client0 [tt-data] ---- [tt-p0]  switch0  [tt-p2] ---- [tt-data] server0      dat
  [tt-ctl]                     [tt-ctl]                          [tt-ctl]
    +------------- [tt-b11] [tt-b2] tt-br [tt-b21] -----------------+         control network
    (namespace tt-ctl)
+
+Without a switch the data network is a bridge as well, beside the other one:
+
+client0 [tt-data] -- [tt-d11] tt-dbr [tt-d21] -- [tt-data] server0           data network
+                     (namespace tt-ctl)
 """
 
 from __future__ import annotations
@@ -23,11 +28,12 @@ _CPU_HEADROOM = 256
 
 @dataclass(frozen=True)
 class Controller:
-    """The controller's end of the control network."""
+    """The controller's end of the control network, and the data network where no switch is it."""
 
     namespace: str
     bridge: str
     address: str
+    data_bridge: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A client or server host."""
+    """A host with a data NIC; `data_port` is what its other end is called."""
 
     name: str
     namespace: str
@@ -55,7 +61,7 @@ class Endpoint:
     data_interface: str
     data_address: str
     data_mac: str
-    switch_interface: str
+    data_port: str
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class Topology:
     mtu: int
     sysctls: dict[str, str]
     controller: Controller
-    switch: Switch
+    switch: Switch | None
     endpoints: tuple[Endpoint, ...]
 
     @classmethod
@@ -76,7 +82,7 @@ class Topology:
         """Reads the module's `topology` parameter; superfluous or missing keys are a TypeError."""
         parts = {
             "controller": Controller(**value["controller"]),
-            "switch": Switch(**value["switch"]),
+            "switch": Switch(**value["switch"]) if value["switch"] else None,
             "endpoints": tuple(Endpoint(**endpoint) for endpoint in value["endpoints"]),
             "sysctls": {key: str(setting) for key, setting in value["sysctls"].items()},
         }
@@ -88,10 +94,13 @@ class Topology:
         state[self.controller.namespace].links[self.controller.bridge] = Link(
             BRIDGE, addresses=self._on(self.control_network, self.controller.address)
         )
-        for host in (self.switch, *self.endpoints):
+        for host in (*([self.switch] if self.switch else []), *self.endpoints):
             state[host.namespace] = self._namespace(host.name)
             self._add_control_link(state, host)
-        self._add_cpu_link(state[self.switch.namespace])
+        if self.switch:
+            self._add_cpu_link(state[self.switch.namespace], self.switch)
+        else:
+            state[self.controller.namespace].links[self.controller.data_bridge] = Link(BRIDGE)
         for endpoint in self.endpoints:
             self._add_data_link(state, endpoint)
         return state
@@ -114,9 +123,10 @@ class Topology:
         )
 
     def _add_data_link(self, state: State, endpoint: Endpoint) -> None:
+        middle = self.switch or self.controller
         state[endpoint.namespace].links[endpoint.data_interface] = Link(
             VETH,
-            peer=(self.switch.namespace, endpoint.switch_interface),
+            peer=(middle.namespace, endpoint.data_port),
             mac=endpoint.data_mac,
             mtu=self.mtu,
             offloads=False,
@@ -125,19 +135,20 @@ class Topology:
                 other.data_address: other.data_mac for other in self.endpoints if other != endpoint
             },
         )
-        state[self.switch.namespace].links[endpoint.switch_interface] = Link(
+        state[middle.namespace].links[endpoint.data_port] = Link(
             VETH,
             peer=(endpoint.namespace, endpoint.data_interface),
             mtu=self.mtu,
+            bridge=None if self.switch else self.controller.data_bridge,
             offloads=False,
         )
 
-    def _add_cpu_link(self, switch: Namespace) -> None:
-        ends = (self.switch.cpu_interface, self.switch.cpu_control_interface)
+    def _add_cpu_link(self, namespace: Namespace, switch: Switch) -> None:
+        ends = (switch.cpu_interface, switch.cpu_control_interface)
         for device, peer in (ends, ends[::-1]):
-            switch.links[device] = Link(
+            namespace.links[device] = Link(
                 VETH,
-                peer=(self.switch.namespace, peer),
+                peer=(switch.namespace, peer),
                 mtu=self.mtu + _CPU_HEADROOM,
                 offloads=False,
             )

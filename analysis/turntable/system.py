@@ -1,0 +1,152 @@
+"""What a system under test gives the analysis: everything that the core of it does not know.
+
+The run side of a system (turntable_core.system.System) names a package below turntable.systems as
+its `analysis`. That package's `ANALYSIS` is an instance of a subclass of Analysis.
+docs/add-a-system.md goes through one part by part.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from turntable import rules
+from turntable.grid import Column, Table
+from turntable.histograms import PERCENTILES
+from turntable.measurement import Measurement
+from turntable.raw import RawAnswer
+from turntable.results import CellResult, Row, Run, Weighted
+from turntable.rules import OF_MACHINE
+from turntable.verdict import Case, Rule
+from turntable_core import labels
+from turntable_core.plan import Iteration, Plan, Turn
+from turntable_core.reference import Reference
+
+if TYPE_CHECKING:  # matplotlib takes half a second, which the phases of a run should not pay
+    from turntable.plot.drawing import Drawing
+
+Facts = Sequence[tuple[int, str]]  # rank and text, as turntable_core.terminal_lines.fitting
+
+# Of summary.csv and cells.csv, whatever the system.
+HEAD = ("experiment", "profile", "fidelity_class", "system")
+LATENCIES = tuple(f"latency_{name}_us" for name in PERCENTILES)
+TAIL = (
+    *("iterations_ok", "iterations_failed", "retries", "verdict", "not_checked"),
+    "iterations_repeated",
+)
+
+
+class Analysis:
+    """Subclasses are stateless. What has a default may be left out."""
+
+    # --- What was measured, and may it be believed
+
+    def read(
+        self,
+        answers: Sequence[RawAnswer],
+        turn: Turn,
+        iteration: Iteration,
+        overhead_s: float | None,
+    ) -> Measurement:
+        """answers: of every host, in all phases of one successful attempt."""
+        raise NotImplementedError
+
+    def histograms(self, measurements: Sequence[Measurement]) -> Weighted:
+        """Latency in ns of a complete turn, HdrHistogram V2 text, each with its weight."""
+        return ()
+
+    # Name -> rule, in the order in which reasons are given.
+    rules: ClassVar[Mapping[str, Rule]] = rules.COMMON
+
+    # Of these, the ones that blame the machine: an iteration that breaks one is measured again.
+    machine_rules: ClassVar[frozenset[str]] = OF_MACHINE
+
+    # --- summary.csv, a row per round, and cells.csv, a row per cell
+
+    # Parameters that both files have.
+    parameter_columns: ClassVar[tuple[str, ...]] = ()
+    # What values() gives.
+    result_columns: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Of summary.csv, in order. New ones come last: readers may go by position."""
+        parameters, results = self.parameter_columns, self.result_columns
+        return (*HEAD, *parameters, "round", *results, *LATENCIES, *TAIL)
+
+    def values(self, case: Case, reference: Reference) -> Row:
+        """Every column of summary.csv that the core does not know; None: there is no value."""
+        return {}
+
+    # Columns of summary.csv -> cells.csv: means of the valid rounds with their intervals, and ...
+    means: ClassVar[tuple[str, ...]] = ()
+    # ... what was expected of the rounds.
+    expected: ClassVar[tuple[str, ...]] = ()
+    # Column of a published value -> its metric in the table of references.
+    paper: ClassVar[Mapping[str, str]] = {}
+    # Further metrics of that table, for figures.
+    published: ClassVar[tuple[str, ...]] = ()
+
+    # --- What people see of a cell, in the terminal
+
+    def label(self, plan: Plan, parameters: Mapping[str, Any]) -> Sequence[str]:
+        """Its identity, in words."""
+        return labels.identity(plan, parameters)
+
+    # Of the parameters in the system's identity; empty: of each by its name, at the left.
+    name_columns: ClassVar[tuple[Column, ...]] = ()
+    # By columns of summary.csv and `paper`.
+    round_columns: ClassVar[tuple[Column, ...]] = ()
+    # The same of several rounds; measured ones are shown with their interval.
+    cell_columns: ClassVar[tuple[Column, ...]] = ()
+    notes: ClassVar[tuple[str, ...]] = ()  # below the table
+
+    def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
+        return ()
+
+    def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
+        """Of an iteration that was just measured, for the line that follows the run."""
+        return ()
+
+    def result_facts(self, row: Row) -> Facts:
+        """Of a turn that is over; row: of summary.csv."""
+        return ()
+
+    # --- Figures, report, notebook
+
+    def series(self, measurement: Measurement) -> Mapping[str, Sequence[float]]:
+        """Name -> values of the window's seconds, from the first; NaN where there is none."""
+        return {}
+
+    series_label: ClassVar[str] = "rate (1/s)"  # of the axis
+
+    def figures(self, cells: Sequence[CellResult]) -> Mapping[str, Drawing | None]:
+        """Of results, by a name for the report's partial; None: there is nothing to show."""
+        from turntable.plot.latency import latency  # noqa: PLC0415
+
+        return {"latency": latency(cells)}
+
+    def cell_figures(self, cell: CellResult) -> Sequence[Drawing | None]:
+        """How the measurement of a cell went."""
+        from turntable.plot.seconds import seconds  # noqa: PLC0415
+
+        return [seconds(cell, self.series, self.series_label)]
+
+    # Jinja2 template of the report's results, included by report/report.html.j2; its variables are
+    # those of the page and what report() gives.
+    partial: ClassVar[Path] = Path(__file__).parent / "report" / "results.html.j2"
+
+    def report(self, run: Run) -> Mapping[str, Any]:
+        return {}
+
+    # In the report, of what an emulated testbed's numbers are not.
+    emulated_note: ClassVar[str] = "Compare ratios with the paper's, never absolute rates."
+
+    # Directory of notebooks, <experiment>.py each; None: there are none.
+    notebooks: ClassVar[Path | None] = None
+
+
+def analysis_of(plan: Plan) -> Analysis:
+    return importlib.import_module(plan.system.analysis).ANALYSIS

@@ -1,0 +1,207 @@
+"""What there is: experiments with their profiles, testbeds, and runs with how far they are.
+
+python -m turntable_core.catalogue REPOSITORY
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from turntable_core import estimate, plan, systems
+from turntable_core.errors import TurntableError
+from turntable_core.spec import (
+    Experiment,
+    choose_profile,
+    experiment_files,
+    load_experiment,
+)
+from turntable_core.text_table import columns, duration
+
+SHOWN_RUNS = 20
+
+
+def render(repository: Path) -> str:
+    results = repository / "results"
+    return "\n".join(
+        [
+            *_experiments(repository, estimate.overhead_of_earlier_runs(results).seconds),
+            "",
+            *_testbeds(repository),
+            "",
+            *_runs(repository, results),
+        ]
+    )
+
+
+def _experiments(repository: Path, overhead_s: float) -> list[str]:
+    lines = ["experiments    ansible-playbook playbooks/SYSTEM/EXPERIMENT.yml -e profile=PROFILE"]
+    places = [directory / "experiments" for directory in (repository, *systems.FURTHER)]
+    for file in (file for place in places for file in experiment_files(place)):
+        name = f"{file.parent.name}/{file.stem}"
+        try:
+            experiment = load_experiment(file)
+        except TurntableError as error:
+            lines.append(f"  {name}  cannot be used: {error}")
+            continue
+        lines.append(f"  {name}  {experiment.document['title']}")
+        rows = [
+            (profile, _extent(experiment, profile, overhead_s)) for profile in experiment.profiles
+        ]
+        lines += [f"    {line}" for line in columns(rows)]
+    return lines
+
+
+def _extent(experiment: Experiment, profile: str, overhead_s: float) -> str:
+    """Cells, rounds, iterations and time, without what the system prepares first."""
+    try:
+        scale = choose_profile(experiment, profile)
+        cells = plan.cells_of(scale)
+    except TurntableError as error:
+        return f"cannot be used: {error}"
+    system = experiment.system
+    counts = [system.iteration_count(cell.parameters) for cell in cells]
+    iterations = scale.rounds * sum(counts)
+    window_s = scale.rounds * sum(
+        count * system.windows(cell.parameters).loaded_s
+        for count, cell in zip(counts, cells, strict=True)
+    )
+    setup_s = estimate.START_S + len(cells) * scale.rounds * estimate.TURN_S
+    about = duration(setup_s + window_s + iterations * overhead_s)
+    cells_and_rounds = f"{_count(len(cells), 'cell')} x {_count(scale.rounds, 'round')}"
+    return f"{cells_and_rounds}, {iterations} iterations, about {about}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _testbeds(repository: Path) -> list[str]:
+    rows = [
+        (file.parents[2].name, _about(file))
+        for file in sorted((repository / "inventories").glob("*/group_vars/all/testbed.yml"))
+    ]
+    title = "testbeds    -i inventories/NAME; playbooks/doctor.yml says how one is"
+    return [title, *(f"  {line}" for line in columns(rows))]
+
+
+def _about(file: Path) -> str:
+    """The first line of prose in a file's leading comment."""
+    match = re.search(r"^# *(\S.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return match[1] if match else ""
+
+
+@dataclass(frozen=True)
+class RunState:
+    directory: Path
+    created_at: str
+    profile: str
+    done: int
+    total: int
+    verdict: str
+    command: str  # that continues it
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        when = self.created_at[:16].replace("T", " ")
+        experiment, name = self.directory.parts[-2:]
+        return experiment, name, when, self.profile, f"{self.done}/{self.total}", self.verdict
+
+
+def _runs(repository: Path, results: Path) -> list[str]:
+    runs = sorted(
+        (state_of(path.parent, repository) for path in results.glob("*/*/plan.json")),
+        key=lambda run: (run.created_at, run.directory.name),
+    )
+    if not runs:
+        return ["runs    none yet"]
+    shown = runs[-SHOWN_RUNS:]
+    title = "runs    newest last" + (
+        f", {len(runs) - len(shown)} older ones left out" if len(runs) > len(shown) else ""
+    )
+    head = ("experiment", "run", "planned (UTC)", "profile", "done", "verdict")
+    lines = columns([head, *(run.row for run in shown)], right=(4,))
+    listed = [f"  {line}" for line in lines]
+    unfinished = [f"  {run.command}" for run in shown if run.done < run.total]
+    return [title, *listed, *(["unfinished; to continue:", *unfinished] if unfinished else [])]
+
+
+def state_of(directory: Path, repository: Path) -> RunState:
+    """From plan, manifest, journal and summary.csv; what cannot be read is said, not raised."""
+    manifest = _json(directory / "manifest.json")
+    document = _json(directory / "plan.json")
+    return RunState(
+        directory=directory,
+        created_at=str(manifest.get("created_at", "")),
+        profile=str(document.get("profile", "?")),
+        done=len(set(_succeeded(directory / "journal.ndjson"))),
+        total=sum(len(turn["iterations"]) for turn in document.get("turns", [])),
+        verdict=_verdict(directory / "summary.csv"),
+        command=resume_command(manifest, directory.name),
+    )
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+def _succeeded(journal: Path) -> Iterator[tuple[str, int, int]]:
+    try:
+        lines = journal.read_bytes().split(b"\n")[:-1]
+    except OSError:
+        return
+    for line in lines:
+        try:
+            attempt = json.loads(line)
+            if attempt["status"] == "ok":
+                yield attempt["cell"], attempt["round"], attempt["iteration"]
+        except (ValueError, KeyError, TypeError):
+            continue
+
+
+def _verdict(summary: Path) -> str:
+    """`valid`, or how many rows are not."""
+    try:
+        with summary.open(newline="", encoding="utf-8") as lines:
+            counts = Counter(row["verdict"].partition(":")[0] for row in csv.DictReader(lines))
+    except (OSError, KeyError):
+        return "-"
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+
+
+def resume_command(manifest: Mapping[str, Any], name: str) -> str:
+    """Parameters are kept by the run; variables of the testbed are not."""
+    words = ["ansible-playbook", _playbook_of(manifest.get("experiment_file"))]
+    for key, value in manifest.get("extra_vars", {}).items():
+        if key.startswith("turntable_"):
+            text = f"{key}={value}" if isinstance(value, str) else json.dumps({key: value})
+            words.append(f"-e {shlex.quote(text)}")
+    return " ".join([*words, f"-e run={name}"])
+
+
+def _playbook_of(experiment: str | None) -> str:
+    """DIRECTORY/experiments/SYSTEM/NAME.yml -> DIRECTORY/playbooks/SYSTEM/NAME.yml"""
+    *directory, _, system, name = PurePath(experiment or "experiments/SYSTEM/EXPERIMENT.yml").parts
+    return str(PurePath(*directory, "playbooks", system, name))
+
+
+def main() -> int:
+    print(render(Path(sys.argv[1])))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""What single values cannot show: whether a cell's parameters fit each other and the testbed, and
+whether the testbed has the hosts that the system needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from turntable_core import systems
+from turntable_core.errors import InputError, TurntableError
+from turntable_core.overrides import WHERE
+from turntable_core.plan import Cell
+from turntable_core.system import Check, Parameters, Role, System
+from turntable_core.testbed import Testbed
+from turntable_inventory.inventory import SWITCHES
+from turntable_inventory.others import inventories_of
+from turntable_inventory.read import shorten
+from turntable_inventory.roles import roles_of
+
+
+def check_plan(
+    system: System, cells: Iterable[Cell], testbed: Testbed, origins: Mapping[str, str]
+) -> None:
+    """origins: parameter -> where its value was given, for messages."""
+    for cell in cells:
+        for check in system.checks():
+            expected = check.expected(cell.parameters, testbed)
+            if expected is not None:
+                name = check.parameter
+                expected += _what_to_add(cell.parameters, check, origins)
+                raise InputError(origins[name], name, cell.parameters[name], expected)
+
+
+def _what_to_add(parameters: Parameters, check: Check, origins: Mapping[str, str]) -> str:
+    """An experiment's value that does not fit what the user chose is not to be edited."""
+    if origins[check.parameter].startswith(WHERE):
+        return ""
+    chosen = [name for name in check.beside if origins.get(name, "").startswith(WHERE)]
+    if not chosen:
+        return ""
+    given = " ".join(f"-e {name}={parameters[name]}" for name in chosen)
+    return f". Beside {given}, give such a value: -e {check.parameter}=…"
+
+
+def check_hosts(system: System, testbed: Testbed, inventories: Path) -> None:
+    """inventories: the directory in which others lie, for the message."""
+    lacking = list(_lacking(system, _groups_of(testbed)))
+    if not lacking:
+        return
+    fitting = [
+        name
+        for name, groups in inventories_of(inventories)
+        if not any(_lacking(system, {**roles_of(groups), SWITCHES: groups.get(SWITCHES, [])}))
+    ]
+    there = shorten(str(inventories))
+    advice = (
+        f"Inventories that have what it needs: {', '.join(fitting)}. Choose one, for instance "
+        f"-i {there}/{fitting[0]}"
+        if fitting
+        else f"No inventory of {there} has what it needs: docs/inventory.md says how to write one"
+    )
+    lines = (f"  {line}" for line in lacking)
+    raise TurntableError(
+        "\n".join((f"inventory: not the hosts that {system.name} needs", *lines, advice))
+    )
+
+
+def systems_for(testbed: Testbed) -> list[System]:
+    """Those that the testbed has the hosts for."""
+    groups = _groups_of(testbed)
+    return [system for system in systems.every() if not any(_lacking(system, groups))]
+
+
+def _groups_of(testbed: Testbed) -> dict[str, list[str]]:
+    roles = {role: [host.name for host in hosts] for role, hosts in testbed.roles.items()}
+    return {**roles, SWITCHES: [testbed.switch.name] if testbed.switch else []}
+
+
+def _lacking(system: System, groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """In words, group by group; groups: roles and switches, with their hosts."""
+    needed = [Role(SWITCHES, 1, 1)] if system.needs_switch else []
+    for role in (*needed, *system.roles):
+        hosts = groups.get(role.group, ())
+        if len(hosts) < role.least or (role.most is not None and len(hosts) > role.most):
+            names = f" ({', '.join(hosts)})" if hosts else ""
+            yield f"group {role.group} has {_count(len(hosts))}{names}; expected {_how_many(role)}"
+
+
+def _how_many(role: Role) -> str:
+    if role.most is None:
+        return f"{_count(role.least)} or more"
+    return _count(role.most) if role.most == role.least else f"{role.least} to {role.most} hosts"
+
+
+def _count(hosts: int) -> str:
+    return "1 host" if hosts == 1 else f"{hosts or 'no'} hosts"

@@ -1,0 +1,120 @@
+"""The journal of a run: append-only NDJSON, one line per attempt, fsynced.
+
+A crash can leave a torn last line; it was never acknowledged, so readers ignore it and the next
+append removes it. Anything unreadable before the last line is damage and an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from turntable_core import caller
+from turntable_core.errors import TurntableError
+from turntable_core.plan import Iteration, Plan, Turn, all_iterations
+
+OK = "ok"
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try at an iteration. Times are CLOCK_REALTIME nanoseconds of the controller."""
+
+    cell: str
+    round: int
+    iteration: int
+    attempt: int  # from 1
+    status: str  # OK or FAILED
+    began_at_ns: int
+    ended_at_ns: int
+    overhead_s: float | None = None  # wall time less warm-up and measuring
+    failure_class: str | None = None  # errors.FAILURE_CLASSES
+    message: str | None = None
+    disturbed: str | None = None  # OK, but the machine spoiled it: in which way
+    files: dict[str, str] = field(default_factory=dict)  # raw file name -> SHA-256
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        return (self.cell, self.round, self.iteration)
+
+    @property
+    def directory(self) -> str:
+        return attempt_directory(*self.key, self.attempt)
+
+
+def attempt_directory(cell: str, round_: int, iteration: int, attempt: int) -> str:
+    """Where an attempt's raw files are, relative to the run's directory."""
+    return f"raw/{cell}/r{round_}/i{iteration}/a{attempt}"
+
+
+def append(path: Path, attempt: Attempt) -> None:
+    """Adds one line and returns when it is on disk."""
+    line = (json.dumps(asdict(attempt), ensure_ascii=False) + "\n").encode()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        _remove_torn_tail(descriptor)
+        if os.write(descriptor, line) != len(line):
+            raise TurntableError(
+                f"{path}: the disk is full; free some space and continue the run with -e run=…"
+            )
+        os.fsync(descriptor)
+        caller.give(path)
+    finally:
+        os.close(descriptor)
+
+
+def read(path: Path) -> list[Attempt]:
+    """All attempts in the order they were recorded; a missing file is an empty journal."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    lines = data.split(b"\n")[:-1]  # what follows the last newline is a torn line, or nothing
+    return [_parse(path, number, line) for number, line in enumerate(lines, start=1)]
+
+
+def succeeded(attempts: Iterable[Attempt]) -> dict[tuple[str, int, int], Attempt]:
+    """The latest successful attempt of every iteration that has one."""
+    return {attempt.key: attempt for attempt in attempts if attempt.status == OK}
+
+
+def repeated(attempts: Iterable[Attempt]) -> set[tuple[str, int, int]]:
+    """Iterations that were measured more than once; the latest counts."""
+    seen: set[tuple[str, int, int]] = set()
+    again: set[tuple[str, int, int]] = set()
+    for attempt in attempts:
+        if attempt.status == OK:
+            (again if attempt.key in seen else seen).add(attempt.key)
+    return again
+
+
+def missing(plan: Plan, attempts: Iterable[Attempt]) -> list[tuple[Turn, Iteration]]:
+    """What has not been measured yet, in the plan's order."""
+    done = succeeded(attempts)
+    return [
+        (turn, iteration)
+        for turn, iteration in all_iterations(plan)
+        if (turn.cell.id, turn.round, iteration.index) not in done
+    ]
+
+
+def _parse(path: Path, number: int, line: bytes) -> Attempt:
+    try:
+        return Attempt(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise TurntableError(
+            f"{path}:{number}: not an attempt: {error}. Only the last line of a journal may be "
+            "torn; restore the file from a copy, or start a new run."
+        ) from None
+
+
+def _remove_torn_tail(descriptor: int) -> None:
+    size = os.fstat(descriptor).st_size
+    data = os.pread(descriptor, size, 0)
+    end = data.rfind(b"\n") + 1
+    if end != size:
+        os.ftruncate(descriptor, end)

@@ -1,0 +1,94 @@
+"""What a play asks for: experiment, profile and extra variables -> a run, new or continued.
+
+Everything is checked here and nothing is written, so that what is refused leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from turntable_core import overrides, plan
+from turntable_core.checks import check_hosts, check_plan
+from turntable_core.components import timeline
+from turntable_core.errors import InputError, TurntableError, did_you_mean
+from turntable_core.overrides import DEFAULT_PROFILE, WHERE, ExtraVars, RunOptions
+from turntable_core.reference import Reference
+from turntable_core.run_directory import RunDirectory, new_run_name
+from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
+from turntable_core.testbed import Testbed
+from turntable_inventory.read import INVENTORIES
+
+
+@dataclass(frozen=True)
+class Proposal:
+    experiment: Experiment
+    options: RunOptions
+    scale: Scale
+    cells: list[plan.Cell]
+    run: RunDirectory
+
+    @property
+    def is_new(self) -> bool:
+        return not self.run.exists
+
+    def plan(self, planner: Callable) -> plan.Plan:
+        """The run's own plan, or a new one; planner: as make_plan takes it."""
+        if self.is_new:
+            return plan.make_plan(self.scale, self.cells, planner)
+        return self.run.continue_with(self.cells, self.scale.rounds)
+
+
+def propose(file: Path, extra: ExtraVars, testbed: Testbed, results: Path) -> Proposal:
+    """Raises TurntableError for whatever is wrong with it.
+
+    file: the experiment; results: the directory that holds the experiments' results.
+    """
+    experiment = load_experiment(file)
+    options = overrides.read_options(extra)
+    runs = results / experiment.id
+    if options.run and (existing := RunDirectory(runs / options.run)).exists:
+        # It goes on as it was begun; what is given again must not differ.
+        extra = extra.on_top_of(_extra_vars(existing))
+        options = overrides.read_options(extra)
+    elif options.only:
+        raise _nothing_to_repeat(experiment, options, runs)
+    options = replace(options, profile=options.profile or DEFAULT_PROFILE)
+    scale = overrides.apply_overrides(choose_profile(experiment, options.profile), extra)
+    cells = plan.cells_of(scale)
+    check_hosts(experiment.system, testbed, INVENTORIES)
+    where = experiment.source.where(("timeline",))
+    timeline.check(scale.timeline, experiment.system, testbed, where)
+    check_plan(experiment.system, cells, testbed, scale.origins)
+    if reference := experiment.document.get("reference"):
+        Reference(experiment.directory / reference).check(experiment.parameter_schemas)
+    run = RunDirectory(runs / (options.run or new_run_name(options.profile)))
+    return Proposal(experiment, options, scale, cells, run)
+
+
+def _extra_vars(run: RunDirectory) -> dict:
+    try:
+        return json.loads(run.manifest_file.read_bytes())["extra_vars"]
+    except (OSError, ValueError, KeyError) as error:
+        raise TurntableError(
+            f"{run.manifest_file}: cannot be read ({type(error).__name__}: {error}); it says with "
+            "which extra variables the run was begun. Start a new run."
+        ) from None
+
+
+def _nothing_to_repeat(experiment: Experiment, options: RunOptions, runs: Path) -> InputError:
+    """`only` without a run of that name."""
+    known = sorted(path.parent.name for path in runs.glob("*/plan.json"))
+    if options.run:
+        newest = f"; the newest are {', '.join(known[-3:])}" if known else ""
+        hint = f"{did_you_mean(options.run, known)}{newest}"
+        return InputError(WHERE, "run", options.run, f"a run in {runs}{hint}")
+    newest = f", for instance -e run={known[-1]}" if known else ""
+    factor, levels = next(iter(experiment.document["factors"].items()))
+    expected = (
+        f"-e run=ID beside it{newest}: `only` measures a part of a run again. A smaller new run "
+        f"is one with fewer levels, such as -e {factor}={levels[0]}"
+    )
+    return InputError(WHERE, "only", options.only, expected)

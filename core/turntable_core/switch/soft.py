@@ -1,0 +1,47 @@
+"""A switch in software: the node softswitch (docs/architecture.md §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turntable_core.requests import Request
+from turntable_core.testbed import Testbed
+
+
+class SoftSwitch:
+    node = "softswitch"
+
+    def program_options(self, program: str, testbed: Testbed) -> list[str]:
+        switch = testbed.switch
+        options = ["--program", f"{switch.p4_dir}/{program}.so"]
+        options += ["--port-driver", switch.port_driver]
+        for host in testbed.data_hosts:
+            options += ["--port", f"{host.switch_port}={host.switch_interface}"]
+        options += ["--cpu-port", f"{switch.cpu_port}={switch.cpu_interface}"]
+        return options if switch.trace is None else [*options, "--trace", switch.trace]
+
+    def write(self, updates: Sequence[Mapping[str, Any]]) -> Request:
+        return self._request("table_write", updates=list(updates))
+
+    def settings(self, values: Mapping[str, Any]) -> Request:
+        return self._request("settings", **values)
+
+    def clear_counters(self) -> list[Request]:
+        return [self._request("counter_clear"), self._request("port_stats_clear")]
+
+    def read_counters(self, names: Sequence[str]) -> list[Request]:
+        # Drops first: frames of the control plane that are under way end in the switch too, and
+        # must not be among its drops without being among the counters that explain them.
+        counters = [self._request("counter_read", table=name) for name in names]
+        return [self._request("port_stats"), *counters, self._request("info")]
+
+    def begin(self) -> list[Request]:
+        """Before, hosts prepare at the pipeline thread's expense."""
+        return [self._request("pipeline_thread_clear")]
+
+    def impair(self, port: int, direction: str, rules: Sequence[Mapping[str, Any]]) -> Request:
+        return self._request("impair", port=port, direction=direction, rules=list(rules))
+
+    def _request(self, command: str, **args: Any) -> Request:
+        return Request(self.node, command, args)

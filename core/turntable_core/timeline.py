@@ -1,0 +1,45 @@
+"""What happens while an iteration is measured: faults and changes of load at given instants.
+
+An experiment says it in its file (docs/experiments.md, Timeline):
+
+    timeline:
+      - {at_s: 5, kill: switch0}
+      - {at_s: 8, start: switch0}
+      - {at_s: 4, rate: 20000}            # a verb of the system
+
+turntable_core.components.timeline has the verbs, and sends what they mean to the supervisors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+AT = "at_s"
+
+
+@dataclass(frozen=True)
+class Event:
+    at_s: float  # after the common start instant
+    verb: str
+    value: Any
+
+    @property
+    def label(self) -> str:
+        value = self.value
+        text = " ".join(map(str, value.values())) if isinstance(value, Mapping) else value
+        return f"{self.verb} {text}"
+
+
+def read(document: Iterable[Mapping[str, Any]]) -> tuple[Event, ...]:
+    """The `timeline` of an experiment or of a plan, by time."""
+    events = []
+    for entry in document:
+        ((verb, value),) = ((key, value) for key, value in entry.items() if key != AT)
+        events.append(Event(entry[AT], verb, value))
+    return tuple(sorted(events, key=lambda event: event.at_s))
+
+
+def to_json(events: Iterable[Event]) -> list[dict[str, Any]]:
+    return [{AT: event.at_s, event.verb: event.value} for event in events]

@@ -1,0 +1,83 @@
+"""A playbook that ends before its run: what it leaves is removed, and how to go on is said.
+
+Ansible runs no further task then, whether after Ctrl-C or SIGTERM. SIGKILL leaves what there is to
+the next playbook (run_claim.sweep).
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from turntable_core.ownership import run_claim
+
+# As init systems and a lost terminal end a playbook.
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_PLANNED_NOTHING = (
+    "the run was still being planned: nothing has been measured. Run the same command again"
+)
+
+
+class UnfinishedRun:
+    """Of this process; told by the callback what the playbook does."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._is_planning = False
+        self._run: Path | None = None
+        atexit.register(self.end)
+        for number in _SIGNALS:
+            handler = signal.getsignal(number)
+            if handler != signal.SIG_IGN:  # as nohup has it
+                signal.signal(number, self._ending_before(handler))
+
+    def planning(self) -> None:
+        self._is_planning = True
+
+    def planned(self, run: Path | None) -> None:
+        """None: there is nothing to run after all."""
+        self._is_planning, self._run = False, run
+
+    def end(self) -> None:
+        """Does nothing after a run that has given the testbed back itself, nor the second time."""
+        if os.getpid() != self._process:  # a fork for a task
+            return
+        run, self._run = self._run, None
+        if self._is_planning:
+            _say(_PLANNED_NOTHING)
+        elif run is not None and run_claim.drop_own(run):
+            _say(f"run {run.name} has not ended; to continue it: {_command(run)}")
+        self._is_planning = False
+
+    def _ending_before(
+        self, handler: Callable | int | None
+    ) -> Callable[[int, FrameType | None], None]:
+        def handle(number: int, frame: FrameType | None) -> None:
+            self.end()
+            if callable(handler):
+                handler(number, frame)
+            else:
+                signal.signal(number, signal.SIG_DFL)
+                os.kill(os.getpid(), number)
+
+        return handle
+
+
+def _command(run: Path) -> str:
+    from turntable_core.catalogue import resume_command  # noqa: PLC0415  # rarely needed
+
+    try:
+        manifest = json.loads((run / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        manifest = {}
+    return resume_command(manifest, run.name)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

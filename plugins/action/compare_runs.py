@@ -1,0 +1,33 @@
+"""What differs between two runs, and by how much their cells do.
+
+    compare_runs: {results: DIR, run: ID, compare: ID}
+
+Both may be the name of a run, or its directory. Needs no testbed, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from turntable.compare import compare
+from turntable.find_run import find_run
+from turntable_core.run_action import RunAction
+
+
+class ActionModule(RunAction):
+    ARGUMENTS: ClassVar = {
+        "results": {"type": "path", "required": True},
+        "run": {"type": "str", "required": True},
+        "compare": {"type": "str", "required": True},
+    }
+
+    def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        results = Path(arguments["results"])
+        first, second = (_directory(results, arguments[name]) for name in ("run", "compare"))
+        return {"changed": False, "report": compare(first, second)}
+
+
+def _directory(results: Path, name: str) -> Path:
+    given = Path(name)
+    return given if (given / "plan.json").exists() else find_run(results, run=name)

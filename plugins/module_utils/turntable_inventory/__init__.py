@@ -1,5 +1,0 @@
-"""Checks an inventory before anything is changed.
-
-`inventory` is what is checked, `shape` the rules of inventories/schema on each host alone, `rules`
-those that relate hosts to each other; both yield `problem.Problem`.
-"""

@@ -1,0 +1,1 @@
+"""What the run asks of its nodes."""

@@ -1,0 +1,190 @@
+"""The analysis of a system that it does not know: the one of fakes/, in a directory of its own."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+import turntable.systems
+from turntable import load_run, results, tidy
+from turntable.notebook import write_notebook
+from turntable.report import render
+from turntable.standing import standing_of
+from turntable.summarize import summarize_run
+from turntable_core import files, journal, selection, timeline
+from turntable_core.errors import TurntableError
+from turntable_core.plan import Plan, Turn
+from turntable_core.run_directory import RunDirectory
+from turntable_core.spec import Scale
+
+from .plans import make_plan
+from .recorded import write_run
+
+
+@pytest.fixture(autouse=True)
+def _analysis_of_the_fake_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = Path(__file__).parent / "fakes" / "analysis"
+    monkeypatch.setattr(turntable.systems, "__path__", [str(directory)])
+
+
+@pytest.fixture
+def plan(scale: Scale) -> Plan:
+    """One cell and round, four stations."""
+    return make_plan(replace(scale, rounds=1, factors={**scale.factors, "load": ["light"]}))
+
+
+@pytest.fixture
+def run(tmp_path: Path, plan: Plan) -> RunDirectory:
+    """Two senders, windows of two seconds; 30, 31, 32 and 33 answers at the stations."""
+    run = write_run(tmp_path / "results" / "tiny" / "r1", plan)
+    for index in range(4):
+        measure(run, plan.turns[0], index, [[10, 5], [10, 5 + index]])
+    return run
+
+
+def measure(
+    run: RunDirectory,
+    turn: Turn,
+    index: int,
+    answered: list[list[int]],
+    events: Sequence[Mapping[str, object]] = (),
+) -> None:
+    """answered: of each sender, by second; each in 1 ms. events: of the timeline."""
+    number = run.next_attempt(turn.cell.id, turn.round, index)
+    directory = run.path / journal.attempt_directory(turn.cell.id, turn.round, index, number)
+    written = {}
+    for sender, counts in enumerate(answered):
+        histogram = HdrHistogram(1, 10**10, 3)
+        histogram.record_value(1_000_000, sum(counts) or 1)
+        stats = {
+            "window_ns": 2 * 10**9, "asked": sum(counts), "answered": counts, "garbled": 0,
+            "latency_ns": histogram.encode().decode(),
+        }  # fmt: skip
+        answers = [{"node": "sender", "command": "stats", "result": stats}]
+        if events:
+            done = {"events": list(events)}
+            answers.append({"node": "supervisor", "command": "events", "result": done})
+        content = files.to_json({"format": 1, "host": f"sender{sender}", "answers": answers})
+        name = f"sender{sender}.json"
+        written[name] = files.write_once(directory / name, content)
+    described = files.to_json({"format": 1, "start_at_ns": 5 * 10**9})
+    written["iteration.json"] = files.write_once(directory / "iteration.json", described)
+    made = journal.Attempt(
+        turn.cell.id, turn.round, index, number, journal.OK, 0, 1, overhead_s=0.25, files=written
+    )
+    journal.append(run.journal_file, made)
+
+
+def test_summary_has_the_columns_of_the_system(run: RunDirectory) -> None:
+    table = summarize_run(load_run(run.path)).table
+    with (run.path / "summary.csv").open(newline="", encoding="utf-8") as lines:
+        (row,) = csv.DictReader(lines)
+    assert list(row)[:9] == [
+        "experiment", "profile", "fidelity_class", "system", "method", "load", "round",
+        "answered_per_s", "paper_answered",
+    ]  # fmt: skip
+    # (30 + 31 + 32 + 33) / 2 s.
+    assert (row["system"], row["answered_per_s"], row["verdict"]) == ("fake", "63.0", "valid")
+    assert float(row["latency_p50_us"]) == pytest.approx(1000, rel=1e-3)
+    assert "late start" in row["not_checked"]
+    (line,) = (line.split() for line in table.splitlines() if line.startswith("light"))
+    assert line == ["light", "plain", "4", "63.0", "valid"]
+    cells = (run.path / "cells.csv").read_text().splitlines()
+    assert cells[0].split(",")[6:10] == [
+        "rounds", "valid_rounds", "answered_per_s", "answered_per_s_half_width",
+    ]  # fmt: skip
+
+
+def test_a_rule_of_the_system_makes_a_round_invalid(run: RunDirectory, plan: Plan) -> None:
+    measure(run, plan.turns[0], 1, [[0, 0], [0, 0]])
+    loaded = load_run(run.path)
+    assert loaded.rows[0]["verdict"] == "invalid: nothing was asked at b"
+    assert " - " in summarize_run(loaded).table
+
+
+def test_the_report_needs_no_partial_of_the_system(run: RunDirectory) -> None:
+    page = render(load_run(run.path))
+    assert "<td>63.0</td>" in page
+    assert "light · plain · 4" in page
+    assert "by iteration, every second of the measurement windows" in page
+    assert "Cumulative distribution of the latency" in page
+
+
+def test_the_timeline_is_drawn_and_what_it_left_undone_is_a_reason(
+    tmp_path: Path, plan: Plan
+) -> None:
+    events = timeline.read([{"at_s": 1.5, "kill": "receiver0"}, {"at_s": 2, "start": "receiver0"}])
+    run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
+    # The clients start at 5 s and warm up for 1 s: half a second into the window.
+    begun = {"at_ns": 6_500_000_000, "label": "kill receiver0", "began_ns": 6_500_000_000}
+    late = {"at_ns": 7_000_000_000, "label": "start receiver0", "began_ns": 7_250_000_000}
+    for index in range(4):
+        done = [begun | {"error": None}, late | {"error": "refused" if index == 2 else None}]
+        measure(run, plan.turns[0], index, [[10, 5]], events=done)
+    (turn,) = load_run(run.path).turns
+    assert [(event.at_s, event.label) for event in turn.measurements[0].events] == [
+        (0.5, "kill receiver0"), (1.25, "start receiver0"),
+    ]  # fmt: skip
+    assert turn.reasons == ("start receiver0 was not done in iteration 2: refused",)
+    page = render(load_run(run.path))
+    assert page.count("kill receiver0") == page.count("start receiver0") - 1 == 4
+
+
+def test_lines_that_follow_the_run(run: RunDirectory, plan: Plan) -> None:
+    work = selection.work(plan, [], None)
+    attempts = run.attempts()
+    first = standing_of(run.path, plan, plan.turns[0], work, attempts[:1], will_retry=False)
+    assert (first["iteration_label"], first["facts"]) == ("station a", [[1, "30 answered"]])
+    assert first["result"] is None
+    last = standing_of(run.path, plan, plan.turns[0], work, attempts, will_retry=False)
+    assert (last["done"], last["result"]["facts"]) == (4, [[0, "63/s"]])
+
+
+def test_frames_are_joined_by_the_identity_of_the_system(run: RunDirectory) -> None:
+    loaded = load_run(run.path)
+    identity = ["load", "method", "stations"]
+    assert tidy.keys(loaded) == ["experiment", "run", "cell", *identity, "round", "valid"]
+    seconds = tidy.seconds(loaded)
+    assert list(seconds["value"]) == [20, 10, 20, 11, 20, 12, 20, 13]
+    assert list(tidy.rounds(loaded)["answered_per_s"]) == [63.0]
+
+
+def test_published_numbers_lie_beside_the_system(
+    run: RunDirectory, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "FURTHER", [tmp_path / "elsewhere", tmp_path / "further"])
+    reference = tmp_path / "further" / "experiments" / "reference" / "paper.csv"
+    reference.parent.mkdir(parents=True)
+    reference.write_text("load,metric,value\nlight,answered_per_s,70\n")
+    other = write_run(tmp_path / "r2", replace(plan, reference="reference/paper.csv"))
+    loaded = load_run(other.path)
+    assert loaded.reference_file == reference
+    assert loaded.cells[0].paper == {"answered_per_s": 70.0}
+    assert loaded.rows[0]["paper_answered"] == 70.0
+    reference.unlink()
+    with pytest.raises(TurntableError, match=r"experiments/reference/paper\.csv: cannot be read"):
+        load_run(other.path)
+
+
+def test_a_system_without_notebooks_says_so(run: RunDirectory) -> None:
+    with pytest.raises(TurntableError, match="experiment tiny has no notebook"):
+        write_notebook(run.path)
+
+
+def test_the_analysis_may_lie_outside_of_the_repository() -> None:
+    load = "from turntable.systems import fake, farreach; print(fake.ANALYSIS.result_columns)"
+    done = subprocess.run(
+        [sys.executable, "-c", load],
+        env={"TURNTABLE_SYSTEMS": str(Path(__file__).parent / "fakes")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "answered_per_s" in done.stdout

@@ -1,0 +1,163 @@
+"""What happens at instants of a measurement: read from an experiment, sent to supervisors."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from turntable_core import components, plan
+from turntable_core.context import Context
+from turntable_core.errors import InputError, TurntableError
+from turntable_core.overrides import ExtraVars
+from turntable_core.proposal import propose
+from turntable_core.requests import Request
+from turntable_core.spec import choose_profile, load_experiment
+from turntable_core.testbed import read_testbed
+from turntable_core.timeline import Event, read
+
+from .conftest import changed, write_experiment
+from .plans import make_plan
+from .testbeds import GROUPS, hostvars
+
+TESTBED = read_testbed(hostvars(), GROUPS)
+S = 1_000_000_000
+HOSTS = ["switch0", "sender0", "sender1", "receiver0", "receiver1"]
+
+
+def context(experiments: Path, timeline: list[dict]) -> Context:
+    experiment = load_experiment(write_experiment(experiments, changed({"timeline": timeline})))
+    made = make_plan(choose_profile(experiment, "smoke"))
+    turn = made.turns[0]
+    return Context(TESTBED, made, turn, turn.iterations[0], start_at_ns=10 * S, secret="s")
+
+
+def parts(context: Context) -> dict[str, list[dict]]:
+    """Host -> its part; each has one request, that says so."""
+    batches = components.batches(["timeline"], "begin", context)
+    for requests in batches.values():
+        assert [(r.node, r.command) for r in requests] == [("supervisor", "timeline")]
+    return {host: requests[0].args["events"] for host, requests in batches.items()}
+
+
+def test_events_are_read_in_the_order_of_their_instants() -> None:
+    document = [{"at_s": 8, "start": "switch0"}, {"at_s": 0.5, "kill": "sender@sender0"}]
+    assert read(document) == (Event(0.5, "kill", "sender@sender0"), Event(8, "start", "switch0"))
+
+
+def test_a_plan_keeps_its_timeline(experiments: Path) -> None:
+    made = context(experiments, [{"at_s": 2, "hurry": 5}, {"at_s": 1, "kill": "switch0"}]).plan
+    assert plan.from_json(json.loads(json.dumps(plan.to_json(made)))) == made
+    assert [event.at_s for event in made.timeline] == [1, 2]
+
+
+def test_a_profiles_timeline_takes_the_place_of_the_experiments(experiments: Path) -> None:
+    changes = {
+        "timeline": [{"at_s": 1, "kill": "switch0"}],
+        "profiles.smoke.timeline": [{"at_s": 3, "hurry": 1}],
+    }
+    experiment = load_experiment(write_experiment(experiments, changed(changes)))
+    assert choose_profile(experiment, "smoke").timeline == (Event(3, "hurry", 1),)
+
+
+def test_each_host_is_told_its_part_and_also_that_it_has_none(experiments: Path) -> None:
+    timeline = [{"at_s": 1.5, "kill": "sender1"}, {"at_s": 1, "hurry": 3}]
+    told = parts(context(experiments, timeline))
+    assert sorted(told) == sorted(HOSTS)
+    assert [host for host, events in told.items() if events] == ["sender0", "sender1"]
+    (hurried,) = told["sender0"]
+    assert hurried == {
+        "at_ns": 11 * S,
+        "label": "hurry 3",
+        "requests": [{"node": "sender", "command": "hurry", "args": {"by": 3}}],
+    }
+    (killed,) = told["sender1"]
+    assert (killed["at_ns"], killed["label"]) == (11.5 * S, "kill sender1")
+    assert killed["requests"] == [
+        {"node": "supervisor", "command": "stop", "args": {"name": "sender", "kill": True}}
+    ]
+
+
+def test_a_node_starts_as_the_run_started_it(experiments: Path) -> None:
+    here = context(experiments, [{"at_s": 1, "start": "sender@sender0"}])
+    ((event,),) = (events for events in parts(here).values() if events)
+    (started,) = components.batches(["sender"], "start", here)["sender0"]
+    assert event["requests"] == [
+        {"node": started.node, "command": "spawn", "args": dict(started.args)}
+    ]
+
+
+def test_a_switch_that_starts_gets_its_tables_too(experiments: Path) -> None:
+    here = context(experiments, [{"at_s": 1, "start": "switch0"}])
+    ((event,),) = (events for events in parts(here).values() if events)
+    assert [request["command"] for request in event["requests"]] == [
+        *("spawn", "table_write", "settings")
+    ]
+
+
+def test_a_link_is_impaired_at_the_hosts_port_and_heals(experiments: Path) -> None:
+    rules = [{"fault": "drop", "share": 0.5}]
+    impair = {"host": "receiver1", "direction": "rx", "rules": rules}
+    told = parts(
+        context(experiments, [{"at_s": 1, "impair": impair}, {"at_s": 2, "heal": "receiver1"}])
+    )["switch0"]
+    asked = [
+        (event["at_ns"], request["args"])
+        for event in told
+        for request in event["requests"]
+        if request["command"] == "impair"
+    ]
+    assert asked == [
+        (11 * S, {"port": 3, "direction": "rx", "rules": rules}),
+        (12 * S, {"port": 3, "direction": "rx", "rules": []}),
+        (12 * S, {"port": 3, "direction": "tx", "rules": []}),
+    ]
+
+
+def test_events_are_asked_for_only_where_there_were_some(experiments: Path) -> None:
+    here = context(experiments, [{"at_s": 1, "kill": "switch0"}])
+    asked = components.batches(["timeline"], "collect", here)
+    assert asked == {host: [Request("supervisor", "events")] for host in HOSTS}
+    without = replace(here, plan=replace(here.plan, timeline=()))
+    assert components.batches(["timeline"], "collect", without) == {}
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        (
+            {"at_s": 1, "kil": "switch0"},
+            r"timeline: 'kil'.*one of kill, start, impair, heal, hurry",
+        ),
+        ({"at_s": 1, "kill": "swicth0"}, r"timeline\.kill: 'swicth0'.*switch0, sender0"),
+        ({"at_s": 1, "kill": "sender@nowhere"}, r"timeline\.kill: 'sender@nowhere'"),
+        ({"at_s": 1, "kill": {"host": "switch0"}}, r"timeline\.kill: .*a host of this testbed"),
+        ({"at_s": 1, "heal": "switch0"}, r"timeline\.heal: 'switch0'.*link to the switch: sender0"),
+        ({"at_s": 1, "impair": "sender0"}, r"timeline\.impair: 'sender0'.*host: NAME, direction"),
+        (
+            {"at_s": 1, "impair": {"host": "sender0", "direction": "up", "rules": []}},
+            r"timeline\.impair: .*rx or tx",
+        ),
+        (
+            {"at_s": 1, "impair": {"host": "switch0", "direction": "rx", "rules": []}},
+            r"timeline\.impair: .*link to the switch: sender0",
+        ),
+        ({"at_s": -1, "kill": "switch0"}, r"at_s: -1"),
+        ({"at_s": 1}, r"timeline"),
+        ({"at_s": 1, "kill": "switch0", "start": "switch0"}, r"timeline"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before(
+    experiments: Path, event: dict, message: str
+) -> None:
+    file = write_experiment(experiments, changed({"timeline": [event]}))
+    with pytest.raises(InputError, match=message):
+        propose(file, ExtraVars({"profile": "smoke"}), TESTBED, experiments / "results")
+
+
+def test_a_node_that_does_not_run_there_is_no_silent_nothing(experiments: Path) -> None:
+    here = context(experiments, [{"at_s": 1, "kill": "sedner@sender0"}])
+    with pytest.raises(TurntableError, match=r"'sedner@sender0'.*one of sender"):
+        parts(here)

@@ -1,0 +1,108 @@
+"""A small experiment of FarReach, so that tests do not change when the shipped ones do."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+DOCUMENT = {
+    "experiment": "tiny",
+    "title": "A small experiment",
+    "system": "farreach",
+    "source": "these tests",
+    "factors": {"method": ["nocache"], "workload": ["workloada", "workloadc"], "servers": [4]},
+    "constants": {
+        "records": 1000,
+        "theta": 0.99,
+        "value_bytes": 128,
+        "cache_size": 10,
+        "seed": 7,
+        "clients": 8,
+        "client_threads": 1,
+        "timeout_us": 1000000,
+        "switch_processing_delay_ns": 0,
+        "client_copies": True,
+        "snapshot_period_s": 0,
+        "start_lead_ms": 20,
+        "drain_s": 1,
+        "capacity_ops_per_s": 100,
+        "operations": {"by": "servers", "values": {4: 2000}, "otherwise": 5000},
+        "warmup_s": 1,
+        "store_profile": "embedded",
+    },
+    "deadlines": {
+        "start_nodes": 10,
+        "configure": 10,
+        "load": 10,
+        "prepare": 10,
+        "command": 5,
+        "stop": 10,
+    },
+    "validity": {
+        "busiest_utilization": [0.97, 1.03],
+        "busy_share_min": 0.9,
+        "capacity_lost_share_max": 0.03,
+        "rate_difference_max": 0.01,
+        "loss_share_max": 0.001,
+        "hit_share_errors_max": 5,
+        "composition_errors_max": 5,
+        "unsettled_share_max": 0.01,
+        "late_share_max": 0.01,
+        "wait_share_max": 0.5,
+        "steal_share_max": 0.05,
+    },
+    "profiles": {
+        "smoke": {"rounds": 2, "constants": {"measure_s": 1}},
+        "unfinished": {"rounds": 1},
+    },
+}
+
+
+@pytest.fixture
+def experiments(tmp_path: Path) -> Path:
+    """A directory like experiments/, with DOCUMENT as tests/tiny.yml."""
+    (tmp_path / "experiments" / "tests").mkdir(parents=True)
+    write_experiment(tmp_path / "experiments", DOCUMENT)
+    return tmp_path / "experiments"
+
+
+@pytest.fixture
+def experiment(experiments: Path) -> Experiment:
+    return load_experiment(experiments / "tests" / "tiny.yml")
+
+
+@pytest.fixture
+def scale(experiment: Experiment) -> Scale:
+    return choose_profile(experiment, "smoke")
+
+
+def write_experiment(experiments: Path, document: dict) -> Path:
+    path = experiments / "tests" / "tiny.yml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def changed(values: Mapping[str, object]) -> dict:
+    """DOCUMENT with the values at dotted paths replaced; DELETE removes one."""
+    document = copy.deepcopy(DOCUMENT)
+    for path, value in values.items():
+        *parents, last = path.split(".")
+        here = document
+        for key in parents:
+            here = here[key]
+        if value is DELETE:
+            del here[last]
+        else:
+            here[last] = value
+    return document
+
+
+DELETE = object()

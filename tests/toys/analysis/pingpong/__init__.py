@@ -1,0 +1,5 @@
+"""Analysis of pingpong: round trips by connections."""
+
+from turntable.systems.pingpong.analysis import PingPongAnalysis
+
+ANALYSIS = PingPongAnalysis()
