@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,9 @@ class DamagedFileError(TurntableError):
     """A raw file is missing, unreadable or changed."""
 
 
-def load_run(directory: Path | str, only: Turn | None = None) -> Run:
-    """The run in results/<experiment>/<run>, or one turn of it.
+def load_run(directory: Path | str, wanted: Callable[[Turn], bool] = lambda turn: True) -> Run:
+    """The run in results/<experiment>/<run>, or the wanted turns of it. Turns that its precision
+    made needless are left out.
 
     Raises TurntableError when it has no readable plan or journal, or its published numbers are no
     table.
@@ -43,12 +44,21 @@ def load_run(directory: Path | str, only: Turn | None = None) -> Run:
     facts = _facts(run)
     done, reference = journal.succeeded(facts.attempts), Reference(facts.reference_file)
     by_cell: dict[str, list[TurnResult]] = {}
+    skipped = run.skipped()
     for turn in facts.plan.turns:
-        if only in (None, turn):
+        if wanted(turn) and not _is_skipped(turn, skipped, facts.attempts):
             result = _turn_result(run, facts, turn, done, reference)
             by_cell.setdefault(turn.cell.id, []).append(result)
     cells = tuple(_cell(facts, tuple(turns), reference) for turns in by_cell.values())
     return Run(**vars(facts), cells=cells)
+
+
+def _is_skipped(
+    turn: Turn, skipped: Collection[tuple[str, int]], attempts: Iterable[journal.Attempt]
+) -> bool:
+    """Unless somebody measured it nevertheless."""
+    place = (turn.cell.id, turn.round)
+    return place in skipped and not any(attempt.key[:2] == place for attempt in attempts)
 
 
 def load_runs(directories: Iterable[Path | str] | Path | str) -> list[Run]:

@@ -78,7 +78,7 @@ def _eta_s(plan: Plan, left: Work, attempts: Sequence[Attempt]) -> float:
 
 def _result(directory: Path, turn: Turn, attempts: Sequence[Attempt]) -> dict[str, Any]:
     """Of one turn, from its raw files like every other result."""
-    run = load_run(directory, turn)
+    run = load_run(directory, lambda other: other == turn)
     (row,) = run.rows
     return {
         "facts": [list(fact) for fact in analysis_of(run.plan).result_facts(row)],

@@ -138,12 +138,17 @@ def state_of(directory: Path, repository: Path) -> RunState:
     """From plan, manifest, journal and summary.csv; what cannot be read is said, not raised."""
     manifest = _json(directory / "manifest.json")
     document = _json(directory / "plan.json")
+    skipped = list(_json(directory / "skipped.json"))
     return RunState(
         directory=directory,
         created_at=str(manifest.get("created_at", "")),
         profile=str(document.get("profile", "?")),
         done=len(set(_succeeded(directory / "journal.ndjson"))),
-        total=sum(len(turn["iterations"]) for turn in document.get("turns", [])),
+        total=sum(
+            len(turn["iterations"])
+            for turn in document.get("turns", [])
+            if [turn["cell"], turn["round"]] not in skipped
+        ),
         verdict=_verdict(directory / "summary.csv"),
         command=resume_command(manifest, directory.name),
     )

@@ -127,8 +127,10 @@ def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
         else:
             constants[name] = _checked(extra, name, _one(extra, name, value), schemas[name])
         origins[name] = extra.where(name)
-    rounds = read_options(extra).rounds or scale.rounds
-    return replace(scale, factors=factors, constants=constants, rounds=rounds, origins=origins)
+    scale = replace(scale, factors=factors, constants=constants, origins=origins)
+    rounds = read_options(extra).rounds
+    # So many, whatever is known after fewer.
+    return replace(scale, rounds=rounds, precision={}) if rounds else scale
 
 
 def _one(extra: ExtraVars, name: str, value: Any) -> Any:

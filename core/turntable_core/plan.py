@@ -65,6 +65,9 @@ class Plan:
     reference: str | None  # CSV of published results, relative to experiments/
     turns: tuple[Turn, ...]
     timeline: tuple[Event, ...] = ()  # of every iteration
+    # Column of summary.csv -> share of its mean: no further round of a cell is measured when the
+    # half-width of the interval is as small.
+    precision: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def system(self) -> System:
@@ -132,6 +135,7 @@ def make_plan(
         reference=experiment.document.get("reference"),
         turns=tuple(turns),
         timeline=scale.timeline,
+        precision=scale.precision,
     )
 
 
@@ -155,6 +159,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
         "system": plan.system_name,
         **{key: getattr(plan, key) for key in _KEYS},
         "timeline": timeline.to_json(plan.timeline),
+        "precision": dict(plan.precision),
         "cells": {turn.cell.id: dict(turn.cell.parameters) for turn in plan.turns},
         "turns": turns,
     }
@@ -179,8 +184,13 @@ def from_json(document: Mapping[str, Any]) -> Plan:
         for item in document["turns"]
     ]
     facts = {key: document[key] for key in _KEYS}
-    events = timeline.read(document.get("timeline", ()))
-    return Plan(system_name=system.name, turns=tuple(turns), timeline=events, **facts)
+    return Plan(
+        system_name=system.name,
+        turns=tuple(turns),
+        timeline=timeline.read(document.get("timeline", ())),
+        precision=document.get("precision", {}),
+        **facts,
+    )
 
 
 def all_iterations(plan: Plan) -> Iterator[tuple[Turn, Iteration]]:

@@ -57,6 +57,21 @@ class RunDirectory:
     def use_testbed(self, testbed: Testbed) -> None:
         files.replace(self.testbed_file, files.to_json(to_json(testbed)))
 
+    @property
+    def skipped_file(self) -> Path:
+        return self.path / "skipped.json"
+
+    def skipped(self) -> set[tuple[str, int]]:
+        """Cell and round of the turns that precision made needless."""
+        try:
+            return {(cell, round_) for cell, round_ in json.loads(self.skipped_file.read_bytes())}
+        except FileNotFoundError:
+            return set()
+
+    def skip(self, cell: str, round_: int) -> None:
+        turns = sorted({*self.skipped(), (cell, round_)})
+        files.replace(self.skipped_file, files.to_json(turns))
+
     def attempts(self) -> list[journal.Attempt]:
         return journal.read(self.journal_file)
 

@@ -11,7 +11,7 @@ the same name are alternatives, those of different names must all hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,12 +71,21 @@ def parse_selection(text: str, plan: Plan) -> Selection:
     return Selection(plan.system, text, terms)
 
 
-def work(plan: Plan, attempts: Iterable[Attempt], only: str | None) -> list[tuple[Turn, Iteration]]:
+def work(
+    plan: Plan,
+    attempts: Iterable[Attempt],
+    only: str | None,
+    skipped: Collection[tuple[str, int]] = (),
+) -> list[tuple[Turn, Iteration]]:
     """What a play measures: the chosen iterations, measured before or not; otherwise what the
-    attempts lack.
+    attempts lack of the turns that are not skipped.
     """
     return (
-        journal.missing(plan, attempts)
+        [
+            (turn, iteration)
+            for turn, iteration in journal.missing(plan, attempts)
+            if (turn.cell.id, turn.round) not in skipped
+        ]
         if only is None
         else parse_selection(only, plan).choose(plan)
     )

@@ -19,6 +19,7 @@ from typing import Any
 
 from turntable_core import systems, timeline
 from turntable_core.errors import MISSING, InputError, TurntableError, did_you_mean
+from turntable_core.plan_limits import LEAST_ROUNDS
 from turntable_core.schema_check import check, describe, name_of
 from turntable_core.system import System
 from turntable_core.timeline import Event
@@ -125,6 +126,7 @@ class Scale:
     deadlines: Mapping[str, float]
     validity: Mapping[str, Any]
     timeline: tuple[Event, ...]
+    precision: Mapping[str, float]  # column -> share of the mean; empty: all rounds are measured
     origins: Mapping[str, str]
 
 
@@ -164,6 +166,7 @@ def choose_profile(experiment: Experiment, profile: str) -> Scale:
     if profile not in profiles:
         expected = f"one of {', '.join(profiles)}{did_you_mean(profile, profiles)}"
         raise InputError(experiment.source.where(("profiles",)), "profile", profile, expected)
+    precision = experiment.values(profile, "precision")
     factors, constants = (experiment.values(profile, part) for part in ("factors", "constants"))
     origins = {
         name: experiment.where(profile, part, name)
@@ -173,12 +176,13 @@ def choose_profile(experiment: Experiment, profile: str) -> Scale:
     return Scale(
         experiment=experiment,
         profile=profile,
-        rounds=_rounds(experiment, profile),
+        rounds=_rounds(experiment, profile, precision),
         factors=factors,
         constants={name: value for name, value in constants.items() if name not in factors},
         deadlines=experiment.values(profile, "deadlines"),
         validity=experiment.values(profile, "validity"),
         timeline=_timeline(experiment, profile),
+        precision=precision,
         origins=origins,
     )
 
@@ -214,12 +218,15 @@ def _timeline(experiment: Experiment, profile: str) -> tuple[Event, ...]:
     return timeline.read(_at(*layers[-1])) if layers else ()
 
 
-def _rounds(experiment: Experiment, profile: str) -> int:
-    layers = list(experiment.layers(profile, "rounds"))
-    if not layers:
+def _rounds(experiment: Experiment, profile: str, precision: Mapping[str, float]) -> int:
+    """At most, if they are repeated until something is known precisely."""
+    name, least = ("max_rounds", LEAST_ROUNDS) if precision else ("rounds", 1)
+    layers = list(experiment.layers(profile, name))
+    rounds = _at(*layers[-1]) if layers else MISSING
+    if rounds is MISSING or rounds < least:
         where = experiment.source.where(("profiles", profile))
-        raise InputError(where, "rounds", MISSING, "repetitions of every cell, at least 1")
-    return _at(*layers[-1])
+        raise InputError(where, name, rounds, f"repetitions of every cell, at least {least}")
+    return rounds
 
 
 def _parts(source: YamlDocument) -> list[KeyPath]:

@@ -127,7 +127,8 @@ def _planning(proposal: Proposal, build: Path) -> Callable[[Parameters, int], Pl
 
 def _work(proposal: Proposal, plan: Plan) -> Work:
     """What is to be measured."""
-    return selection.work(plan, proposal.run.attempts(), proposal.options.only)
+    run = proposal.run
+    return selection.work(plan, run.attempts(), proposal.options.only, run.skipped())
 
 
 def _preview(proposal: Proposal, plan: Plan, work: Work, expected: Estimate, results: Path) -> str:

@@ -73,7 +73,7 @@ class ActionModule(RunAction):
                 f"{attempt.message}",
             )
         again = _again(attempt, of_this_play, arguments)
-        work = selection.work(plan, earlier, arguments["only"])
+        work = selection.work(plan, earlier, arguments["only"], run.skipped())
         progress = standing_of(run.path, plan, turn, work, of_this_play, again)
         return {"changed": True, "progress": progress, "again": again}
 

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from turntable_core.errors import InputError, TurntableError
+from turntable_core.overrides import ExtraVars, apply_overrides
 from turntable_core.spec import choose_profile, experiment_files, load_experiment
 
 from .conftest import DELETE, changed, write_experiment
@@ -93,3 +94,18 @@ def test_defaults_are_no_experiment(experiments: Path) -> None:
     assert [path.name for path in experiment_files(experiments)] == ["tiny.yml"]
     with pytest.raises(TurntableError, match=r"known: tests/tiny\.yml$"):
         load_experiment(experiments / "tests" / "none.yml")
+
+
+def test_precision_repeats_rounds_up_to_a_number(experiments: Path) -> None:
+    wanted = {"precision": {"rate": 0.02}, "max_rounds": 20}
+    scale = choose_profile(load(experiments, {}, wanted), "smoke")
+    assert (scale.rounds, scale.precision) == (20, {"rate": 0.02})
+    assert apply_overrides(scale, ExtraVars({"rounds": 2})).rounds == 2
+    assert apply_overrides(scale, ExtraVars({"rounds": 2})).precision == {}
+
+
+@pytest.mark.parametrize("rounds", [{}, {"max_rounds": 2}])
+def test_precision_needs_three_rounds(experiments: Path, rounds: dict) -> None:
+    experiment = load(experiments, {}, {"precision": {"rate": 0.02}} | rounds)
+    with pytest.raises(InputError, match=r"max_rounds.*at least 3"):
+        choose_profile(experiment, "smoke")

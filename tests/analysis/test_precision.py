@@ -1,0 +1,89 @@
+"""Rounds are repeated until results are known precisely enough, and not longer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from turntable.load import load_run
+from turntable.precision import is_needed, is_precise
+from turntable_core import catalogue, selection
+from turntable_core.run_directory import RunDirectory
+
+from . import recordings
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return recordings.copy_run(tmp_path / "farreach_exp01_throughput", recordings.ROUNDS)
+
+
+def row(value: float | None, verdict: str = "valid") -> dict[str, object]:
+    return {"rate": value, "verdict": verdict}
+
+
+# 100, 101, 102: standard deviation 1, t = 4.303 for 2 degrees of freedom: 4.303 / sqrt(3) = 2.484.
+@pytest.mark.parametrize(("most", "precise"), [(0.0246, True), (0.0245, False)])
+def test_the_half_width_decides(most: float, precise: bool) -> None:
+    rows = [row(100), row(101), row(102)]
+    assert is_precise(rows, {"rate": most}) is precise
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row(100), row(100)],
+        [row(100), row(100), row(100, "invalid: steal")],
+        [row(100), row(100), row(None)],
+        [row(0), row(0), row(0)],
+    ],
+    ids=["two rounds", "two valid rounds", "two with a value", "a mean of zero"],
+)
+def test_too_little_is_known_of_few_rounds(rows: list[dict[str, object]]) -> None:
+    assert not is_precise(rows, {"rate": 1.0})
+
+
+def test_every_column_must_be_precise() -> None:
+    rows = [row(100) | {"other": other} for other in (1, 2, 3)]
+    assert is_precise(rows, {"rate": 0.01})
+    assert not is_precise(rows, {"rate": 0.01, "other": 0.01})
+    assert not is_precise(rows, {})
+
+
+def with_a_fourth_round(run: Path, most: float) -> None:
+    """Of workload A: 3.4771, 3.6167 and 3.5847, half-width 0.1836 of 3.5595 by cells.csv."""
+
+    def change(plan: dict) -> None:
+        plan["precision"] = {"normalized_throughput": most}
+        plan["rounds"] = 4
+        plan["turns"].insert(3, plan["turns"][2] | {"round": 3})
+
+    recordings.edit_json(run / "plan.json", change)
+
+
+@pytest.mark.parametrize(("most", "needed"), [(0.06, False), (0.05, True)])
+def test_a_round_is_needed_while_the_ones_before_scatter(
+    run: Path, most: float, needed: bool
+) -> None:
+    with_a_fourth_round(run, most)
+    turn = RunDirectory(run).plan().turns[3]
+    assert turn.round == 3
+    assert is_needed(run, turn) is needed
+
+
+def test_what_is_not_needed_is_not_missing(run: Path) -> None:
+    with_a_fourth_round(run, 0.06)
+    directory = RunDirectory(run)
+    plan, turn = directory.plan(), directory.plan().turns[3]
+    assert len(load_run(run).cells[0].turns) == 4
+    assert len(selection.work(plan, directory.attempts(), None, directory.skipped())) == 4
+    directory.skip(turn.cell.id, turn.round)
+    directory.skip(turn.cell.id, turn.round)
+    assert json.loads(directory.skipped_file.read_text()) == [[turn.cell.id, 3]]
+    assert selection.work(plan, directory.attempts(), None, directory.skipped()) == []
+    (cell, _) = load_run(run).cells
+    assert [turn.valid for turn in cell.turns] == [True] * 3
+    state = catalogue.state_of(run, run.parents[1])
+    assert (state.done, state.total) == (24, 24)
