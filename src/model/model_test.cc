@@ -6,6 +6,7 @@
 namespace turntable::model {
 
 // Instead of the bytes of its members, whose addresses differ from build to build.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is what GoogleTest asks for
 void PrintTo(const NamedSearch& search, std::ostream* out) {
   *out << search.name;
 }
