@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from turntable import raw
-from turntable.measurement import Measurement
+from turntable.measurement import Event, Measurement
 from turntable.raw import COLLECT, RawAnswer
 from turntable.results import UNKNOWN, CellResult, Run, RunFacts, TurnResult
 from turntable.summary import row_of
@@ -83,7 +84,18 @@ def read_measurement(
     if not plan.timeline:
         return measured
     begin_ns = _window_from_ns(run, plan, turn, attempt)
-    return replace(measured, events=raw.events(answers, begin_ns))
+    done = raw.events(answers, begin_ns)
+    warmup_s = plan.system.windows(turn.cell.parameters).warmup_s
+    return replace(measured, events=(*done, *_unheard(plan, done, warmup_s)))
+
+
+def _unheard(plan: Plan, done: Sequence[Event], warmup_s: float) -> Iterator[Event]:
+    """What the plan's timeline has and no supervisor told of: it was not carried out."""
+    told = Counter(event.label for event in done)
+    for event in plan.timeline:
+        told[event.label] -= 1
+        if told[event.label] < 0:
+            yield Event(event.at_s - warmup_s, event.label, "no host told of it")
 
 
 def disturbance(directory: Path, turn: Turn, attempt: journal.Attempt) -> str | None:

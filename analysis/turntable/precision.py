@@ -12,8 +12,20 @@ from pathlib import Path
 from turntable.load import load_run
 from turntable.results import Row
 from turntable.stats import estimate
+from turntable.system import analysis_of_system
+from turntable_core.errors import InputError, did_you_mean
 from turntable_core.plan import Turn
 from turntable_core.plan_limits import LEAST_ROUNDS
+from turntable_core.spec import Scale
+
+
+def check(scale: Scale, where: str) -> None:
+    """Raises InputError for what is no column of which a mean is made. where: of `precision`."""
+    known = analysis_of_system(scale.experiment.system).means
+    for column in scale.precision:
+        if column not in known:
+            expected = f"one of {', '.join(known)}{did_you_mean(column, known)}"
+            raise InputError(where, "precision", column, expected)
 
 
 def is_needed(directory: Path, turn: Turn) -> bool:

@@ -84,12 +84,18 @@ def events(answers: Iterable[RawAnswer], window_from_ns: int) -> tuple[Event, ..
         Event(
             at_s=((event["began_ns"] or event["at_ns"]) - window_from_ns) / 1e9,
             label=event["label"],
-            error=event["error"] or (None if event["began_ns"] else "its time had not come"),
+            error=event["error"] or _unfinished(event),
         )
         for result in results(answers, "supervisor", "events")
         for event in result["events"]
     ]
     return tuple(sorted(made, key=lambda event: event.at_s))
+
+
+def _unfinished(event: Mapping[str, Any]) -> str | None:
+    if event["began_ns"] is None:
+        return "its time had not come"
+    return None if event["ended_ns"] else "it had not ended when the measurement had"
 
 
 # Of /proc/stat: together all of a processor's time.

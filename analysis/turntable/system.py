@@ -23,6 +23,7 @@ from turntable.verdict import Case, Rule
 from turntable_core import labels
 from turntable_core.plan import Iteration, Plan, Turn
 from turntable_core.reference import Reference
+from turntable_core.system import System
 
 if TYPE_CHECKING:  # matplotlib takes half a second, which the phases of a run should not pay
     from turntable.plot.drawing import Drawing
@@ -149,4 +150,8 @@ class Analysis:
 
 
 def analysis_of(plan: Plan) -> Analysis:
-    return importlib.import_module(plan.system.analysis).ANALYSIS
+    return analysis_of_system(plan.system)
+
+
+def analysis_of_system(system: System) -> Analysis:
+    return importlib.import_module(system.analysis).ANALYSIS

@@ -63,7 +63,7 @@ RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
 NAMELESS = "_raw_params"
 
 # Options that say what is measured: a run that is continued keeps them.
-_KEPT = ("profile", "rounds")
+_KEPT = ("profile", "rounds", "long")
 DEFAULT_PROFILE = "embedded"
 
 

@@ -26,7 +26,9 @@ class ActionModule(RunAction):
         run = RunDirectory(at["run"])
         plan = run.plan()
         turn = plan.turn(at["cell"], at["round"])
-        may_skip = plan.precision and not arguments["only"] and turn.round >= LEAST_ROUNDS
+        begun = any(attempt.key[:2] == (at["cell"], at["round"]) for attempt in run.attempts())
+        may_skip = plan.precision and not (begun or arguments["only"])
+        may_skip = may_skip and turn.round >= LEAST_ROUNDS
         if not may_skip or is_needed(run.path, turn):
             return {"changed": False, "needed": True}
         run.skip(turn.cell.id, turn.round)

@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
+from turntable import precision
 from turntable_core import caller, estimate, labels, long_runs, preview, programs, selection
 from turntable_core.errors import TurntableError
 from turntable_core.estimate import Estimate, Work
@@ -49,6 +50,7 @@ class ActionModule(RunAction):
         file = Path(arguments["experiments"] or repository / "experiments")
         file /= f"{arguments['experiment']}.yml"
         proposal = propose(file, extra, testbed, results)
+        precision.check(proposal.scale, proposal.experiment.source.where(("precision",)))
         system, options = proposal.experiment.system, proposal.options
         overhead = estimate.overhead_of_earlier_runs(results)
         may_be_long = options.long or self._task.check_mode

@@ -61,7 +61,7 @@ class ActionModule(RunAction):
         earlier, of_this_play = attempts[:began], attempts[began:]
         attempt = _close(run, plan, turn, of_this_play, arguments)
         if attempt.status == OK:
-            attempt = replace(attempt, disturbed=disturbance(run.path, turn, attempt))
+            attempt = replace(attempt, disturbed=_disturbance(run, turn, attempt))
         journal.append(run.journal_file, attempt)
 
         of_this_play.append(attempt)
@@ -76,6 +76,14 @@ class ActionModule(RunAction):
         work = selection.work(plan, earlier, arguments["only"], run.skipped())
         progress = standing_of(run.path, plan, turn, work, of_this_play, again)
         return {"changed": True, "progress": progress, "again": again}
+
+
+def _disturbance(run: RunDirectory, turn: Turn, attempt: Attempt) -> str | None:
+    """What has been measured is recorded in any case; the verdict says what is wrong with it."""
+    try:
+        return disturbance(run.path, turn, attempt)
+    except Exception:
+        return None
 
 
 def _again(attempt: Attempt, of_this_play: list[Attempt], arguments: dict[str, Any]) -> bool:

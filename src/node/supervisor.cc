@@ -146,8 +146,10 @@ Supervisor::Supervisor(SupervisorOptions options, HostLock lock)
   server_.on("list", [this](const Json&) { return list(); });
   server_.on("host_stats", [](const Json&) { return host_stats(); });
   server_.on("stop_all", [this](const Json& args) {
-    timeline_.clear();
-    return to_json(keeper_.stop_all(stop_deadline(args)));
+    Json ended = to_json(keeper_.stop_all(stop_deadline(args)));
+    timeline_.clear();                      // an event in progress ends with its nodes
+    keeper_.stop_all(stop_deadline(args));  // what one has started meanwhile
+    return ended;
   });
   server_.on("timeline", [this](const Json& args) {
     timeline_.set(timeline_of(args));

@@ -18,7 +18,8 @@ const Json& member(const Json& object, const char* key, Json::value_t type) {
                     (found->type() == type ||
                      (type == Json::value_t::number_integer && found->is_number_integer()));
   if (!fits) {
-    throw bad_argument("timeline: " + object.dump() + ": \"" + key +
+    // The rest is not quoted: requests may hold what nobody else is to know.
+    throw bad_argument(std::string("timeline: \"") + key +
                        "\" is missing or of another type; expected {\"at_ns\": N, \"label\": TEXT, "
                        "\"requests\": [{\"node\", \"command\", \"args\"}]}");
   }
@@ -34,8 +35,8 @@ Timeline::Request request_of(const Json& json) {
 }  // namespace
 
 void Timeline::set(std::vector<Event> events) {
-  clear();
   const std::scoped_lock setting(setting_);
+  forget();
   const std::scoped_lock lock(mutex_);
   events_ = std::move(events);
   for (std::size_t i = 0; i < events_.size(); ++i) threads_.emplace_back([this, i] { run(i); });
@@ -43,6 +44,10 @@ void Timeline::set(std::vector<Event> events) {
 
 void Timeline::clear() {
   const std::scoped_lock setting(setting_);
+  forget();
+}
+
+void Timeline::forget() {
   std::vector<std::jthread> ending;
   {
     const std::scoped_lock lock(mutex_);
@@ -71,6 +76,10 @@ void Timeline::run(std::size_t index) {
   lock.unlock();
   std::string error;
   for (const Request& request : requests) {
+    {
+      const std::scoped_lock still(mutex_);
+      if (clearing_) break;
+    }
     try {
       ask_(request);
     } catch (const std::exception& failure) {

@@ -55,6 +55,7 @@ class Timeline {
   std::vector<Event> events() const;
 
  private:
+  void forget();  // setting_ is held
   void run(std::size_t index);
 
   Ask ask_;

@@ -53,7 +53,7 @@ CASES: dict[str, tuple[str, int, int]] = {
     "three operands": ("c = (bit<32>) (a + bump(a) + a);", 11, 10 + 111 + 11),
     "comparison": ("if (a < bump(a) - 100) { c = 1; }", 11, 1),
     "equality": ("if (a == bump(a) - 100) { c = 1; }", 11, 0),
-    "shift": ("c = (bit<32>) (a << (bump(a) - 110));", 11, 10 << 1),
+    "shift": ("c = (bit<32>) (bump(a) << 1) + (bit<32>) a;", 11, (111 << 1) + 11),
     "concatenation": ("c = 16w0 ++ a ++ bump(a);", 11, 10 << 8 | 111),
     "slices": ("c = 24w0 ++ a[3:0] ++ (bump(a))[3:0];", 11, 0xA << 4 | 0xF),
     "slice of a call": ("c = 24w0 ++ (bump(a))[6:3] ++ a[3:0];", 11, 0b1101 << 4 | 0xB),

@@ -124,7 +124,9 @@ def test_the_timeline_is_drawn_and_what_it_left_undone_is_a_reason(
     run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
     # The clients start at 5 s and warm up for 1 s: half a second into the window.
     begun = {"at_ns": 6_500_000_000, "label": "kill receiver0", "began_ns": 6_500_000_000}
+    begun |= {"ended_ns": 6_600_000_000}
     late = {"at_ns": 7_000_000_000, "label": "start receiver0", "began_ns": 7_250_000_000}
+    late |= {"ended_ns": 7_300_000_000}
     for index in range(4):
         done = [begun | {"error": None}, late | {"error": "refused" if index == 2 else None}]
         measure(run, plan.turns[0], index, [[10, 5]], events=done)
@@ -135,6 +137,21 @@ def test_the_timeline_is_drawn_and_what_it_left_undone_is_a_reason(
     assert turn.reasons == ("start receiver0 was not done in iteration 2: refused",)
     page = render(load_run(run.path))
     assert page.count("kill receiver0") == page.count("start receiver0") - 1 == 4
+
+
+def test_a_timeline_that_nobody_carried_out_is_a_reason(tmp_path: Path, plan: Plan) -> None:
+    events = timeline.read([{"at_s": 1.5, "kill": "receiver0"}])
+    run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
+    hangs = {"at_ns": 1, "label": "kill receiver0", "began_ns": 1, "ended_ns": None, "error": None}
+    for index in range(4):
+        told = [hangs] if index == 1 else [hangs | {"ended_ns": 2}] if index == 2 else []
+        measure(run, plan.turns[0], index, [[10, 5]], events=told)
+    (turn,) = load_run(run.path).turns
+    assert turn.reasons == (
+        "kill receiver0 was not done in iteration 0: no host told of it",
+        "kill receiver0 was not done in iteration 1: it had not ended when the measurement had",
+        "kill receiver0 was not done in iteration 3: no host told of it",
+    )
 
 
 def test_lines_that_follow_the_run(run: RunDirectory, plan: Plan) -> None:

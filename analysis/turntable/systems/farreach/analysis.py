@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from turntable.grid import Table
 from turntable.raw import RawAnswer
 from turntable.results import CellResult, Row, Run, Weighted
-from turntable.rules import OF_MACHINE
 from turntable.system import Analysis, Facts
 from turntable.systems.farreach import lines, report, summary, tables
 from turntable.systems.farreach.measurement import Measurement
@@ -44,7 +43,6 @@ class FarReachAnalysis(Analysis):
         ]
 
     rules = RULES
-    machine_rules = OF_MACHINE | {"lost capacity"}
 
     columns = summary.COLUMNS
     parameter_columns = summary.PARAMETERS

@@ -35,6 +35,6 @@ RULES: Mapping[str, Rule] = {
     "NIC drops": rules.nic_drops,
     "late start": rules.late_start(lambda case: case.bounds["start_late_us_max"]),
     "client stalls": _stalls,
-    "client starved": rules.starved("the client", lambda m: m.wait_share),
+    "clients starved": rules.starved("the client", lambda m: m.wait_share),
     "steal": rules.steal,
 }
