@@ -56,7 +56,8 @@ def ended(directory: Path, number: int, when: str) -> tuple[int, str]:
     (directory / "playbook.yml").write_text(PLAYBOOK + LATER)
     program = Path(sys.executable).with_name("ansible-playbook")
     process = subprocess.Popen(
-        [program, directory / "playbook.yml"],
+        # Whoever runs these tests may ignore some signals, as nohup does.
+        ["env", "--default-signal", program, directory / "playbook.yml"],
         cwd=REPOSITORY,
         env=os.environ | {"LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1", "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
