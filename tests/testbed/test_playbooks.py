@@ -317,6 +317,6 @@ def test_every_playbook_that_uses_a_testbed_checks_the_inventory_first() -> None
         chained = path.parent / imported
         assert imported, f"{path} begins with {first.get('name')}"
         assert chained.name == "check_inventory.yml" or "check_inventory" in chained.read_text()
-    # Analysis works from raw files alone, whatever state testbed and inventory are in; the doctor
-    # checks the inventory itself and goes on.
-    assert without_testbed == {"analyze.yml", "doctor.yml"}
+    # Analysis and comparison work from raw files alone, whatever state testbed and inventory are
+    # in; the doctor checks the inventory itself and goes on.
+    assert without_testbed == {"analyze.yml", "compare.yml", "doctor.yml"}
