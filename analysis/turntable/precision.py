@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from turntable.load import load_run
 from turntable.results import Row
@@ -16,7 +17,9 @@ from turntable.system import analysis_of_system
 from turntable_core.errors import InputError, did_you_mean
 from turntable_core.plan import Turn
 from turntable_core.plan_limits import LEAST_ROUNDS
-from turntable_core.spec import Scale
+
+if TYPE_CHECKING:  # reading specs takes jsonschema, which no turn should wait for
+    from turntable_core.spec import Scale
 
 
 def check(scale: Scale, where: str) -> None:

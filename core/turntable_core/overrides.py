@@ -13,7 +13,8 @@ from typing import Any
 
 from turntable_core.errors import InputError, did_you_mean
 from turntable_core.plan import whole
-from turntable_core.spec import Scale, check, describe
+from turntable_core.schema_check import check, describe
+from turntable_core.spec import Scale
 
 WHERE = "extra variable"
 

@@ -20,12 +20,10 @@ from typing import Any
 from turntable_core import systems, timeline
 from turntable_core.errors import MISSING, InputError, TurntableError, did_you_mean
 from turntable_core.plan_limits import LEAST_ROUNDS
-from turntable_core.schema_check import check, describe, name_of
+from turntable_core.schema_check import check, name_of
 from turntable_core.system import System
 from turntable_core.timeline import Event
 from turntable_core.yaml_document import KeyPath, YamlDocument, read_yaml
-
-__all__ = ["Experiment", "Scale", "check", "choose_profile", "describe", "load_experiment"]
 
 DEFAULTS = "defaults.yml"
 _SCHEMA = Path(__file__).with_name("experiment.schema.json")

@@ -13,6 +13,7 @@ from typing import Any
 
 from turntable.precision import is_needed
 from turntable_core import labels
+from turntable_core.plan import Turn
 from turntable_core.plan_limits import LEAST_ROUNDS
 from turntable_core.run_action import AT_ARGUMENT, RunAction
 from turntable_core.run_directory import RunDirectory
@@ -26,11 +27,14 @@ class ActionModule(RunAction):
         run = RunDirectory(at["run"])
         plan = run.plan()
         turn = plan.turn(at["cell"], at["round"])
-        begun = any(attempt.key[:2] == (at["cell"], at["round"]) for attempt in run.attempts())
-        may_skip = plan.precision and not (begun or arguments["only"])
-        may_skip = may_skip and turn.round >= LEAST_ROUNDS
-        if not may_skip or is_needed(run.path, turn):
+        may_skip = plan.precision and turn.round >= LEAST_ROUNDS and not arguments["only"]
+        if not may_skip or _is_begun(run, turn) or is_needed(run.path, turn):
             return {"changed": False, "needed": True}
         run.skip(turn.cell.id, turn.round)
         label = labels.of_turn(plan, turn)
         return {"changed": True, "needed": False, "report": f"{label}: known precisely enough"}
+
+
+def _is_begun(run: RunDirectory, turn: Turn) -> bool:
+    """What has been begun is completed, or it would be missing."""
+    return any(attempt.key[:2] == (turn.cell.id, turn.round) for attempt in run.attempts())

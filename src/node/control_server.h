@@ -1,6 +1,6 @@
 // The control socket of a node: JSON lines over a Unix stream socket, docs/architecture.md §2.
 //
-//   ControlServer server(run_directory, "kvserver");
+//   ControlServer server(run_directory, "echo-server");
 //   server.on("stats", [&](const Json& args) { return collect_stats(); });
 //   server.run();  // until `shutdown`, SIGTERM or SIGINT
 #pragma once
