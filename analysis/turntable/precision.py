@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from turntable.grid import Column, Table
 from turntable.load import load_run
-from turntable.results import Row
+from turntable.results import CellResult, Row
 from turntable.stats import estimate
 from turntable.system import analysis_of_system
 from turntable_core.errors import InputError, did_you_mean
@@ -20,6 +22,20 @@ from turntable_core.plan_limits import LEAST_ROUNDS
 
 if TYPE_CHECKING:  # reading specs takes jsonschema, which no turn should wait for
     from turntable_core.spec import Scale
+
+
+@dataclass(frozen=True)
+class Known:
+    """How precisely the valid rounds of a cell know a result."""
+
+    column: str  # of summary.csv
+    asked: float  # largest share
+    share: float | None  # half-width of the interval by the mean; None: too few rounds
+    rounds: int  # valid ones that have the result
+
+    @property
+    def enough(self) -> bool:
+        return self.share is not None and self.share <= self.asked
 
 
 def check(scale: Scale, where: str) -> None:
@@ -43,15 +59,89 @@ def is_needed(directory: Path, turn: Turn) -> bool:
 
 def is_precise(rows: Sequence[Row], precision: Mapping[str, float]) -> bool:
     """rows: of summary.csv, of one cell."""
+    return bool(precision) and all(known.enough for known in known_of(rows, precision))
+
+
+def known_of(rows: Sequence[Row], precision: Mapping[str, float]) -> list[Known]:
+    """rows: of summary.csv, of one cell."""
     valid = [row for row in rows if row["verdict"] == "valid"]
-    return bool(precision) and all(
-        _share([row[column] for row in valid]) <= most for column, most in precision.items()
+    return [
+        _known(column, most, [row[column] for row in valid]) for column, most in precision.items()
+    ]
+
+
+def _known(column: str, asked: float, values: Sequence[float | None]) -> Known:
+    result = estimate(values)
+    rounds = result.n if result else 0
+    if result is None or rounds < LEAST_ROUNDS or result.half_width is None or not result.mean:
+        return Known(column, asked, None, rounds)
+    return Known(column, asked, result.half_width / abs(result.mean), rounds)
+
+
+_COLUMNS = (
+    Column("", "cell", "cell", ""),
+    Column("", "result", "column", ""),
+    Column("half-width / mean", "asked", "asked", ">"),
+    Column("half-width / mean", "reached", "share", ">"),
+    Column("rounds", "valid", "valid", "d"),
+    Column("rounds", "all", "all", "d"),
+    Column("rounds", "at most", "most", "d"),
+    Column("", "enough", "enough", ""),
+)
+
+
+def table(cells: Sequence[CellResult]) -> Table | None:
+    """What was asked beside what was reached; None where an experiment asked for nothing."""
+    plan = cells[0].run.plan
+    rows = [
+        {
+            "cell": cell.label,
+            "column": known.column,
+            "asked": _percent(known.asked),
+            "share": _percent(known.share),
+            "valid": known.rounds,
+            "all": _measured(cell),
+            "most": plan.rounds,
+            "enough": "yes" if known.enough else "no",
+        }
+        for cell in cells
+        for known in _of_cell(cell)
+    ]
+    title = "Precision: half-width of the 95 % interval as a share of the mean"
+    return Table(title, _COLUMNS, rows) if rows else None
+
+
+def lacking(cells: Sequence[CellResult]) -> list[str]:
+    """A sentence per result that is not known as precisely as asked."""
+    return [
+        _sentence(cell, known) for cell in cells for known in _of_cell(cell) if not known.enough
+    ]
+
+
+def _sentence(cell: CellResult, known: Known) -> str:
+    measured, most = _measured(cell), cell.run.plan.rounds
+    yet = measured < most and any(turn.missing for turn in cell.turns)
+    after = f"{measured} of {most} rounds" if yet else f"{measured} rounds"
+    limit = " (max_rounds)" if measured == most else ""
+    reached = (
+        f"has {known.rounds} valid rounds, and needs {LEAST_ROUNDS},"
+        if known.share is None
+        else f"is known to ±{_percent(known.share)}"
+    )
+    return (
+        f"Precision not reached{' yet' if yet else ''}: {known.column} of {cell.label} {reached} "
+        f"after {after}{limit}; asked: ±{_percent(known.asked)}"
     )
 
 
-def _share(values: Sequence[float | None]) -> float:
-    """Half-width of the interval by the mean; infinite while there are too few values."""
-    result = estimate(values)
-    if result is None or result.n < LEAST_ROUNDS or result.half_width is None or not result.mean:
-        return float("inf")
-    return result.half_width / abs(result.mean)
+def _of_cell(cell: CellResult) -> list[Known]:
+    return known_of([turn.row for turn in cell.turns], cell.run.plan.precision)
+
+
+def _measured(cell: CellResult) -> int:
+    """Rounds of which anything was measured."""
+    return sum(bool(turn.measurements) for turn in cell.turns)
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{100 * share:.3g} %"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from turntable import grid
+from turntable import grid, precision
 from turntable.grid import MISSING, Column
 from turntable.results import CellResult, RunFacts, TurnResult
 from turntable.stats import Estimate
@@ -28,8 +28,8 @@ def render(cells: Sequence[CellResult], overhead_s: float | None, directory: str
     facts = (run.plan.experiment, f"profile {run.plan.profile}")
     title = ", ".join([*facts, f"fidelity class {run.fidelity_class}"])
     lines = [title, *_common_facts(cells), "", *_rounds(cells), ""]
-    lines += [*_across_rounds(cells), *_further(cells)]
-    lines += [*_reasons(cells), *_not_checked(cells), *_notes(run, overhead_s)]
+    lines += [*_across_rounds(cells), *_precision(cells), *_further(cells)]
+    lines += [*_reasons(cells), *_imprecise(cells), *_not_checked(cells), *_notes(run, overhead_s)]
     return "\n".join([*lines, f"Results: {directory}"])
 
 
@@ -119,12 +119,18 @@ def _interval(result: Estimate | None, form: str) -> str | None:
     return mean if result.half_width is None else f"{mean} ±{format(result.half_width, form)}"
 
 
+def _precision(cells: Sequence[CellResult]) -> list[str]:
+    table = precision.table(cells)
+    return _titled(table) if table else []
+
+
 def _further(cells: Sequence[CellResult]) -> list[str]:
-    return [
-        line
-        for table in analysis_of(cells[0].run.plan).further_tables(cells)
-        for line in (table.title, "", *grid.lines(table.columns, table.rows), "")
-    ]
+    tables = analysis_of(cells[0].run.plan).further_tables(cells)
+    return [line for table in tables for line in _titled(table)]
+
+
+def _titled(table: grid.Table) -> list[str]:
+    return [table.title, "", *grid.lines(table.columns, table.rows), ""]
 
 
 def _reasons(cells: Sequence[CellResult]) -> list[str]:
@@ -135,6 +141,15 @@ def _reasons(cells: Sequence[CellResult]) -> list[str]:
             if not turn.valid:
                 text = f"{name}, round {turn.round}: {turn.verdict}"
                 lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+    return [*lines, ""] if lines else []
+
+
+def _imprecise(cells: Sequence[CellResult]) -> list[str]:
+    lines = [
+        line
+        for text in precision.lacking(cells)
+        for line in textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+    ]
     return [*lines, ""] if lines else []
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from turntable.load import load_run
 from turntable.precision import is_needed, is_precise
+from turntable.report import render
+from turntable.summarize import summarize_directory
 from turntable_core import catalogue, selection
 from turntable_core.run_directory import RunDirectory
 
@@ -87,3 +90,69 @@ def test_what_is_not_needed_is_not_missing(run: Path) -> None:
     assert [turn.valid for turn in cell.turns] == [True] * 3
     state = catalogue.state_of(run, run.parents[1])
     assert (state.done, state.total) == (24, 24)
+
+
+def ask(run: Path, most: float, rounds: int = 3, column: str = "normalized_throughput") -> None:
+    """Of ROUNDS, whose three rounds leave 5.16 % (workload A) and 5.10 % (C) by cells.csv."""
+
+    def change(plan: dict) -> None:
+        plan["precision"] = {column: most}
+        plan["rounds"] = rounds
+
+    recordings.edit_json(run / "plan.json", change)
+
+
+def rows(text: str) -> list[list[str]]:
+    """Of the table of what precision was reached."""
+    table = text.partition("Precision: ")[2]
+    return [line.split() for line in table.splitlines() if line.startswith("workload")][:2]
+
+
+def test_what_max_rounds_left_unknown_is_said_and_is_not_invalid(run: Path) -> None:
+    ask(run, 0.0513)
+    summary = summarize_directory(run)
+    assert summary.valid
+    assert [line[-8:] for line in rows(summary.table)] == [
+        ["5.13", "%", "5.16", "%", "3", "3", "3", "no"],
+        ["5.13", "%", "5.1", "%", "3", "3", "3", "yes"],
+    ]
+    assert (
+        "Precision not reached: normalized_throughput of workloada · nocache · 4 servers is known "
+        "to ±5.16 % after 3 rounds (max_rounds); asked: ±5.13 %"
+    ) in " ".join(summary.table.split())
+    assert summary.table.count("Precision not reached") == 1
+
+
+def test_the_report_says_what_max_rounds_left_unknown(run: Path) -> None:
+    ask(run, 0.0513)
+    page = render(load_run(run))
+    (banner,) = re.findall('<section class="verdict valid">.*?</section>', page, re.DOTALL)
+    assert "normalized_throughput of workloada · nocache · 4 servers is known to ±5.16 %" in banner
+    assert "workloadc" not in banner
+    assert "<td>5.1 %</td>" in page  # in the table, which has all cells
+    ask(run, 0.06)
+    page = render(load_run(run))
+    assert "Precision not reached" not in page
+    assert "<td>5.16 %</td>" in page
+
+
+def test_a_run_that_asked_for_no_precision_says_nothing_about_it(run: Path) -> None:
+    assert "Precision" not in summarize_directory(run).table
+    assert "<h2>Precision" not in render(load_run(run))
+
+
+def test_what_is_not_measured_yet_may_still_be_known(run: Path) -> None:
+    with_a_fourth_round(run, 0.05)
+    text = " ".join(summarize_directory(run).table.split())
+    assert "Precision not reached yet: normalized_throughput of workloada" in text
+    assert "after 3 of 4 rounds; asked: ±5 %" in text
+
+
+def test_fewer_than_three_valid_rounds_have_no_precision(run: Path) -> None:
+    ask(run, 0.5)
+    recordings.edit_json(
+        run / "plan.json", lambda plan: plan["validity"].update(busiest_utilization=[1, 1])
+    )
+    table = summarize_directory(run).table
+    assert [line[-7:] for line in rows(table)] == [["50", "%", "-", "0", "3", "3", "no"]] * 2
+    assert "has 0 valid rounds, and needs 3, after 3 rounds (max_rounds)" in " ".join(table.split())

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from turntable import plot, table
+from turntable import plot, precision, table
 from turntable.histograms import PERCENTILES
 from turntable.plot import Drawing, stamp
 from turntable.report import provenance
@@ -60,6 +60,8 @@ def _results(run: Run, analysis: Analysis, turns: Turns) -> dict[str, Any]:
     return {
         "verdict": _verdict(run, turns),
         "not_checked": _not_checked(turns),
+        "imprecise": precision.lacking(run.cells),
+        "precision": precision.table(run.cells),
         "partial": analysis.partial.name,
         "mean_columns": table.mean_columns(run.cells),
         "means_of": table.means_of,
