@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable.measurement import Event, HostLoad, Punctuality
+from turntable_core.switch import switch_nodes
 
 BEGIN, COLLECT = "begin", "collect"
 
@@ -24,6 +25,12 @@ class RawAnswer:
 
 def results(answers: Iterable[RawAnswer], node: str, command: str) -> list[Mapping[str, Any]]:
     return [answer.result for answer in answers if (answer.node, answer.command) == (node, command)]
+
+
+def switch_results(answers: Iterable[RawAnswer], command: str) -> list[Mapping[str, Any]]:
+    """Of the switch's node, whose name depends on the switch's driver."""
+    nodes = switch_nodes()
+    return [a.result for a in answers if a.node in nodes and a.command == command]
 
 
 def errors(who: str, rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, int]:
@@ -50,7 +57,7 @@ def threads(stats: Sequence[Mapping[str, Any]]) -> Punctuality:
 
 
 def switch_thread(answers: Iterable[RawAnswer]) -> Punctuality:
-    for info in results(answers, "softswitch", "info"):
+    for info in switch_results(answers, "info"):
         thread = info.get("pipeline_thread") or {}
         # Without elapsed_ns the counts are those since the switch started: no measurement's.
         if elapsed_ns := thread.get("elapsed_ns"):
@@ -67,7 +74,7 @@ def switch_drops(
     """By reason, where there are any. expected: those that are no loss, as the program's way to
     end a packet that it has answered.
     """
-    stats = results(answers, "softswitch", "port_stats")
+    stats = switch_results(answers, "port_stats")
     if not stats:
         return None
     counts: dict[str, int] = {}

@@ -4,6 +4,6 @@
 nothing else addresses a switch.
 """
 
-from turntable_core.switch.driver import SwitchDriver, Update, driver_of
+from turntable_core.switch.driver import SwitchDriver, Update, driver_of, switch_nodes
 
-__all__ = ["SwitchDriver", "Update", "driver_of"]
+__all__ = ["SwitchDriver", "Update", "driver_of", "switch_nodes"]

@@ -49,3 +49,8 @@ def driver_of(switch: SwitchHost) -> SwitchDriver:
         expected = f"one of {', '.join(_DRIVERS)}"
         raise InputError("inventory", "turntable_switch_target", switch.target, expected)
     return _DRIVERS[switch.target]()
+
+
+def switch_nodes() -> frozenset[str]:
+    """Names in raw files that mean the switch, whatever its target."""
+    return frozenset(driver.node for driver in _DRIVERS.values())

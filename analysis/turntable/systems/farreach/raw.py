@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from turntable import raw
-from turntable.raw import BEGIN, RawAnswer, results
+from turntable.raw import BEGIN, RawAnswer, results, switch_results
 from turntable.systems.farreach.bookkeeping import contradictions
 from turntable.systems.farreach.measurement import (
     ClientPartition,
@@ -184,7 +184,7 @@ def _packets(answers: Iterable[RawAnswer], table: str) -> dict[int, int]:
     """Packets by partition, of a table with one range of slots per partition."""
     (counters,) = (
         result["counters"]
-        for result in results(answers, "softswitch", "counter_read")
+        for result in switch_results(answers, "counter_read")
         if result["table"] == table
     )
     packets = {}
@@ -196,7 +196,7 @@ def _packets(answers: Iterable[RawAnswer], table: str) -> dict[int, int]:
 
 def _outcomes(answers: Iterable[RawAnswer], wanted: Iterable[int]) -> int | None:
     """Packets with these outcomes; None: a program without a cache."""
-    for result in results(answers, "softswitch", "counter_read"):
+    for result in switch_results(answers, "counter_read"):
         if result["table"] == OUTCOMES:
             packets = {row["index"]: row["$COUNTER_SPEC_PKTS"] for row in result["counters"]}
             return sum(
