@@ -12,23 +12,26 @@ from turntable_core.run_directory import RunDirectory
 def find_run(results: Path, experiment: str | None = None, run: str | None = None) -> Path:
     """The directory of a run, the one planned last where several fit.
 
-    experiment: of any if None; both `directory/name` and the name of its results' directory.
+    experiment: of any if None; both `directory/name` and the name of its results' directory. run:
+    its name, or `experiment/name`.
     """
+    directory, _, name = (run or "").rpartition("/")
+    experiment = directory or experiment
     pattern = experiment.replace("/", "_") if experiment else "*"
     every = [path.parent for path in results.glob(f"{pattern}/*/plan.json")]
-    found = [path for path in every if run in (None, path.name)]
+    found = [path for path in every if name in ("", path.name)]
     if not found:
-        what = f"no run {run!r}" if run else "no run"
-        hint = did_you_mean(run, [path.name for path in every]) if run else ""
+        what = f"no run {name!r}" if name else "no run"
+        hint = did_you_mean(name, [path.name for path in every]) if name else ""
         raise TurntableError(
             f"{results}: {what} of {experiment or 'any experiment'}{hint}; "
             "expected results/<experiment>/<run> with a plan.json"
         )
     experiments = sorted({path.parent.name for path in found})
-    if run and len(experiments) > 1:
+    if name and len(experiments) > 1:
+        expected = " or ".join(f"{experiment}/{name}" for experiment in experiments)
         raise TurntableError(
-            f"{results}: {len(experiments)} experiments have a run {run!r}: "
-            f"{', '.join(experiments)}; say which with -e experiment=…"
+            f"{results}: {len(experiments)} experiments have a run {name!r}; expected {expected}"
         )
     return max(found, key=_planned_at)
 

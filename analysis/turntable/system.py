@@ -85,6 +85,9 @@ class Analysis:
     means: ClassVar[tuple[str, ...]] = ()
     # ... what was expected of the rounds.
     expected: ClassVar[tuple[str, ...]] = ()
+    # Of `means`, the ratios that say as much on a rack as on an emulated testbed: runs of different
+    # fidelity classes are compared in these alone.
+    normalized: ClassVar[tuple[str, ...]] = ()
     # Column of a published value -> its metric in the table of references.
     paper: ClassVar[Mapping[str, str]] = {}
     # Further metrics of that table, for figures.

@@ -9,6 +9,8 @@ from typing import Any
 
 from turntable_core.plan import Plan, Turn
 
+DIGEST_SHOWN = 12  # digits of a SHA-256 that people are shown
+
 
 def shown(value: Any) -> str:
     """A parameter's value as experiment files write it."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy import stats as scipy_stats
 
-from turntable.compare import changes, compare, differences
+from turntable.compare import changes, compare
+from turntable.comparison import comparison, differences
 from turntable.load import load_run
 from turntable.stats import difference
 from turntable_core.errors import TurntableError
@@ -45,7 +48,8 @@ def test_what_differs_is_named_and_cells_are_found_again(first: Path, second: Pa
     runs = load_run(first), load_run(second)
     rows = {row["what"]: (row["first"], row["second"]) for row in differences(*runs)}
     assert rows == {"drain_s": ("1", "3"), "machine cpus": ("2", "64")}
-    cells = {row["cell"] for row in changes(*runs)}
+    assert f"{second}, 6 of 6 rounds (of all cells) valid" in compare(first, second)
+    cells = {row["cell"] for row in changes(comparison(first, second)) if row["cell"]}
     assert len(cells) == 2  # workloads A and C
 
 
@@ -54,6 +58,83 @@ def test_a_cell_that_only_one_run_has_is_named(first: Path, tmp_path: Path) -> N
     text = compare(first, other)
     assert "Only in the first: workloadc · nocache · 4 servers" in text
     assert "capacity_ops_per_s" in text
+
+
+def edit_cells(run: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    recordings.edit_json(
+        run / "plan.json", lambda plan: [edit(cell) for cell in plan["cells"].values()]
+    )
+
+
+def test_a_constant_that_depends_on_a_factor_in_one_run_separates_no_cells(
+    first: Path, second: Path
+) -> None:
+    """drain_s is 1 in the first run; in the second it is 1 for workload A, and 3 for C."""
+    edit_cells(second, lambda cell: cell.update(drain_s=1 if cell["workload"][-1] == "a" else 3))
+    runs = load_run(first), load_run(second)
+    assert [row["what"] for row in differences(*runs)] == ["drain_s"]
+    assert [row["cell"] for row in changes(comparison(first, second)) if row["cell"]] == [
+        "workloada · nocache · 4 servers", "workloadc · nocache · 4 servers",
+    ]  # fmt: skip
+    assert "Only in" not in compare(first, second)
+
+
+def test_a_cell_whose_parameter_became_a_factor_is_found_again(first: Path, second: Path) -> None:
+    """theta is 0.99 in the first run; the second has it and another, of one workload each."""
+    edit_cells(second, lambda cell: cell.update(theta=0.99 if cell["workload"][-1] == "a" else 0.5))
+    edit_cells(second, lambda cell: cell.update(workload="workloada"))
+    text = compare(first, second)
+    assert "Only in the first: workloadc · nocache · 4 servers" in text
+    assert "Only in the second: workloada · nocache · 4 servers · theta 0.5" in text
+    assert {row["cell"] for row in changes(comparison(first, second)) if row["cell"]} == {
+        "workloada · nocache · 4 servers", "→ workloada · nocache · 4 servers · theta 0.99",
+    }  # fmt: skip
+
+
+def test_every_cell_without_a_partner_is_named(first: Path, second: Path) -> None:
+    """4 and 8 servers, then 16 and 32: nothing is in both."""
+    for run, factor in ((first, 1), (second, 4)):
+        counts = {"a": 4 * factor, "c": 8 * factor}
+        edit_cells(
+            run, lambda cell, counts=counts: cell.update(servers=counts[cell["workload"][-1]])
+        )
+        edit_cells(run, lambda cell: cell.update(workload="workloada"))
+    text = " ".join(compare(first, second).split())
+    only = "Only in the {}: workloada · nocache · {} servers; workloada · nocache · {} servers"
+    assert only.format("first", 4, 8) in text
+    assert only.format("second", 16, 32) in text
+
+
+def test_a_cell_without_a_valid_round_is_named(first: Path, second: Path) -> None:
+    recordings.edit_json(
+        second / "plan.json", lambda plan: plan["validity"].update(busiest_utilization=[1, 1])
+    )
+    text = " ".join(compare(first, second).split())
+    assert (
+        "No valid round in the second: workloada · nocache · 4 servers; "
+        "workloadc · nocache · 4 servers"
+    ) in text
+
+
+def test_absolute_numbers_are_not_compared_across_fidelity_classes(
+    first: Path, second: Path
+) -> None:
+    recordings.edit_json(
+        second / "manifest.json", lambda manifest: manifest.update(fidelity_class="hardware")
+    )
+    rows = list(changes(comparison(first, second)))
+    assert {row["column"] for row in rows} == {"normalized_throughput", "imbalance_ratio"}
+    text = " ".join(compare(first, second).split())
+    assert (
+        "Not compared across fidelity classes (emulated, hardware), for it is absolute: "
+        "aggregate_ops_per_s, absolute_ops_per_s, latency_mean_us"
+    ) in text
+
+
+def test_a_run_without_a_manifest_is_of_no_class(first: Path, second: Path) -> None:
+    for run in (first, second):
+        (run / "manifest.json").unlink()
+    assert "aggregate_ops_per_s" in compare(first, second).partition("Not compared")[2]
 
 
 def test_runs_of_two_systems_are_not_compared(first: Path, second: Path) -> None:

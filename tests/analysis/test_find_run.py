@@ -34,12 +34,19 @@ def test_newest_by_time_of_planning(results: Path) -> None:
 
 def test_by_name(results: Path) -> None:
     assert find_run(results, "farreach_exp01", "monday") == results / "farreach_exp01" / "monday"
-    with pytest.raises(TurntableError, match=r"2 experiments have a run 'monday'.*-e experiment="):
+    said = (
+        "2 experiments have a run 'monday'; expected farreach_exp01/monday or farreach_exp02/monday"
+    )
+    with pytest.raises(TurntableError, match=said):
         find_run(results, run="monday")
+    for name in ("farreach_exp02/monday", "farreach/exp02/monday"):
+        assert find_run(results, run=name) == results / "farreach_exp02" / "monday"
 
 
 def test_unknown(results: Path) -> None:
     with pytest.raises(TurntableError, match=r"no run 'munday'.*did you mean 'monday'"):
         find_run(results, "farreach_exp01", "munday")
+    with pytest.raises(TurntableError, match=r"no run 'munday' of farreach_exp01"):
+        find_run(results, run="farreach_exp01/munday")
     with pytest.raises(TurntableError, match="no run of any experiment"):
         find_run(results / "nowhere")

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable.results import Run
-from turntable_core.labels import differing_parameters, shown
-
-DIGEST_SHOWN = 12
+from turntable_core.labels import DIGEST_SHOWN, differing_parameters, shown
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ class FarReachAnalysis(Analysis):
         "imbalance_ratio",
         "latency_mean_us",
     )
+    normalized = ("normalized_throughput", "imbalance_ratio")
     expected = summary.EXPECTED
     paper = {  # noqa: RUF012  (as the base class has it)
         "paper_normalized": "normalized_throughput",

@@ -1,0 +1,150 @@
+"""Two runs beside each other: what differs between them, and what became of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from turntable.load import load_run
+from turntable.pairs import Pairs, pairs_of
+from turntable.results import UNKNOWN, CellResult, Row, Run
+from turntable.stats import Estimate, difference
+from turntable.system import analysis_of
+from turntable_core.errors import TurntableError
+from turntable_core.labels import DIGEST_SHOWN, shown
+
+NAMES = ("first", "second")  # of the runs, for people
+
+# Of a manifest, with names for people.
+_DIGESTS = {"program": "binaries", "P4 program": "p4_programs", "P4 source": "p4_sources"}
+_LONGEST = 32  # characters of a value; of more, the first ones
+
+
+@dataclass(frozen=True)
+class Change:
+    """Of a result of one cell, from the first run to the second."""
+
+    column: str  # of summary.csv
+    first: Estimate | None
+    second: Estimate | None
+    share: Estimate | None  # of the first's mean; None where one of them has no value
+
+
+@dataclass(frozen=True)
+class Comparison:
+    first: Run
+    second: Run
+    pairs: Pairs
+
+    @property
+    def runs(self) -> tuple[Run, Run]:
+        return self.first, self.second
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Of summary.csv, in which these runs may be compared."""
+        analysis = analysis_of(self.first.plan)
+        one, *others = self.classes
+        return analysis.normalized if others or one == UNKNOWN else analysis.means
+
+    @property
+    def classes(self) -> Sequence[str]:
+        return list(dict.fromkeys(run.fidelity_class for run in self.runs))
+
+    def changes(self, one: CellResult, other: CellResult) -> list[Change]:
+        """Of a pair; none of what neither has measured."""
+        every = [_change(column, one, other) for column in self.columns]
+        return [change for change in every if change.first or change.second]
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not compared, and why."""
+        notes = []
+        means = analysis_of(self.first.plan).means
+        if left_out := [column for column in means if column not in self.columns]:
+            classes, columns = ", ".join(self.classes), ", ".join(left_out)
+            notes.append(
+                f"Not compared across fidelity classes ({classes}), for it is absolute: {columns}"
+            )
+        alone = (self.pairs.only_first, self.pairs.only_second)
+        for side, name in enumerate(NAMES):
+            cells = [pair[side] for pair in self.pairs.pairs if not pair[side].counted]
+            notes += _named(f"No valid round in the {name}", cells)
+            notes += _named(f"Only in the {name}", alone[side])
+        return notes
+
+
+def comparison(first: Path | str, second: Path | str) -> Comparison:
+    """Raises TurntableError for runs of different systems, and for what is no run."""
+    runs = load_run(first), load_run(second)
+    systems = [run.plan.system_name for run in runs]
+    if len(set(systems)) > 1:
+        raise TurntableError(f"{first}, {second}: of systems {' and '.join(systems)}; expected one")
+    return Comparison(*runs, pairs_of(*runs))
+
+
+def differences(first: Run, second: Run) -> Iterator[Row]:
+    """Parameters, rules, versions and facts of hosts that are not the same."""
+    ones, others = _facts(first), _facts(second)
+    for kind in ones:
+        for name in dict.fromkeys([*ones[kind], *others[kind]]):
+            one, other = ones[kind].get(name), others[kind].get(name)
+            if one != other:
+                what = f"{kind} {name}".strip()
+                yield {"what": what, "first": _short(one), "second": _short(other)}
+
+
+def _change(column: str, one: CellResult, other: CellResult) -> Change:
+    before, after = one.measured(column), other.measured(column)
+    change = difference(*([turn.row[column] for turn in cell.counted] for cell in (one, other)))
+    if change is None or before is None or not before.mean:
+        return Change(column, before, after, None)
+    width = None if change.half_width is None else change.half_width / abs(before.mean)
+    return Change(column, before, after, Estimate(change.mean / abs(before.mean), width, change.n))
+
+
+def _named(what: str, cells: Sequence[CellResult]) -> list[str]:
+    return [f"{what}: {'; '.join(cell.label for cell in cells)}"] if cells else []
+
+
+def _facts(run: Run) -> dict[str, Mapping[str, Any]]:
+    """Whatever may explain a result: kind -> name -> value, both for people."""
+    manifest, plan = run.manifest, run.plan
+    timeline = ", ".join(f"{event.at_s:g} s {event.label}" for event in plan.timeline)
+    git = manifest.get("git") or {}
+    return {
+        "": {name: _levels(run, name) for cell in plan.cells for name in cell.parameters},
+        "experiment": {"": plan.experiment, "profile": plan.profile, "rounds": plan.rounds},
+        "precision": plan.precision,
+        "timeline": {"": timeline},
+        "validity": plan.validity,
+        "deadline": plan.deadlines,
+        "fidelity class": {"": run.fidelity_class},
+        "testbed": {"": manifest.get("testbed"), "hosts": manifest.get("connections")},
+        "inventory": {"digest": _digest(manifest.get("inventory_digest"))},
+        "git": {"commit": _digest(git.get("commit")), "changed files": git.get("changed")},
+        **{part: manifest.get(part) or {} for part in ("machine", "packages")},
+        **{
+            part: {name: _digest(value) for name, value in (manifest.get(key) or {}).items()}
+            for part, key in _DIGESTS.items()
+        },
+    }
+
+
+def _levels(run: Run, name: str) -> str:
+    """All values of a parameter in a run."""
+    values = [cell.parameters[name] for cell in run.plan.cells if name in cell.parameters]
+    return ", ".join(dict.fromkeys(map(shown, values)))
+
+
+def _digest(value: str | None) -> str | None:
+    return value and value[:DIGEST_SHOWN]
+
+
+def _short(value: Any) -> str | None:
+    if value in (None, ""):
+        return None
+    text = (", ".join(map(str, value)) or "none") if isinstance(value, list) else shown(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
