@@ -28,6 +28,7 @@ class Proposal:
     options: RunOptions
     scale: Scale
     cells: list[plan.Cell]
+    testbed: Testbed
     run: RunDirectory
 
     @property
@@ -37,7 +38,9 @@ class Proposal:
     def plan(self, planner: Callable) -> plan.Plan:
         """The run's own plan, or a new one; planner: as make_plan takes it."""
         if self.is_new:
-            return plan.make_plan(self.scale, self.cells, planner)
+            made = plan.make_plan(self.scale, self.cells, planner)
+            timeline.check_nodes(made, self.testbed)
+            return made
         return self.run.continue_with(self.cells, self.scale.rounds)
 
 
@@ -59,13 +62,12 @@ def propose(file: Path, extra: ExtraVars, testbed: Testbed, results: Path) -> Pr
     scale = overrides.apply_overrides(choose_profile(experiment, options.profile), extra)
     cells = plan.cells_of(scale)
     check_hosts(experiment.system, testbed, INVENTORIES)
-    where = experiment.source.where(("timeline",))
-    timeline.check(scale.timeline, experiment.system, testbed, where)
+    timeline.check(scale.timeline, cells, experiment.system, testbed)
     check_plan(experiment.system, cells, testbed, scale.origins)
     if reference := experiment.document.get("reference"):
         Reference(experiment.directory / reference).check(experiment.parameter_schemas)
     run = RunDirectory(runs / (options.run or new_run_name(options.profile)))
-    return Proposal(experiment, options, scale, cells, run)
+    return Proposal(experiment, options, scale, cells, testbed, run)
 
 
 def _extra_vars(run: RunDirectory) -> dict:

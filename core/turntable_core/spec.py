@@ -213,7 +213,10 @@ def _read_defaults(file: Path, schema: Mapping[str, Any]) -> YamlDocument:
 def _timeline(experiment: Experiment, profile: str) -> tuple[Event, ...]:
     """A profile's own takes the place of the experiment's."""
     layers = list(experiment.layers(profile, "timeline"))
-    return timeline.read(_at(*layers[-1])) if layers else ()
+    if not layers:
+        return ()
+    source, path = layers[-1]
+    return timeline.read(_at(source, path), lambda index: source.where((*path, index)))
 
 
 def _rounds(experiment: Experiment, profile: str, precision: Mapping[str, float]) -> int:

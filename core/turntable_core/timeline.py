@@ -12,11 +12,12 @@ turntable_core.components.timeline has the verbs, and sends what they mean to th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 AT = "at_s"
+KILL, START, IMPAIR = "kill", "start", "impair"
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Event:
     at_s: float  # after the common start instant
     verb: str
     value: Any
+    # File and line that say it, for messages; a plan does not keep it.
+    where: str = field(default="", compare=False)
 
     @property
     def label(self) -> str:
@@ -32,14 +35,25 @@ class Event:
         return f"{self.verb} {text}"
 
 
-def read(document: Iterable[Mapping[str, Any]]) -> tuple[Event, ...]:
-    """The `timeline` of an experiment or of a plan, by time."""
+def read(
+    document: Iterable[Mapping[str, Any]], where: Callable[[int], str] = lambda _: ""
+) -> tuple[Event, ...]:
+    """The `timeline` of an experiment or of a plan, by time. where: of the entry of this index."""
     events = []
-    for entry in document:
+    for index, entry in enumerate(document):
         ((verb, value),) = ((key, value) for key, value in entry.items() if key != AT)
-        events.append(Event(entry[AT], verb, value))
+        events.append(Event(entry[AT], verb, value, where(index)))
     return tuple(sorted(events, key=lambda event: event.at_s))
 
 
 def to_json(events: Iterable[Event]) -> list[dict[str, Any]]:
     return [{AT: event.at_s, event.verb: event.value} for event in events]
+
+
+def restarts_nodes(events: Iterable[Event]) -> bool:
+    """Whether nodes are missing after an iteration, or are not as the run has configured them."""
+    return any(event.verb in (KILL, START) for event in events)
+
+
+def impairs_links(events: Iterable[Event]) -> bool:
+    return any(event.verb == IMPAIR for event in events)

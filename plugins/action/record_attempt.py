@@ -13,8 +13,9 @@ record_attempt:
   earlier_attempts: 0        # lines of the journal when this play began
   only: iteration=0          # what this play measures again, as plan_run returned
 
-Returns `progress` for the callback, and `again`: the iteration is to be measured again. Fails when
-too many attempts in a row have failed.
+Returns `progress` for the callback; `again`: the iteration is to be measured again; `afresh`: nodes
+are to be started afresh before anything else is measured; `heal`: links are to be healed. Fails
+when too many attempts in a row have failed.
 
 The overhead of an attempt is its wall time less warm-up and measuring. Wall time runs from the end
 of the attempt before it in the same turn, so that nothing between two attempts is left out.
@@ -28,8 +29,9 @@ from typing import Any
 
 from turntable.load import disturbance
 from turntable.standing import standing_of
-from turntable_core import files, journal, selection
+from turntable_core import files, journal, selection, timeline
 from turntable_core.errors import PhaseError
+from turntable_core.estimate import Work
 from turntable_core.journal import FAILED, OK, Attempt
 from turntable_core.plan import Plan, Turn
 from turntable_core.run_action import AT_ARGUMENT, RunAction
@@ -75,7 +77,20 @@ class ActionModule(RunAction):
         again = _again(attempt, of_this_play, arguments)
         work = selection.work(plan, earlier, arguments["only"], run.skipped())
         progress = standing_of(run.path, plan, turn, work, of_this_play, again)
-        return {"changed": True, "progress": progress, "again": again}
+        result = {"changed": True, "progress": progress, "again": again}
+        return result | _before_the_next(plan, attempt, again or not _is_last(attempt, work))
+
+
+def _is_last(attempt: Attempt, work: Work) -> bool:
+    turn, iteration = work[-1]
+    return attempt.key == (turn.cell.id, turn.round, iteration.index)
+
+
+def _before_the_next(plan: Plan, attempt: Attempt, goes_on: bool) -> dict[str, bool]:
+    """What makes it begin as any other. goes_on: something is measured after this attempt."""
+    afresh = attempt.status == FAILED or timeline.restarts_nodes(plan.timeline)
+    heal = not afresh and timeline.impairs_links(plan.timeline)
+    return {"afresh": goes_on and afresh, "heal": goes_on and heal}
 
 
 def _disturbance(run: RunDirectory, turn: Turn, attempt: Attempt) -> str | None:

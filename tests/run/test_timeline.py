@@ -10,16 +10,16 @@ import pytest
 
 from turntable_core import components, plan
 from turntable_core.context import Context
-from turntable_core.errors import InputError, TurntableError
+from turntable_core.errors import InputError
 from turntable_core.overrides import ExtraVars
 from turntable_core.proposal import propose
 from turntable_core.requests import Request
 from turntable_core.spec import choose_profile, load_experiment
 from turntable_core.testbed import read_testbed
-from turntable_core.timeline import Event, read
+from turntable_core.timeline import Event, read, restarts_nodes
 
 from .conftest import changed, write_experiment
-from .plans import make_plan
+from .plans import make_plan, planned
 from .testbeds import GROUPS, hostvars
 
 TESTBED = read_testbed(hostvars(), GROUPS)
@@ -116,6 +116,41 @@ def test_a_link_is_impaired_at_the_hosts_port_and_heals(experiments: Path) -> No
     ]
 
 
+def test_links_are_healed_when_an_iteration_is_over(experiments: Path) -> None:
+    impair = {"host": "receiver1", "direction": "rx", "rules": [{"fault": "drop"}]}
+    here = context(experiments, [{"at_s": 1, "impair": impair}, {"at_s": 1.5, "kill": "sender0"}])
+    undone = components.batches(["timeline"], "undo", here)
+    assert list(undone) == ["switch0"]
+    first, *healed = undone["switch0"]
+    # What may still be about to impair it ends before.
+    assert (first.node, first.command, first.args) == ("supervisor", "timeline", {"events": []})
+    assert [(request.command, dict(request.args)) for request in healed] == [
+        ("impair", {"port": 3, "direction": "rx", "rules": []}),
+        ("impair", {"port": 3, "direction": "tx", "rules": []}),
+    ]
+
+
+def test_where_no_link_was_impaired_nothing_is_healed(experiments: Path) -> None:
+    here = context(experiments, [{"at_s": 1, "hurry": 3}])
+    assert components.batches(["timeline"], "undo", here) == {}
+
+
+@pytest.mark.parametrize(
+    ("events", "afresh"),
+    [
+        ([{"at_s": 1, "kill": "switch0"}], True),
+        # A node that was started is not what the run has configured.
+        ([{"at_s": 1, "kill": "sender0"}, {"at_s": 2, "start": "sender0"}], True),
+        ([{"at_s": 1, "heal": "sender0"}, {"at_s": 1, "hurry": 1}], False),
+        ([], False),
+    ],
+)
+def test_nodes_that_were_killed_are_there_in_the_next_iteration(
+    events: list[dict], afresh: bool
+) -> None:
+    assert restarts_nodes(read(events)) is afresh
+
+
 def test_events_are_asked_for_only_where_there_were_some(experiments: Path) -> None:
     here = context(experiments, [{"at_s": 1, "kill": "switch0"}])
     asked = components.batches(["timeline"], "collect", here)
@@ -145,6 +180,11 @@ def test_events_are_asked_for_only_where_there_were_some(experiments: Path) -> N
             r"timeline\.impair: .*link to the switch: sender0",
         ),
         ({"at_s": -1, "kill": "switch0"}, r"at_s: -1"),
+        # Warm-up and window of the cells with the shortest: 1 s each.
+        (
+            {"at_s": 2.01, "kill": "switch0"},
+            r"tiny\.yml:\d+: timeline\.at_s: 2\.01 .*at most 2: .*common start instant",
+        ),
         ({"at_s": 1}, r"timeline"),
         ({"at_s": 1, "kill": "switch0", "start": "switch0"}, r"timeline"),
     ],
@@ -157,7 +197,47 @@ def test_what_cannot_be_done_is_refused_before(
         propose(file, ExtraVars({"profile": "smoke"}), TESTBED, experiments / "results")
 
 
+def test_the_end_of_the_window_is_not_too_late(experiments: Path) -> None:
+    timeline = [{"at_s": 2, "kill": "switch0"}]
+    file = write_experiment(experiments, changed({"timeline": timeline}))
+    extra = ExtraVars({"profile": "smoke"})
+    made = propose(file, extra, TESTBED, experiments / "results")
+    assert made.scale.timeline == (Event(2, "kill", "switch0"),)
+    with pytest.raises(InputError, match=r"at_s: 2 .*at most 1\.5: .*warm-up \(1 s\).*\(0\.5 s\)"):
+        propose(file, replace(extra, values={**extra.values, "measure_s": 0.5}), TESTBED, file)
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([(1, "start", "switch0")], r"timeline\.start: 'switch0'.*softswitch of switch0 runs then"),
+        (
+            [(1, "kill", "sender0"), (1.5, "kill", "sender@sender0")],
+            r"timeline\.kill: 'sender@sender0'.*sender of sender0 does not run then",
+        ),
+        ([(1, "kill", "receiver0")], r"timeline\.kill: 'receiver0'.*none"),
+        ([(1, "kill", "sedner@sender0")], r"timeline\.kill: 'sedner@sender0'.*one of sender"),
+    ],
+)
+def test_what_cannot_happen_is_refused_before_the_run(
+    experiments: Path, events: list[tuple], message: str
+) -> None:
+    timeline = [{"at_s": at_s, verb: value} for at_s, verb, value in events]
+    file = write_experiment(experiments, changed({"timeline": timeline}))
+    made = propose(file, ExtraVars({"profile": "smoke"}), TESTBED, experiments / "results")
+    with pytest.raises(InputError, match=r"tiny\.yml:\d+: " + message):
+        made.plan(planned(made.scale))
+
+
+def test_what_is_killed_may_be_started_and_killed_again(experiments: Path) -> None:
+    verbs = ["kill", "start", "kill"]
+    timeline = [{"at_s": at_s, verb: "switch0"} for at_s, verb in enumerate(verbs)]
+    file = write_experiment(experiments, changed({"timeline": timeline}))
+    made = propose(file, ExtraVars({"profile": "smoke"}), TESTBED, experiments / "results")
+    assert len(made.plan(planned(made.scale)).timeline) == len(verbs)
+
+
 def test_a_node_that_does_not_run_there_is_no_silent_nothing(experiments: Path) -> None:
     here = context(experiments, [{"at_s": 1, "kill": "sedner@sender0"}])
-    with pytest.raises(TurntableError, match=r"'sedner@sender0'.*one of sender"):
+    with pytest.raises(InputError, match=r"'sedner@sender0'.*one of sender"):
         parts(here)

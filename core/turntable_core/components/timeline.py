@@ -12,21 +12,46 @@ from typing import Any
 from turntable_core import components
 from turntable_core.components import supervisor, switch
 from turntable_core.context import Context
-from turntable_core.errors import InputError, TurntableError
+from turntable_core.errors import InputError
+from turntable_core.plan import Cell, Plan
 from turntable_core.requests import Batches, Request, merged
 from turntable_core.system import System
 from turntable_core.testbed import Testbed
-from turntable_core.timeline import Event
+from turntable_core.timeline import IMPAIR, KILL, START, Event
 
 
-def check(events: Iterable[Event], system: System, testbed: Testbed, where: str) -> None:
-    """Raises InputError for verbs and hosts that there are not. where: of the timeline."""
+def check(events: Iterable[Event], cells: Iterable[Cell], system: System, testbed: Testbed) -> None:
+    """Raises InputError for verbs and hosts that there are not, and for what would come too late
+    in one of the cells.
+    """
     known = {**_VERBS, **system.timeline_verbs()}
+    shortest = min((system.windows(cell.parameters) for cell in cells), key=lambda w: w.loaded_s)
     for event in events:
         if event.verb not in known:
-            raise InputError(where, "timeline", event.verb, f"one of {', '.join(known)}")
+            raise InputError(event.where, "timeline", event.verb, f"one of {', '.join(known)}")
         if event.verb in _VERBS and (fault := _fault(event, testbed)):
-            raise InputError(where, f"timeline.{event.verb}", event.value, fault)
+            raise InputError(event.where, f"timeline.{event.verb}", event.value, fault)
+        if event.at_s > shortest.loaded_s:
+            expected = (
+                f"at most {shortest.loaded_s:g}: seconds after the common start instant, that is "
+                f"warm-up ({shortest.warmup_s:g} s), then the window ({shortest.measure_s:g} s)"
+            )
+            raise InputError(event.where, "timeline.at_s", event.at_s, expected)
+
+
+def check_nodes(plan: Plan, testbed: Testbed) -> None:
+    """Raises InputError for nodes that are killed where none runs, or started where one does."""
+    for turn in {turn.cell.id: turn for turn in plan.turns}.values():
+        context = Context(testbed, plan, turn)
+        dead: set[tuple[str, str]] = set()
+        for event in plan.timeline:
+            if event.verb not in (KILL, START):
+                continue
+            nodes = _nodes_of(event, context)
+            if wrong := nodes & dead if event.verb == KILL else nodes - dead:
+                expected = f"another instant: {_states(wrong, runs=event.verb == START)} then"
+                raise InputError(event.where, f"timeline.{event.verb}", event.value, expected)
+            dead = dead | nodes if event.verb == KILL else dead - nodes
 
 
 def begin(context: Context) -> Batches:
@@ -49,6 +74,17 @@ def collect(context: Context) -> Batches:
     if not context.plan.timeline:
         return {}
     return {host.name: [Request(supervisor.NODE, "events")] for host in context.testbed.hosts}
+
+
+def undo(context: Context) -> Batches:
+    """After an iteration: no link is impaired. Nodes are started afresh by another way
+    (playbooks/tasks/iteration.yml).
+    """
+    hosts = {event.value["host"] for event in context.plan.timeline if event.verb == IMPAIR}
+    if not hosts:
+        return {}
+    ended = {context.testbed.switch.name: [Request(supervisor.NODE, "timeline", {"events": []})]}
+    return merged([ended, *(_heal(host, context) for host in sorted(hosts))])
 
 
 Verb = Callable[[Any, Context], Batches]
@@ -81,12 +117,12 @@ def _heal(value: str, context: Context) -> Batches:
     return merged(switch.impair(context, value, direction, []) for direction in ("rx", "tx"))
 
 
-_VERBS: Mapping[str, Verb] = {"kill": _kill, "start": _start, "impair": _impair, "heal": _heal}
+_VERBS: Mapping[str, Verb] = {KILL: _kill, START: _start, IMPAIR: _impair, "heal": _heal}
 
 
 def _fault(event: Event, testbed: Testbed) -> str | None:
     """What was expected of the value."""
-    if event.verb == "impair":
+    if event.verb == IMPAIR:
         return _fault_of_impairment(event.value, testbed)
     if event.verb == "heal":
         return _fault_of_link(event.value, testbed)
@@ -112,16 +148,30 @@ def _fault_of_link(value: Any, testbed: Testbed) -> str | None:
     return None if value in hosts else f"a host with a link to the switch: {', '.join(hosts)}"
 
 
+def _nodes_of(event: Event, context: Context) -> set[tuple[str, str]]:
+    """Hosts with names of the nodes that an event means."""
+    try:
+        meant = _spawned(event.value, context)
+    except InputError as error:
+        key = f"timeline.{event.verb}"
+        raise InputError(event.where, key, event.value, error.expected) from None
+    return {(host, name) for host, names in meant.items() for name in names}
+
+
+def _states(nodes: Iterable[tuple[str, str]], runs: bool) -> str:
+    """`sender of sender0 does not run`."""
+    names = ", ".join(f"{name} of {host}" for host, name in sorted(nodes))
+    return f"{names} {'runs' if runs else 'does not run'}"
+
+
 def _spawned(value: str, context: Context) -> dict[str, list[str]]:
     """Host -> names of the nodes that the run has started there and that `value` means."""
     node, _, host = str(value).rpartition("@")
     names = [_name(request) for request in _spawns(context).get(host, [])]
     meant = [name for name in names if node in ("", name)]
     if not meant:
-        raise TurntableError(
-            f"timeline: {value!r} means no node; expected one of {', '.join(names) or 'none'} "
-            f"that run on {host} in this turn"
-        )
+        expected = f"one of {', '.join(names) or 'none'}: nodes that the run starts on {host}"
+        raise InputError("timeline", "node", value, expected)
     return {host: meant}
 
 
