@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from turntable_core.timeline import START
+
 
 @dataclass(frozen=True)
 class Punctuality:
@@ -34,6 +36,11 @@ class Event:
     at_s: float  # after the window's begin; negative: in the warm-up
     label: str  # as "kill switch0"
     error: str | None = None  # why it was not done
+
+    @property
+    def starts_nodes(self) -> bool:
+        """What these nodes count begins at this instant."""
+        return self.label.startswith(f"{START} ")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,7 +70,7 @@ def _paint_events(axes: Axes, cell: CellResult) -> None:
                 x = measurement.iteration - 0.42 + 0.84 * event.at_s / measurement.seconds
                 axes.axvline(x, color=drawing.VERMILION, lw=1, ls=":")
                 if cell.turns[0].expected_iterations <= _MOST_WORDS:
-                    _write(axes, x, event.label)
+                    _write(axes, x, f"{event.label}, {event.at_s:.1f} s")
 
 
 def _write(axes: Axes, x: float, text: str) -> None:

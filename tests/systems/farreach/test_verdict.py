@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from turntable.measurement import HostLoad, Punctuality
+from turntable.measurement import Event, HostLoad, Punctuality
 from turntable.systems.farreach.measurement import (
     ClientPartition,
     LogicalServer,
@@ -121,6 +121,18 @@ def test_busier_server_away_from_its_capacity(rate: float) -> None:
         f"the busier server ran at {rate / 1000:.3f} of its capacity "
         "in 1 of 2 iterations (expected 0.97 to 1.03)"
     )
+
+
+def test_a_node_that_the_timeline_started_again_counts_from_then() -> None:
+    half = measurement(switch={3: SwitchPartition(500, 500), 0: SwitchPartition(500, 500)})
+    killed, started = Event(0.2, "kill switch0"), Event(0.5, "start switch0")
+    assert "counters do not add up" in verdict(replace(half, events=(killed,)))
+    found = judged(replace(half, events=(killed, started)))
+    assert str(found) == "valid"
+    assert found.not_checked["counters"] == "the timeline started nodes again in 1 of 1 iterations"
+    # What one client counted by itself has no excuse.
+    wrong = replace(half, events=(started,), contradictions=("client0: operations: 5, but 6",))
+    assert "client0: operations: 5, but 6" in verdict(wrong)
 
 
 def test_emulated_servers_without_capacity_cannot_be_the_bottleneck() -> None:

@@ -16,18 +16,31 @@ def counters(case: Case) -> Finding:
         for text in (*(measurement.contradictions or ()), *_differences(measurement, case))
     ]
     lacking = sum(measurement.contradictions is None for measurement in case.measurements)
-    not_checked = without_data(lacking, case)
+    not_checked = without_data(lacking, case) or _begun_anew(case)
     if not differing:
         return Finding(not_checked=not_checked)
     more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
     return Finding(f"counters do not add up: {differing[0]}{more}", not_checked)
 
 
+def _starts_nodes(measurement: Measurement) -> bool:
+    return any(event.starts_nodes for event in measurement.events)
+
+
+def _begun_anew(case: Case) -> str | None:
+    count = sum(map(_starts_nodes, case.measurements))
+    if not count:
+        return None
+    return f"the timeline started nodes again in {count} of {len(case.measurements)} iterations"
+
+
 def _differences(measurement: Measurement, case: Case) -> Iterator[str]:
     """Every request of a client passed the switch once, and every answer of a server too; what
     clients got besides, the switch itself gave. What was lost on the way, within the bound, is no
-    contradiction.
+    contradiction. Nodes that began to count in between have no such sums.
     """
+    if _starts_nodes(measurement):
+        return
     served = {server.partition: server.served_total for server in measurement.servers}
     has_hits = measurement.switch_hits is not None
     for partition in measurement.partitions:
