@@ -1,6 +1,7 @@
 // What the agent is asked, by the controller and by the switch.
 #include "cache/agent.h"
 
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "common/clock.h"

@@ -1,6 +1,7 @@
 #include "cache/agent_node.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "cache/refusals_json.h"
 #include "cache/run_on_loop.h"

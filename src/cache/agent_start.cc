@@ -2,6 +2,7 @@
 // (docs/kvcache.md §7, §9).
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "cache/agent.h"

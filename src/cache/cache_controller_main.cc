@@ -1,9 +1,10 @@
 // cache-controller: a resident node beside the first server that decides what the switch caches
 // (docs/kvcache.md §7).
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cache/controller_node.h"
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
 
@@ -35,19 +36,19 @@ void serve(const std::string& directory, const std::string& name, const std::str
 }
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app(
+  turntable::ProgramOptions app(
       "cache-controller",
       "Decides what the switch caches; relays between servers and switch-agent");
   std::string directory, address, secret, name = "cache-controller";
   std::uint16_t port = 0;
-  app.add_option("--directory", directory,
-                 "Run directory: the control socket goes here, snapshots into its state/")
-      ->required();
-  app.add_option("--address", address, "IPv4 address to listen on for the servers")->required();
-  app.add_option("--port", port, "TCP port to listen on")->required();
-  app.add_option("--secret", secret, cache::kSecretHelp)->required();
-  app.add_option("--name", name, "Name of the node")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", directory,
+             "Run directory: the control socket goes here, snapshots into its state/")
+      .required();
+  app.option("--address", address, "IPv4 address to listen on for the servers").required();
+  app.option("--port", port, "TCP port to listen on").required();
+  app.option("--secret", secret, cache::kSecretHelp).required();
+  app.option("--name", name, "Name of the node").shows_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
   serve(directory, name, address, port, secret);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "cache/controller_node.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cache/refusals_json.h"

@@ -1,5 +1,6 @@
 // The cached set as it should be: warm-up, readmission, recovery.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cache/controller.h"

@@ -1,6 +1,7 @@
 // Controller and agent as they run, over TCP, with a switch in memory and servers of a few lines.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 

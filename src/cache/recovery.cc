@@ -1,6 +1,7 @@
 #include "cache/recovery.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cache/all_of.h"
 #include "cache/wait_for.h"

@@ -4,6 +4,7 @@
 
 #include <future>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cache/event_loop.h"

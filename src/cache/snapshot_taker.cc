@@ -1,6 +1,7 @@
 #include "cache/snapshot_taker.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace turntable::cache {

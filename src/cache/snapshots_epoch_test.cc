@@ -1,4 +1,6 @@
 // Snapshots beside recoveries, and over switch epochs (docs/kvcache.md §9).
+#include <nlohmann/json.hpp>
+
 #include "cache/snapshots_testing.h"
 
 namespace turntable::cache {

@@ -2,6 +2,7 @@
 #include "cache/snapshots.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cache/snapshots_testing.h"
 #include "common/clock.h"

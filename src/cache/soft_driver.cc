@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "common/command_error.h"

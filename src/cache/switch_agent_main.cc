@@ -1,9 +1,10 @@
 // switch-agent: a resident node that owns the slots of the switch's cache (docs/kvcache.md §7).
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cache/agent_node.h"
 #include "cache/soft_driver.h"
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
 
@@ -38,23 +39,22 @@ void serve(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app("switch-agent",
-                             "Control plane of the switch's cache: admits, evicts and clears");
+  turntable::ProgramOptions app("switch-agent",
+                                "Control plane of the switch's cache: admits, evicts and clears");
   Options options;
-  app.add_option("--directory", options.directory,
-                 "Run directory: the control socket goes here, and the switch's is here")
-      ->required();
-  app.add_option("--cpu-interface", options.cpu_interface,
-                 "The control plane's end of the switch's CPU port")
-      ->required();
-  app.add_option("--address", options.address, "IPv4 address to listen on for the cache-controller")
-      ->required();
-  app.add_option("--port", options.port, "TCP port to listen on")->required();
-  app.add_option("--secret", options.secret, cache::kSecretHelp)->required();
-  app.add_option("--switch", options.switch_name, "Name of the switch's node")
-      ->capture_default_str();
-  app.add_option("--name", options.name, "Name of the node")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", options.directory,
+             "Run directory: the control socket goes here, and the switch's is here")
+      .required();
+  app.option("--cpu-interface", options.cpu_interface,
+             "The control plane's end of the switch's CPU port")
+      .required();
+  app.option("--address", options.address, "IPv4 address to listen on for the cache-controller")
+      .required();
+  app.option("--port", options.port, "TCP port to listen on").required();
+  app.option("--secret", options.secret, cache::kSecretHelp).required();
+  app.option("--switch", options.switch_name, "Name of the switch's node").shows_default();
+  app.option("--name", options.name, "Name of the node").shows_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
   serve(options);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "cache/switch_tables.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace turntable::cache {
 namespace {

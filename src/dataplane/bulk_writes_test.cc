@@ -1,6 +1,8 @@
 // Many entries and cells in one command: columns, and packed numbers.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "common/command_error.h"
 #include "common/packed_numbers.h"
 #include "dataplane/program_control.h"

@@ -3,7 +3,7 @@
 // schema, counter_read, counter_clear.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "dataplane/entry_codec.h"
 
 #include <bit>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "dataplane/names.h"

@@ -1,7 +1,7 @@
 // Entries as JSON (docs/architecture.md §5) to and from the packed form of a table.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "dataplane/schema.h"
 #include "dataplane/table.h"

@@ -1,6 +1,7 @@
 #include "dataplane/entry_columns.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "common/packed_numbers.h"

@@ -2,7 +2,7 @@
 // docs/p4soft.md): an entry at a time costs ten times as much.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #include "dataplane/fixed_tables.h"
 
+#include <nlohmann/json.hpp>
+
 #include "common/command_error.h"
 #include "dataplane/names.h"
 #include "dataplane/values.h"

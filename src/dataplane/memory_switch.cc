@@ -1,6 +1,7 @@
 #include "dataplane/memory_switch.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "dataplane/control.h"

@@ -1,6 +1,7 @@
 #include "dataplane/meter_codec.h"
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "dataplane/values.h"

@@ -2,7 +2,7 @@
 // (docs/p4soft.md).
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "dataplane/meter.h"

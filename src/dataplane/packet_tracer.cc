@@ -1,6 +1,7 @@
 #include "dataplane/packet_tracer.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "dataplane/trace_text.h"

@@ -1,5 +1,7 @@
 #include "dataplane/program_control.h"
 
+#include <nlohmann/json.hpp>
+
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
 #include "dataplane/meter_codec.h"

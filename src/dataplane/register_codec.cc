@@ -1,5 +1,7 @@
 #include "dataplane/register_codec.h"
 
+#include <nlohmann/json.hpp>
+
 #include "common/command_error.h"
 #include "common/packed_numbers.h"
 #include "dataplane/values.h"

@@ -4,7 +4,7 @@
 // (common/packed_numbers.h) the numbers follow each other, those of a pair too.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "dataplane/register.h"
 #include "dataplane/schema.h"

@@ -1,6 +1,7 @@
 #include "dataplane/table_batch.h"
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/command_error.h"

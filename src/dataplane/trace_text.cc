@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>

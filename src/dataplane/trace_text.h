@@ -1,7 +1,7 @@
 // A packet's trace for people: one block of lines per packet.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace turntable::dataplane {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 
 #include "dataplane/values.h"
 

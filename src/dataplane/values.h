@@ -3,7 +3,7 @@
 // (width 128).
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "dataplane/bits.h"

@@ -1,6 +1,7 @@
 #include "kv/arguments.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/command_error.h"

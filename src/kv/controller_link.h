@@ -7,7 +7,7 @@
 
 #include <netinet/in.h>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <thread>
 #include <vector>

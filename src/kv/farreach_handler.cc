@@ -1,5 +1,7 @@
 #include "kv/farreach_handler.h"
 
+#include <nlohmann/json.hpp>
+
 namespace turntable::kv {
 namespace {
 

@@ -1,8 +1,10 @@
 // kvclient: a resident node that hosts the logical clients of one machine (docs/architecture.md
 // §5).
 
+#include <nlohmann/json.hpp>
+
 #include "cache/credentials.h"
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "kv/client_node.h"
 #include "kv/udp.h"
@@ -32,15 +34,14 @@ void serve(const std::string& directory, const std::string& name, const std::str
 }
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app(
+  turntable::ProgramOptions app(
       "kvclient", "Key-value client: logical clients that replay seeded traces in a closed loop");
   std::string directory, address, secret, name = "kvclient";
-  app.add_option("--directory", directory, "Run directory: the control socket goes here")
-      ->required();
-  app.add_option("--address", address, "IPv4 address of the data network")->required();
-  app.add_option("--secret", secret, turntable::cache::kSecretHelp);
-  app.add_option("--name", name, "Name of the node")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", directory, "Run directory: the control socket goes here").required();
+  app.option("--address", address, "IPv4 address of the data network").required();
+  app.option("--secret", secret, turntable::cache::kSecretHelp);
+  app.option("--name", name, "Name of the node").shows_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
   serve(directory, name, address, secret);
   return 0;
 }

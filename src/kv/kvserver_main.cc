@@ -1,7 +1,9 @@
 // kvserver: a resident node that hosts logical servers (docs/architecture.md §5).
 
+#include <nlohmann/json.hpp>
+
 #include "cache/credentials.h"
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "kv/server_node.h"
 #include "kv/udp.h"
@@ -32,17 +34,15 @@ void serve(const std::string& directory, const std::string& name, const std::str
 }
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app("kvserver",
-                             "Key-value server: logical servers with RocksDB stores behind UDP");
+  turntable::ProgramOptions app("kvserver",
+                                "Key-value server: logical servers with RocksDB stores behind UDP");
   std::string directory, state_dir, address, secret, name = "kvserver";
-  app.add_option("--directory", directory, "Run directory: the control socket goes here")
-      ->required();
-  app.add_option("--state-dir", state_dir, "Stores are kept in its subdirectory stores/")
-      ->required();
-  app.add_option("--address", address, "IPv4 address of the data network")->required();
-  app.add_option("--secret", secret, turntable::cache::kSecretHelp);
-  app.add_option("--name", name, "Name of the node")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", directory, "Run directory: the control socket goes here").required();
+  app.option("--state-dir", state_dir, "Stores are kept in its subdirectory stores/").required();
+  app.option("--address", address, "IPv4 address of the data network").required();
+  app.option("--secret", secret, turntable::cache::kSecretHelp);
+  app.option("--name", name, "Name of the node").shows_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
   serve(directory, name, state_dir, address, secret);
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "kv/logical_server.h"
 
+#include <nlohmann/json.hpp>
+
 #include "kv/farreach_handler.h"
 #include "kv/netcache_handler.h"
 #include "kv/nocache_handler.h"

@@ -2,6 +2,8 @@
 
 #include <sys/epoll.h>
 
+#include <nlohmann/json.hpp>
+
 #include "common/clock.h"
 #include "common/errno_error.h"
 

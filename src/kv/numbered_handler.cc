@@ -1,5 +1,7 @@
 #include "kv/numbered_handler.h"
 
+#include <nlohmann/json.hpp>
+
 #include "workload/key.h"
 
 namespace turntable::kv {

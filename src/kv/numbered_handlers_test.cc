@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "kv/farreach_handler.h"

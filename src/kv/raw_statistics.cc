@@ -1,6 +1,7 @@
 #include "kv/raw_statistics.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace turntable::kv {
 namespace {

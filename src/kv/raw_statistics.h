@@ -1,7 +1,7 @@
 // The raw statistics of one client machine and iteration, as JSON: docs/raw-format.md.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <vector>
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kv/testing.h"
 
 namespace turntable::kv {

@@ -1,5 +1,7 @@
 #include "kv/request_handler.h"
 
+#include <nlohmann/json.hpp>
+
 #include "workload/key.h"
 
 namespace turntable::kv {
@@ -20,6 +22,10 @@ Packet RequestHandler::answer_to(const Packet& request, PacketType type) const n
           .request_id = request.request_id,
           .stat = kStatSuccess,
           .node = static_cast<std::uint16_t>(partition_)};
+}
+
+nlohmann::json RequestHandler::method_statistics() const {
+  return nlohmann::json::object();
 }
 
 RequestHandler::Outcome RequestHandler::store_failed(const std::string& message) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
@@ -73,7 +73,7 @@ class RequestHandler {
   virtual BackgroundWork* background() noexcept { return nullptr; }
 
   // What only this method counts, as fields of the server's row (docs/raw-format.md).
-  virtual nlohmann::json method_statistics() const { return nlohmann::json::object(); }
+  virtual nlohmann::json method_statistics() const;
 
   const HandlerCounters& counters() const { return counters_; }
 

@@ -1,5 +1,6 @@
 #include "kv/server_node.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "node/raw_section.h"

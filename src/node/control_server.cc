@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "common/accept_failure.h"
 #include "common/command_error.h"

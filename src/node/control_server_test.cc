@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <latch>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/command_error.h"

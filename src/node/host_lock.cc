@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "common/errno_error.h"
 #include "node/control_client.h"

@@ -8,12 +8,12 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "common/command_error.h"
-#include "common/command_line.h"
 #include "common/errno_error.h"
-#include "common/number_option.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_client.h"
 
@@ -166,23 +166,19 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::node;
   Options options;
-  turntable::CommandLine app(
+  turntable::ProgramOptions app(
       "nodectl",
       "Sends a JSON array of {node, command, args} from standard input to the nodes of a host");
-  app.add_option("--directory", options.directory, "Run directory with the nodes' sockets")
-      ->required();
-  app.add_option("--deadline", options.deadline_s, "Seconds for all requests together")
-      ->check(turntable::seconds_option())
-      ->capture_default_str();
-  app.add_option("--lease", options.lease_s, "Renew the host's lease, for so many seconds")
-      ->check(turntable::seconds_option());
-  app.add_option("--owner", options.owner, "JSON object: only if this owner holds the host")
-      ->needs("--lease");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kAllOk : kUsage;
-  }
+  app.option("--directory", options.directory, "Run directory with the nodes' sockets").required();
+  app.option("--deadline", options.deadline_s, "Seconds for all requests together")
+      .seconds()
+      .shows_default();
+  const auto lease =
+      app.option("--lease", options.lease_s, "Renew the host's lease, for so many seconds")
+          .seconds();
+  app.option("--owner", options.owner, "JSON object: only if this owner holds the host")
+      .needs(lease);
+  if (const auto status = app.parse(argc, argv)) return *status == 0 ? kAllOk : kUsage;
   return run_all(options, parse_requests(read_standard_input()));
 }
 

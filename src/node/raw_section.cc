@@ -1,6 +1,7 @@
 #include "node/raw_section.h"
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/command_error.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "common/clock.h"
 #include "common/command_error.h"

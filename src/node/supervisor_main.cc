@@ -2,11 +2,11 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/command_error.h"
-#include "common/command_line.h"
-#include "common/number_option.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_client.h"
 #include "node/daemonize.h"
@@ -103,19 +103,21 @@ int run_program(int argc, char** argv) {
   std::string owner;
   bool in_background = false;
   bool holder = false;
-  turntable::CommandLine app("supervisor", "Starts, watches and ends the nodes of one host");
-  app.add_option("--directory", options.directory, "Run directory; made if it does not exist")
-      ->required();
-  auto* only_show = app.add_flag("--holder", holder, "Say who holds the directory, start nothing");
-  const auto setting = [&](CLI::Option* option) { option->excludes(only_show); };
-  setting(app.add_option("--testbed", options.identity.testbed, "Id of the testbed"));
-  setting(app.add_option("--host", options.identity.host, "Name of this host"));
-  setting(app.add_option("--lease", options.lease_s,
-                         "Seconds without `renew` after which everything ends")
-              ->check(turntable::seconds_option()));
-  setting(app.add_option("--owner", owner, "JSON object that says whose run it is"));
-  setting(app.add_flag("--daemonize", in_background, "Return when the control socket answers"));
-  CLI11_PARSE(app, argc, argv);
+  turntable::ProgramOptions app("supervisor", "Starts, watches and ends the nodes of one host");
+  app.option("--directory", options.directory, "Run directory; made if it does not exist")
+      .required();
+  const auto only_show = app.flag("--holder", holder, "Say who holds the directory, start nothing");
+  const auto setting = [&](turntable::ProgramOptions::Option option) {
+    option.excludes(only_show);
+  };
+  setting(app.option("--testbed", options.identity.testbed, "Id of the testbed"));
+  setting(app.option("--host", options.identity.host, "Name of this host"));
+  setting(
+      app.option("--lease", options.lease_s, "Seconds without `renew` after which everything ends")
+          .seconds());
+  setting(app.option("--owner", owner, "JSON object that says whose run it is"));
+  setting(app.flag("--daemonize", in_background, "Return when the control socket answers"));
+  if (const auto status = app.parse(argc, argv)) return *status;
   if (holder) return show_holder(options.directory);
   if (options.identity.testbed.empty() || options.identity.host.empty() || options.lease_s == 0)
     throw turntable::bad_argument("--testbed, --host and --lease are required");

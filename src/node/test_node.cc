@@ -6,6 +6,7 @@
 #include <atomic>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "common/run_main.h"

@@ -3,6 +3,8 @@
 // (tests/p4soft/test_copies.py); here it is what the switch does with the frames.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "softswitch/allocation_counter.h"
 #include "softswitch/pipeline_fixture.h"
 

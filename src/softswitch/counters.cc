@@ -1,5 +1,7 @@
 #include "softswitch/counters.h"
 
+#include <nlohmann/json.hpp>
+
 namespace turntable::softswitch {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "softswitch/digest_waits.h"
 
+#include <nlohmann/json.hpp>
+
 namespace turntable::softswitch {
 
 void DigestWaits::give_out() {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/clock.h"

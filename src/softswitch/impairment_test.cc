@@ -1,6 +1,8 @@
 // Faults of links by rule, with a clock of the test's own.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "softswitch/impairments.h"
 #include "softswitch/pipeline_fixture.h"
 

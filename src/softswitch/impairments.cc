@@ -1,6 +1,7 @@
 #include "softswitch/impairments.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "dataplane/replication.h"
 #include "softswitch/arguments.h"

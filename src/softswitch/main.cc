@@ -2,10 +2,11 @@
 #include <charconv>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "dataplane/packet_tracer.h"
 #include "dataplane/trace_text.h"
@@ -127,35 +128,33 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::softswitch;
   Options options;
-  turntable::CommandLine app("softswitch", "Runs a compiled P4 program on network interfaces");
-  app.add_option("--directory", options.directory, "Run directory for the control socket")
-      ->required();
-  app.add_option("--name", options.name, "Node name")->capture_default_str();
-  app.add_option("--program", options.program, "Compiled program, lib/p4/NAME.so")->required();
-  app.add_option("--port", options.ports, "NUMBER=INTERFACE; repeatable")->required();
-  app.add_option("--cpu-port", options.cpu_ports, "NUMBER=INTERFACE of the control plane");
-  app.add_option("--port-driver", options.port_driver, "af_packet, or af_xdp: see docs/bench.md")
-      ->check(CLI::IsMember({"af_packet", "af_xdp"}))
-      ->capture_default_str();
-  app.add_option("--frames", options.frames, "Preallocated frame buffers")
-      ->check(CLI::Range(kMinFrames, std::size_t{1} << 20U))
-      ->capture_default_str();
-  app.add_option("--receive-buffer-bytes", options.receive_buffer_bytes,
-                 "Kernel receive queue per port")
-      ->check(CLI::Range(1 << 16, 1 << 30))
-      ->capture_default_str();
-  app.add_option("--busy-poll-ns", options.busy_poll_ns, "Polling before sleeping; 0: none")
-      ->capture_default_str();
+  turntable::ProgramOptions app("softswitch", "Runs a compiled P4 program on network interfaces");
+  app.option("--directory", options.directory, "Run directory for the control socket").required();
+  app.option("--name", options.name, "Node name").shows_default();
+  app.option("--program", options.program, "Compiled program, lib/p4/NAME.so").required();
+  app.option("--port", options.ports, "NUMBER=INTERFACE; repeatable").required();
+  app.option("--cpu-port", options.cpu_ports, "NUMBER=INTERFACE of the control plane");
+  app.option("--port-driver", options.port_driver, "af_packet, or af_xdp: see docs/bench.md")
+      .one_of({"af_packet", "af_xdp"})
+      .shows_default();
+  app.option("--frames", options.frames, "Preallocated frame buffers")
+      .within(kMinFrames, 1U << 20U)
+      .shows_default();
+  app.option("--receive-buffer-bytes", options.receive_buffer_bytes,
+             "Kernel receive queue per port")
+      .within(1U << 16U, 1U << 30U)
+      .shows_default();
+  app.option("--busy-poll-ns", options.busy_poll_ns, "Polling before sleeping; 0: none")
+      .shows_default();
   std::string filter;
-  const CLI::Option* const trace =
-      app.add_option("--trace", filter,
-                     "Print what happens to packets, by default to the first 100; FILTER chooses "
-                     "them, for instance port=1,udp=1152,count=20 (docs/p4soft.md)")
-          ->expected(0, 1)
-          ->type_name("FILTER");
-  app.add_flag("--trace-json", options.trace_json, "Print traces as JSON, one per line");
-  CLI11_PARSE(app, argc, argv);
-  if (trace->count() != 0) options.trace = filter;
+  const auto trace =
+      app.option("--trace", filter,
+                 "Print what happens to packets, by default to the first 100; FILTER chooses "
+                 "them, for instance port=1,udp=1152,count=20 (docs/p4soft.md)")
+          .optional_value("FILTER");
+  app.flag("--trace-json", options.trace_json, "Print traces as JSON, one per line");
+  if (const auto status = app.parse(argc, argv)) return *status;
+  if (trace.given()) options.trace = filter;
   return run(options);
 }
 

@@ -1,5 +1,7 @@
 #include "softswitch/switch_control.h"
 
+#include <nlohmann/json.hpp>
+
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "dataplane/control.h"

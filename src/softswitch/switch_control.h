@@ -2,7 +2,7 @@
 // switch's own.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "common/schedstat.h"

@@ -1,7 +1,7 @@
 // The commands tm_write, tm_read and tm_clear of the traffic manager, docs/architecture.md §5.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "softswitch/port.h"
 #include "softswitch/traffic_manager.h"

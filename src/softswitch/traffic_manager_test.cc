@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "softswitch/testing.h"
 #include "softswitch/traffic_control.h"
 

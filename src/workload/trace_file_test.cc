@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 

@@ -1,13 +1,13 @@
 // workload-analyze: where a workload's requests go, and what throughput that allows.
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "common/command_error.h"
-#include "common/command_line.h"
-#include "common/number_option.h"
+#include "common/program_options.h"
 #include "common/standard_output.h"
 #include "workload/hottest.h"
 #include "workload/report.h"
@@ -43,19 +43,19 @@ class Stopwatch {
 };
 
 template <typename Value>
-void add_field(CLI::App& app, Options& options, const char* flag, const char* field,
+void add_field(ProgramOptions& app, Options& options, const char* flag, const char* field,
                const char* help) {
-  app.add_option_function<Value>(
+  app.option<Value>(
       flag, [&options, field](const Value& value) { options.workload[field] = value; }, help);
 }
 
-void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
-  app.add_option_function<std::string>(
+ProgramOptions::Option declare_options(ProgramOptions& app, Options& options) {
+  app.option<std::string>(
          "--workload", [&options](const std::string& name) { options.workload["name"] = name; },
          "Profile, such as workloada (docs/workloads.md)")
-      ->required();
-  app.add_option("--scales", options.scales, "Numbers of logical servers (default 16)")
-      ->delimiter(',');
+      .required();
+  app.option("--scales", options.scales, "Numbers of logical servers (default 16)")
+      .comma_separated();
   add_field<std::int64_t>(app, options, "--records", "records", "Records before the run");
   add_field<double>(app, options, "--theta", "theta", "Skew of the popularity, in (0, 1)");
   add_field<std::int64_t>(app, options, "--value-bytes", "value_bytes", "Size of a value");
@@ -64,30 +64,30 @@ void declare_options(CLI::App& app, Options& options, CLI::Option*& trace) {
                           "Length of all clients' traces together");
   add_field<std::uint64_t>(app, options, "--seed", "seed", "Seed of the traces");
   add_field<std::int64_t>(app, options, "--round", "round", "Repetition the traces belong to");
-  app.add_option("--cached", options.cached,
-                 "Hottest keys that the switch answers (default 10000, or all if fewer)");
-  app.add_option("--head-ranks", options.head_ranks,
-                 "Zipfian ranks that are followed to their keys; fewer are faster and less exact");
-  trace = app.add_option("--trace", options.trace_directory,
-                         "Count the real traces too; with DIR also write them there")
-              ->expected(0, 1)
-              ->type_name("[DIR]");
-  CLI::Option* window =
-      app.add_option("--window", options.window.length, "Length of the model's window, in 1/c");
-  window->check(number_within(1, kLongestModel));
-  app.add_option("--warmup", options.window.warmup, "Time of the model before its window, in 1/c")
-      ->check(number_within(0, kLongestModel));
-  app.add_option("--update-round-trips", options.update_round_trips,
-                 "Replay the traces against a model of a write-through cache whose value updates "
-                 "take so long (u c)")
-      ->delimiter(',')
-      ->check(number_within(0, kLongestModel))
-      ->needs(trace)
-      ->needs(window);
-  app.add_option_function<std::string>(
+  app.option("--cached", options.cached,
+             "Hottest keys that the switch answers (default 10000, or all if fewer)");
+  app.option("--head-ranks", options.head_ranks,
+             "Zipfian ranks that are followed to their keys; fewer are faster and less exact");
+  const auto trace = app.option("--trace", options.trace_directory,
+                                "Count the real traces too; with DIR also write them there")
+                         .optional_value("[DIR]");
+  const auto window =
+      app.option("--window", options.window.length, "Length of the model's window, in 1/c")
+          .within(1, kLongestModel);
+  app.option("--warmup", options.window.warmup, "Time of the model before its window, in 1/c")
+      .within(0, kLongestModel);
+  app.option("--update-round-trips", options.update_round_trips,
+             "Replay the traces against a model of a write-through cache whose value updates "
+             "take so long (u c)")
+      .comma_separated()
+      .within(0, kLongestModel)
+      .needs(trace)
+      .needs(window);
+  app.option<std::string>(
          "--format", [&options](const std::string& format) { options.json = format == "json"; },
          "Format of the report: json or text (default)")
-      ->check(CLI::IsMember({"json", "text"}));
+      .one_of({"json", "text"});
+  return trace;
 }
 
 std::vector<ScaleAnalysis> analyze_scales(const Options& options, const std::vector<double>& total,
@@ -148,17 +148,12 @@ Report analyze(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CommandLine app("workload-analyze",
-                  "Where a workload's requests go, and what throughput that allows");
+  ProgramOptions app("workload-analyze",
+                     "Where a workload's requests go, and what throughput that allows");
   Options options;
-  CLI::Option* trace = nullptr;
-  declare_options(app, options, trace);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  options.trace = trace->count() > 0;
+  const auto trace = declare_options(app, options);
+  if (const auto status = app.parse(argc, argv)) return *status == 0 ? 0 : 2;
+  options.trace = trace.given();
   const Report report = analyze(options);
   const std::string text =
       options.json ? report_as_json(report).dump(2) + "\n" : report_as_text(report);
