@@ -1,4 +1,5 @@
 """Holds imports to one direction (core, systems, analysis, actions) and forbids circles of modules.
+C++ is held to the same: libraries in src/ do not include headers of a system.
 
 Imports for type checkers alone (`if TYPE_CHECKING`) keep the direction, but close no circle:
 nothing is loaded for them. Imports inside of functions are imports like others.
@@ -7,6 +8,7 @@ nothing is loaded for them. Imports inside of functions are imports like others.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +35,9 @@ RULES = {
 }
 # Module -> what it alone may import: the name of the package, below which it looks for systems.
 EXCEPTED = {("turntable_core.systems", "turntable_systems")}
+# Below src/: what measures the parts of systems includes them as systems do.
+BENCHMARKS = "bench"
+INCLUDE = re.compile(r'^#include "([^"/]+)/')
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Import:
 def main() -> int:
     modules = {name: path for root in RULES for name, path in modules_of(Path(root))}
     imports = [found for name, path in modules.items() for found in imports_of(name, path, modules)]
-    problems = [*wrong_directions(imports), *circles(imports)]
+    problems = [*wrong_directions(imports), *circles(imports), *wrong_includes()]
     for problem in problems:
         print(problem)
     return 1 if problems else 0
@@ -55,12 +60,17 @@ def main() -> int:
 
 def modules_of(root: Path) -> Iterator[tuple[str, Path]]:
     """Name and file of every module below `root`; notebooks and such are none."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", str(root)]
-    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    for path in map(Path, listed):
+    for path in files_of(root):
         parts = path.relative_to(root).with_suffix("").parts
         if path.suffix == ".py" and path.is_file() and (root / parts[0] / "__init__.py").exists():
             yield ".".join(parts).removesuffix(".__init__"), path
+
+
+def files_of(root: Path) -> list[Path]:
+    """Under version control, or about to be."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", str(root)]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [Path(line) for line in listed]
 
 
 def imports_of(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[Import]:
@@ -112,6 +122,23 @@ def _circle(needs: Mapping[str, set[str]]) -> list[str]:
     except CycleError as error:
         return error.args[1]
     return []
+
+
+def wrong_includes() -> Iterator[str]:
+    """A system's C++ lies in src/ under the name of its package in systems/."""
+    packages = Path("systems/turntable_systems").glob("*/__init__.py")
+    systems = {package.parent.name for package in packages}
+    for path in files_of(Path("src")):
+        component = path.parts[1]
+        if path.suffix not in (".h", ".cc") or not path.is_file() or component == BENCHMARKS:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = INCLUDE.match(line)
+            if found and found[1] in systems - {component}:
+                yield (
+                    f"{path}:{number}: includes a header of {found[1]}; src/{component} knows no "
+                    "other system. Move what both need into a library of its own"
+                )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A client of the cache-controller that has copies of records (src/cache/messages.h)."""
+"""A client of the cache-controller that has copies of records (src/farreach/cache/messages.h)."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@
 
 #include "common/command_line.h"
 #include "common/run_main.h"
-#include "kv/packet.h"
-#include "kv/udp.h"
-#include "kv/value.h"
+#include "farreach/kv/packet.h"
+#include "farreach/kv/udp.h"
+#include "farreach/kv/value.h"
 
 namespace turntable::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "common/command_line.h"
 #include "common/run_main.h"
-#include "kv/closed_loops.h"
+#include "farreach/kv/closed_loops.h"
 
 namespace turntable::bench {
 namespace {

@@ -21,9 +21,9 @@
 
 #include "common/command_line.h"
 #include "common/run_main.h"
-#include "kv/nocache_handler.h"
-#include "kv/store_builder.h"
-#include "kv/value.h"
+#include "farreach/kv/nocache_handler.h"
+#include "farreach/kv/store_builder.h"
+#include "farreach/kv/value.h"
 #include "workload/random.h"
 
 namespace turntable::bench {

@@ -33,7 +33,7 @@ Records = dict[int, Record]  # by id of the key
 
 
 def read_snapshot(path: Path) -> tuple[int, Records]:
-    """(id, records) of a file as src/cache/snapshot_file.h has it."""
+    """(id, records) of a file as src/farreach/cache/snapshot_file.h has it."""
     data = path.read_bytes()
     assert zlib.crc32(data[:-4]) == int.from_bytes(data[-4:]), f"{path} is damaged"
     magic, identity = struct.unpack_from(">8sI", data)

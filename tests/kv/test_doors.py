@@ -1,4 +1,7 @@
-"""Who does not belong to a run gets nowhere on its control links (src/cache/handshake.h)."""
+"""Who does not belong to a run gets nowhere on its control links.
+
+The handshake is in src/farreach/cache/handshake.h.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ ADDRESS, HELLO, SCALE = "127.0.0.1", 0x01, 4
 ANOTHER_SECRET = "0" * 64
 HOLDS_NOTHING, STORE = 0, 7
 SERVED = [number for partition in range(SCALE) for number in (partition, STORE)]
-"""By partition, with the incarnation of its store (src/cache/server_hello.h)."""
+"""By partition, with the incarnation of its store (src/farreach/cache/server_hello.h)."""
 SERVER_HELLO = message(HELLO, 1, [VERSION, SCALE, HOLDS_NOTHING, *SERVED], [])
 
 

@@ -1,4 +1,7 @@
-"""kvclient against a server written here from docs/architecture.md §3, independently of src/kv."""
+"""kvclient against a server written here from docs/architecture.md §3.
+
+Independently of src/farreach/kv.
+"""
 
 from __future__ import annotations
 

@@ -94,3 +94,14 @@ def test_what_is_imported_for_types_alone_closes_no_circle(repository: Path) -> 
     text = "if TYPE_CHECKING:\n    from turntable_core.a import y\n"
     write(repository, "core/turntable_core/b.py", text)
     assert said(repository) == []
+
+
+def test_a_library_in_cpp_knows_no_system(repository: Path) -> None:
+    for component in ("node", "soup/pot", "bench"):
+        (repository / "src" / component).mkdir(parents=True)
+        text = '#include "soup/pot/lid.h"\n#include "node/node.h"\n'
+        write(repository, f"src/{component}/a.cc", text)
+    assert said(repository) == [
+        "src/node/a.cc:1: includes a header of soup; src/node knows no other system. "
+        "Move what both need into a library of its own"
+    ]

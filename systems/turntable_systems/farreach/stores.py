@@ -44,7 +44,7 @@ def keys_to_load(turn: Turn, testbed: Testbed) -> int:
 
 
 def _partitions_there(turn: Turn, testbed: Testbed) -> set[int]:
-    """By the files of src/kv/store_library.h; empty for hosts that are other machines."""
+    """By the files of src/farreach/kv/store_library.h; empty for hosts that are other machines."""
     parameters = turn.cell.parameters
     wanted = {
         "workload": workload_of(parameters, turn.round),

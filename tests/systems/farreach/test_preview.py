@@ -36,7 +36,7 @@ def testbed(tmp_path: Path) -> Testbed:
 
 
 def write_store(testbed: Testbed, turn: Turn, host: int, partition: int) -> None:
-    """As src/kv/store_library.cc leaves one."""
+    """As src/farreach/kv/store_library.cc leaves one."""
     parameters = turn.cell.parameters
     spec = {
         "format": 1,

@@ -1,0 +1,138 @@
+#include "farreach/cache/message_channel.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "common/command_error.h"
+
+namespace turntable::cache {
+namespace {
+
+bool would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR || error == EINPROGRESS ||
+         error == ENOTCONN;
+}
+
+}  // namespace
+
+MessageChannel::MessageChannel(EventLoop& loop, UniqueFd socket,
+                               std::unique_ptr<Handshake> handshake, Handshake::Bytes first,
+                               OnMessage on_message, OnClosed on_closed)
+    : loop_(loop),
+      socket_(std::move(socket)),
+      handshake_(std::move(handshake)),
+      on_message_(std::move(on_message)),
+      on_closed_(std::move(on_closed)),
+      unsent_(std::move(first)) {
+  const int on = 1;  // answers are waited for
+  ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const short events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
+  loop_.watch(socket_.get(), events, [this](short ready_events) { ready(ready_events); });
+}
+
+MessageChannel::~MessageChannel() {
+  *alive_ = false;
+  if (socket_) loop_.unwatch(socket_.get());
+}
+
+void MessageChannel::send(const Message& message) {
+  if (!socket_) return;  // closed: whoever asked asks again on the next connection
+  if (!is_proven()) return encode(message, after_proof_);
+  encode(message, unsent_);
+  loop_.change(socket_.get(), POLLIN | POLLOUT);
+}
+
+void MessageChannel::ready(short events) {
+  const std::shared_ptr<bool> alive = alive_;
+  if ((events & (POLLIN | POLLHUP | POLLERR)) != 0 && !receive()) return;
+  if (*alive && socket_ && (events & POLLOUT) != 0) flush();
+}
+
+// False: the channel has failed or has been destroyed.
+bool MessageChannel::receive() {
+  const std::shared_ptr<bool> alive = alive_;
+  std::array<std::uint8_t, 65536> buffer;
+  const ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (size == 0) return fail("the other side closed the connection"), false;
+  if (size < 0) {
+    if (would_block(errno)) return true;
+    return fail(std::strerror(errno)), false;
+  }
+  has_spoken_ = true;
+  try {
+    const auto bytes = std::span(buffer).first(static_cast<std::size_t>(size));
+    is_proven() ? read_messages(bytes) : prove(bytes);
+  } catch (const MessageError& error) {
+    return fail(error.what()), false;
+  } catch (const HandshakeError& error) {
+    return fail(error.what()), false;
+  }
+  return *alive;
+}
+
+void MessageChannel::read_messages(std::span<const std::uint8_t> bytes) {
+  const std::shared_ptr<bool> alive = alive_;
+  reader_.append(bytes);
+  while (*alive) {
+    const auto message = reader_.next();
+    if (!message) return;
+    on_message_(*message);
+  }
+}
+
+void MessageChannel::prove(std::span<const std::uint8_t> bytes) {
+  unproven_.insert(unproven_.end(), bytes.begin(), bytes.end());
+  handshake_->receive(unproven_, unsent_);
+  if (is_proven()) {
+    unsent_.insert(unsent_.end(), after_proof_.begin(), after_proof_.end());
+    after_proof_.clear();
+  }
+  if (!unsent_.empty()) loop_.change(socket_.get(), POLLIN | POLLOUT);
+  if (is_proven() && !unproven_.empty()) read_messages(std::exchange(unproven_, {}));
+}
+
+void MessageChannel::flush() {
+  while (sent_ < unsent_.size()) {
+    const ssize_t size = ::send(socket_.get(), unsent_.data() + sent_, unsent_.size() - sent_,
+                                MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0) {
+      if (!would_block(errno)) fail(std::strerror(errno));
+      return;
+    }
+    sent_ += static_cast<std::size_t>(size);
+  }
+  unsent_.clear();
+  sent_ = 0;
+  loop_.change(socket_.get(), POLLIN);
+}
+
+void MessageChannel::fail(const std::string& why) {
+  loop_.unwatch(socket_.get());
+  socket_.reset();
+  const OnClosed on_closed = std::move(on_closed_);
+  on_closed(why);
+}
+
+sockaddr_in tcp_address(const std::string& address, std::uint16_t port) {
+  sockaddr_in result{};
+  result.sin_family = AF_INET;
+  result.sin_port = htons(port);
+  if (::inet_pton(AF_INET, address.c_str(), &result.sin_addr) != 1) {
+    throw bad_argument("address \"" + address + "\"; expected an IPv4 address such as 198.19.0.1");
+  }
+  return result;
+}
+
+std::string text_of(const sockaddr_in& address) {
+  std::array<char, INET_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+  return std::string(text.data()) + ":" + std::to_string(ntohs(address.sin_port));
+}
+
+}  // namespace turntable::cache

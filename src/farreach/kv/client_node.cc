@@ -1,0 +1,330 @@
+#include "farreach/kv/client_node.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "farreach/kv/raw_statistics.h"
+
+namespace turntable::kv {
+namespace {
+
+using Json = ClientNode::Json;
+
+constexpr std::int64_t kMaxThreads = 64;
+constexpr std::size_t kMaxRunning = 256;  // two histograms of 0.2 MiB each per thread
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kMaxWindowNs = 3600 * kSecondNs;
+constexpr std::int64_t kMaxAheadNs = 600 * kSecondNs;
+
+constexpr std::int64_t kMaxCopies = 10'000'000;
+
+Variations variations_of(const Arguments& arguments) {
+  const Json* given = arguments.object_or_null("variations");
+  if (given == nullptr) return {};
+  const Arguments fields("kvclient prepare, variations", *given,
+                         {"delete_every", "large_every", "large_bytes"});
+  Variations variations;
+  variations.delete_every =
+      static_cast<std::uint32_t>(fields.integer_or("delete_every", 0, UINT32_MAX, 0));
+  variations.large_every =
+      static_cast<std::uint32_t>(fields.integer_or("large_every", 0, UINT32_MAX, 0));
+  if (variations.large_every > 0) {
+    variations.large_bytes = static_cast<std::uint32_t>(
+        fields.integer("large_bytes", kMaxValueBytes + 1, kMaxLargeValueBytes));
+  }
+  return variations;
+}
+
+CommandError wrong_state(const std::string& message) {
+  return {"wrong_state", message};
+}
+
+}  // namespace
+
+ClientNode::ClientNode(const sockaddr_in& address, std::optional<cache::Credentials> credentials,
+                       std::function<void(std::string)> set_state)
+    : address_(address),
+      credentials_(std::move(credentials)),
+      announce_state_(std::move(set_state)) {}
+
+ClientNode::~ClientNode() {
+  end_threads();
+}
+
+ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_secret) {
+  Plan plan;
+  plan.workload = arguments.workload();
+  plan.scale = arguments.scale();
+  plan.partitions = arguments.partitions(plan.scale);
+  if (plan.partitions.size() > kMaxRunning) {
+    arguments.fail("partitions", plan.partitions.size(),
+                   "at most " + std::to_string(kMaxRunning) + " running partitions");
+  }
+  const std::int64_t all = plan.workload.clients;
+  plan.first_client = static_cast<unsigned>(arguments.integer("first_client", 0, all - 1));
+  plan.clients = static_cast<unsigned>(arguments.integer("clients", 1, all - plan.first_client));
+  plan.threads = static_cast<unsigned>(arguments.integer_or(
+      "threads", 1, std::min<std::int64_t>(kMaxThreads, plan.clients), std::min(2U, plan.clients)));
+  if (plan.clients > plan.threads * ClientThread::kMaxClients) {
+    arguments.fail("clients", plan.clients,
+                   "at most " + std::to_string(ClientThread::kMaxClients) + " per thread");
+  }
+  const auto port = static_cast<std::uint16_t>(arguments.integer_or("server_port", 1, 65535, 1152));
+  plan.server =
+      parse_ipv4("kvclient prepare: \"server_address\"", arguments.text("server_address"), port);
+  plan.timeout_ns =
+      arguments.integer_or("timeout_us", 100, 60 * std::int64_t{1'000'000}, 5'000'000) * 1000;
+  plan.variations = variations_of(arguments);
+  plan.copies_max = static_cast<std::size_t>(arguments.integer_or("copies_max", 0, kMaxCopies, 0));
+  plan.controller = arguments.controller_or_none(has_secret);
+  if (plan.controller && plan.copies_max == 0) {
+    arguments.fail("copies_max", 0, "at least 1 with a controller, which asks for copies");
+  }
+  plan.history = arguments.text_or("history", "");
+  return plan;
+}
+
+Json ClientNode::prepare(const Json& args) {
+  const Arguments arguments(
+      "kvclient prepare", args,
+      {"workload", "scale", "partitions", "first_client", "clients", "threads", "server_address",
+       "server_port", "timeout_us", "variations", "copies_max", "controller", "history"});
+  const Plan plan = parse_plan(arguments, credentials_.has_value());
+
+  const std::lock_guard command_lock(command_mutex_);
+  end_threads();
+  {
+    const std::lock_guard lock(state_mutex_);
+    set_state(State::kIdle);
+    stopped_early_ = false;
+    link_.reset();
+    clients_.clear();
+    histories_.clear();
+  }
+  const std::int64_t begin = monotonic_ns();
+  if (!traces_ || !traces_->are(plan.workload, plan.first_client, plan.clients)) {
+    traces_.reset();
+    traces_.emplace(plan.workload, plan.first_client, plan.clients, cancelled_);
+  }
+  const double trace_seconds = static_cast<double>(monotonic_ns() - begin) / 1e9;
+  const std::lock_guard lock(state_mutex_);
+  first_client_ = plan.first_client;
+  replay_.emplace(*traces_, plan.scale, plan.partitions);
+  open_threads(plan);
+  connect(plan);
+  set_state(State::kPrepared);
+  return prepared_answer(trace_seconds);
+}
+
+void ClientNode::open_threads(const Plan& plan) {
+  std::vector<std::unique_ptr<ClientThread>> opened;
+  for (std::size_t i = 0; i < plan.threads; ++i) {
+    const std::size_t begin = plan.clients * i / plan.threads;
+    const std::size_t end = plan.clients * (i + 1) / plan.threads;
+    const std::size_t longest = std::max<std::size_t>(
+        {1, fragments_of(plan.workload.value_bytes), fragments_of(plan.variations.large_bytes)});
+    UniqueFd socket =
+        open_udp(address_, 2 * (end - begin) * longest);  // twice: room for stale answers
+    connect_udp(socket.get(), plan.server);
+    const ClientThread::Settings settings{.first_client = begin,
+                                          .clients = end - begin,
+                                          .first_global_client = plan.first_client,
+                                          .value_bytes = plan.workload.value_bytes,
+                                          .timeout_ns = plan.timeout_ns,
+                                          .variations = plan.variations,
+                                          .copies_max = plan.copies_max / plan.threads,
+                                          .history = open_history(plan, begin)};
+    opened.push_back(std::make_unique<ClientThread>(settings, *replay_, std::move(socket)));
+  }
+  clients_ = std::move(opened);
+}
+
+void ClientNode::connect(const Plan& plan) {
+  if (!plan.controller) return;
+  std::vector<ClientThread*> clients;
+  for (const auto& client : clients_) clients.push_back(client.get());
+  link_.emplace(*plan.controller, *credentials_, std::move(clients));
+}
+
+HistoryLog* ClientNode::open_history(const Plan& plan, std::size_t first_client) {
+  if (plan.history.empty()) return nullptr;
+  std::error_code unwritable;  // the file cannot be created then
+  std::filesystem::create_directories(plan.history, unwritable);
+  const std::string file =
+      "clients-" + std::to_string(plan.first_client + first_client) + ".ndjson";
+  histories_.push_back(std::make_unique<HistoryLog>(std::filesystem::path(plan.history) / file));
+  return histories_.back().get();
+}
+
+Json ClientNode::prepared_answer(double trace_seconds) const {
+  return {{"operations", replay_->operations()},
+          {"idle_clients", idle_clients()},
+          {"threads", clients_.size()},
+          {"receive_buffer_bytes", clients_.front()->buffer_bytes()},
+          {"trace_seconds", trace_seconds}};
+}
+
+std::vector<unsigned> ClientNode::idle_clients() const {
+  std::vector<unsigned> idle;
+  for (std::size_t i = 0; i < replay_->clients(); ++i) {
+    if (replay_->of(i).empty()) idle.push_back(first_client_ + static_cast<unsigned>(i));
+  }
+  return idle;
+}
+
+Json ClientNode::start(const Json& args) {
+  const Arguments arguments("kvclient start", args,
+                            {"start_at_ns", "warmup_ns", "measure_ns", "drain_ns"});
+  const std::int64_t warmup = arguments.integer("warmup_ns", 0, kMaxWindowNs);
+  const std::int64_t measure = arguments.integer("measure_ns", 1'000'000, kMaxWindowNs);
+  const std::int64_t drain = arguments.integer("drain_ns", 0, kMaxWindowNs);
+  const std::int64_t now = realtime_ns();
+  const std::int64_t start_at = arguments.integer("start_at_ns", 0, INT64_MAX);
+  if (start_at > now + kMaxAheadNs || start_at < now - warmup) {
+    arguments.fail("start_at_ns", start_at,
+                   "a CLOCK_REALTIME instant at most 600 s ahead, and not so long ago that the "
+                   "warm-up is over; it is now " +
+                       std::to_string(now));
+  }
+
+  const std::lock_guard command_lock(command_mutex_);
+  const std::lock_guard lock(state_mutex_);
+  if (state_ != State::kPrepared) {
+    throw wrong_state("kvclient start: nothing is prepared; send `prepare` before each `start`");
+  }
+  Schedule schedule{.start_ns = start_at + realtime_to_monotonic_ns()};
+  schedule.window_from_ns = schedule.start_ns + warmup;
+  schedule.window_until_ns = schedule.window_from_ns + measure;
+  schedule.drain_until_ns = schedule.window_until_ns + drain;
+  for (const auto& client : clients_) client->set_schedule(schedule);
+  set_state(State::kRunning);
+  try {
+    for (const auto& client : clients_) {
+      threads_.emplace_back([this, &thread = *client] { play(thread); });
+      ++playing_;
+    }
+  } catch (const std::system_error& error) {
+    for (const auto& client : clients_) client->stop();
+    stopped_early_ = true;
+    throw CommandError("unavailable", std::string("kvclient start: no thread: ") + error.what());
+  }
+  return Json::object();
+}
+
+void ClientNode::play(ClientThread& thread) {
+  thread.run();
+  const std::lock_guard lock(state_mutex_);
+  if (--playing_ > 0) return;
+  set_state(State::kFinished);
+  finished_.notify_all();
+}
+
+Json ClientNode::wait(const Json& args) {
+  const Arguments arguments("kvclient wait", args, {"deadline_s"});
+  const std::chrono::duration<double> deadline(arguments.number("deadline_s", 0, 24 * 3600));
+  std::unique_lock lock(state_mutex_);
+  if (state_ != State::kRunning && state_ != State::kFinished) {
+    throw wrong_state("kvclient wait: nothing has been started; send `start` first");
+  }
+  const bool over =
+      finished_.wait_for(lock, deadline, [&] { return state_ != State::kRunning || cancelled_; });
+  if (cancelled_) throw CommandError("unavailable", "kvclient wait: the node is ending");
+  if (!over) {
+    throw CommandError(
+        "timeout", "kvclient wait: " + std::to_string(playing_) + " of " +
+                       std::to_string(clients_.size()) +
+                       " threads still run after deadline_s = " + Json(deadline.count()).dump() +
+                       "; expected it beyond warm-up, window and drain");
+  }
+  return {{"stopped_early", stopped_early_}};
+}
+
+Json ClientNode::stats(const Json& args) {
+  const Arguments arguments("kvclient stats", args, {});
+  const std::lock_guard lock(state_mutex_);
+  if (state_ == State::kRunning) {
+    std::int64_t answers = 0;
+    for (const auto& client : clients_) answers += client->answers();
+    return {{"running", true}, {"answers", answers}};
+  }
+  if (state_ != State::kFinished) {
+    throw wrong_state("kvclient stats: nothing has run since `prepare`; send `start` and `wait`");
+  }
+  return statistics();
+}
+
+Json ClientNode::statistics() {
+  ClientStatistics sum = clients_.front()->statistics();
+  std::vector<ThreadTiming> timings;
+  std::uint32_t drops = 0;
+  for (const auto& client : clients_) {
+    if (client != clients_.front()) sum.merge(client->statistics());
+    timings.push_back(client->timing());
+    drops += client->drops();
+  }
+  Json raw = raw_statistics({.replay = *replay_,
+                             .sum = sum,
+                             .threads = timings,
+                             .socket_drops = drops,
+                             .idle_clients = idle_clients(),
+                             .complete = !stopped_early_});
+  if (clients_.front()->copies().keeps()) {
+    std::size_t kept = 0;
+    std::uint64_t dropped = 0;
+    for (const auto& client : clients_) {
+      kept += client->copies().size();
+      dropped += client->copies().dropped();
+    }
+    raw["copies"] = {{"kept", kept}, {"dropped", dropped}};
+  }
+  if (link_) raw["controller"] = link_->statistics();
+  if (!histories_.empty()) {
+    std::uint64_t operations = 0;
+    bool complete = true;
+    for (const auto& history : histories_) {
+      operations += history->operations();
+      complete = complete && history->complete();
+    }
+    raw["history"] = {{"operations", operations}, {"complete", complete}};
+  }
+  return raw;
+}
+
+Json ClientNode::stop(const Json& args) {
+  const Arguments arguments("kvclient stop", args, {});
+  const std::lock_guard command_lock(command_mutex_);
+  end_threads();
+  const std::lock_guard lock(state_mutex_);
+  if (state_ == State::kPrepared) set_state(State::kIdle);
+  return Json::object();
+}
+
+void ClientNode::end_threads() {
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (state_ == State::kRunning) stopped_early_ = true;
+    for (const auto& client : clients_) client->stop();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void ClientNode::cancel() {
+  cancelled_ = true;
+  const std::lock_guard lock(state_mutex_);
+  for (const auto& client : clients_) client->stop();
+  finished_.notify_all();
+}
+
+void ClientNode::set_state(State state) {
+  static constexpr const char* kNames[] = {"idle", "prepared", "running", "finished"};
+  state_ = state;
+  announce_state_(kNames[static_cast<std::size_t>(state)]);
+}
+
+}  // namespace turntable::kv

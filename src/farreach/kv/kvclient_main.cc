@@ -1,0 +1,53 @@
+// kvclient: a resident node that hosts the logical clients of one machine (docs/architecture.md
+// §5).
+
+#include <nlohmann/json.hpp>
+
+#include "common/program_options.h"
+#include "common/run_main.h"
+#include "farreach/cache/credentials.h"
+#include "farreach/kv/client_node.h"
+#include "farreach/kv/udp.h"
+#include "node/control_server.h"
+
+namespace {
+
+using turntable::cache::Credentials;
+using turntable::kv::ClientNode;
+using Json = nlohmann::json;
+
+void serve(const std::string& directory, const std::string& name, const std::string& address,
+           const std::string& secret) {
+  const sockaddr_in local = turntable::kv::parse_ipv4("--address", address, 0);
+  std::optional<Credentials> credentials;
+  if (!secret.empty()) credentials = Credentials::from_file(secret, directory, name);
+  turntable::node::ControlServer control(directory, name);
+  ClientNode node(local, std::move(credentials),
+                  [&](std::string state) { control.set_state(std::move(state)); });
+  control.on("prepare", [&](const Json& args) { return node.prepare(args); });
+  control.on("start", [&](const Json& args) { return node.start(args); });
+  control.on("wait", [&](const Json& args) { return node.wait(args); });
+  control.on("stats", [&](const Json& args) { return node.stats(args); });
+  control.on("stop", [&](const Json& args) { return node.stop(args); });
+  control.on_shutdown([&] { node.cancel(); });
+  control.run();
+}
+
+int run(int argc, char** argv) {
+  turntable::ProgramOptions app(
+      "kvclient", "Key-value client: logical clients that replay seeded traces in a closed loop");
+  std::string directory, address, secret, name = "kvclient";
+  app.option("--directory", directory, "Run directory: the control socket goes here").required();
+  app.option("--address", address, "IPv4 address of the data network").required();
+  app.option("--secret", secret, turntable::cache::kSecretHelp);
+  app.option("--name", name, "Name of the node").shows_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
+  serve(directory, name, address, secret);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("kvclient", [&] { return run(argc, argv); });
+}

@@ -1,0 +1,59 @@
+// Puts the fragments of large values together (kv/packet.h).
+//
+// Fragments may be lost, doubled, and come in any order. What belongs together is one entry of a
+// ring; a new value takes the oldest entry, whatever has become of it, so memory is bounded and a
+// value whose fragments are lost needs no timer. A value that is complete keeps its entry for as
+// long, so that late twins of its fragments are recognised instead of beginning a new one.
+//
+// Nothing allocates once each entry has held a value of the largest length.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "farreach/kv/counter.h"
+#include "farreach/kv/packet.h"
+
+namespace turntable::kv {
+
+struct ReassemblyCounters {
+  Counter completed;
+  Counter evicted;     // values given up for newer ones with fragments missing
+  Counter duplicates;  // fragments that had come before
+  Counter mismatched;  // fragments that contradict others of their value; ignored
+};
+
+class Reassembly {
+ public:
+  // `entries`: values that can be under way, or lately complete, at once; at least 1.
+  explicit Reassembly(std::size_t entries);
+
+  // Takes a decoded fragment from `sender` (anything that tells senders apart). If it completes a
+  // value, answers true and makes `packet` the whole: fragment 0's headers and all of the value,
+  // valid until the next call.
+  bool add(std::uint64_t sender, Packet& packet);
+
+  const ReassemblyCounters& counters() const { return counters_; }
+
+ private:
+  struct Entry {
+    std::uint64_t sender = 0;
+    Packet first{};             // fragment 0, or until it comes another one; without its bytes
+    std::size_t length = 0;     // of the value; 0: not known yet
+    std::uint64_t missing = 0;  // bit i: fragment i
+    bool used = false;
+    std::vector<std::uint8_t> bytes;
+  };
+  static_assert(fragments_of(kMaxLargeValueBytes) <= 64);
+
+  Entry* find(std::uint64_t sender, const Packet& packet);
+  Entry& take_oldest(std::uint64_t sender, const Packet& packet);
+  bool store(Entry& entry, const Packet& packet);
+
+  std::vector<Entry> ring_;
+  std::size_t oldest_ = 0;
+  ReassemblyCounters counters_;
+};
+
+}  // namespace turntable::kv
