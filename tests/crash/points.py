@@ -99,7 +99,14 @@ def points(seed: int, count: int, victims: dict[str, tuple[str, ...]] = VICTIMS)
 
 
 def run(
-    build_dir: Path, directory: Path, method: str, seed: int, count: int, operations: int = 0
+    build_dir: Path,
+    directory: Path,
+    method: str,
+    seed: int,
+    count: int,
+    *,
+    operations: int = 0,
+    clients: int = Setup.clients,
 ) -> Outcome:
     """A rack that lives through `count` points -> what its clients saw.
 
@@ -107,7 +114,7 @@ def run(
     takes snapshots all the time, also while a switch is recovered; their lists release copies.
     """
     period_s = random.Random(seed).choice(SNAPSHOT_PERIODS_S) if method == "farreach" else 0
-    setup = Setup(method=method, seed=seed, snapshot_period_s=period_s)
+    setup = Setup(method=method, seed=seed, snapshot_period_s=period_s, clients=clients)
     record = Record(directory)
     record.note("setup", points=count, **asdict(setup))
     with Rack(build_dir, directory, setup) as rack:
