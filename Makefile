@@ -40,7 +40,9 @@ build: configure ## Compile everything, tests and benchmarks too (TARGETS="kvser
 	@cmake --build --preset release --parallel $(JOBS) $(if $(TARGETS),--target $(TARGETS))
 
 programs: configure ## Compile what a run needs (SYSTEM=farreach)
-	@echo "programs: for runs of $(SYSTEM) $$(cat build/systems/$(SYSTEM)); tests and benchmarks: make build"
+	@[[ -f build/system_programs/$(SYSTEM) ]] || \
+		{ echo "programs: no system '$(SYSTEM)'; expected one of:" $$(ls build/system_programs) >&2; exit 2; }
+	@echo "programs: for runs of $(SYSTEM) $$(cat build/system_programs/$(SYSTEM)); tests and benchmarks: make build"
 	@cmake --build --preset release --parallel $(JOBS) --target $(SYSTEM)
 
 configure:

@@ -34,7 +34,8 @@ endfunction()
 function(turntable_translate source output)
   cmake_path(GET source STEM name)
   cmake_path(GET source PARENT_PATH directory)
-  file(GLOB_RECURSE parts CONFIGURE_DEPENDS "${directory}/*.p4" "${CMAKE_SOURCE_DIR}/p4/shared/*.p4")
+  file(GLOB_RECURSE parts CONFIGURE_DEPENDS "${directory}/*.p4" "${directory}/../shared/*.p4"
+       "${CMAKE_SOURCE_DIR}/p4/shared/*.p4")
   # p4soft leaves an unchanged file alone, so the stamp says that it ran.
   add_custom_command(
     OUTPUT "${output}/${name}.stamp"
@@ -72,11 +73,12 @@ function(turntable_p4_library target source output)
   target_sources(${target} PRIVATE "${schema}")
 endfunction()
 
-# turntable_p4_program(NAME): p4/NAME/NAME.p4 -> lib/p4/NAME.so, NAME.bfrt.json and, for `softswitch --trace`
+# turntable_p4_program(SOURCE): .../NAME.p4 -> lib/p4/NAME.so, NAME.bfrt.json and, for `softswitch --trace`
 # (src/dataplane/trace.h), NAME.trace.so: quick to compile, as it need not be quick.
-function(turntable_p4_program name)
+function(turntable_p4_program source)
+  cmake_path(GET source STEM name)
   set(output "${TURNTABLE_P4_OUTPUT_DIRECTORY}")
-  turntable_p4_library(p4_${name} "${CMAKE_SOURCE_DIR}/p4/${name}/${name}.p4" "${output}")
+  turntable_p4_library(p4_${name} "${source}" "${output}")
   turntable_p4_module(p4_${name}_trace ${name} "${CMAKE_BINARY_DIR}/generated/p4" "${output}")
   set_target_properties(p4_${name}_trace PROPERTIES OUTPUT_NAME "${name}.trace")
   target_compile_definitions(p4_${name}_trace PRIVATE TURNTABLE_TRACE)

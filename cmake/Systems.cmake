@@ -6,20 +6,28 @@ set(TURNTABLE_RUN_PROGRAMS supervisor nodectl softswitch workload-analyze)
 # With the traced P4 programs: what playbooks/build.yml compiles for a testbed.
 add_custom_target(programs)
 
-# turntable_system(NAME PROGRAMS targets... P4_PROGRAMS names...): a target NAME, and a file build/systems/NAME with what it
-# builds, in words.
+# turntable_system(NAME PROGRAMS targets... [P4_PROGRAMS names...]), in src/NAME/CMakeLists.txt: a target NAME, and a file
+# build/system_programs/NAME with what it builds, in words. P4 programs lie in p4/ beside that src/: p4/PROGRAM/PROGRAM.p4.
 function(turntable_system name)
   cmake_parse_arguments(ARG "" "" "PROGRAMS;P4_PROGRAMS" ${ARGN})
   set(programs ${TURNTABLE_RUN_PROGRAMS} ${ARG_PROGRAMS})
-  list(TRANSFORM ARG_P4_PROGRAMS PREPEND "p4_" OUTPUT_VARIABLE p4_targets)
-  list(TRANSFORM p4_targets APPEND "_trace" OUTPUT_VARIABLE trace_targets)
-  add_custom_target(${name} DEPENDS ${programs} ${p4_targets})
-  add_dependencies(programs ${name} ${trace_targets})
-
   list(LENGTH programs count)
-  list(LENGTH ARG_P4_PROGRAMS p4_count)
-  list(JOIN programs " " program_names)
-  list(JOIN ARG_P4_PROGRAMS " " p4_names)
-  file(WRITE "${CMAKE_BINARY_DIR}/systems/${name}"
-       "${count} programs (${program_names}) and ${p4_count} P4 programs (${p4_names})\n")
+  list(JOIN programs " " words)
+  set(contents "${count} programs (${words})")
+
+  add_custom_target(${name})
+  add_dependencies(${name} ${programs})
+  add_dependencies(programs ${name})
+  foreach(program IN LISTS ARG_P4_PROGRAMS)
+    cmake_path(SET source NORMALIZE "${CMAKE_CURRENT_SOURCE_DIR}/../../p4/${program}/${program}.p4")
+    turntable_p4_program("${source}")
+    add_dependencies(${name} p4_${program})
+    add_dependencies(programs p4_${program}_trace)
+  endforeach()
+  if(ARG_P4_PROGRAMS)
+    list(LENGTH ARG_P4_PROGRAMS count)
+    list(JOIN ARG_P4_PROGRAMS " " words)
+    string(APPEND contents " and ${count} P4 programs (${words})")
+  endif()
+  file(WRITE "${CMAKE_BINARY_DIR}/system_programs/${name}" "${contents}\n")
 endfunction()
