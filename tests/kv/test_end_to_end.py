@@ -213,7 +213,7 @@ def test_large_values_travel_in_fragments(server: Node, client: Node, value_byte
         server_address="127.0.0.1",
         server_port=port,
     )
-    start = time.time_ns() + 50 * MS
+    start = time.time_ns() + LEAD_MS * MS
     schedule = {"warmup_ns": 0, "measure_ns": 300 * MS, "drain_ns": 5_000 * MS}
     client.call("start", start_at_ns=start, **schedule)
     client.call("wait", deadline_s=30)

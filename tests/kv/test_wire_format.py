@@ -23,6 +23,7 @@ PARTITION = 14
 WORKLOAD = {"name": "workloadf", "clients": CLIENTS, "operations": 8_000, "seed": 3}
 GETREQ, PUTREQ, GETRES, PUTRES = 0x0030, 0x0001, 0x0009, 0x0008
 MS = 1_000_000
+LEAD_MS = 500  # for the command before the start, on a busy machine
 
 Operation = tuple[int, bytes]
 
@@ -98,7 +99,7 @@ def traffic(client: Node, python_server: PythonServer) -> dict:
         server_address="127.0.0.1",
         server_port=python_server.port,
     )
-    start = time.time_ns() + 50 * MS
+    start = time.time_ns() + LEAD_MS * MS
     client.call("start", start_at_ns=start, warmup_ns=0, measure_ns=500 * MS, drain_ns=2_000 * MS)
     client.call("wait", deadline_s=30)
     return client.call("stats") | {"prepared_operations": prepared["operations"]}
