@@ -98,17 +98,13 @@ def _unheard(plan: Plan, done: Sequence[Event], warmup_s: float) -> Iterator[Eve
             yield Event(event.at_s - warmup_s, event.label, "no host told of it")
 
 
-def disturbance(directory: Path, turn: Turn, attempt: journal.Attempt) -> str | None:
+def disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measurement) -> str | None:
     """Why the measurement of a successful attempt may not be believed, if the machine is to blame;
     None: it is not.
     """
-    run = RunDirectory(directory)
-    facts = _facts(run)
-    analysis = analysis_of(facts.plan)
-    case = replace(
-        _case(facts, turn, [read_measurement(run, facts.plan, turn, attempt)]),
-        expected_iterations=1,
-    )
+    analysis = analysis_of(plan)
+    fidelity_class = _manifest(run).get("fidelity_class", UNKNOWN)
+    case = replace(_case(plan, fidelity_class, turn, [measured]), expected_iterations=1)
     rules = {name: rule for name, rule in analysis.rules.items() if name in analysis.machine_rules}
     return "; ".join(judge(rules, case).reasons) or None
 
@@ -135,7 +131,7 @@ def _turn_result(
         attempt.key in keys and attempt.status == journal.FAILED for attempt in facts.attempts
     )
     analysis = analysis_of(facts.plan)
-    case = _case(facts, turn, measurements)
+    case = _case(facts.plan, facts.fidelity_class, turn, measurements)
     verdict = _with_damage(judge(analysis.rules, case), facts, damage)
     histograms = tuple(analysis.histograms(measurements)) if case.complete else ()
     repeated = len(journal.repeated(facts.attempts).intersection(keys))
@@ -143,13 +139,13 @@ def _turn_result(
     return TurnResult(turn, tuple(measurements), failed, histograms, verdict, row)
 
 
-def _case(facts: RunFacts, turn: Turn, measurements: list[Measurement]) -> Case:
+def _case(plan: Plan, fidelity_class: str, turn: Turn, measurements: list[Measurement]) -> Case:
     return Case(
         measurements,
         len(turn.iterations),
-        facts.plan.validity,
+        plan.validity,
         turn.cell.parameters,
-        facts.fidelity_class,
+        fidelity_class,
         turn.prediction,
     )
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from turntable.load import load_run, read_measurement
+from turntable.load import load_run
+from turntable.measurement import Measurement
 from turntable.system import analysis_of
 from turntable_core import journal, labels
 from turntable_core.journal import Attempt
 from turntable_core.plan import Iteration, Plan, Turn
-from turntable_core.run_directory import RunDirectory
 
 Work = Sequence[tuple[Turn, Iteration]]
 
@@ -23,10 +23,12 @@ def standing_of(
     turn: Turn,
     work: Work,
     attempts: Sequence[Attempt],
+    measured: Measurement | None,
     will_retry: bool,
 ) -> dict[str, Any]:
-    """About the last attempt. work, attempts: of this play. `result` is None until the turn is
-    over; `facts` are [rank, text], as turntable_core.terminal_lines.fitting takes them.
+    """About the last attempt, and what it measured if it succeeded. work, attempts: of this play.
+    `result` is None until the turn is over; `facts` are [rank, text], as
+    turntable_core.terminal_lines.fitting takes them.
     """
     last = attempts[-1]
     iteration = turn.iterations[last.iteration]
@@ -43,7 +45,7 @@ def standing_of(
         "failure_class": last.failure_class,
         "disturbed": last.disturbed,
         "attempt": last.attempt,
-        "facts": _facts(directory, plan, turn, last),
+        "facts": _facts(plan, turn, measured),
         "eta_s": _eta_s(plan, left, attempts),
         "result": _result(directory, turn, attempts) if over else None,
     }
@@ -62,11 +64,10 @@ def _left(work: Work, attempts: Sequence[Attempt]) -> list[tuple[Turn, Iteration
     ]
 
 
-def _facts(directory: Path, plan: Plan, turn: Turn, attempt: Attempt) -> list[list[Any]]:
-    if attempt.status != journal.OK:
+def _facts(plan: Plan, turn: Turn, measured: Measurement | None) -> list[list[Any]]:
+    if measured is None:
         return []
-    measurement = read_measurement(RunDirectory(directory), plan, turn, attempt)
-    return [list(fact) for fact in analysis_of(plan).facts(measurement, turn.cell.parameters)]
+    return [list(fact) for fact in analysis_of(plan).facts(measured, turn.cell.parameters)]
 
 
 def _eta_s(plan: Plan, left: Work, attempts: Sequence[Attempt]) -> float:

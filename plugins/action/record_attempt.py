@@ -27,7 +27,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from turntable.load import disturbance
+from turntable.load import disturbance, read_measurement
+from turntable.measurement import Measurement
 from turntable.standing import standing_of
 from turntable_core import files, journal, selection, timeline
 from turntable_core.errors import PhaseError
@@ -62,10 +63,7 @@ class ActionModule(RunAction):
         began = arguments["earlier_attempts"]
         earlier, of_this_play = attempts[:began], attempts[began:]
         attempt = _close(run, plan, turn, of_this_play, arguments)
-        if attempt.status == OK:
-            attempt = replace(attempt, disturbed=_disturbance(run, turn, attempt))
-        journal.append(run.journal_file, attempt)
-
+        attempt, measured = _record(run, plan, turn, attempt)
         of_this_play.append(attempt)
         if _failures_in_a_row(of_this_play) >= GIVE_UP_AFTER:
             raise PhaseError(
@@ -76,9 +74,23 @@ class ActionModule(RunAction):
             )
         again = _again(attempt, of_this_play, arguments)
         work = selection.work(plan, earlier, arguments["only"], run.skipped())
-        progress = standing_of(run.path, plan, turn, work, of_this_play, again)
+        progress = standing_of(run.path, plan, turn, work, of_this_play, measured, again)
         result = {"changed": True, "progress": progress, "again": again}
         return result | _before_the_next(plan, attempt, again or not _is_last(attempt, work))
+
+
+def _record(
+    run: RunDirectory, plan: Plan, turn: Turn, attempt: Attempt
+) -> tuple[Attempt, Measurement | None]:
+    """What has been measured is recorded, also if it cannot be read."""
+    measured = None
+    try:
+        if attempt.status == OK:
+            measured = read_measurement(run, plan, turn, attempt)
+            attempt = replace(attempt, disturbed=_disturbance(run, plan, turn, measured))
+    finally:
+        journal.append(run.journal_file, attempt)
+    return attempt, measured
 
 
 def _is_last(attempt: Attempt, work: Work) -> bool:
@@ -93,10 +105,10 @@ def _before_the_next(plan: Plan, attempt: Attempt, goes_on: bool) -> dict[str, b
     return {"afresh": goes_on and afresh, "heal": goes_on and heal}
 
 
-def _disturbance(run: RunDirectory, turn: Turn, attempt: Attempt) -> str | None:
-    """What has been measured is recorded in any case; the verdict says what is wrong with it."""
+def _disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measurement) -> str | None:
+    """A rule that fails on one iteration alone may still judge the round."""
     try:
-        return disturbance(run.path, turn, attempt)
+        return disturbance(run, plan, turn, measured)
     except Exception:
         return None
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from turntable.analyze import rebuild
-from turntable.load import disturbance
+from turntable.load import disturbance, read_measurement
 from turntable_core.run_directory import RunDirectory
 
 from . import recordings
@@ -28,7 +28,9 @@ def bound(run: Path, **bounds: Any) -> None:
 def first_disturbance(run: Path) -> str | None:
     directory = RunDirectory(run)
     attempt = directory.attempts()[0]
-    return disturbance(run, directory.plan().turn(attempt.cell, attempt.round), attempt)
+    plan = directory.plan()
+    turn = plan.turn(attempt.cell, attempt.round)
+    return disturbance(directory, plan, turn, read_measurement(directory, plan, turn, attempt))
 
 
 def test_what_was_recorded_on_a_quiet_machine_is_not_measured_again(run: Path) -> None:

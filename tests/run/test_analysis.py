@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hdrh.histogram import HdrHistogram
+from matplotlib.axes import Axes
 
 import turntable.systems
-from turntable import load_run, results, tidy
+from turntable import load, load_run, plot, results, tidy
 from turntable.notebook import write_notebook
 from turntable.report import render
+from turntable.results import CellResult
 from turntable.standing import standing_of
 from turntable.summarize import summarize_run
+from turntable.system import analysis_of
 from turntable_core import files, journal, selection, timeline
 from turntable_core.errors import TurntableError
 from turntable_core.plan import Plan, Turn
@@ -157,11 +162,109 @@ def test_a_timeline_that_nobody_carried_out_is_a_reason(tmp_path: Path, plan: Pl
 def test_lines_that_follow_the_run(run: RunDirectory, plan: Plan) -> None:
     work = selection.work(plan, [], None)
     attempts = run.attempts()
-    first = standing_of(run.path, plan, plan.turns[0], work, attempts[:1], will_retry=False)
+    turn = plan.turns[0]
+    measured = load.read_measurement(run, plan, turn, attempts[0])
+    first = standing_of(run.path, plan, turn, work, attempts[:1], measured, will_retry=False)
     assert (first["iteration_label"], first["facts"]) == ("station a", [[1, "30 answered"]])
     assert first["result"] is None
-    last = standing_of(run.path, plan, plan.turns[0], work, attempts, will_retry=False)
+    last = standing_of(run.path, plan, turn, work, attempts, None, will_retry=False)
+    assert last["facts"] == []
     assert (last["done"], last["result"]["facts"]) == (4, [[0, "63/s"]])
+
+
+def test_an_attempt_s_raw_files_are_read_once(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What says whether the machine disturbed it is what the progress line shows."""
+    run = write_run(tmp_path / "results" / "tiny" / "r2", plan)
+    measure(run, plan.turns[0], 0, [[10, 5], [10, 5]])
+    run.journal_file.unlink()  # as before the attempt is recorded
+    (
+        run.path / journal.attempt_directory(plan.turns[0].cell.id, 0, 0, 1) / "iteration.json"
+    ).unlink()
+    read: list[str] = []
+    reading = load._read_checked
+
+    def counting(of: RunDirectory, name: str, digest: str) -> Mapping[str, object]:
+        read.append(Path(name).name)
+        return reading(of, name, digest)
+
+    monkeypatch.setattr(load, "_read_checked", counting)
+    done = record_attempt(run, plan.turns[0])
+    assert done["progress"]["facts"] == [[1, "30 answered"]]
+    assert sorted(read) == ["sender0.json", "sender1.json"]
+
+
+def test_an_attempt_that_cannot_be_read_is_recorded_nevertheless(
+    tmp_path: Path, plan: Plan
+) -> None:
+    run = write_run(tmp_path / "results" / "tiny" / "r2", plan)
+    measure(run, plan.turns[0], 0, [[10, 5]])
+    directory = forget_recording(run)
+    (directory / "sender0.json").write_text('{"host": "sender0", "answers": []}')
+    with pytest.raises(IndexError):
+        record_attempt(run, plan.turns[0])
+    assert [attempt.status for attempt in run.attempts()] == [journal.OK]
+
+
+def forget_recording(run: RunDirectory) -> Path:
+    """Of the only attempt; returns its directory."""
+    (attempt,) = run.attempts()
+    run.journal_file.unlink()
+    (run.path / attempt.directory / "iteration.json").unlink()
+    return run.path / attempt.directory
+
+
+def record_attempt(run: RunDirectory, turn: Turn) -> Mapping[str, Any]:
+    """What the action of this name returns, of the first iteration's first attempt."""
+    file = Path(__file__).parents[2] / "plugins" / "action" / "record_attempt.py"
+    spec = importlib.util.spec_from_file_location("record_attempt", file)
+    action = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(action)
+    arguments = {
+        "at": {"run": str(run.path), "cell": turn.cell.id, "round": turn.round, "iteration": 0},
+        "number": 1, "began_at_ns": 0, "status": journal.OK, "start_at_ns": 5 * 10**9,
+        "earlier_attempts": 0, "only": None, "repeats": 0,
+    }  # fmt: skip
+    return action.ActionModule.perform(None, arguments, {})
+
+
+def drawn(cell: CellResult) -> Axes:
+    """The figure of single seconds."""
+    series = analysis_of(cell.run.plan).series
+    (axes,) = plot.seconds(cell, series, "answered").figure.axes
+    return axes
+
+
+def test_a_column_of_the_figure_is_an_iteration(run: RunDirectory) -> None:
+    axes = drawn(load_run(run.path).cells[0])
+    assert axes.get_xlabel() == "iteration"
+    assert axes.get_xlim() == (-0.5, 3.5)
+
+
+def test_where_there_is_one_iteration_the_figure_has_its_seconds(
+    tmp_path: Path, scale: Scale
+) -> None:
+    factors = {**scale.factors, "load": ["light"], "stations": [1]}
+    plan = make_plan(replace(scale, rounds=2, factors=factors))
+    events = timeline.read([{"at_s": 1.5, "kill": "receiver0"}])
+    run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
+    # The clients start at 5 s and warm up for 1 s: half a second into the window of two.
+    killed = {"at_ns": 1, "label": "kill receiver0", "began_ns": 6_500_000_000}
+    killed |= {"ended_ns": 6_600_000_000, "error": None}
+    measure(run, plan.turns[0], 0, [[10, 5]], events=[killed])
+    measure(run, plan.turns[1], 0, [[12, 7]], events=[killed])
+    axes = drawn(load_run(run.path).cells[0])
+    assert axes.get_xlabel() == "time in the measurement window (s)"
+    assert axes.get_xlim() == (0, 2)
+    *events, answered = axes.lines
+    assert [list(line.get_xdata()) for line in events] == [[0.5, 0.5], [0.5, 0.5]]
+    assert [text.get_text() for text in axes.texts] == ["kill receiver0, 0.5 s"]  # of one round
+    points = [point for point in zip(*answered.get_data(), strict=True) if point[0] == point[0]]
+    assert points == [
+        (0, 10), (1, 10), (1, 5), (2, 5),
+        (0, 12), (1, 12), (1, 7), (2, 7),
+    ]  # fmt: skip
 
 
 def test_frames_are_joined_by_the_identity_of_the_system(run: RunDirectory) -> None:
