@@ -1,4 +1,4 @@
-"""python -m turntable summarize|report|notebook results/<experiment>/<run>"""
+"""python -m turntable summarize|report|notebook results/<experiment>/<run>, compare RUN RUN"""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from turntable.analyze import rebuild
-from turntable.compare import compare
+from turntable.analyze import compare_and_draw, rebuild
 from turntable.find_run import find_run
 from turntable.summarize import summarize_directory
 from turntable_core.errors import TurntableError
@@ -19,7 +18,7 @@ def main() -> int:
     arguments = _parser().parse_args()
     try:
         if arguments.command == "compare":
-            print(compare(arguments.first, arguments.second))
+            print(compare_and_draw(arguments.first, arguments.second))
             return 0
         run = arguments.run or find_run(RESULTS)
         if arguments.command == "report":

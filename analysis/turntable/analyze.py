@@ -1,4 +1,5 @@
-"""Everything that is derived from a run's files: summary.csv, cells.csv, the table, report.html.
+"""Everything that is derived from a run's files: summary.csv, cells.csv, the table, report.html;
+and from two runs' files: their comparison.
 
 turntable.report and turntable.notebook are imported where they are used: matplotlib and Jupyter
 take half a second each, which the phases of a run and `summarize` should not pay.
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from turntable.compare import text_of
+from turntable.comparison import comparison
 from turntable.load import load_run
 from turntable.results import Run
 from turntable.summarize import summarize_run
@@ -33,6 +36,14 @@ def rebuild(directory: Path, notebook: bool = False) -> str:
 
         lines.append(f"Notebook: {write_notebook(run.directory)}")
     return "\n".join(lines)
+
+
+def compare_and_draw(first: Path, second: Path) -> str:
+    """The comparison as a text, and where the page is that says the same."""
+    from turntable.report.comparison import write_comparison  # noqa: PLC0415
+
+    compared = comparison(first, second)
+    return f"{text_of(compared)}\n\nPage: {write_comparison(compared)}"
 
 
 def report_line(directory: Path) -> str:

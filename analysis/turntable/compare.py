@@ -30,6 +30,8 @@ _CHANGES = (
     Column("", "change", "change", ">"),
 )
 
+_NOTHING = "(no cell that both runs have has a valid round)"
+
 
 def compare(first: Path | str, second: Path | str) -> str:
     """Raises TurntableError for runs of different systems, and for what is no run."""
@@ -49,7 +51,11 @@ def text_of(compared: Comparison) -> str:
             *(grid.lines(_DIFFERENCES, differing) if differing else ()),
             "",
             "Means of the valid rounds, and what the second changes with its 95 % interval",
-            *(grid.lines(_CHANGES, rows) if rows else ["(no cell has a valid round in both runs)"]),
+            *(
+                grid.lines(_CHANGES, rows)
+                if rows
+                else ["(no cell that both runs have has a valid round)"]
+            ),
             *_wrapped(compared.notes),
         ]
     )
@@ -57,11 +63,10 @@ def text_of(compared: Comparison) -> str:
 
 def changes(compared: Comparison) -> Iterator[Row]:
     """Of every cell that both runs have; its name stands in its first row."""
-    for one, other in compared.pairs.pairs:
-        names = [one.label] if one.label == other.label else [one.label, f"→ {other.label}"]
-        found = compared.changes(one, other)
-        for name, change in zip_longest(names if found else [], found):
-            yield {"cell": name or "", **_texts(change)}
+    for (name, *other), found in compared.by_cell:
+        names = [name, *(f"→ {label}" for label in other)]
+        for shown, change in zip_longest(names if found else [], found):
+            yield {"cell": shown or "", **_texts(change)}
 
 
 def _texts(change: Change | None) -> Row:
@@ -76,6 +81,7 @@ def _texts(change: Change | None) -> Row:
 
 
 def measured(result: Estimate | None) -> str | None:
+    """7,101 ±402.5"""
     if result is None:
         return None
     interval = "" if result.half_width is None else f" ±{result.half_width:,.4g}"
@@ -83,6 +89,7 @@ def measured(result: Estimate | None) -> str | None:
 
 
 def percent(share: Estimate | None) -> str | None:
+    """+1.2 ±0.4 %"""
     if share is None:
         return None
     interval = "" if share.half_width is None else f" ±{100 * share.half_width:.1f}"

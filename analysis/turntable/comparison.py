@@ -17,6 +17,8 @@ from turntable_core.labels import DIGEST_SHOWN, shown
 
 NAMES = ("first", "second")  # of the runs, for people
 
+# Kinds of what differs that are no facts of programs, versions or hosts.
+_CHOSEN = ("", "experiment", "precision", "timeline", "validity", "deadline")
 # Of a manifest, with names for people.
 _DIGESTS = {"program": "binaries", "P4 program": "p4_programs", "P4 source": "p4_sources"}
 _LONGEST = 32  # characters of a value; of more, the first ones
@@ -30,6 +32,16 @@ class Change:
     first: Estimate | None
     second: Estimate | None
     share: Estimate | None  # of the first's mean; None where one of them has no value
+
+    @property
+    def is_clear(self) -> bool:
+        """The interval leaves out zero."""
+        share = self.share
+        return (
+            share is not None
+            and share.half_width is not None
+            and (abs(share.mean) > share.half_width)
+        )
 
 
 @dataclass(frozen=True)
@@ -53,10 +65,22 @@ class Comparison:
     def classes(self) -> Sequence[str]:
         return list(dict.fromkeys(run.fidelity_class for run in self.runs))
 
-    def changes(self, one: CellResult, other: CellResult) -> list[Change]:
-        """Of a pair; none of what neither has measured."""
-        every = [_change(column, one, other) for column in self.columns]
-        return [change for change in every if change.first or change.second]
+    @property
+    def by_cell(self) -> list[tuple[list[str], list[Change]]]:
+        """Names of the cells of a pair, one where they have the same, and their results; none of
+        what neither has measured.
+        """
+        return [
+            (
+                list(dict.fromkeys((one.label, other.label))),
+                [
+                    change
+                    for column in self.columns
+                    if (change := _change(column, one, other)).first or change.second
+                ],
+            )
+            for one, other in self.pairs.pairs
+        ]
 
     @property
     def notes(self) -> list[str]:
@@ -86,14 +110,17 @@ def comparison(first: Path | str, second: Path | str) -> Comparison:
 
 
 def differences(first: Run, second: Run) -> Iterator[Row]:
-    """Parameters, rules, versions and facts of hosts that are not the same."""
+    """Parameters, rules, versions and facts of hosts that are not the same. `chosen`: what a person
+    has chosen for the run, as against what it was made with.
+    """
     ones, others = _facts(first), _facts(second)
     for kind in ones:
         for name in dict.fromkeys([*ones[kind], *others[kind]]):
             one, other = ones[kind].get(name), others[kind].get(name)
             if one != other:
                 what = f"{kind} {name}".strip()
-                yield {"what": what, "first": _short(one), "second": _short(other)}
+                values = {"first": _short(one), "second": _short(other)}
+                yield {"what": what, **values, "chosen": kind in _CHOSEN}
 
 
 def _change(column: str, one: CellResult, other: CellResult) -> Change:

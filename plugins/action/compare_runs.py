@@ -1,8 +1,9 @@
-"""What differs between two runs, and by how much their cells do.
+"""What differs between two runs, and by how much their cells do: a text, and a page.
 
     compare_runs: {results: DIR, run: ID, compare: ID}
 
-Both may be the name of a run, or its directory. Needs no testbed, and changes nothing.
+Both may be the name of a run, or its directory. Needs no testbed. The page is in the first run's
+directory; --check writes none.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from turntable.analyze import compare_and_draw
 from turntable.compare import compare
 from turntable.find_run import find_run
 from turntable_core.run_action import RunAction
@@ -25,7 +27,9 @@ class ActionModule(RunAction):
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         results = Path(arguments["results"])
         first, second = (_directory(results, arguments[name]) for name in ("run", "compare"))
-        return {"changed": False, "report": compare(first, second)}
+        if self._task.check_mode:
+            return {"changed": False, "report": compare(first, second)}
+        return {"changed": True, "report": compare_and_draw(first, second)}
 
 
 def _directory(results: Path, name: str) -> Path:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from scipy import stats as scipy_stats
 
+from turntable.analyze import compare_and_draw
 from turntable.compare import changes, compare
-from turntable.comparison import comparison, differences
+from turntable.comparison import Change, comparison, differences
 from turntable.load import load_run
-from turntable.stats import difference
+from turntable.stats import Estimate, difference
 from turntable_core.errors import TurntableError
 
 from . import recordings
@@ -155,3 +156,35 @@ def test_one_round_has_no_interval() -> None:
     assert difference([2.0], [3.0]).half_width is None
     assert difference([], [3.0]) is None
     assert difference([None], [3.0]) is None
+
+
+def test_the_page_has_what_the_terminal_has(first: Path, second: Path) -> None:
+    edit_cells(second, lambda cell: cell.update(theta=0.5))
+    said = compare_and_draw(first, second)
+    file = first / f"compare-{second.name}.html"
+    assert said == f"{compare(first, second)}\n\nPage: {file}"
+    page = file.read_text()
+    assert '<th scope="row">theta</th><td>0.99</td><td>0.5</td>' in page
+    for row in changes(comparison(first, second)):
+        assert f"<td>{row['change']}</td>" in page
+    assert 'aria-label="Change of every result' in page
+    assert "src=" not in page
+    assert "<link" not in page
+
+
+def test_the_page_of_runs_without_a_common_cell_says_so(first: Path, second: Path) -> None:
+    edit_cells(second, lambda cell: cell.update(workload=f"{cell['workload']}2"))
+    compare_and_draw(first, second)
+    page = (first / f"compare-{second.name}.html").read_text()
+    assert "No cell that both runs have has a valid round." in page
+    assert "Only in the second: workloada2 · nocache · 4 servers" in page
+
+
+@pytest.mark.parametrize(
+    ("half_width", "clear"), [(0.049, True), (0.051, False), (None, False)], ids=str
+)
+def test_a_change_is_clear_where_its_interval_leaves_out_zero(
+    half_width: float | None, clear: bool
+) -> None:
+    for mean in (0.05, -0.05):
+        assert Change("rate", None, None, Estimate(mean, half_width, 3)).is_clear is clear

@@ -37,13 +37,13 @@ def render(run: Run) -> str:
     analysis = analysis_of(run.plan)
     turns = [(cell, turn) for cell in run.cells for turn in cell.turns]
     variables = _results(run, analysis, turns) | _course(run, analysis, turns) | _provenance(run)
-    template = _environment(analysis).get_template("report.html.j2")
+    template = environment(analysis).get_template("report.html.j2")
     return template.render(
         run=run, plan=run.plan, analysis=analysis, turns=turns, **variables, **analysis.report(run)
     )
 
 
-def _environment(analysis: Analysis) -> Environment:
+def environment(analysis: Analysis) -> Environment:
     environment = Environment(
         loader=FileSystemLoader([analysis.partial.parent, Path(__file__).parent]),
         autoescape=True,
