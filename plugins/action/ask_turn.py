@@ -4,7 +4,8 @@ ask_turn:
   only: iteration=0          # what this play measures again, as plan_run returned: that is needed
   at: {run: DIR, cell: ID, round: 0}
 
-Returns `needed`. A turn that is not is noted in the run's directory: it is not missing there.
+Returns `needed`. A turn that is not, and the cell's rounds after it, are noted in the run's
+directory: they are not missing there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from turntable.precision import is_needed
 from turntable_core import labels
-from turntable_core.plan import Turn
+from turntable_core.plan import Plan, Turn
 from turntable_core.plan_limits import LEAST_ROUNDS
 from turntable_core.run_action import AT_ARGUMENT, RunAction
 from turntable_core.run_directory import RunDirectory
@@ -28,11 +29,24 @@ class ActionModule(RunAction):
         plan = run.plan()
         turn = plan.turn(at["cell"], at["round"])
         may_skip = plan.precision and turn.round >= LEAST_ROUNDS and not arguments["only"]
+        if may_skip and (turn.cell.id, turn.round) in run.skipped():
+            return {"changed": False, "needed": False}
         if not may_skip or _is_begun(run, turn) or is_needed(run.path, turn):
             return {"changed": False, "needed": True}
-        run.skip(turn.cell.id, turn.round)
-        label = labels.of_turn(plan, turn)
-        return {"changed": True, "needed": False, "report": f"{label}: known precisely enough"}
+        return {"changed": True, "needed": False, "report": _skip(run, plan, turn)}
+
+
+def _skip(run: RunDirectory, plan: Plan, turn: Turn) -> str:
+    """A turn and the rounds after it, which would tell nothing else; returns a line about it."""
+    rounds = [
+        other.round
+        for other in plan.turns
+        if other.cell.id == turn.cell.id and other.round >= turn.round and not _is_begun(run, other)
+    ]
+    for round_ in rounds:
+        run.skip(turn.cell.id, round_)
+    label = labels.of_cell(plan, turn.cell.parameters)
+    return f"{label}: known precisely enough after {turn.round} rounds, of at most {plan.rounds}"
 
 
 def _is_begun(run: RunDirectory, turn: Turn) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -90,6 +91,35 @@ def test_what_is_not_needed_is_not_missing(run: Path) -> None:
     assert [turn.valid for turn in cell.turns] == [True] * 3
     state = catalogue.state_of(run, run.parents[1])
     assert (state.done, state.total) == (24, 24)
+
+
+def test_rounds_that_are_not_needed_are_told_once(run: Path) -> None:
+    with_a_fourth_round(run, 0.06)
+
+    def add_a_fifth(plan: dict) -> None:
+        plan["rounds"] = 5
+        plan["turns"].insert(4, plan["turns"][3] | {"round": 4})
+
+    recordings.edit_json(run / "plan.json", add_a_fifth)
+    cell = RunDirectory(run).plan().turns[0].cell.id
+    first, second = (ask_turn(run, cell, number) for number in (3, 4))
+    assert first == {
+        "changed": True,
+        "needed": False,
+        "report": "workloada nocache 4: known precisely enough after 3 rounds, of at most 5",
+    }
+    assert second == {"changed": False, "needed": False}
+    assert RunDirectory(run).skipped() == {(cell, 3), (cell, 4)}
+
+
+def ask_turn(run: Path, cell: str, number: int) -> dict[str, object]:
+    """What the action of this name returns."""
+    file = Path(__file__).parents[2] / "plugins" / "action" / "ask_turn.py"
+    spec = importlib.util.spec_from_file_location("ask_turn", file)
+    action = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(action)
+    at = {"run": str(run), "cell": cell, "round": number}
+    return action.ActionModule.perform(None, {"at": at, "only": None}, {})
 
 
 def ask(run: Path, most: float, rounds: int = 3, column: str = "normalized_throughput") -> None:
