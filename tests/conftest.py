@@ -26,6 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how many random RegisterActions --p4c compiles",
     )
+    parser.addoption(
+        "--register-actions-seed",
+        type=int,
+        default=20261122,
+        metavar="SEED",
+        help="of these RegisterActions",
+    )
 
 
 def pytest_configure() -> None:

@@ -258,6 +258,26 @@ NO_ROOM = {
         f"bit<32> t = value; if ({C} == 0) {{ t = {C}; }} rv = /*^*/t;",
         "a copy of the cell that becomes another value",
     ),
+    "a local variable computed with the cell last, then otherwise": (
+        f"bit<32> t = {C} + value; if ({C} == 0) {{ t = value & {C}; }} rv = /*^*/t;",
+        "a local variable that ends with the cell",
+    ),
+    "a local variable computed with the cell last": (
+        f"bit<32> t = {C} + value; rv = /*^*/t;",
+        "a local variable that ends with the cell",
+    ),
+    "a difference from the cell in a local variable": (
+        f"bit<32> t = 5 - value; value = {C}; rv = /*^*/t;",
+        "a local variable that ends with the cell",
+    ),
+    "a copy chosen by ?:": (
+        f"value = {C} == 0 ? value + 1 : /*^*/{M};",
+        "a copy chosen by '? :'",
+    ),
+    "a complement chosen by ?:": (
+        f"value = {C} == 0 ? /*^*/~value : value + 1;",
+        "a copy chosen by '? :'",
+    ),
     "a local variable without a value": (
         "bit<32> t; value = /*^*/t;",
         "a variable without a value",
@@ -303,6 +323,22 @@ def test_bits_have_no_operations_and_no_conditions(tmp_path: Path) -> None:
     check_refused(unit("value = value /*^*/^ 1;", "bit<1>"), "this value of a bit", tmp_path)
     text = unit("if (value /*^*/== 1) { value = 0; }", "bit<1>")
     check_refused(text, "a condition in an action of a register of bits", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "body", ["value = 1; rv = /*^*/value;", "rv = /*^*/1;", "value = 1; rv = /*^*/0;"]
+)
+def test_only_the_bit_as_it_was_is_a_result(body: str, tmp_path: Path) -> None:
+    check_refused(unit(body, "bit<1>"), "this result of a register of bits", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "body", ["rv = value; value = 1;", "rv = ~value; value = 0;", "rv = 0; rv = value;"]
+)
+def test_a_bit_is_tested_and_set(body: str, tmp_path: Path) -> None:
+    path = tmp_path / "right.p4"
+    path.write_text(unit(body, "bit<1>"))
+    translate(path, [], {})
 
 
 def test_actions_of_a_register_share_its_inputs(tmp_path: Path) -> None:
@@ -377,7 +413,16 @@ FITS = {
         if ({C} == 0) {{ t = value; }} else {{ t = value; }}
         value = t + 1;
         rv = t;""",
-    "chosen by ?:": f"rv = value; value = {C} == 0 ? {M} : value + 1;",
+    "a comparison of two constants": """
+        value = 100;
+        if (value == 12) { rv = 1; } else { rv = 2; }""",
+    "chosen by ?:": f"rv = value; value = {C} == 0 ? value + {C} : value + 1;",
+    "a result chosen by ?:": f"rv = {C} == 0 ? value + {C} : value + 1;",
+    "a constant before the cell": f"bit<32> t = 5 + value; value = {C}; rv = t;",
+    "a local variable that ends with the cell in another case": f"""
+        bit<32> t = 0;
+        if (value == 3) {{ t = {C} + value; }}
+        rv = t;""",
 }
 
 

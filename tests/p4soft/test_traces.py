@@ -73,8 +73,8 @@ def test_trace_of_a_packet_in_words(firewall: MemoryTarget) -> None:
               → Firewall.hash1
     table     pipe.Firewall.row2_hash
               → Firewall.hash2
-    register  pipe.Firewall.row1.flows[{cell1}] 0 → 1 by Firewall.row1.remember returns 1
-    register  pipe.Firewall.row2.flows[{cell2}] 0 → 1 by Firewall.row2.remember returns 1
+    register  pipe.Firewall.row1.flows[{cell1}] 0 → 1 by Firewall.row1.remember
+    register  pipe.Firewall.row2.flows[{cell2}] 0 → 1 by Firewall.row2.remember
     emit      hdr.ethernet hdr.ipv4 hdr.udp
     decision  ucast_egress_port=2 bypass_egress=true
   queued for port 2, queue 0, bypasses egress

@@ -6,6 +6,7 @@ from typing import TypeGuard
 
 from p4soft.check import types
 from p4soft.check.action_locals import Binding, Computed, Frozen, Locals, replaced
+from p4soft.check.constants import fold_binary
 from p4soft.check.stateful_unit import (
     ALWAYS,
     Computation,
@@ -27,6 +28,7 @@ _OPERATIONS = ("+", "-", "|+|", "|-|", "&", "|", "^")
 COMPUTE_BEFORE = "what can be computed before, in a packet field"
 _FROM_COMPUTED = "a value computed from one that it computes"
 _BITWISE = ("&", "|", "^")
+_COMMUTATIVE = ("+", "|+|", *_BITWISE)
 
 
 class Values:
@@ -51,6 +53,7 @@ class Values:
         self._unit = StatefulUnit(scalar.width, casts, is_pair, shared, has_local)
         # Per half, and of the result (None): the outcomes in which it has been written.
         self._written: dict[int | None, int] = {}
+        self._zero: syntax.Expression | None = None  # the result at first
         self._locals = Locals(self._written)
         self._from_themselves: set[VariableSymbol] = set()  # variables computed from themselves
         self._computed: VariableSymbol | None = None  # the one in the ALUs of hi
@@ -73,11 +76,20 @@ class Values:
         if isinstance(node, syntax.Binary) and node.operator == "||":
             return self._condition(node.left) | self._condition(node.right)
         if isinstance(node, syntax.Binary) and node.operator in _COMPARISONS:
-            terms = [*self._terms(node.left, 1), *self._terms(node.right, -1)]
-            terms = [term for term in terms if term[1] != Number(0)]
-            unsigned = not isinstance(types.underlying(node.left.type), types.Int)  # type: ignore[arg-type]
-            return self._unit.compare(node.operator, terms, unsigned=unsigned, at=node.position)
+            return self._comparison(node)
         return self._unit.compare("!=", [(1, self._operand(node))], unsigned=True, at=node.position)
+
+    def _comparison(self, node: syntax.Binary) -> int:
+        compared = types.underlying(node.left.type)  # type: ignore[arg-type]
+        terms = [*self._terms(node.left, 1), *self._terms(node.right, -1)]
+        match terms:
+            case [(sign, Number(left)), (other, Number(right))]:
+                sides = types.wrap(sign * left, compared), types.wrap(-other * right, compared)
+                holds = fold_binary(node.operator, *sides, compared, node.position)
+                return ALWAYS if holds else 0
+        terms = [term for term in terms if term[1] != Number(0)]
+        unsigned = not isinstance(compared, types.Int)
+        return self._unit.compare(node.operator, terms, unsigned=unsigned, at=node.position)
 
     def _terms(self, node: syntax.Expression, sign: int) -> list[tuple[int, Operand]]:
         node = self._resolved(node)
@@ -265,6 +277,22 @@ def is_operation(node: syntax.Expression) -> bool:
     if isinstance(node, syntax.Call):
         return True
     return isinstance(node, (syntax.Unary, syntax.Binary)) and node.operator != "++"
+
+
+def ends_with_cell(node: syntax.Expression) -> bool:
+    """The compiler keeps a variable for a copy of the cell if its first value ends with it."""
+    if isinstance(node, syntax.Conditional):
+        return ends_with_cell(node.then)
+    if isinstance(node, syntax.Cast) or is_unary(node, "~"):
+        return ends_with_cell(node.operand)
+    if isinstance(node, syntax.Binary):
+        if node.left.value is not None and node.operator in _COMMUTATIVE:
+            return False  # the compiler exchanges the sides
+        are_two = node.operator == "|" and any(map(is_operation, (node.left, node.right)))
+        return ends_with_cell(node.left if are_two else node.right)
+    if isinstance(node, syntax.Call):
+        return ends_with_cell(node.target.arguments[-1])
+    return isinstance(node, Frozen)
 
 
 def is_field(node: syntax.Expression) -> bool:

@@ -9,9 +9,17 @@ import copy
 
 from p4soft.check import types
 from p4soft.check.action_locals import Computed, copied
-from p4soft.check.action_values import COMPUTE_BEFORE, Values, is_operation, is_unary
+from p4soft.check.action_values import (
+    COMPUTE_BEFORE,
+    Values,
+    ends_with_cell,
+    is_operation,
+    is_unary,
+)
 from p4soft.check.stateful_unit import (
     ALWAYS,
+    OLD_BIT,
+    RESULT_OF_BITS,
     Computation,
     NewHalf,
     Number,
@@ -33,6 +41,8 @@ def fit(action: ExternInstance, shared: Shared) -> None:
 class _Body(Values):
     def fit(self) -> None:
         self._statement(self._body, ALWAYS)
+        if self._width == 1 and self._zero is not None and None not in self._written:
+            raise self._refuse(self._zero, RESULT_OF_BITS, OLD_BIT)
 
     # --- Statements -------------------------------------------------------------------------------
 
@@ -68,9 +78,7 @@ class _Body(Values):
             return
         value = self._resolved(value)
         if isinstance(value, syntax.Conditional):
-            holds = self._condition(value.condition)
-            self._assignment(target, value.then, predicate & holds)
-            self._assignment(target, value.otherwise, predicate & ~holds)
+            self._choose(target, value, predicate)
         elif self._is_result(target):
             self._output(target, value, predicate)
         elif (half := self._half(target)) is not None:
@@ -83,6 +91,15 @@ class _Body(Values):
             raise self._refuse(
                 target, "an assignment to anything but the cell and the result", "those"
             )
+
+    def _choose(
+        self, target: syntax.Expression, choice: syntax.Conditional, predicate: int
+    ) -> None:
+        if not self._is_result(target):
+            self._check_choice(choice)
+        holds = self._condition(choice.condition)
+        self._assignment(target, choice.then, predicate & holds)
+        self._assignment(target, choice.otherwise, predicate & ~holds)
 
     def _declare(self, variable: syntax.Variable, predicate: int) -> None:
         self._locals.declare(variable.symbol)
@@ -126,7 +143,9 @@ class _Body(Values):
         return computations
 
     def _output(self, target: syntax.Expression, value: syntax.Expression, predicate: int) -> None:
-        if not (value.value == 0 and predicate == ALWAYS and None not in self._written):
+        if value.value == 0 and predicate == ALWAYS and None not in self._written:
+            self._zero = value
+        else:
             self._claim(None, predicate, target)
         if types.underlying(value.type) == types.BOOL and value.value is None:  # type: ignore[arg-type]
             predicate &= self._condition(value)
@@ -174,6 +193,9 @@ class _Body(Values):
         bindings = self._locals.bindings(symbol, predicate)
         if len(bindings) > 1 and copied(bindings[0].value) is not None:
             raise self._refuse(at, "a copy of the cell that becomes another value", "one of both")
+        if ends_with_cell(self._locals.bindings(symbol, ALWAYS)[0].value):
+            what = "a local variable that ends with the cell"
+            raise self._refuse(at, what, "the field of the cell on the left")
         for binding in bindings:
             if binding not in self._in_hi:
                 self._in_hi.append(binding)
@@ -184,11 +206,21 @@ class _Body(Values):
     def _compute(self, value: syntax.Expression, predicate: int) -> None:
         self._predicate = predicate
         if isinstance(value, syntax.Conditional):
+            self._check_choice(value)
             holds = self._condition(value.condition)
             self._compute(value.then, predicate & holds)
             self._compute(value.otherwise, predicate & ~holds)
         elif value.value != 0:  # which they give where nothing is computed
             self._write(1, value, predicate)
+
+    def _check_choice(self, choice: syntax.Conditional) -> None:
+        """The compiler gives a copy the operation of the condition."""
+        for value in (choice.then, choice.otherwise):
+            plain = self._without_casts(self._resolved(value))
+            if not isinstance(plain, syntax.Conditional) and (
+                not is_operation(plain) or is_unary(plain, "~")
+            ):
+                raise self._refuse(value, "a copy chosen by '? :'", "if and else")
 
     def _claim(self, half: int | None, predicate: int, at: syntax.Expression) -> None:
         written = self._written.get(half, 0)

@@ -20,7 +20,8 @@ nothing follows from anything computed, except that a new half may be the result
   which is zero.
 - A local variable is a copy of a half as it was read, or, if the cell is one value, what the ALUs
   of hi compute. Beside one that the compiler has to keep they compute no other result.
-- A register of bits has no comparisons and no operations: an action sets, clears or reads a bit.
+- A register of bits has no comparisons and no operations: an action sets, clears or reads a bit,
+  and the result is the bit as it was read, or its complement.
 
 Learnt from p4c's Tofino back end (`stateful_alu.cpp`, `salu_inst.cpp`) and compared with it
 (docs/p4soft.md).
@@ -39,6 +40,8 @@ INPUTS = 2
 CONSTANTS = 4
 SMALL_CONSTANTS = range(-8, 8)
 ALWAYS = 0b1111  # a predicate: the outcomes of the two comparisons for which it holds, a bit each
+RESULT_OF_BITS = "this result of a register of bits"
+OLD_BIT = "the bit as it was read, or its complement"
 _HOLDS = (0b1010, 0b1100)  # the first comparison, the second
 _NEGATED = {"!=": "==", "<": ">=", "<=": ">"}
 
@@ -193,8 +196,8 @@ class StatefulUnit:
     def _output_bit(
         self, value: Operand | NewHalf | Computation, predicate: int, at: Position
     ) -> None:
-        if isinstance(value, Input) or predicate != ALWAYS:
-            raise _no_room(at, "this result of a register of bits", "the bit, or its complement")
+        if not isinstance(value, Half) or predicate != ALWAYS:
+            raise _no_room(at, RESULT_OF_BITS, OLD_BIT)
 
     def _output_power(self, value: Operand | NewHalf | Computation, at: Position) -> None:
         if not isinstance(value, Number) or value.value & (value.value - 1):

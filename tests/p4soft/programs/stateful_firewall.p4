@@ -24,10 +24,9 @@ FRAME_PARSER(metadata_t)
 
 control FilterRow(in bit<16> cell, in side_t side, out bit<1> open) {
     Register<bit<1>, bit<16>>(65536, 0) flows;
-    RegisterAction<bit<1>, bit<16>, bit<1>>(flows) remember = {
-        void apply(inout bit<1> flow, out bit<1> rv) {
+    RegisterAction<bit<1>, bit<16>, void>(flows) remember = {
+        void apply(inout bit<1> flow) {
             flow = 1;
-            rv = 1;
         }
     };
     RegisterAction<bit<1>, bit<16>, bit<1>>(flows) look_up = {
@@ -38,7 +37,8 @@ control FilterRow(in bit<16> cell, in side_t side, out bit<1> open) {
 
     apply {
         if (side == side_t.INSIDE) {
-            open = remember.execute(cell);
+            remember.execute(cell);
+            open = 1;
         } else {
             open = look_up.execute(cell);
         }

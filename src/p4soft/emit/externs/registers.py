@@ -76,15 +76,16 @@ class RegisterAction(Extern):
         value, *output_parameter = method.parameters
         assert method.body is not None
         emitter.lines = Lines()
-        emitter.result = identifier(output_parameter[0].name) if output_parameter else "result_"
+        emitter.result = _result_name(output_parameter, result)
         frame = f"[[maybe_unused]] {emitter.block.identifier}_frame& frame_, "  # type: ignore[union-attr]
         signature = f"{cpp_type(result)} execute_{instance.identifier}({frame}std::uint64_t index_)"
         with emitter.lines.braces(signature):
             emitter.lines.add(
                 f"[[maybe_unused]] {cpp_type(cell)}& {identifier(value.name)} = "
                 f"{register.identifier}_.at(index_);",
-                f"{cpp_type(result)} {emitter.result}{{}};",
             )
+            if emitter.result:
+                emitter.lines.add(f"{cpp_type(result)} {emitter.result}{{}};")
             access = _access(emitter.emission, register, "index_", instance.path)
             if output_parameter and is_scalar(result):
                 raw = to_raw(emitter.result, result)
@@ -92,7 +93,7 @@ class RegisterAction(Extern):
             emitter.lines.trace(f"const RegisterAccess access_({access});")
             with emitter.lines.braces(""):
                 emitter.body(method.body)
-            emitter.lines.add(f"return {emitter.result};")
+            emitter.lines.add(f"return{emitter.empty_result()};")
         emitter.result = ""
         output.append(emitter.lines)
 
@@ -107,7 +108,16 @@ class RegisterAction(Extern):
                 f"'{instance.path.rpartition('.')[2]}' belongs to another block; "
                 "execute it in the control that declares it",
             )
-        result = emitter.temporary("output")
         text = f"execute_{instance.identifier}(frame_, {emitter.value(index)})"
+        if instance.type.arguments[2] == types.VOID:
+            emitter.lines.add(f"{text};")
+            return ""
+        result = emitter.temporary("output")
         emitter.lines.add(f"[[maybe_unused]] const auto {result} = {text};")
         return result
+
+
+def _result_name(output: list[syntax.Parameter], type_: types.Type) -> str:
+    if output:
+        return identifier(output[0].name)
+    return "" if type_ == types.VOID else "result_"
