@@ -199,7 +199,7 @@ NO_ROOM = {
     ),
     "a large unsigned comparison": (
         "if (value /*^*/> 0x80000001) { value = 0; }",
-        "2147483649 in a comparison of bit<32>",
+        "2147483649 in a comparison",
     ),
     "results of both fields": (
         "if (value.x == 0) { rv = value.x; } else { rv = /*^*/value.y; }",
@@ -222,7 +222,7 @@ NO_ROOM = {
         "this result beside another",
     ),
     "a value of two operations read": (
-        f"value = (value + 1) | {C}; if (/*^*/value == 3) {{ rv = 1; }}",
+        f"value = (value + 1) | (value & {C}); if (/*^*/value == 3) {{ rv = 1; }}",
         "a value computed from one that it computes",
     ),
     "a local variable computed from itself": (
@@ -261,6 +261,26 @@ NO_ROOM = {
     "a local variable computed with the cell last, then otherwise": (
         f"bit<32> t = {C} + value; if ({C} == 0) {{ t = value & {C}; }} rv = /*^*/t;",
         "a local variable that ends with the cell",
+    ),
+    "a large constant compared for equality": (
+        "if (value /*^*/== 0xFFFFFFFF) { value = 0; }",
+        "4294967295 in a comparison",
+    ),
+    "a large constant on the left": (
+        "if (32w0x80000000 /*^*/!= value) { value = 0; }",
+        "2147483648 in a comparison",
+    ),
+    "a copy and an operation joined by or": (
+        f"value = (value + {C}) /*^*/| value;",
+        "a copy and an operation joined by '|' in all cases",
+    ),
+    "a result of three casts": (
+        "rv = /*^*/(bit<32>) (int<32>) (bit<32>) hdr.data.a;",
+        "a result of three casts",
+    ),
+    "a local variable that gets another value in one case": (
+        f"bit<32> t = value + 1; if ({C} == 0) {{ t = 7; }} rv = /*^*/t;",
+        "a second value in the same case",
     ),
     "a local variable computed with the cell last": (
         f"bit<32> t = {C} + value; rv = /*^*/t;",
@@ -416,6 +436,9 @@ FITS = {
     "a comparison of two constants": """
         value = 100;
         if (value == 12) { rv = 1; } else { rv = 2; }""",
+    "the largest constant compared": "if (value == 0x80000000) { rv = 1; }",
+    "a copy and an operation joined by or in one case": f"""
+        if (value == 3) {{ value = (value + {C}) | value; }}""",
     "chosen by ?:": f"rv = value; value = {C} == 0 ? value + {C} : value + 1;",
     "a result chosen by ?:": f"rv = {C} == 0 ? value + {C} : value + 1;",
     "a constant before the cell": f"bit<32> t = 5 + value; value = {C}; rv = t;",

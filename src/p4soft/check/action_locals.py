@@ -38,6 +38,7 @@ class Computed(syntax.Expression):
 class Binding:
     predicate: int  # where the variable still has this value
     value: syntax.Expression
+    assigned: int  # where it got it
 
 
 class Locals:
@@ -57,7 +58,7 @@ class Locals:
         for binding in bindings:
             binding.predicate &= ~predicate
         kept = [binding for binding in bindings if binding.predicate]
-        self._bindings[symbol] = [*kept, Binding(predicate, value)]
+        self._bindings[symbol] = [*kept, Binding(predicate, value, predicate)]
 
     def bindings(self, symbol: VariableSymbol, predicate: int) -> list[Binding]:
         everywhere = self._bindings[symbol]

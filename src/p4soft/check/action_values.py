@@ -27,6 +27,7 @@ _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _OPERATIONS = ("+", "-", "|+|", "|-|", "&", "|", "^")
 COMPUTE_BEFORE = "what can be computed before, in a packet field"
 _FROM_COMPUTED = "a value computed from one that it computes"
+MAX_CASTS = 2
 _BITWISE = ("&", "|", "^")
 _COMMUTATIVE = ("+", "|+|", *_BITWISE)
 
@@ -77,7 +78,7 @@ class Values:
             return self._condition(node.left) | self._condition(node.right)
         if isinstance(node, syntax.Binary) and node.operator in _COMPARISONS:
             return self._comparison(node)
-        return self._unit.compare("!=", [(1, self._operand(node))], unsigned=True, at=node.position)
+        return self._unit.compare("!=", [(1, self._operand(node))], node.position)
 
     def _comparison(self, node: syntax.Binary) -> int:
         compared = types.underlying(node.left.type)  # type: ignore[arg-type]
@@ -88,8 +89,7 @@ class Values:
                 holds = fold_binary(node.operator, *sides, compared, node.position)
                 return ALWAYS if holds else 0
         terms = [term for term in terms if term[1] != Number(0)]
-        unsigned = not isinstance(compared, types.Int)
-        return self._unit.compare(node.operator, terms, unsigned=unsigned, at=node.position)
+        return self._unit.compare(node.operator, terms, node.position)
 
     def _terms(self, node: syntax.Expression, sign: int) -> list[tuple[int, Operand]]:
         node = self._resolved(node)
@@ -277,6 +277,14 @@ def is_operation(node: syntax.Expression) -> bool:
     if isinstance(node, syntax.Call):
         return True
     return isinstance(node, (syntax.Unary, syntax.Binary)) and node.operator != "++"
+
+
+def are_too_many_casts(node: syntax.Expression) -> bool:
+    """As a result; anything else may have them."""
+    casts = 0
+    while isinstance(node, syntax.Cast) and node.value is None:
+        casts, node = casts + 1, node.operand
+    return casts > MAX_CASTS
 
 
 def ends_with_cell(node: syntax.Expression) -> bool:

@@ -12,6 +12,7 @@ from p4soft.check.action_locals import Computed, copied
 from p4soft.check.action_values import (
     COMPUTE_BEFORE,
     Values,
+    are_too_many_casts,
     ends_with_cell,
     is_operation,
     is_unary,
@@ -29,6 +30,11 @@ from p4soft.check.symbols import VariableSymbol
 from p4soft.elaborate import ExternInstance
 from p4soft.frontend import syntax
 from p4soft.tree import walk
+
+SECOND_VALUE = (
+    "a second value in the same case",
+    "values under conditions that exclude each other",
+)
 
 
 def fit(action: ExternInstance, shared: Shared) -> None:
@@ -137,6 +143,9 @@ class _Body(Values):
             sides = [self._resolved(side) for side in (value.left, value.right)]
             parts = sides if any(map(is_operation, sides)) else parts
         computations = []
+        if len(parts) > 1 and predicate == ALWAYS and not all(map(is_operation, parts)):
+            what = "a copy and an operation joined by '|' in all cases"
+            raise self._refuse(value, what, "two operations, or a condition")
         for part in parts:
             computations.append(self._computation(part))
             self._unit.write(half, computations[-1], predicate, part.position)
@@ -162,6 +171,8 @@ class _Body(Values):
             self._unit.output(NewHalf(half), predicate, value.position)
         elif is_operation(stripped):
             self._unit.output(self._computation(stripped), predicate, value.position)
+        elif are_too_many_casts(value):
+            raise self._refuse(value, "a result of three casts", "two")
         else:
             self._unit.output(self._operand(value), predicate, value.position)
 
@@ -197,6 +208,8 @@ class _Body(Values):
             what = "a local variable that ends with the cell"
             raise self._refuse(at, what, "the field of the cell on the left")
         for binding in bindings:
+            if binding.predicate != binding.assigned and binding.value.value != 0:
+                raise self._refuse(at, *SECOND_VALUE)
             if binding not in self._in_hi:
                 self._in_hi.append(binding)
                 self._claim(1, binding.predicate, binding.value)
@@ -225,9 +238,5 @@ class _Body(Values):
     def _claim(self, half: int | None, predicate: int, at: syntax.Expression) -> None:
         written = self._written.get(half, 0)
         if written & predicate:
-            raise self._refuse(
-                at,
-                "a second value in the same case",
-                "values under conditions that exclude each other",
-            )
+            raise self._refuse(at, *SECOND_VALUE)
         self._written[half] = written | predicate

@@ -124,9 +124,7 @@ class StatefulUnit:
 
     # --- Conditions -------------------------------------------------------------------------------
 
-    def compare(
-        self, operator: str, terms: list[tuple[int, Operand]], *, unsigned: bool, at: Position
-    ) -> int:
+    def compare(self, operator: str, terms: list[tuple[int, Operand]], at: Position) -> int:
         """The predicate of `sum of signed terms <operator> 0`."""
         if self.width == 1:
             raise _no_room(at, "a condition in an action of a register of bits", "use bit<8> cells")
@@ -136,8 +134,9 @@ class StatefulUnit:
         for sign, term in terms:
             signed = Number(sign * term.value) if isinstance(term, Number) else term
             self._occupy(signed, at)
-            if isinstance(signed, Number) and unsigned and operator not in ("==", "!="):
-                _check_unsigned(signed.value, at)
+            if isinstance(signed, Number) and not -(1 << 31) <= signed.value < 1 << 31:
+                what = f"{term.value} in a comparison"
+                raise _no_room(at, what, f"up to {(1 << 31) - (sign > 0)}")
         negated = operator in _NEGATED
         comparison = (_NEGATED.get(operator, operator), *terms)
         if comparison not in self.comparisons:
@@ -264,13 +263,6 @@ _SAME_RESULT = "the same in all cases, or zero"
 
 def _is_direct(value: object) -> bool:
     return isinstance(value, (Half, NewHalf)) or (isinstance(value, Input) and value.direct)
-
-
-def _check_unsigned(value: int, at: Position) -> None:
-    if not -(1 << 31) <= value < 1 << 31:
-        raise _no_room(
-            at, f"{abs(value)} in a comparison of bit<32>", "up to 2147483648, or int<32> cells"
-        )
 
 
 def _no_room(at: Position, what: str, instead: str) -> P4Error:
