@@ -270,9 +270,9 @@ NO_ROOM = {
         "if (32w0x80000000 /*^*/!= value) { value = 0; }",
         "2147483648 in a comparison",
     ),
-    "a copy and an operation joined by or": (
+    "a copy and a sum joined by or": (
         f"value = (value + {C}) /*^*/| value;",
-        "a copy and an operation joined by '|' in all cases",
+        "a copy and a sum joined by '|' in all cases",
     ),
     "a result of three casts": (
         "rv = /*^*/(bit<32>) (int<32>) (bit<32>) hdr.data.a;",
@@ -437,7 +437,8 @@ FITS = {
         value = 100;
         if (value == 12) { rv = 1; } else { rv = 2; }""",
     "the largest constant compared": "if (value == 0x80000000) { rv = 1; }",
-    "a copy and an operation joined by or in one case": f"""
+    "a copy and an operation joined by or": f"value = (value ^ {C}) | {M};",
+    "a copy and a sum joined by or in one case": f"""
         if (value == 3) {{ value = (value + {C}) | value; }}""",
     "chosen by ?:": f"rv = value; value = {C} == 0 ? value + {C} : value + 1;",
     "a result chosen by ?:": f"rv = {C} == 0 ? value + {C} : value + 1;",

@@ -143,8 +143,8 @@ class _Body(Values):
             sides = [self._resolved(side) for side in (value.left, value.right)]
             parts = sides if any(map(is_operation, sides)) else parts
         computations = []
-        if len(parts) > 1 and predicate == ALWAYS and not all(map(is_operation, parts)):
-            what = "a copy and an operation joined by '|' in all cases"
+        if predicate == ALWAYS and _are_sum_and_copy(parts):
+            what = "a copy and a sum joined by '|' in all cases"
             raise self._refuse(value, what, "two operations, or a condition")
         for part in parts:
             computations.append(self._computation(part))
@@ -240,3 +240,8 @@ class _Body(Values):
         if written & predicate:
             raise self._refuse(at, *SECOND_VALUE)
         self._written[half] = written | predicate
+
+
+def _are_sum_and_copy(parts: list[syntax.Expression]) -> bool:
+    is_sum = [isinstance(part, syntax.Binary) and part.operator in ("+", "-") for part in parts]
+    return len(parts) > 1 and any(is_sum) and not all(map(is_operation, parts))
