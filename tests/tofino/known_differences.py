@@ -35,7 +35,6 @@ _WITHOUT_EFFECT = [
 _RESULT_OF_A_PAIR = re.compile(
     r"\brv = (\(bit<\d+>\) \()?(~|\(+(bit|int)<\d+>\) \(?\(?.*hdr\.in_\.a8)"
 )
-_OUTCOME = {"rv", "value", "value.lo", "value.hi"}
 _LOCAL = re.compile(r"\b[tu]\b")
 _ASSIGNMENT = re.compile(r" *(?:(?:bit|int)<\d+> )?(?P<target>\S+) = (?P<value>.*);")
 
@@ -50,7 +49,7 @@ def is_known(action: RegisterAction, ours: str | None, theirs: str | None) -> bo
     return (
         any(part in ours for part in COMPUTED_OTHERWISE)
         or any(pattern.search(text) for pattern in _WITHOUT_EFFECT)
-        or _has_variable_without_effect(action.body)
+        or _has_assignment_without_effect(action.body)
     )
 
 
@@ -60,16 +59,14 @@ class _Assignment:
     read: set[str]  # variables, in the value and in the conditions around it
 
 
-def _has_variable_without_effect(body: list[str]) -> bool:
-    """One whose values reach neither the cell nor the result."""
-    assignments = _assignments(body)
-    variables = {a.target for a in assignments} - _OUTCOME
-    return not variables <= _reaching(_OUTCOME, assignments)
-
-
-def _reaching(targets: set[str], assignments: list[_Assignment]) -> set[str]:
-    more = targets.union(*(a.read for a in assignments if a.target in targets))
-    return targets if more == targets else _reaching(more, assignments)
+def _has_assignment_without_effect(body: list[str]) -> bool:
+    """One to a variable that nothing after it reads, but what has no effect either."""
+    read: set[str] = set()
+    for assignment in reversed(_assignments(body)):
+        if assignment.target in ("t", "u") and assignment.target not in read:
+            return True
+        read |= assignment.read
+    return False
 
 
 def _assignments(body: list[str]) -> list[_Assignment]:
