@@ -11,7 +11,7 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -143,7 +143,7 @@ def state_of(directory: Path, repository: Path) -> RunState:
         directory=directory,
         created_at=str(manifest.get("created_at", "")),
         profile=str(document.get("profile", "?")),
-        done=len(set(_succeeded(directory / "journal.ndjson"))),
+        done=sum(_done(directory / "journal.ndjson").values()),
         total=sum(
             len(turn["iterations"])
             for turn in document.get("turns", [])
@@ -161,18 +161,22 @@ def _json(path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def _succeeded(journal: Path) -> Iterator[tuple[str, int, int]]:
+def _done(journal: Path) -> dict[tuple[str, int, int], bool]:
+    """Of every iteration that has been measured: false, if it is to be measured again."""
+    done = {}
     try:
         lines = journal.read_bytes().split(b"\n")[:-1]
     except OSError:
-        return
+        return {}
     for line in lines:
         try:
             attempt = json.loads(line)
+            key = attempt["cell"], attempt["round"], attempt["iteration"]
             if attempt["status"] == "ok":
-                yield attempt["cell"], attempt["round"], attempt["iteration"]
+                done[key] = not attempt.get("repeat", False)
         except (ValueError, KeyError, TypeError):
             continue
+    return done
 
 
 def _verdict(summary: Path) -> str:

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from turntable_core import caller
@@ -35,6 +36,7 @@ class Attempt:
     failure_class: str | None = None  # errors.FAILURE_CLASSES
     message: str | None = None
     disturbed: str | None = None  # OK, but the machine spoiled it: in which way
+    repeat: bool = False  # disturbed, and to be measured again
     files: dict[str, str] = field(default_factory=dict)  # raw file name -> SHA-256
 
     @property
@@ -93,13 +95,19 @@ def repeated(attempts: Iterable[Attempt]) -> set[tuple[str, int, int]]:
 
 
 def missing(plan: Plan, attempts: Iterable[Attempt]) -> list[tuple[Turn, Iteration]]:
-    """What has not been measured yet, in the plan's order."""
-    done = succeeded(attempts)
+    """What has not been measured yet, or is to be measured again, in the plan's order."""
+    done = {key for key, attempt in succeeded(attempts).items() if not attempt.repeat}
     return [
         (turn, iteration)
         for turn, iteration in all_iterations(plan)
         if (turn.cell.id, turn.round, iteration.index) not in done
     ]
+
+
+def repetitions_due(attempts: Iterable[Attempt], key: tuple[str, int, int]) -> int:
+    """How many successful attempts at an iteration, the newest of them, asked for the next."""
+    measured = [attempt for attempt in attempts if attempt.key == key and attempt.status == OK]
+    return sum(1 for _ in takewhile(lambda attempt: attempt.repeat, reversed(measured)))
 
 
 def _parse(path: Path, number: int, line: bytes) -> Attempt:

@@ -30,9 +30,21 @@ class Event:
 
     @property
     def label(self) -> str:
-        value = self.value
-        text = " ".join(map(str, value.values())) if isinstance(value, Mapping) else value
-        return f"{self.verb} {text}"
+        return f"{self.verb} {_words(self.value)}"
+
+
+def _words(value: Any) -> str:
+    """For people: server0 rx drop every 100."""
+    if isinstance(value, list):
+        return ", ".join(_words(item) for item in value)
+    if not isinstance(value, Mapping):
+        return str(value)
+    # What is one word by itself needs no name before it, as a host.
+    named = [
+        (name, item) if isinstance(item, int | float) else ("", item)
+        for name, item in value.items()
+    ]
+    return " ".join(f"{name} {_words(item)}".strip() for name, item in named)
 
 
 def read(

@@ -9,7 +9,7 @@ record_attempt:
   failure_class: timeout     # failed
   message: TEXT              # failed
   max_attempts: 2            # failed: per iteration and play
-  repeats: 2                 # ok: at most, of an iteration that the machine disturbed, in a play
+  repeats: 2                 # ok: at most, of an iteration that the machine disturbed
   earlier_attempts: 0        # lines of the journal when this play began
   only: iteration=0          # what this play measures again, as plan_run returned
 
@@ -63,7 +63,9 @@ class ActionModule(RunAction):
         began = arguments["earlier_attempts"]
         earlier, of_this_play = attempts[:began], attempts[began:]
         attempt = _close(run, plan, turn, of_this_play, arguments)
-        attempt, measured = _record(run, plan, turn, attempt)
+        # Counted over all plays: one may have been killed before its own.
+        may_repeat = journal.repetitions_due(attempts, attempt.key) < arguments["repeats"]
+        attempt, measured = _record(run, plan, turn, attempt, may_repeat)
         of_this_play.append(attempt)
         if _failures_in_a_row(of_this_play) >= GIVE_UP_AFTER:
             raise PhaseError(
@@ -72,7 +74,7 @@ class ActionModule(RunAction):
                 f"-e run={run.path.name} when the cause is mended. The last failure: "
                 f"{attempt.message}",
             )
-        again = _again(attempt, of_this_play, arguments)
+        again = attempt.repeat or _retries(attempt, of_this_play, arguments["max_attempts"])
         work = selection.work(plan, earlier, arguments["only"], run.skipped())
         progress = standing_of(run.path, plan, turn, work, of_this_play, measured, again)
         result = {"changed": True, "progress": progress, "again": again}
@@ -80,14 +82,16 @@ class ActionModule(RunAction):
 
 
 def _record(
-    run: RunDirectory, plan: Plan, turn: Turn, attempt: Attempt
+    run: RunDirectory, plan: Plan, turn: Turn, attempt: Attempt, may_repeat: bool
 ) -> tuple[Attempt, Measurement | None]:
     """What has been measured is recorded, also if it cannot be read."""
     measured = None
     try:
         if attempt.status == OK:
             measured = read_measurement(run, plan, turn, attempt)
-            attempt = replace(attempt, disturbed=_disturbance(run, plan, turn, measured))
+            disturbed = _disturbance(run, plan, turn, measured)
+            repeat = may_repeat and disturbed is not None
+            attempt = replace(attempt, disturbed=disturbed, repeat=repeat)
     finally:
         journal.append(run.journal_file, attempt)
     return attempt, measured
@@ -113,12 +117,11 @@ def _disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measuremen
         return None
 
 
-def _again(attempt: Attempt, of_this_play: list[Attempt], arguments: dict[str, Any]) -> bool:
+def _retries(attempt: Attempt, of_this_play: list[Attempt], max_attempts: int) -> bool:
+    if attempt.status == OK:
+        return False
     tries = [other for other in of_this_play if other.key == attempt.key]
-    if attempt.status == FAILED:
-        return sum(other.status == FAILED for other in tries) < arguments["max_attempts"]
-    measured = sum(other.status == OK for other in tries)
-    return attempt.disturbed is not None and measured <= arguments["repeats"]
+    return sum(other.status == FAILED for other in tries) < max_attempts
 
 
 def _close(

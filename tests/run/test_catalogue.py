@@ -60,6 +60,12 @@ def test_runs_are_listed_with_how_to_continue_them(repository: Path, run: RunDir
     assert listed[-1].endswith("-e run=r1")
 
 
+def test_what_is_to_be_measured_again_is_not_done(repository: Path, run: RunDirectory) -> None:
+    turn = run.plan().turns[0]
+    record(run, turn, turn.iterations[0], disturbed="stolen", repeat=True)
+    assert any(line.startswith("tiny r1 smoke") and "0/16" in line for line in lines(repository))
+
+
 def test_verdicts_are_counted(repository: Path, run: RunDirectory) -> None:
     text = "verdict\nvalid\ninvalid: x\nvalid\n"
     (run.path / "summary.csv").write_text(text)

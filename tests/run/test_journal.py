@@ -16,9 +16,15 @@ from .plans import make_plan
 
 
 def attempt(
-    iteration: int, number: int = 1, status: str = OK, cell: str = "c", round_: int = 0
+    iteration: int,
+    number: int = 1,
+    status: str = OK,
+    cell: str = "c",
+    round_: int = 0,
+    **fields: object,
 ) -> Attempt:
-    return Attempt(cell, round_, iteration, number, status, began_at_ns=1, ended_at_ns=2)
+    times = {"began_at_ns": 1, "ended_at_ns": 2}
+    return Attempt(cell, round_, iteration, number, status, **times, **fields)
 
 
 @pytest.fixture
@@ -72,6 +78,33 @@ def test_missing_is_what_has_no_successful_attempt(scale: Scale) -> None:
     assert (cell, 0, 0) not in left
     assert (cell, 0, 1) in left
     assert (cell, 1, 2) not in left
+
+
+def test_what_was_disturbed_and_not_yet_repeated_is_missing(scale: Scale) -> None:
+    plan = make_plan(scale)
+    cell = plan.turns[0].cell.id
+    disturbed = {"disturbed": "stolen", "repeat": True}
+    attempts = [
+        attempt(0, cell=cell, **disturbed),  # the run was killed here, continued, …
+        attempt(1, cell=cell, **disturbed),
+        attempt(1, 2, cell=cell),
+        attempt(2, cell=cell, **disturbed),
+        attempt(2, 2, FAILED, cell=cell),  # … and killed again
+        attempt(3, cell=cell, disturbed="stolen"),  # as often as `repeats` says
+    ]
+    left = journal.missing(plan, attempts)
+    assert [iteration.index for turn, iteration in left if turn is plan.turns[0]] == [0, 2]
+    assert len(left) == 16 - 2
+
+
+def test_repetitions_are_counted_whichever_playbook_made_them() -> None:
+    disturbed = {"disturbed": "stolen", "repeat": True}
+    attempts = [attempt(0), attempt(0, 2, **disturbed), attempt(1), attempt(0, 3, FAILED)]
+    assert journal.repetitions_due(attempts, ("c", 0, 0)) == 1
+    assert journal.repetitions_due([*attempts, attempt(0, 4, **disturbed)], ("c", 0, 0)) == 2
+    # Asked for by `only`: counted from there.
+    assert journal.repetitions_due([*attempts, attempt(0, 4)], ("c", 0, 0)) == 0
+    assert journal.repetitions_due([], ("c", 0, 0)) == 0
 
 
 def test_later_success_replaces_an_earlier_one() -> None:

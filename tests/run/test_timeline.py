@@ -47,6 +47,13 @@ def test_events_are_read_in_the_order_of_their_instants() -> None:
     assert read(document) == (Event(0.5, "kill", "sender@sender0"), Event(8, "start", "switch0"))
 
 
+def test_labels_read_as_prose() -> None:
+    rules = [{"action": "drop", "every": 100}, {"action": "delay", "delay_ns": 5}]
+    impair = {"host": "server0", "direction": "rx", "rules": rules}
+    (event,) = read([{"at_s": 1, "impair": impair}])
+    assert event.label == "impair server0 rx drop every 100, delay delay_ns 5"
+
+
 def test_a_plan_keeps_its_timeline(experiments: Path) -> None:
     made = context(experiments, [{"at_s": 2, "hurry": 5}, {"at_s": 1, "kill": "switch0"}]).plan
     assert plan.from_json(json.loads(json.dumps(plan.to_json(made)))) == made

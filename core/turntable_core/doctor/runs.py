@@ -41,11 +41,9 @@ def _room(results: Path) -> Finding:
 
 def _state(run: RunDirectory) -> Finding:
     plan, attempts = run.plan(), run.attempts()
-    done, failed = (
-        len(journal.succeeded(attempts)),
-        sum(a.status == journal.FAILED for a in attempts),
-    )
+    failed = sum(attempt.status == journal.FAILED for attempt in attempts)
     name, total = f"{run.path.parent.name}/{run.path.name}", plan.iteration_count
+    done = total - len(journal.missing(plan, attempts))
     text = f"{name}: {done} of {total} iterations measured"
     if failed:
         logs = f", logs in {run.logs_file}" if run.logs_file.exists() else ""
