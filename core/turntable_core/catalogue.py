@@ -27,6 +27,7 @@ from turntable_core.spec import (
 from turntable_core.text_table import columns, duration
 
 SHOWN_RUNS = 20
+DEFAULT_INVENTORY = "inventories/embedded"  # of ansible.cfg
 
 
 def render(repository: Path) -> str:
@@ -192,8 +193,11 @@ def _verdict(summary: Path) -> str:
 
 
 def resume_command(manifest: Mapping[str, Any], name: str) -> str:
-    """Parameters are kept by the run; variables of the testbed are not."""
-    words = ["ansible-playbook", _playbook_of(manifest.get("experiment_file"))]
+    """Parameters are kept by the run; inventory and variables of the testbed are not."""
+    words = ["ansible-playbook"]
+    if (inventories := manifest.get("inventories", [])) != [DEFAULT_INVENTORY]:
+        words += [f"-i {shlex.quote(source)}" for source in inventories]
+    words.append(_playbook_of(manifest.get("experiment_file")))
     for key, value in manifest.get("extra_vars", {}).items():
         if key.startswith("turntable_"):
             text = f"{key}={value}" if isinstance(value, str) else json.dumps({key: value})

@@ -85,9 +85,19 @@ def overhead_of_earlier_runs(results: Path) -> Overhead:
 
 def free_bytes(path: Path) -> int:
     """Of the file system that `path` is on, or will be on."""
+    return shutil.disk_usage(_existing(path)).free
+
+
+def disk_of(path: Path) -> int:
+    """The same number for all that is, or will be, on one file system."""
+    return _existing(path).stat().st_dev
+
+
+def _existing(path: Path) -> Path:
+    """The path, or what is there of those above it."""
     while not path.exists():
         path = path.parent
-    return shutil.disk_usage(path).free
+    return path
 
 
 def free_memory_bytes() -> int:

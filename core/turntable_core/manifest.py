@@ -6,7 +6,7 @@ import importlib.metadata
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,18 +27,20 @@ def make_manifest(
     extra_vars: Mapping[str, Any],
     experiment_file: Path,
     connections: Mapping[str, str],
+    inventories: Sequence[str],
 ) -> dict[str, Any]:
-    """connections: host -> connection plugin. Hashes are of the controller's build."""
+    """connections: host -> connection plugin. inventories: what -i names, or a configuration.
+    Hashes are of the controller's build.
+    """
     return {
         "format": MANIFEST_FORMAT,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "fidelity_class": testbed.fidelity_class,
         "testbed": testbed.id,
         "inventory_digest": testbed.digest,
+        "inventories": [_below(source, repository) for source in inventories],
         "connections": dict(connections),
-        "experiment_file": str(experiment_file.relative_to(repository))
-        if experiment_file.is_relative_to(repository)
-        else str(experiment_file),
+        "experiment_file": _below(str(experiment_file), repository),
         "experiment_digest": digest_of_file(experiment_file),
         "extra_vars": {name: value for name, value in extra_vars.items() if "pass" not in name},
         "git": git_state(repository),
@@ -48,6 +50,12 @@ def make_manifest(
         "machine": _machine(),
         "packages": _packages(),
     }
+
+
+def _below(path: str, directory: Path) -> str:
+    """Relative to the directory where it is below it. A list of hosts, `a,b`, stays one."""
+    absolute = Path(path)
+    return str(absolute.relative_to(directory)) if absolute.is_relative_to(directory) else path
 
 
 def git_state(repository: Path) -> dict[str, Any] | None:

@@ -72,7 +72,13 @@ class ActionModule(RunAction):
                 for host in testbed.hosts
             }
             manifest = make_manifest(
-                repository, build, testbed, extra.values, proposal.experiment.file, connections
+                repository,
+                build,
+                testbed,
+                extra.values,
+                proposal.experiment.file,
+                connections,
+                task_vars.get("ansible_inventory_sources") or [],
             )
         owner = new_owner(run.path.name, proposal.experiment.id)
         with self.held(testbed, owner, task_vars) if work else nullcontext():

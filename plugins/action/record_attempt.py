@@ -74,7 +74,7 @@ class ActionModule(RunAction):
                 f"-e run={run.path.name} when the cause is mended. The last failure: "
                 f"{attempt.message}",
             )
-        again = attempt.repeat or _retries(attempt, of_this_play, arguments["max_attempts"])
+        again = attempt.repeat or _retries(attempt, of_this_play, arguments)
         work = selection.work(plan, earlier, arguments["only"], run.skipped())
         progress = standing_of(run.path, plan, turn, work, of_this_play, measured, again)
         result = {"changed": True, "progress": progress, "again": again}
@@ -117,11 +117,11 @@ def _disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measuremen
         return None
 
 
-def _retries(attempt: Attempt, of_this_play: list[Attempt], max_attempts: int) -> bool:
+def _retries(attempt: Attempt, of_this_play: list[Attempt], arguments: dict[str, Any]) -> bool:
     if attempt.status == OK:
         return False
     tries = [other for other in of_this_play if other.key == attempt.key]
-    return sum(other.status == FAILED for other in tries) < max_attempts
+    return sum(other.status == FAILED for other in tries) < arguments["max_attempts"]
 
 
 def _close(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import socket
 import subprocess
@@ -234,6 +235,29 @@ def test_an_unfinished_run_is_continued_with_its_testbed() -> None:
         "ansible-playbook playbooks/farreach/exp01_throughput.yml "
         """-e '{"turntable_lease_s": 3}' -e turntable_testbed_id=tb -e run=night"""
     )
+
+
+@pytest.mark.parametrize(
+    ("inventories", "options"),
+    [
+        (["inventories/embedded"], ""),  # the default
+        (["inventories/embedded-hosts"], "-i inventories/embedded-hosts "),
+        (["/my racks/one", "extra.yml"], "-i '/my racks/one' -i extra.yml "),
+    ],
+)
+def test_an_unfinished_run_is_continued_with_its_inventory(
+    inventories: list[str], options: str
+) -> None:
+    manifest = {"experiment_file": "experiments/echo/sweep.yml", "inventories": inventories}
+    assert catalogue.resume_command(manifest, "night") == (
+        f"ansible-playbook {options}playbooks/echo/sweep.yml -e run=night"
+    )
+
+
+def test_the_default_inventory_is_that_of_the_configuration() -> None:
+    configured = configparser.ConfigParser(strict=False)
+    configured.read(Path(__file__).resolve().parents[2] / "ansible.cfg")
+    assert configured["defaults"]["inventory"] == catalogue.DEFAULT_INVENTORY
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -51,8 +51,19 @@ def test_a_full_disk_is_told_before(
 ) -> None:
     free = {tmp_path / "results": 2_000, tmp_path / "state": 2_000, tmp_path / where: 500}
     monkeypatch.setattr(estimate, "free_bytes", free.__getitem__)
+    monkeypatch.setattr(estimate, "disk_of", str)  # each has one of its own
     needs = Preparation(disk_bytes=1_000, disk_of="stores", disk_on=tmp_path / "state")
     with pytest.raises(TurntableError, match=rf"/{where}: this run would write about 1 KB, 500 B"):
+        long_runs.check_plan(replace(EXPECTED, preparation=needs), tmp_path / "results")
+
+
+def test_what_one_disk_has_to_hold_is_added_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "free_bytes", lambda _: 1_900)
+    needs = Preparation(disk_bytes=1_000, disk_of="stores", disk_on=tmp_path / "state")
+    expected = r"/results and .*/state: this run would write about 2 KB, 2 KB are free"
+    with pytest.raises(TurntableError, match=expected):
         long_runs.check_plan(replace(EXPECTED, preparation=needs), tmp_path / "results")
 
 
