@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-import yaml
 
-from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
+from small_experiment import (  # noqa: F401  # fixtures, and what tests import from here
+    DELETE,
+    experiment,
+    experiments,
+    scale,
+    with_changes,
+    write_experiment,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -67,42 +72,10 @@ DOCUMENT = {
 
 
 @pytest.fixture
-def experiments(tmp_path: Path) -> Path:
-    """A directory like experiments/, with DOCUMENT as tests/tiny.yml."""
-    (tmp_path / "experiments" / "tests").mkdir(parents=True)
-    write_experiment(tmp_path / "experiments", DOCUMENT)
-    return tmp_path / "experiments"
-
-
-@pytest.fixture
-def experiment(experiments: Path) -> Experiment:
-    return load_experiment(experiments / "tests" / "tiny.yml")
-
-
-@pytest.fixture
-def scale(experiment: Experiment) -> Scale:
-    return choose_profile(experiment, "smoke")
-
-
-def write_experiment(experiments: Path, document: dict) -> Path:
-    path = experiments / "tests" / "tiny.yml"
-    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
-    return path
+def document() -> dict:
+    return DOCUMENT
 
 
 def changed(values: Mapping[str, object]) -> dict:
     """DOCUMENT with the values at dotted paths replaced; DELETE removes one."""
-    document = copy.deepcopy(DOCUMENT)
-    for path, value in values.items():
-        *parents, last = path.split(".")
-        here = document
-        for key in parents:
-            here = here[key]
-        if value is DELETE:
-            del here[last]
-        else:
-            here[last] = value
-    return document
-
-
-DELETE = object()
+    return with_changes(DOCUMENT, values)
