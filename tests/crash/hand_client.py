@@ -16,10 +16,11 @@ from .rack import Rack
 from .read_back import GETREQ, GETRES_SEQ, wire_key
 
 PUTREQ, PUTREQ_LARGEVALUE = 0x0001, 0x02D0
-PUTRES_SEQ = 0x000A
+PUTRES_SEQ, GETRES_LARGEVALUE_SEQ = 0x000A, 0x0350
 # What the switch makes of a large PUT's first fragment, and of a GET of a superseded slot.
 PUTREQ_LARGEVALUE_SEQ, GETREQ_LARGEVALUEBLOCK_RECORD = 0x0032, 0x008B
 SWITCH_NODE = 0xFFFF
+FRAGMENT_BYTES = 1412  # of a large value in one datagram
 LONGEST_DATAGRAM = 2048
 ANSWER_S, MISSED_S = 10.0, 0.5
 OPTYPE_AT = 14 + 20 + 8
@@ -65,9 +66,18 @@ class HandClient:
         return self.send(PUTREQ, key, rest)
 
     def large_put(self, key: int, value: bytes) -> int:
-        """Of one fragment."""
-        fragment = struct.pack(">HIHHI", 5, self._request, 0, 1, len(value))
-        return self.send(PUTREQ_LARGEVALUE, key, fragment + value)
+        """Its first fragment, which is the whole of a value of FRAGMENT_BYTES."""
+        count = -(-len(value) // FRAGMENT_BYTES)
+        fragment = struct.pack(">HIHHI", 5, self._request + 1, 0, count, len(value))
+        return self.send(PUTREQ_LARGEVALUE, key, fragment + value[:FRAGMENT_BYTES])
+
+    def rest_of_large_put(self, request: int, key: int, value: bytes) -> None:
+        """The other fragments."""
+        parts = range(FRAGMENT_BYTES, len(value), FRAGMENT_BYTES)
+        for index, begin in enumerate(parts, 1):
+            fragment = struct.pack(">HIHH", 5, request, index, 1 + len(parts))
+            head = struct.pack(">H16sI", PUTREQ_LARGEVALUE, wire_key(key), request)
+            self._channel.send(head + fragment + value[begin : begin + FRAGMENT_BYTES])
 
     def record_get(self, key: int, value: bytes, number: int, token: int = 0) -> int:
         """As the switch sends it, so only from a server's own host."""
@@ -89,12 +99,23 @@ class HandClient:
         optype, _, id_ = struct.unpack_from(">H16sI", datagram)
         assert id_ == request, f"request {id_} was answered, expected {request}"
         rest, value = datagram[22:], None
+        if optype == GETRES_LARGEVALUE_SEQ:
+            return self._large_answer(rest)
         if optype == GETRES_SEQ:
             (length,) = struct.unpack_from(">H", rest)
             value, rest = rest[2 : 2 + length], rest[2 + (length + 7) // 8 * 8 :]
         shadow, number, _, stat, node = struct.unpack_from(">HIIBH", rest)
         assert shadow == optype
         return Answer(value if stat else None, number, node)
+
+    def _large_answer(self, first: bytes) -> Answer:
+        """Fragments come in order; `first` is that of the first behind its request."""
+        number, _, _, node, _, _, _, count, length = struct.unpack_from(">IIBHxHIHHI", first)
+        value = first[26:]
+        for _ in range(1, count):
+            value += self._channel.recv(LONGEST_DATAGRAM)[44:]
+        assert len(value) == length
+        return Answer(value, number, node)
 
     def misses(self) -> None:
         """No answer comes."""

@@ -18,10 +18,9 @@ bool carries_record(const Packet& request) {
   return has_place && request.sequence != kLoadedNumber;
 }
 
-PacketType response_type(PacketType request, const Record& record) {
-  if (record.value.size() > kMaxValueBytes) return PacketType::kLargeGetResponseSeq;
-  if (request != PacketType::kFillGetRequest) return PacketType::kGetResponseSeq;
-  return record.exists ? PacketType::kGetResponseLatestSeq : PacketType::kGetResponseDeletedSeq;
+bool is_fill(PacketType answer) {
+  return answer == PacketType::kGetResponseLatestSeq ||
+         answer == PacketType::kGetResponseDeletedSeq;
 }
 
 }  // namespace
@@ -39,10 +38,10 @@ NumberedHandler::Outcome NumberedHandler::read(const Packet& request, Packet& an
   Record record;
   const Store::Result found = records_.get(store_key_of(request), record);
   if (found == Store::Result::kError) return store_failed(records_.first_error());
-  answer = answer_to(request, response_type(request.type, record));
+  answer = answer_to(request, response_type(request, record));
   answer.value = record.value;
   answer.sequence = record.number;
-  if (request.type == PacketType::kFillGetRequest && !is_large(answer.type)) {
+  if (is_fill(answer.type)) {
     answer.snapshot_token = request.snapshot_token;  // by which the switch knows what to fill
   }
   if (!record.exists) {
@@ -50,6 +49,17 @@ NumberedHandler::Outcome NumberedHandler::read(const Packet& request, Packet& an
     answer.stat = kStatAbsent;
   }
   return Outcome::kAnswer;
+}
+
+// A fill must be the newest record that the switch has numbered. It numbers fragment 0 of a large
+// write, maybe before it admits the key; the other fragments may come behind this GET. Until they
+// do, the slot stays without a record.
+PacketType NumberedHandler::response_type(const Packet& request, const Record& record) const {
+  if (record.value.size() > kMaxValueBytes) return PacketType::kLargeGetResponseSeq;
+  const bool may_fill = request.type == PacketType::kFillGetRequest &&
+                        largest_incomplete(request.key) <= record.number;
+  if (!may_fill) return PacketType::kGetResponseSeq;
+  return record.exists ? PacketType::kGetResponseLatestSeq : PacketType::kGetResponseDeletedSeq;
 }
 
 // Its client may be the first that sees the record, and the switch may be gone before its slot is

@@ -32,6 +32,7 @@ class NumberedHandler : public RequestHandler {
 
  private:
   Outcome keep_record_of(const Packet& request);
+  PacketType response_type(const Packet& request, const Record& record) const;
 
   RecordStore& records_;
   Counter outdated_;

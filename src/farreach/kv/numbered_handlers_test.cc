@@ -137,6 +137,23 @@ TEST_F(FarReachHandlerTest, AGetThatMayFillSaysWhetherThereIsAValue) {
   EXPECT_EQ(large.sequence, 7u);
 }
 
+TEST_F(FarReachHandlerTest, AGetFillsNothingWhileANewerLargeWriteIsIncomplete) {
+  Reassembly large_values(2);
+  handler_.set_large_values(large_values);
+  Packet first = request(0x0032, /*number=*/7);
+  first.fragment = {.client = 1, .transmission = 1, .index = 0, .count = 2, .value_length = 2000};
+  ASSERT_FALSE(large_values.add(1, first));
+  execute(0x0003, 6, {1});
+  Packet get = request(0x00a2);
+  get.snapshot_token = 0x80000123;
+  const Packet answer = NumberedHandlersTest::execute(handler_, get);
+  EXPECT_EQ(answer.type, PacketType::kGetResponseSeq);
+  EXPECT_EQ(answer.sequence, 6u);
+  EXPECT_EQ(answer.snapshot_token, 0u);
+  execute(0x0002, 8);  // overtakes it
+  EXPECT_EQ(execute(0x00a2).type, PacketType::kGetResponseDeletedSeq);
+}
+
 TEST_F(FarReachHandlerTest, TheTokenOfAGetThatMayFillComesBack) {
   Packet packet = request(0x00a2);
   packet.snapshot_token = 0x80000123;

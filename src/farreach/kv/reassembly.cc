@@ -27,6 +27,17 @@ bool Reassembly::add(std::uint64_t sender, Packet& packet) {
   return true;
 }
 
+std::uint32_t Reassembly::largest_incomplete(const PacketKey& key) const {
+  std::uint32_t largest = 0;
+  for (const Entry& entry : ring_) {
+    const bool has_first = entry.used && (entry.missing & 1) == 0;
+    if (has_first && entry.missing != 0 && entry.first.key == key) {
+      largest = std::max(largest, entry.first.sequence);
+    }
+  }
+  return largest;
+}
+
 // From the newest on: fragments of a value come close together.
 Reassembly::Entry* Reassembly::find(std::uint64_t sender, const Packet& packet) {
   for (std::size_t i = 1; i <= ring_.size(); ++i) {

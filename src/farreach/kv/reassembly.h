@@ -34,6 +34,10 @@ class Reassembly {
   // valid until the next call.
   bool add(std::uint64_t sender, Packet& packet);
 
+  // The largest sequence number of the values under `key` whose fragment 0 has come, but others
+  // have not yet; 0: there is none.
+  std::uint32_t largest_incomplete(const PacketKey& key) const;
+
   const ReassemblyCounters& counters() const { return counters_; }
 
  private:

@@ -70,6 +70,30 @@ TEST_F(ReassemblyTest, TheWholeHasTheHeadersOfFragment0) {
   EXPECT_EQ(last_.sequence, 99u);
 }
 
+TEST_F(ReassemblyTest, KnowsTheLargestNumberThatIsIncompleteUnderAKey) {
+  const Bytes value = some_value(kFragmentBytes + 1, 1);
+  Reassembly ring(3);
+  const auto give = [&](std::uint32_t request, std::uint32_t number, std::size_t index) {
+    Packet packet = fragment_of(put(value, request, 1), index);
+    if (index == 0) packet.sequence = number;
+    ring.add(1, packet);
+  };
+  const PacketKey key = put(value, 0, 0).key;
+  PacketKey other = key;
+  other[15] ^= 1;
+  EXPECT_EQ(ring.largest_incomplete(key), 0u);
+  give(7, 0, 1);  // has no number yet
+  EXPECT_EQ(ring.largest_incomplete(key), 0u);
+  give(8, 99, 0);
+  give(9, 98, 0);
+  EXPECT_EQ(ring.largest_incomplete(key), 99u);
+  EXPECT_EQ(ring.largest_incomplete(other), 0u);
+  give(8, 99, 1);  // complete
+  EXPECT_EQ(ring.largest_incomplete(key), 98u);
+  for (std::uint32_t request : {10, 11, 12}) give(request, 0, 1);  // 9 is given up
+  EXPECT_EQ(ring.largest_incomplete(key), 0u);
+}
+
 TEST_F(ReassemblyTest, AValueOfOneFragmentIsCompleteAtOnce) {
   const Bytes value = some_value(200, 1);
   EXPECT_EQ(add(put(value, 7, 1), 0), value);

@@ -12,6 +12,7 @@
 
 #include "farreach/kv/counter.h"
 #include "farreach/kv/packet.h"
+#include "farreach/kv/reassembly.h"
 #include "farreach/kv/store.h"
 
 namespace turntable::kv {
@@ -65,6 +66,9 @@ class RequestHandler {
   // Whether the key of `request` belongs here; counts it if not.
   bool owns(const Packet& request) noexcept;
 
+  // Where large values are put together before they are executed. Must outlive the requests.
+  void set_large_values(const Reassembly& values) noexcept { large_values_ = &values; }
+
   // Executes `request` (accepted and owned; a large value is whole), which came from `client`. The
   // value of `answer` is valid until the next call and as long as the request's.
   virtual Outcome execute(const Packet& request, const sockaddr_in& client, Packet& answer) = 0;
@@ -82,6 +86,12 @@ class RequestHandler {
   Packet answer_to(const Packet& request, PacketType type) const noexcept;
   Outcome store_failed(const std::string& message);
 
+  // The largest number of a write of this key that is on its way: fragment 0 is here, others are
+  // not yet. 0: there is none.
+  std::uint32_t largest_incomplete(const PacketKey& key) const {
+    return large_values_ != nullptr ? large_values_->largest_incomplete(key) : 0;
+  }
+
   unsigned partition() const { return partition_; }
   HandlerCounters& count() { return counters_; }
 
@@ -89,6 +99,7 @@ class RequestHandler {
   unsigned partition_;
   unsigned scale_;
   StoreErrors on_store_error_;
+  const Reassembly* large_values_ = nullptr;
   HandlerCounters counters_;
 };
 

@@ -34,6 +34,7 @@ ServerWorker::ServerWorker(int socket, RequestHandler& handler, const Settings& 
       large_values_(settings.large_values ? 2 * settings.clients : 1),
       answers_(datagram_bytes(settings)) {
   if (!stop_event_) throw errno_error("cannot create an eventfd");
+  handler_.set_large_values(large_values_);
 }
 
 void ServerWorker::stop() noexcept {
