@@ -25,6 +25,11 @@ def every_frame(action: str) -> Rule:
     return {"action": action, "every": 1}
 
 
+def late(seed: int) -> Rule:
+    """Packets for which an admission does not wait."""
+    return chance("delay", 8, seed, delay_ns=15 * MS)
+
+
 def disorder(seed: int) -> list[Rule]:
     """What happens to packets between client and switch, where order is not kept."""
     return [

@@ -11,10 +11,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from .faults import chance, disorder, every_frame, in_order
+from .faults import chance, disorder, every_frame, in_order, late
 from .history import Checked, check
 from .network import CLIENT, CPU, SERVERS
 from .rack import AGENT, CONTROLLER, SERVER_NODES, SOFTSWITCH, Rack, Setup, eventually
@@ -40,6 +40,15 @@ VICTIMS = {
 DURING_ADMISSION = "during admission"
 ANSWERS_BETWEEN = (300, 1_500)  # of a point and the next
 SNAPSHOT_PERIODS_S = (0.05, 0.2)
+# Half of the racks: keys come and go while fragments of large writes to them are under way. It
+# takes so many operations until these meet.
+MANY_LARGE_WRITES_OPERATIONS, MANY_LARGE_WRITES_CLIENTS = 40_000, 64
+MANY_LARGE_WRITES = {
+    "records": 600,
+    "cache_size": 40,
+    "warm": 40,
+    "variations": {"delete_every": 7, "large_every": 3, "large_bytes": 3000},
+}
 LATER_S = 0.05  # at most: between the answer that was waited for and the kill
 PAUSE_S = 0.2  # at most: between the agent's `configure` and the controller's `recover`
 
@@ -113,14 +122,20 @@ def run(
     With `operations` they see at least so many answers, the points spread among them. FarReach
     takes snapshots all the time, also while a switch is recovered; their lists release copies.
     """
-    period_s = random.Random(seed).choice(SNAPSHOT_PERIODS_S) if method == "farreach" else 0
+    draws = random.Random(seed)
+    period_s = draws.choice(SNAPSHOT_PERIODS_S) if method == "farreach" else 0
     setup = Setup(method=method, seed=seed, snapshot_period_s=period_s, clients=clients)
+    many_large_writes = draws.choice((False, True))
+    if many_large_writes:
+        clients = max(clients, MANY_LARGE_WRITES_CLIENTS)
+        setup = replace(setup, **MANY_LARGE_WRITES, clients=clients)
+        operations = max(operations, MANY_LARGE_WRITES_OPERATIONS)
     record = Record(directory)
     record.note("setup", points=count, **asdict(setup))
     with Rack(build_dir, directory, setup) as rack:
         try:
             rack.start()
-            impair_links(rack, seed)
+            impair_links(rack, seed, late_packets=many_large_writes)
             rack.begin_clients()
             done = []
             for point in points(seed, count):
@@ -144,10 +159,13 @@ def see_answers(rack: Rack, count: int) -> None:
         rack.wait_for_answers(min(ANSWERS_BETWEEN[1], count - begun))
 
 
-def impair_links(rack: Rack, seed: int) -> None:
+def impair_links(rack: Rack, seed: int, *, late_packets: bool = False) -> None:
     """Of clients and servers, in both directions."""
     for number, direction in enumerate(("rx", "tx")):
         at = 100 * seed + 10 * number
-        rack.impair(CLIENT, direction, chance("drop", 0.2, at), *disorder(at + 1))
+        rules = [chance("drop", 0.2, at), *disorder(at + 1)]
+        if late_packets:
+            rules.append(late(at + 4))
+        rack.impair(CLIENT, direction, *rules)
         for index, server in enumerate(SERVERS):
             rack.impair(server, direction, *in_order(at + 5 + 2 * index))

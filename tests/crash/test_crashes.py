@@ -13,11 +13,11 @@ import pytest
 from .points import run
 from .rack import REQUIRES_ROOT
 
-POINTS = 10  # of each method
+POINTS = 10  # of each method; FarReach's seed is one with many large writes
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason=REQUIRES_ROOT)
-@pytest.mark.parametrize(("method", "seed"), [("farreach", 1), ("netcache", 2)])
+@pytest.mark.parametrize(("method", "seed"), [("farreach", 4), ("netcache", 2)])
 def test_acknowledged_writes_survive(
     build_dir: Path, tmp_path: Path, method: str, seed: int
 ) -> None:
