@@ -247,8 +247,10 @@ TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
   thread_.join();
   const std::int64_t round_trip = updates.counters().round_trip_sum_ns.get();
   EXPECT_GE(round_trip, kDelayNs);
-  EXPECT_GE(worker_->counters().blocked_ns.get(), round_trip);
-  EXPECT_GE(worker_->counters().held_back_ns.get(), round_trip);
+  // On a busy machine start_2 is later than finish_1 by what is lost (capacity.h).
+  const std::int64_t lost = worker_->counters().lost_ns.get();
+  EXPECT_GE(worker_->counters().blocked_ns.get() + lost, round_trip);
+  EXPECT_GE(worker_->counters().held_back_ns.get() + lost, round_trip);
   EXPECT_LE(worker_->counters().held_back_ns.get(), worker_->counters().blocked_ns.get());
   EXPECT_EQ(worker_->counters().held_back_in_window_ns.get(),
             worker_->counters().held_back_ns.get());
