@@ -47,6 +47,7 @@ struct Bounds {
   std::vector<Planned> plan = {};  // the operations, in this order; none: all there are
   unsigned faults = 0;   // lost writes towards a server, lost answers, requests that come twice
   bool repeats = true;   // ... and the last are among them
+  unsigned parts = 0;    // large writes of which a server has the first part before the rest
   unsigned crashes = 0;  // in all, of these
   unsigned switch_crashes = 0;
   unsigned server_crashes = 0;

@@ -256,6 +256,7 @@ void Rack::crash_server() {
   s_.server_is_up = 0;
   if (!rules_.fence_is_kept) s_.fence = 0;
   for (unsigned key = 0; key < kKeys; ++key) {
+    s_.partial[key].clear();
     s_.partition_token[key] = 0;
     s_.server_cut[key] = {};
   }

@@ -11,6 +11,8 @@
 //  - A packet waits between ingress and egress only if cache_lookup or the flag may change before
 //    egress: ingress looks nothing else up, so in all other cases the two might as well happen
 //    together. Frames of the agent wait for what is in the queue before them.
+//  - Only the first part of a large write changes anything in the switch, so the rest is nothing
+//    until it completes the write at the server. What comes before the first part needs no waiting.
 //  - DEL does what a small PUT does in every rule.
 #include "farreach/model/farreach_model.h"
 
@@ -78,7 +80,7 @@ class Model::Expansion {
     }
   }
 
-  // Without a fault if nothing is left of what was sent before: that was one.
+  // Without a fault if nothing is left of what was sent before: that was one. So is a late rest.
   void again(Byte client) {
     const Byte cost = is_under_way(client) ? 1 : 0;
     if (from_.faults < cost) return;
@@ -128,7 +130,26 @@ class Model::Expansion {
         with_losses({.what = What::kServe, .key = key}, from_,
                     [=](Rack& rack) { rack.serve(key); });
       }
+      if (from_.server_is_up) parts(key);
       if (from_.is_serving && !from_.fills[key].empty()) fill(key);
+    }
+  }
+
+  void parts(Byte key) {
+    const ToServer& first = from_.links[key].front();
+    const bool is_write = static_cast<Form>(first.form) == Form::kWrite;
+    if (from_.parts > 0 && is_write && is_large(first.record.write)) {
+      step({.what = What::kServe, .key = key, .detail = 1}, [=](Rack& rack, State& next) {
+        --next.parts;
+        rack.keep_part(key);
+      });
+    }
+    const auto partial = static_cast<Byte>(from_.partial[key].size());
+    for (Byte part = 0; part < partial; ++part) {
+      with_losses({.what = What::kRest, .key = key, .detail = part}, from_,
+                  [=](Rack& rack) { rack.complete(key, part); });
+      step({.what = What::kForget, .key = key, .detail = part},
+           [=](Rack& rack, State&) { rack.forget(key, part); });
     }
   }
 
@@ -322,6 +343,7 @@ State Model::initial() const {
   const auto count = [](unsigned value) { return static_cast<Byte>(value); };
   state.operations = count(bounds_.operations);
   state.faults = count(bounds_.faults);
+  state.parts = count(bounds_.parts);
   state.crashes = count(bounds_.crashes);
   state.switch_crashes = count(bounds_.switch_crashes);
   state.server_crashes = count(bounds_.server_crashes);

@@ -14,15 +14,17 @@ struct Rules {
   bool record_carries_token = true;  // ... behind the snapshot that it belongs behind
   bool record_is_fenced = true;      // ... and not looked at if a switch that died sent it
   bool writes_are_fenced = true;     // what a dead switch has numbered is executed no more
+  bool rest_is_fenced = true;        // ... also if its first part had come before the fence
   bool stores_are_fenced = true;     // ... nor stored by an eviction that it had begun, or a REPLAY
   bool fence_is_kept = true;         // by a server that starts again, too
   bool fence_counts = true;          // ... and counts as a number that has been given
   bool numbers_are_left_out = true;  // by a recovery: those that the dead switch may have given
   bool fill_needs_its_cell = true;   // the cell that its GET saw
-  bool unlisted_copies_age = true;   // released only if older than the list before
-  bool lists_are_confirmed = true;   // ... and that list was answered before this snapshot began
-  bool hits_are_copied = true;       // a client keeps what it read from the switch
-  bool slot_is_drained = true;       // before its next key
+  bool fills_wait_for_the_rest = true;  // none while a newer write is at the server in part
+  bool unlisted_copies_age = true;      // released only if older than the list before
+  bool lists_are_confirmed = true;      // ... and that list was answered before this snapshot began
+  bool hits_are_copied = true;          // a client keeps what it read from the switch
+  bool slot_is_drained = true;          // before its next key
 };
 
 struct Step {
@@ -33,6 +35,8 @@ struct Step {
     kArrive,
     kLeaveQueue,
     kServe,
+    kRest,
+    kForget,
     kFill,
     kAgent,
     kSnapshot,

@@ -20,6 +20,8 @@ void swap_clients(State& s) {
   for (unsigned key = 0; key < kKeys; ++key) {
     rename(s.queues[key]);
     rename(s.links[key]);
+    rename(s.partial[key]);
+    s.partial[key].sort();
     rename(s.fills[key]);
   }
   swap_bits(s.confirmed);
@@ -42,6 +44,7 @@ void swap_keys(State& s) {
   s.copies.sort();
   std::swap(s.queues[0], s.queues[1]);
   std::swap(s.links[0], s.links[1]);
+  std::swap(s.partial[0], s.partial[1]);
   std::swap(s.fills[0], s.fills[1]);
   std::swap(s.numbers[0], s.numbers[1]);
   std::swap(s.lookup[0], s.lookup[1]);
@@ -62,7 +65,8 @@ void swap_keys(State& s) {
 
 State Model::canonical(const State& state) const {
   State least = state;
-  State named = state;
+  for (auto& writes : least.partial) writes.sort();
+  State named = least;
   const auto take_if_less = [&] {
     if (std::memcmp(&named, &least, sizeof named) < 0) least = named;
   };

@@ -1,6 +1,8 @@
 // Clients, switch and servers.
 #include "farreach/model/farreach_rack.h"
 
+#include <algorithm>
+
 namespace turntable::model::farreach {
 void Rack::wrong(Wrong what) {
   if (s_.wrong == 0) s_.wrong = static_cast<Byte>(what);
@@ -29,6 +31,9 @@ void Rack::stale(unsigned client) {
   }
   for (unsigned key = 0; key < kKeys; ++key) {
     for (Queued& packet : s_.queues[key]) {
+      if (packet.client == client) packet.current = 0;
+    }
+    for (ToServer& packet : s_.partial[key]) {
       if (packet.client == client) packet.current = 0;
     }
     for (Fill& fill : s_.fills[key]) {
@@ -225,16 +230,21 @@ void Rack::snapshot_partition(unsigned key, Byte token) {
   s_.server_cut[key] = s_.stores[key];
 }
 
+void Rack::write(unsigned key, const ToServer& packet) {
+  snapshot_partition(key, packet.token);
+  store_record(key, packet.record);
+  answer(packet.client, packet.current, /*by_switch=*/false, packet.record);
+}
+
 void Rack::serve(unsigned key) {
   const ToServer packet = s_.links[key].pop();
   switch (static_cast<Form>(packet.form)) {
     case Form::kWrite:
       if (rules_.writes_are_fenced && is_fenced(packet.record)) return;
-      snapshot_partition(key, packet.token);
-      store_record(key, packet.record);
-      return answer(packet.client, packet.current, /*by_switch=*/false, packet.record);
+      return write(key, packet);
     case Form::kGetForFill:
       if (is_large(s_.stores[key].write)) break;
+      if (rules_.fills_wait_for_the_rest && lacks_rest_of_newer(key)) break;
       s_.fills[key].push({.used = 1,
                           .client = packet.client,
                           .current = packet.current,
@@ -257,6 +267,30 @@ void Rack::serve(unsigned key) {
       break;
   }
   answer(packet.client, packet.current, /*by_switch=*/false, s_.stores[key]);
+}
+
+// The first part of a large write, which has its number; the rest passes the switch unchanged.
+void Rack::keep_part(unsigned key) {
+  s_.partial[key].push(s_.links[key].pop());
+}
+
+bool Rack::lacks_rest_of_newer(unsigned key) const {
+  return std::ranges::any_of(s_.partial[key], [&](const ToServer& packet) {
+    return packet.record.number > s_.stores[key].number;
+  });
+}
+
+// The rest has come.
+void Rack::complete(unsigned key, std::size_t part) {
+  const ToServer packet = s_.partial[key].items[part];
+  s_.partial[key].remove(part);
+  if (rules_.writes_are_fenced && rules_.rest_is_fenced && is_fenced(packet.record)) return;
+  write(key, packet);
+}
+
+// For a newer value's parts. The rest will find nothing that it belongs to.
+void Rack::forget(unsigned key, std::size_t part) {
+  s_.partial[key].remove(part);
 }
 
 std::optional<Record> would_read(const State& s, unsigned key) {

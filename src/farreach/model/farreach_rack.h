@@ -24,6 +24,9 @@ class Rack {
   void give_up(unsigned client);
   void egress(unsigned key, const Queued& packet);
   void serve(unsigned key);
+  void keep_part(unsigned key);
+  void complete(unsigned key, std::size_t part);
+  void forget(unsigned key, std::size_t part);
   void take_list(unsigned client);
 
   // Agent
@@ -60,6 +63,8 @@ class Rack {
   void stale(unsigned client);
 
   bool is_fenced(const Record& record) const { return s_.fence != 0 && record.number <= s_.fence; }
+  void write(unsigned key, const ToServer& packet);
+  bool lacks_rest_of_newer(unsigned key) const;
   void store_record(unsigned key, const Record& record);
   void snapshot_partition(unsigned key, Byte token);
   void see(unsigned key);

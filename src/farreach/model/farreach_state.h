@@ -77,6 +77,7 @@ struct State {
 
   Few<Queued, 2> queues[kKeys];
   Few<ToServer, 5> links[kKeys];
+  Few<ToServer, 2> partial[kKeys];  // writes at the server whose rest is missing, in any order
   Few<Fill, 4> fills[kKeys];
   Byte numbers[kKeys];
   Byte lookup[kKeys];  // 1: the key has the slot
@@ -122,7 +123,7 @@ struct State {
   Record floors[kKeys];  // the newest record that a finished operation has told of
   Byte other_floor[8];   // of each write: of the other key, when it was invoked
 
-  Byte operations, faults, switch_crashes, server_crashes, agent_crashes, controller_crashes;
+  Byte operations, faults, parts, switch_crashes, server_crashes, agent_crashes, controller_crashes;
   Byte crashes, admissions, evictions, snapshots;  // all: how many are left
   Byte wrong;                                      // what has been violated, or 0
 };

@@ -56,8 +56,8 @@ std::string passed_text(const State& before, const State& after, const Step& ste
   return text;
 }
 
-std::string served_text(const State& before, const State& after, const Step& step) {
-  const ToServer& packet = before.links[step.key].front();
+std::string served_text(const State& before, const State& after, const Step& step,
+                        const ToServer& packet) {
   const std::string end = step.loses == Loses::kAnswer ? "; the answer IS LOST"
                           : before.clients[packet.client].busy && !after.clients[packet.client].busy
                               ? "; answered"
@@ -157,7 +157,17 @@ std::string Model::text(const State& before, Step step, const State& after) cons
       return "switch: the packet that waited for " + key_name(step.key) + ": " +
              passed_text(before, after, step);
     case What::kServe:
-      return "server: " + served_text(before, after, step);
+      if (step.detail != 0) {
+        return "server: the first part of " + packet_text(before.links[step.key].front()) + " of " +
+               key_name(step.key) + "; THE REST IS LATE";
+      }
+      return "server: " + served_text(before, after, step, before.links[step.key].front());
+    case What::kRest:
+      return "server: the rest of " +
+             served_text(before, after, step, before.partial[step.key].items[step.detail]);
+    case What::kForget:
+      return "server: gives up " + packet_text(before.partial[step.key].items[step.detail]) +
+             " of " + key_name(step.key) + ", whose rest has not come";
     case What::kFill:
       return "switch: the answer for a fill of epoch " +
              std::to_string(before.fills[step.key].front().epoch) + ": " +

@@ -219,6 +219,7 @@ void Rack::crash_server() {
   s_.hello = rules_.new_server_waits ? 1 : 0;
   if (!rules_.fence_is_kept) s_.fence = 0;
   for (unsigned key = 0; key < kKeys; ++key) {
+    s_.partial[key].clear();
     s_.pending[key] = s_.evict[key] = 0;
     s_.keys[key] = {};
   }

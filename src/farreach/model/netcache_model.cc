@@ -84,7 +84,7 @@ class Model::Expansion {
     }
   }
 
-  // Without a fault if nothing is left of what was sent before: that was one.
+  // Without a fault if nothing is left of what was sent before: that was one. So is a late rest.
   void again(Byte client) {
     const Byte cost = is_under_way(client) ? 1 : 0;
     if (from_.faults < cost) return;
@@ -182,7 +182,27 @@ class Model::Expansion {
         step({.what = What::kAskEviction, .key = key},
              [=](Rack& asking, State&) { asking.ask_eviction(key); });
       }
+      if (from_.parts > 0 && rack.may_keep_part(key)) {
+        step({.what = What::kServe, .key = key, .detail = 1}, [=](Rack& keeping, State& next) {
+          --next.parts;
+          keeping.keep_part(key);
+        });
+      }
+      const auto partial = static_cast<Byte>(from_.partial[key].size());
+      for (Byte part = 0; part < partial; ++part) rest(key, part, rack);
     }
+  }
+
+  void rest(Byte key, Byte part, const Rack& rack) {
+    if (rack.may_complete(key, part)) {
+      with_losses({.what = What::kRest, .key = key, .detail = part}, from_,
+                  [=](Rack& serving) { serving.complete(key, part); });
+    } else if (rack.wants_eviction(key, part)) {
+      step({.what = What::kAskEviction, .key = key, .detail = static_cast<Byte>(part + 1)},
+           [=](Rack& asking, State&) { asking.ask_eviction(key); });
+    }
+    step({.what = What::kForget, .key = key, .detail = part},
+         [=](Rack& serving, State&) { serving.forget(key, part); });
   }
 
   // --- Control plane ---
@@ -308,6 +328,7 @@ State Model::initial() const {
   const auto count = [](unsigned value) { return static_cast<Byte>(value); };
   state.operations = count(bounds_.operations);
   state.faults = count(bounds_.faults);
+  state.parts = count(bounds_.parts);
   state.crashes = count(bounds_.crashes);
   state.switch_crashes = count(bounds_.switch_crashes);
   state.server_crashes = count(bounds_.server_crashes);

@@ -9,15 +9,17 @@ namespace turntable::model::netcache {
 
 // Each closes a hole: a search without it must find a counterexample.
 struct Rules {
-  bool update_needs_its_number = true;    // of the write that superseded the slot
-  bool marks_hold_writes = true;          // from FETCH to SETTLED
-  bool early_writes_wait = true;          // those that passed before the key was there: EVICT first
-  bool late_writes_are_early = true;      // ... also those of an earlier admission
-  bool new_server_waits = true;           // executes no write before it knows what is cached
+  bool update_needs_its_number = true;  // of the write that superseded the slot
+  bool marks_hold_writes = true;        // from FETCH to SETTLED
+  bool early_writes_wait = true;        // those that passed before the key was there: EVICT first
+  bool late_writes_are_early = true;    // ... also those of an earlier admission
+  bool whole_writes_wait = true;        // what these three say is looked at when all parts are here
+  bool new_server_waits = true;         // executes no write before it knows what is cached
   bool open_admissions_end_first = true;  // ... which it is told when none is under way any more
   bool admissions_end_with_controller = true;  // those that have no slot yet
   bool slot_is_drained = true;
   bool writes_are_fenced = true;
+  bool rest_is_fenced = true;  // also of a write whose first part had come before the fence
   bool fence_is_kept = true;
   bool fence_counts = true;
   bool numbers_are_left_out = true;
@@ -31,6 +33,8 @@ struct Step {
     kArrive,
     kLeaveQueue,
     kServe,
+    kRest,
+    kForget,
     kAskEviction,
     kUpdate,
     kHot,

@@ -15,6 +15,8 @@ void swap_clients(State& s) {
       if (packet.kind == 1) packet.client = 1 - packet.client;
     }
     for (ToServer& packet : s.links[key]) packet.client = 1 - packet.client;
+    for (ToServer& packet : s.partial[key]) packet.client = 1 - packet.client;
+    s.partial[key].sort();
   }
   s.copies.sort();
 }
@@ -32,6 +34,7 @@ void swap_keys(State& s) {
   s.copies.sort();
   std::swap(s.queues[0], s.queues[1]);
   std::swap(s.links[0], s.links[1]);
+  std::swap(s.partial[0], s.partial[1]);
   std::swap(s.updates[0], s.updates[1]);
   std::swap(s.numbers[0], s.numbers[1]);
   std::swap(s.lookup[0], s.lookup[1]);
@@ -53,7 +56,8 @@ void swap_keys(State& s) {
 
 State Model::canonical(const State& state) const {
   State least = state;
-  State named = state;
+  for (auto& writes : least.partial) writes.sort();
+  State named = least;
   const auto take_if_less = [&] {
     if (std::memcmp(&named, &least, sizeof named) < 0) least = named;
   };

@@ -36,6 +36,9 @@ void Rack::stale(unsigned client) {
     for (Queued& packet : s_.queues[key]) {
       if (packet.kind == 1 && packet.client == client) packet.current = 0;
     }
+    for (ToServer& packet : s_.partial[key]) {
+      if (packet.client == client) packet.current = 0;
+    }
     for (std::size_t i = s_.links[key].size(); i-- > 0;) {
       ToServer& packet = s_.links[key].items[i];
       if (packet.client != client) continue;
@@ -158,10 +161,18 @@ bool Rack::may_serve(unsigned key) const {
   return s_.pending[key] == 0 && gate_is_open(key, packet);
 }
 
+bool Rack::needs_eviction(unsigned key, const ToServer& write) const {
+  return s_.server_is_up && s_.pending[key] == 0 && s_.knows_cached &&
+         s_.keys[key].known == Known::kCached && !gate_is_open(key, write);
+}
+
 bool Rack::wants_eviction(unsigned key) const {
-  return s_.server_is_up && !s_.links[key].empty() && s_.pending[key] == 0 &&
-         static_cast<Form>(s_.links[key].front().form) != Form::kGet && s_.knows_cached &&
-         s_.keys[key].known == Known::kCached && !gate_is_open(key, s_.links[key].front());
+  return !s_.links[key].empty() && static_cast<Form>(s_.links[key].front().form) != Form::kGet &&
+         needs_eviction(key, s_.links[key].front());
+}
+
+bool Rack::wants_eviction(unsigned key, std::size_t part) const {
+  return rules_.whole_writes_wait && needs_eviction(key, s_.partial[key].items[part]);
 }
 
 void Rack::ask_eviction(unsigned key) {
@@ -174,8 +185,11 @@ void Rack::serve(unsigned key) {
   if (static_cast<Form>(packet.form) == Form::kGet) {
     return answer(packet.client, packet.current, s_.stores[key]);
   }
-  const bool is_fenced = s_.fence != 0 && packet.record.number <= s_.fence;
-  if (rules_.writes_are_fenced && is_fenced) return;
+  if (rules_.writes_are_fenced && is_fenced(packet.record)) return;
+  write(key, packet);
+}
+
+void Rack::write(unsigned key, const ToServer& packet) {
   const bool is_newer = packet.record.number > s_.stores[key].number;
   if (is_newer) s_.stores[key] = packet.record;
   const bool is_cached = static_cast<Form>(packet.form) == Form::kWriteOfCached;
@@ -184,6 +198,37 @@ void Rack::serve(unsigned key) {
     s_.updates[key].push(packet.record);
   }
   answer(packet.client, packet.current, packet.record);
+}
+
+// The first part of a large write, which has its number and form; the rest passes unchanged.
+bool Rack::may_keep_part(unsigned key) const {
+  if (!s_.server_is_up || s_.links[key].empty()) return false;
+  const ToServer& packet = s_.links[key].front();
+  return static_cast<Form>(packet.form) != Form::kGet && is_large(packet.record.write) &&
+         (rules_.whole_writes_wait || gate_is_open(key, packet));
+}
+
+void Rack::keep_part(unsigned key) {
+  s_.partial[key].push(s_.links[key].pop());
+}
+
+// The rest has come. What waits behind the write meanwhile is not held up here, which only allows
+// more.
+bool Rack::may_complete(unsigned key, std::size_t part) const {
+  return s_.server_is_up && s_.pending[key] == 0 &&
+         (!rules_.whole_writes_wait || gate_is_open(key, s_.partial[key].items[part]));
+}
+
+void Rack::complete(unsigned key, std::size_t part) {
+  const ToServer packet = s_.partial[key].items[part];
+  s_.partial[key].remove(part);
+  if (rules_.writes_are_fenced && rules_.rest_is_fenced && is_fenced(packet.record)) return;
+  write(key, packet);
+}
+
+// For a newer value's parts. The rest will find nothing that it belongs to.
+void Rack::forget(unsigned key, std::size_t part) {
+  s_.partial[key].remove(part);
 }
 
 std::optional<Record> would_read(const State& s, unsigned key) {

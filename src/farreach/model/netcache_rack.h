@@ -34,7 +34,13 @@ class Rack {
   void egress(unsigned key, const Queued& packet);
   bool may_serve(unsigned key) const;
   void serve(unsigned key);
+  bool may_keep_part(unsigned key) const;
+  void keep_part(unsigned key);
+  bool may_complete(unsigned key, std::size_t part) const;
+  void complete(unsigned key, std::size_t part);
+  void forget(unsigned key, std::size_t part);
   bool wants_eviction(unsigned key) const;  // for the write that waits
+  bool wants_eviction(unsigned key, std::size_t part) const;
   void ask_eviction(unsigned key);
 
   void report_hot(unsigned key);
@@ -65,6 +71,9 @@ class Rack {
   void take_answer(Client& client, const Record& record);
   void stale(unsigned client);
   bool gate_is_open(unsigned key, const ToServer& write) const;
+  bool needs_eviction(unsigned key, const ToServer& write) const;
+  bool is_fenced(const Record& record) const { return s_.fence != 0 && record.number <= s_.fence; }
+  void write(unsigned key, const ToServer& packet);
 
   void tell_server(const Message& message);
   void settle(const Message& message);

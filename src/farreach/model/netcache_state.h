@@ -68,7 +68,8 @@ struct State {
 
   Few<Queued, 2> queues[kKeys];
   Few<ToServer, 5> links[kKeys];
-  Few<Record, 3> updates[kKeys];  // on their way to the switch; of number 0 there are none
+  Few<ToServer, 2> partial[kKeys];  // writes at the server whose rest is missing, in any order
+  Few<Record, 3> updates[kKeys];    // on their way to the switch; of number 0 there are none
   Byte numbers[kKeys];
   Byte lookup[kKeys];
   Slot slot;
@@ -99,7 +100,7 @@ struct State {
   KeyState keys[kKeys];
 
   Record floors[kKeys];
-  Byte operations, faults, switch_crashes, server_crashes, agent_crashes, controller_crashes;
+  Byte operations, faults, parts, switch_crashes, server_crashes, agent_crashes, controller_crashes;
   Byte crashes, admissions_left, evictions;
   Byte wrong;
 };

@@ -90,8 +90,8 @@ std::string recovery_text(const State& before, const State& after) {
   }
 }
 
-std::string served_text(const State& before, const State& after, const Step& step) {
-  const ToServer& packet = before.links[step.key].front();
+std::string served_text(const State& before, const State& after, const Step& step,
+                        const ToServer& packet) {
   const bool is_answered = before.clients[packet.client].busy && !after.clients[packet.client].busy;
   return packet_text(packet) + " of " + key_name(step.key) + "; it has " +
          name_of(after.stores[step.key]) +
@@ -120,10 +120,24 @@ std::string Model::text(const State& before, Step step, const State& after) cons
     case What::kLeaveQueue:
       return "switch: the packet that waited for " + key + ": " + passed_text(before, after, step);
     case What::kServe:
-      return "server: " + served_text(before, after, step);
+      if (step.detail != 0) {
+        return "server: the first part of " + packet_text(before.links[step.key].front()) + " of " +
+               key + "; THE REST IS LATE";
+      }
+      return "server: " + served_text(before, after, step, before.links[step.key].front());
+    case What::kRest:
+      return "server: the rest of " +
+             served_text(before, after, step, before.partial[step.key].items[step.detail]);
+    case What::kForget:
+      return "server: gives up " + packet_text(before.partial[step.key].items[step.detail]) +
+             " of " + key + ", whose rest has not come";
     case What::kAskEviction:
-      return "server: " + packet_text(before.links[step.key].front()) + " of " + key +
-             " waits: EVICT sent";
+      return "server: " +
+             (step.detail == 0
+                  ? packet_text(before.links[step.key].front())
+                  : "the rest of " +
+                        packet_text(before.partial[step.key].items[step.detail - 1U])) +
+             " of " + key + " waits: EVICT sent";
     case What::kUpdate:
       return "switch: the value update " + name_of(before.updates[step.key].front()) + " of " +
              key + (step.detail != 0 ? " (it will come again): " : ": ") +
