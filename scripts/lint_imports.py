@@ -37,7 +37,8 @@ RULES = {
 EXCEPTED = {("turntable_core.systems", "turntable_systems")}
 # Below src/: what measures the parts of systems includes them as systems do.
 BENCHMARKS = "bench"
-INCLUDE = re.compile(r'^#include "([^"/]+)/')
+INCLUDE = re.compile(r"""^\s*#\s*include\s*["<](?:\.\./)*([^">/]+)/""")
+CPP = {".h", ".hpp", ".cc", ".cpp"}
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def wrong_includes() -> Iterator[str]:
     systems = {package.parent.name for package in packages}
     for path in files_of(Path("src")):
         component = path.parts[1]
-        if path.suffix not in (".h", ".cc") or not path.is_file() or component == BENCHMARKS:
+        if path.suffix not in CPP or not path.is_file() or component == BENCHMARKS:
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = INCLUDE.match(line)

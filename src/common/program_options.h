@@ -45,7 +45,7 @@ class ProgramOptions {
 
   Option flag(const std::string& name, bool& value, const std::string& help);
 
-  // Values: text, path, numbers, lists and optional ones; command_line.cc says which.
+  // Values: text, path, numbers, lists and optional ones; program_options.cc says which.
   template <typename Value>
   Option option(const std::string& name, Value& value, const std::string& help);
   template <typename Value>

@@ -96,12 +96,14 @@ def test_what_is_imported_for_types_alone_closes_no_circle(repository: Path) -> 
     assert said(repository) == []
 
 
-def test_a_library_in_cpp_knows_no_system(repository: Path) -> None:
+@pytest.mark.parametrize("name", ["a.cc", "a.h", "a.hpp"])
+@pytest.mark.parametrize("named", ['"soup/pot/lid.h"', "<soup/pot/lid.h>", '"../soup/pot/lid.h"'])
+def test_a_library_in_cpp_knows_no_system(repository: Path, name: str, named: str) -> None:
     for component in ("node", "soup/pot", "bench"):
         (repository / "src" / component).mkdir(parents=True)
-        text = '#include "soup/pot/lid.h"\n#include "node/node.h"\n'
-        write(repository, f"src/{component}/a.cc", text)
+        text = f'#include "node/node.h"\n#  include {named}\n'
+        write(repository, f"src/{component}/{name}", text)
     assert said(repository) == [
-        "src/node/a.cc:1: includes a header of soup; src/node knows no other system. "
+        f"src/node/{name}:2: includes a header of soup; src/node knows no other system. "
         "Move what both need into a library of its own"
     ]

@@ -51,15 +51,22 @@ NumberedHandler::Outcome NumberedHandler::read(const Packet& request, Packet& an
   return Outcome::kAnswer;
 }
 
-// A fill must be the newest record that the switch has numbered. It numbers fragment 0 of a large
-// write, maybe before it admits the key; the other fragments may come behind this GET. Until they
-// do, the slot stays without a record.
-PacketType NumberedHandler::response_type(const Packet& request, const Record& record) const {
+PacketType NumberedHandler::response_type(const Packet& request, const Record& record) {
   if (record.value.size() > kMaxValueBytes) return PacketType::kLargeGetResponseSeq;
-  const bool may_fill = request.type == PacketType::kFillGetRequest &&
-                        largest_incomplete(request.key) <= record.number;
-  if (!may_fill) return PacketType::kGetResponseSeq;
+  if (request.type != PacketType::kFillGetRequest) return PacketType::kGetResponseSeq;
+  if (!is_newest(request.key, record)) {
+    withheld_fills_.add();
+    return PacketType::kGetResponseSeq;
+  }
   return record.exists ? PacketType::kGetResponseLatestSeq : PacketType::kGetResponseDeletedSeq;
+}
+
+// What fills a slot must be the newest record that the switch has numbered. It numbers fragment 0
+// of a large write, maybe before it admits the key; the other fragments may come behind this GET.
+// Until they do, the slot stays without a record.
+bool NumberedHandler::is_newest(const PacketKey& key, const Record& record) const {
+  const std::uint32_t incomplete = largest_incomplete(key);
+  return incomplete <= record.number || records_.is_fenced(incomplete);  // fenced: never executed
 }
 
 // Its client may be the first that sees the record, and the switch may be gone before its slot is
@@ -92,8 +99,10 @@ NumberedHandler::Outcome NumberedHandler::write(const Packet& request, bool is_d
 }
 
 nlohmann::json NumberedHandler::method_statistics() const {
-  return {
-      {"outdated", outdated_.get()}, {"fenced", fenced_.get()}, {"kept_reads", kept_reads_.get()}};
+  return {{"outdated", outdated_.get()},
+          {"fenced", fenced_.get()},
+          {"kept_reads", kept_reads_.get()},
+          {"withheld_fills", withheld_fills_.get()}};
 }
 
 }  // namespace turntable::kv

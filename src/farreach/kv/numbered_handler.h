@@ -32,12 +32,14 @@ class NumberedHandler : public RequestHandler {
 
  private:
   Outcome keep_record_of(const Packet& request);
-  PacketType response_type(const Packet& request, const Record& record) const;
+  PacketType response_type(const Packet& request, const Record& record);
+  bool is_newest(const PacketKey& key, const Record& record) const;
 
   RecordStore& records_;
   Counter outdated_;
   Counter fenced_;
   Counter kept_reads_;
+  Counter withheld_fills_;
 };
 
 }  // namespace turntable::kv

@@ -150,8 +150,20 @@ TEST_F(FarReachHandlerTest, AGetFillsNothingWhileANewerLargeWriteIsIncomplete) {
   EXPECT_EQ(answer.type, PacketType::kGetResponseSeq);
   EXPECT_EQ(answer.sequence, 6u);
   EXPECT_EQ(answer.snapshot_token, 0u);
+  EXPECT_EQ(handler_.method_statistics().at("withheld_fills"), 1);
   execute(0x0002, 8);  // overtakes it
   EXPECT_EQ(execute(0x00a2).type, PacketType::kGetResponseDeletedSeq);
+}
+
+TEST_F(FarReachHandlerTest, ALargeWriteOfASwitchThatIsGoneKeepsNoFillAway) {
+  Reassembly large_values(2);
+  handler_.set_large_values(large_values);
+  Packet first = request(0x0032, /*number=*/7);
+  first.fragment = {.client = 1, .transmission = 1, .index = 0, .count = 2, .value_length = 2000};
+  ASSERT_FALSE(large_values.add(1, first));
+  EXPECT_EQ(execute(0x00a2).type, PacketType::kGetResponseSeq);
+  ASSERT_EQ(records_->fence(7), Store::Result::kOk);
+  EXPECT_EQ(execute(0x00a2).type, PacketType::kGetResponseLatestSeq);
 }
 
 TEST_F(FarReachHandlerTest, TheTokenOfAGetThatMayFillComesBack) {

@@ -82,7 +82,7 @@ Store::Result RecordStore::fetch_at(std::uint32_t token, const workload::KeyByte
 RecordStore::Applied RecordStore::apply(const workload::KeyBytes& key, const Record& record,
                                         std::uint32_t snapshot_token) {
   const std::lock_guard lock(mutex_);
-  if (is_fenced(record)) return {Store::Result::kOk, false, true};
+  if (is_fenced_locked(record.number)) return {Store::Result::kOk, false, true};
   if (snapshot_token > last_token_) snapshot_locked(snapshot_token);
   old_.Reset();
   Record old;
@@ -94,6 +94,11 @@ RecordStore::Applied RecordStore::apply(const workload::KeyBytes& key, const Rec
   }
   largest_number_ = std::max(largest_number_, record.number);
   return {store_.put(key, stored_form(record)), true};
+}
+
+bool RecordStore::is_fenced(std::uint32_t number) const {
+  const std::lock_guard lock(mutex_);
+  return is_fenced_locked(number);
 }
 
 Store::Result RecordStore::fence(std::uint32_t number) {
@@ -156,7 +161,7 @@ RecordStore::AppliedAll RecordStore::apply_sorted(std::span<const Update> update
       if (well != Store::Result::kOk) return {well, 0};
       if (record.number <= old.number) continue;
     }
-    if (is_fenced(record)) {
+    if (is_fenced_locked(record.number)) {
       ++missed;
       continue;
     }

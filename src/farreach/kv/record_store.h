@@ -82,6 +82,7 @@ class RecordStore {
   // record up to `number` is stored any more, whoever brings it: the switch before had it, and what
   // of that must stay is stored by now. The fence stays with the store.
   Store::Result fence(std::uint32_t number);
+  bool is_fenced(std::uint32_t number) const;
 
   // Takes the snapshot `token` unless it or a newer one has been taken.
   Store::Result take_snapshot(std::uint32_t token);
@@ -108,8 +109,8 @@ class RecordStore {
   std::span<const std::uint8_t> stored_form(const Record& record);
   Store::Result read_largest_number();
   void snapshot_locked(std::uint32_t token);
-  bool is_fenced(const Record& record) const {
-    return fence_ != kLoadedNumber && record.number <= fence_;
+  bool is_fenced_locked(std::uint32_t number) const {
+    return fence_ != kLoadedNumber && number <= fence_;
   }
   const rocksdb::Snapshot* snapshot_of(std::uint32_t token) const;  // null: not there
   Store::Result for_each_locked(const Visit& visit, const rocksdb::Snapshot* snapshot = nullptr);

@@ -135,8 +135,8 @@ class StatefulUnit:
             signed = Number(sign * term.value) if isinstance(term, Number) else term
             self._occupy(signed, at)
             if isinstance(signed, Number) and not -(1 << 31) <= signed.value < 1 << 31:
-                what = f"{term.value} in a comparison"
-                raise _no_room(at, what, f"up to {(1 << 31) - (sign > 0)}")
+                most = f"up to {(1 << 31) - (sign > 0)}, subtracted ones as their complement"
+                raise _no_room(at, f"{term.value} in a comparison", f"{most}; or int<32> cells")
         negated = operator in _NEGATED
         comparison = (_NEGATED.get(operator, operator), *terms)
         if comparison not in self.comparisons:
