@@ -30,8 +30,9 @@ class Known:
 
     column: str  # of summary.csv
     asked: float  # largest share
-    share: float | None  # half-width of the interval by the mean; None: too few rounds
-    rounds: int  # valid ones that have the result
+    share: float | None  # half-width of the interval by the mean; None: too few values, or mean 0
+    values: int  # of it in the valid rounds
+    valid: int  # rounds
 
     @property
     def enough(self) -> bool:
@@ -71,11 +72,11 @@ def known_of(rows: Sequence[Row], precision: Mapping[str, float]) -> list[Known]
 
 
 def _known(column: str, asked: float, values: Sequence[float | None]) -> Known:
-    result = estimate(values)
-    rounds = result.n if result else 0
-    if result is None or rounds < LEAST_ROUNDS or result.half_width is None or not result.mean:
-        return Known(column, asked, None, rounds)
-    return Known(column, asked, result.half_width / abs(result.mean), rounds)
+    result, valid = estimate(values), len(values)
+    known = result.n if result else 0
+    if result is None or known < LEAST_ROUNDS or result.half_width is None or not result.mean:
+        return Known(column, asked, None, known, valid)
+    return Known(column, asked, result.half_width / abs(result.mean), known, valid)
 
 
 _COLUMNS = (
@@ -99,7 +100,7 @@ def table(cells: Sequence[CellResult]) -> Table | None:
             "column": known.column,
             "asked": _percent(known.asked),
             "share": _percent(known.share),
-            "valid": known.rounds,
+            "valid": known.valid,
             "all": _measured(cell),
             "most": plan.rounds,
             "enough": "yes" if known.enough else "no",
@@ -123,15 +124,25 @@ def _sentence(cell: CellResult, known: Known) -> str:
     yet = measured < most and any(turn.missing for turn in cell.turns)
     after = f"{measured} of {most} rounds" if yet else f"{measured} rounds"
     limit = " (max_rounds)" if measured == most else ""
-    reached = (
-        f"has {known.rounds} valid rounds, and needs {LEAST_ROUNDS},"
-        if known.share is None
-        else f"is known to ±{_percent(known.share)}"
-    )
     return (
-        f"Precision not reached{' yet' if yet else ''}: {known.column} of {cell.label} {reached} "
-        f"after {after}{limit}; asked: ±{_percent(known.asked)}"
+        f"Precision not reached{' yet' if yet else ''}: {known.column} of {cell.label} "
+        f"{_reached(known)} after {after}{limit}; asked: ±{_percent(known.asked)}"
     )
+
+
+def _reached(known: Known) -> str:
+    if known.share is not None:
+        return f"is known to ±{_percent(known.share)}"
+    if known.valid < LEAST_ROUNDS:
+        plural = "" if known.valid == 1 else "s"
+        return f"has {known.valid} valid round{plural}, and needs {LEAST_ROUNDS},"
+    if known.values < LEAST_ROUNDS:
+        without = known.valid - known.values
+        return (
+            f"has no value in {without} of {known.valid} valid rounds, and needs "
+            f"{LEAST_ROUNDS} values,"
+        )
+    return "has mean 0, of which no interval is a share,"
 
 
 def _of_cell(cell: CellResult) -> list[Known]:

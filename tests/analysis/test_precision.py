@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from turntable.load import load_run
-from turntable.precision import is_needed, is_precise
+from turntable.precision import is_needed, is_precise, lacking
 from turntable.report import render
 from turntable.summarize import summarize_directory
 from turntable_core import catalogue, selection
@@ -186,3 +187,40 @@ def test_fewer_than_three_valid_rounds_have_no_precision(run: Path) -> None:
     table = summarize_directory(run).table
     assert [line[-7:] for line in rows(table)] == [["50", "%", "-", "0", "3", "3", "no"]] * 2
     assert "has 0 valid rounds, and needs 3, after 3 rounds (max_rounds)" in " ".join(table.split())
+
+
+NEEDS_ROUNDS = "has 2 valid rounds, and needs 3,"
+NO_VALUE = "has no value in {} of 3 valid rounds, and needs 3 values,"
+NO_SHARE = "has mean 0, of which no interval is a share,"
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([None, None, None], NO_VALUE.format(3)),
+        ([1.0, None, 1.2], NO_VALUE.format(1)),
+        ([-1.0, 0.0, 1.0], NO_SHARE),
+        ([0.0, 0.0, 0.0], NO_SHARE),
+        ([1.0, None], NEEDS_ROUNDS),
+        ([1.0, 1.2], NEEDS_ROUNDS),
+    ],
+    ids=str,
+)
+def test_why_no_precision_is_known(run: Path, values: list[float | None], reason: str) -> None:
+    ask(run, 0.5, rounds=len(values))
+    cell = load_run(run).cells[0]
+    turns = [
+        replace(turn, row=turn.row | {"normalized_throughput": value})
+        for turn, value in zip(cell.turns, values, strict=False)
+    ]
+    assert lacking([replace(cell, turns=tuple(turns))]) == [
+        f"Precision not reached: normalized_throughput of {cell.label} {reason} "
+        f"after {len(values)} rounds (max_rounds); asked: ±50 %"
+    ]
+
+
+def test_the_table_counts_valid_rounds_also_without_a_value(run: Path) -> None:
+    ask(run, 0.5, column="paper_normalized")
+    assert all(turn.row["paper_normalized"] is None for turn in load_run(run).turns)
+    shown = rows(summarize_directory(run).table)
+    assert [line[-7:] for line in shown] == [["50", "%", "-", "3", "3", "3", "no"]] * 2
