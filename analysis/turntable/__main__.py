@@ -1,4 +1,7 @@
-"""python -m turntable summarize|report|notebook results/<experiment>/<run>, compare RUN RUN"""
+"""python -m turntable summarize|report|notebook RUN, compare RUN RUN
+
+RUN: the name of a run in results/, <experiment>/<name>, or a directory.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,22 @@ import sys
 from pathlib import Path
 
 from turntable.analyze import compare_and_draw, rebuild
-from turntable.find_run import find_run
+from turntable.find_run import find_run, named_run
 from turntable.summarize import summarize_directory
 from turntable_core.errors import TurntableError
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+_RUN = "name of a run in results/, <experiment>/<name>, or a directory"
 
 
 def main() -> int:
     arguments = _parser().parse_args()
     try:
         if arguments.command == "compare":
-            print(compare_and_draw(arguments.first, arguments.second))
+            runs = (named_run(RESULTS, run) for run in (arguments.first, arguments.second))
+            print(compare_and_draw(*runs))
             return 0
-        run = arguments.run or find_run(RESULTS)
+        run = named_run(RESULTS, arguments.run) if arguments.run else find_run(RESULTS)
         if arguments.command == "report":
             print(rebuild(run))
             return 0
@@ -49,12 +54,10 @@ def _parser() -> argparse.ArgumentParser:
         ("notebook", "the same and the executed notebook; 0 when they are written"),
     ):
         command = commands.add_parser(name, help=does)
-        command.add_argument(
-            "run", type=Path, nargs="?", help="results/<experiment>/<run>; default: the newest"
-        )
+        command.add_argument("run", type=Path, nargs="?", help=f"{_RUN}; default: the newest")
     command = commands.add_parser("compare", help="what differs between two runs, and by how much")
     for name in ("first", "second"):
-        command.add_argument(name, type=Path, help="results/<experiment>/<run>")
+        command.add_argument(name, type=Path, help=_RUN)
     return parser
 
 

@@ -36,6 +36,12 @@ def find_run(results: Path, experiment: str | None = None, run: str | None = Non
     return max(found, key=_planned_at)
 
 
+def named_run(results: Path, run: Path | str) -> Path:
+    """The directory of a run that a person named as find_run takes it, or as a directory."""
+    given = Path(run)
+    return given if (given / "plan.json").exists() else find_run(results, run=str(run))
+
+
 def _planned_at(directory: Path) -> tuple[str, str]:
     """Time of planning, then name: file times do not survive copying."""
     try:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from turntable.analyze import compare_and_draw
 from turntable.compare import compare
-from turntable.find_run import find_run
+from turntable.find_run import named_run
 from turntable_core.run_action import RunAction
 
 
@@ -26,12 +26,7 @@ class ActionModule(RunAction):
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         results = Path(arguments["results"])
-        first, second = (_directory(results, arguments[name]) for name in ("run", "compare"))
+        first, second = (named_run(results, arguments[name]) for name in ("run", "compare"))
         if self._task.check_mode:
             return {"changed": False, "report": compare(first, second)}
         return {"changed": True, "report": compare_and_draw(first, second)}
-
-
-def _directory(results: Path, name: str) -> Path:
-    given = Path(name)
-    return given if (given / "plan.json").exists() else find_run(results, run=name)

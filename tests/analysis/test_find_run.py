@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from turntable.__main__ import main
 from turntable.find_run import find_run
 from turntable_core.errors import TurntableError
+
+from . import recordings
 
 
 @pytest.fixture
@@ -50,3 +53,22 @@ def test_unknown(results: Path) -> None:
         find_run(results, run="farreach_exp01/munday")
     with pytest.raises(TurntableError, match="no run of any experiment"):
         find_run(results / "nowhere")
+
+
+def test_commands_take_names_of_runs_and_directories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = recordings.copy_run(tmp_path / "farreach_exp01_throughput")
+    monkeypatch.setattr("turntable.__main__.RESULTS", tmp_path)
+    names = (run.name, f"farreach_exp01_throughput/{run.name}", str(run))
+    for name in names:
+        monkeypatch.setattr("sys.argv", ["turntable", "compare", name, names[0]])
+        assert main() == 0
+        assert "Nothing differs" in capsys.readouterr().out
+    for command in ("summarize", "report"):
+        monkeypatch.setattr("sys.argv", ["turntable", command, run.name])
+        assert main() == 0
+        capsys.readouterr()
+    monkeypatch.setattr("sys.argv", ["turntable", "compare", run.name, "20261120-221649-smok"])
+    assert main() == 2
+    assert f"did you mean '{run.name}'" in capsys.readouterr().err
