@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from turntable.compare import text_of
-from turntable.comparison import comparison
+from turntable.comparison import Comparison, comparison
 from turntable.load import load_run
 from turntable.results import Run
 from turntable.summarize import summarize_run
@@ -39,11 +39,9 @@ def rebuild(directory: Path, notebook: bool = False) -> str:
 
 
 def compare_and_draw(first: Path, second: Path) -> str:
-    """The comparison as a text, and where the page is that says the same."""
-    from turntable.report.comparison import write_comparison  # noqa: PLC0415
-
+    """The comparison as a text, and where the page is that says the same, or why there is none."""
     compared = comparison(first, second)
-    return f"{text_of(compared)}\n\nPage: {write_comparison(compared)}"
+    return f"{text_of(compared)}\n\n{_comparison_line(compared)}"
 
 
 def report_line(directory: Path) -> str:
@@ -58,6 +56,16 @@ def report_line(directory: Path) -> str:
         return (
             f"No report.html: {error}\nMake it later with: python -m turntable report {directory}"
         )
+
+
+def _comparison_line(compared: Comparison) -> str:
+    """Whatever goes wrong in drawing must not cost the text, which is complete without the page."""
+    try:
+        from turntable.report.comparison import write_comparison  # noqa: PLC0415
+
+        return f"Page: {write_comparison(compared)}"
+    except Exception as error:
+        return f"No page: {error}\nMake it later with: {compared.command}"
 
 
 def _under_way(run: Run) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 
 from turntable import grid
@@ -29,8 +29,8 @@ _CHANGES = (
     Column("", "second", "second", ">"),
     Column("", "change", "change", ">"),
 )
-
-_NOTHING = "(no cell that both runs have has a valid round)"
+_LONGEST = 32  # characters of a value that differs
+_BEFORE = 8  # of them, before the first that differs
 
 
 def compare(first: Path | str, second: Path | str) -> str:
@@ -48,14 +48,10 @@ def text_of(compared: Comparison) -> str:
             ),
             "",
             "What differs" if differing else "Nothing differs: parameters, versions, hosts agree",
-            *(grid.lines(_DIFFERENCES, differing) if differing else ()),
+            *(grid.lines(_DIFFERENCES, [_cut(row) for row in differing]) if differing else ()),
             "",
             "Means of the valid rounds, and what the second changes with its 95 % interval",
-            *(
-                grid.lines(_CHANGES, rows)
-                if rows
-                else ["(no cell that both runs have has a valid round)"]
-            ),
+            *(grid.lines(_CHANGES, rows) if rows else [f"({compared.nothing})"]),
             *_wrapped(compared.notes),
         ]
     )
@@ -94,6 +90,27 @@ def percent(share: Estimate | None) -> str | None:
         return None
     interval = "" if share.half_width is None else f" ±{100 * share.half_width:.1f}"
     return f"{100 * share.mean:+.1f}{interval} %"
+
+
+def _cut(row: Row) -> Row:
+    """Values that are too long for a terminal, from shortly before what differs between them."""
+    values = [row[name] for name in NAMES]
+    pairs = zip(*(value or "" for value in values), strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    begin = same - _BEFORE if same >= _LONGEST // 2 and _is_long(values) else 0
+    return row | dict(zip(NAMES, (_part(value, begin) for value in values), strict=True))
+
+
+def _is_long(values: Sequence[str | None]) -> bool:
+    return any(value is not None and len(value) > _LONGEST for value in values)
+
+
+def _part(value: str | None, begin: int) -> str | None:
+    """From an index on; … stands for what is left out."""
+    if value is None:
+        return None
+    text = f"…{value[begin:]}" if begin else value
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _described(run: Run) -> str:

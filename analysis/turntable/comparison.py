@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,6 @@ NAMES = ("first", "second")  # of the runs, for people
 _CHOSEN = ("", "experiment", "precision", "timeline", "validity", "deadline")
 # Of a manifest, with names for people.
 _DIGESTS = {"program": "binaries", "P4 program": "p4_programs", "P4 source": "p4_sources"}
-_LONGEST = 32  # characters of a value; of more, the first ones
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,19 @@ class Comparison:
         ]
 
     @property
+    def nothing(self) -> str:
+        """What is said where there is no change to show; the notes say why results are left out."""
+        if not self.columns:
+            return "these runs have no result that may be compared"
+        return "no cell that both runs have has a valid round"
+
+    @property
+    def command(self) -> str:
+        """Makes the comparison again, wherever it is called."""
+        runs = (str(run.directory.resolve()) for run in self.runs)
+        return shlex.join(["python", "-m", "turntable", "compare", *runs])
+
+    @property
     def notes(self) -> list[str]:
         """What is not compared, and why."""
         notes = []
@@ -119,7 +132,7 @@ def differences(first: Run, second: Run) -> Iterator[Row]:
             one, other = ones[kind].get(name), others[kind].get(name)
             if one != other:
                 what = f"{kind} {name}".strip()
-                values = {"first": _short(one), "second": _short(other)}
+                values = {"first": _text(one), "second": _text(other)}
                 yield {"what": what, **values, "chosen": kind in _CHOSEN}
 
 
@@ -170,8 +183,7 @@ def _digest(value: str | None) -> str | None:
     return value and value[:DIGEST_SHOWN]
 
 
-def _short(value: Any) -> str | None:
+def _text(value: Any) -> str | None:
     if value in (None, ""):
         return None
-    text = (", ".join(map(str, value)) or "none") if isinstance(value, list) else shown(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else shown(value)

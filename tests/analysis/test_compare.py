@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import math
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,11 +13,13 @@ from typing import Any
 import pytest
 from scipy import stats as scipy_stats
 
+from turntable.__main__ import main
 from turntable.analyze import compare_and_draw
 from turntable.compare import changes, compare
 from turntable.comparison import Change, comparison, differences
 from turntable.load import load_run
 from turntable.stats import Estimate, difference
+from turntable.system import analysis_of
 from turntable_core.errors import TurntableError
 
 from . import recordings
@@ -161,7 +166,7 @@ def test_one_round_has_no_interval() -> None:
 def test_the_page_has_what_the_terminal_has(first: Path, second: Path) -> None:
     edit_cells(second, lambda cell: cell.update(theta=0.5))
     said = compare_and_draw(first, second)
-    file = first / f"compare-{second.name}.html"
+    file = page_of(first, second)
     assert said == f"{compare(first, second)}\n\nPage: {file}"
     page = file.read_text()
     assert '<th scope="row">theta</th><td>0.99</td><td>0.5</td>' in page
@@ -175,9 +180,109 @@ def test_the_page_has_what_the_terminal_has(first: Path, second: Path) -> None:
 def test_the_page_of_runs_without_a_common_cell_says_so(first: Path, second: Path) -> None:
     edit_cells(second, lambda cell: cell.update(workload=f"{cell['workload']}2"))
     compare_and_draw(first, second)
-    page = (first / f"compare-{second.name}.html").read_text()
+    page = page_of(first, second).read_text()
     assert "No cell that both runs have has a valid round." in page
     assert "Only in the second: workloada2 · nocache · 4 servers" in page
+
+
+def page_of(first: Path, second: Path) -> Path:
+    return first / f"compare-farreach_exp01_throughput-{second.name}.html"
+
+
+def test_a_page_that_cannot_be_written_costs_no_text(first: Path, second: Path) -> None:
+    page_of(first, second).mkdir()
+    said = compare_and_draw(first, second)
+    assert said.startswith(f"{compare(first, second)}\n\nNo page: ")
+    assert str(page_of(first, second)) in said
+    assert said.endswith(f"Make it later with: python -m turntable compare {first} {second}")
+
+
+def test_a_page_that_cannot_be_drawn_costs_no_text(
+    first: Path, second: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("no such glyph")
+
+    monkeypatch.setattr("turntable.plot.drawing.draw", fail)
+    monkeypatch.setattr("sys.argv", ["turntable", "compare", str(first), str(second)])
+    assert main() == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{compare(first, second)}\n\nNo page: no such glyph\n")
+
+
+def test_runs_that_may_not_be_compared_are_not_said_to_lack_valid_rounds(
+    first: Path, second: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a system without `normalized`, in two fidelity classes: all rounds are valid."""
+    monkeypatch.setattr(type(analysis_of(load_run(first).plan)), "normalized", ())
+    recordings.edit_json(
+        second / "manifest.json", lambda manifest: manifest.update(fidelity_class="hardware")
+    )
+    text = compare_and_draw(first, second)
+    page = page_of(first, second).read_text()
+    for said in (text, page):
+        assert "Not compared across fidelity classes (emulated, hardware)" in said
+        assert "has a valid round" not in said
+    assert "(these runs have no result that may be compared)" in text
+    assert "These runs have no result that may be compared." in page
+
+
+def test_what_has_no_valid_round_in_both_says_so_once(first: Path, second: Path) -> None:
+    edit_cells(second, lambda cell: cell.update(workload=f"{cell['workload']}2"))
+    assert compare(first, second).count("(no cell that both runs have has a valid round)") == 1
+
+
+@pytest.mark.parametrize(
+    ("ones", "others", "shown"),
+    [
+        ("x" * 60 + "1" + "y" * 60, "x" * 60 + "2" + "y" * 60, ("x1y", "x2y")),
+        ("x" * 60, "x" * 60 + "z", ("xx", "xxz")),
+        ("a" + "x" * 60, "b" + "x" * 60, ("axxx", "bxxx")),
+    ],
+    ids=["in the middle", "at the end", "at the beginning"],
+)
+def test_long_values_are_shown_where_they_differ(
+    first: Path, second: Path, ones: str, others: str, shown: tuple[str, str]
+) -> None:
+    for run, value in ((first, ones), (second, others)):
+        recordings.edit_json(
+            run / "manifest.json",
+            lambda manifest, value=value: manifest["machine"].update(os=value),
+        )
+    said = compare_and_draw(first, second)
+    (line,) = (line for line in said.splitlines() if line.startswith("machine os"))
+    *_, one, other = line.split()
+    assert one != other
+    assert len(one) <= 32
+    assert len(other) <= 32
+    assert shown[0] in one
+    assert shown[1] in other
+    assert f"<td>{ones}</td><td>{others}</td>" in page_of(first, second).read_text()
+
+
+def test_pages_of_runs_of_one_name_do_not_replace_each_other(first: Path, second: Path) -> None:
+    pages = []
+    for experiment in ("farreach_exp01_throughput", "farreach_exp02"):
+        recordings.edit_json(
+            second / "plan.json", lambda plan, name=experiment: plan.update(experiment=name)
+        )
+        pages.append(Path(compare_and_draw(first, second).rpartition("Page: ")[2]))
+    assert [page.name for page in pages] == [
+        f"compare-farreach_exp01_throughput-{second.name}.html",
+        f"compare-farreach_exp02-{second.name}.html",
+    ]
+    assert all(page.parent == first and page.exists() for page in pages)
+
+
+def test_the_page_names_the_directories_that_it_was_made_from(
+    first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = recordings.copy_run(tmp_path / "my results", recordings.ROUNDS)
+    monkeypatch.chdir(tmp_path)
+    compare_and_draw(first.relative_to(tmp_path), second.relative_to(tmp_path))
+    (footer,) = re.findall("<code>(.*)</code></footer>", page_of(first, second).read_text())
+    command = shlex.split(html.unescape(footer))
+    assert command == ["python", "-m", "turntable", "compare", str(first), str(second)]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from turntable_core import files
 
 
 def write_comparison(compared: Comparison) -> Path:
-    """Returns the page's path."""
-    path = compared.first.directory / f"compare-{compared.second.name}.html"
+    """Returns the page's path. Names of runs are unique within their experiment only."""
+    second = compared.second
+    path = compared.first.directory / f"compare-{second.plan.experiment}-{second.name}.html"
     files.replace(path, render(compared).encode())
     return path
 
