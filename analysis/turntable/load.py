@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from turntable.results import UNKNOWN, CellResult, Run, RunFacts, TurnResult
 from turntable.summary import row_of
 from turntable.system import analysis_of
 from turntable.verdict import Case, Verdict, judge
-from turntable_core import journal, labels
+from turntable_core import journal, labels, timeline
 from turntable_core.errors import TurntableError
 from turntable_core.plan import Plan, Turn
 from turntable_core.reference import Reference
@@ -31,7 +30,7 @@ Done = Mapping[tuple[str, int, int], journal.Attempt]
 
 
 class DamagedFileError(TurntableError):
-    """A raw file is missing, unreadable or changed."""
+    """A raw file is missing, unreadable or changed, or says what the analysis does not expect."""
 
 
 def load_run(directory: Path | str, wanted: Callable[[Turn], bool] = lambda turn: True) -> Run:
@@ -47,19 +46,11 @@ def load_run(directory: Path | str, wanted: Callable[[Turn], bool] = lambda turn
     by_cell: dict[str, list[TurnResult]] = {}
     skipped = run.skipped()
     for turn in facts.plan.turns:
-        if wanted(turn) and not _is_skipped(turn, skipped, facts.attempts):
+        if wanted(turn) and (turn.cell.id, turn.round) not in skipped:
             result = _turn_result(run, facts, turn, done, reference)
             by_cell.setdefault(turn.cell.id, []).append(result)
     cells = tuple(_cell(facts, tuple(turns), reference) for turns in by_cell.values())
     return Run(**vars(facts), cells=cells)
-
-
-def _is_skipped(
-    turn: Turn, skipped: Collection[tuple[str, int]], attempts: Iterable[journal.Attempt]
-) -> bool:
-    """Unless somebody measured it nevertheless."""
-    place = (turn.cell.id, turn.round)
-    return place in skipped and not any(attempt.key[:2] == place for attempt in attempts)
 
 
 def load_runs(directories: Iterable[Path | str] | Path | str) -> list[Run]:
@@ -79,23 +70,30 @@ def read_measurement(
     run: RunDirectory, plan: Plan, turn: Turn, attempt: journal.Attempt
 ) -> Measurement:
     """One successful attempt's raw files. Raises DamagedFileError."""
+    try:
+        return _measurement(run, plan, turn, attempt)
+    except DamagedFileError:
+        raise
+    except Exception as error:
+        what = f"the analysis cannot read what was answered ({type(error).__name__}: {error})"
+        raise DamagedFileError(f"{attempt.directory}: {what}") from error
+
+
+def _measurement(
+    run: RunDirectory, plan: Plan, turn: Turn, attempt: journal.Attempt
+) -> Measurement:
     iteration, answers = turn.iterations[attempt.iteration], _answers(run, attempt)
     measured = analysis_of(plan).read(answers, turn, iteration, attempt.overhead_s)
     if not plan.timeline:
         return measured
-    begin_ns = _window_from_ns(run, plan, turn, attempt)
-    done = raw.events(answers, begin_ns)
+    start_ns = _start_ns(run, attempt)
     warmup_s = plan.system.windows(turn.cell.parameters).warmup_s
-    return replace(measured, events=(*done, *_unheard(plan, done, warmup_s)))
-
-
-def _unheard(plan: Plan, done: Sequence[Event], warmup_s: float) -> Iterator[Event]:
-    """What the plan's timeline has and no supervisor told of: it was not carried out."""
-    told = Counter(event.label for event in done)
-    for event in plan.timeline:
-        told[event.label] -= 1
-        if told[event.label] < 0:
-            yield Event(event.at_s - warmup_s, event.label, "no host told of it")
+    done = raw.events(answers, start_ns + round(warmup_s * 1e9))
+    unheard = (
+        Event(event.at_s - warmup_s, event.label, "no host told of it")
+        for event in timeline.unheard(plan.timeline, raw.told_events(answers), start_ns)
+    )
+    return replace(measured, events=(*done, *unheard))
 
 
 def disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measurement) -> str | None:
@@ -109,12 +107,11 @@ def disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measurement
     return "; ".join(judge(rules, case).reasons) or None
 
 
-def _window_from_ns(run: RunDirectory, plan: Plan, turn: Turn, attempt: journal.Attempt) -> int:
-    """CLOCK_REALTIME."""
+def _start_ns(run: RunDirectory, attempt: journal.Attempt) -> int:
+    """The hosts' common start, CLOCK_REALTIME."""
     name = "iteration.json"
     described = _read_checked(run, f"{attempt.directory}/{name}", attempt.files[name])
-    warmup_s = plan.system.windows(turn.cell.parameters).warmup_s
-    return described["start_at_ns"] + round(warmup_s * 1e9)
+    return described["start_at_ns"]
 
 
 def _turn_result(

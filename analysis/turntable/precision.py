@@ -19,6 +19,7 @@ from turntable.system import analysis_of_system
 from turntable_core.errors import InputError, did_you_mean
 from turntable_core.plan import Turn
 from turntable_core.plan_limits import LEAST_ROUNDS
+from turntable_core.run_directory import RunDirectory
 
 if TYPE_CHECKING:  # reading specs takes jsonschema, which no turn should wait for
     from turntable_core.spec import Scale
@@ -56,6 +57,22 @@ def is_needed(directory: Path, turn: Turn) -> bool:
         directory, lambda other: other.cell.id == turn.cell.id and other.round < turn.round
     )
     return not is_precise(run.rows, run.plan.precision)
+
+
+def still_skipped(run: RunDirectory) -> set[tuple[str, int]]:
+    """Of the turns that precision made needless, those that are: the rounds before them may have
+    been measured again, less well.
+    """
+    skipped = run.skipped()
+    if not skipped:
+        return set()
+    plan = run.plan()
+    needed = {
+        cell
+        for cell in {cell for cell, _ in skipped}
+        if is_needed(run.path, plan.turn(cell, min(r for other, r in skipped if other == cell)))
+    }
+    return {(cell, round_) for cell, round_ in skipped if cell not in needed}
 
 
 def is_precise(rows: Sequence[Row], precision: Mapping[str, float]) -> bool:

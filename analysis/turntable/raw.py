@@ -85,6 +85,15 @@ def switch_drops(
     return {reason: count for reason, count in lost.items() if count}
 
 
+def told_events(answers: Iterable[RawAnswer]) -> list[tuple[int, str]]:
+    """Of the timeline: instants at which they were to happen, CLOCK_REALTIME, and labels."""
+    return [
+        (event["at_ns"], event["label"])
+        for result in results(answers, "supervisor", "events")
+        for event in result["events"]
+    ]
+
+
 def events(answers: Iterable[RawAnswer], window_from_ns: int) -> tuple[Event, ...]:
     """Of the timeline, by time. window_from_ns: CLOCK_REALTIME."""
     made = [

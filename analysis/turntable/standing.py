@@ -56,7 +56,7 @@ def _last_of(turn: Turn, work: Work) -> Iteration:
 
 
 def _left(work: Work, attempts: Sequence[Attempt]) -> list[tuple[Turn, Iteration]]:
-    done = journal.succeeded(attempts)
+    done = journal.settled(attempts)
     return [
         (turn, iteration)
         for turn, iteration in work

@@ -139,16 +139,19 @@ def state_of(directory: Path, repository: Path) -> RunState:
     """From plan, manifest, journal and summary.csv; what cannot be read is said, not raised."""
     manifest = _json(directory / "manifest.json")
     document = _json(directory / "plan.json")
+    done = _done(directory / "journal.ndjson")
+    begun = {key[:2] for key in done}
     skipped = list(_json(directory / "skipped.json"))
     return RunState(
         directory=directory,
         created_at=str(manifest.get("created_at", "")),
         profile=str(document.get("profile", "?")),
-        done=sum(_done(directory / "journal.ndjson").values()),
+        done=sum(done.values()),
         total=sum(
             len(turn["iterations"])
             for turn in document.get("turns", [])
             if [turn["cell"], turn["round"]] not in skipped
+            or (turn["cell"], turn["round"]) in begun
         ),
         verdict=_verdict(directory / "summary.csv"),
         command=resume_command(manifest, directory.name),
@@ -163,7 +166,7 @@ def _json(path: Path) -> Mapping[str, Any]:
 
 
 def _done(journal: Path) -> dict[tuple[str, int, int], bool]:
-    """Of every iteration that has been measured: false, if it is to be measured again."""
+    """Of every iteration that has been tried: whether it needs no further attempt."""
     done = {}
     try:
         lines = journal.read_bytes().split(b"\n")[:-1]
@@ -173,6 +176,7 @@ def _done(journal: Path) -> dict[tuple[str, int, int], bool]:
         try:
             attempt = json.loads(line)
             key = attempt["cell"], attempt["round"], attempt["iteration"]
+            done.setdefault(key, False)
             if attempt["status"] == "ok":
                 done[key] = not attempt.get("repeat", False)
         except (ValueError, KeyError, TypeError):

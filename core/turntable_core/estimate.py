@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from statistics import fmean
 
-from turntable_core import journal
+from turntable_core import journal, timeline
 from turntable_core.errors import TurntableError
 from turntable_core.plan import Iteration, Plan, Turn
 from turntable_core.system import Preparation
@@ -69,10 +71,13 @@ def estimate(plan: Plan, work: Work, testbed: Testbed, overhead: Overhead) -> Es
 
 
 def overhead_of_earlier_runs(results: Path) -> Overhead:
-    """Mean over the iterations of the newest runs in `results`, of any experiment."""
+    """Mean over the iterations of the newest runs in `results`, of any experiment that starts no
+    nodes afresh after every iteration.
+    """
     journals = sorted(results.glob("*/*/journal.ndjson"), key=_changed_at, reverse=True)
+    usual = (path for path in journals if not _restarts_nodes(path.with_name("plan.json")))
     means = []
-    for path in journals[:EARLIER_RUNS]:
+    for path in islice(usual, EARLIER_RUNS):
         try:
             attempts = journal.read(path)
         except TurntableError:
@@ -81,6 +86,37 @@ def overhead_of_earlier_runs(results: Path) -> Overhead:
         if values:
             means.append(fmean(values))
     return Overhead(fmean(means), len(means)) if means else Overhead(OVERHEAD_S, 0)
+
+
+def _restarts_nodes(plan_file: Path) -> bool:
+    try:
+        events = timeline.read(json.loads(plan_file.read_bytes())["timeline"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return timeline.restarts_nodes(events)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """What a run writes to one file system."""
+
+    directories: Sequence[Path]
+    wanted_bytes: int
+    free_bytes: int
+
+
+def disks(expected: Estimate, results: Path) -> list[Disk]:
+    needs = expected.preparation
+    wanted = [(results, expected.raw_bytes)]
+    if needs.disk_on:
+        wanted.append((needs.disk_on, needs.disk_bytes))
+    parts: dict[int, list[tuple[Path, int]]] = {}
+    for directory, count in wanted:
+        parts.setdefault(disk_of(directory), []).append((directory, count))
+    return [
+        Disk([path for path, _ in part], sum(n for _, n in part), free_bytes(part[-1][0]))
+        for part in parts.values()
+    ]
 
 
 def free_bytes(path: Path) -> int:

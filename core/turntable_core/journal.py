@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -94,9 +94,22 @@ def repeated(attempts: Iterable[Attempt]) -> set[tuple[str, int, int]]:
     return again
 
 
-def missing(plan: Plan, attempts: Iterable[Attempt]) -> list[tuple[Turn, Iteration]]:
+def settled(attempts: Collection[Attempt], repeats: int | None = None) -> set[tuple[str, int, int]]:
+    """Iterations that have been measured and are not to be measured again. repeats: at most so
+    often, whatever was wanted when they were measured.
+    """
+    return {
+        key
+        for key, attempt in succeeded(attempts).items()
+        if not attempt.repeat or (repeats is not None and repetitions_due(attempts, key) > repeats)
+    }
+
+
+def missing(
+    plan: Plan, attempts: Collection[Attempt], repeats: int | None = None
+) -> list[tuple[Turn, Iteration]]:
     """What has not been measured yet, or is to be measured again, in the plan's order."""
-    done = {key for key, attempt in succeeded(attempts).items() if not attempt.repeat}
+    done = settled(attempts, repeats)
     return [
         (turn, iteration)
         for turn, iteration in all_iterations(plan)

@@ -37,20 +37,12 @@ def check_before_planning(
 
 def check_plan(expected: Estimate, results: Path) -> None:
     """What is left to be measured, when it is known exactly. Raises TurntableError."""
-    needs = expected.preparation
-    wanted = [(results, expected.raw_bytes)]
-    if needs.disk_on:
-        wanted.append((needs.disk_on, needs.disk_bytes))
-    disks: dict[int, list[tuple[Path, int]]] = {}
-    for directory, count in wanted:
-        disks.setdefault(estimate.disk_of(directory), []).append((directory, count))
-    for parts in disks.values():
-        directory, total = parts[-1][0], sum(count for _, count in parts)
-        if total > (free := estimate.free_bytes(directory)):
-            names = " and ".join(str(directory) for directory, _ in parts)
+    for disk in estimate.disks(expected, results):
+        if disk.wanted_bytes > disk.free_bytes:
+            names = " and ".join(map(str, disk.directories))
             raise TurntableError(
-                f"{names}: this run would write about {size(total)}, {size(free)} are free "
-                f"there{_ANYWAY}"
+                f"{names}: this run would write about {size(disk.wanted_bytes)}, "
+                f"{size(disk.free_bytes)} are free there{_ANYWAY}"
             )
     if expected.total_s > LONG_S:
         raise TurntableError(

@@ -13,6 +13,7 @@ from typing import Any
 
 from turntable_core.files import digest_of_file
 from turntable_core.testbed import Testbed
+from turntable_systems import FURTHER
 
 MANIFEST_FORMAT = 1
 
@@ -46,7 +47,7 @@ def make_manifest(
         "git": git_state(repository),
         "binaries": _digests(build_directory / "bin", build_directory),
         "p4_programs": _digests(build_directory / "lib" / "p4", build_directory),
-        "p4_sources": _digests(repository / "p4", repository, "**/*.p4"),
+        "p4_sources": _p4_sources(repository),
         "machine": _machine(),
         "packages": _packages(),
     }
@@ -71,8 +72,15 @@ def git_state(repository: Path) -> dict[str, Any] | None:
     }
 
 
-def _digests(directory: Path, relative_to: Path, pattern: str = "*") -> dict[str, str]:
-    paths = sorted(path for path in directory.glob(pattern) if path.is_file())
+def _p4_sources(repository: Path) -> dict[str, str]:
+    """Also those that further systems bring along."""
+    places = [directory / "p4" for directory in (repository, *FURTHER)]
+    paths = [path for place in places for path in sorted(place.glob("**/*.p4"))]
+    return {_below(str(path), repository): digest_of_file(path) for path in paths}
+
+
+def _digests(directory: Path, relative_to: Path) -> dict[str, str]:
+    paths = sorted(path for path in directory.glob("*") if path.is_file())
     return {str(path.relative_to(relative_to)): digest_of_file(path) for path in paths}
 
 

@@ -74,7 +74,12 @@ def _disk(expected: Estimate, results: Path) -> list[str]:
         lines.append(f"{size(needs.disk_bytes)} of {needs.disk_of}{where}")
     free = size(estimate.free_bytes(results))
     lines.append(f"{size(expected.raw_bytes)} of raw files in {results}, {free} free there")
-    return [f"{head:8}{line}" for head, line in zip(("disk", ""), lines, strict=False)]
+    lines += [
+        f"{size(disk.wanted_bytes)} together, on one disk, {size(disk.free_bytes)} free there"
+        for disk in estimate.disks(expected, results)
+        if len(disk.directories) > 1
+    ]
+    return [f"{'' if index else 'disk':8}{line}" for index, line in enumerate(lines)]
 
 
 def _memory(expected: Estimate) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +62,22 @@ class RunDirectory:
         return self.path / "skipped.json"
 
     def skipped(self) -> set[tuple[str, int]]:
-        """Cell and round of the turns that precision made needless."""
+        """Cell and round of the turns that precision made needless, and that nobody has begun
+        nevertheless.
+        """
         try:
-            return {(cell, round_) for cell, round_ in json.loads(self.skipped_file.read_bytes())}
+            noted = json.loads(self.skipped_file.read_bytes())
         except FileNotFoundError:
             return set()
+        begun = {attempt.key[:2] for attempt in self.attempts()}
+        return {(cell, round_) for cell, round_ in noted} - begun
 
     def skip(self, cell: str, round_: int) -> None:
-        turns = sorted({*self.skipped(), (cell, round_)})
-        files.replace(self.skipped_file, files.to_json(turns))
+        self.skip_only({*self.skipped(), (cell, round_)})
+
+    def skip_only(self, turns: Iterable[tuple[str, int]]) -> None:
+        """These and no others."""
+        files.replace(self.skipped_file, files.to_json(sorted(turns)))
 
     def attempts(self) -> list[journal.Attempt]:
         return journal.read(self.journal_file)

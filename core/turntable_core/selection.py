@@ -11,7 +11,7 @@ the same name are alternatives, those of different names must all hold.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,17 +73,18 @@ def parse_selection(text: str, plan: Plan) -> Selection:
 
 def work(
     plan: Plan,
-    attempts: Iterable[Attempt],
+    attempts: Collection[Attempt],
     only: str | None,
     skipped: Collection[tuple[str, int]] = (),
+    repeats: int | None = None,
 ) -> list[tuple[Turn, Iteration]]:
     """What a play measures: the chosen iterations, measured before or not; otherwise what the
-    attempts lack of the turns that are not skipped.
+    attempts lack of the turns that are not skipped. repeats: as journal.settled takes it.
     """
     return (
         [
             (turn, iteration)
-            for turn, iteration in journal.missing(plan, attempts)
+            for turn, iteration in journal.missing(plan, attempts, repeats)
             if (turn.cell.id, turn.round) not in skipped
         ]
         if only is None

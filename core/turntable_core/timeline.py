@@ -12,7 +12,8 @@ turntable_core.components.timeline has the verbs, and sends what they mean to th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,10 @@ class Event:
     @property
     def label(self) -> str:
         return f"{self.verb} {_words(self.value)}"
+
+    def at_ns(self, start_ns: int) -> int:
+        """CLOCK_REALTIME. start_ns: the common start instant."""
+        return start_ns + round(self.at_s * 1e9)
 
 
 def _words(value: Any) -> str:
@@ -60,6 +65,25 @@ def read(
 
 def to_json(events: Iterable[Event]) -> list[dict[str, Any]]:
     return [{AT: event.at_s, event.verb: event.value} for event in events]
+
+
+def unheard(
+    events: Iterable[Event], told: Iterable[tuple[int, str]], start_ns: int
+) -> Iterator[Event]:
+    """What no host told of. told: instants and labels, an event's as often as hosts took part.
+
+    An older version may have worded a label otherwise: what has the words of no event here is
+    known by instant and verb.
+    """
+    planned = {(event.at_ns(start_ns), event.label): event for event in events}
+    known = set(told)
+    otherwise = Counter((at_ns, label.partition(" ")[0]) for at_ns, label in known - planned.keys())
+    for (at_ns, label), event in planned.items():
+        if (at_ns, label) in known:
+            continue
+        otherwise[at_ns, event.verb] -= 1
+        if otherwise[at_ns, event.verb] < 0:
+            yield event
 
 
 def restarts_nodes(events: Iterable[Event]) -> bool:

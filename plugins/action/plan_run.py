@@ -13,7 +13,7 @@ nothing and does not ask the testbed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
@@ -58,7 +58,7 @@ class ActionModule(RunAction):
             rounds = proposal.scale.rounds
             long_runs.check_before_planning(system, proposal.cells, rounds, overhead)
         plan = proposal.plan(_planning(proposal, build))
-        work = _work(proposal, plan)
+        work = _work(proposal, plan, precision.still_skipped(proposal.run))
         expected = estimate.estimate(plan, work, testbed, overhead)
         if self._task.check_mode:
             return {"changed": False, "report": _preview(proposal, plan, work, expected, results)}
@@ -92,7 +92,9 @@ class ActionModule(RunAction):
             run.use_testbed(testbed)
             caller.give_tree(run.path)  # what root itself left of this run
             # Again: another playbook may have worked on this run until it gave the testbed back.
-            work = _work(proposal, plan)
+            if work and run.skipped() and not options.only:
+                run.skip_only(precision.still_skipped(run))
+            work = _work(proposal, plan, run.skipped())
         _point_latest(results / "latest", run.path)
         chosen = f"\n{selection.describe(plan, work)}" if options.only else ""
         return {
@@ -133,10 +135,12 @@ def _planning(proposal: Proposal, build: Path) -> Callable[[Parameters, int], Pl
     return plan
 
 
-def _work(proposal: Proposal, plan: Plan) -> Work:
+def _work(proposal: Proposal, plan: Plan, skipped: Collection[tuple[str, int]]) -> Work:
     """What is to be measured."""
-    run = proposal.run
-    return selection.work(plan, run.attempts(), proposal.options.only, run.skipped())
+    options = proposal.options
+    return selection.work(
+        plan, proposal.run.attempts(), options.only, skipped, repeats=options.repeats
+    )
 
 
 def _preview(proposal: Proposal, plan: Plan, work: Work, expected: Estimate, results: Path) -> str:

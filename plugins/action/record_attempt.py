@@ -9,7 +9,7 @@ record_attempt:
   failure_class: timeout     # failed
   message: TEXT              # failed
   max_attempts: 2            # failed: per iteration and play
-  repeats: 2                 # ok: at most, of an iteration that the machine disturbed
+  repeats: 2                 # at most, of an iteration that the machine disturbed
   earlier_attempts: 0        # lines of the journal when this play began
   only: iteration=0          # what this play measures again, as plan_run returned
 
@@ -75,7 +75,8 @@ class ActionModule(RunAction):
                 f"{attempt.message}",
             )
         again = attempt.repeat or _retries(attempt, of_this_play, arguments)
-        work = selection.work(plan, earlier, arguments["only"], run.skipped())
+        only, repeats = arguments["only"], arguments["repeats"]
+        work = selection.work(plan, earlier, only, run.skipped(), repeats=repeats)
         progress = standing_of(run.path, plan, turn, work, of_this_play, measured, again)
         result = {"changed": True, "progress": progress, "again": again}
         return result | _before_the_next(plan, attempt, again or not _is_last(attempt, work))
@@ -84,16 +85,16 @@ class ActionModule(RunAction):
 def _record(
     run: RunDirectory, plan: Plan, turn: Turn, attempt: Attempt, may_repeat: bool
 ) -> tuple[Attempt, Measurement | None]:
-    """What has been measured is recorded, also if it cannot be read."""
+    """What has been measured is recorded, however it is judged. What cannot be read is no
+    measurement: the error makes it a failed attempt (playbooks/tasks/iteration.yml).
+    """
     measured = None
-    try:
-        if attempt.status == OK:
-            measured = read_measurement(run, plan, turn, attempt)
-            disturbed = _disturbance(run, plan, turn, measured)
-            repeat = may_repeat and disturbed is not None
-            attempt = replace(attempt, disturbed=disturbed, repeat=repeat)
-    finally:
-        journal.append(run.journal_file, attempt)
+    if attempt.status == OK:
+        measured = read_measurement(run, plan, turn, attempt)
+        disturbed = _disturbance(run, plan, turn, measured)
+        repeat = may_repeat and disturbed is not None
+        attempt = replace(attempt, disturbed=disturbed, repeat=repeat)
+    journal.append(run.journal_file, attempt)
     return attempt, measured
 
 

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from turntable.load import load_run
-from turntable.precision import is_needed, is_precise, lacking
+from turntable.precision import is_needed, is_precise, lacking, still_skipped
 from turntable.report import render
 from turntable.summarize import summarize_directory
 from turntable_core import catalogue, selection
+from turntable_core.doctor import runs
+from turntable_core.doctor.finding import OK
 from turntable_core.run_directory import RunDirectory
 
 from . import recordings
@@ -92,6 +94,41 @@ def test_what_is_not_needed_is_not_missing(run: Path) -> None:
     assert [turn.valid for turn in cell.turns] == [True] * 3
     state = catalogue.state_of(run, run.parents[1])
     assert (state.done, state.total) == (24, 24)
+    finding = list(runs.findings(run.parents[1], run))[-1]
+    assert (finding.level, finding.command) == (OK, "")
+    assert finding.text.endswith(": 24 of 24 iterations measured")
+
+
+def test_a_round_that_somebody_began_nevertheless_is_missing(run: Path) -> None:
+    with_a_fourth_round(run, 0.06)
+    directory = RunDirectory(run)
+    plan, turn = directory.plan(), directory.plan().turns[3]
+    directory.skip(turn.cell.id, turn.round)
+    begun = recordings.journal(run)[0] | {"cell": turn.cell.id, "round": 3, "iteration": 1}
+    failed = {"status": "failed", "failure_class": "timeout", "message": "made up", "files": {}}
+    recordings.write_journal(run, [*recordings.journal(run), begun | failed])
+    assert len(selection.work(plan, directory.attempts(), None, directory.skipped())) == 4
+    state = catalogue.state_of(run, run.parents[1])
+    assert (state.done, state.total) == (24, 28)
+
+
+def test_what_was_not_needed_is_asked_anew_when_the_run_is_continued(run: Path) -> None:
+    with_a_fourth_round(run, 0.06)
+    directory = RunDirectory(run)
+    turn = directory.plan().turns[3]
+    directory.skip(turn.cell.id, turn.round)
+    assert still_skipped(directory) == {(turn.cell.id, 3)}
+    # `only` measured the third round of this cell again, less well.
+    kept = [
+        line
+        for line in recordings.journal(run)
+        if (line["cell"], line["round"], line["iteration"]) != (turn.cell.id, 2, 0)
+    ]
+    recordings.write_journal(run, kept)
+    assert still_skipped(directory) == set()
+    assert directory.skipped() == {(turn.cell.id, 3)}  # asking changes nothing
+    directory.skip_only(still_skipped(directory))
+    assert ask_turn(run, turn.cell.id, 3) == {"changed": False, "needed": True}
 
 
 def test_rounds_that_are_not_needed_are_told_once(run: Path) -> None:

@@ -147,7 +147,8 @@ def test_the_timeline_is_drawn_and_what_it_left_undone_is_a_reason(
 def test_a_timeline_that_nobody_carried_out_is_a_reason(tmp_path: Path, plan: Plan) -> None:
     events = timeline.read([{"at_s": 1.5, "kill": "receiver0"}])
     run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
-    hangs = {"at_ns": 1, "label": "kill receiver0", "began_ns": 1, "ended_ns": None, "error": None}
+    hangs = {"at_ns": 6_500_000_000, "label": "kill receiver0", "began_ns": 1}
+    hangs |= {"ended_ns": None, "error": None}
     for index in range(4):
         told = [hangs] if index == 1 else [hangs | {"ended_ns": 2}] if index == 2 else []
         measure(run, plan.turns[0], index, [[10, 5]], events=told)
@@ -157,6 +158,50 @@ def test_a_timeline_that_nobody_carried_out_is_a_reason(tmp_path: Path, plan: Pl
         "kill receiver0 was not done in iteration 1: it had not ended when the measurement had",
         "kill receiver0 was not done in iteration 3: no host told of it",
     )
+
+
+def told(at_s: float, label: str) -> Mapping[str, object]:
+    """As a supervisor tells of what it has done at its instant."""
+    at_ns = 5 * 10**9 + round(at_s * 1e9)
+    return {"at_ns": at_ns, "label": label, "began_ns": at_ns, "ended_ns": at_ns + 1, "error": None}
+
+
+def test_an_event_is_known_in_the_words_of_an_older_version(tmp_path: Path, plan: Plan) -> None:
+    impair = {"host": "sender0", "direction": "rx", "rules": [{"drop_every": 100}]}
+    planned = [{"at_s": 1.5, "impair": impair}, {"at_s": 2, "impair": impair}]
+    events = timeline.read([*planned, {"at_s": 2, "heal": "sender0"}])
+    run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
+    old = "impair sender0 rx [{'drop_every': 100}]"
+    first, second = told(1.5, old), told(2, old)
+    healed = told(2, "heal sender0")
+    # Of two, one was not done: not what had the same words at another instant.
+    for index, done in enumerate([(first, second), (first,), (second,), (first, second)]):
+        measure(run, plan.turns[0], index, [[10, 5]], events=[*done, healed])
+    (turn,) = load_run(run.path).turns
+    lacking = "impair sender0 rx drop_every 100 was not done in iteration"
+    assert turn.reasons == (
+        f"{lacking} 1: no host told of it", f"{lacking} 2: no host told of it",
+    )  # fmt: skip
+
+
+def test_what_two_hosts_did_is_not_two_events(tmp_path: Path, plan: Plan) -> None:
+    events = timeline.read([{"at_s": 1.5, "hurry": 1}, {"at_s": 1.5, "hurry": 2}])
+    run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
+    for index in range(4):
+        others = [told(1.5, "hurry 2")] if index else []
+        measure(run, plan.turns[0], index, [[10], [5]], events=[told(1.5, "hurry 1"), *others])
+    (turn,) = load_run(run.path).turns
+    assert turn.reasons == ("hurry 2 was not done in iteration 0: no host told of it",)
+
+
+def test_an_iteration_that_is_to_be_repeated_is_not_done(run: RunDirectory, plan: Plan) -> None:
+    work, turn = selection.work(plan, [], None), plan.turns[0]
+    *others, last = run.attempts()
+    attempts = [*others, replace(last, disturbed="stolen", repeat=True)]
+    standing = standing_of(run.path, plan, turn, work, attempts, None, will_retry=True)
+    assert (standing["done"], standing["total"]) == (3, 4)
+    # 1 s to warm up and 1 s window by the plan, 0.25 s overhead as measured.
+    assert standing["eta_s"] == 2.25
 
 
 def test_lines_that_follow_the_run(run: RunDirectory, plan: Plan) -> None:
@@ -195,16 +240,52 @@ def test_an_attempt_s_raw_files_are_read_once(
     assert sorted(read) == ["sender0.json", "sender1.json"]
 
 
-def test_an_attempt_that_cannot_be_read_is_recorded_nevertheless(
+def test_an_attempt_that_cannot_be_read_has_failed_and_is_tried_again(
     tmp_path: Path, plan: Plan
 ) -> None:
     run = write_run(tmp_path / "results" / "tiny" / "r2", plan)
     measure(run, plan.turns[0], 0, [[10, 5]])
     directory = forget_recording(run)
     (directory / "sender0.json").write_text('{"host": "sender0", "answers": []}')
-    with pytest.raises(IndexError):
+    with pytest.raises(TurntableError, match=r"/i0/a1: .*cannot read .*IndexError") as caught:
         record_attempt(run, plan.turns[0])
+    assert run.attempts() == []
+    # As the playbook does then.
+    failed = {"status": journal.FAILED, "failure_class": "internal", "message": str(caught.value)}
+    again = record_attempt(run, plan.turns[0], **failed, max_attempts=2)["again"]
+    assert again
+    (attempt,) = run.attempts()
+    assert (attempt.status, attempt.attempt) == (journal.FAILED, 1)
+    assert "IndexError" in attempt.message
+    assert (plan.turns[0], plan.turns[0].iterations[0]) in journal.missing(plan, run.attempts())
+
+
+def test_a_measurement_that_cannot_be_judged_is_recorded(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path / "results" / "tiny" / "r2", plan)
+    measure(run, plan.turns[0], 0, [[10, 5]])
+    forget_recording(run)
+
+    def fail(*_: object) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(load, "judge", fail)
+    record_attempt(run, plan.turns[0])
     assert [attempt.status for attempt in run.attempts()] == [journal.OK]
+
+
+def test_an_iteration_that_the_analysis_cannot_read_is_a_gap_with_its_reason(
+    run: RunDirectory, plan: Plan
+) -> None:
+    measure(run, plan.turns[0], 1, [])  # no sender answered, and the journal says ok
+    (turn,) = load_run(run.path).turns
+    assert len(turn.measurements) == 3
+    missing, reason = turn.reasons
+    assert missing == "1 of 4 iterations are missing"
+    assert reason.startswith(f"raw/{plan.turns[0].cell.id}/r0/i1/a2: ")
+    assert "IndexError" in reason
+    assert summarize_run(load_run(run.path)).table
 
 
 def forget_recording(run: RunDirectory) -> Path:
@@ -215,7 +296,7 @@ def forget_recording(run: RunDirectory) -> Path:
     return run.path / attempt.directory
 
 
-def record_attempt(run: RunDirectory, turn: Turn) -> Mapping[str, Any]:
+def record_attempt(run: RunDirectory, turn: Turn, **others: object) -> Mapping[str, Any]:
     """What the action of this name returns, of the first iteration's first attempt."""
     file = Path(__file__).parents[2] / "plugins" / "action" / "record_attempt.py"
     spec = importlib.util.spec_from_file_location("record_attempt", file)
@@ -225,7 +306,7 @@ def record_attempt(run: RunDirectory, turn: Turn) -> Mapping[str, Any]:
         "at": {"run": str(run.path), "cell": turn.cell.id, "round": turn.round, "iteration": 0},
         "number": 1, "began_at_ns": 0, "status": journal.OK, "start_at_ns": 5 * 10**9,
         "earlier_attempts": 0, "only": None, "repeats": 0,
-    }  # fmt: skip
+    } | others  # fmt: skip
     return action.ActionModule.perform(None, arguments, {})
 
 
@@ -250,7 +331,7 @@ def test_where_there_is_one_iteration_the_figure_has_its_seconds(
     events = timeline.read([{"at_s": 1.5, "kill": "receiver0"}])
     run = write_run(tmp_path / "results" / "tiny" / "r2", replace(plan, timeline=events))
     # The clients start at 5 s and warm up for 1 s: half a second into the window of two.
-    killed = {"at_ns": 1, "label": "kill receiver0", "began_ns": 6_500_000_000}
+    killed = {"at_ns": 6_500_000_000, "label": "kill receiver0", "began_ns": 6_500_000_000}
     killed |= {"ended_ns": 6_600_000_000, "error": None}
     measure(run, plan.turns[0], 0, [[10, 5]], events=[killed])
     measure(run, plan.turns[1], 0, [[12, 7]], events=[killed])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from turntable_core import journal
+from turntable_core import journal, selection
 from turntable_core.errors import TurntableError
 from turntable_core.journal import FAILED, OK, Attempt
 from turntable_core.run_directory import RunDirectory
@@ -95,6 +96,19 @@ def test_what_was_disturbed_and_not_yet_repeated_is_missing(scale: Scale) -> Non
     left = journal.missing(plan, attempts)
     assert [iteration.index for turn, iteration in left if turn is plan.turns[0]] == [0, 2]
     assert len(left) == 16 - 2
+
+
+@pytest.mark.parametrize(("repeats", "left"), [(0, 0), (1, 1), (2, 2)])
+def test_no_more_repetitions_are_made_than_this_playbook_wants(
+    scale: Scale, repeats: int, left: int
+) -> None:
+    plan = make_plan(replace(scale, rounds=1, factors={**scale.factors, "load": ["light"]}))
+    cell = plan.turns[0].cell.id
+    disturbed = {"cell": cell, "disturbed": "stolen", "repeat": True}
+    attempts = [attempt(0, **disturbed), attempt(1, **disturbed), attempt(1, 2, **disturbed)]
+    attempts += [attempt(index, cell=cell) for index in (2, 3)]
+    assert len(journal.missing(plan, attempts, repeats)) == left
+    assert len(selection.work(plan, attempts, None, repeats=repeats)) == left
 
 
 def test_repetitions_are_counted_whichever_playbook_made_them() -> None:

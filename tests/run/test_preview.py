@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from turntable_core import estimate, journal, preview, selection
+from turntable_core import estimate, journal, preview, selection, timeline
 from turntable_core import plan as plans
 from turntable_core.spec import Scale
+from turntable_core.system import Preparation
 from turntable_core.testbed import Testbed, read_testbed
 
 from .plans import make_plan
+from .recorded import record, write_run
 from .testbeds import GROUPS, hostvars
 
 ASSUMED = estimate.Overhead(0.5, 0)
@@ -55,6 +58,39 @@ def test_earlier_runs_tell_the_overhead(tmp_path: Path) -> None:
     overhead = estimate.overhead_of_earlier_runs(tmp_path)
     assert overhead.runs == 2
     assert overhead.seconds == pytest.approx((0.3 + 0.5) / 2)
+
+
+def test_runs_that_restart_nodes_tell_nothing_of_others(plan: plans.Plan, tmp_path: Path) -> None:
+    kinds = {
+        "quiet": ([], 0.25),
+        "impaired": ([{"at_s": 1, "heal": "sender0"}], 0.75),
+        "killed": ([{"at_s": 1, "kill": "sender0"}], 9.0),
+    }
+    for name, (events, overhead_s) in kinds.items():
+        run = write_run(tmp_path / "tiny" / name, replace(plan, timeline=timeline.read(events)))
+        record(run, plan.turns[0], plan.turns[0].iterations[0], overhead_s=overhead_s)
+    overhead = estimate.overhead_of_earlier_runs(tmp_path)
+    assert overhead == estimate.Overhead(0.5, 2)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_preview_adds_up_what_one_disk_has_to_hold(
+    plan: plans.Plan,
+    testbed: Testbed,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shared: bool,
+) -> None:
+    monkeypatch.setattr(estimate, "free_bytes", lambda _: 9_000)
+    monkeypatch.setattr(estimate, "disk_of", lambda path: 0 if shared else path.name)
+    work = selection.work(plan, [], "load=heavy,iteration=0")
+    needs = Preparation(disk_bytes=30_000, disk_of="stores", disk_on=tmp_path / "state")
+    expected = replace(estimate.estimate(plan, work, testbed, ASSUMED), preparation=needs)
+    text = preview.render(plan, work, "r1", expected, tmp_path / "results")
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    # Raw files of two iterations, 20 KB each.
+    together = "70 KB together, on one disk, 9 KB free there"
+    assert (together in lines) is shared
 
 
 def test_preview_shows_turns_and_costs(plan: plans.Plan, testbed: Testbed, tmp_path: Path) -> None:

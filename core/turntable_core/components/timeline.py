@@ -59,7 +59,7 @@ def begin(context: Context) -> Batches:
     parts: dict[str, list[dict[str, Any]]] = {host.name: [] for host in context.testbed.hosts}
     verbs = {**_VERBS, **context.system.timeline_verbs()}
     for event in context.plan.timeline:
-        at_ns = context.start_at_ns + round(event.at_s * 1e9)
+        at_ns = event.at_ns(context.start_at_ns)
         for host, wanted in verbs[event.verb](event.value, context).items():
             sent = [_plain(request) for request in wanted]
             parts[host].append({"at_ns": at_ns, "label": event.label, "requests": sent})

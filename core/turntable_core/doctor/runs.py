@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from turntable_core import journal
+from turntable_core import journal, selection
 from turntable_core.catalogue import resume_command
 from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
 from turntable_core.errors import TurntableError
@@ -42,8 +42,11 @@ def _room(results: Path) -> Finding:
 def _state(run: RunDirectory) -> Finding:
     plan, attempts = run.plan(), run.attempts()
     failed = sum(attempt.status == journal.FAILED for attempt in attempts)
-    name, total = f"{run.path.parent.name}/{run.path.name}", plan.iteration_count
-    done = total - len(journal.missing(plan, attempts))
+    name, skipped = f"{run.path.parent.name}/{run.path.name}", run.skipped()
+    total = sum(
+        len(turn.iterations) for turn in plan.turns if (turn.cell.id, turn.round) not in skipped
+    )
+    done = total - len(selection.work(plan, attempts, None, skipped))
     text = f"{name}: {done} of {total} iterations measured"
     if failed:
         logs = f", logs in {run.logs_file}" if run.logs_file.exists() else ""
