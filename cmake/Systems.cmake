@@ -6,6 +6,8 @@ set(TURNTABLE_RUN_PROGRAMS supervisor nodectl softswitch workload-analyze)
 # With the traced P4 programs: what playbooks/build.yml compiles for a testbed.
 add_custom_target(programs)
 
+file(REMOVE_RECURSE "${CMAKE_BINARY_DIR}/system_programs")  # of systems that are no longer there
+
 # turntable_system(NAME PROGRAMS targets... [P4_PROGRAMS names...]), in src/NAME/CMakeLists.txt: a target NAME, and a file
 # build/system_programs/NAME with what it builds, in words. P4 programs lie in p4/ beside that src/: p4/PROGRAM/PROGRAM.p4.
 function(turntable_system name)
