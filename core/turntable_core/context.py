@@ -12,6 +12,8 @@ from turntable_core.testbed import Testbed
 
 # What was too short a lead for a busy machine once is not again.
 _LATER_LEAD_S = 1.0
+# In the answer of a node to which the command came too late (src/node/common_start.h).
+_TOO_LATE = "the host is busy, or its clock differs"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,18 @@ class Context:
         """From the command to the common start instant; attempts count from 1."""
         lead_s = self.windows.lead_s
         return lead_s if attempt == 1 else max(lead_s, _LATER_LEAD_S)
+
+    def with_lead(self, message: str, attempt: int) -> str:
+        """The message of a failed phase `begin`; if it came too late, how much time there was, and
+        what comes next.
+        """
+        if _TOO_LATE not in message:
+            return message
+        lead_s, later_s = self.lead_s(attempt), self.lead_s(attempt + 1)
+        had = f"{message}\nThere were {lead_s:g} s between command and common start"
+        if later_s > lead_s:
+            return f"{had}; a later attempt has {later_s:g} s"
+        return f"{had}, in later attempts too: free the machine, or see docs/troubleshooting.md"
 
     def window_ns(self) -> tuple[int, int]:
         """The measured window of the running iteration, CLOCK_REALTIME."""

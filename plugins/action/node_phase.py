@@ -22,6 +22,7 @@ from typing import Any
 
 from turntable_core import components, files
 from turntable_core.context import Context, seconds_to_ns
+from turntable_core.errors import PhaseError
 from turntable_core.node_calls import Answers
 from turntable_core.requests import Batches
 from turntable_core.run_action import AT_ARGUMENT, RunAction, read_context
@@ -47,7 +48,11 @@ class ActionModule(RunAction):
             result["start_at_ns"] = context.start_at_ns
         batches = components.batches(arguments["components"], arguments["verb"], context)
         deadline_s, expected_s = _durations_s(arguments["deadline"], context)
-        answers = self.node_calls(context, task_vars).send(batches, deadline_s, expected_s)
+        try:
+            answers = self.node_calls(context, task_vars).send(batches, deadline_s, expected_s)
+        except PhaseError as error:
+            message = context.with_lead(str(error), arguments["attempt"])
+            raise PhaseError(error.failure_class, message) from None
         if arguments["save_to"]:
             _save(Path(arguments["save_to"]), arguments["verb"], batches, answers)
         return result

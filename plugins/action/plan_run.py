@@ -26,6 +26,7 @@ from turntable_core.manifest import make_manifest
 from turntable_core.ownership import run_claim, testbed_lock
 from turntable_core.ownership.owner import Owner, new_owner
 from turntable_core.plan import Plan
+from turntable_core.plan_limits import planning_deadline_s
 from turntable_core.proposal import Proposal, propose
 from turntable_core.run_action import RunAction
 from turntable_core.system import Parameters, Planned, System
@@ -124,8 +125,9 @@ class ActionModule(RunAction):
 def _planning(proposal: Proposal, build: Path) -> Callable[[Parameters, int], Planned]:
     """As make_plan takes it; says how far it is when that takes a while."""
     notice = PlanningNotice(len(proposal.cells) * proposal.scale.rounds)
-    deadline_s = proposal.scale.deadlines["configure"]
-    planner = proposal.experiment.system.planner(build, deadline_s, notice.show_if_due)
+    system = proposal.experiment.system
+    deadline_s = planning_deadline_s(system, proposal.cells)
+    planner = system.planner(build, deadline_s, notice.show_if_due)
 
     def plan(parameters: Parameters, round_: int) -> Planned:
         planned = planner(parameters, round_)

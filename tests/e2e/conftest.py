@@ -56,7 +56,7 @@ CONSEQUENCES = (
     "no complete snapshot in the window",
 )
 # Of failed attempts: a command that came after the instant it was about, or after the lease.
-TOO_LATE = ("expected a CLOCK_REALTIME instant", "an instant to come", "command renew")
+TOO_LATE = ("after the common start", "an instant to come", "command renew")
 TRIES = 3
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from pathlib import Path
@@ -101,6 +102,24 @@ def test_client_commands_in_the_wrong_state(client: Node) -> None:
     error = failure(client, "start", start_at_ns=time.time_ns() + 60 * 10**9, **start)
     assert error.code == "wrong_state"
     assert "prepare" in error.message
+
+
+@pytest.mark.parametrize(
+    ("from_now_s", "message"),
+    [
+        (-3, r"came \d+\.\d\d s after the common start, .* 0\.50 s .*busy, or its clock differs"),
+        (900, r"came [89]\d\d\.\d\d s before the common start, .* 600\.00 s .*clock differs"),
+    ],
+)
+def test_a_start_at_the_wrong_instant_says_how_wrong(
+    client: Node, from_now_s: int, message: str
+) -> None:
+    client.call("prepare", **CLIENT)
+    window = {"warmup_ns": 500_000_000, "measure_ns": 1_000_000, "drain_ns": 0}
+    instant = time.time_ns() + from_now_s * 10**9
+    error = failure(client, "start", start_at_ns=instant, **window)
+    assert error.code == "bad_argument"
+    assert re.search(message, error.message), error.message
 
 
 def test_wait_has_a_deadline(client: Node) -> None:

@@ -79,15 +79,29 @@ def test_hosts_are_looked_at_before_and_after_a_measurement(context: Context) ->
         assert batches["switch0"][-2].command == of_switch
 
 
+def with_lead_ms(context: Context, lead_ms: int) -> Context:
+    cell = context.turn.cell
+    cell = replace(cell, parameters={**cell.parameters, "lead_ms": lead_ms})
+    return replace(context, turn=replace(context.turn, cell=cell))
+
+
 def test_attempt_after_the_first_has_more_time_until_its_start(context: Context) -> None:
     def leads(lead_ms: int) -> list[float]:
-        cell = context.turn.cell
-        cell = replace(cell, parameters={**cell.parameters, "lead_ms": lead_ms})
-        here = replace(context, turn=replace(context.turn, cell=cell))
-        return [here.lead_s(attempt) for attempt in (1, 2, 3)]
+        return [with_lead_ms(context, lead_ms).lead_s(attempt) for attempt in (1, 2, 3)]
 
     assert leads(120) == [0.12, 1, 1]
     assert leads(3000) == [3, 3, 3]
+
+
+def test_a_command_that_came_too_late_says_how_much_time_the_next_has(context: Context) -> None:
+    late = "kvclient start: the command came 0.50 s …; the host is busy, or its clock differs (…)"
+    here = with_lead_ms(context, 120)
+    first, second = (here.with_lead(late, attempt).removeprefix(late) for attempt in (1, 2))
+    assert first == (
+        "\nThere were 0.12 s between command and common start; a later attempt has 1 s"
+    )
+    assert second.startswith("\nThere were 1 s between command and common start, in later attempts")
+    assert here.with_lead("disk full", 1) == "disk full"
 
 
 def test_window_begins_after_the_warm_up(context: Context) -> None:

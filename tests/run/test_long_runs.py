@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from turntable_core import estimate, long_runs, plan
+from turntable_core import estimate, long_runs, plan, plan_limits
 from turntable_core.errors import TurntableError
 from turntable_core.spec import Scale
 from turntable_core.system import Preparation
@@ -36,6 +36,15 @@ def test_planning_counts_too(scale: Scale, monkeypatch: pytest.MonkeyPatch) -> N
     # Two turns on two processors, and one round of 18 s, and the start.
     with pytest.raises(TurntableError, match=r"about 1:07:02, 1:06:40 of it to be planned"):
         check(scale, rounds=1)
+
+
+@pytest.mark.parametrize(("question_s", "deadline_s"), [(0, 600), (4.5, 600), (144, 5760)])
+def test_planning_may_take_its_time(
+    scale: Scale, monkeypatch: pytest.MonkeyPatch, question_s: float, deadline_s: float
+) -> None:
+    system = scale.experiment.system
+    monkeypatch.setattr(type(system), "planning_s", lambda *_: question_s)
+    assert plan_limits.planning_deadline_s(system, plan.cells_of(scale)) == deadline_s
 
 
 EXPECTED = estimate.Estimate(1, 1.0, NONE, 1, Preparation(), raw_bytes=1000)

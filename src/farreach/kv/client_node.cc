@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "farreach/kv/raw_statistics.h"
+#include "node/common_start.h"
 
 namespace turntable::kv {
 namespace {
@@ -19,7 +20,6 @@ constexpr std::int64_t kMaxThreads = 64;
 constexpr std::size_t kMaxRunning = 256;  // two histograms of 0.2 MiB each per thread
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kMaxWindowNs = 3600 * kSecondNs;
-constexpr std::int64_t kMaxAheadNs = 600 * kSecondNs;
 
 constexpr std::int64_t kMaxCopies = 10'000'000;
 
@@ -183,14 +183,8 @@ Json ClientNode::start(const Json& args) {
   const std::int64_t warmup = arguments.integer("warmup_ns", 0, kMaxWindowNs);
   const std::int64_t measure = arguments.integer("measure_ns", 1'000'000, kMaxWindowNs);
   const std::int64_t drain = arguments.integer("drain_ns", 0, kMaxWindowNs);
-  const std::int64_t now = realtime_ns();
   const std::int64_t start_at = arguments.integer("start_at_ns", 0, INT64_MAX);
-  if (start_at > now + kMaxAheadNs || start_at < now - warmup) {
-    arguments.fail("start_at_ns", start_at,
-                   "a CLOCK_REALTIME instant at most 600 s ahead, and not so long ago that the "
-                   "warm-up is over; it is now " +
-                       std::to_string(now));
-  }
+  node::check_common_start("kvclient start", start_at, warmup);
 
   const std::lock_guard command_lock(command_mutex_);
   const std::lock_guard lock(state_mutex_);

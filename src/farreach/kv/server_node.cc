@@ -8,6 +8,7 @@
 #include "common/command_error.h"
 #include "farreach/cache/snapshot_file.h"
 #include "farreach/kv/arguments.h"
+#include "node/common_start.h"
 
 namespace turntable::kv {
 namespace {
@@ -197,9 +198,10 @@ Json ServerNode::start(const Json& args) {
   if (until <= from) arguments.fail("measure_until_ns", until, "an instant after measure_from_ns");
   const std::int64_t late = realtime_ns() - from;
   if (late > 0) {
-    arguments.fail("measure_from_ns", from,
-                   "an instant to come (CLOCK_REALTIME); it was " + std::to_string(late) +
-                       " ns ago, and what was served since cannot be counted any more");
+    arguments.fail(
+        "measure_from_ns", from,
+        "an instant to come (CLOCK_REALTIME): the command came " + node::seconds_text(late) +
+            " after it, and what was served since cannot be counted any more; " + node::kWhyLate);
   }
 
   const std::lock_guard lock(servers_mutex_);

@@ -99,7 +99,10 @@ class WorkloadAnalyzer:
                 return process.communicate(timeout=min(_TICK_S, left_s))
             self._while_counting()
         raise PhaseError(
-            "timeout", f"no answer within {self._deadline_s:g} s: {' '.join(process.args)}"
+            "timeout",
+            f"planning: no answer within {self._deadline_s:g} s; this machine is too busy "
+            f"(`uptime` shows its load): free it, then run the same command again. Asked was: "
+            f"{' '.join(process.args)}",
         )
 
 

@@ -19,6 +19,7 @@
 #include "echo/arguments.h"
 #include "echo/datagrams.h"
 #include "echo/open_loop.h"
+#include "node/common_start.h"
 #include "node/control_server.h"
 
 namespace turntable::echo {
@@ -92,8 +93,8 @@ class Client {
     const std::int64_t warmup = integer(args, "warmup_ns", 0, kMaxWindowNs);
     const std::int64_t measure = integer(args, "measure_ns", 1'000'000, kMaxWindowNs);
     const std::int64_t drain = integer(args, "drain_ns", 0, kMaxWindowNs);
-    const std::int64_t now = realtime_ns();
-    const std::int64_t start_at = integer(args, "start_at_ns", now - warmup, now + 600 * kSecondNs);
+    const std::int64_t start_at = integer(args, "start_at_ns", 0, INT64_MAX);
+    node::check_common_start("echo-client start", start_at, warmup);
     const std::lock_guard command(command_mutex_);
     require(State::kPrepared, "start: send `prepare` before each `start`");
     Schedule schedule{.start_ns = start_at + realtime_to_monotonic_ns()};

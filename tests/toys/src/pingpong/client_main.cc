@@ -19,6 +19,7 @@
 #include "common/command_line.h"
 #include "common/errno_error.h"
 #include "common/run_main.h"
+#include "node/common_start.h"
 #include "node/control_server.h"
 #include "pingpong/connection.h"
 #include "stats/histogram.h"
@@ -61,9 +62,9 @@ class Client {
     if (thread_.joinable() || connections_.empty())
       throw CommandError("wrong_state",
                          "pingpong-client start: send `prepare` before each `start`");
-    start_ns_ = args.at("start_at_ns").get<std::int64_t>() + realtime_to_monotonic_ns();
-    if (start_ns_ < monotonic_ns())
-      throw bad_argument("start_at_ns: expected a CLOCK_REALTIME instant to come");
+    const auto start_at = args.at("start_at_ns").get<std::int64_t>();
+    node::check_common_start("pingpong-client start", start_at, 0);
+    start_ns_ = start_at + realtime_to_monotonic_ns();
     from_ns_ = start_ns_ + args.at("warmup_ns").get<std::int64_t>();
     until_ns_ = from_ns_ + args.at("measure_ns").get<std::int64_t>();
     seconds_.resize(static_cast<std::size_t>((until_ns_ - from_ns_ + 999'999'999) / 1'000'000'000));
