@@ -17,9 +17,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from turntable_core import estimate, plan, systems
-from turntable_core.errors import TurntableError
 from turntable_core.spec import (
     Experiment,
+    Scale,
     choose_profile,
     experiment_files,
     load_experiment,
@@ -50,25 +50,28 @@ def _experiments(repository: Path, overhead_s: float) -> list[str]:
         name = f"{file.parent.name}/{file.stem}"
         try:
             experiment = load_experiment(file)
-        except TurntableError as error:
-            lines.append(f"  {name}  cannot be used: {error}")
+        except Exception as error:  # of a system's code too
+            lines.append(f"  {name}  cannot be used: {systems.said_of(error)}")
             continue
         lines.append(f"  {name}  {experiment.document['title']}")
         rows = [
             (profile, _extent(experiment, profile, overhead_s)) for profile in experiment.profiles
         ]
         lines += [f"    {line}" for line in columns(rows)]
-    return lines
+    faults = systems.broken().items()
+    return lines + [f"  {name}: cannot be used: {fault}" for name, fault in faults]
 
 
 def _extent(experiment: Experiment, profile: str, overhead_s: float) -> str:
-    """Cells, rounds, iterations and time, without what the system prepares first."""
     try:
-        scale = choose_profile(experiment, profile)
-        cells = plan.cells_of(scale)
-    except TurntableError as error:
-        return f"cannot be used: {error}"
-    system = experiment.system
+        return _extent_of(choose_profile(experiment, profile), overhead_s)
+    except Exception as error:  # of a system's code too
+        return f"cannot be used: {systems.said_of(error)}"
+
+
+def _extent_of(scale: Scale, overhead_s: float) -> str:
+    """Cells, rounds, iterations and time, without what the system prepares first."""
+    cells, system = plan.cells_of(scale), scale.experiment.system
     counts = [system.iteration_count(cell.parameters) for cell in cells]
     iterations = scale.rounds * sum(counts)
     window_s = scale.rounds * sum(

@@ -54,6 +54,8 @@ class Experiment:
         name = self.document["system"]
         try:
             return systems.find(name)
+        except systems.BrokenSystemError:
+            raise
         except TurntableError:
             where = self.source.where(("system",))
             raise InputError(where, "system", name, systems.expected(name)) from None
