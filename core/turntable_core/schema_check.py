@@ -39,7 +39,10 @@ def check(
         schema_of_missing = error.schema.get("properties", {}).get(missing, {})
         expected = describe(schema_of_missing)
         raise InputError(where(path), name_of((*path, missing)), MISSING, expected)
-    raise InputError(where(path), name_of(path), error.instance, describe(error.schema))
+    expected = describe(error.schema)
+    if error.validator in ("minProperties", "maxProperties"):  # it is a mapping
+        expected = error.schema.get("description", expected)
+    raise InputError(where(path), name_of(path), error.instance, expected)
 
 
 def name_of(path: KeyPath) -> str:

@@ -77,6 +77,7 @@ void parse_pick(ImpairmentRule& rule, const std::string& what, const Json& args)
   }
 }
 
+// The same as `fault_of_link` in core/turntable_core/experiment.schema.json, for timelines.
 ImpairmentRule parse_rule(const std::string& what, const Json& args) {
   expect_names(what, args,
                {"action", "match", "every", "nth", "chance", "seed", "delay_ns", "behind"});

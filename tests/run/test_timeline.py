@@ -105,7 +105,7 @@ def test_a_switch_that_starts_gets_its_tables_too(experiments: Path) -> None:
 
 
 def test_a_link_is_impaired_at_the_hosts_port_and_heals(experiments: Path) -> None:
-    rules = [{"fault": "drop", "share": 0.5}]
+    rules = [{"action": "drop", "chance": 0.5}]
     impair = {"host": "receiver1", "direction": "rx", "rules": rules}
     told = parts(
         context(experiments, [{"at_s": 1, "impair": impair}, {"at_s": 2, "heal": "receiver1"}])
@@ -124,7 +124,7 @@ def test_a_link_is_impaired_at_the_hosts_port_and_heals(experiments: Path) -> No
 
 
 def test_links_are_healed_when_an_iteration_is_over(experiments: Path) -> None:
-    impair = {"host": "receiver1", "direction": "rx", "rules": [{"fault": "drop"}]}
+    impair = {"host": "receiver1", "direction": "rx", "rules": [{"action": "drop"}]}
     here = context(experiments, [{"at_s": 1, "impair": impair}, {"at_s": 1.5, "kill": "sender0"}])
     undone = components.batches(["timeline"], "undo", here)
     assert list(undone) == ["switch0"]
@@ -192,8 +192,11 @@ def test_events_are_asked_for_only_where_there_were_some(experiments: Path) -> N
             {"at_s": 2.01, "kill": "switch0"},
             r"tiny\.yml:\d+: timeline\.at_s: 2\.01 .*at most 2: .*common start instant",
         ),
-        ({"at_s": 1}, r"timeline"),
-        ({"at_s": 1, "kill": "switch0", "start": "switch0"}, r"timeline"),
+        ({"at_s": 1}, r"tiny\.yml:\d+: timeline\.0: .*expected one action per entry"),
+        (
+            {"at_s": 1, "kill": "switch0", "start": "switch0"},
+            r"tiny\.yml:\d+: timeline\.0: .*expected one action per entry",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_before(
@@ -202,6 +205,56 @@ def test_what_cannot_be_done_is_refused_before(
     file = write_experiment(experiments, changed({"timeline": [event]}))
     with pytest.raises(InputError, match=message):
         propose(file, ExtraVars({"profile": "smoke"}), TESTBED, experiments / "results")
+
+
+def propose_impairment(experiments: Path, rules: list[dict]) -> None:
+    impair = {"host": "sender0", "direction": "rx", "rules": rules}
+    timeline = [{"at_s": 1, "impair": impair}]
+    file = write_experiment(experiments, changed({"timeline": timeline}))
+    propose(file, ExtraVars({"profile": "smoke"}), TESTBED, experiments / "results")
+
+
+# As src/softswitch/impairments.cc refuses rules.
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"action": "dorp", "every": 100}, r"\.action: 'dorp'.*one of drop, duplicate, delay"),
+        ({"action": "drop", "evry": 100}, r"\.evry: 100.*did you mean 'every'"),
+        ({"every": 100}, r"\.action is missing; expected one of drop"),
+        ({"action": "drop", "every": 0}, r"\.every: 0 .*at least 1"),
+        ({"action": "drop", "chance": 1.5}, r"\.chance: 1\.5 .*at most 1"),
+        ({"action": "drop", "every": 2, "nth": 2}, r": .*every, nth or chance, at most one"),
+        ({"action": "delay"}, r"\.delay_ns is missing"),
+        ({"action": "reorder", "behind": 65}, r"\.behind: 65 .*at most 64"),
+        ({"action": "drop", "match": {"offset": 12}}, r"\.match\.value is missing"),
+        ({"action": "drop", "match": {"value": "88b"}}, r"\.match\.value: '88b'.*hex digits"),
+        ({"action": "drop", "match": {"value": 30}}, r"\.match\.value: 30 .*in quotes"),
+    ],
+)
+def test_rules_of_links_are_checked_before_the_run(
+    experiments: Path, rule: dict, message: str
+) -> None:
+    where = r"tiny\.yml:\d+: timeline\.0\.impair\.rules\.1"
+    with pytest.raises(InputError, match=where + message):
+        propose_impairment(experiments, [{"action": "drop"}, rule])
+
+
+def test_a_mask_is_as_long_as_its_value(experiments: Path) -> None:
+    def rule(mask: str) -> dict:
+        return {"action": "drop", "match": {"offset": 12, "value": "88b5", "mask": mask}}
+
+    propose_impairment(experiments, [rule("ffff")])
+    with pytest.raises(InputError, match=r"tiny\.yml:\d+: timeline\.impair: .*a mask as long as"):
+        propose_impairment(experiments, [rule("ff")])
+
+
+def test_rules_that_the_switch_takes_are_accepted(experiments: Path) -> None:
+    rules = [
+        {"action": "duplicate", "chance": 0.5, "seed": 3},
+        {"action": "delay", "delay_ns": 5_000_000, "nth": 3},
+        {"action": "reorder", "behind": 2, "delay_ns": 1, "every": 2},
+    ]
+    propose_impairment(experiments, rules)
 
 
 def test_the_end_of_the_window_is_not_too_late(experiments: Path) -> None:

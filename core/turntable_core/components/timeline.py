@@ -140,6 +140,9 @@ def _fault_of_impairment(value: Any, testbed: Testbed) -> str | None:
         or not isinstance(value["rules"], list)
     ):
         return "{host: NAME, direction: rx or tx, rules: [...]} (docs/p4soft.md, Faults of links)"
+    for match in (rule["match"] for rule in value["rules"] if "mask" in rule.get("match", ())):
+        if len(match["mask"]) != len(match["value"]):
+            return f"a mask as long as its value, not {match['mask']!r} for {match['value']!r}"
     return _fault_of_link(value["host"], testbed)
 
 
