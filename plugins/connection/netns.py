@@ -27,12 +27,20 @@ options:
     default: nsenter
     vars:
       - name: ansible_netns_executable
+  inventories:
+    description: What C(-i) names, for the command that a message advises.
+    type: list
+    elements: str
+    default: []
+    vars:
+      - name: ansible_inventory_sources
 """
 
 import os
 import shlex
 from pathlib import Path
 
+from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection.local import Connection as LocalConnection
 
@@ -67,7 +75,7 @@ class Connection(LocalConnection):
         if inode_of(path) is None:
             raise AnsibleConnectionFailure(
                 f"network namespace {path.name!r} does not exist (expected {path}): "
-                "bring the testbed up with playbooks/testbed_up.yml"
+                f"bring the testbed up: {_testbed_up(self.get_option('inventories'))}"
             )
         if os.geteuid() != 0:
             raise AnsibleConnectionFailure(
@@ -75,3 +83,11 @@ class Connection(LocalConnection):
                 "run ansible-playbook as root or with sudo"
             )
         return path
+
+
+def _testbed_up(inventories: list[str]) -> str:
+    """The command for these inventories; a path below the working directory is shown from there."""
+    chosen = [] if inventories == constants.DEFAULT_HOST_LIST else inventories
+    here = f"{Path.cwd()}/"
+    named = [f"-i {shlex.quote(source.removeprefix(here))}" for source in chosen]
+    return " ".join(["ansible-playbook", *named, "playbooks/testbed_up.yml"])

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.connection import ConnectionBase
@@ -15,11 +16,11 @@ from ansible.plugins.loader import connection_loader
 from .conftest import REPOSITORY, Testbed
 
 
-def connect(namespace: str) -> ConnectionBase:
+def connect(namespace: str, **variables: object) -> ConnectionBase:
     connection_loader.add_directory(str(REPOSITORY / "plugins/connection"))
     connection = connection_loader.get("netns", PlayContext())
     connection.set_options(
-        var_options={"inventory_hostname": "nobody", "ansible_netns_name": namespace}
+        var_options={"inventory_hostname": "nobody", "ansible_netns_name": namespace, **variables}
     )
     return connection
 
@@ -73,6 +74,26 @@ def test_a_missing_namespace_says_what_to_do(testbed: Testbed) -> None:
     name = testbed.namespace("client0")
     with pytest.raises(AnsibleConnectionFailure, match=rf"{name}.*playbooks/testbed_up\.yml"):
         connect(name).exec_command("true")
+
+
+@pytest.mark.parametrize(
+    ("inventory", "command"),
+    [
+        ("embedded", "ansible-playbook playbooks/testbed_up.yml"),  # the default of ansible.cfg
+        (
+            "embedded-hosts",
+            "ansible-playbook -i inventories/embedded-hosts playbooks/testbed_up.yml",
+        ),
+    ],
+)
+def test_a_missing_namespace_says_the_command_of_its_inventory(
+    monkeypatch: pytest.MonkeyPatch, inventory: str, command: str
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr(constants, "DEFAULT_HOST_LIST", [f"{REPOSITORY}/inventories/embedded"])
+    sources = [f"{REPOSITORY}/inventories/{inventory}"]
+    with pytest.raises(AnsibleConnectionFailure, match=rf"testbed up: {command}$"):
+        connect("there-is-none", ansible_inventory_sources=sources).exec_command("true")
 
 
 def test_pipelining_is_declared() -> None:
