@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from turntable_core.files import digest_of_file
+from turntable_core.systems import FURTHER
 from turntable_core.testbed import Testbed
-from turntable_systems import FURTHER
 
 MANIFEST_FORMAT = 1
 
