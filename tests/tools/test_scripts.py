@@ -111,6 +111,8 @@ def test_a_crash_rack_that_fails_keeps_its_directory(build_without_kvclient: Pat
     done = call(REPOSITORY / "scripts/crash", *options, f"--build={build_without_kvclient}")
     assert done.returncode == 1
     kept = Path(re.search(r"^kept: (.*)$", done.stdout, re.MULTILINE)[1])
+    again = re.search(r"^again: (.*)$", done.stdout, re.MULTILINE)[1]
+    assert again.startswith("scripts/crash --points 1 --method farreach --seed 77 ")
     try:
         events = [json.loads(line) for line in (kept / "events.ndjson").read_text().splitlines()]
         assert [event["event"] for event in events] == ["setup", "failed"]
