@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 def test_the_target_of_a_system_is_what_its_hosts_and_its_plan_need() -> None:
     build = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build"))
-    said = (build / "systems" / "farreach").read_text()
+    said = (build / "system_programs" / "farreach").read_text()
     testbed = read_testbed(hostvars(), GROUPS)
     needed = {
         Path(path).name for host in testbed.hosts for path in programs_of(host, testbed, [SYSTEM])
