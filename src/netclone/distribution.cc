@@ -1,0 +1,233 @@
+#include "netclone/distribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/command_error.h"
+#include "netclone/draws.h"
+#include "netclone/normal_quantile.h"
+
+namespace turntable::netclone {
+namespace {
+
+using Json = nlohmann::json;
+using Atom = Distribution::Atoms::Atom;
+
+constexpr double kMaxUs = 1e7;  // 10 s
+constexpr double kMaxSigma = 4;
+constexpr double kMaxFactor = 1e4;
+constexpr std::size_t kMaxBins = 100'000;
+constexpr const char* kNames =
+    "fixed, exponential, bimodal, trimodal, lognormal, histogram, exp25, bimodal25, exp50 or "
+    "bimodal50";
+
+// A JSON object whose fields are read by name. All messages begin with what it is part of.
+class Fields {
+ public:
+  Fields(std::string where, const Json& json, std::initializer_list<const char*> known)
+      : where_(std::move(where)), json_(json) {
+    if (!json.is_object()) fail("value", json, "an object");
+    for (const auto& [name, value] : json.items()) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::string names;
+      for (const char* each : known) names += (names.empty() ? "" : ", ") + std::string(each);
+      throw bad_argument(where_ + ": \"" + name + "\" is unknown; expected " + names);
+    }
+  }
+
+  double number(const char* name, double low, double high) const {
+    const Json& value = required(name);
+    if (!value.is_number() || !(value.get<double>() >= low && value.get<double>() <= high)) {
+      fail(name, value, "a number from " + Json(low).dump() + " to " + Json(high).dump());
+    }
+    return value.get<double>();
+  }
+  double us(const char* name) const { return number(name, 0, kMaxUs); }
+  double share(const char* name) const { return number(name, 0, 1); }
+
+  const Json& required(const char* name) const {
+    const auto found = json_.find(name);
+    if (found == json_.end()) throw bad_argument(where_ + ": \"" + name + "\" is missing");
+    return *found;
+  }
+
+  [[noreturn]] void fail(const char* name, const Json& value, const std::string& expected) const {
+    throw bad_argument(where_ + ": \"" + name + "\" is " + value.dump() + "; expected " + expected);
+  }
+
+ private:
+  std::string where_;
+  const Json& json_;
+};
+
+Distribution bimodal(double short_us, double long_us, double long_share) {
+  return Distribution(Distribution::Atoms{{{short_us, 1 - long_share}, {long_us, 1}}});
+}
+
+Distribution trimodal(const Fields& fields) {
+  const double middle = fields.share("middle_share");
+  const double longest = fields.number("long_share", 0, 1 - middle);
+  return Distribution(Distribution::Atoms{{{fields.us("short_us"), 1 - middle - longest},
+                                           {fields.us("middle_us"), 1 - longest},
+                                           {fields.us("long_us"), 1}}});
+}
+
+Distribution log_normal(const Fields& fields) {
+  const double mean = fields.number("mean_us", 1e-3, kMaxUs);
+  const double sigma = fields.number("sigma", 0, kMaxSigma);
+  return Distribution(Distribution::LogNormal{std::log(mean) - sigma * sigma / 2, sigma});
+}
+
+// Its count stands in `until` until all are known.
+Atom bin(const Fields& fields, const Json& json) {
+  const bool fits = json.is_array() && json.size() == 2 && json[0].is_number() &&
+                    json[1].is_number() && json[0] >= 0 && json[0] <= kMaxUs && json[1] >= 0;
+  if (!fits) fields.fail("bins", json, "[us, count] in each element, neither negative");
+  return {json[0].get<double>(), json[1].get<double>()};
+}
+
+Distribution histogram(const Fields& fields) {
+  const Json& bins = fields.required("bins");
+  if (!bins.is_array() || bins.empty() || bins.size() > kMaxBins) {
+    fields.fail("bins", bins, "an array of 1 to " + std::to_string(kMaxBins) + " [us, count]");
+  }
+  std::vector<Atom> atoms;
+  for (const Json& json : bins) atoms.push_back(bin(fields, json));
+  std::sort(atoms.begin(), atoms.end(), [](const Atom& a, const Atom& b) { return a.us < b.us; });
+  double total = 0;
+  for (Atom& atom : atoms) atom.until = total += atom.until;
+  if (!(total > 0)) fields.fail("bins", bins, "at least one count above 0");
+  for (Atom& atom : atoms) atom.until /= total;
+  return Distribution(Distribution::Atoms{std::move(atoms)});
+}
+
+Distribution parametric(const std::string& name, const std::string& where, const Json& json) {
+  if (name == "fixed") {
+    const Fields fields(where, json, {"distribution", "us"});
+    return Distribution(Distribution::Fixed{fields.us("us")});
+  }
+  if (name == "exponential") {
+    const Fields fields(where, json, {"distribution", "mean_us"});
+    return Distribution(Distribution::Exponential{fields.us("mean_us")});
+  }
+  if (name == "bimodal") {
+    const Fields fields(where, json, {"distribution", "short_us", "long_us", "long_share"});
+    return bimodal(fields.us("short_us"), fields.us("long_us"), fields.share("long_share"));
+  }
+  if (name == "trimodal") {
+    return trimodal(
+        Fields(where, json,
+               {"distribution", "short_us", "middle_us", "long_us", "middle_share", "long_share"}));
+  }
+  if (name == "lognormal")
+    return log_normal(Fields(where, json, {"distribution", "mean_us", "sigma"}));
+  if (name == "histogram") return histogram(Fields(where, json, {"distribution", "bins"}));
+  throw bad_argument(where + ": \"distribution\" is \"" + name + "\"; expected " + kNames);
+}
+
+double value(const Distribution::Fixed& fixed, double) noexcept {
+  return fixed.us;
+}
+
+double value(const Distribution::Exponential& exponential, double u) noexcept {
+  return -exponential.mean_us * std::log1p(-u);
+}
+
+double value(const Distribution::Atoms& distribution, double u) noexcept {
+  const auto& atoms = distribution.atoms;
+  const auto found =
+      std::upper_bound(atoms.begin(), atoms.end() - 1, u,
+                       [](double share, const Atom& atom) { return share < atom.until; });
+  return found->us;
+}
+
+double value(const Distribution::LogNormal& normal, double u) noexcept {
+  constexpr double kLeast = 0x1.0p-54;  // half of the least number above 0 that is drawn
+  return std::exp(normal.mu + normal.sigma * normal_quantile(std::max(u, kLeast)));
+}
+
+double mean(const Distribution::Fixed& fixed) noexcept {
+  return fixed.us;
+}
+
+double mean(const Distribution::Exponential& exponential) noexcept {
+  return exponential.mean_us;
+}
+
+double mean(const Distribution::Atoms& distribution) noexcept {
+  double sum = 0;
+  double before = 0;
+  for (const Atom& atom : distribution.atoms) {
+    sum += atom.us * (atom.until - before);
+    before = atom.until;
+  }
+  return sum;
+}
+
+double mean(const Distribution::LogNormal& normal) noexcept {
+  return std::exp(normal.mu + normal.sigma * normal.sigma / 2);
+}
+
+}  // namespace
+
+Distribution Distribution::from_json(const std::string& where, const Json& json) {
+  if (!json.is_object()) {
+    throw bad_argument(where + " is " + json.dump() + R"(; expected {"distribution": NAME, ...})");
+  }
+  const auto found = json.find("distribution");
+  if (found == json.end() || !found->is_string()) {
+    throw bad_argument(where + ": \"distribution\" is " +
+                       (found == json.end() ? "missing" : found->dump()) + "; expected " + kNames);
+  }
+  const auto name = found->get<std::string>();
+  const bool published =
+      name == "exp25" || name == "exp50" || name == "bimodal25" || name == "bimodal50";
+  if (!published) return parametric(name, where, json);
+  Fields(where, json, {"distribution"});
+  if (name == "exp25") return Distribution(Exponential{25});
+  if (name == "exp50") return Distribution(Exponential{50});
+  return name == "bimodal25" ? bimodal(25, 250, 0.1) : bimodal(50, 500, 0.1);
+}
+
+double Distribution::quantile(double u) const noexcept {
+  return std::visit([u](const auto& kind) { return value(kind, u); }, kind_);
+}
+
+double Distribution::mean_us() const noexcept {
+  return std::visit([](const auto& kind) { return mean(kind); }, kind_);
+}
+
+Jitter Jitter::from_json(const std::string& where, const Json& json) {
+  const Fields fields(where, json, {"probability", "factor"});
+  return {fields.share("probability"), fields.number("factor", 0, kMaxFactor)};
+}
+
+ServiceTimes ServiceTimes::from_json(const std::string& where, const Json& service,
+                                     const Json& jitter_json) {
+  const Jitter jitter = Jitter::from_json(where + ", jitter", jitter_json);
+  const std::string what = where + ", service";
+  if (!service.is_object() || service.contains("distribution")) {
+    return {Distribution::from_json(what, service), jitter};
+  }
+  const Fields fields(what, service, {"GET", "SCAN"});
+  return {Distribution::from_json(what + ", GET", fields.required("GET")),
+          Distribution::from_json(what + ", SCAN", fields.required("SCAN")), jitter};
+}
+
+double ServiceTimes::service_us(std::uint64_t seed, std::uint64_t request, std::uint32_t copy,
+                                Operation operation) const noexcept {
+  const double us = of(operation).quantile(uniform(seed, Stream::kService, request, copy));
+  const bool jitters = uniform(seed, Stream::kJitter, request, copy) < jitter_.probability;
+  return jitters ? us * jitter_.factor : us;
+}
+
+double ServiceTimes::mean_us(double scan_share) const noexcept {
+  const double get = by_operation_.front().mean_us();
+  const double scan = by_operation_.back().mean_us();
+  return (get + scan_share * (scan - get)) * jitter_.mean_factor();
+}
+
+}  // namespace turntable::netclone
