@@ -35,7 +35,7 @@ test: ## Everything that is checked: lint, C++ and Python tests, a small run end
 setup: ## Install Debian packages and the Python environment (PYTHON=... takes that interpreter)
 	@PYTHON="$(PYTHON)" scripts/setup
 
-build: configure ## Compile everything, tests and benchmarks too (TARGETS="kvserver kv_udp_test" only those)
+build: configure ## Compile everything, tests and benchmarks too (TARGETS="kvserver net_udp_test" only those)
 	@echo "build: $(or $(TARGETS),everything: programs, P4 programs, tests, benchmarks)"
 	@cmake --build --preset release --parallel $(JOBS) $(if $(TARGETS),--target $(TARGETS))
 

@@ -11,8 +11,8 @@
 #include "common/command_line.h"
 #include "common/run_main.h"
 #include "farreach/kv/packet.h"
-#include "farreach/kv/udp.h"
 #include "farreach/kv/value.h"
+#include "net/udp.h"
 
 namespace turntable::bench {
 namespace {
@@ -37,10 +37,10 @@ std::size_t answer_to(const kv::Packet& request, std::span<std::uint8_t> out) {
 }
 
 [[noreturn]] void serve(const sockaddr_in& address) {
-  const UniqueFd socket = kv::open_udp(address, kClients);
+  const UniqueFd socket = net::open_udp(address, kClients);
   std::cout << "ready" << std::endl;
-  kv::ReceiveBatch requests;
-  kv::SendBatch answers;
+  net::ReceiveBatch requests;
+  net::SendBatch answers;
   pollfd polled{socket.get(), POLLIN, 0};
   while (true) {
     ::poll(&polled, 1, -1);
@@ -62,7 +62,7 @@ int run_program(int argc, char** argv) {
   app.add_option("--address", address, "IPv4 address to serve on")->required();
   app.add_option("--udp-port", udp_port)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  serve(kv::parse_ipv4("--address", address, udp_port));
+  serve(net::parse_ipv4("--address", address, udp_port));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "common/command_error.h"
-#include "farreach/kv/udp.h"
+#include "net/udp.h"
 #include "workload/key.h"
 
 namespace turntable::kv {
@@ -107,8 +107,8 @@ std::optional<sockaddr_in> Arguments::controller_or_none(bool has_secret) const 
     fail("controller", *given, "none with a node that was started without --secret FILE");
   }
   const Arguments fields(where_ + ", controller", *given, {"address", "port"});
-  return parse_ipv4(where_ + ": \"controller.address\"", fields.text("address"),
-                    static_cast<std::uint16_t>(fields.integer("port", 1, UINT16_MAX)));
+  return net::parse_ipv4(where_ + ": \"controller.address\"", fields.text("address"),
+                         static_cast<std::uint16_t>(fields.integer("port", 1, UINT16_MAX)));
 }
 
 unsigned Arguments::scale() const {

@@ -75,8 +75,8 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_sec
                    "at most " + std::to_string(ClientThread::kMaxClients) + " per thread");
   }
   const auto port = static_cast<std::uint16_t>(arguments.integer_or("server_port", 1, 65535, 1152));
-  plan.server =
-      parse_ipv4("kvclient prepare: \"server_address\"", arguments.text("server_address"), port);
+  plan.server = net::parse_ipv4("kvclient prepare: \"server_address\"",
+                                arguments.text("server_address"), port);
   plan.timeout_ns =
       arguments.integer_or("timeout_us", 100, 60 * std::int64_t{1'000'000}, 5'000'000) * 1000;
   plan.variations = variations_of(arguments);
@@ -129,8 +129,8 @@ void ClientNode::open_threads(const Plan& plan) {
     const std::size_t longest = std::max<std::size_t>(
         {1, fragments_of(plan.workload.value_bytes), fragments_of(plan.variations.large_bytes)});
     UniqueFd socket =
-        open_udp(address_, 2 * (end - begin) * longest);  // twice: room for stale answers
-    connect_udp(socket.get(), plan.server);
+        net::open_udp(address_, 2 * (end - begin) * longest);  // twice: room for stale answers
+    net::connect_udp(socket.get(), plan.server);
     const ClientThread::Settings settings{.first_client = begin,
                                           .clients = end - begin,
                                           .first_global_client = plan.first_client,

@@ -19,7 +19,7 @@ std::size_t longest_value(const ClientThread::Settings& settings) {
 }
 
 std::size_t datagram_bytes(const ClientThread::Settings& settings) {
-  return longest_value(settings) > kMaxValueBytes ? kLargeDatagramBytes : kDatagramBytes;
+  return longest_value(settings) > kMaxValueBytes ? net::kLargeDatagramBytes : net::kDatagramBytes;
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ ClientThread::ClientThread(const Settings& settings, const Replay& replay, Uniqu
       wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       loops_(settings, replay, *this),
       value_(longest_value(settings)),
-      received_(ReceiveBatch::Details::kOldestStamp, datagram_bytes(settings)),
+      received_(net::ReceiveBatch::Details::kOldestStamp, datagram_bytes(settings)),
       large_answers_(2 * settings.clients),  // twice: room for stale answers
       sending_(datagram_bytes(settings)) {
   if (!wake_event_) throw errno_error("cannot create an eventfd");
@@ -153,13 +153,13 @@ void ClientThread::send(const ClientRequest& request) noexcept {
       return send_fragments(packet, request.running);
     }
   }
-  sending_.add(encode(packet, sending_.buffer()), nullptr, request.running);
+  sending_.add(encode(packet, sending_.buffer()), nullptr, /*dscp=*/0, request.running);
   if (sending_.full()) flush();
 }
 
 void ClientThread::send_fragments(const Packet& whole, std::uint32_t running) noexcept {
   for (std::size_t i = 0; i < fragments_of(whole.value.size()); ++i) {
-    sending_.add(encode(fragment_of(whole, i), sending_.buffer()), nullptr, running);
+    sending_.add(encode(fragment_of(whole, i), sending_.buffer()), nullptr, /*dscp=*/0, running);
     if (sending_.full()) flush();
   }
 }
@@ -171,7 +171,8 @@ void ClientThread::flush() noexcept {
   });
 }
 
-void ClientThread::handle(const ReceiveBatch::Datagram& datagram, std::int64_t now_ns) noexcept {
+void ClientThread::handle(const net::ReceiveBatch::Datagram& datagram,
+                          std::int64_t now_ns) noexcept {
   Packet answer;
   if (datagram.truncated || decode(datagram.bytes, answer) != DecodeStatus::kOk) {
     ++loops_.statistics().malformed;

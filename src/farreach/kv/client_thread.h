@@ -17,7 +17,7 @@
 #include "farreach/kv/closed_loops.h"
 #include "farreach/kv/reassembly.h"
 #include "farreach/kv/replay.h"
-#include "farreach/kv/udp.h"
+#include "net/udp.h"
 
 namespace turntable::kv {
 
@@ -50,8 +50,8 @@ class ClientThread final : private RequestSink {
 
   // Thread-safe.
   std::int64_t answers() const noexcept { return loops_.answers(); }
-  std::uint32_t drops() const { return socket_drops(socket_.get()); }
-  std::size_t buffer_bytes() const { return receive_buffer_bytes(socket_.get()); }
+  std::uint32_t drops() const { return net::socket_drops(socket_.get()); }
+  std::size_t buffer_bytes() const { return net::receive_buffer_bytes(socket_.get()); }
 
   // Thread-safe.
   ClientCopies& copies() noexcept { return loops_.copies(); }
@@ -74,7 +74,7 @@ class ClientThread final : private RequestSink {
   void send(const ClientRequest& request) noexcept override;
   void send_fragments(const Packet& whole, std::uint32_t running) noexcept;
   void flush() noexcept;
-  void handle(const ReceiveBatch::Datagram& datagram, std::int64_t now_ns) noexcept;
+  void handle(const net::ReceiveBatch::Datagram& datagram, std::int64_t now_ns) noexcept;
   void note_reads(std::uint64_t done) noexcept;
 
   UniqueFd socket_;
@@ -89,9 +89,9 @@ class ClientThread final : private RequestSink {
   std::optional<SchedulingTimes> scheduling_before_;  // when the window opened
   ClosedLoops loops_;
   std::vector<std::uint8_t> value_;  // what is being sent
-  ReceiveBatch received_;
+  net::ReceiveBatch received_;
   Reassembly large_answers_;
-  SendBatch sending_;
+  net::SendBatch sending_;
   ThreadTiming timing_;
 };
 

@@ -34,7 +34,7 @@ class ClientThreadTest : public ::testing::Test {
   explicit ClientThreadTest(const std::string& workload = "workloadc")
       : traces_(testing::small_workload(workload), 0, 4, kNotCancelled),
         replay_(traces_, 4, std::vector{kPartition}),
-        server_(open_udp(parse_ipv4("test", "127.0.0.1", 0), 64)) {}
+        server_(net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64)) {}
 
   // Runs `clients` clients for `measure_ns` without a warm-up and calls `answer` for each request,
   // which sends what it wants.
@@ -43,8 +43,8 @@ class ClientThreadTest : public ::testing::Test {
     sockaddr_in address{};
     socklen_t length = sizeof address;
     ::getsockname(server_.get(), reinterpret_cast<sockaddr*>(&address), &length);
-    UniqueFd socket = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
-    connect_udp(socket.get(), address);
+    UniqueFd socket = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
+    net::connect_udp(socket.get(), address);
     settings_.clients = clients;
     settings_.timeout_ns = timeout_ns;
     client_.emplace(settings_, replay_, std::move(socket));
@@ -86,7 +86,7 @@ class ClientThreadTest : public ::testing::Test {
   }
 
   void send(const Packet& packet) {
-    std::array<std::uint8_t, kLargeDatagramBytes> bytes;
+    std::array<std::uint8_t, net::kLargeDatagramBytes> bytes;
     const std::size_t size = encode(packet, bytes);
     ::sendto(server_.get(), bytes.data(), size, 0, reinterpret_cast<sockaddr*>(&peer_),
              sizeof peer_);
@@ -97,7 +97,8 @@ class ClientThreadTest : public ::testing::Test {
   Traces traces_;
   Replay replay_;
   UniqueFd server_;
-  ReceiveBatch requests_{ReceiveBatch::Details::kSenderAndStamp, kLargeDatagramBytes};
+  net::ReceiveBatch requests_{net::ReceiveBatch::Details::kSenderAndStamp,
+                              net::kLargeDatagramBytes};
   Reassembly large_{8};
   ClientThread::Settings settings_{.first_client = 0,
                                    .clients = 0,
@@ -218,7 +219,7 @@ TEST_F(ClientThreadTest, BadInputIsCountedAndEndsNothing) {
                sizeof peer_);
       ++malformed;
     };
-    const std::vector<std::uint8_t> odd(kLargeDatagramBytes + 1, 0xff);
+    const std::vector<std::uint8_t> odd(net::kLargeDatagramBytes + 1, 0xff);
     send_bytes({});
     send_bytes(std::span(odd).first(21));
     send_bytes(odd);

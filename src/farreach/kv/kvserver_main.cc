@@ -6,7 +6,7 @@
 #include "common/run_main.h"
 #include "farreach/cache/credentials.h"
 #include "farreach/kv/server_node.h"
-#include "farreach/kv/udp.h"
+#include "net/udp.h"
 #include "node/control_server.h"
 
 namespace {
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 void serve(const std::string& directory, const std::string& name, const std::string& state_dir,
            const std::string& address, const std::string& secret) {
-  const sockaddr_in local = turntable::kv::parse_ipv4("--address", address, 0);
+  const sockaddr_in local = turntable::net::parse_ipv4("--address", address, 0);
   std::optional<Credentials> credentials;
   if (!secret.empty()) credentials = Credentials::from_file(secret, directory, name);
   turntable::node::ControlServer control(directory, name);

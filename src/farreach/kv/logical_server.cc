@@ -9,15 +9,15 @@
 namespace turntable::kv {
 namespace {
 
-SplitSockets open_sockets(const LogicalServer::Settings& settings) {
+net::SplitSockets open_sockets(const LogicalServer::Settings& settings) {
   const std::size_t requests = 2 * settings.clients;  // twice: room for retries
   const std::size_t datagrams =
       settings.large_values ? requests * fragments_of(kMaxLargeValueBytes) : requests;
   if (settings.method == Method::kNetCache) {
-    return open_split_udp(settings.address, datagrams,
-                          static_cast<std::uint16_t>(PacketType::kValueUpdateAck));
+    return net::open_split_udp(settings.address, datagrams,
+                               static_cast<std::uint16_t>(PacketType::kValueUpdateAck));
   }
-  return {.all_else = open_udp(settings.address, datagrams), .of_type = {}};
+  return {.all_else = net::open_udp(settings.address, datagrams), .of_type = {}};
 }
 
 }  // namespace
@@ -76,29 +76,30 @@ ControllerLink::Server LogicalServer::controlled() {
 nlohmann::json LogicalServer::statistics() const {
   const WorkerCounters& worker = worker_.counters();
   const HandlerCounters& handler = handler_->counters();
-  nlohmann::json row = {{"partition", settings_.partition},
-                        {"udp_port", ntohs(settings_.address.sin_port)},
-                        {"served_total", worker.served_total.get()},
-                        {"served_in_window", worker.served_in_window.get()},
-                        {"busy_in_window_ns", worker.busy_in_window_ns.get()},
-                        {"reads", handler.reads.get()},
-                        {"writes", handler.writes.get()},
-                        {"deletes", handler.deletes.get()},
-                        {"not_found", handler.not_found.get()},
-                        {"misrouted", handler.misrouted.get()},
-                        {"malformed", worker.malformed.get()},
-                        {"store_errors", handler.store_errors.get()},
-                        {"receive_errors", worker.receive_errors.get()},
-                        {"send_errors", worker.send_errors.get()},
-                        {"late_max_us", static_cast<double>(worker.late_max_ns.get()) / 1e3},
-                        {"forgiven_us", static_cast<double>(worker.lost_ns.get()) / 1e3},
-                        {"blocked_us", static_cast<double>(worker.blocked_ns.get()) / 1e3},
-                        {"held_back_us", static_cast<double>(worker.held_back_ns.get()) / 1e3},
-                        {"held_back_in_window_ns", worker.held_back_in_window_ns.get()},
-                        {"store_seconds", static_cast<double>(worker.store_ns.get()) / 1e9},
-                        {"socket_drops", socket_drops(sockets_.all_else.get())},
-                        {"receive_buffer_bytes", receive_buffer_bytes(sockets_.all_else.get())},
-                        {"realtime_priority", worker.realtime.get() != 0}};
+  nlohmann::json row = {
+      {"partition", settings_.partition},
+      {"udp_port", ntohs(settings_.address.sin_port)},
+      {"served_total", worker.served_total.get()},
+      {"served_in_window", worker.served_in_window.get()},
+      {"busy_in_window_ns", worker.busy_in_window_ns.get()},
+      {"reads", handler.reads.get()},
+      {"writes", handler.writes.get()},
+      {"deletes", handler.deletes.get()},
+      {"not_found", handler.not_found.get()},
+      {"misrouted", handler.misrouted.get()},
+      {"malformed", worker.malformed.get()},
+      {"store_errors", handler.store_errors.get()},
+      {"receive_errors", worker.receive_errors.get()},
+      {"send_errors", worker.send_errors.get()},
+      {"late_max_us", static_cast<double>(worker.late_max_ns.get()) / 1e3},
+      {"forgiven_us", static_cast<double>(worker.lost_ns.get()) / 1e3},
+      {"blocked_us", static_cast<double>(worker.blocked_ns.get()) / 1e3},
+      {"held_back_us", static_cast<double>(worker.held_back_ns.get()) / 1e3},
+      {"held_back_in_window_ns", worker.held_back_in_window_ns.get()},
+      {"store_seconds", static_cast<double>(worker.store_ns.get()) / 1e9},
+      {"socket_drops", net::socket_drops(sockets_.all_else.get())},
+      {"receive_buffer_bytes", net::receive_buffer_bytes(sockets_.all_else.get())},
+      {"realtime_priority", worker.realtime.get() != 0}};
   row.update(handler_->method_statistics());
   if (settings_.large_values) {
     const ReassemblyCounters& large = worker_.large_values();

@@ -17,8 +17,8 @@
 #include "farreach/kv/server_worker.h"
 #include "farreach/kv/store.h"
 #include "farreach/kv/store_library.h"
-#include "farreach/kv/udp.h"
 #include "farreach/kv/value_updates.h"
+#include "net/udp.h"
 
 namespace turntable::kv {
 
@@ -64,7 +64,7 @@ class LogicalServer {
   Settings settings_;
   std::unique_ptr<StoreLibrary::WorkingCopy> copy_;  // outlives the store in it
   Store store_;
-  SplitSockets sockets_;  // the second one for NetCache's acknowledgements
+  net::SplitSockets sockets_;  // the second one for NetCache's acknowledgements
   // What the method needs.
   std::optional<RecordStore> records_;
   std::optional<CachedKeys> keys_;

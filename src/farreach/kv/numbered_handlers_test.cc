@@ -288,11 +288,11 @@ TEST_F(FarReachHandlerTest, WhatNoSwitchSendsToAServerIsNotAccepted) {
 class NetCacheHandlerTest : public NumberedHandlersTest {
  protected:
   NetCacheHandlerTest()
-      : server_(open_udp(parse_ipv4("test", "127.0.0.1", 0), 64)),
-        switch_(open_udp(parse_ipv4("test", "127.0.0.1", 0), 64)),
+      : server_(net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64)),
+        switch_(net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64)),
         updates_(server_.get(), {.retry_ns = kRetryNs}) {
     // The test plays the switch, at the address of the client.
-    client_ = address_of(switch_.get());
+    client_ = net::address_of(switch_.get());
   }
 
   Outcome execute(std::uint16_t type, std::uint32_t number, const Bytes& value, Packet& answer) {
@@ -324,7 +324,7 @@ class NetCacheHandlerTest : public NumberedHandlersTest {
                                      .key = workload::wire_key(kKey),
                                      .request_id = request_id},
                                     bytes);
-    const sockaddr_in to = address_of(server_.get());
+    const sockaddr_in to = net::address_of(server_.get());
     ::sendto(switch_.get(), bytes.data(), size, 0, reinterpret_cast<const sockaddr*>(&to),
              sizeof to);
     handler_.background()->run(now_ns_);
@@ -335,7 +335,7 @@ class NetCacheHandlerTest : public NumberedHandlersTest {
   UniqueFd switch_;
   sockaddr_in client_{};
   std::int64_t now_ns_ = 1'000'000'000;
-  ReceiveBatch received_;
+  net::ReceiveBatch received_;
   ValueUpdates updates_;
   CachedKeys keys_{{.holds_writes = true}};
   NetCacheHandler handler_{*records_, updates_, keys_, kPartition, 16, [](const std::string&) {}};

@@ -15,7 +15,7 @@ namespace turntable::kv {
 namespace {
 
 std::size_t datagram_bytes(const ServerWorker::Settings& settings) {
-  return settings.large_values ? kLargeDatagramBytes : kDatagramBytes;
+  return settings.large_values ? net::kLargeDatagramBytes : net::kDatagramBytes;
 }
 
 std::uint64_t sender_of(const sockaddr_in& address) {
@@ -30,7 +30,7 @@ ServerWorker::ServerWorker(int socket, RequestHandler& handler, const Settings& 
       background_(handler.background()),
       capacity_(settings.capacity_ops_per_s),
       stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      requests_(ReceiveBatch::Details::kSenderAndStamp, datagram_bytes(settings)),
+      requests_(net::ReceiveBatch::Details::kSenderAndStamp, datagram_bytes(settings)),
       large_values_(settings.large_values ? 2 * settings.clients : 1),
       answers_(datagram_bytes(settings)) {
   if (!stop_event_) throw errno_error("cannot create an eventfd");
@@ -87,7 +87,7 @@ void ServerWorker::wait(std::int64_t until_ns, bool for_requests) noexcept {
   if (background_ != nullptr) background_->run(monotonic_ns());
 }
 
-void ServerWorker::serve(const ReceiveBatch::Datagram& datagram) {
+void ServerWorker::serve(const net::ReceiveBatch::Datagram& datagram) {
   Packet request;
   if (datagram.truncated || decode(datagram.bytes, request) != DecodeStatus::kOk) {
     counters_.malformed.add();
@@ -118,7 +118,7 @@ RequestHandler::Outcome ServerWorker::execute_or_wait(const Packet& request,
   return outcome;
 }
 
-void ServerWorker::execute(const Packet& request, const ReceiveBatch::Datagram& datagram) {
+void ServerWorker::execute(const Packet& request, const net::ReceiveBatch::Datagram& datagram) {
   const std::int64_t begin = monotonic_ns();
   if (background_ != nullptr) background_->run(begin);
   const std::int64_t arrival = datagram.has_stamp ? datagram.received_ns + to_monotonic_ns_ : begin;
@@ -173,7 +173,7 @@ std::size_t ServerWorker::add_answer(Packet& answer, const sockaddr_in& client) 
   }
   answer.fragment.transmission = ++transmission_;
   const std::size_t fragments = fragments_of(answer.value.size());
-  if (answers_.size() + fragments > kBatch) send(answers_.size());
+  if (answers_.size() + fragments > net::kBatch) send(answers_.size());
   for (std::size_t i = 0; i < fragments; ++i) {
     answers_.add(encode(fragment_of(answer, i), answers_.buffer()), &client);
   }

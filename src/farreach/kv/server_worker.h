@@ -19,8 +19,8 @@
 #include "farreach/kv/counter.h"
 #include "farreach/kv/reassembly.h"
 #include "farreach/kv/request_handler.h"
-#include "farreach/kv/udp.h"
 #include "farreach/kv/window.h"
+#include "net/udp.h"
 
 namespace turntable::kv {
 
@@ -65,8 +65,8 @@ class ServerWorker {
   void wait_for_request() noexcept;
   void wait_until(std::int64_t at_ns) noexcept;
   void wait(std::int64_t until_ns, bool for_requests) noexcept;
-  void serve(const ReceiveBatch::Datagram& datagram);
-  void execute(const Packet& request, const ReceiveBatch::Datagram& datagram);
+  void serve(const net::ReceiveBatch::Datagram& datagram);
+  void execute(const Packet& request, const net::ReceiveBatch::Datagram& datagram);
   RequestHandler::Outcome execute_or_wait(const Packet& request, const sockaddr_in& client,
                                           Packet& answer);
   std::size_t add_answer(Packet& answer, const sockaddr_in& client) noexcept;
@@ -82,7 +82,7 @@ class ServerWorker {
   Window window_;
   WorkerCounters counters_;
 
-  ReceiveBatch requests_;
+  net::ReceiveBatch requests_;
   std::size_t next_request_ = 0;
   std::size_t request_count_ = 0;
   std::int64_t to_monotonic_ns_ = 0;  // from CLOCK_REALTIME, as of the last receive
@@ -91,7 +91,7 @@ class ServerWorker {
   std::uint32_t transmission_ = 0;  // of large answers
 
   std::int64_t executing_since_ns_ = 0;
-  SendBatch answers_;
+  net::SendBatch answers_;
   std::int64_t first_due_ns_ = 0;  // finish of the oldest answer not sent
 };
 

@@ -40,12 +40,12 @@ class ServerWorkerTest : public ::testing::Test {
                     ServerWorker::Settings{.capacity_ops_per_s = capacity, .large_values = true});
     worker_->window().set(0, INT64_MAX);
     thread_ = std::thread([this] { worker_->run(); });
-    client_ = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
-    connect_udp(client_.get(), address_of(socket));
+    client_ = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
+    net::connect_udp(client_.get(), net::address_of(socket));
   }
 
   void send(const Packet& packet) {
-    std::array<std::uint8_t, kLargeDatagramBytes> bytes;
+    std::array<std::uint8_t, net::kLargeDatagramBytes> bytes;
     const std::size_t size = encode(packet, bytes);
     ASSERT_EQ(::send(client_.get(), bytes.data(), size, 0), static_cast<ssize_t>(size));
   }
@@ -74,14 +74,15 @@ class ServerWorkerTest : public ::testing::Test {
   std::optional<ServerWorker> worker_;
   std::thread thread_;
   UniqueFd client_;
-  ReceiveBatch received_{ReceiveBatch::Details::kSenderAndStamp, kLargeDatagramBytes};
+  net::ReceiveBatch received_{net::ReceiveBatch::Details::kSenderAndStamp,
+                              net::kLargeDatagramBytes};
   int received_count_ = 0;
   int next_ = 0;
 };
 
 TEST_F(ServerWorkerTest, LargeValuesComeAndGoInFragments) {
   open_store(/*numbered=*/false);
-  const UniqueFd socket = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
+  const UniqueFd socket = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
   NoCacheHandler handler(*store_, 0, 1, ignore_errors);
   serve(socket.get(), handler, 0);
   Bytes value(kMaxLargeValueBytes);
@@ -116,9 +117,9 @@ TEST_F(ServerWorkerTest, LargeValuesComeAndGoInFragments) {
 
 TEST_F(ServerWorkerTest, FragmentsOfTheSwitchAndTheClientMakeOneNumberedWrite) {
   open_store(/*numbered=*/true);
-  const UniqueFd socket = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
+  const UniqueFd socket = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
   RecordStore records(*store_);
-  auto sockets = open_split_udp(parse_ipv4("test", "127.0.0.1", 0), 64, 0x0190);
+  auto sockets = net::open_split_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64, 0x0190);
   ValueUpdates updates(sockets.of_type.get(), {});
   CachedKeys keys({.holds_writes = true});
   NetCacheHandler handler(records, updates, keys, 0, 1, ignore_errors);
@@ -142,7 +143,7 @@ TEST_F(ServerWorkerTest, FragmentsOfTheSwitchAndTheClientMakeOneNumberedWrite) {
 
 TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
   open_store(/*numbered=*/true);
-  const UniqueFd socket = open_udp(parse_ipv4("test", "127.0.0.1", 0), 2048);
+  const UniqueFd socket = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 2048);
   RecordStore records(*store_);
   CachedKeys keys({});
   FarReachHandler handler(records, keys, 0, 1, ignore_errors);
@@ -152,7 +153,7 @@ TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
               static_cast<ssize_t>(bytes.size()));
   };
   const auto encoded = [](const Packet& packet) {
-    Bytes bytes(kLargeDatagramBytes);
+    Bytes bytes(net::kLargeDatagramBytes);
     bytes.resize(encode(packet, bytes));
     return bytes;
   };
@@ -164,7 +165,7 @@ TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
   std::int64_t malformed = 0, misrouted = 0;
   send_bytes({}), ++malformed;
   send_bytes(Bytes(21)), ++malformed;
-  send_bytes(Bytes(kLargeDatagramBytes + 1, 0xff)), ++malformed;
+  send_bytes(Bytes(net::kLargeDatagramBytes + 1, 0xff)), ++malformed;
   // Every type that there may be, with what would be its headers and without: of those, requests.
   for (unsigned type = 0; type < 0x400; ++type) {
     Bytes bytes(22);
@@ -216,7 +217,7 @@ TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
 TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
   constexpr std::int64_t kDelayNs = 15 * kMs;
   open_store(/*numbered=*/true);
-  auto sockets = open_split_udp(parse_ipv4("test", "127.0.0.1", 0), 64, 0x0190);
+  auto sockets = net::open_split_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64, 0x0190);
   RecordStore records(*store_);
   ValueUpdates updates(sockets.of_type.get(), {.delay_ns = kDelayNs});
   CachedKeys keys({.holds_writes = true});

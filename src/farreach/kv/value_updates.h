@@ -25,7 +25,7 @@
 
 #include "farreach/kv/counter.h"
 #include "farreach/kv/packet.h"
-#include "farreach/kv/udp.h"
+#include "net/udp.h"
 #include "workload/key.h"
 
 namespace turntable::kv {
@@ -107,7 +107,7 @@ class ValueUpdates {
   std::optional<std::uint32_t> added_;  // request id of the update that waits for finished()
   std::deque<Due> first_;               // both by time, since each has one delay for all
   std::deque<Due> again_;
-  ReceiveBatch received_;
+  net::ReceiveBatch received_;
   ValueUpdateCounters counters_;
 };
 

@@ -16,11 +16,11 @@ constexpr workload::KeyId kKey = 5;
 constexpr std::int64_t kMs = 1'000'000;
 
 TEST(ValueUpdatesTest, TheRoundTripCountsFromTheEndOfTheWriteAndWithItsDelay) {
-  const UniqueFd server = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
-  const UniqueFd peer = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
+  const UniqueFd server = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
+  const UniqueFd peer = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
   ValueUpdates updates(server.get(), {.delay_ns = 30 * kMs});
   updates.add(kKey, {.type = PacketType::kValueUpdate, .key = workload::wire_key(kKey)},
-              address_of(peer.get()));
+              net::address_of(peer.get()));
   EXPECT_TRUE(updates.pending(kKey));
   EXPECT_EQ(updates.next_ns(), INT64_MAX);  // its write is not over
   // The write ended, in virtual time, long before the worker came to it.
@@ -30,7 +30,7 @@ TEST(ValueUpdatesTest, TheRoundTripCountsFromTheEndOfTheWriteAndWithItsDelay) {
   const std::int64_t before = monotonic_ns();
   updates.run(before);
 
-  ReceiveBatch received;
+  net::ReceiveBatch received;
   ASSERT_EQ(received.receive(peer.get()), 1);
   Packet update;
   ASSERT_EQ(decode(received.at(0).bytes, update), DecodeStatus::kOk);
@@ -38,7 +38,7 @@ TEST(ValueUpdatesTest, TheRoundTripCountsFromTheEndOfTheWriteAndWithItsDelay) {
   const std::size_t size = encode(
       {.type = PacketType::kValueUpdateAck, .key = update.key, .request_id = update.request_id},
       ack);
-  const sockaddr_in to = address_of(server.get());
+  const sockaddr_in to = net::address_of(server.get());
   ASSERT_GT(
       ::sendto(peer.get(), ack.data(), size, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to),
       0);
@@ -53,18 +53,18 @@ TEST(ValueUpdatesTest, TheRoundTripCountsFromTheEndOfTheWriteAndWithItsDelay) {
 }
 
 TEST(ValueUpdatesTest, PlacesAreUsedAgainUnderNewIds) {
-  const UniqueFd server = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
-  const UniqueFd peer = open_udp(parse_ipv4("test", "127.0.0.1", 0), 64);
-  connect_udp(peer.get(), address_of(server.get()));
+  const UniqueFd server = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
+  const UniqueFd peer = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
+  net::connect_udp(peer.get(), net::address_of(server.get()));
   ValueUpdates updates(server.get(), {});
   std::vector<std::uint32_t> ids;
   for (std::int64_t now = 1; now <= 1000; ++now) {
     ASSERT_FALSE(updates.pending(kKey));
     updates.add(kKey, {.type = PacketType::kValueUpdate, .key = workload::wire_key(kKey)},
-                address_of(peer.get()));
+                net::address_of(peer.get()));
     updates.finished(now);
     updates.run(now);
-    ReceiveBatch received;
+    net::ReceiveBatch received;
     ASSERT_EQ(received.receive(peer.get()), 1);
     Packet update;
     ASSERT_EQ(decode(received.at(0).bytes, update), DecodeStatus::kOk);

@@ -1,4 +1,4 @@
-#include "farreach/kv/udp.h"
+#include "net/udp.h"
 
 #include <arpa/inet.h>
 #include <linux/filter.h>
@@ -10,7 +10,7 @@
 
 #include "common/command_error.h"
 
-namespace turntable::kv {
+namespace turntable::net {
 namespace {
 
 // Linux charges a datagram of this size to the buffer as its whole memory (truesize): a page from
@@ -176,7 +176,8 @@ SendBatch::SendBatch(std::size_t datagram_bytes)
   }
 }
 
-void SendBatch::add(std::size_t bytes, const sockaddr_in* to, std::uint32_t tag) noexcept {
+void SendBatch::add(std::size_t bytes, const sockaddr_in* to, std::uint8_t dscp,
+                    std::uint32_t tag) noexcept {
   Slot& slot = slots_[size_];
   msghdr& header = headers_[size_].msg_hdr;
   slot.iov.iov_len = bytes;
@@ -184,6 +185,17 @@ void SendBatch::add(std::size_t bytes, const sockaddr_in* to, std::uint32_t tag)
   if (to != nullptr) slot.to = *to;
   header.msg_name = to != nullptr ? &slot.to : nullptr;
   header.msg_namelen = to != nullptr ? sizeof slot.to : 0;
+  // The kernel's work for a control message is spared where there is nothing to say.
+  header.msg_control = dscp != 0 ? slot.control.data() : nullptr;
+  header.msg_controllen = dscp != 0 ? slot.control.size() : 0;
+  if (dscp != 0) {
+    const int type_of_service = dscp << 2;  // the lower two bits are ECN's
+    cmsghdr* message = CMSG_FIRSTHDR(&header);
+    *message = {.cmsg_len = CMSG_LEN(sizeof type_of_service),
+                .cmsg_level = IPPROTO_IP,
+                .cmsg_type = IP_TOS};
+    std::memcpy(CMSG_DATA(message), &type_of_service, sizeof type_of_service);
+  }
   ++size_;
 }
 
@@ -200,4 +212,4 @@ int SendBatch::send_some(int fd, std::size_t end) noexcept {
   }
 }
 
-}  // namespace turntable::kv
+}  // namespace turntable::net

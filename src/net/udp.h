@@ -1,5 +1,5 @@
-// UDP sockets and batches of datagrams for the data path. After construction nothing here
-// allocates.
+// UDP sockets and batches of datagrams. After construction nothing here allocates. What sends and
+// receives by sockets or by AF_XDP is net/datagrams.h.
 #pragma once
 
 #include <netinet/in.h>
@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "common/unique_fd.h"
+#include "net/datagrams.h"
 
-namespace turntable::kv {
+namespace turntable::net {
 
 // Throws bad_argument unless `address` is an IPv4 address in dotted form; `what` names it in the
 // message.
@@ -54,13 +55,9 @@ class ReceiveBatch {
   // less costs less.
   enum class Details : std::uint8_t { kSenderAndStamp, kOldestStamp };
 
-  struct Datagram {
-    std::span<const std::uint8_t> bytes;
-    sockaddr_in from;          // with kSenderAndStamp
-    bool has_stamp;            // if asked for, unless the system has run out of memory for it
-    std::int64_t received_ns;  // CLOCK_REALTIME, by the kernel
-    bool truncated;            // longer than `datagram_bytes`
-  };
+  // `from` is known with kSenderAndStamp only. A stamp that was asked for is missing when the
+  // system had no memory left for it.
+  using Datagram = Datagrams::Received;
 
   explicit ReceiveBatch(Details details = Details::kSenderAndStamp,
                         std::size_t datagram_bytes = kDatagramBytes);
@@ -100,8 +97,10 @@ class SendBatch {
   std::span<std::uint8_t> buffer() noexcept {
     return std::span(bytes_).subspan(size_ * datagram_bytes_, datagram_bytes_);
   }
-  // `to`: nullptr for a connected socket. `tag` comes back if the datagram cannot be sent.
-  void add(std::size_t bytes, const sockaddr_in* to, std::uint32_t tag = 0) noexcept;
+  // `to`: nullptr for a connected socket. `dscp`: 0 to 63, the datagram's class of service. `tag`
+  // comes back if the datagram cannot be sent.
+  void add(std::size_t bytes, const sockaddr_in* to, std::uint8_t dscp = 0,
+           std::uint32_t tag = 0) noexcept;
 
   // Sends the first `count` that wait, blocking while the send buffer is full. Calls failed(tag,
   // errno) for each datagram the system refuses; those are not tried again.
@@ -125,6 +124,7 @@ class SendBatch {
   int send_some(int fd, std::size_t end) noexcept;
 
   struct Slot {
+    alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(int))> control;
     sockaddr_in to;
     iovec iov;
     std::uint32_t tag;
@@ -137,4 +137,4 @@ class SendBatch {
   std::size_t size_ = 0;
 };
 
-}  // namespace turntable::kv
+}  // namespace turntable::net

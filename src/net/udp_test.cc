@@ -1,5 +1,5 @@
 // Batches of datagrams over loopback.
-#include "farreach/kv/udp.h"
+#include "net/udp.h"
 
 #include <gtest/gtest.h>
 #include <linux/sock_diag.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace turntable::kv {
+namespace turntable::net {
 namespace {
 
 using Details = ReceiveBatch::Details;
@@ -107,7 +107,7 @@ TEST_F(UdpTest, ALargerBatchTakesLongerDatagrams) {
 
 TEST_F(UdpTest, SplitSocketsTakeDatagramsByTheirType) {
   const SplitSockets split = open_split_udp(parse_ipv4("test", "127.0.0.1", 0), kBatch, 0x0190);
-  connect_udp(sender_.get(), kv::address_of(split.all_else.get()));
+  connect_udp(sender_.get(), net::address_of(split.all_else.get()));
   send("first", split.all_else);
   send({"\x01\x90 of the type", 14}, split.of_type);
   send({"\x90\x01 not", 6}, split.all_else);
@@ -121,4 +121,4 @@ TEST_F(UdpTest, SplitSocketsTakeDatagramsByTheirType) {
 }
 
 }  // namespace
-}  // namespace turntable::kv
+}  // namespace turntable::net
