@@ -1,0 +1,123 @@
+#include "load/arrivals.h"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace turntable::load {
+namespace {
+
+// The published client draws -ln(1 - u) milliseconds, u uniform in [0, 2000 / rate). It was meant
+// for u in [0, 1) and a mean of 1 ms.
+constexpr double kLegacyUnitS = 1e-3;
+constexpr double kLegacyLeastRate = 2000;
+
+constexpr std::array<std::pair<std::string_view, Process>, 5> kNames = {
+    {{"exponential", Process::kExponential},
+     {"uniform", Process::kUniform},
+     {"periodic", Process::kPeriodic},
+     {"legacy", Process::kLegacy},
+     {"trace", Process::kTrace}}};
+
+std::string number_text(double number) {
+  std::string text = std::to_string(number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+// Mean of -ln(1 - u) for u uniform in [0, end).
+double legacy_mean(double end) {
+  if (end >= 1) return 1;
+  return ((1 - end) * std::log1p(-end) + end) / end;
+}
+
+double legacy_end(double rate_per_s, double dilation) {
+  const double undilated = rate_per_s * dilation;
+  if (undilated < kLegacyLeastRate) {
+    throw std::invalid_argument(
+        "process \"legacy\" at " + number_text(undilated) +
+        "/s per client: the published client sends nothing below 2000/s (it takes the logarithm of "
+        "a negative number); expected at least 2000/s per client, or process \"exponential\"");
+  }
+  return kLegacyLeastRate / undilated;
+}
+
+std::vector<double> stretched(std::span<const double> trace, double rate_per_s) {
+  const double sum = std::accumulate(trace.begin(), trace.end(), 0.0);
+  if (!(sum > 0)) {
+    throw std::invalid_argument(
+        "process \"trace\": its distances add up to nothing; expected at "
+        "least one, none negative, not all 0");
+  }
+  const double mean = sum / static_cast<double>(trace.size());
+  std::vector<double> seconds(trace.begin(), trace.end());
+  for (double& gap : seconds) gap /= mean * rate_per_s;
+  return seconds;
+}
+
+}  // namespace
+
+Process process_of(std::string_view name) {
+  for (const auto& [known, process] : kNames)
+    if (known == name) return process;
+  throw std::invalid_argument("process \"" + std::string(name) +
+                              "\": expected exponential, uniform, periodic, legacy or trace");
+}
+
+Arrivals::Arrivals(const Settings& settings)
+    : settings_(settings),
+      scale_s_(1 / settings.rate_per_s),
+      mean_rate_per_s_(settings.rate_per_s) {
+  if (!(settings.rate_per_s > 0)) {
+    throw std::invalid_argument("a rate of " + number_text(settings.rate_per_s) +
+                                "/s; expected more than 0");
+  }
+  if (settings.process == Process::kLegacy) {
+    legacy_end_ = legacy_end(settings.rate_per_s, settings.dilation);
+    scale_s_ = kLegacyUnitS * settings.dilation;
+    mean_rate_per_s_ = 1 / (scale_s_ * legacy_mean(legacy_end_));
+  }
+  if (settings.process == Process::kTrace)
+    trace_s_ = stretched(settings.trace, settings.rate_per_s);
+  settings_.trace = {};  // may end before this object
+}
+
+double Arrivals::gap_s(std::uint64_t number, double uniform) const noexcept {
+  switch (settings_.process) {
+    case Process::kUniform:
+      return 2 * uniform * scale_s_;
+    case Process::kPeriodic:
+      return number == 0 ? uniform * scale_s_ : scale_s_;
+    case Process::kLegacy:
+      return -std::log1p(-uniform * legacy_end_) * scale_s_;
+    case Process::kTrace:
+      return trace_s_[(settings_.trace_begin + number) % trace_s_.size()];
+    default:
+      return -std::log1p(-uniform) * scale_s_;
+  }
+}
+
+std::vector<double> read_trace(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::invalid_argument("trace " + path + ": cannot be read");
+  std::vector<double> gaps;
+  for (std::string line; std::getline(file, line);) {
+    char* end = nullptr;
+    const double gap = std::strtod(line.c_str(), &end);
+    if (end == line.c_str() || *end != '\0' || !(gap >= 0) || !std::isfinite(gap)) {
+      const std::string where = "trace " + path + ", line " + std::to_string(gaps.size() + 1);
+      throw std::invalid_argument(where + ": \"" + line +
+                                  "\"; expected a distance, a number from 0 on");
+    }
+    gaps.push_back(gap);
+  }
+  return gaps;
+}
+
+}  // namespace turntable::load

@@ -1,0 +1,59 @@
+// When an open loop sends: the distances between the instants of successive requests.
+//
+// A distance is a function of the request's number and of a number that the caller draws for it,
+// uniform in [0, 1). So whoever draws as a function of (seed, client, number) has arrivals that are
+// such a function too, on every machine and in a simulation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace turntable::load {
+
+enum class Process : std::uint8_t {
+  kExponential,  // a Poisson process
+  kUniform,      // distances uniform between 0 and twice the mean
+  kPeriodic,     // all the same; the first is cut at random, so that clients are not in step
+  kLegacy,       // that of the published NetClone client, whose rate is below the given one
+  kTrace,        // recorded distances, stretched to the rate
+};
+
+// "exponential", …; throws std::invalid_argument for another name.
+Process process_of(std::string_view name);
+
+class Arrivals {
+ public:
+  struct Settings {
+    Process process = Process::kExponential;
+    double rate_per_s = 0;  // of this client
+    // kLegacy: by how much the experiment is slower than the published one, whose times are fixed.
+    double dilation = 1;
+    // kTrace: distances in any unit; they begin at `trace_begin` and are repeated.
+    std::span<const double> trace = {};
+    std::size_t trace_begin = 0;
+  };
+
+  // Throws std::invalid_argument with the reason if the process cannot have this rate.
+  explicit Arrivals(const Settings& settings);
+
+  // From request `number` - 1 (0: from the start) to request `number`.
+  double gap_s(std::uint64_t number, double uniform) const noexcept;
+
+  // What the process has in the long run; that of kLegacy is not the given one.
+  double mean_rate_per_s() const noexcept { return mean_rate_per_s_; }
+
+ private:
+  Settings settings_;
+  std::vector<double> trace_s_;
+  double scale_s_ = 0;     // what the drawn number is multiplied by
+  double legacy_end_ = 0;  // kLegacy: numbers are drawn from [0, legacy_end_)
+  double mean_rate_per_s_;
+};
+
+// The distances of a file: one positive number per line. Throws std::invalid_argument that names
+// file and line.
+std::vector<double> read_trace(const std::string& path);
+
+}  // namespace turntable::load

@@ -1,0 +1,143 @@
+#include "load/arrivals.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+
+namespace turntable::load {
+namespace {
+
+struct Moments {
+  double mean_s;
+  double variation;  // standard deviation over mean
+};
+
+// Of the gaps at the midpoints of equal shares of [0, 1): an integral, so nothing is random.
+Moments moments(const Arrivals& arrivals) {
+  constexpr int kShares = 4'000'000;
+  double sum = 0, squares = 0;
+  for (int i = 0; i < kShares; ++i) {
+    const double gap = arrivals.gap_s(1, (i + 0.5) / kShares);
+    sum += gap;
+    squares += gap * gap;
+  }
+  const double mean = sum / kShares;
+  return {mean, std::sqrt(std::max(0.0, squares / kShares - mean * mean)) / mean};
+}
+
+Arrivals of(Process process, double rate_per_s, double dilation = 1) {
+  return Arrivals({.process = process, .rate_per_s = rate_per_s, .dilation = dilation});
+}
+
+TEST(Arrivals, ExponentialHasMeanAndVariationOfAPoissonProcess) {
+  const Moments m = moments(of(Process::kExponential, 5000));
+  EXPECT_NEAR(m.mean_s, 200e-6, 200e-6 * 1e-5);
+  EXPECT_NEAR(m.variation, 1, 1e-4);
+  // Quantiles of the exponential distribution: -ln(1 - p) times the mean.
+  EXPECT_DOUBLE_EQ(of(Process::kExponential, 1000).gap_s(7, 0.5), std::log(2) * 1e-3);
+  EXPECT_DOUBLE_EQ(of(Process::kExponential, 1000).gap_s(7, 0), 0);
+}
+
+TEST(Arrivals, UniformHasTheVariationOfAUniformDistribution) {
+  const Moments m = moments(of(Process::kUniform, 250));
+  EXPECT_NEAR(m.mean_s, 4e-3, 4e-9);
+  EXPECT_NEAR(m.variation, 1 / std::sqrt(3), 1e-6);
+}
+
+TEST(Arrivals, PeriodicVariesItsFirstGapOnly) {
+  const Arrivals periodic = of(Process::kPeriodic, 100);
+  EXPECT_NEAR(moments(periodic).mean_s, 10e-3, 1e-9);
+  EXPECT_NEAR(moments(periodic).variation, 0, 1e-3);
+  EXPECT_DOUBLE_EQ(periodic.gap_s(0, 0.25), 2.5e-3);
+  EXPECT_DOUBLE_EQ(periodic.gap_s(1, 0.25), 10e-3);
+}
+
+// Real rates of the published client, computed by hand from ((1-a) ln(1-a) + a) / a, a = 2000/rate:
+// a = 0.4: 1 + 1.5 ln 0.6 = 0.233762 ms; a = 0.2: 1 + 4 ln 0.8 = 0.107426 ms; a = 0.1: 1 + 9 ln 0.9
+// = 0.051755 ms; a = 1: 1 ms.
+TEST(Arrivals, LegacySendsLessThanItIsTold) {
+  for (const auto& [told, real] :
+       {std::pair{5000.0, 4277.86}, {10000.0, 9308.74}, {20000.0, 19321.5}, {2000.0, 1000.0}}) {
+    const Arrivals legacy = of(Process::kLegacy, told);
+    EXPECT_NEAR(legacy.mean_rate_per_s(), real, real * 1e-4) << told;
+    EXPECT_NEAR(1 / moments(legacy).mean_s, real, real * 1e-4) << told;
+  }
+}
+
+TEST(Arrivals, LegacyIsNearlyUniformAtHighRatesAndExponentialAt2000) {
+  EXPECT_NEAR(moments(of(Process::kLegacy, 1e6)).variation, 1 / std::sqrt(3), 1e-2);
+  EXPECT_NEAR(moments(of(Process::kLegacy, 2000)).variation, 1, 1e-4);
+}
+
+TEST(Arrivals, LegacyUnderDilationIsThePublishedProcessSlowedDown) {
+  const Arrivals published = of(Process::kLegacy, 20000), slow = of(Process::kLegacy, 200, 100);
+  EXPECT_DOUBLE_EQ(slow.gap_s(3, 0.7), 100 * published.gap_s(3, 0.7));
+  EXPECT_DOUBLE_EQ(slow.mean_rate_per_s(), published.mean_rate_per_s() / 100);
+}
+
+TEST(Arrivals, LegacyBelow2000IsRefusedWithTheReason) {
+  try {
+    of(Process::kLegacy, 1999);
+    FAIL() << "was taken";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "process \"legacy\" at 1999/s per client: the published client sends nothing "
+                 "below 2000/s (it takes the logarithm of a negative number); expected at least "
+                 "2000/s per client, or process \"exponential\"");
+  }
+  // All others have any rate.
+  EXPECT_NEAR(moments(of(Process::kExponential, 3)).mean_s, 1 / 3.0, 1e-4);
+}
+
+TEST(Arrivals, TraceIsStretchedToTheRateAndRepeated) {
+  const std::vector<double> gaps = {1, 3, 8};  // mean 4
+  const Arrivals trace(
+      {.process = Process::kTrace, .rate_per_s = 1000, .trace = gaps, .trace_begin = 1});
+  EXPECT_DOUBLE_EQ(trace.gap_s(0, 0.9), 0.75e-3);
+  EXPECT_DOUBLE_EQ(trace.gap_s(1, 0.1), 2e-3);
+  EXPECT_DOUBLE_EQ(trace.gap_s(2, 0.1), 0.25e-3);
+  EXPECT_DOUBLE_EQ(trace.gap_s(3, 0.1), 0.75e-3);
+  EXPECT_DOUBLE_EQ(trace.mean_rate_per_s(), 1000);
+}
+
+TEST(Arrivals, BadSettingsAreRefused) {
+  EXPECT_THROW(of(Process::kExponential, 0), std::invalid_argument);
+  EXPECT_THROW(of(Process::kTrace, 10), std::invalid_argument);
+  EXPECT_THROW(process_of("poison"), std::invalid_argument);
+  EXPECT_EQ(process_of("legacy"), Process::kLegacy);
+}
+
+class TraceFile : public ::testing::Test {
+ protected:
+  ~TraceFile() override { std::remove(path_.c_str()); }
+  std::string write(const std::string& text) {
+    std::ofstream(path_) << text;
+    return path_;
+  }
+  const std::string path_ = ::testing::TempDir() + "turntable-trace";
+};
+
+TEST_F(TraceFile, IsReadLineByLine) {
+  EXPECT_EQ(read_trace(write("12.5\n0\n3e2\n")), (std::vector{12.5, 0.0, 300.0}));
+}
+
+TEST_F(TraceFile, ABadLineIsNamed) {
+  for (const std::string bad : {"x", "-1", "1 2", "", "nan", "inf"}) {
+    try {
+      read_trace(write("1\n" + bad + "\n2\n"));
+      FAIL() << '"' << bad << "\" was taken";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("line 2: \"" + bad + '"'), std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_THROW(read_trace("/nowhere"), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace turntable::load

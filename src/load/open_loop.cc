@@ -1,0 +1,153 @@
+#include "load/open_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace turntable::load {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+}  // namespace
+
+OpenLoop::OpenLoop(Settings settings) : settings_(std::move(settings)) {
+  for (const std::int64_t over : settings_.over_ns)
+    statistics_.over.push_back({.over_ns = over, .requests = 0});
+}
+
+void OpenLoop::set_schedule(const Schedule& schedule, const Gap& gap) {
+  schedule_ = schedule;
+  statistics_.seconds.resize(
+      static_cast<std::size_t>((schedule.window_ns() + kSecondNs - 1) / kSecondNs));
+  double after_s = 0;
+  for (std::uint64_t number = 0;; ++number) {
+    after_s += gap(number);
+    const std::int64_t at_ns = schedule.start_ns + std::llround(after_s * 1e9);
+    if (at_ns >= schedule.window_until_ns) break;
+    if (number == kMaxRequests) {
+      throw std::length_error("more than " + std::to_string(kMaxRequests) +
+                              " requests of one client; expected a lower rate, a shorter window "
+                              "or more clients");
+    }
+    requests_.push_back({.intended_ns = at_ns});
+    if (!schedule.in_window(at_ns)) continue;
+    ++statistics_.offered;
+    ++second_of(at_ns).offered;
+  }
+  if (settings_.record_latencies)
+    latencies_ns_.reserve(static_cast<std::size_t>(statistics_.offered));
+}
+
+std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
+  if (limit_reached()) {
+    withhold_due(now_ns);
+    give_up_old(now_ns);
+    if (limit_reached()) return std::nullopt;
+  }
+  if (next_ == requests_.size() || requests_[next_].intended_ns > now_ns) return std::nullopt;
+  Request& request = requests_[next_];
+  request.sent_ns = now_ns;
+  ++outstanding_;
+  ++statistics_.requests_total;
+  if (!request.withheld && schedule_.in_window(request.intended_ns))
+    statistics_.send_late_ns.record(now_ns - request.intended_ns);
+  return next_++;
+}
+
+// Those that have become due while the limit was reached.
+void OpenLoop::withhold_due(std::int64_t now_ns) noexcept {
+  for (due_ = std::max(due_, next_);
+       due_ < requests_.size() && requests_[due_].intended_ns <= now_ns; ++due_) {
+    requests_[due_].withheld = true;
+    if (schedule_.in_window(requests_[due_].intended_ns)) ++statistics_.withheld;
+  }
+}
+
+// Requests are sent in their order, so the oldest is the first to be given up.
+void OpenLoop::give_up_old(std::int64_t now_ns) noexcept {
+  for (; oldest_ < next_; ++oldest_) {
+    Request& request = requests_[oldest_];
+    if (request.answered || request.given_up) continue;
+    if (request.sent_ns > now_ns - settings_.give_up_ns) return;
+    request.given_up = true;
+    --outstanding_;
+    ++statistics_.given_up;
+  }
+}
+
+void OpenLoop::not_sent(std::uint64_t number) noexcept {
+  Request& request = requests_[number];
+  if (request.answered || request.given_up) return;
+  request.given_up = true;
+  --outstanding_;
+  --statistics_.requests_total;
+}
+
+OpenLoop::Answer OpenLoop::answered(std::uint64_t number, std::int64_t arrived_ns,
+                                    std::int64_t read_ns) noexcept {
+  if (number >= next_) return Answer::kUnknown;
+  ++statistics_.answers_total;
+  Request& request = requests_[number];
+  if (request.answered) {
+    ++statistics_.redundant;
+    if (schedule_.in_window(request.intended_ns)) ++statistics_.redundant_window;
+    return Answer::kRedundant;
+  }
+  if (limit_reached()) withhold_due(read_ns);
+  request.answered = true;
+  ++first_answers_;
+  if (!request.given_up) --outstanding_;
+  // A clock that was set a little may put the arrival before the sending.
+  record(request, std::clamp(arrived_ns, request.sent_ns, read_ns), read_ns);
+  return Answer::kFirst;
+}
+
+void OpenLoop::record(const Request& request, std::int64_t arrived_ns,
+                      std::int64_t read_ns) noexcept {
+  const std::int64_t latency_ns = arrived_ns - request.intended_ns;
+  if (schedule_.in_window(request.intended_ns)) {
+    const std::int64_t middle_ns = schedule_.window_from_ns + schedule_.window_ns() / 2;
+    statistics_.latency_ns.record(latency_ns);
+    statistics_.halves[request.intended_ns < middle_ns ? 0 : 1].record(latency_ns);
+    statistics_.from_send_ns.record(arrived_ns - request.sent_ns);
+    statistics_.read_late_ns.record(read_ns - arrived_ns);
+    for (OverCount& over : statistics_.over)
+      if (latency_ns > over.over_ns) ++over.requests;
+    if (settings_.record_latencies) latencies_ns_.push_back(latency_ns);
+  }
+  if (!schedule_.in_window(arrived_ns)) return;
+  ++statistics_.delivered;
+  OpenLoopSecond& second = second_of(arrived_ns);
+  ++second.delivered;
+  second.latency_sum_ns += latency_ns;
+  second.latency_max_ns = std::max(second.latency_max_ns, latency_ns);
+}
+
+OpenLoopSecond& OpenLoop::second_of(std::int64_t at_ns) noexcept {
+  return statistics_
+      .seconds[static_cast<std::size_t>((at_ns - schedule_.window_from_ns) / kSecondNs)];
+}
+
+std::int64_t OpenLoop::next_due_ns() const noexcept {
+  // At the limit an answer makes room, or the oldest request's age does.
+  if (limit_reached()) {
+    std::size_t oldest = oldest_;
+    while (oldest < next_ && requests_[oldest].answered) ++oldest;
+    return oldest < next_ ? requests_[oldest].sent_ns + settings_.give_up_ns : INT64_MAX;
+  }
+  return next_ < requests_.size() ? requests_[next_].intended_ns : INT64_MAX;
+}
+
+void OpenLoop::end() noexcept {
+  for (std::size_t number = 0; number < requests_.size(); ++number) {
+    const Request& request = requests_[number];
+    if (request.answered) continue;
+    const bool sent = request.sent_ns != 0;
+    if (sent) ++statistics_.unanswered;
+    if (schedule_.in_window(request.intended_ns)) ++(sent ? statistics_.lost : statistics_.unsent);
+  }
+}
+
+}  // namespace turntable::load

@@ -1,0 +1,94 @@
+// One client's open loop: requests leave at instants that were drawn before, whether answers come
+// or not. How requests look and travel is somebody else's business (load/open_loop_thread.h).
+//
+// Instants never shift: a request that is late, because its thread was or because the limit of
+// outstanding requests withheld it, delays no other, and its latency counts from its instant.
+//
+// After set_schedule() nothing here allocates. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "load/open_loop_statistics.h"
+#include "load/schedule.h"
+
+namespace turntable::load {
+
+class OpenLoop {
+ public:
+  static constexpr std::size_t kMaxRequests = 100'000'000;  // 2.4 GB
+
+  struct Settings {
+    std::size_t outstanding_max = 0;  // requests without an answer; 0: any number
+    // A request that has had no answer for so long is given up: it does not count for the limit.
+    std::int64_t give_up_ns = 5'000'000'000;
+    std::vector<std::int64_t> over_ns = {};  // count the latencies above each
+    bool record_latencies = false;           // of the window, in the order of their answers
+  };
+  // Seconds from the request before; of request 0, from the start.
+  using Gap = std::function<double(std::uint64_t number)>;
+
+  explicit OpenLoop(Settings settings);
+
+  // Draws all instants, from the start to the end of the window. Throws std::length_error for more
+  // than kMaxRequests.
+  void set_schedule(const Schedule& schedule, const Gap& gap);
+
+  // The next request if it is to be sent now; it then counts as sent. Call it until it has none.
+  std::optional<std::uint64_t> take_due(std::int64_t now_ns) noexcept;
+  // It could not be sent after all.
+  void not_sent(std::uint64_t number) noexcept;
+
+  enum class Answer : std::uint8_t { kFirst, kRedundant, kUnknown };  // kUnknown: never sent
+  // `arrived_ns` is when the answer reached the host, `read_ns` when it was read.
+  Answer answered(std::uint64_t number, std::int64_t arrived_ns, std::int64_t read_ns) noexcept;
+
+  // When to call take_due() again; INT64_MAX: after an answer, or never.
+  std::int64_t next_due_ns() const noexcept;
+  // Requests to be sent or answered.
+  std::size_t open() const noexcept { return requests_.size() - first_answers_; }
+
+  std::size_t requests() const noexcept { return requests_.size(); }
+  std::int64_t intended_ns(std::uint64_t number) const { return requests_[number].intended_ns; }
+  bool in_window(std::uint64_t number) const noexcept {
+    return schedule_.in_window(requests_[number].intended_ns);
+  }
+
+  // After the last answer: counts what is missing.
+  void end() noexcept;
+  const OpenLoopStatistics& statistics() const noexcept { return statistics_; }
+  const std::vector<std::int64_t>& latencies_ns() const noexcept { return latencies_ns_; }
+
+ private:
+  struct Request {
+    std::int64_t intended_ns = 0;
+    std::int64_t sent_ns = 0;  // 0: not yet
+    bool answered = false;
+    bool given_up = false;
+    bool withheld = false;
+  };
+
+  bool limit_reached() const noexcept {
+    return settings_.outstanding_max > 0 && outstanding_ >= settings_.outstanding_max;
+  }
+  void give_up_old(std::int64_t now_ns) noexcept;
+  void withhold_due(std::int64_t now_ns) noexcept;
+  void record(const Request& request, std::int64_t arrived_ns, std::int64_t read_ns) noexcept;
+  OpenLoopSecond& second_of(std::int64_t at_ns) noexcept;
+
+  Settings settings_;
+  Schedule schedule_{};
+  std::vector<Request> requests_;  // by their numbers
+  std::size_t next_ = 0;           // to be sent
+  std::size_t due_ = 0;            // so many have been looked at: those from next_ on are withheld
+  std::size_t oldest_ = 0;         // that may count for the limit
+  std::size_t outstanding_ = 0;    // that count for the limit
+  std::size_t first_answers_ = 0;
+  std::vector<std::int64_t> latencies_ns_;
+  OpenLoopStatistics statistics_;
+};
+
+}  // namespace turntable::load

@@ -1,0 +1,228 @@
+#include "load/open_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace turntable::load {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kStart = 1000 * kMs;
+// Warm-up of 2 ms, window of 4 ms, drain of 10 ms.
+constexpr Schedule kSchedule = {kStart, kStart + 2 * kMs, kStart + 6 * kMs, kStart + 16 * kMs};
+
+// A request every millisecond, the first after one: at 1, 2, 3, 4, 5 ms; of the window: 2 to 5.
+OpenLoop every_ms(OpenLoop::Settings settings = {}) {
+  OpenLoop loop(std::move(settings));
+  loop.set_schedule(kSchedule, [](std::uint64_t) { return 1e-3; });
+  return loop;
+}
+
+constexpr std::int64_t at(double ms) {
+  return kStart + static_cast<std::int64_t>(ms * 1e6);
+}
+
+std::vector<std::uint64_t> taken(OpenLoop& loop, double ms) {
+  std::vector<std::uint64_t> numbers;
+  while (const auto number = loop.take_due(at(ms))) numbers.push_back(*number);
+  return numbers;
+}
+
+OpenLoop::Answer answer(OpenLoop& loop, std::uint64_t number, double arrived_ms) {
+  return loop.answered(number, at(arrived_ms), at(arrived_ms));
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+TEST(OpenLoop, InstantsAreSumsOfTheGapsFromTheStart) {
+  OpenLoop loop({});
+  loop.set_schedule(kSchedule,
+                    [](std::uint64_t number) { return 0.5e-3 * static_cast<double>(number + 1); });
+  // 0.5, 1.5, 3, 5, (7.5)
+  ASSERT_EQ(loop.requests(), 4U);
+  EXPECT_EQ(loop.intended_ns(0), at(0.5));
+  EXPECT_EQ(loop.intended_ns(3), at(5));
+  EXPECT_EQ(loop.statistics().offered, 2);
+  EXPECT_EQ(loop.open(), 4U);
+}
+
+TEST(OpenLoop, LatenessDelaysNoOtherRequest) {
+  OpenLoop loop = every_ms();
+  EXPECT_EQ(taken(loop, 0.9), Numbers{});
+  EXPECT_EQ(loop.next_due_ns(), at(1));
+  EXPECT_EQ(taken(loop, 3.4), (Numbers{0, 1, 2}));  // the thread was busy elsewhere
+  EXPECT_EQ(loop.next_due_ns(), at(4));             // not 1 ms after what came late
+  EXPECT_EQ(taken(loop, 4), Numbers{3});
+  // 1.4 and 0.4 ms late, then in time; the one of the warm-up does not count.
+  EXPECT_EQ(loop.statistics().send_late_ns.count(), 3U);
+  EXPECT_NEAR(static_cast<double>(loop.statistics().send_late_ns.sum()), 1.8e6, 1);
+}
+
+TEST(OpenLoop, LatencyIsFromTheIntendedInstantAndFromTheSending) {
+  OpenLoop loop = every_ms();
+  taken(loop, 2.5);  // number 1 was due at 2
+  EXPECT_EQ(answer(loop, 1, 3.5), OpenLoop::Answer::kFirst);
+  EXPECT_EQ(loop.statistics().latency_ns.sum(), 1'500'000U);
+  EXPECT_EQ(loop.statistics().from_send_ns.sum(), 1'000'000U);
+}
+
+TEST(OpenLoop, TimeInTheSocketIsNotLatency) {
+  OpenLoop loop = every_ms();
+  taken(loop, 2);
+  loop.answered(1, at(2.5), at(2.75));
+  EXPECT_EQ(loop.statistics().latency_ns.sum(), 500'000U);
+  EXPECT_EQ(loop.statistics().read_late_ns.sum(), 250'000U);
+  // A stamp from before the sending is none.
+  taken(loop, 3);
+  loop.answered(2, at(1), at(3.5));
+  EXPECT_EQ(loop.statistics().latency_ns.sum(), 500'000U);
+}
+
+TEST(OpenLoop, CountsAnswersBeyondTheFirstAndUnknownOnes) {
+  OpenLoop loop = every_ms();
+  taken(loop, 2);
+  EXPECT_EQ(answer(loop, 0, 2.1), OpenLoop::Answer::kFirst);
+  EXPECT_EQ(answer(loop, 1, 2.1), OpenLoop::Answer::kFirst);
+  EXPECT_EQ(answer(loop, 0, 2.2), OpenLoop::Answer::kRedundant);
+  EXPECT_EQ(answer(loop, 1, 2.2), OpenLoop::Answer::kRedundant);
+  EXPECT_EQ(answer(loop, 1, 2.3), OpenLoop::Answer::kRedundant);
+  EXPECT_EQ(answer(loop, 2, 2.3), OpenLoop::Answer::kUnknown);  // not sent yet
+  EXPECT_EQ(answer(loop, 99, 2.3), OpenLoop::Answer::kUnknown);
+  EXPECT_EQ(loop.statistics().redundant, 3);
+  EXPECT_EQ(loop.statistics().redundant_window, 2);
+  EXPECT_EQ(loop.statistics().answers_total, 5);
+  EXPECT_EQ(loop.statistics().latency_ns.count(), 1U);
+}
+
+TEST(OpenLoop, CountsTheWindowAlone) {
+  OpenLoop loop = every_ms({.over_ns = {kMs, 2 * kMs}});
+  taken(loop, 5);
+  answer(loop, 0, 2.5);  // of the warm-up, delivered in the window
+  answer(loop, 1, 3.5);  // 1.5 ms
+  answer(loop, 3, 7);    // 3 ms, in the drain
+  loop.end();
+  const OpenLoopStatistics& s = loop.statistics();
+  EXPECT_EQ(s.offered, 4);
+  EXPECT_EQ(s.delivered, 2);
+  EXPECT_EQ(s.latency_ns.count(), 2U);
+  EXPECT_EQ(s.halves[0].count(), 1U);  // instants from 2 to 4 ms
+  EXPECT_EQ(s.halves[1].count(), 1U);
+  EXPECT_EQ(s.over[0].requests, 2);
+  EXPECT_EQ(s.over[1].requests, 1);
+  EXPECT_EQ(s.lost, 2);
+  EXPECT_EQ(s.unanswered, 2);
+  EXPECT_EQ(s.unsent, 0);
+  EXPECT_EQ(s.requests_total, 5);
+  EXPECT_EQ(loop.open(), 2U);
+}
+
+TEST(OpenLoop, CountsBySecond) {
+  OpenLoop loop({});
+  loop.set_schedule({kStart, kStart, kStart + 2500 * kMs, kStart + 9000 * kMs},
+                    [](std::uint64_t) { return 0.4; });  // at 0.4, 0.8, 1.2, 1.6, 2.0, 2.4
+  taken(loop, 2500);
+  answer(loop, 0, 1100);
+  answer(loop, 1, 1200);
+  answer(loop, 5, 2500);  // after the window
+  const auto& seconds = loop.statistics().seconds;
+  ASSERT_EQ(seconds.size(), 3U);
+  EXPECT_EQ(seconds[0].offered, 2);
+  EXPECT_EQ(seconds[1].offered, 2);
+  EXPECT_EQ(seconds[2].offered, 2);
+  EXPECT_EQ(seconds[0].delivered, 0);
+  EXPECT_EQ(seconds[1].delivered, 2);
+  EXPECT_EQ(seconds[1].latency_sum_ns, 1100 * kMs);
+  EXPECT_EQ(seconds[1].latency_max_ns, 700 * kMs);
+  EXPECT_EQ(seconds[2].delivered, 0);
+}
+
+TEST(OpenLoop, TheLimitWithholdsAndLatencyStillCountsFromTheInstant) {
+  OpenLoop loop = every_ms({.outstanding_max = 1});
+  EXPECT_EQ(taken(loop, 2.5), Numbers{0});
+  answer(loop, 0, 3.25);
+  EXPECT_EQ(taken(loop, 3.25), Numbers{1});  // due at 2; 2, due at 3, waits on
+  answer(loop, 1, 3.5);
+  EXPECT_EQ(taken(loop, 3.5), Numbers{2});
+  answer(loop, 2, 3.75);
+  EXPECT_EQ(taken(loop, 4.25), Numbers{3});  // late because of the thread
+  loop.end();
+  const OpenLoopStatistics& s = loop.statistics();
+  EXPECT_EQ(s.withheld, 2);
+  EXPECT_EQ(s.latency_ns.sum(), static_cast<std::uint64_t>(1.5e6 + 0.75e6));
+  EXPECT_EQ(s.send_late_ns.count(), 1U);  // their lateness is not the generator's
+  EXPECT_EQ(s.send_late_ns.sum(), 250'000U);
+  EXPECT_EQ(s.lost, 1);
+  EXPECT_EQ(s.unsent, 1);  // number 4
+  EXPECT_EQ(s.unanswered, 1);
+}
+
+// A request that was due while the limit was reached is the limit's, whether or not the thread
+// looked in between.
+TEST(OpenLoop, WhatBecameDueAtTheLimitIsWithheldThoughNobodyLooked) {
+  OpenLoop loop = every_ms({.outstanding_max = 1});
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  answer(loop, 0, 2.5);
+  EXPECT_EQ(taken(loop, 2.5), Numbers{1});
+  EXPECT_EQ(loop.statistics().withheld, 1);
+  EXPECT_EQ(loop.statistics().send_late_ns.count(), 0U);
+}
+
+TEST(OpenLoop, ALostRequestBlocksTheLimitNotForEver) {
+  OpenLoop loop = every_ms({.outstanding_max = 1, .give_up_ns = 2 * kMs});
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  EXPECT_EQ(taken(loop, 2.9), Numbers{});
+  EXPECT_EQ(loop.next_due_ns(), at(3));  // when number 0 is given up
+  EXPECT_EQ(taken(loop, 3), Numbers{1});
+  EXPECT_EQ(loop.statistics().given_up, 1);
+  EXPECT_EQ(answer(loop, 0, 3.1), OpenLoop::Answer::kFirst);  // it came after all
+  EXPECT_EQ(taken(loop, 3.1), Numbers{});                     // and freed nothing twice
+  loop.end();
+  EXPECT_EQ(loop.statistics().unanswered, 1);
+}
+
+TEST(OpenLoop, WhatCouldNotBeSentHoldsNoPlace) {
+  OpenLoop loop = every_ms({.outstanding_max = 1, .give_up_ns = 2 * kMs});
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  loop.not_sent(0);
+  EXPECT_EQ(taken(loop, 2), Numbers{1});
+  EXPECT_EQ(taken(loop, 3), Numbers{});
+  EXPECT_EQ(taken(loop, 4), Numbers{2});  // number 1 was given up
+  EXPECT_EQ(loop.statistics().requests_total, 2);
+}
+
+TEST(OpenLoop, RecordsLatenciesInTheOrderOfAnswers) {
+  OpenLoop loop = every_ms({.record_latencies = true});
+  taken(loop, 3);
+  answer(loop, 2, 3.25);
+  answer(loop, 0, 3.5);  // warm-up
+  answer(loop, 1, 3.5);
+  answer(loop, 1, 4);  // redundant
+  EXPECT_EQ(loop.latencies_ns(), (std::vector<std::int64_t>{250'000, 1'500'000}));
+}
+
+TEST(OpenLoop, StatisticsOfClientsAddUp) {
+  OpenLoop one = every_ms({.over_ns = {kMs}}), other = every_ms({.over_ns = {kMs}});
+  taken(one, 5);
+  taken(other, 5);
+  answer(one, 1, 3.5);
+  answer(other, 3, 4.5);
+  answer(other, 3, 4.6);
+  one.end();
+  other.end();
+  OpenLoopStatistics sum = one.statistics();
+  sum.merge(other.statistics());
+  EXPECT_EQ(sum.offered, 8);
+  EXPECT_EQ(sum.delivered, 2);
+  EXPECT_EQ(sum.lost, 6);
+  EXPECT_EQ(sum.redundant, 1);
+  EXPECT_EQ(sum.latency_ns.count(), 2U);
+  EXPECT_EQ(sum.halves[0].count(), 1U);
+  EXPECT_EQ(sum.over[0].requests, 1);
+  EXPECT_EQ(sum.seconds[0].delivered, 2);
+  EXPECT_EQ(sum.requests_total, 10);
+}
+
+}  // namespace
+}  // namespace turntable::load
