@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/command_error.h"
 #include "netclone/draws.h"
+#include "netclone/fields.h"
 #include "netclone/normal_quantile.h"
 
 namespace turntable::netclone {
@@ -24,55 +24,24 @@ constexpr const char* kNames =
     "fixed, exponential, bimodal, trimodal, lognormal, histogram, exp25, bimodal25, exp50 or "
     "bimodal50";
 
-// A JSON object whose fields are read by name. All messages begin with what it is part of.
-class Fields {
- public:
-  Fields(std::string where, const Json& json, std::initializer_list<const char*> known)
-      : where_(std::move(where)), json_(json) {
-    if (!json.is_object()) fail("value", json, "an object");
-    for (const auto& [name, value] : json.items()) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      std::string names;
-      for (const char* each : known) names += (names.empty() ? "" : ", ") + std::string(each);
-      throw bad_argument(where_ + ": \"" + name + "\" is unknown; expected " + names);
-    }
-  }
+double us(const Fields& fields, const char* name) {
+  return fields.number(name, 0, kMaxUs);
+}
 
-  double number(const char* name, double low, double high) const {
-    const Json& value = required(name);
-    if (!value.is_number() || !(value.get<double>() >= low && value.get<double>() <= high)) {
-      fail(name, value, "a number from " + Json(low).dump() + " to " + Json(high).dump());
-    }
-    return value.get<double>();
-  }
-  double us(const char* name) const { return number(name, 0, kMaxUs); }
-  double share(const char* name) const { return number(name, 0, 1); }
-
-  const Json& required(const char* name) const {
-    const auto found = json_.find(name);
-    if (found == json_.end()) throw bad_argument(where_ + ": \"" + name + "\" is missing");
-    return *found;
-  }
-
-  [[noreturn]] void fail(const char* name, const Json& value, const std::string& expected) const {
-    throw bad_argument(where_ + ": \"" + name + "\" is " + value.dump() + "; expected " + expected);
-  }
-
- private:
-  std::string where_;
-  const Json& json_;
-};
+double share(const Fields& fields, const char* name) {
+  return fields.number(name, 0, 1);
+}
 
 Distribution bimodal(double short_us, double long_us, double long_share) {
   return Distribution(Distribution::Atoms{{{short_us, 1 - long_share}, {long_us, 1}}});
 }
 
 Distribution trimodal(const Fields& fields) {
-  const double middle = fields.share("middle_share");
+  const double middle = share(fields, "middle_share");
   const double longest = fields.number("long_share", 0, 1 - middle);
-  return Distribution(Distribution::Atoms{{{fields.us("short_us"), 1 - middle - longest},
-                                           {fields.us("middle_us"), 1 - longest},
-                                           {fields.us("long_us"), 1}}});
+  return Distribution(Distribution::Atoms{{{us(fields, "short_us"), 1 - middle - longest},
+                                           {us(fields, "middle_us"), 1 - longest},
+                                           {us(fields, "long_us"), 1}}});
 }
 
 Distribution log_normal(const Fields& fields) {
@@ -107,15 +76,15 @@ Distribution histogram(const Fields& fields) {
 Distribution parametric(const std::string& name, const std::string& where, const Json& json) {
   if (name == "fixed") {
     const Fields fields(where, json, {"distribution", "us"});
-    return Distribution(Distribution::Fixed{fields.us("us")});
+    return Distribution(Distribution::Fixed{us(fields, "us")});
   }
   if (name == "exponential") {
     const Fields fields(where, json, {"distribution", "mean_us"});
-    return Distribution(Distribution::Exponential{fields.us("mean_us")});
+    return Distribution(Distribution::Exponential{us(fields, "mean_us")});
   }
   if (name == "bimodal") {
     const Fields fields(where, json, {"distribution", "short_us", "long_us", "long_share"});
-    return bimodal(fields.us("short_us"), fields.us("long_us"), fields.share("long_share"));
+    return bimodal(us(fields, "short_us"), us(fields, "long_us"), share(fields, "long_share"));
   }
   if (name == "trimodal") {
     return trimodal(
@@ -202,7 +171,7 @@ double Distribution::mean_us() const noexcept {
 
 Jitter Jitter::from_json(const std::string& where, const Json& json) {
   const Fields fields(where, json, {"probability", "factor"});
-  return {fields.share("probability"), fields.number("factor", 0, kMaxFactor)};
+  return {share(fields, "probability"), fields.number("factor", 0, kMaxFactor)};
 }
 
 ServiceTimes ServiceTimes::from_json(const std::string& where, const Json& service,
@@ -222,6 +191,11 @@ double ServiceTimes::service_us(std::uint64_t seed, std::uint64_t request, std::
   const double us = of(operation).quantile(uniform(seed, Stream::kService, request, copy));
   const bool jitters = uniform(seed, Stream::kJitter, request, copy) < jitter_.probability;
   return jitters ? us * jitter_.factor : us;
+}
+
+std::int64_t ServiceTimes::service_ns(std::uint64_t seed, std::uint64_t request, std::uint32_t copy,
+                                      Operation operation, double dilation) const noexcept {
+  return std::llround(service_us(seed, request, copy, operation) * dilation * 1000);
 }
 
 double ServiceTimes::mean_us(double scan_share) const noexcept {

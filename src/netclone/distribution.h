@@ -84,6 +84,10 @@ class ServiceTimes {
   double service_us(std::uint64_t seed, std::uint64_t request, std::uint32_t copy,
                     Operation operation = Operation::kWork) const noexcept;
 
+  // As servers hold it: dilated, in whole nanoseconds.
+  std::int64_t service_ns(std::uint64_t seed, std::uint64_t request, std::uint32_t copy,
+                          Operation operation, double dilation) const noexcept;
+
   // With jitter. scan_share: of the requests; 0 where all have one distribution.
   double mean_us(double scan_share = 0) const noexcept;
 

@@ -105,6 +105,11 @@ TEST(ServiceTimes, DependOnTheOperationWhereItHasOneOfItsOwn) {
   EXPECT_NEAR(service.mean_us(0.01), 10.8, 1e-12);
 }
 
+TEST(ServiceTimes, AreDilatedForServers) {
+  const ServiceTimes fixed = times(R"({"distribution": "fixed", "us": 2.5})", 1, 3);
+  EXPECT_EQ(fixed.service_ns(1, 2, 0, Operation::kWork, 100), 750'000);
+}
+
 TEST(Distribution, ExponentialHasItsQuantilesAndMoments) {
   const Distribution exponential = read(R"({"distribution": "exponential", "mean_us": 40})");
   EXPECT_EQ(exponential.quantile(0), 0);

@@ -61,11 +61,10 @@ Task<Json> Recovery::run(std::vector<Key> expected) {
   co_await phase("fetch", fetch());
   co_await phase("restore", restore());
   Json result = {{"restored", cached_.size()},
-                 {"newer", nullptr},
-                 {"missed", nullptr},
+                 {"newer", newer_},
+                 {"missed", missed_},
                  {"number", largest_ + kNumbersLeftOut},
                  {"phases", phases_}};
-  if (taken_) result.update({{"newer", taken_->newer}, {"missed", taken_->missed}});
   co_return result;
 }
 
@@ -166,10 +165,9 @@ Task<void> Recovery::replay_to(unsigned partition, std::vector<Record> records) 
     std::vector<Record> batch(first, first + static_cast<std::ptrdiff_t>(count));
     Message asked = request(MessageType::kReplay, {}, std::move(batch));
     const Message answer = co_await server(partition, std::move(asked));
-    if (answer.was_asked_before || answer.numbers.size() != 2) taken_.reset();
-    if (!taken_) continue;
-    taken_->newer += answer.numbers[0];
-    taken_->missed += answer.numbers[1];
+    if (answer.numbers.size() != 2) continue;
+    newer_ += answer.numbers[0];
+    missed_ += answer.numbers[1];
   }
 }
 
