@@ -2,10 +2,9 @@
 #ifndef SHARED_CONSTANTS_P4
 #define SHARED_CONSTANTS_P4
 
-const bit<16> ETHERTYPE_IPV4 = 0x0800;
+#include "network.p4"
+
 const bit<16> ETHERTYPE_CONTROL = 0x88B5;  // frames between switch-agent and data plane (docs/kvcache.md §3)
-const bit<8> IP_PROTOCOL_UDP = 17;
-const bit<4> IPV4_IHL_WITHOUT_OPTIONS = 5;
 
 // UDP ports of logical servers: 1152 + index, index below 128. Requests go to such a port, answers come from one.
 #define KEY_VALUE_PORTS 16w0x0480 &&& 16w0xFF80

@@ -2,37 +2,7 @@
 #ifndef SHARED_HEADERS_P4
 #define SHARED_HEADERS_P4
 
-typedef bit<48> mac_addr_t;
-typedef bit<32> ipv4_addr_t;
-typedef bit<16> udp_port_t;
-
-header ethernet_h {
-    mac_addr_t dst_addr;
-    mac_addr_t src_addr;
-    bit<16> ether_type;
-}
-
-header ipv4_h {
-    bit<4> version;
-    bit<4> ihl;
-    bit<8> diffserv;
-    bit<16> total_len;
-    bit<16> identification;
-    bit<3> flags;
-    bit<13> frag_offset;
-    bit<8> ttl;
-    bit<8> protocol;
-    bit<16> hdr_checksum;
-    ipv4_addr_t src_addr;
-    ipv4_addr_t dst_addr;
-}
-
-header udp_h {
-    udp_port_t src_port;
-    udp_port_t dst_port;
-    bit<16> len;
-    bit<16> checksum;
-}
+#include "network.p4"
 
 // The first header of every key-value packet. The key's last word is sent as two swapped halves, so that its top 16
 // bits can be range-matched (FarReach reference §5.1).

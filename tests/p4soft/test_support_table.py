@@ -49,7 +49,8 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 def module(name: str) -> ModuleType:
-    return importlib.import_module(f"packet.{name}" if name == "test_nocache" else name)
+    of_packets = name in ("test_nocache", "test_netclone")
+    return importlib.import_module(f"packet.{name}" if of_packets else name)
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0][:40])

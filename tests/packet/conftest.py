@@ -18,6 +18,7 @@ import pytest
 from .cache_switch import CACHE_PORTS, CacheSwitch
 from .compilation import compile_program
 from .live_switch import SoftswitchTarget
+from .netclone_switch import NETCLONE_PORTS, NetCloneSwitch
 from .nocache_tables import PORTS, all_entries
 from .targets import MemoryTarget, Target
 
@@ -53,7 +54,7 @@ def start(kind: str, name: str, build_dir: Path, directory: Path, p4_trace: str 
     binary = build_dir / "bin" / "softswitch"
     if not binary.exists():
         pytest.fail(f"{binary} does not exist; run `make build`")
-    ports = PORTS if name == "nocache" else CACHE_PORTS
+    ports = {"nocache": PORTS, "netclone": NETCLONE_PORTS}.get(name, CACHE_PORTS)
     return SoftswitchTarget(binary, program, directory, ports, p4_trace, PORT_DRIVER)
 
 
@@ -94,6 +95,14 @@ def farreach(request: pytest.FixtureRequest, running: Callable[[str, str], Targe
 def netcache(request: pytest.FixtureRequest, running: Callable[[str, str], Target]) -> CacheSwitch:
     """NetCache with 16 partitions and an empty cache."""
     return CacheSwitch(running("netcache", request.param))
+
+
+@pytest.fixture(params=TARGETS)
+def netclone(
+    request: pytest.FixtureRequest, running: Callable[[str, str], Target]
+) -> NetCloneSwitch:
+    """NetClone with 4 logical servers on 2 hosts, and no state."""
+    return NetCloneSwitch(running("netclone", request.param))
 
 
 @pytest.fixture(params=[(name, kind) for name in ("farreach", "netcache") for kind in TARGETS],
