@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "farreach/cache/wait_for.h"
+#include "net/wait_for.h"
 
 namespace turntable::cache {
 namespace {
@@ -12,7 +12,7 @@ constexpr std::int64_t kAgainNs = 20'000'000;
 
 }  // namespace
 
-Task<Admission> Admissions::admit(unsigned partition, Key key) {
+net::Task<Admission> Admissions::admit(unsigned partition, Key key) {
   Message question = request(MessageType::kFetch, {1}, {key_only(key)});
   Message fetched = co_await peers_.ask_server(partition, std::move(question));
   if (!fetched.text.empty() || fetched.records.size() != 1) co_return Admission();
@@ -26,12 +26,12 @@ Task<Admission> Admissions::admit(unsigned partition, Key key) {
 }
 
 // After a failure nobody knows whether the switch has the key, so it is evicted.
-Task<Admission> Admissions::admit_record(Record record) {
+net::Task<Admission> Admissions::admit_record(Record record) {
   const Key key = record.key;
   Message question = request(MessageType::kAdmit, {}, {std::move(record)});
   Message answer = co_await peers_.ask_agent(std::move(question));
   while (!answer.text.empty()) {
-    co_await wait_for(timers_, kAgainNs);
+    co_await net::wait_for(timers_, kAgainNs);
     Message eviction = request(MessageType::kEvict, {}, {key_only(key)});
     answer = co_await peers_.ask_agent(std::move(eviction));
   }
@@ -44,7 +44,7 @@ void Admissions::end(unsigned partition) {
   for (Ended* const waiting : std::exchange(waiting_, {})) waiting->complete(true);
 }
 
-Task<void> Admissions::until_none_is_open(const std::set<unsigned>& partitions) {
+net::Task<void> Admissions::until_none_is_open(const std::set<unsigned>& partitions) {
   const auto is_open = [this](unsigned partition) { return open_.contains(partition); };
   while (std::any_of(partitions.begin(), partitions.end(), is_open)) {
     Ended ended;
@@ -54,14 +54,15 @@ Task<void> Admissions::until_none_is_open(const std::set<unsigned>& partitions) 
 }
 
 // These partitions have no server meanwhile, so no record of theirs is fetched.
-Task<void> Admissions::find_cached(std::set<unsigned> partitions, ServerSessions::Found found) {
+net::Task<void> Admissions::find_cached(std::set<unsigned> partitions,
+                                        ServerSessions::Found found) {
   co_await until_none_is_open(partitions);
   Message slots;
   while (true) {
     Message question = request(MessageType::kSlots);
     slots = co_await peers_.ask_agent(std::move(question));
     if (slots.text.empty()) break;
-    co_await wait_for(timers_, kAgainNs);
+    co_await net::wait_for(timers_, kAgainNs);
   }
   std::vector<CachedKey> cached = read_cached(slots);
   std::erase_if(cached, [&](const CachedKey& listed) {

@@ -15,35 +15,35 @@
 #include <vector>
 
 #include "farreach/cache/server_sessions.h"
-#include "farreach/cache/task.h"
-#include "farreach/cache/timers.h"
+#include "net/task.h"
+#include "net/timers.h"
 
 namespace turntable::cache {
 
 class Admissions {
  public:
   struct Peers {
-    std::function<Task<Message>(Message)> ask_agent;
-    std::function<Task<Message>(unsigned partition, Message)> ask_server;
+    std::function<net::Task<Message>(Message)> ask_agent;
+    std::function<net::Task<Message>(unsigned partition, Message)> ask_server;
     std::function<unsigned(const Key&)> partition_of;
   };
-  Admissions(Timers& timers, Peers peers) : timers_(timers), peers_(std::move(peers)) {}
+  Admissions(net::Timers& timers, Peers peers) : timers_(timers), peers_(std::move(peers)) {}
 
   // Refused if the server does not give the key's record.
-  Task<Admission> admit(unsigned partition, Key key);
+  net::Task<Admission> admit(unsigned partition, Key key);
 
   // What the switch has of these partitions when none of their admissions is open; while the agent
   // does not say it, it is asked again.
-  Task<void> find_cached(std::set<unsigned> partitions, ServerSessions::Found found);
+  net::Task<void> find_cached(std::set<unsigned> partitions, ServerSessions::Found found);
 
  private:
-  using Ended = Completion<bool>;
+  using Ended = net::Completion<bool>;
 
-  Task<Admission> admit_record(Record record);
+  net::Task<Admission> admit_record(Record record);
   void end(unsigned partition);
-  Task<void> until_none_is_open(const std::set<unsigned>& partitions);
+  net::Task<void> until_none_is_open(const std::set<unsigned>& partitions);
 
-  Timers& timers_;
+  net::Timers& timers_;
   const Peers peers_;
   std::multiset<unsigned> open_;  // partitions, each once for every open admission
   std::vector<Ended*> waiting_;   // for an open admission to end

@@ -25,8 +25,8 @@ std::vector<Record> keys_only(const std::vector<Key>& keys) {
 
 }  // namespace
 
-Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskController ask_controller,
-             std::function<void(const std::string&)> on_failure)
+Agent::Agent(Driver& driver, net::Timers& timers, AgentSettings settings,
+             AskController ask_controller, std::function<void(const std::string&)> on_failure)
     : driver_(driver),
       timers_(timers),
       settings_(std::move(settings)),
@@ -47,7 +47,7 @@ Agent::Agent(Driver& driver, Timers& timers, AgentSettings settings, AskControll
       last_admission_(first_admission()),
       snapshot_(driver, frames_, slots_, snapshot_hooks()),
       tasks_(timers, [on_failure = std::move(on_failure)](const std::exception_ptr& failure) {
-        on_failure(message_of(failure));
+        on_failure(net::message_of(failure));
       }) {}
 
 // ---------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ void Agent::handle(const Message& request, Reply reply) {
   }
 }
 
-Task<void> Agent::admit_all(Message request, Reply reply) {
+net::Task<void> Agent::admit_all(Message request, Reply reply) {
   std::vector<CachedKey> admitted;
   for (const Record& record : request.records) admitted.push_back({record.key, {}});
   std::size_t left = admitted.size();
@@ -113,18 +113,18 @@ void Agent::refuse_all(const Message& request, const Reply& reply) {
   reply(answer);
 }
 
-Task<void> Agent::admit_one(const Record& record, Admission& admission, std::size_t& left,
-                            Settled& all_done) {
+net::Task<void> Agent::admit_one(const Record& record, Admission& admission, std::size_t& left,
+                                 Settled& all_done) {
   admission = co_await admit(record);
   if (--left == 0) all_done.complete(true);
 }
 
-Task<void> Agent::evict_all(Message request, Reply reply) {
+net::Task<void> Agent::evict_all(Message request, Reply reply) {
   for (const Record& record : request.records) co_await evict(record.key);
   reply(answer_to(request));
 }
 
-Task<void> Agent::readmit_all(Message request, Reply reply) {
+net::Task<void> Agent::readmit_all(Message request, Reply reply) {
   co_await readmit(request.records);
   reply(answer_to(request));
 }
@@ -136,7 +136,7 @@ void Agent::greeted(const Message& request, const Reply& reply) {
   reply(answer_to(request, {kMessagesVersion, epoch_.number, epoch_.serves ? 1U : 0U}));
 }
 
-Task<void> Agent::forget_snapshot() {
+net::Task<void> Agent::forget_snapshot() {
   snapshot_.give_up("the controller connected anew");
   co_return;
 }
@@ -209,14 +209,14 @@ void Agent::set_cache_size(std::uint32_t cache_size) {
 }
 
 SnapshotTaker::Hooks Agent::snapshot_hooks() {
-  return {.spawn = [this](Task<void> task) { spawn(std::move(task)); },
+  return {.spawn = [this](net::Task<void> task) { spawn(std::move(task)); },
           .is_quiet = [this] { return is_quiet(); },
           .load = [this](Slot slot) { return slot_frames_.load(slot); },
           .drain = [this] { return drain_all_ports(); }};
 }
 
 // When all are answered, no packet that was on its way through the switch before is any more.
-Task<void> Agent::drain_all_ports() {
+net::Task<void> Agent::drain_all_ports() {
   std::vector<ControlFrame> questions = slot_frames_.loads_through_all_ports();
   co_await frames_.ask_all(std::move(questions));
 }

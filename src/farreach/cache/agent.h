@@ -23,9 +23,9 @@
 #include "farreach/cache/slots.h"
 #include "farreach/cache/snapshot_taker.h"
 #include "farreach/cache/switch_epoch.h"
-#include "farreach/cache/task.h"
 #include "farreach/cache/transits.h"
 #include "farreach/cache/unanswered.h"
+#include "net/task.h"
 
 namespace turntable::cache {
 
@@ -65,12 +65,12 @@ class Agent {
   using AskController = std::function<void(Message request, Unanswered::OnAnswer)>;
 
   // `on_failure` is told why the agent can go on no more: the switch did not do as told.
-  Agent(Driver& driver, Timers& timers, AgentSettings settings, AskController ask_controller,
+  Agent(Driver& driver, net::Timers& timers, AgentSettings settings, AskController ask_controller,
         std::function<void(const std::string&)> on_failure);
 
   // What the switch has when the agent begins becomes its own: keys of cache_lookup are cached,
   // slots in transit are evicted, and it serves if it did. Before anything else.
-  Task<void> adopt();
+  net::Task<void> adopt();
 
   // Answers one request of the controller. `reply` may be called later.
   void handle(const Message& request, Reply reply);
@@ -80,11 +80,11 @@ class Agent {
 
   // Refused too if another controller has connected meanwhile: the record may be older than what
   // the servers have been told to be cached.
-  Task<Admission> admit(Record record);
-  Task<void> evict(Key key);
-  Task<void> readmit(std::vector<Record> records);
+  net::Task<Admission> admit(Record record);
+  net::Task<void> evict(Key key);
+  net::Task<void> readmit(std::vector<Record> records);
 
-  void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
+  void spawn(net::Task<void> task) { tasks_.spawn(std::move(task)); }
 
   // At run time. Keys that a smaller cache has no slot for are evicted.
   void set_cache_size(std::uint32_t cache_size);
@@ -100,20 +100,20 @@ class Agent {
   std::size_t in_transit() const { return transits_.size(); }
 
  private:
-  using Settled = Completion<bool>;
+  using Settled = net::Completion<bool>;
 
-  Task<void> admit_all(Message request, Reply reply);
+  net::Task<void> admit_all(Message request, Reply reply);
   void refuse_all(const Message& request, const Reply& reply);
-  Task<void> admit_one(const Record& record, Admission& admission, std::size_t& left,
-                       Settled& all_done);
-  Task<void> evict_all(Message request, Reply reply);
-  Task<void> readmit_all(Message request, Reply reply);
+  net::Task<void> admit_one(const Record& record, Admission& admission, std::size_t& left,
+                            Settled& all_done);
+  net::Task<void> evict_all(Message request, Reply reply);
+  net::Task<void> readmit_all(Message request, Reply reply);
   void greeted(const Message& request, const Reply& reply);
-  Task<void> forget_snapshot();
+  net::Task<void> forget_snapshot();
   void handle_snapshot(const Message& request, Reply reply);
   void serve(const Message& request, const Reply& reply);
   void set_numbers(const Message& request, const Reply& reply);
-  Task<void> restore(Message request, Reply reply);
+  net::Task<void> restore(Message request, Reply reply);
   void write_restored(const std::vector<Record>& records);
   void begin_serving();
   void empty_untouched_switch();
@@ -122,25 +122,25 @@ class Agent {
   void list_slots(const Message& request, const Reply& reply);
   void report_hot(const Key& key);
 
-  Task<Admission> enter(Record record, std::uint64_t controller);
+  net::Task<Admission> enter(Record record, std::uint64_t controller);
   Admission next_admission(std::uint32_t number = 0);
   std::uint32_t numbered_up_to(const Record& record);
   void number_adopted();
-  Task<std::vector<Slot>> make_room(Key newcomer);
-  Task<void> leave(Slot slot, std::uint8_t valid);
-  Task<void> finish_leaving(Slot slot, std::uint8_t valid);
+  net::Task<std::vector<Slot>> make_room(Key newcomer);
+  net::Task<void> leave(Slot slot, std::uint8_t valid);
+  net::Task<void> finish_leaving(Slot slot, std::uint8_t valid);
   void tell_evicted(Slot slot);
-  Task<void> write_back(Record record);
-  Task<void> drain_all_ports();
+  net::Task<void> write_back(Record record);
+  net::Task<void> drain_all_ports();
 
   void end_transit(const Key& key);
-  Task<void> until_key_may_change(Key key);
+  net::Task<void> until_key_may_change(Key key);
   bool is_quiet() const { return transits_.empty() && rewriting_ == 0; }
   SnapshotTaker::Hooks snapshot_hooks();
 
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   Driver& driver_;
-  Timers& timers_;
+  net::Timers& timers_;
   AgentSettings settings_;
   AskController ask_controller_;
   Slots slots_;
@@ -157,7 +157,7 @@ class Agent {
   std::optional<std::uint32_t> restored_by_;  // id of the request that has been carried out
   std::map<Key, bool> reported_;  // hot keys that the controller has been asked to admit
   SnapshotTaker snapshot_;
-  Tasks tasks_;  // last: what is under way goes before what it uses
+  net::Tasks tasks_;  // last: what is under way goes before what it uses
 };
 
 }  // namespace turntable::cache

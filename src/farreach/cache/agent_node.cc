@@ -5,9 +5,9 @@
 
 #include "common/command_error.h"
 #include "farreach/cache/refusals_json.h"
-#include "farreach/cache/run_on_loop.h"
 #include "farreach/cache/switch_tables.h"
 #include "farreach/kv/arguments.h"
+#include "net/run_on_loop.h"
 
 namespace turntable::cache {
 namespace {
@@ -62,8 +62,9 @@ Json snapshots_as_json(const SnapshotCounters& counters) {
 
 }  // namespace
 
-AgentNode::AgentNode(EventLoop& loop, std::unique_ptr<Driver> driver, const sockaddr_in& address,
-                     Credentials credentials, std::function<void(std::string)> set_state)
+AgentNode::AgentNode(net::EventLoop& loop, std::unique_ptr<Driver> driver,
+                     const sockaddr_in& address, Credentials credentials,
+                     std::function<void(std::string)> set_state)
     : loop_(loop), driver_(std::move(driver)), set_state_(std::move(set_state)) {
   driver_->on_frame([this](const ControlFrame& frame) {
     if (agent_) agent_->received(frame);
@@ -126,15 +127,15 @@ Json AgentNode::configure(const Json& args) {
         [this](const std::string& why) { fail(why); });
     apply(args);
   };
-  const auto spawn = [&](Task<void> task) {
+  const auto spawn = [&](net::Task<void> task) {
     begin();
     agent_->spawn(std::move(task));  // and so ended with it
   };
-  return run_on_loop(loop_, "switch-agent configure", Deadline::after(kAdoptDeadline), spawn,
-                     [this] { return adopt(); });
+  return net::run_on_loop(loop_, "switch-agent configure", Deadline::after(kAdoptDeadline), spawn,
+                          [this] { return adopt(); });
 }
 
-Task<Json> AgentNode::adopt() {
+net::Task<Json> AgentNode::adopt() {
   co_await agent_->adopt();
   is_ready_ = true;
   schedule_clearing();

@@ -9,7 +9,7 @@
 #include "farreach/cache/agent.h"
 #include "farreach/cache/asking_listener.h"
 #include "farreach/cache/driver.h"
-#include "farreach/cache/event_loop.h"
+#include "net/event_loop.h"
 
 namespace turntable::cache {
 
@@ -19,7 +19,7 @@ class AgentNode {
 
   // `set_state` is told "idle", "serving" or "failed"; it may be called on any thread. Listens for
   // the controller at `address`. The loop has to run while commands are handled.
-  AgentNode(EventLoop& loop, std::unique_ptr<Driver> driver, const sockaddr_in& address,
+  AgentNode(net::EventLoop& loop, std::unique_ptr<Driver> driver, const sockaddr_in& address,
             Credentials credentials, std::function<void(std::string)> set_state);
   ~AgentNode();
 
@@ -40,7 +40,7 @@ class AgentNode {
     std::int64_t clear_period_ns = 1'000'000'000;  // 0: never
   };
 
-  Task<Json> adopt();
+  net::Task<Json> adopt();
   void apply(const Json& args);
   Json settings_as_json() const;
   void fail(const std::string& why);
@@ -50,7 +50,7 @@ class AgentNode {
   Agent& agent(const char* command);
   void answer(const Message& request, AskingListener::Reply reply);
 
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   std::unique_ptr<Driver> driver_;
   std::function<void(std::string)> set_state_;
   RunTime run_time_;
@@ -61,7 +61,7 @@ class AgentNode {
   std::string failure_;
   std::uint64_t refused_requests_ = 0;  // that came while there was no agent
   std::uint64_t clearings_ = 0;
-  Timers::TimerId clearing_ = 0;
+  net::Timers::TimerId clearing_ = 0;
   std::unique_ptr<AskingListener> controller_;
 };
 

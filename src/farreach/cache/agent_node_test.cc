@@ -81,7 +81,7 @@ class AgentNodeTest : public ::testing::Test {
   }
 
   testing::FakeServers stores;
-  EventLoop loop;
+  net::EventLoop loop;
   testing::LoopSwitch* the_switch = nullptr;
   std::unique_ptr<AgentNode> agent;
   std::unique_ptr<MessageLink> controller;

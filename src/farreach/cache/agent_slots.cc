@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "farreach/cache/agent.h"
-#include "farreach/cache/wait_for.h"
+#include "net/wait_for.h"
 #include "workload/key.h"
 
 namespace turntable::cache {
@@ -17,7 +17,7 @@ constexpr std::int64_t kStoreAgainNs = 100'000'000;
 // ---------------------------------------------------------------------------------------------
 // Admission
 
-Task<Admission> Agent::admit(Record record) {
+net::Task<Admission> Agent::admit(Record record) {
   const std::uint64_t controller = controllers_;
   co_await until_key_may_change(record.key);
   if (const auto slot = slots_.find(record.key)) co_return slots_.admission(*slot);
@@ -32,7 +32,7 @@ Task<Admission> Agent::admit(Record record) {
   co_return admission;
 }
 
-Task<Admission> Agent::enter(Record record, std::uint64_t controller) {
+net::Task<Admission> Agent::enter(Record record, std::uint64_t controller) {
   const std::vector<Slot> found = co_await make_room(record.key);
   if (found.empty()) {
     ++counters_.refused;
@@ -72,7 +72,7 @@ std::uint32_t Agent::numbered_up_to(const Record& record) {
 
 // Keys whose servers began anew have slots that hold records of before. No request is under way, so
 // a slot may be written although it is valid, and what its server has is the newest record.
-Task<void> Agent::readmit(std::vector<Record> records) {
+net::Task<void> Agent::readmit(std::vector<Record> records) {
   snapshot_.give_up("slots are written anew");
   ++rewriting_;
   std::vector<ControlFrame> frames;
@@ -92,7 +92,7 @@ Task<void> Agent::readmit(std::vector<Record> records) {
 // ---------------------------------------------------------------------------------------------
 // Eviction
 
-Task<void> Agent::evict(Key key) {
+net::Task<void> Agent::evict(Key key) {
   co_await until_key_may_change(key);
   const std::optional<Slot> slot = slots_.find(key);
   if (!slot) co_return;
@@ -105,7 +105,7 @@ Task<void> Agent::evict(Key key) {
 
 // A slot that is kEntering for `newcomer`; none if all are taken and no key is cached that could
 // go.
-Task<std::vector<Slot>> Agent::make_room(Key newcomer) {
+net::Task<std::vector<Slot>> Agent::make_room(Key newcomer) {
   while (true) {
     if (const auto free = slots_.enter(newcomer)) co_return std::vector<Slot>(1, *free);
     if (slots_.cached() == 0) co_return std::vector<Slot>();
@@ -139,7 +139,7 @@ Task<std::vector<Slot>> Agent::make_room(Key newcomer) {
 }
 
 // From the slot's present `valid` to a slot that no packet knows.
-Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
+net::Task<void> Agent::leave(Slot slot, std::uint8_t valid) {
   if (valid != kIgnored) {
     if (settings_.write_back) {
       co_await frames_.ask(slot_frames_.set_valid(slot, kBeingEvicted));
@@ -169,7 +169,7 @@ void Agent::tell_evicted(Slot slot) {
 }
 
 // Until a server has stored it: the slot may be all there is of the record.
-Task<void> Agent::write_back(Record record) {
+net::Task<void> Agent::write_back(Record record) {
   while (true) {
     Settled stored;
     std::vector<std::uint32_t> numbers;
@@ -178,7 +178,7 @@ Task<void> Agent::write_back(Record record) {
                     [&stored](const Message& answer) { stored.complete(answer.text.empty()); });
     if (co_await stored) break;
     ++counters_.store_failures;
-    co_await wait_for(timers_, kStoreAgainNs);
+    co_await net::wait_for(timers_, kStoreAgainNs);
   }
   ++counters_.written_back;
 }
@@ -186,7 +186,7 @@ Task<void> Agent::write_back(Record record) {
 // ---------------------------------------------------------------------------------------------
 
 // Until no admission or eviction of the key is under way, and a snapshot does not forbid another.
-Task<void> Agent::until_key_may_change(Key key) {
+net::Task<void> Agent::until_key_may_change(Key key) {
   while (true) {
     if (snapshot_.holds_changes()) {
       co_await snapshot_.until_released();

@@ -34,7 +34,7 @@ bool is_of_request(std::size_t cell) {
 // ---------------------------------------------------------------------------------------------
 // Adoption
 
-Task<void> Agent::adopt() {
+net::Task<void> Agent::adopt() {
   epoch_.serves = settings_.write_back ? snapshot_.adopt() : !settings_.fresh;
   for (const Driver::Json& entry : driver_.read_table(kCacheLookup)) {
     if (!entry.contains("key")) continue;  // the default entry
@@ -79,7 +79,7 @@ void Agent::number_adopted() {
   }
 }
 
-Task<void> Agent::finish_leaving(Slot slot, std::uint8_t valid) {
+net::Task<void> Agent::finish_leaving(Slot slot, std::uint8_t valid) {
   const Key key = slots_.key(slot);
   co_await leave(slot, valid);
   slots_.release(slot);
@@ -117,7 +117,7 @@ bool Agent::is_untouched() {
 }
 
 // From where it awaits nothing any more, a second request finds all of it done, or nothing.
-Task<void> Agent::restore(Message request, Reply reply) {
+net::Task<void> Agent::restore(Message request, Reply reply) {
   if (settings_.write_back) snapshot_.give_up("slots are restored");
   while (!transits_.empty()) co_await transits_.until_ended(transits_.any());
   if (restored_by_ == request.id) co_return reply(answer_to(request));

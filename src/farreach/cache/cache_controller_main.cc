@@ -17,7 +17,7 @@ void serve(const std::string& directory, const std::string& name, const std::str
            std::uint16_t port, const std::string& secret) {
   node::ControlServer control(directory, name);
   auto credentials = cache::Credentials::from_file(secret, directory, name);
-  cache::EventLoop loop;
+  net::EventLoop loop;
   cache::ControllerNode controller(loop, cache::tcp_address(address, port), std::move(credentials),
                                    std::filesystem::path(directory) / "state",
                                    [&](std::string state) { control.set_state(std::move(state)); });

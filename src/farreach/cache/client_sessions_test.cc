@@ -105,7 +105,7 @@ TEST_F(ClientSessionsTest, OddMessagesAreCountedAndSettleNothing) {
 }
 
 TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
-  EventLoop loop;
+  net::EventLoop loop;
   std::vector<MessageType> asked_by_servers;
   ControllerListener listener(
       loop, tcp_address("127.0.0.1", 0), testing::credentials(),

@@ -5,7 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "farreach/cache/wait_for.h"
+#include "net/wait_for.h"
 
 namespace turntable::cache {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::int64_t kStoreAgainNs = 100'000'000;
 // Awaits an answer that may come when nobody waits any more. `ask` returns the question's id: who
 // gives up waiting has not asked, and nobody must do it later.
 template <typename Ask, typename Withdraw>
-Task<Message> answer_of(Ask ask, Withdraw withdraw) {
+net::Task<Message> answer_of(Ask ask, Withdraw withdraw) {
   struct Question {
     Withdraw withdraw;
     std::optional<std::uint32_t> id;
@@ -23,7 +23,7 @@ Task<Message> answer_of(Ask ask, Withdraw withdraw) {
       if (id) withdraw(*id);
     }
   };
-  Completion<Message> answered;
+  net::Completion<Message> answered;
   const auto alive = std::make_shared<char>();
   Question question{std::move(withdraw), std::nullopt};
   question.id = ask([&answered, alive = std::weak_ptr<char>(alive)](const Message& answer) {
@@ -35,7 +35,7 @@ Task<Message> answer_of(Ask ask, Withdraw withdraw) {
 
 }  // namespace
 
-Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
+Controller::Controller(net::EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
                        SnapshotDirectory& directory, const Credentials& credentials,
                        const ControllerSettings& settings)
     : loop_(loop),
@@ -57,7 +57,7 @@ Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions&
                   .servers = servers,
                   .clients = clients,
                   .directory = directory,
-                  .spawn = [this](Task<void> task) { spawn(std::move(task)); },
+                  .spawn = [this](net::Task<void> task) { spawn(std::move(task)); },
                   .epoch = [this] { return epoch_; },
                   .obstacle = [this] { return obstacle(); }}),
       admissions_(loop, peers_of_admissions()),
@@ -68,11 +68,11 @@ Controller::Controller(EventLoop& loop, ServerSessions& servers, ClientSessions&
 // Whoever waits for it waits on: that is a defect, and must be seen.
 void Controller::task_failed(const std::exception_ptr& failure) {
   ++counters_.failed_tasks;
-  last_failed_task_ = message_of(failure);
+  last_failed_task_ = net::message_of(failure);
   std::cerr << "cache-controller: a task failed: " << last_failed_task_ << std::endl;
 }
 
-Task<Message> Controller::ask_agent(Message request) {
+net::Task<Message> Controller::ask_agent(Message request) {
   return answer_of(
       [this, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
         return agent_->ask(std::move(asked), std::move(on_answer));
@@ -80,8 +80,8 @@ Task<Message> Controller::ask_agent(Message request) {
       [this](std::uint32_t id) { agent_->withdraw(id); });
 }
 
-Task<Message> Controller::ask_server(unsigned partition, Message request,
-                                     std::optional<std::uint32_t> store) {
+net::Task<Message> Controller::ask_server(unsigned partition, Message request,
+                                          std::optional<std::uint32_t> store) {
   return answer_of(
       [this, partition, asked = std::move(request), store](Unanswered::OnAnswer on_answer) mutable {
         return servers_.ask(partition, std::move(asked), std::move(on_answer), store);
@@ -90,7 +90,7 @@ Task<Message> Controller::ask_server(unsigned partition, Message request,
 }
 
 // The answer of a client that has gone is a failure.
-Task<Message> Controller::ask_client(ClientSessions::SessionId session, Message request) {
+net::Task<Message> Controller::ask_client(ClientSessions::SessionId session, Message request) {
   return answer_of(
       [this, session, asked = std::move(request)](Unanswered::OnAnswer on_answer) mutable {
         clients_.ask(session, std::move(asked), std::move(on_answer));
@@ -150,7 +150,7 @@ void Controller::handle_agent(const Message& request) {
   }
 }
 
-Task<void> Controller::relay_to_agent(Message asked, Reply reply) {
+net::Task<void> Controller::relay_to_agent(Message asked, Reply reply) {
   Message relayed = request(asked.type, {}, asked.records);
   Message answer = co_await ask_agent(std::move(relayed));
   for (const CachedKey& hot : read_cached(answer)) counters_.admitted += hot.admission.id != 0;
@@ -160,7 +160,7 @@ Task<void> Controller::relay_to_agent(Message asked, Reply reply) {
 }
 
 // The slot stays as it is until its records are stored.
-Task<void> Controller::relay_store(Message asked) {
+net::Task<void> Controller::relay_store(Message asked) {
   for (auto& [partition, records] : by_partition(asked.records)) {
     if (partition == settings_.scale) continue;  // the agent admits no such keys
     Message relayed = request(MessageType::kStore, asked.numbers, std::move(records));
@@ -171,7 +171,7 @@ Task<void> Controller::relay_store(Message asked) {
 
 // A server that fails is asked again; but a store that began anew must not get what its predecessor
 // lacked: whoever began it has given that up.
-Task<void> Controller::store(unsigned partition, Message asked) {
+net::Task<void> Controller::store(unsigned partition, Message asked) {
   std::uint32_t store = servers_.store_of(partition);  // 0: there has been none yet
   while (true) {
     Message again = asked;
@@ -183,13 +183,13 @@ Task<void> Controller::store(unsigned partition, Message asked) {
     }
     if (store == 0) store = servers_.store_of(partition);  // whose server has failed
     ++counters_.store_failures;
-    co_await wait_for(loop_, kStoreAgainNs);
+    co_await net::wait_for(loop_, kStoreAgainNs);
   }
   counters_.records_stored += asked.records.size();
 }
 
 // NetCache: the switch reports its hot keys itself.
-Task<void> Controller::admit_for_agent(Message asked) {
+net::Task<void> Controller::admit_for_agent(Message asked) {
   std::vector<CachedKey> settled;
   for (const Record& hot : asked.records) {
     const unsigned partition = partition_of(hot.key);

@@ -20,7 +20,7 @@
 #include "farreach/cache/server_sessions.h"
 #include "farreach/cache/set_digest.h"
 #include "farreach/cache/snapshots.h"
-#include "farreach/cache/task.h"
+#include "net/task.h"
 #include "workload/profile.h"
 
 namespace turntable::cache {
@@ -46,7 +46,7 @@ class Controller {
   using Json = nlohmann::json;
   using Reply = std::function<void(const Message& answer)>;
 
-  Controller(EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
+  Controller(net::EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
              SnapshotDirectory& directory, const Credentials& credentials,
              const ControllerSettings& settings);
 
@@ -59,27 +59,27 @@ class Controller {
   // Admits the `count` hottest keys, which are the expected set from now on -> {"count", "digest"}.
   // In an EMPTY epoch it says that all stores begin anew: the last snapshot goes, the switch
   // serves.
-  Task<Json> warm_up(workload::Workload workload, std::uint64_t count);
+  net::Task<Json> warm_up(workload::Workload workload, std::uint64_t count);
 
   // The stores of these partitions began anew, no other partition has a server, and no request is
   // under way: the slots forget what they held; with `prefill` those of these partitions' keys get
   // the records of the stores instead. Before, the switch's set must be the expected one; otherwise
   // it is made so -> {"keys", "digest", "restored"}. "wrong_state": stores or copies of before live
   // on.
-  Task<Json> readmit(std::vector<unsigned> partitions, bool prefill);
+  net::Task<Json> readmit(std::vector<unsigned> partitions, bool prefill);
 
   // After the switch was started again, before it forwards requests (cache/recovery.h); the clock's
   // deadline is given up by itself. The expected set stays, or becomes what the switch gets.
-  Task<Json> recover(std::vector<unsigned> partitions, std::size_t clients,
-                     std::int64_t deadline_ns);
+  net::Task<Json> recover(std::vector<unsigned> partitions, std::size_t clients,
+                          std::int64_t deadline_ns);
 
   // Who has been asked and has not answered; in plain words, for whoever waits for a command.
   std::string waits_for() const;
 
   // The switch's own -> {"count", "digest", "expected_digest"}.
-  Task<Json> cached_set();
+  net::Task<Json> cached_set();
 
-  void spawn(Task<void> task) { tasks_.spawn(std::move(task)); }
+  void spawn(net::Task<void> task) { tasks_.spawn(std::move(task)); }
 
   Snapshots& snapshots() { return snapshots_; }
   const SwitchEpoch& epoch() const { return epoch_; }
@@ -91,27 +91,27 @@ class Controller {
 
  private:
   void task_failed(const std::exception_ptr& failure);
-  Task<Message> ask_agent(Message request);
-  Task<Message> ask_server(unsigned partition, Message request,
-                           std::optional<std::uint32_t> store = std::nullopt);
-  Task<Message> ask_client(ClientSessions::SessionId session, Message request);
+  net::Task<Message> ask_agent(Message request);
+  net::Task<Message> ask_server(unsigned partition, Message request,
+                                std::optional<std::uint32_t> store = std::nullopt);
+  net::Task<Message> ask_client(ClientSessions::SessionId session, Message request);
 
   void handle_agent(const Message& request);
-  Task<void> relay_to_agent(Message request, Reply reply);
-  Task<void> relay_store(Message request);
-  Task<void> store(unsigned partition, Message request);
-  Task<void> admit_for_agent(Message request);
+  net::Task<void> relay_to_agent(Message request, Reply reply);
+  net::Task<void> relay_store(Message request);
+  net::Task<void> store(unsigned partition, Message request);
+  net::Task<void> admit_for_agent(Message request);
   void relay_evicted(const Message& request);
 
-  Task<void> admit(std::vector<Key> keys);
-  Task<std::vector<Record>> fetch(unsigned partition, std::vector<Key> keys);
-  Task<Message> ask_cached_set();
-  Task<bool> restore();
-  Task<void> begin_anew();
-  Task<void> until_nothing_lives_on(const std::set<unsigned>& partitions);
-  Task<std::string> what_lives_on(const std::set<unsigned>& partitions);
+  net::Task<void> admit(std::vector<Key> keys);
+  net::Task<std::vector<Record>> fetch(unsigned partition, std::vector<Key> keys);
+  net::Task<Message> ask_cached_set();
+  net::Task<bool> restore();
+  net::Task<void> begin_anew();
+  net::Task<void> until_nothing_lives_on(const std::set<unsigned>& partitions);
+  net::Task<std::string> what_lives_on(const std::set<unsigned>& partitions);
   void hold_all();
-  Task<SwitchEpoch> ask_epoch();
+  net::Task<SwitchEpoch> ask_epoch();
   void served(std::uint32_t epoch);
   std::string obstacle() const;
   Recovery::Peers peers_of_recovery();
@@ -120,7 +120,7 @@ class Controller {
   std::map<unsigned, std::vector<Record>> by_partition(const std::vector<Record>& records);
   unsigned partition_of(const Key& key) const;  // scale: of a key that no server has
 
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   ServerSessions& servers_;
   ClientSessions& clients_;
   SnapshotDirectory& directory_;
@@ -136,7 +136,7 @@ class Controller {
   std::unique_ptr<MessageLink> agent_;
   Snapshots snapshots_;
   Admissions admissions_;  // NetCache
-  Tasks tasks_;            // last: what is under way goes before what it uses
+  net::Tasks tasks_;       // last: what is under way goes before what it uses
 };
 
 }  // namespace turntable::cache

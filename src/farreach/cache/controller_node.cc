@@ -7,9 +7,9 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "farreach/cache/refusals_json.h"
-#include "farreach/cache/run_on_loop.h"
-#include "farreach/cache/within.h"
 #include "farreach/kv/arguments.h"
+#include "net/run_on_loop.h"
+#include "net/within.h"
 
 namespace turntable::cache {
 namespace {
@@ -53,7 +53,8 @@ Json counted(const ControllerCounters& counters) {
 
 }  // namespace
 
-ControllerNode::ControllerNode(EventLoop& loop, const sockaddr_in& address, Credentials credentials,
+ControllerNode::ControllerNode(net::EventLoop& loop, const sockaddr_in& address,
+                               Credentials credentials,
                                const std::filesystem::path& state_directory,
                                std::function<void(std::string)> set_state)
     : loop_(loop),
@@ -80,9 +81,9 @@ Controller& ControllerNode::controller(const char* command) {
 // `make` is given the controller and makes the task.
 template <typename Make>
 Json ControllerNode::run(const char* command, double deadline, const Make& make) {
-  return run_on_loop(
+  return net::run_on_loop(
       loop_, std::string("cache-controller ") + command, Deadline::after_seconds(deadline),
-      [&](Task<void> task) { controller(command).spawn(std::move(task)); },
+      [&](net::Task<void> task) { controller(command).spawn(std::move(task)); },
       [this, make] { return make(*controller_); });
 }
 
@@ -91,8 +92,8 @@ template <typename Make>
 Json ControllerNode::run_within(const char* command, double deadline, const Make& make) {
   const std::int64_t deadline_ns = loop_.now_ns() + std::llround(deadline * kNsPerSecond);
   return run(command, deadline + kGrace_s, [=, this](Controller& controller) {
-    return within(loop_, deadline_ns, make(controller),
-                  [this, command] { return overdue(command); });
+    return net::within(loop_, deadline_ns, make(controller),
+                       [this, command] { return overdue(command); });
   });
 }
 

@@ -10,7 +10,7 @@
 
 #include "farreach/cache/controller.h"
 #include "farreach/cache/controller_listener.h"
-#include "farreach/cache/event_loop.h"
+#include "net/event_loop.h"
 
 namespace turntable::cache {
 
@@ -20,7 +20,7 @@ class ControllerNode {
 
   // Listens for servers and clients at `address`; keeps snapshots in `state_directory`. `set_state`
   // is told "idle" or "serving", on any thread. The loop has to run while commands are handled.
-  ControllerNode(EventLoop& loop, const sockaddr_in& address, Credentials credentials,
+  ControllerNode(net::EventLoop& loop, const sockaddr_in& address, Credentials credentials,
                  const std::filesystem::path& state_directory,
                  std::function<void(std::string)> set_state);
 
@@ -45,7 +45,7 @@ class ControllerNode {
   std::exception_ptr overdue(const char* command) const;
   Controller& controller(const char* command);
 
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   std::function<void(std::string)> set_state_;
   std::uint64_t refused_requests_ = 0;  // of servers, while there was nobody to hear them
   SnapshotDirectory snapshots_;

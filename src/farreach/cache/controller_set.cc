@@ -5,7 +5,7 @@
 
 #include "common/command_error.h"
 #include "farreach/cache/controller.h"
-#include "farreach/cache/wait_for.h"
+#include "net/wait_for.h"
 #include "workload/hottest.h"
 
 namespace turntable::cache {
@@ -69,7 +69,7 @@ class Changing {
 
 }  // namespace
 
-Task<Json> Controller::warm_up(workload::Workload workload, std::uint64_t count) {
+net::Task<Json> Controller::warm_up(workload::Workload workload, std::uint64_t count) {
   std::vector<Key> hottest;
   for (const workload::KeyId id : workload::hottest_keys(workload, count)) {
     hottest.push_back(workload::wire_key(id));
@@ -87,7 +87,7 @@ Task<Json> Controller::warm_up(workload::Workload workload, std::uint64_t count)
 }
 
 // Records of stores that are no more would come back with a recovery: the file goes first.
-Task<void> Controller::begin_anew() {
+net::Task<void> Controller::begin_anew() {
   const SwitchEpoch epoch = co_await ask_epoch();
   if (epoch.serves) co_return;
   directory_.discard();
@@ -99,7 +99,7 @@ Task<void> Controller::begin_anew() {
 }
 
 // As the agent has it now. It may serve because of a command whose deadline came before its answer.
-Task<SwitchEpoch> Controller::ask_epoch() {
+net::Task<SwitchEpoch> Controller::ask_epoch() {
   Message question = request(MessageType::kCachedSet);
   const Message found = co_await ask_agent(std::move(question));
   require(found, "the agent");
@@ -120,7 +120,7 @@ void Controller::expect(std::vector<Key> keys) {
   for (const Key& key : expected_) expected_digest_.add(key);
 }
 
-Task<void> Controller::admit(std::vector<Key> keys) {
+net::Task<void> Controller::admit(std::vector<Key> keys) {
   for (const std::vector<Key>& piece : pieces(keys, kAdmittedAtOnce)) {
     Message admission = keys_request(MessageType::kAdmit, piece);
     const Message answer = co_await ask_agent(std::move(admission));
@@ -136,7 +136,7 @@ Task<void> Controller::admit(std::vector<Key> keys) {
 }
 
 // A controller that was started again goes on with what the switch has.
-Task<Message> Controller::ask_cached_set() {
+net::Task<Message> Controller::ask_cached_set() {
   Message question = request(MessageType::kCachedSet);
   Message found = co_await ask_agent(std::move(question));
   require(found, "the agent");
@@ -149,7 +149,7 @@ Task<Message> Controller::ask_cached_set() {
 }
 
 // Makes the switch's set the expected one; true if it was another.
-Task<bool> Controller::restore() {
+net::Task<bool> Controller::restore() {
   const Message found = co_await ask_cached_set();
   if (digest_in(found) == expected_digest_.value() && found.records.size() == expected_.size()) {
     co_return false;
@@ -170,7 +170,7 @@ Task<bool> Controller::restore() {
   co_return true;
 }
 
-Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key> keys) {
+net::Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key> keys) {
   std::vector<Record> records;
   for (const std::vector<Key>& piece : pieces(keys, kFetchedAtOnce)) {
     Message question = keys_request(MessageType::kFetch, piece, {0});
@@ -181,7 +181,7 @@ Task<std::vector<Record>> Controller::fetch(unsigned partition, std::vector<Key>
   co_return records;
 }
 
-Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
+net::Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
   const Changing changing(changing_, "readmit");
   const SwitchEpoch epoch = co_await ask_epoch();
   if (!epoch.serves) {
@@ -213,7 +213,7 @@ Task<Json> Controller::readmit(std::vector<unsigned> partitions, bool prefill) {
 
 // The file protects records of stores that live on, and copies of stores that are no more would
 // come back with a recovery. Nodes that were prepared anew may still be about to say so.
-Task<void> Controller::until_nothing_lives_on(const std::set<unsigned>& partitions) {
+net::Task<void> Controller::until_nothing_lives_on(const std::set<unsigned>& partitions) {
   const std::int64_t deadline_ns = loop_.now_ns() + kLivesOnNs;
   while (true) {
     const std::string what = co_await what_lives_on(partitions);
@@ -221,11 +221,11 @@ Task<void> Controller::until_nothing_lives_on(const std::set<unsigned>& partitio
     if (loop_.now_ns() > deadline_ns) {
       throw CommandError("wrong_state", "cache-controller readmit: " + what);
     }
-    co_await wait_for(loop_, kLookAgainNs);
+    co_await net::wait_for(loop_, kLookAgainNs);
   }
 }
 
-Task<std::string> Controller::what_lives_on(const std::set<unsigned>& partitions) {
+net::Task<std::string> Controller::what_lives_on(const std::set<unsigned>& partitions) {
   for (const unsigned served : servers_.partitions()) {
     if (partitions.contains(served)) continue;
     co_return "partition " + std::to_string(served) +
@@ -264,8 +264,8 @@ Recovery::Peers Controller::peers_of_recovery() {
               }};
 }
 
-Task<Json> Controller::recover(std::vector<unsigned> partitions, std::size_t clients,
-                               std::int64_t deadline_ns) {
+net::Task<Json> Controller::recover(std::vector<unsigned> partitions, std::size_t clients,
+                                    std::int64_t deadline_ns) {
   const Changing changing(changing_, "recover");
   RecoverySettings settings{.write_back = settings_.write_back,
                             .scale = settings_.scale,
@@ -281,7 +281,7 @@ Task<Json> Controller::recover(std::vector<unsigned> partitions, std::size_t cli
   co_return result;
 }
 
-Task<Json> Controller::cached_set() {
+net::Task<Json> Controller::cached_set() {
   const Message found = co_await ask_cached_set();
   Json result = {{"count", found.records.size()},
                  {"digest", digest_text(digest_in(found))},

@@ -22,7 +22,7 @@ using testing::LoopSwitch;
 
 // A kvserver that has records of the load, of value {partition}, and stores what it is told.
 struct Server {
-  Server(EventLoop& loop, std::uint16_t port, const std::vector<std::uint32_t>& partitions,
+  Server(net::EventLoop& loop, std::uint16_t port, const std::vector<std::uint32_t>& partitions,
          std::uint32_t incarnation, bool is_netcache)
       : store(incarnation),
         holds_writes(is_netcache),
@@ -132,7 +132,7 @@ class ControllerTest : public ::testing::Test {
 
   node::testing::ScratchDirectory state;
   testing::FakeServers stores;
-  EventLoop loop;
+  net::EventLoop loop;
   LoopSwitch* the_switch = nullptr;
   std::unique_ptr<AgentNode> agent;
   std::unique_ptr<ControllerNode> controller;

@@ -30,14 +30,14 @@ void FrameExchange::Answers::answered(std::size_t index, const ControlFrame& ans
 }
 
 // Answers to an agent that has died must not pass for those of its successor: ids begin anywhere.
-FrameExchange::FrameExchange(Driver& driver, Timers& timers)
+FrameExchange::FrameExchange(Driver& driver, net::Timers& timers)
     : driver_(driver), timers_(timers), next_id_(std::random_device{}()) {}
 
 FrameExchange::~FrameExchange() {
   if (timer_ != 0) timers_.cancel(timer_);
 }
 
-Task<ControlFrame> FrameExchange::ask(ControlFrame frame) {
+net::Task<ControlFrame> FrameExchange::ask(ControlFrame frame) {
   std::vector<ControlFrame> frames(1, frame);
   const std::vector<ControlFrame> answers = co_await ask_all(std::move(frames));
   co_return answers.front();

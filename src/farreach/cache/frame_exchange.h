@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "farreach/cache/driver.h"
-#include "farreach/cache/task.h"
-#include "farreach/cache/timers.h"
+#include "net/task.h"
+#include "net/timers.h"
 
 namespace turntable::cache {
 
@@ -45,14 +45,14 @@ class FrameExchange {
     std::coroutine_handle<> waiting_;
   };
 
-  FrameExchange(Driver& driver, Timers& timers);
+  FrameExchange(Driver& driver, net::Timers& timers);
   ~FrameExchange();
   FrameExchange(const FrameExchange&) = delete;
   FrameExchange& operator=(const FrameExchange&) = delete;
 
   // Request ids are given here.
   Answers ask_all(std::vector<ControlFrame> frames) { return {*this, std::move(frames)}; }
-  Task<ControlFrame> ask(ControlFrame frame);
+  net::Task<ControlFrame> ask(ControlFrame frame);
 
   // An answer from the CPU port. One that nobody waits for is counted.
   void received(const ControlFrame& answer);
@@ -76,13 +76,13 @@ class FrameExchange {
   void retry_due();
 
   Driver& driver_;
-  Timers& timers_;
+  net::Timers& timers_;
   Counters counters_;
   std::uint32_t next_id_;
   std::map<std::uint32_t, Question> under_way_;  // sent, by id
   std::list<std::uint32_t> by_time_;             // ids of under_way_, the oldest sending first
   std::map<std::uint32_t, Question> waiting_;    // for others to be answered
-  Timers::TimerId timer_ = 0;
+  net::Timers::TimerId timer_ = 0;
 };
 
 }  // namespace turntable::cache

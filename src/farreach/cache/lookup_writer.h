@@ -10,7 +10,7 @@
 
 #include "farreach/cache/driver.h"
 #include "farreach/cache/slots.h"
-#include "farreach/cache/timers.h"
+#include "net/timers.h"
 
 namespace turntable::cache {
 
@@ -52,7 +52,7 @@ class LookupWriter {
     std::list<Change*>* listed_ = nullptr;  // one of the writer's lists
   };
 
-  LookupWriter(Driver& driver, Timers& timers) : driver_(driver), timers_(timers) {}
+  LookupWriter(Driver& driver, net::Timers& timers) : driver_(driver), timers_(timers) {}
   ~LookupWriter();
   LookupWriter(const LookupWriter&) = delete;
   LookupWriter& operator=(const LookupWriter&) = delete;
@@ -65,10 +65,10 @@ class LookupWriter {
   void write_waiting();
 
   Driver& driver_;
-  Timers& timers_;
+  net::Timers& timers_;
   std::list<Change*> waiting_;  // for the next batch
   std::list<Change*> written_;  // to be resumed
-  Timers::TimerId flush_ = 0;
+  net::Timers::TimerId flush_ = 0;
 };
 
 }  // namespace turntable::cache

@@ -21,7 +21,7 @@ bool would_block(int error) {
 
 }  // namespace
 
-MessageChannel::MessageChannel(EventLoop& loop, UniqueFd socket,
+MessageChannel::MessageChannel(net::EventLoop& loop, UniqueFd socket,
                                std::unique_ptr<Handshake> handshake, Handshake::Bytes first,
                                OnMessage on_message, OnClosed on_closed)
     : loop_(loop),

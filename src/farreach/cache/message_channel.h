@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/unique_fd.h"
-#include "farreach/cache/event_loop.h"
 #include "farreach/cache/handshake.h"
 #include "farreach/cache/messages.h"
+#include "net/event_loop.h"
 
 namespace turntable::cache {
 
@@ -24,7 +24,7 @@ class MessageChannel {
 
   // `socket` is connected, or connecting; `handshake` has `first` to send. Either callback may
   // destroy the channel. on_closed is called at most once, and not by send() itself.
-  MessageChannel(EventLoop& loop, UniqueFd socket, std::unique_ptr<Handshake> handshake,
+  MessageChannel(net::EventLoop& loop, UniqueFd socket, std::unique_ptr<Handshake> handshake,
                  Handshake::Bytes first, OnMessage on_message, OnClosed on_closed);
   ~MessageChannel();
   MessageChannel(const MessageChannel&) = delete;
@@ -44,7 +44,7 @@ class MessageChannel {
   void flush();
   void fail(const std::string& why);
 
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   UniqueFd socket_;
   std::unique_ptr<Handshake> handshake_;
   bool has_spoken_ = false;

@@ -13,7 +13,7 @@ constexpr std::uint32_t kFirstHelloId = std::uint32_t{1} << 31U;
 
 }  // namespace
 
-MessageLink::MessageLink(EventLoop& loop, const sockaddr_in& to, Credentials credentials,
+MessageLink::MessageLink(net::EventLoop& loop, const sockaddr_in& to, Credentials credentials,
                          std::function<Message()> hello,
                          std::function<void(const Message&)> on_request,
                          std::function<void(const Message&)> on_accepted)

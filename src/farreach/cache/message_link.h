@@ -20,7 +20,7 @@ class MessageLink {
   // `hello` makes the connection's first message, each time. `on_request` gets what the other side
   // asks; it answers with send(), now or later. `on_accepted` gets each answer to a greeting.
   MessageLink(
-      EventLoop& loop, const sockaddr_in& to, Credentials credentials,
+      net::EventLoop& loop, const sockaddr_in& to, Credentials credentials,
       std::function<Message()> hello, std::function<void(const Message&)> on_request,
       std::function<void(const Message&)> on_accepted = [](const Message&) {});
   ~MessageLink();
@@ -51,7 +51,7 @@ class MessageLink {
   void cancel_timers();
   void received(const Message& message);
 
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   const sockaddr_in to_;
   const Credentials credentials_;
   std::function<Message()> hello_;
@@ -63,8 +63,8 @@ class MessageLink {
   std::uint32_t hello_id_ = 0;  // not in unanswered_: each connection begins with a new one
   bool is_up_ = false;
   std::uint64_t unexpected_answers_ = 0;
-  Timers::TimerId retry_ = 0;
-  Timers::TimerId give_up_ = 0;  // the connection, unless it is proven by then
+  net::Timers::TimerId retry_ = 0;
+  net::Timers::TimerId give_up_ = 0;  // the connection, unless it is proven by then
 };
 
 }  // namespace turntable::cache

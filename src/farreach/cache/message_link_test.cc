@@ -24,7 +24,7 @@ Message hello() {
 
 // A controller that can be killed and comes back at the same port.
 struct Controller {
-  explicit Controller(EventLoop& the_loop, std::uint16_t port = 0)
+  explicit Controller(net::EventLoop& the_loop, std::uint16_t port = 0)
       : loop(the_loop),
         listener(
             loop, tcp_address("127.0.0.1", port), testing::credentials(),
@@ -34,14 +34,14 @@ struct Controller {
             },
             [](MessageListener::SessionId) {}) {}
 
-  EventLoop& loop;
+  net::EventLoop& loop;
   bool answers = true;
   std::vector<Message> received;
   MessageListener listener;
 };
 
 TEST(MessageLink, GreetsAndAsks) {
-  EventLoop loop;
+  net::EventLoop loop;
   Controller controller(loop);
   MessageLink link(loop, tcp_address("127.0.0.1", controller.listener.port()),
                    testing::credentials(), hello, [](const Message&) {});
@@ -54,7 +54,7 @@ TEST(MessageLink, GreetsAndAsks) {
 }
 
 TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
-  EventLoop loop;
+  net::EventLoop loop;
   auto controller = std::make_unique<Controller>(loop);
   controller->answers = false;
   const std::uint16_t port = controller->listener.port();
@@ -79,7 +79,7 @@ TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
 
 // It died; what it had asked and nobody has read must not come behind its successor's requests.
 TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
-  EventLoop loop;
+  net::EventLoop loop;
   std::vector<MessageType> asked;
   AskingListener agent(loop, tcp_address("127.0.0.1", 0), testing::credentials(),
                        [&](const Message& message, const AskingListener::Reply& reply) {
@@ -109,7 +109,7 @@ TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
 // that has stopped. Accepts connections, sends `says` on each, and reads what comes.
 class Mute {
  public:
-  Mute(EventLoop& loop, std::string says)
+  Mute(net::EventLoop& loop, std::string says)
       : loop_(loop),
         says_(std::move(says)),
         socket_(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
@@ -135,14 +135,14 @@ class Mute {
   }
 
  private:
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   const std::string says_;
   UniqueFd socket_;
   std::vector<UniqueFd> connections_;
 };
 
 TEST(MessageLink, TriesAgainWhereNobodyProvesAnything) {
-  EventLoop loop;
+  net::EventLoop loop;
   Mute without_challenge(loop, "");
   Mute without_proof(loop, "TTC1" + std::string(32, 'n'));
   MessageLink one(loop, without_challenge.address(), testing::credentials(), hello,
@@ -158,7 +158,7 @@ TEST(MessageLink, TriesAgainWhereNobodyProvesAnything) {
 
 // As a controller does that has been started and not configured yet.
 TEST(MessageLink, SaysAgainWhatWasRefused) {
-  EventLoop loop;
+  net::EventLoop loop;
   int greetings = 0;
   std::unique_ptr<MessageListener> listener;
   listener = std::make_unique<MessageListener>(
@@ -175,7 +175,7 @@ TEST(MessageLink, SaysAgainWhatWasRefused) {
 }
 
 TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
-  EventLoop loop;
+  net::EventLoop loop;
   std::optional<Message> answer;
   std::optional<MessageListener> listener;
   listener.emplace(
@@ -203,7 +203,7 @@ TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
 }
 
 TEST(MessageLink, ATalkerThatIsNoneLosesItsConnectionOnly) {
-  EventLoop loop;
+  net::EventLoop loop;
   Controller controller(loop);
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in to = tcp_address("127.0.0.1", controller.listener.port());
@@ -216,7 +216,7 @@ TEST(MessageLink, ATalkerThatIsNoneLosesItsConnectionOnly) {
 }
 
 TEST(MessageListener, WithoutDescriptorsWaitsAndThenAccepts) {
-  EventLoop loop;
+  net::EventLoop loop;
   Controller controller(loop);
   const UniqueFd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = tcp_address("127.0.0.1", controller.listener.port());

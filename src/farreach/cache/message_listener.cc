@@ -17,7 +17,7 @@ constexpr std::int64_t kAcceptAgainNs = 100'000'000;
 
 }  // namespace
 
-MessageListener::MessageListener(EventLoop& loop, const sockaddr_in& address,
+MessageListener::MessageListener(net::EventLoop& loop, const sockaddr_in& address,
                                  Credentials credentials,
                                  std::function<void(SessionId, const Message&)> on_message,
                                  std::function<void(SessionId)> on_closed)

@@ -28,7 +28,7 @@ class MessageListener {
   };
 
   // Throws std::runtime_error that names the address when it cannot be bound.
-  MessageListener(EventLoop& loop, const sockaddr_in& address, Credentials credentials,
+  MessageListener(net::EventLoop& loop, const sockaddr_in& address, Credentials credentials,
                   std::function<void(SessionId, const Message&)> on_message,
                   std::function<void(SessionId)> on_closed);
   ~MessageListener();
@@ -67,7 +67,7 @@ class MessageListener {
   void ended(SessionId session);
   void pause();
 
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   UniqueFd socket_;
   std::function<void(SessionId, const Message&)> on_message_;
   std::function<void(SessionId)> on_closed_;
@@ -79,7 +79,7 @@ class MessageListener {
   const std::shared_ptr<char> alive_ = std::make_shared<char>();  // for timers that come late
   SessionId next_session_ = 1;
   std::uint64_t failed_accepts_ = 0;
-  Timers::TimerId accept_again_ = 0;
+  net::Timers::TimerId accept_again_ = 0;
 };
 
 }  // namespace turntable::cache

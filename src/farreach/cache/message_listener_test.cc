@@ -25,7 +25,7 @@ Message hello() {
 
 // Answers every message, and tells which sessions have spoken and ended.
 struct Listener {
-  explicit Listener(EventLoop& loop)
+  explicit Listener(net::EventLoop& loop)
       : listener(
             loop, tcp_address("127.0.0.1", 0), credentials("controller"),
             [this](MessageListener::SessionId session, const Message& message) {
@@ -49,7 +49,7 @@ UniqueFd connected(const sockaddr_in& to) {
 
 // A connection whose incarnation the test chooses, and whether it has been ended.
 struct Connection {
-  Connection(EventLoop& loop, const sockaddr_in& to, const Identity& identity)
+  Connection(net::EventLoop& loop, const sockaddr_in& to, const Identity& identity)
       : channel(
             loop, connected(to),
             std::make_unique<ConnectorHandshake>(credentials().secret(), identity), {},
@@ -62,7 +62,7 @@ struct Connection {
 };
 
 TEST(MessageListener, NobodyOfAnotherRunGetsIn) {
-  EventLoop loop;
+  net::EventLoop loop;
   Listener listener(loop);
   MessageLink stranger(loop, listener.address(), credentials_of_another_run(), hello,
                        [](const Message&) {});
@@ -75,7 +75,7 @@ TEST(MessageListener, NobodyOfAnotherRunGetsIn) {
 }
 
 TEST(MessageListener, ANodeDoesNotTalkToAListenerOfAnotherRun) {
-  EventLoop loop;
+  net::EventLoop loop;
   Listener listener(loop);
   int greetings = 0;
   MessageLink node(
@@ -90,7 +90,7 @@ TEST(MessageListener, ANodeDoesNotTalkToAListenerOfAnotherRun) {
 }
 
 TEST(MessageListener, ANewerIncarnationTakesThePlaceOfTheOneBefore) {
-  EventLoop loop;
+  net::EventLoop loop;
   Listener listener(loop);
   const Incarnation old{.boot = {1}, .started_ns = 5, .connection = 1};
   const Incarnation restarted{.boot = {1}, .started_ns = 6, .connection = 1};
@@ -115,7 +115,7 @@ TEST(MessageListener, ANewerIncarnationTakesThePlaceOfTheOneBefore) {
 }
 
 TEST(MessageListener, OtherNodesKeepTheirConnections) {
-  EventLoop loop;
+  net::EventLoop loop;
   Listener listener(loop);
   Connection one(loop, listener.address(), credentials("one").next());
   Connection other(loop, listener.address(), credentials("other").next());
@@ -125,7 +125,7 @@ TEST(MessageListener, OtherNodesKeepTheirConnections) {
 }
 
 TEST(MessageListener, SilentConnectionsMakeRoomForNodes) {
-  EventLoop loop;
+  net::EventLoop loop;
   Listener listener(loop);
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(connected(listener.address()));

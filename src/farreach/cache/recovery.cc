@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
-#include "farreach/cache/all_of.h"
-#include "farreach/cache/wait_for.h"
+#include "net/all_of.h"
+#include "net/wait_for.h"
 
 namespace turntable::cache {
 namespace {
@@ -44,7 +44,7 @@ class Recovery::Waiting {
   std::multiset<std::string>::iterator place_;
 };
 
-Task<Json> Recovery::run(std::vector<Key> expected) {
+net::Task<Json> Recovery::run(std::vector<Key> expected) {
   co_await phase("cached_set", look());
   phases_.clear();
   // A switch that serves has been restored in this epoch: what the file of the epoch before has is
@@ -69,8 +69,8 @@ Task<Json> Recovery::run(std::vector<Key> expected) {
 }
 
 // A switch that requests have passed has records that nobody else has.
-Task<void> Recovery::look() {
-  const auto ask = [](Recovery& self) -> Task<void> {
+net::Task<void> Recovery::look() {
+  const auto ask = [](Recovery& self) -> net::Task<void> {
     Message question = request(MessageType::kCachedSet, {1});
     const Message answer = co_await self.agent(std::move(question));
     if (answer.numbers.size() != 6 || answer.numbers[5] != 1) {
@@ -82,7 +82,7 @@ Task<void> Recovery::look() {
     self.cache_size_ = answer.numbers[2];
     self.epoch_ = epoch_in(answer);
   };
-  std::vector<Task<void>> parts;
+  std::vector<net::Task<void>> parts;
   parts.push_back(ask(*this));
   return together(std::move(parts));
 }
@@ -90,16 +90,16 @@ Task<void> Recovery::look() {
 // ---------------------------------------------------------------------------------------------
 // What clients and snapshot have
 
-Task<void> Recovery::collect() {
+net::Task<void> Recovery::collect() {
   const auto all_there = [this] { return peers_.clients().size() >= settings_.clients; };
   co_await until(all_there, std::to_string(settings_.clients) + " clients to connect");
-  std::vector<Task<void>> parts;
+  std::vector<net::Task<void>> parts;
   for (const SessionId session : peers_.clients()) parts.push_back(collect_from(session));
   co_await together(std::move(parts));
   records_ = found_.size();
 }
 
-Task<void> Recovery::collect_from(SessionId session) {
+net::Task<void> Recovery::collect_from(SessionId session) {
   const Waiting waiting(*this, "the copies of client session " + std::to_string(session));
   std::vector<Record> behind;
   while (true) {
@@ -140,10 +140,10 @@ void Recovery::choose_cached(std::vector<Key> expected) {
 // ---------------------------------------------------------------------------------------------
 // Servers
 
-Task<void> Recovery::replay() {
+net::Task<void> Recovery::replay() {
   std::map<unsigned, std::vector<Record>> records;
   for (auto& [key, found] : found_) records[partition_of(key)].push_back(found.record);
-  std::vector<Task<void>> parts;
+  std::vector<net::Task<void>> parts;
   for (const unsigned partition : settings_.partitions) {
     const auto of_partition = records.extract(partition);
     if (of_partition.empty()) continue;
@@ -158,7 +158,7 @@ Task<void> Recovery::replay() {
   co_await together(std::move(parts));
 }
 
-Task<void> Recovery::replay_to(unsigned partition, std::vector<Record> records) {
+net::Task<void> Recovery::replay_to(unsigned partition, std::vector<Record> records) {
   for (std::size_t at = 0; at < records.size(); at += kReplayedAtOnce) {
     const auto first = records.begin() + static_cast<std::ptrdiff_t>(at);
     const std::size_t count = std::min(kReplayedAtOnce, records.size() - at);
@@ -171,8 +171,8 @@ Task<void> Recovery::replay_to(unsigned partition, std::vector<Record> records) 
   }
 }
 
-Task<void> Recovery::number() {
-  std::vector<Task<void>> largest;
+net::Task<void> Recovery::number() {
+  std::vector<net::Task<void>> largest;
   for (const unsigned partition : settings_.partitions) largest.push_back(ask_largest(partition));
   co_await together(std::move(largest));
   if (largest_ > kLargestNumber - kNumbersLeftOut) {
@@ -182,37 +182,37 @@ Task<void> Recovery::number() {
                                    " it exceeds the 30 bits of the switch. Begin with new stores " +
                                    "(kvserver `prepare` without \"keep_stores\")");
   }
-  std::vector<Task<void>> fences;
+  std::vector<net::Task<void>> fences;
   for (const unsigned partition : settings_.partitions) fences.push_back(fence(partition));
   co_await together(std::move(fences));
-  const auto set = [](Recovery& self) -> Task<void> {
+  const auto set = [](Recovery& self) -> net::Task<void> {
     Message asked =
         request(MessageType::kSetNumbers, {self.largest_ + kNumbersLeftOut, self.epoch_.number});
     co_await self.agent(std::move(asked));
   };
-  std::vector<Task<void>> parts;
+  std::vector<net::Task<void>> parts;
   parts.push_back(set(*this));
   co_await together(std::move(parts));
 }
 
-Task<void> Recovery::ask_largest(unsigned partition) {
+net::Task<void> Recovery::ask_largest(unsigned partition) {
   Message question = request(MessageType::kMaxNumber, {partition});
   const Message answer = co_await server(partition, std::move(question));
   if (!answer.numbers.empty()) largest_ = std::max(largest_, answer.numbers.front());
 }
 
-Task<void> Recovery::fence(unsigned partition) {
+net::Task<void> Recovery::fence(unsigned partition) {
   Message asked = request(MessageType::kFence, {largest_ + kNumbersLeftOut, partition});
   co_await server(partition, std::move(asked));
 }
 
-Task<void> Recovery::fetch() {
+net::Task<void> Recovery::fetch() {
   std::map<unsigned, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < cached_.size(); ++i) {
     records_of_cached_.push_back(key_only(cached_[i]));
     places[partition_of(cached_[i])].push_back(i);
   }
-  std::vector<Task<void>> parts;
+  std::vector<net::Task<void>> parts;
   for (const unsigned partition : settings_.partitions) {
     const auto of_partition = places.extract(partition);
     if (of_partition.empty()) continue;
@@ -222,7 +222,7 @@ Task<void> Recovery::fetch() {
   co_await together(std::move(parts));
 }
 
-Task<void> Recovery::fetch_from(unsigned partition, std::vector<std::size_t> places) {
+net::Task<void> Recovery::fetch_from(unsigned partition, std::vector<std::size_t> places) {
   for (std::size_t at = 0; at < places.size(); at += kFetchedAtOnce) {
     const std::size_t count = std::min(kFetchedAtOnce, places.size() - at);
     Message question = request(MessageType::kFetch, {0});
@@ -241,21 +241,21 @@ Task<void> Recovery::fetch_from(unsigned partition, std::vector<std::size_t> pla
   }
 }
 
-Task<void> Recovery::restore() {
+net::Task<void> Recovery::restore() {
   records_ = cached_.size();
-  const auto write = [](Recovery& self) -> Task<void> {
+  const auto write = [](Recovery& self) -> net::Task<void> {
     Message asked =
         request(MessageType::kRestore, {self.epoch_.number}, std::move(self.records_of_cached_));
     co_await self.agent(std::move(asked));
   };
-  std::vector<Task<void>> parts;
+  std::vector<net::Task<void>> parts;
   parts.push_back(write(*this));
   co_await together(std::move(parts));
 }
 
 // ---------------------------------------------------------------------------------------------
 
-Task<void> Recovery::phase(const char* name, Task<void> work) {
+net::Task<void> Recovery::phase(const char* name, net::Task<void> work) {
   constexpr double kNsPerSecond = 1e9;
   phase_ = name;
   records_ = 0;
@@ -267,9 +267,10 @@ Task<void> Recovery::phase(const char* name, Task<void> work) {
   phases_.push_back(std::move(row));
 }
 
-Task<void> Recovery::together(std::vector<Task<void>> parts) {
-  return all_of(timers_, std::move(parts), settings_.deadline_ns,
-                [this] { return std::make_exception_ptr(CommandError("timeout", overdue())); });
+net::Task<void> Recovery::together(std::vector<net::Task<void>> parts) {
+  return net::all_of(timers_, std::move(parts), settings_.deadline_ns, [this] {
+    return std::make_exception_ptr(CommandError("timeout", overdue()));
+  });
 }
 
 std::string Recovery::overdue() const {
@@ -280,25 +281,25 @@ std::string Recovery::overdue() const {
   return text + whom + ". See to them and call `recover` again";
 }
 
-Task<void> Recovery::until(std::function<bool()> condition, std::string whom) {
+net::Task<void> Recovery::until(std::function<bool()> condition, std::string whom) {
   const auto wait = [](Recovery& self, std::function<bool()> holds,
-                       std::string name) -> Task<void> {
+                       std::string name) -> net::Task<void> {
     const Waiting waiting(self, std::move(name));
-    while (!holds()) co_await wait_for(self.timers_, kLookAgainNs);
+    while (!holds()) co_await net::wait_for(self.timers_, kLookAgainNs);
   };
-  std::vector<Task<void>> parts;
+  std::vector<net::Task<void>> parts;
   parts.push_back(wait(*this, std::move(condition), std::move(whom)));
   return together(std::move(parts));
 }
 
-Task<Message> Recovery::agent(Message asked) {
+net::Task<Message> Recovery::agent(Message asked) {
   const Waiting waiting(*this, kAgent);
   Message answer = co_await peers_.ask_agent(std::move(asked));
   require(answer, kAgent);
   co_return answer;
 }
 
-Task<Message> Recovery::server(unsigned partition, Message asked) {
+net::Task<Message> Recovery::server(unsigned partition, Message asked) {
   const bool is_there = peers_.served().contains(partition);
   const Waiting waiting(*this, name_of_server(partition) +
                                    (is_there ? "" : " (there is none: start kvserver for it)"));

@@ -27,8 +27,8 @@
 #include "farreach/cache/messages.h"
 #include "farreach/cache/set_digest.h"
 #include "farreach/cache/switch_epoch.h"
-#include "farreach/cache/task.h"
-#include "farreach/cache/timers.h"
+#include "net/task.h"
+#include "net/timers.h"
 
 namespace turntable::cache {
 
@@ -41,7 +41,7 @@ struct RecoverySettings {
   unsigned scale = 1;                // partitions
   std::vector<unsigned> partitions;  // those with servers
   std::size_t clients = 0;           // sessions of clients that have to be there
-  std::int64_t deadline_ns = 0;      // of the clock of Timers
+  std::int64_t deadline_ns = 0;      // of the clock of net::Timers
 };
 
 class Recovery {
@@ -51,22 +51,23 @@ class Recovery {
 
   // Who is asked. An answer with a text is a failure.
   struct Peers {
-    std::function<Task<Message>(Message)> ask_agent;
-    std::function<Task<Message>(unsigned partition, Message)> ask_server;  // waits for a server
-    std::function<Task<Message>(SessionId, Message)> ask_client;
+    std::function<net::Task<Message>(Message)> ask_agent;
+    std::function<net::Task<Message>(unsigned partition, Message)>
+        ask_server;  // waits for a server
+    std::function<net::Task<Message>(SessionId, Message)> ask_client;
     std::function<std::set<unsigned>()> served;  // partitions whose servers are there
     std::function<std::vector<SessionId>()> clients;
     std::function<std::vector<Record>()> last_snapshot;  // asked for once, and first
   };
 
-  Recovery(Timers& timers, Peers peers, RecoverySettings settings)
+  Recovery(net::Timers& timers, Peers peers, RecoverySettings settings)
       : timers_(timers), peers_(std::move(peers)), settings_(std::move(settings)) {}
 
   // `expected`: the cached set; empty: not known, so the keys of the snapshot and of the copies.
   // -> {"restored", "newer", "missed", "number", "phases": [{"phase", "seconds", "records",
   // "records_per_s"}]}. Throws CommandError; "wrong_state": requests have passed the switch, and
   // nothing was done.
-  Task<Json> run(std::vector<Key> expected);
+  net::Task<Json> run(std::vector<Key> expected);
 
   const std::vector<Key>& cached() const { return cached_; }  // in the end
   const SwitchEpoch& epoch() const { return epoch_; }         // when it began
@@ -79,30 +80,30 @@ class Recovery {
     bool in_snapshot = false;
   };
 
-  Task<void> look();
-  Task<void> collect();
-  Task<void> collect_from(SessionId session);
-  Task<void> replay();
-  Task<void> replay_to(unsigned partition, std::vector<Record> records);
-  Task<void> number();
-  Task<void> ask_largest(unsigned partition);
-  Task<void> fence(unsigned partition);
-  Task<void> fetch();
-  Task<void> fetch_from(unsigned partition, std::vector<std::size_t> places);
-  Task<void> restore();
+  net::Task<void> look();
+  net::Task<void> collect();
+  net::Task<void> collect_from(SessionId session);
+  net::Task<void> replay();
+  net::Task<void> replay_to(unsigned partition, std::vector<Record> records);
+  net::Task<void> number();
+  net::Task<void> ask_largest(unsigned partition);
+  net::Task<void> fence(unsigned partition);
+  net::Task<void> fetch();
+  net::Task<void> fetch_from(unsigned partition, std::vector<std::size_t> places);
+  net::Task<void> restore();
 
-  Task<void> phase(const char* name, Task<void> work);
-  Task<void> together(std::vector<Task<void>> parts);
-  Task<void> until(std::function<bool()> condition, std::string whom);
-  Task<Message> agent(Message request);
-  Task<Message> server(unsigned partition, Message request);
+  net::Task<void> phase(const char* name, net::Task<void> work);
+  net::Task<void> together(std::vector<net::Task<void>> parts);
+  net::Task<void> until(std::function<bool()> condition, std::string whom);
+  net::Task<Message> agent(Message request);
+  net::Task<Message> server(unsigned partition, Message request);
 
   void merge(const Record& record, bool in_snapshot);
   void choose_cached(std::vector<Key> expected);
   unsigned partition_of(const Key& key) const;  // scale: of a key that no server has
   std::string overdue() const;
 
-  Timers& timers_;
+  net::Timers& timers_;
   const Peers peers_;
   const RecoverySettings settings_;
   std::multiset<std::string> waiting_for_;

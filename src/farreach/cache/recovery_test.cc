@@ -70,9 +70,9 @@ class Rack {
     Json result;
     bool ended = false;
     Recovery recovery(timers, peers(), settings);
-    Tasks tasks(timers, [](const std::exception_ptr&) { FAIL(); });
+    net::Tasks tasks(timers, [](const std::exception_ptr&) { FAIL(); });
     const auto drive = [](Recovery& what, std::vector<Key> keys, Json& answer, std::string& why,
-                          bool& at_end) -> Task<void> {
+                          bool& at_end) -> net::Task<void> {
       try {
         answer = co_await what.run(std::move(keys));
       } catch (const CommandError& failure) {
@@ -116,8 +116,8 @@ class Rack {
         .last_snapshot = [this] { return snapshot; }};
   }
 
-  static Task<Message> answer(Rack& rack, Message asked, unsigned partition,
-                              Recovery::SessionId session) {
+  static net::Task<Message> answer(Rack& rack, Message asked, unsigned partition,
+                                   Recovery::SessionId session) {
     if (rack.order.empty() || rack.order.back() != name_of(asked.type)) {
       rack.order.emplace_back(name_of(asked.type));
     }
@@ -126,7 +126,7 @@ class Rack {
     }
     const bool is_server = asked.type >= MessageType::kFetch && asked.type < MessageType::kCopies;
     do {
-      Completion<bool> later;
+      net::Completion<bool> later;
       const auto alive = std::make_shared<char>();
       rack.timers.call_at(rack.timers.now_ns() + 1'000'000,
                           [&later, alive = std::weak_ptr<char>(alive)] {

@@ -51,7 +51,7 @@ void SnapshotTaker::handle(const Message& request, Reply reply) {
 // ---------------------------------------------------------------------------------------------
 // Up to the point
 
-Task<void> SnapshotTaker::begin(Message request, Reply reply) {
+net::Task<void> SnapshotTaker::begin(Message request, Reply reply) {
   const std::uint32_t id = request.numbers[0];
   const bool came_twice = holds_changes() && id_ == id;
   if (!came_twice) {
@@ -76,7 +76,7 @@ Task<void> SnapshotTaker::begin(Message request, Reply reply) {
   reply(is_in(Phase::kBegun, id) ? answer_to(request) : failure_of(request, gone(id)));
 }
 
-Task<void> SnapshotTaker::point(Message request, Reply reply) {
+net::Task<void> SnapshotTaker::point(Message request, Reply reply) {
   const std::uint32_t id = request.numbers[0];
   if (is_in(Phase::kBegun, id)) {
     reported_.clear();
@@ -95,7 +95,7 @@ Task<void> SnapshotTaker::point(Message request, Reply reply) {
 // ---------------------------------------------------------------------------------------------
 // After it
 
-Task<void> SnapshotTaker::load_all(std::uint32_t id) {
+net::Task<void> SnapshotTaker::load_all(std::uint32_t id) {
   std::vector<std::pair<Key, Slot>> left;
   for (const auto& [key, place] : places_) left.emplace_back(key, place.slot);
   while (!left.empty()) {
@@ -133,7 +133,7 @@ void SnapshotTaker::see(const Key& key, const ControlFrame& frame) {
   found->second.record = record_in(frame);
 }
 
-Task<void> SnapshotTaker::finish(Message request, Reply reply) {
+net::Task<void> SnapshotTaker::finish(Message request, Reply reply) {
   const std::uint32_t id = request.numbers[0];
   if (holds_changes() && id_ == id) give_up("it was ended before its point");
   while (is_in(Phase::kTaking, id) && !is_loaded_) co_await changed();
@@ -142,7 +142,7 @@ Task<void> SnapshotTaker::finish(Message request, Reply reply) {
   reply(finished_ == id ? answer_to(request, {}, cut_) : failure_of(request, gone(id)));
 }
 
-Task<void> SnapshotTaker::conclude(std::uint32_t id) {
+net::Task<void> SnapshotTaker::conclude(std::uint32_t id) {
   phase_ = Phase::kFinishing;
   write_flag(std::nullopt);
   co_await hooks_.drain();
@@ -204,7 +204,7 @@ std::uint64_t SnapshotTaker::case1_count() {
   return outcomes.at(kPutCase1) + outcomes.at(kDeleteCase1);
 }
 
-Task<void> SnapshotTaker::until_released() {
+net::Task<void> SnapshotTaker::until_released() {
   while (holds_changes()) co_await changed();
 }
 
@@ -212,15 +212,15 @@ void SnapshotTaker::quiet() {
   if (phase_ == Phase::kWaiting) notify();
 }
 
-Task<void> SnapshotTaker::changed() {
-  Completion<bool> change;
+net::Task<void> SnapshotTaker::changed() {
+  net::Completion<bool> change;
   waiting_.push_back(&change);
   co_await change;
 }
 
 // Whoever waits goes on at once, and looks itself whether it may.
 void SnapshotTaker::notify() {
-  for (Completion<bool>* const waiting : std::exchange(waiting_, {})) waiting->complete(true);
+  for (net::Completion<bool>* const waiting : std::exchange(waiting_, {})) waiting->complete(true);
 }
 
 }  // namespace turntable::cache

@@ -16,7 +16,7 @@
 #include "farreach/cache/frame_exchange.h"
 #include "farreach/cache/messages.h"
 #include "farreach/cache/slots.h"
-#include "farreach/cache/task.h"
+#include "net/task.h"
 
 namespace turntable::cache {
 
@@ -37,10 +37,10 @@ class SnapshotTaker {
 
   // What the agent does for it.
   struct Hooks {
-    std::function<void(Task<void>)> spawn;
+    std::function<void(net::Task<void>)> spawn;
     std::function<bool()> is_quiet;          // no slot is changing its key or being rewritten
     std::function<ControlFrame(Slot)> load;  // a question for what the slot holds
-    std::function<Task<void>()> drain;       // a frame through each server's queue, and back
+    std::function<net::Task<void>()> drain;  // a frame through each server's queue, and back
   };
 
   SnapshotTaker(Driver& driver, FrameExchange& frames, const Slots& slots, Hooks hooks);
@@ -69,7 +69,7 @@ class SnapshotTaker {
 
   // Between BEGIN and POINT nothing may be admitted or evicted.
   bool holds_changes() const { return phase_ == Phase::kWaiting || phase_ == Phase::kBegun; }
-  Task<void> until_released();
+  net::Task<void> until_released();
   void quiet();  // is_quiet() has become true
 
   bool is_under_way() const { return phase_ != Phase::kIdle; }
@@ -83,18 +83,18 @@ class SnapshotTaker {
     std::optional<Record> record;  // nothing: the slot had none, its server has it
   };
 
-  Task<void> begin(Message request, Reply reply);
-  Task<void> point(Message request, Reply reply);
-  Task<void> load_all(std::uint32_t id);
-  Task<void> finish(Message request, Reply reply);
-  Task<void> conclude(std::uint32_t id);
+  net::Task<void> begin(Message request, Reply reply);
+  net::Task<void> point(Message request, Reply reply);
+  net::Task<void> load_all(std::uint32_t id);
+  net::Task<void> finish(Message request, Reply reply);
+  net::Task<void> conclude(std::uint32_t id);
   void see(const Key& key, const ControlFrame& frame);
   void write_flag(std::optional<std::uint32_t> token);
   std::uint64_t case1_count();
   std::string gone(std::uint32_t id) const;
   bool is_in(Phase phase, std::uint32_t id) const { return phase_ == phase && id_ == id; }
 
-  Task<void> changed();
+  net::Task<void> changed();
   void notify();
 
   Driver& driver_;
@@ -113,7 +113,7 @@ class SnapshotTaker {
   std::string why_given_up_;
   std::optional<std::uint32_t> finished_;  // whose cut is in cut_
   std::vector<Record> cut_;                // kept: FINISH may come again
-  std::vector<Completion<bool>*> waiting_;
+  std::vector<net::Completion<bool>*> waiting_;
 };
 
 }  // namespace turntable::cache

@@ -35,7 +35,7 @@ Snapshots::~Snapshots() {
   if (next_ != 0) parts_.loop.cancel(next_);
 }
 
-Task<Json> Snapshots::take() {
+net::Task<Json> Snapshots::take() {
   require_permission();
   const std::uint32_t epoch = parts_.epoch().number;
   const std::int64_t began_at_ns = realtime_ns();
@@ -43,7 +43,7 @@ Task<Json> Snapshots::take() {
   std::string failure;
   try {
     id = under_way_ = parts_.directory.next_id();
-    Task<Json> one = take_one(id);
+    net::Task<Json> one = take_one(id);
     last_snapshot_ = co_await one;
   } catch (const std::exception& error) {
     failure = error.what();
@@ -81,7 +81,7 @@ void Snapshots::give_up(std::uint32_t id, std::uint32_t epoch, const std::string
   throw CommandError("unavailable", last_failure_ + "; the one before stays");
 }
 
-Task<Json> Snapshots::take_one(std::uint32_t id) {
+net::Task<Json> Snapshots::take_one(std::uint32_t id) {
   Run run{.id = id, .epoch = parts_.epoch().number, .servers = parts_.servers.sessions()};
   for (const auto& [client, list] : answered_lists_) {
     if (list == last_list_) run.confirmed.insert(client);
@@ -114,7 +114,7 @@ Task<Json> Snapshots::take_one(std::uint32_t id) {
   co_return result;
 }
 
-Task<Message> Snapshots::ask_agent(Run& run, MessageType type) {
+net::Task<Message> Snapshots::ask_agent(Run& run, MessageType type) {
   std::vector<Ask> agent(1, [this](Message asked, Unanswered::OnAnswer on_answer) {
     parts_.agent.ask(std::move(asked), std::move(on_answer));
   });
@@ -125,7 +125,7 @@ Task<Message> Snapshots::ask_agent(Run& run, MessageType type) {
 }
 
 // One message to each process, whichever partitions it serves.
-Task<void> Snapshots::start_servers(Run& run) {
+net::Task<void> Snapshots::start_servers(Run& run) {
   std::map<ServerSessions::SessionId, unsigned> processes;
   for (const auto& [partition, session] : run.servers) processes.emplace(session, partition);
   std::vector<Ask> servers;
@@ -178,11 +178,12 @@ void Snapshots::release_servers(Run& run) {
 
 // The answers of all to one question. Throws CommandError when somebody who takes part has gone, or
 // is silent for too long.
-Task<std::vector<Message>> Snapshots::ask_all(Run& run, std::vector<Ask> asks, Message question) {
+net::Task<std::vector<Message>> Snapshots::ask_all(Run& run, std::vector<Ask> asks,
+                                                   Message question) {
   std::vector<Message> answers(asks.size());
   if (asks.empty()) co_return answers;
   std::size_t left = asks.size();
-  Completion<std::string> settled;  // with what went wrong, if anything
+  net::Completion<std::string> settled;  // with what went wrong, if anything
   const auto alive = std::make_shared<char>();
   for (std::size_t i = 0; i < asks.size(); ++i) {
     run.sent_bytes += encoded_bytes(question);
@@ -200,7 +201,7 @@ Task<std::vector<Message>> Snapshots::ask_all(Run& run, std::vector<Ask> asks, M
 }
 
 void Snapshots::probe(const Run& run, const std::weak_ptr<char>& alive,
-                      Completion<std::string>& settled, std::int64_t deadline_ns) {
+                      net::Completion<std::string>& settled, std::int64_t deadline_ns) {
   parts_.loop.call_at(parts_.loop.now_ns() + kProbeNs, [this, &run, alive, &settled, deadline_ns] {
     if (alive.expired() || settled.is_complete()) return;
     std::string why = trouble(run);
@@ -245,9 +246,9 @@ void Snapshots::schedule() {
 }
 
 // What goes wrong is in stats(); the next one may go on.
-Task<void> Snapshots::take_in_turn() {
+net::Task<void> Snapshots::take_in_turn() {
   try {
-    Task<Json> one = take();
+    net::Task<Json> one = take();
     co_await one;
   } catch (const CommandError&) {
     // Counted.

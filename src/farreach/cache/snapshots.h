@@ -19,7 +19,7 @@
 #include "farreach/cache/server_sessions.h"
 #include "farreach/cache/snapshot_file.h"
 #include "farreach/cache/switch_epoch.h"
-#include "farreach/cache/task.h"
+#include "net/task.h"
 
 namespace turntable::cache {
 
@@ -28,12 +28,12 @@ class Snapshots {
   using Json = nlohmann::json;
 
   struct Parts {
-    EventLoop& loop;
+    net::EventLoop& loop;
     MessageLink& agent;
     ServerSessions& servers;
     ClientSessions& clients;
     SnapshotDirectory& directory;
-    std::function<void(Task<void>)> spawn;
+    std::function<void(net::Task<void>)> spawn;
     std::function<SwitchEpoch()> epoch;     // as the agent has said
     std::function<std::string()> obstacle;  // why nobody may take one now; empty: nothing
   };
@@ -44,7 +44,7 @@ class Snapshots {
 
   // One now -> what stats() says of it. Throws CommandError when it had to be given up, and
   // "wrong_state" while one is under way, or the switch is EMPTY or about to change its contents.
-  Task<Json> take();
+  net::Task<Json> take();
 
   // At from_ns (of the loop's clock) + period, + 2 periods and so on; an instant at which one is
   // under way passes without another. 0: none unless asked for.
@@ -70,26 +70,26 @@ class Snapshots {
     Json phases = Json::object();
   };
 
-  Task<Json> take_one(std::uint32_t id);
-  Task<Message> ask_agent(Run& run, MessageType type);
-  Task<void> start_servers(Run& run);
+  net::Task<Json> take_one(std::uint32_t id);
+  net::Task<Message> ask_agent(Run& run, MessageType type);
+  net::Task<void> start_servers(Run& run);
   void release_copies(Run& run, const std::vector<Record>& records);
   void release_servers(Run& run);
-  Task<std::vector<Message>> ask_all(Run& run, std::vector<Ask> asks, Message question);
-  void probe(const Run& run, const std::weak_ptr<char>& alive, Completion<std::string>& settled,
-             std::int64_t deadline_ns);
+  net::Task<std::vector<Message>> ask_all(Run& run, std::vector<Ask> asks, Message question);
+  void probe(const Run& run, const std::weak_ptr<char>& alive,
+             net::Completion<std::string>& settled, std::int64_t deadline_ns);
   std::string trouble(const Run& run) const;
   void require_permission();
   [[noreturn]] void give_up(std::uint32_t id, std::uint32_t epoch, const std::string& why);
   void end_phase(Run& run, const char* name);
 
-  Task<void> take_in_turn();
+  net::Task<void> take_in_turn();
   void schedule();
 
   const Parts parts_;
   std::int64_t period_ns_ = 0;
   std::int64_t period_from_ns_ = 0;
-  Timers::TimerId next_ = 0;
+  net::Timers::TimerId next_ = 0;
   std::uint32_t under_way_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t failed_ = 0;

@@ -51,7 +51,7 @@ struct Asked {
 };
 
 struct Peer {
-  Peer(EventLoop& loop, std::uint16_t port, Log& log, std::string name, const Message& hello)
+  Peer(net::EventLoop& loop, std::uint16_t port, Log& log, std::string name, const Message& hello)
       : asked{.log = log, .name = std::move(name), .messages = {}},
         link(
             loop, tcp_address("127.0.0.1", port), testing::credentials(), [hello] { return hello; },
@@ -63,7 +63,7 @@ struct Peer {
 };
 
 struct FakeAgent {
-  FakeAgent(EventLoop& loop, std::uint16_t port, Log& log)
+  FakeAgent(net::EventLoop& loop, std::uint16_t port, Log& log)
       : asked{.log = log, .name = "agent", .messages = {}},
         listener(loop, tcp_address("127.0.0.1", port), testing::credentials(),
                  [this](const Message& request, const AskingListener::Reply& reply) {
@@ -187,7 +187,7 @@ class SnapshotsTest : public ::testing::Test {
   SwitchEpoch epoch{.number = 5, .serves = true};
   std::vector<Record> cut = {value_record(1, 7, 70), value_record(2, 8, 80)};
   node::testing::ScratchDirectory directory;
-  EventLoop loop;
+  net::EventLoop loop;
   std::uint16_t port = 0;
   std::unique_ptr<FakeAgent> agent;
   std::unique_ptr<ControllerNode> controller;

@@ -58,7 +58,7 @@ Driver::Json write_arguments(const Driver::Cells& cells) {
 
 }  // namespace
 
-SoftDriver::SoftDriver(EventLoop& loop, std::filesystem::path run_directory,
+SoftDriver::SoftDriver(net::EventLoop& loop, std::filesystem::path run_directory,
                        std::string switch_name, const std::string& interface)
     : loop_(loop),
       run_directory_(std::move(run_directory)),

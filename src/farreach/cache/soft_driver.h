@@ -6,7 +6,7 @@
 #include <string>
 
 #include "farreach/cache/driver.h"
-#include "farreach/cache/event_loop.h"
+#include "net/event_loop.h"
 #include "node/control_client.h"
 
 namespace turntable::cache {
@@ -16,7 +16,7 @@ class SoftDriver final : public Driver {
   // The switch is the node `switch_name` of `run_directory`; it may start later. `interface` is the
   // control plane's end of the CPU port; throws std::runtime_error that names it. Needs
   // CAP_NET_RAW.
-  SoftDriver(EventLoop& loop, std::filesystem::path run_directory, std::string switch_name,
+  SoftDriver(net::EventLoop& loop, std::filesystem::path run_directory, std::string switch_name,
              const std::string& interface);
   ~SoftDriver() override;
 
@@ -42,7 +42,7 @@ class SoftDriver final : public Driver {
   std::unique_ptr<node::ControlClient> take_client();
   void receive();
 
-  EventLoop& loop_;
+  net::EventLoop& loop_;
   const std::filesystem::path run_directory_;
   const std::string switch_name_;
   UniqueFd cpu_port_;

@@ -22,7 +22,7 @@ struct Options {
 void serve(const Options& options) {
   node::ControlServer control(options.directory, options.name);
   auto credentials = cache::Credentials::from_file(options.secret, options.directory, options.name);
-  cache::EventLoop loop;
+  net::EventLoop loop;
   auto driver = std::make_unique<cache::SoftDriver>(loop, options.directory, options.switch_name,
                                                     options.cpu_interface);
   cache::AgentNode agent(loop, std::move(driver), cache::tcp_address(options.address, options.port),

@@ -16,7 +16,7 @@
 
 namespace turntable::cache::testing {
 
-class FakeTimers final : public Timers {
+class FakeTimers final : public net::Timers {
  public:
   std::int64_t now_ns() const override { return now_ns_; }
   TimerId call_at(std::int64_t at_ns, std::function<void()> call) override {

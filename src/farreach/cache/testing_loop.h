@@ -4,12 +4,12 @@
 #include <chrono>
 #include <functional>
 
-#include "farreach/cache/event_loop.h"
+#include "net/event_loop.h"
 
 namespace turntable::cache::testing {
 
 // Runs `loop` until `condition`; false if it takes too long. Once for each loop.
-inline bool run_until(EventLoop& loop, const std::function<bool()>& condition) {
+inline bool run_until(net::EventLoop& loop, const std::function<bool()>& condition) {
   constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(20);
   const std::int64_t deadline = loop.now_ns() + kPatience.count();
   bool holds = false;

@@ -1,15 +1,15 @@
 // A switch in memory, for tests of nodes with an event loop.
 #pragma once
 
-#include "farreach/cache/event_loop.h"
 #include "farreach/cache/testing.h"
+#include "net/event_loop.h"
 
 namespace turntable::cache::testing {
 
 // A FakeSwitch whose frames go through the loop.
 class LoopSwitch final : public FakeSwitch {
  public:
-  LoopSwitch(EventLoop& loop, FakeServers& servers) : FakeSwitch(servers), loop_(loop) {}
+  LoopSwitch(net::EventLoop& loop, FakeServers& servers) : FakeSwitch(servers), loop_(loop) {}
 
   bool holds_frames = false;
   unsigned held_frames = 0;
@@ -29,7 +29,7 @@ class LoopSwitch final : public FakeSwitch {
   }
 
  private:
-  EventLoop& loop_;
+  net::EventLoop& loop_;
 };
 
 }  // namespace turntable::cache::testing

@@ -5,20 +5,20 @@
 #include <vector>
 
 #include "farreach/cache/messages.h"
-#include "farreach/cache/task.h"
+#include "net/task.h"
 
 namespace turntable::cache {
 
 // A key's steps are in order: whoever finds it in transit waits.
 class Transits {
  public:
-  void begin(const Key& key) { waiting_.emplace(key, std::vector<Completion<bool>*>()); }
+  void begin(const Key& key) { waiting_.emplace(key, std::vector<net::Completion<bool>*>()); }
   void end(const Key& key) {
     const auto node = waiting_.extract(key);
-    for (Completion<bool>* const waiting : node.mapped()) waiting->complete(true);
+    for (net::Completion<bool>* const waiting : node.mapped()) waiting->complete(true);
   }
-  Task<void> until_ended(Key key) {
-    Completion<bool> ended;
+  net::Task<void> until_ended(Key key) {
+    net::Completion<bool> ended;
     waiting_.at(key).push_back(&ended);
     co_await ended;
   }
@@ -29,7 +29,7 @@ class Transits {
   const Key& any() const { return waiting_.begin()->first; }
 
  private:
-  std::map<Key, std::vector<Completion<bool>*>> waiting_;
+  std::map<Key, std::vector<net::Completion<bool>*>> waiting_;
 };
 
 }  // namespace turntable::cache

@@ -74,7 +74,7 @@ void ClosedLoops::begin(std::int64_t now_ns) noexcept {
 
 std::int64_t ClosedLoops::next_deadline_ns() const noexcept {
   const auto oldest = waiting_.oldest();
-  return oldest == TimeoutQueue::kNone ? INT64_MAX : clients_[oldest].deadline_ns;
+  return oldest == load::TimeoutQueue::kNone ? INT64_MAX : clients_[oldest].deadline_ns;
 }
 
 void ClosedLoops::issue(std::uint32_t index, std::int64_t now_ns) noexcept {
@@ -115,7 +115,7 @@ void ClosedLoops::send(std::uint32_t index, std::int64_t now_ns) noexcept {
 
 void ClosedLoops::retry_late(std::int64_t now_ns) noexcept {
   for (auto index = waiting_.oldest();
-       index != TimeoutQueue::kNone && clients_[index].deadline_ns <= now_ns;
+       index != load::TimeoutQueue::kNone && clients_[index].deadline_ns <= now_ns;
        index = waiting_.oldest()) {
     waiting_.remove(index);
     clients_[index].timed = false;

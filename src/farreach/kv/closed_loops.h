@@ -13,13 +13,13 @@
 #include <span>
 #include <vector>
 
+#include "common/counter.h"
 #include "farreach/kv/client_copies.h"
 #include "farreach/kv/client_statistics.h"
-#include "farreach/kv/counter.h"
 #include "farreach/kv/history_log.h"
 #include "farreach/kv/packet.h"
 #include "farreach/kv/replay.h"
-#include "farreach/kv/timeout_queue.h"
+#include "load/timeout_queue.h"
 
 namespace turntable::kv {
 
@@ -138,7 +138,7 @@ class ClosedLoops {
   std::vector<Client> clients_;
   std::vector<std::vector<std::int64_t>> sends_ns_;  // by client, of its operation; for the history
   ClientCopies copies_;
-  TimeoutQueue waiting_;
+  load::TimeoutQueue waiting_;
   std::size_t outstanding_ = 0;
   ClientStatistics statistics_;
 };

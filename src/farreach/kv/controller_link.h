@@ -73,7 +73,7 @@ class ControllerLink {
   const cache::Credentials credentials_;
   const unsigned scale_;
   std::vector<Server> servers_;
-  cache::EventLoop loop_;
+  net::EventLoop loop_;
   std::optional<cache::MessageLink> link_;
   std::vector<std::uint8_t> bytes_;  // of the record read last
   std::uint64_t refused_ = 0, unknown_keys_ = 0, evictions_asked_ = 0;

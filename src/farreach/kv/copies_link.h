@@ -42,7 +42,7 @@ class CopiesLink {
   std::optional<std::uint32_t> last_list_;  // id of its snapshot
   std::vector<ClientCopies::Copy> pages_;   // what is being asked for, in order
   std::uint64_t lists_ = 0, repeated_lists_ = 0, refused_ = 0;
-  cache::EventLoop loop_;
+  net::EventLoop loop_;
   std::optional<cache::MessageLink> link_;
   std::thread thread_;  // of all above
 };

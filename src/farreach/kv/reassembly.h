@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "farreach/kv/counter.h"
+#include "common/counter.h"
 #include "farreach/kv/packet.h"
 
 namespace turntable::kv {

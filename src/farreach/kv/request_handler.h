@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "farreach/kv/counter.h"
+#include "common/counter.h"
 #include "farreach/kv/packet.h"
 #include "farreach/kv/reassembly.h"
 #include "farreach/kv/store.h"

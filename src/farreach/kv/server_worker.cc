@@ -7,8 +7,8 @@
 #include <array>
 
 #include "common/clock.h"
+#include "common/data_path_thread.h"
 #include "common/errno_error.h"
-#include "farreach/kv/data_path_thread.h"
 
 namespace turntable::kv {
 

@@ -1,5 +1,5 @@
 // The data path of one logical server: receives requests, executes them in order of arrival, and
-// sends each answer when the server's capacity allows (kv/capacity.h).
+// sends each answer when the server's capacity allows (load/capacity.h).
 //
 // The kernel's socket buffer is the queue. The worker takes up a request only when the one before
 // has finished in virtual time, so it wakes up once per operation and never spins; when it is late
@@ -13,13 +13,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/counter.h"
 #include "common/unique_fd.h"
-#include "farreach/kv/busy_timer.h"
-#include "farreach/kv/capacity.h"
-#include "farreach/kv/counter.h"
 #include "farreach/kv/reassembly.h"
 #include "farreach/kv/request_handler.h"
-#include "farreach/kv/window.h"
+#include "load/busy_timer.h"
+#include "load/capacity.h"
+#include "load/window.h"
 #include "net/udp.h"
 
 namespace turntable::kv {
@@ -55,7 +55,7 @@ class ServerWorker {
   void run();
   void stop() noexcept;  // thread-safe
 
-  Window& window() { return window_; }
+  load::Window& window() { return window_; }
   const WorkerCounters& counters() const { return counters_; }
   const ReassemblyCounters& large_values() const { return large_values_.counters(); }
 
@@ -75,11 +75,11 @@ class ServerWorker {
   int socket_;
   RequestHandler& handler_;
   BackgroundWork* background_;  // null: none
-  FifoCapacity capacity_;
-  std::optional<BusyTimer> timer_;  // of the worker's thread
+  load::FifoCapacity capacity_;
+  std::optional<load::BusyTimer> timer_;  // of the worker's thread
   UniqueFd stop_event_;
   std::atomic<bool> stopping_{false};
-  Window window_;
+  load::Window window_;
   WorkerCounters counters_;
 
   net::ReceiveBatch requests_;

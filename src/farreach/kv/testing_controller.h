@@ -125,7 +125,7 @@ class PlayedController {
     EXPECT_TRUE(changed_.wait_for(lock, kPatience, condition)) << "it took too long";
   }
 
-  cache::EventLoop loop_;
+  net::EventLoop loop_;
   std::thread thread_{[this] { loop_.run(); }};
   std::optional<cache::MessageListener> listener_;  // the loop's, as the session
   cache::MessageListener::SessionId session_{};

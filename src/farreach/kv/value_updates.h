@@ -7,7 +7,7 @@
 // that none waits behind requests.
 //
 // The round trip u that the blocking costs is taken without the delays of this machine's
-// scheduler, as capacity is (kv/capacity.h): a key is free again at
+// scheduler, as capacity is (load/capacity.h): a key is free again at
 //
 //   finish of the write (virtual time) + the delay of the settings + (acknowledged - sent)
 //
@@ -23,7 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "farreach/kv/counter.h"
+#include "common/counter.h"
 #include "farreach/kv/packet.h"
 #include "net/udp.h"
 #include "workload/key.h"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace turntable::kv {
+namespace turntable {
 
 class Counter {
  public:
@@ -22,4 +22,4 @@ class Counter {
   std::atomic<std::int64_t> value_{0};
 };
 
-}  // namespace turntable::kv
+}  // namespace turntable

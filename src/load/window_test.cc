@@ -1,8 +1,8 @@
-#include "farreach/kv/window.h"
+#include "load/window.h"
 
 #include <gtest/gtest.h>
 
-namespace turntable::kv {
+namespace turntable::load {
 namespace {
 
 TEST(WindowTest, IsEmptyUntilItIsSet) {
@@ -33,4 +33,4 @@ TEST(WindowTest, OverlapIsThePartInside) {
 }
 
 }  // namespace
-}  // namespace turntable::kv
+}  // namespace turntable::load

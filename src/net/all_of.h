@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "farreach/cache/task.h"
-#include "farreach/cache/timers.h"
+#include "net/task.h"
+#include "net/timers.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 // Done when all parts are. What the first fails with is thrown at once, or at `deadline_ns` what
 // `on_deadline` returns; the parts that are left are given up where they wait.
@@ -45,4 +45,4 @@ inline Task<void> all_of(Timers& timers, std::vector<Task<void>> parts, std::int
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

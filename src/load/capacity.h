@@ -10,7 +10,7 @@
 // Arrival is when the packet reached the socket, so a worker that wakes up late starts its next
 // operation in the past and catches up: scheduling delay costs no capacity. At most kMaxCatchUp is
 // caught up; what lies further back is lost and counted, because a burst after a long gap would not
-// be a server running at c. A store that holds the worker up (kv/busy_timer.h) makes the service
+// be a server running at c. A store that holds the worker up (load/busy_timer.h) makes the service
 // time longer, and that cannot be caught up.
 //
 // All times are nanoseconds of one clock. Not thread-safe; the caller reads the clock.
@@ -20,7 +20,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace turntable::kv {
+namespace turntable::load {
 
 class FifoCapacity {
  public:
@@ -67,4 +67,4 @@ class FifoCapacity {
   std::int64_t lost_ns_ = 0;
 };
 
-}  // namespace turntable::kv
+}  // namespace turntable::load

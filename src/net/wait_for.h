@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "farreach/cache/task.h"
-#include "farreach/cache/timers.h"
+#include "net/task.h"
+#include "net/timers.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 inline Task<void> wait_for(Timers& timers, std::int64_t for_ns) {
   Completion<bool> over;
@@ -18,4 +18,4 @@ inline Task<void> wait_for(Timers& timers, std::int64_t for_ns) {
   co_await over;
 }
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "farreach/cache/all_of.h"
+#include "net/all_of.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 // What `work` returns or throws; or throws, at `deadline_ns`, what `on_deadline` returns. `work` is
 // given up then, where it waits.
@@ -24,4 +24,4 @@ Task<T> within(Timers& timers, std::int64_t deadline_ns, Task<T> work,
   co_return std::move(*result);
 }
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace turntable::kv {
+namespace turntable::load {
 
 // Set once by a control thread and read by a worker; empty until then.
 class Window {
@@ -29,4 +29,4 @@ class Window {
   std::atomic<std::int64_t> until_ns_{0};
 };
 
-}  // namespace turntable::kv
+}  // namespace turntable::load

@@ -9,10 +9,10 @@
 
 #include "common/command_error.h"
 #include "common/deadline.h"
-#include "farreach/cache/event_loop.h"
-#include "farreach/cache/task.h"
+#include "net/event_loop.h"
+#include "net/task.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 // `make` is called on the loop's thread and makes the task; `spawn` gives it an owner there. Throws
 // what either throws, and CommandError "timeout" when the task has not ended at the deadline; it
@@ -44,4 +44,4 @@ nlohmann::json run_on_loop(EventLoop& loop, const std::string& what, Deadline de
   }
 }
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -1,8 +1,8 @@
-#include "farreach/kv/timeout_queue.h"
+#include "load/timeout_queue.h"
 
 #include <gtest/gtest.h>
 
-namespace turntable::kv {
+namespace turntable::load {
 namespace {
 
 std::vector<std::uint32_t> drain(TimeoutQueue& queue) {
@@ -39,4 +39,4 @@ TEST(TimeoutQueueTest, RemovesFromEveryPosition) {
 }
 
 }  // namespace
-}  // namespace turntable::kv
+}  // namespace turntable::load

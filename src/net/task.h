@@ -15,9 +15,9 @@
 #include <string>
 #include <utility>
 
-#include "farreach/cache/timers.h"
+#include "net/timers.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 template <typename T>
 class Task;
@@ -195,4 +195,4 @@ class Tasks {
   std::list<std::unique_ptr<Root>> running_;  // last: frames go while the rest is still there
 };
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

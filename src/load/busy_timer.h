@@ -9,7 +9,7 @@
 
 #include "common/unique_fd.h"
 
-namespace turntable::kv {
+namespace turntable::load {
 
 // The work itself and what it waits for (a disk, a lock) is busy time. Time in which the thread
 // could run, but others had the CPU, is scheduling delay and not the work's: the kernel adds it up
@@ -48,4 +48,4 @@ class BusyTimer {
   std::int64_t begin_delay_ns_ = 0;
 };
 
-}  // namespace turntable::kv
+}  // namespace turntable::load

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
-namespace turntable::kv {
+namespace turntable {
 
 // Timers fire when they are due, not up to 50 us later (Linux's default slack).
 inline void use_precise_timers() {
@@ -18,4 +18,4 @@ inline bool use_realtime_priority() {
   return ::sched_setscheduler(0, SCHED_RR, &lowest) == 0;
 }
 
-}  // namespace turntable::kv
+}  // namespace turntable

@@ -11,9 +11,9 @@
 
 #include "common/task_queue.h"
 #include "common/unique_fd.h"
-#include "farreach/cache/timers.h"
+#include "net/timers.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 class EventLoop final : public Timers {
  public:
@@ -62,4 +62,4 @@ class EventLoop final : public Timers {
   std::vector<std::function<void()>> posted_;
 };
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace turntable::kv {
+namespace turntable::load {
 
 // A doubly linked list over the indexes 0 .. size - 1. Allocates only in the constructor.
 class TimeoutQueue {
@@ -41,4 +41,4 @@ class TimeoutQueue {
   std::uint32_t tail_ = kNone;
 };
 
-}  // namespace turntable::kv
+}  // namespace turntable::load

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace turntable::cache {
+namespace turntable::net {
 
 class Timers {
  public:
@@ -22,4 +22,4 @@ class Timers {
   TimerId call_soon(std::function<void()> call) { return call_at(now_ns(), std::move(call)); }
 };
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -1,4 +1,4 @@
-#include "farreach/cache/event_loop.h"
+#include "net/event_loop.h"
 
 #include <poll.h>
 
@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/errno_error.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 void EventLoop::run() {
   while (!stopping_) wait_and_dispatch();
@@ -111,4 +111,4 @@ void EventLoop::run_posted() {
   for (const auto& call : calls) call();
 }
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -1,8 +1,8 @@
-#include "farreach/kv/capacity.h"
+#include "load/capacity.h"
 
 #include <gtest/gtest.h>
 
-namespace turntable::kv {
+namespace turntable::load {
 namespace {
 
 constexpr std::int64_t kUs = 1000;
@@ -101,4 +101,4 @@ TEST(FifoCapacityTest, ZeroMeansNoLimit) {
 }
 
 }  // namespace
-}  // namespace turntable::kv
+}  // namespace turntable::load
