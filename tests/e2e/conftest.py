@@ -174,6 +174,11 @@ def came_too_late(attempt: dict) -> bool:
     return attempt["status"] == "failed" and _is_among(TOO_LATE, attempt["message"])
 
 
+def was_made_again(attempt: dict) -> bool:
+    """It failed or was disturbed because the machine was busy; another one followed by itself."""
+    return came_too_late(attempt) or attempt.get("repeat", False)
+
+
 def may_be_the_machine(verdict: str) -> bool:
     """Every reason of the verdict is one that a slow machine may give."""
     return all(_is_among(SLOW_MACHINE + CONSEQUENCES, reason) for reason in _reasons(verdict))

@@ -20,6 +20,7 @@ from .conftest import (
     require_root_and_programs,
     require_valid,
     started,
+    was_made_again,
 )
 
 pytestmark = pytest.mark.e2e
@@ -78,8 +79,8 @@ def test_summary_has_the_structure_of_the_other_transports(results: Path, testbe
     assert [[row[key] for key in factors] for row in far.rows()] == [
         [row[key] for key in factors] for row in near.rows()
     ]
-    assert [attempt["cell"] for attempt in far.journal()] == [
-        attempt["cell"] for attempt in near.journal()
+    assert [attempt["cell"] for attempt in far.journal() if not was_made_again(attempt)] == [
+        attempt["cell"] for attempt in near.journal() if not was_made_again(attempt)
     ]
     require_valid(far)
 

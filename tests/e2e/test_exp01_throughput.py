@@ -18,6 +18,7 @@ from .conftest import (
     playbook,
     require_valid,
     skip_unless_valid,
+    was_made_again,
 )
 
 pytestmark = pytest.mark.e2e
@@ -105,7 +106,7 @@ def test_smoke_run_shows_prediction_paper_and_measurement(smoke: Finished) -> No
 
 
 def test_every_iteration_is_in_the_journal_with_its_files(smoke: Finished) -> None:
-    attempts = [attempt for attempt in smoke.journal() if not came_too_late(attempt)]
+    attempts = [attempt for attempt in smoke.journal() if not was_made_again(attempt)]
     assert [attempt["iteration"] for attempt in attempts] == list(range(16))
     for attempt in attempts:
         where = f"raw/{attempt['cell']}/r0/i{attempt['iteration']}/a{attempt['attempt']}"
@@ -227,7 +228,7 @@ def test_one_iteration_is_measured_again(smoke: Finished, testbed: Path) -> None
     assert "1 of 16 iterations to measure" in again.output
     after = again.journal()
     assert after[: len(before)] == before
-    (attempt,) = (line for line in after[len(before) :] if not came_too_late(line))
+    (attempt,) = (line for line in after[len(before) :] if not was_made_again(line))
     assert (attempt["iteration"], attempt["status"]) == (0, "ok")
     earlier = [line for line in after[:-1] if line["iteration"] == 0]
     assert attempt["attempt"] == len(earlier) + 1 >= 2

@@ -19,7 +19,7 @@ import pytest
 
 from turntable_testbed import fingerprint
 
-from .conftest import REPOSITORY, TESTBED_ID, Finished, playbook, started
+from .conftest import REPOSITORY, TESTBED_ID, Finished, playbook, started, was_made_again
 from .faults import (
     LEASE_S,
     SHORT,
@@ -67,8 +67,12 @@ def rows_of(directory: Path) -> list[dict[str, str]]:
 
 
 def successes(attempts: list[dict]) -> Counter:
-    """How often each iteration was measured."""
-    return Counter(attempt["iteration"] for attempt in attempts if attempt["status"] == "ok")
+    """How often each iteration was measured, without attempts that the machine disturbed."""
+    return Counter(
+        attempt["iteration"]
+        for attempt in attempts
+        if attempt["status"] == "ok" and not was_made_again(attempt)
+    )
 
 
 # Faults that cost one attempt.

@@ -14,7 +14,16 @@ import pytest
 
 from turntable_testbed import fingerprint
 
-from .conftest import BUILD, REPOSITORY, TRIES, Finished, came_too_late, playbook, started
+from .conftest import (
+    BUILD,
+    REPOSITORY,
+    TRIES,
+    Finished,
+    came_too_late,
+    playbook,
+    started,
+    was_made_again,
+)
 from .faults import LEASE_S, measuring, wait_until
 
 pytestmark = pytest.mark.e2e
@@ -103,7 +112,11 @@ def swept(results: Path, **extra_vars: object) -> Finished:
 
 def succeeded(run: Finished) -> list[str]:
     """Cells in the order in which they were measured."""
-    return [attempt["cell"] for attempt in run.journal() if attempt["status"] == "ok"]
+    return [
+        attempt["cell"]
+        for attempt in run.journal()
+        if attempt["status"] == "ok" and not was_made_again(attempt)
+    ]
 
 
 @pytest.fixture(scope="module")
