@@ -7,8 +7,8 @@
 
 #include "common/command_error.h"
 #include "netclone/draws.h"
-#include "netclone/fields.h"
 #include "netclone/normal_quantile.h"
+#include "node/arguments.h"
 
 namespace turntable::netclone {
 namespace {
@@ -19,16 +19,15 @@ using Atom = Distribution::Atoms::Atom;
 constexpr double kMaxUs = 1e7;  // 10 s
 constexpr double kMaxSigma = 4;
 constexpr double kMaxFactor = 1e4;
-constexpr std::size_t kMaxBins = 100'000;
 constexpr const char* kNames =
     "fixed, exponential, bimodal, trimodal, lognormal, histogram, exp25, bimodal25, exp50 or "
     "bimodal50";
 
-double us(const Fields& fields, const char* name) {
+double us(const node::Arguments& fields, const char* name) {
   return fields.number(name, 0, kMaxUs);
 }
 
-double share(const Fields& fields, const char* name) {
+double share(const node::Arguments& fields, const char* name) {
   return fields.number(name, 0, 1);
 }
 
@@ -36,7 +35,7 @@ Distribution bimodal(double short_us, double long_us, double long_share) {
   return Distribution(Distribution::Atoms{{{short_us, 1 - long_share}, {long_us, 1}}});
 }
 
-Distribution trimodal(const Fields& fields) {
+Distribution trimodal(const node::Arguments& fields) {
   const double middle = share(fields, "middle_share");
   const double longest = fields.number("long_share", 0, 1 - middle);
   return Distribution(Distribution::Atoms{{{us(fields, "short_us"), 1 - middle - longest},
@@ -44,25 +43,22 @@ Distribution trimodal(const Fields& fields) {
                                            {us(fields, "long_us"), 1}}});
 }
 
-Distribution log_normal(const Fields& fields) {
+Distribution log_normal(const node::Arguments& fields) {
   const double mean = fields.number("mean_us", 1e-3, kMaxUs);
   const double sigma = fields.number("sigma", 0, kMaxSigma);
   return Distribution(Distribution::LogNormal{std::log(mean) - sigma * sigma / 2, sigma});
 }
 
 // Its count stands in `until` until all are known.
-Atom bin(const Fields& fields, const Json& json) {
+Atom bin(const node::Arguments& fields, const Json& json) {
   const bool fits = json.is_array() && json.size() == 2 && json[0].is_number() &&
                     json[1].is_number() && json[0] >= 0 && json[0] <= kMaxUs && json[1] >= 0;
   if (!fits) fields.fail("bins", json, "[us, count] in each element, neither negative");
   return {json[0].get<double>(), json[1].get<double>()};
 }
 
-Distribution histogram(const Fields& fields) {
-  const Json& bins = fields.required("bins");
-  if (!bins.is_array() || bins.empty() || bins.size() > kMaxBins) {
-    fields.fail("bins", bins, "an array of 1 to " + std::to_string(kMaxBins) + " [us, count]");
-  }
+Distribution histogram(const node::Arguments& fields) {
+  const Json& bins = fields.array("bins");
   std::vector<Atom> atoms;
   for (const Json& json : bins) atoms.push_back(bin(fields, json));
   std::sort(atoms.begin(), atoms.end(), [](const Atom& a, const Atom& b) { return a.us < b.us; });
@@ -75,25 +71,26 @@ Distribution histogram(const Fields& fields) {
 
 Distribution parametric(const std::string& name, const std::string& where, const Json& json) {
   if (name == "fixed") {
-    const Fields fields(where, json, {"distribution", "us"});
+    const node::Arguments fields(where, json, {"distribution", "us"});
     return Distribution(Distribution::Fixed{us(fields, "us")});
   }
   if (name == "exponential") {
-    const Fields fields(where, json, {"distribution", "mean_us"});
+    const node::Arguments fields(where, json, {"distribution", "mean_us"});
     return Distribution(Distribution::Exponential{us(fields, "mean_us")});
   }
   if (name == "bimodal") {
-    const Fields fields(where, json, {"distribution", "short_us", "long_us", "long_share"});
+    const node::Arguments fields(where, json,
+                                 {"distribution", "short_us", "long_us", "long_share"});
     return bimodal(us(fields, "short_us"), us(fields, "long_us"), share(fields, "long_share"));
   }
   if (name == "trimodal") {
-    return trimodal(
-        Fields(where, json,
-               {"distribution", "short_us", "middle_us", "long_us", "middle_share", "long_share"}));
+    return trimodal(node::Arguments(
+        where, json,
+        {"distribution", "short_us", "middle_us", "long_us", "middle_share", "long_share"}));
   }
   if (name == "lognormal")
-    return log_normal(Fields(where, json, {"distribution", "mean_us", "sigma"}));
-  if (name == "histogram") return histogram(Fields(where, json, {"distribution", "bins"}));
+    return log_normal(node::Arguments(where, json, {"distribution", "mean_us", "sigma"}));
+  if (name == "histogram") return histogram(node::Arguments(where, json, {"distribution", "bins"}));
   throw bad_argument(where + ": \"distribution\" is \"" + name + "\"; expected " + kNames);
 }
 
@@ -155,7 +152,7 @@ Distribution Distribution::from_json(const std::string& where, const Json& json)
   const bool published =
       name == "exp25" || name == "exp50" || name == "bimodal25" || name == "bimodal50";
   if (!published) return parametric(name, where, json);
-  Fields(where, json, {"distribution"});
+  const node::Arguments nothing_else(where, json, {"distribution"});
   if (name == "exp25") return Distribution(Exponential{25});
   if (name == "exp50") return Distribution(Exponential{50});
   return name == "bimodal25" ? bimodal(25, 250, 0.1) : bimodal(50, 500, 0.1);
@@ -170,7 +167,7 @@ double Distribution::mean_us() const noexcept {
 }
 
 Jitter Jitter::from_json(const std::string& where, const Json& json) {
-  const Fields fields(where, json, {"probability", "factor"});
+  const node::Arguments fields(where, json, {"probability", "factor"});
   return {share(fields, "probability"), fields.number("factor", 0, kMaxFactor)};
 }
 
@@ -181,9 +178,9 @@ ServiceTimes ServiceTimes::from_json(const std::string& where, const Json& servi
   if (!service.is_object() || service.contains("distribution")) {
     return {Distribution::from_json(what, service), jitter};
   }
-  const Fields fields(what, service, {"GET", "SCAN"});
-  return {Distribution::from_json(what + ", GET", fields.required("GET")),
-          Distribution::from_json(what + ", SCAN", fields.required("SCAN")), jitter};
+  const node::Arguments fields(what, service, {"GET", "SCAN"});
+  return {Distribution::from_json(what + ", GET", fields.object("GET")),
+          Distribution::from_json(what + ", SCAN", fields.object("SCAN")), jitter};
 }
 
 double ServiceTimes::service_us(std::uint64_t seed, std::uint64_t request, std::uint32_t copy,

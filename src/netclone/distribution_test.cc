@@ -165,7 +165,7 @@ TEST(Distribution, ErrorsNameWhatIsWrongAndWhatWasExpected) {
             "test: \"distribution\" is \"exp26\"; expected fixed, exponential, bimodal, trimodal, "
             "lognormal, histogram, exp25, bimodal25, exp50 or bimodal50");
   EXPECT_EQ(error_of(R"({"distribution": "exp25", "mean_us": 1})"),
-            "test: \"mean_us\" is unknown; expected distribution");
+            "test: argument \"mean_us\" is unknown; expected distribution");
   EXPECT_EQ(error_of(R"({"distribution": "exponential"})"), "test: \"mean_us\" is missing");
   EXPECT_EQ(error_of(R"({"distribution": "fixed", "us": -1})"),
             "test: \"us\" is -1; expected a number from 0.0 to 10000000.0");
@@ -184,7 +184,7 @@ TEST(ServiceTimes, ErrorsNameThePartThatIsWrong) {
   EXPECT_EQ(error_of([] { times(R"({"GET": {"distribution": "exp25"}})"); }),
             "test, service: \"SCAN\" is missing");
   EXPECT_EQ(error_of([] { times(R"({"GET": {"distribution": "exp25"}, "SCAN": 1})"); }),
-            R"(test, service, SCAN is 1; expected {"distribution": NAME, ...})");
+            R"(test, service: "SCAN" is 1; expected an object)");
 }
 
 // Python's statistics.NormalDist().inv_cdf(u).

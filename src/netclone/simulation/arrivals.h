@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "load/arrivals.h"
+#include "netclone/min_heap.h"
 #include "netclone/packet.h"
-#include "netclone/simulation/min_heap.h"
 
 namespace turntable::netclone::simulation {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "netclone/laedge.h"
+#include "netclone/min_heap.h"
 #include "netclone/packet.h"
 #include "netclone/ring.h"
 #include "netclone/simulation/arrivals.h"
-#include "netclone/simulation/min_heap.h"
 #include "netclone/simulation/result.h"
 #include "netclone/simulation/settings.h"
 

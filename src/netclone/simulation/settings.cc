@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "netclone/fields.h"
+#include "node/arguments.h"
 
 namespace turntable::netclone::simulation {
 namespace {
@@ -15,12 +15,13 @@ using Json = nlohmann::json;
 constexpr std::int64_t kMaxWorkers = 1024;
 constexpr double kMaxDilation = 1e5;
 
-std::vector<std::uint32_t> workers_of(const Fields& fields, std::uint32_t servers) {
-  const Json& json = fields.required("workers");
-  if (!json.is_array()) {
+std::vector<std::uint32_t> workers_of(const node::Arguments& fields, const Json& work,
+                                      std::uint32_t servers) {
+  if (!work.contains("workers") || !work["workers"].is_array()) {
     return std::vector(servers,
                        static_cast<std::uint32_t>(fields.integer("workers", 1, kMaxWorkers)));
   }
+  const Json& json = work["workers"];
   const auto is_count = [](const Json& each) {
     return each.is_number_integer() && each >= 1 && each <= kMaxWorkers;
   };
@@ -33,9 +34,9 @@ std::vector<std::uint32_t> workers_of(const Fields& fields, std::uint32_t server
 }
 
 // Requests must ask for GET and SCAN exactly where each has a distribution of its own.
-void check_operations(const Fields& fields, const Settings& settings) {
+void check_operations(const node::Arguments& fields, const Json& work, const Settings& settings) {
   if (settings.service.by_operation() == settings.mix.stores()) return;
-  fields.fail("service", fields.required("service"),
+  fields.fail("service", work["service"],
               settings.mix.stores() ? "a distribution for each of GET and SCAN, as \"mix\" has them"
                                     : "one distribution: there is no \"mix\" of GET and SCAN");
 }
@@ -64,24 +65,23 @@ double Settings::capacity_per_s() const noexcept {
 Settings settings_from_json(const std::string& where, Method method, std::uint32_t servers,
                             std::uint64_t seed, const Json& work) {
   const std::string what = where + ", work";
-  const Fields fields(
+  const node::Arguments fields(
       what, work,
       {"service", "jitter", "dilation", "workers", "drop_clones", "filter", "laedge", "mix"});
   Settings settings{
       .method = method,
-      .workers = workers_of(fields, servers),
-      .service =
-          ServiceTimes::from_json(what, fields.required("service"), fields.required("jitter")),
-      .mix = fields.has("mix") ? OperationMix::from_json(what, fields.required("mix"))
-                               : OperationMix(),
+      .workers = workers_of(fields, work, servers),
+      .service = ServiceTimes::from_json(what, fields.object("service"), fields.object("jitter")),
+      .mix = OperationMix::from_json(what, work.value("mix", Json())),
       .dilation = fields.number("dilation", 1e-3, kMaxDilation),
       .seed = seed,
-      .drop_clones = fields.boolean_or("drop_clones", clones_in_switch(method)),
-      .filter = fields.boolean_or("filter", true),
-      .laedge = fields.has("laedge") ? laedge_mode_from_name(what, fields.text("laedge"))
-                                     : LaedgeMode::kSlots,
+      .drop_clones =
+          !work.contains("drop_clones") ? clones_in_switch(method) : fields.boolean("drop_clones"),
+      .filter = !work.contains("filter") || fields.boolean("filter"),
+      .laedge = work.contains("laedge") ? laedge_mode_from_name(what, fields.text("laedge"))
+                                        : LaedgeMode::kSlots,
       .delays = {.server_ns = std::vector<std::int64_t>(servers)}};
-  check_operations(fields, settings);
+  check_operations(fields, work, settings);
   return settings;
 }
 

@@ -16,31 +16,32 @@
 #include "common/program_options.h"
 #include "common/run_main.h"
 #include "common/standard_output.h"
-#include "netclone/fields.h"
 #include "netclone/simulation/simulation.h"
+#include "node/arguments.h"
 
 namespace turntable::netclone::simulation {
 namespace {
 
 using Json = nlohmann::json;
+using node::Arguments;
 
 constexpr double kMostRequests = 1e9;
 constexpr double kMaxPathUs = 1e7;
 constexpr const char* kWhere = "input";
 
-double rate_of(const Fields& fields, const Settings& settings) {
-  if (fields.has("load") == fields.has("rate_per_s")) {
+double rate_of(const Arguments& input, const Json& json, const Settings& settings) {
+  if (json.contains("load") == json.contains("rate_per_s")) {
     throw std::invalid_argument(std::string(kWhere) +
                                 ": expected one of \"load\" and \"rate_per_s\"");
   }
-  return fields.has("load") ? fields.number("load", 1e-6, 100) * settings.capacity_per_s()
-                            : fields.number("rate_per_s", 1e-3, 1e9);
+  return json.contains("load") ? input.number("load", 1e-6, 100) * settings.capacity_per_s()
+                               : input.number("rate_per_s", 1e-3, 1e9);
 }
 
-load::Process process_of(const Fields& fields) {
-  if (!fields.has("arrivals")) return load::Process::kExponential;
-  const Fields arrivals(std::string(kWhere) + ", arrivals", fields.required("arrivals"),
-                        {"process"});
+load::Process process_of(const Arguments& input) {
+  const Json* json = input.object_or_null("arrivals");
+  if (json == nullptr) return load::Process::kExponential;
+  const Arguments arrivals(std::string(kWhere) + ", arrivals", *json, {"process"});
   const auto process = load::process_of(arrivals.text("process"));
   if (process == load::Process::kTrace) {
     arrivals.fail("process", "trace", "a process that needs no file; replays take traces");
@@ -48,24 +49,25 @@ load::Process process_of(const Fields& fields) {
   return process;
 }
 
-Delays path_of(const Fields& fields, std::uint32_t servers) {
-  if (!fields.has("path")) return {.server_ns = std::vector<std::int64_t>(servers)};
-  const Fields path(std::string(kWhere) + ", path", fields.required("path"),
-                    {"round_trip_us", "recirculation_us"});
+Delays path_of(const Arguments& input, std::uint32_t servers) {
+  const Json* json = input.object_or_null("path");
+  if (json == nullptr) return delays_of_round_trips(std::vector<std::int64_t>(servers));
+  const Arguments path(std::string(kWhere) + ", path", *json,
+                       {"round_trip_us", "recirculation_us"});
   const auto ns = [&](const char* name) {
     return std::llround(1000 * path.number(name, 0, kMaxPathUs));
   };
   const std::vector<std::int64_t> round_trips(servers, ns("round_trip_us"));
   return delays_of_round_trips(round_trips,
-                               path.has("recirculation_us") ? ns("recirculation_us") : 0);
+                               json->contains("recirculation_us") ? ns("recirculation_us") : 0);
 }
 
-std::vector<std::int64_t> over_of(const Fields& fields, double dilation) {
-  if (!fields.has("over_us")) return {};
-  const Json& json = fields.required("over_us");
+std::vector<std::int64_t> over_of(const Arguments& input, const Json& json, double dilation) {
   std::vector<std::int64_t> over;
-  for (const Json& us : json) {
-    if (!us.is_number() || us < 0) fields.fail("over_us", json, "an array of microseconds");
+  if (!json.contains("over_us")) return over;
+  const Json& thresholds = input.array_or_empty("over_us");
+  for (const Json& us : thresholds) {
+    if (!us.is_number() || us < 0) input.fail("over_us", thresholds, "an array of microseconds");
     over.push_back(std::llround(us.get<double>() * 1000 * dilation));
   }
   return over;
@@ -100,27 +102,27 @@ Json simulated(const Settings& settings, const Load& load, const std::vector<std
   return json;
 }
 
-Json answer(const Json& request) {
-  const Fields fields(kWhere, request,
-                      {"method", "servers", "clients", "load", "rate_per_s", "arrivals", "seed",
-                       "requests", "warmup_share", "work", "path", "over_us"});
-  const Method method = method_from_name(kWhere, fields.text("method"));
+Json answer(const Json& json) {
+  if (!json.is_object()) throw std::invalid_argument("input: expected a JSON object");
+  const Arguments input(kWhere, json,
+                        {"method", "servers", "clients", "load", "rate_per_s", "arrivals", "seed",
+                         "requests", "warmup_share", "work", "path", "over_us"});
+  const Method method = method_from_name(kWhere, input.text("method"));
   const std::int64_t least = method == Method::kNoClone || method == Method::kLaedge ? 1 : 2;
-  const auto servers = static_cast<std::uint32_t>(fields.integer("servers", least, kMaxServers));
-  Settings settings = settings_from_json(
-      kWhere, method, servers, static_cast<std::uint64_t>(fields.integer("seed", 0, INT64_MAX)),
-      fields.required("work"));
-  settings.delays = path_of(fields, servers);
-  const auto clients = static_cast<std::uint16_t>(fields.integer("clients", 1, UINT16_MAX));
-  const load::Arrivals gaps({.process = process_of(fields),
-                             .rate_per_s = rate_of(fields, settings) / clients,
+  const auto servers = static_cast<std::uint32_t>(input.integer("servers", least, kMaxServers));
+  const auto seed = static_cast<std::uint64_t>(input.integer("seed", 0, INT64_MAX));
+  Settings settings = settings_from_json(kWhere, method, servers, seed, input.object("work"));
+  settings.delays = path_of(input, servers);
+  const auto clients = static_cast<std::uint16_t>(input.integer("clients", 1, UINT16_MAX));
+  const load::Arrivals gaps({.process = process_of(input),
+                             .rate_per_s = rate_of(input, json, settings) / clients,
                              .dilation = settings.dilation});
   const Load load{
       .clients = clients,
       .gaps = gaps,
-      .requests = fields.number("requests", 100, kMostRequests),
-      .warmup_share = fields.has("warmup_share") ? fields.number("warmup_share", 0, 10) : 0.1};
-  return simulated(settings, load, over_of(fields, settings.dilation));
+      .requests = input.number("requests", 100, kMostRequests),
+      .warmup_share = json.contains("warmup_share") ? input.number("warmup_share", 0, 10) : 0.1};
+  return simulated(settings, load, over_of(input, json, settings.dilation));
 }
 
 int run(int argc, char** argv) {

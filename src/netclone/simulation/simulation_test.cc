@@ -232,9 +232,10 @@ TEST(Settings, ErrorsNameTheField) {
             "test, work: \"dilation\" is 0; expected a number from 0.001 to 100000.0");
   EXPECT_EQ(error_of({{"laedge", "three"}}),
             "test, work: LAEDGE's mode is \"three\"; expected one of binary, slots");
-  EXPECT_EQ(error_of({{"wokers", 8}}),
-            "test, work: \"wokers\" is unknown; expected service, jitter, dilation, workers, "
-            "drop_clones, filter, laedge, mix");
+  EXPECT_EQ(
+      error_of({{"wokers", 8}}),
+      "test, work: argument \"wokers\" is unknown; expected service, jitter, dilation, workers, "
+      "drop_clones, filter, laedge, mix");
   EXPECT_EQ(error_of({{"mix", {{{"operation", "GET"}, {"share", 1}}}}}),
             "test, work: \"service\" is {\"distribution\":\"exp25\"}; expected a distribution for "
             "each of GET and SCAN, as \"mix\" has them");

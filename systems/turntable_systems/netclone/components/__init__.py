@@ -1,1 +1,0 @@
-"""What the run asks of NetClone's nodes, one module per component."""
