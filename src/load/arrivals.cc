@@ -103,6 +103,23 @@ double Arrivals::gap_s(std::uint64_t number, double uniform) const noexcept {
   }
 }
 
+std::vector<std::int64_t> instants(const Gap& gap, std::int64_t start_ns, std::int64_t until_ns,
+                                   std::size_t most) {
+  std::vector<std::int64_t> instants;
+  double after_s = 0;
+  for (std::uint64_t number = 0;; ++number) {
+    after_s += gap(number);
+    const std::int64_t at_ns = start_ns + std::llround(after_s * 1e9);
+    if (at_ns >= until_ns) return instants;
+    if (instants.size() == most) {
+      throw std::length_error("more than " + std::to_string(most) +
+                              " requests of one client; expected a lower rate, a shorter window "
+                              "or more clients");
+    }
+    instants.push_back(at_ns);
+  }
+}
+
 std::vector<double> read_trace(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::invalid_argument("trace " + path + ": cannot be read");
@@ -111,9 +128,10 @@ std::vector<double> read_trace(const std::string& path) {
     char* end = nullptr;
     const double gap = std::strtod(line.c_str(), &end);
     if (end == line.c_str() || *end != '\0' || !(gap >= 0) || !std::isfinite(gap)) {
-      const std::string where = "trace " + path + ", line " + std::to_string(gaps.size() + 1);
-      throw std::invalid_argument(where + ": \"" + line +
-                                  "\"; expected a distance, a number from 0 on");
+      std::string message = "trace " + path;
+      message.append(", line ").append(std::to_string(gaps.size() + 1));
+      message.append(": \"").append(line);
+      throw std::invalid_argument(message + "\"; expected a distance, a number from 0 on");
     }
     gaps.push_back(gap);
   }

@@ -5,8 +5,11 @@
 // such a function too, on every machine and in a simulation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +54,14 @@ class Arrivals {
   double legacy_end_ = 0;  // kLegacy: numbers are drawn from [0, legacy_end_)
   double mean_rate_per_s_;
 };
+
+// Seconds from the request before; of request 0, from the start.
+using Gap = std::function<double(std::uint64_t number)>;
+
+// The instants before `until_ns` of a process that starts at `start_ns`. Throws std::length_error
+// for more than `most`.
+std::vector<std::int64_t> instants(const Gap& gap, std::int64_t start_ns, std::int64_t until_ns,
+                                   std::size_t most);
 
 // The distances of a file: one positive number per line. Throws std::invalid_argument that names
 // file and line.

@@ -1,9 +1,6 @@
 #include "load/open_loop.h"
 
 #include <algorithm>
-#include <cmath>
-#include <stdexcept>
-#include <string>
 
 namespace turntable::load {
 namespace {
@@ -21,16 +18,8 @@ void OpenLoop::set_schedule(const Schedule& schedule, const Gap& gap) {
   schedule_ = schedule;
   statistics_.seconds.resize(
       static_cast<std::size_t>((schedule.window_ns() + kSecondNs - 1) / kSecondNs));
-  double after_s = 0;
-  for (std::uint64_t number = 0;; ++number) {
-    after_s += gap(number);
-    const std::int64_t at_ns = schedule.start_ns + std::llround(after_s * 1e9);
-    if (at_ns >= schedule.window_until_ns) break;
-    if (number == kMaxRequests) {
-      throw std::length_error("more than " + std::to_string(kMaxRequests) +
-                              " requests of one client; expected a lower rate, a shorter window "
-                              "or more clients");
-    }
+  for (const std::int64_t at_ns :
+       instants(gap, schedule.start_ns, schedule.window_until_ns, kMaxRequests)) {
     requests_.push_back({.intended_ns = at_ns});
     if (!schedule.in_window(at_ns)) continue;
     ++statistics_.offered;
@@ -75,14 +64,6 @@ void OpenLoop::give_up_old(std::int64_t now_ns) noexcept {
     --outstanding_;
     ++statistics_.given_up;
   }
-}
-
-void OpenLoop::not_sent(std::uint64_t number) noexcept {
-  Request& request = requests_[number];
-  if (request.answered || request.given_up) return;
-  request.given_up = true;
-  --outstanding_;
-  --statistics_.requests_total;
 }
 
 OpenLoop::Answer OpenLoop::answered(std::uint64_t number, std::int64_t arrived_ns,

@@ -8,10 +8,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "load/arrivals.h"
 #include "load/open_loop_statistics.h"
 #include "load/schedule.h"
 
@@ -28,8 +28,6 @@ class OpenLoop {
     std::vector<std::int64_t> over_ns = {};  // count the latencies above each
     bool record_latencies = false;           // of the window, in the order of their answers
   };
-  // Seconds from the request before; of request 0, from the start.
-  using Gap = std::function<double(std::uint64_t number)>;
 
   explicit OpenLoop(Settings settings);
 
@@ -39,8 +37,6 @@ class OpenLoop {
 
   // The next request if it is to be sent now; it then counts as sent. Call it until it has none.
   std::optional<std::uint64_t> take_due(std::int64_t now_ns) noexcept;
-  // It could not be sent after all.
-  void not_sent(std::uint64_t number) noexcept;
 
   enum class Answer : std::uint8_t { kFirst, kRedundant, kUnknown };  // kUnknown: never sent
   // `arrived_ns` is when the answer reached the host, `read_ns` when it was read.

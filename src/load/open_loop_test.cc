@@ -182,16 +182,6 @@ TEST(OpenLoop, ALostRequestBlocksTheLimitNotForEver) {
   EXPECT_EQ(loop.statistics().unanswered, 1);
 }
 
-TEST(OpenLoop, WhatCouldNotBeSentHoldsNoPlace) {
-  OpenLoop loop = every_ms({.outstanding_max = 1, .give_up_ns = 2 * kMs});
-  EXPECT_EQ(taken(loop, 1), Numbers{0});
-  loop.not_sent(0);
-  EXPECT_EQ(taken(loop, 2), Numbers{1});
-  EXPECT_EQ(taken(loop, 3), Numbers{});
-  EXPECT_EQ(taken(loop, 4), Numbers{2});  // number 1 was given up
-  EXPECT_EQ(loop.statistics().requests_total, 2);
-}
-
 TEST(OpenLoop, RecordsLatenciesInTheOrderOfAnswers) {
   OpenLoop loop = every_ms({.record_latencies = true});
   taken(loop, 3);

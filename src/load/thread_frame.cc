@@ -37,6 +37,7 @@ void ThreadFrame::note_reads(std::uint64_t done) noexcept {
 
 void ThreadFrame::run() {
   use_precise_timers();
+  timing_.realtime = settings_.realtime && use_realtime_priority();
   wait_until(schedule_.start_ns, /*for_answers=*/false);
   if (stopping()) return;
   reads_done_ = 0;

@@ -21,6 +21,7 @@ struct ThreadTiming {
   std::int64_t window_lateness_ns = 0;        // of the reading that closed it
   std::int64_t read_lateness_max_ns = 0;      // an answer of the window lay in the socket so long
   std::optional<SchedulingTimes> scheduling;  // in the window; nothing where it is not counted
+  bool realtime = false;                      // it ran before all ordinary threads
 };
 
 // A client in the frame: an open loop or closed ones. All is called by the frame's thread;
@@ -52,6 +53,8 @@ class ThreadFrame {
     // Awake for so long before something is due: timers fire late, by some microseconds on an idle
     // processor and by more where it sleeps deeply.
     std::int64_t spin_ns = 0;
+    // Before all ordinary threads, where the system allows it: for threads that mostly sleep.
+    bool realtime = false;
   };
 
   // `loop` must outlive this object.
