@@ -1,0 +1,53 @@
+// How one client's requests and answers look: what is drawn for a request (netclone/choices.h), its
+// packets, and the id by which the answer is recognised.
+//
+// Answers are told apart by the id in the trailer, never by the switch's sequence number, which
+// begins anew when the switch is started again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "load/open_loop.h"
+#include "net/datagrams.h"
+#include "netclone/client/traffic.h"
+#include "netclone/packet.h"
+
+namespace turntable::netclone {
+
+// Numbers of probes begin here, so that none is a request's.
+inline constexpr std::uint64_t kFirstProbe = std::uint64_t{1} << 47U;
+
+class Codec {
+ public:
+  static constexpr std::size_t kMaxDatagrams = 2;
+
+  struct Counts {
+    std::int64_t malformed = 0;  // not a packet of NetClone's, or none that answers
+    std::int64_t not_mine = 0;   // an answer to another client
+    // First answers in the window.
+    std::int64_t cloned = 0;       // of requests that had two copies
+    std::int64_t clone_first = 0;  // of these, the second copy's was first
+  };
+
+  // `traffic` must outlive this object.
+  Codec(const Traffic& traffic, std::uint16_t client, std::int64_t monotonic_to_realtime_ns)
+      : traffic_(&traffic), client_(client), to_realtime_ns_(monotonic_to_realtime_ns) {}
+
+  unsigned send(std::uint64_t number, std::int64_t now_ns, net::Datagrams& out) noexcept;
+  std::optional<std::uint64_t> decode(const net::Datagrams::Received& datagram) noexcept;
+  void counted(load::OpenLoop::Answer answer, bool in_window) noexcept;
+
+  const Counts& counts() const noexcept { return counts_; }
+
+ private:
+  void draw(Packet& packet) const noexcept;
+
+  const Traffic* traffic_;
+  std::uint16_t client_;
+  std::int64_t to_realtime_ns_;
+  Clone answered_ = Clone::kNone;  // by the answer decoded last
+  Counts counts_;
+};
+
+}  // namespace turntable::netclone

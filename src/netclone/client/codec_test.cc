@@ -1,0 +1,198 @@
+#include "netclone/client/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "netclone/choices.h"
+#include "netclone/client/testing.h"
+
+namespace turntable::netclone {
+namespace {
+
+constexpr std::uint64_t kSeed = 11;
+constexpr std::uint16_t kClient = 5;
+
+// What a codec sends to three servers and to a gate, by the port it went to.
+class CodecTest : public ::testing::Test {
+ protected:
+  explicit CodecTest() {
+    for (int i = 0; i < 3; ++i) sockets_.push_back(testing::open_loopback());
+    for (const auto& socket : sockets_) traffic_.servers.push_back(socket->local());
+    gate_ = testing::open_loopback();
+    traffic_.gate = gate_->local();
+    traffic_.seed = kSeed;
+  }
+
+  unsigned send(Method method, std::uint64_t number) {
+    traffic_.method = method;
+    Codec codec(traffic_, kClient, 1000);
+    const unsigned sent = codec.send(number, 234, *mine_);
+    mine_->flush([](std::uint32_t, int error) { FAIL() << error; });
+    return sent;
+  }
+
+  static std::optional<Packet> received(net::Datagrams& socket) {
+    if (socket.receive() != 1) return std::nullopt;
+    Packet packet;
+    EXPECT_EQ(decode(socket.at(0).bytes, packet), DecodeStatus::kOk);
+    return packet;
+  }
+
+  // By index of the server.
+  std::map<std::size_t, Packet> at_servers() {
+    std::map<std::size_t, Packet> found;
+    for (std::size_t i = 0; i < sockets_.size(); ++i)
+      if (const auto packet = received(*sockets_[i])) found[i] = *packet;
+    return found;
+  }
+
+  Traffic traffic_;
+  std::unique_ptr<net::Datagrams> mine_ = testing::open_loopback();
+  std::vector<std::unique_ptr<net::Datagrams>> sockets_;
+  std::unique_ptr<net::Datagrams> gate_;
+};
+
+TEST_F(CodecTest, NoCloneSendsOneCopyToADrawnServer) {
+  std::set<std::size_t> used;
+  for (std::uint64_t number = 0; number < 30; ++number) {
+    EXPECT_EQ(send(Method::kNoClone, number), 1U);
+    const auto found = at_servers();
+    ASSERT_EQ(found.size(), 1U);
+    const auto& [server, packet] = *found.begin();
+    EXPECT_EQ(server, static_cast<std::size_t>(
+                          3 * uniform(kSeed, Stream::kServer, request_id(kClient, number))));
+    EXPECT_EQ(packet.request, std::uint64_t{kClient} << 48U | number);
+    EXPECT_EQ(packet.client, kClient);
+    EXPECT_EQ(packet.sent_at_ns, 1234U);
+    EXPECT_EQ(packet.clone, Clone::kNone);
+    EXPECT_EQ(packet.group, 0U);
+    used.insert(server);
+  }
+  EXPECT_EQ(used.size(), 3U);
+}
+
+TEST_F(CodecTest, CCloneSendsBothCopiesToDifferentServers) {
+  for (std::uint64_t number = 0; number < 30; ++number) {
+    EXPECT_EQ(send(Method::kCClone, number), 2U);
+    const auto found = at_servers();
+    ASSERT_EQ(found.size(), 2U);
+    std::map<Clone, std::size_t> server_of;
+    for (const auto& [server, packet] : found) server_of[packet.clone] = server;
+    const Pair pair = chosen_servers(kSeed, request_id(kClient, number), 3);
+    EXPECT_EQ(server_of.at(Clone::kOriginal), pair.first);
+    EXPECT_EQ(server_of.at(Clone::kClone), pair.second);
+  }
+}
+
+TEST_F(CodecTest, NetCloneDrawsGroupAndTableAndLeavesCloningToTheSwitch) {
+  std::set<std::uint32_t> groups, tables, sids;
+  for (std::uint64_t number = 0; number < 200; ++number) {
+    for (const Method method : {Method::kNetClone, Method::kNetCloneRackSched}) {
+      EXPECT_EQ(send(method, number), 1U);
+      const auto packet = received(*gate_);
+      ASSERT_TRUE(packet);
+      EXPECT_EQ(packet->group, chosen_group(kSeed, request_id(kClient, number), 3));
+      EXPECT_EQ(packet->table, chosen_table(kSeed, request_id(kClient, number)));
+      EXPECT_EQ(packet->clone, Clone::kNone);
+      EXPECT_EQ(packet->seq, 0U);
+      groups.insert(packet->group);
+      tables.insert(packet->table);
+      sids.insert(packet->server);
+    }
+  }
+  EXPECT_EQ(groups, (std::set<std::uint32_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(tables, (std::set<std::uint32_t>{0, 1}));
+  EXPECT_EQ(sids, (std::set<std::uint32_t>{0, 1, 2}));
+}
+
+TEST_F(CodecTest, LaedgeSendsAllToTheCoordinator) {
+  EXPECT_EQ(send(Method::kLaedge, 8), 1U);
+  EXPECT_EQ(received(*gate_)->request, request_id(kClient, 8));
+  EXPECT_TRUE(at_servers().empty());
+}
+
+TEST_F(CodecTest, AMixDrawsOperationsAndObjects) {
+  traffic_.mix = OperationMix(0.1);
+  traffic_.objects.emplace(1'000'000, 0.99);
+  int scans = 0, hottest = 0;
+  for (std::uint64_t number = 0; number < 2000; ++number) {
+    send(Method::kLaedge, number);
+    const auto packet = received(*gate_);
+    ASSERT_TRUE(packet->operation == Operation::kGet || packet->operation == Operation::kScan);
+    if (packet->operation == Operation::kScan) ++scans;
+    if (packet->object == 0) ++hottest;
+    EXPECT_LT(packet->object, 1'000'000U);
+  }
+  EXPECT_NEAR(scans, 200, 5 * 13.5);  // its standard deviation
+  // 1 / zeta(10^6, 0.99) = 1 / 15.391 of all.
+  EXPECT_NEAR(hottest, 130, 5 * 11);
+}
+
+class DecodeTest : public CodecTest {
+ protected:
+  std::optional<std::uint64_t> decode_one(const Packet& answer, std::size_t bytes = kPacketBytes) {
+    std::vector<std::uint8_t> buffer(kPacketBytes + 8);
+    encode(answer, buffer);
+    return codec_.decode({.bytes = std::span(buffer).first(bytes),
+                          .from = {},
+                          .has_stamp = false,
+                          .received_ns = 0,
+                          .truncated = false});
+  }
+
+  Codec codec_{traffic_, kClient, 0};
+  Packet answer_{.op = Op::kResponse, .request = request_id(kClient, 77), .client = kClient};
+};
+
+TEST_F(DecodeTest, AnAnswerHasItsNumber) {
+  EXPECT_EQ(decode_one(answer_), 77U);
+}
+
+// The switch numbers from the beginning again after it was restarted.
+TEST_F(DecodeTest, TheSequenceNumberOfTheSwitchDoesNotMatter) {
+  for (const std::uint32_t seq : {0U, 1U, 0xFFFFFFFFU}) {
+    answer_.seq = seq;
+    EXPECT_EQ(decode_one(answer_), 77U);
+  }
+}
+
+TEST_F(DecodeTest, WhatIsNoAnswerIsMalformed) {
+  EXPECT_FALSE(decode_one(answer_, kPacketBytes - 1));
+  EXPECT_FALSE(decode_one(answer_, kPacketBytes + 1));
+  answer_.op = Op::kRequest;
+  EXPECT_FALSE(decode_one(answer_));
+  EXPECT_EQ(codec_.counts().malformed, 3);
+}
+
+TEST_F(DecodeTest, AnswersToOthersAndToProbesAreNotTaken) {
+  answer_.client = kClient + 1;
+  answer_.request = request_id(kClient + 1, 77);
+  EXPECT_FALSE(decode_one(answer_));
+  EXPECT_EQ(codec_.counts().not_mine, 1);
+  answer_.client = kClient;
+  answer_.request = request_id(kClient, kFirstProbe);
+  EXPECT_FALSE(decode_one(answer_));
+  EXPECT_EQ(codec_.counts().malformed, 0);
+}
+
+TEST_F(DecodeTest, ClonedAnswersOfTheWindowAreCountedOnce) {
+  using load::OpenLoop;
+  answer_.clone = Clone::kClone;
+  decode_one(answer_);
+  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/true);
+  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/false);
+  codec_.counted(OpenLoop::Answer::kRedundant, /*in_window=*/true);
+  answer_.clone = Clone::kOriginal;
+  decode_one(answer_);
+  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/true);
+  answer_.clone = Clone::kNone;
+  decode_one(answer_);
+  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/true);
+  EXPECT_EQ(codec_.counts().cloned, 2);
+  EXPECT_EQ(codec_.counts().clone_first, 1);
+}
+
+}  // namespace
+}  // namespace turntable::netclone
