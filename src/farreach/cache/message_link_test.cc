@@ -216,6 +216,9 @@ TEST(MessageLink, ATalkerThatIsNoneLosesItsConnectionOnly) {
 }
 
 TEST(MessageListener, WithoutDescriptorsWaitsAndThenAccepts) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer needs descriptors itself: it looks at objects through a pipe";
+#endif
   net::EventLoop loop;
   Controller controller(loop);
   const UniqueFd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -158,10 +158,8 @@ TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
     return bytes;
   };
   const PacketKey key = workload::wire_key(kKey);
-  const Packet put{.type = PacketType::kPutRequestSeq,
-                   .key = key,
-                   .value = std::array<std::uint8_t, 8>{7},
-                   .sequence = 5};
+  const std::array<std::uint8_t, 8> value{7};
+  const Packet put{.type = PacketType::kPutRequestSeq, .key = key, .value = value, .sequence = 5};
   std::int64_t malformed = 0, misrouted = 0;
   send_bytes({}), ++malformed;
   send_bytes(Bytes(21)), ++malformed;
