@@ -9,11 +9,13 @@ constexpr ServerWindow kWindow = {1000, 2000};
 
 Slots::Completion completion(std::int64_t start_ns, std::int64_t due_ns, std::uint32_t queue,
                              bool all_busy) {
-  return {
-      .job = {.arrival_ns = start_ns - 5, .service_ns = due_ns - start_ns, .start_ns = start_ns},
-      .due_ns = due_ns,
-      .queue = queue,
-      .all_busy = all_busy};
+  return {.job = {.packet = {},
+                  .arrival_ns = start_ns - 5,
+                  .service_ns = due_ns - start_ns,
+                  .start_ns = start_ns},
+          .due_ns = due_ns,
+          .queue = queue,
+          .all_busy = all_busy};
 }
 
 TEST(ServerStatistics, CountArrivalsByTheirInstant) {
