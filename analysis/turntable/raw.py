@@ -27,6 +27,17 @@ def results(answers: Iterable[RawAnswer], node: str, command: str) -> list[Mappi
     return [answer.result for answer in answers if (answer.node, answer.command) == (node, command)]
 
 
+def results_of_several(
+    answers: Iterable[RawAnswer], program: str, command: str
+) -> list[Mapping[str, Any]]:
+    """Of the nodes PROGRAM-… of all hosts, where a host has several of a program."""
+    return [
+        answer.result
+        for answer in answers
+        if answer.node.startswith(f"{program}-") and answer.command == command
+    ]
+
+
 def switch_results(answers: Iterable[RawAnswer], command: str) -> list[Mapping[str, Any]]:
     """Of the switch's node, whose name depends on the switch's driver."""
     nodes = switch_nodes()

@@ -183,6 +183,12 @@ class System:
         """
         return []
 
+    def switch_multicast(self, context: Context) -> list[dict[str, Any]]:
+        """The same for the switch's multicast groups, which are none of the program's tables: a
+        `table_write` of their own.
+        """
+        return []
+
     def switch_settings(self, parameters: Parameters) -> Mapping[str, Any]:
         """Of a software switch: arguments of its `settings`."""
         return {}

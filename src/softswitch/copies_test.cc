@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "softswitch/allocation_counter.h"
+#include "common/allocation_counter.h"
 #include "softswitch/pipeline_fixture.h"
 
 namespace turntable::softswitch {
@@ -185,9 +185,9 @@ TEST_F(CopiesTest, NothingIsAllocatedPerCopy) {
     pipeline_.flush();
   };
   round();
-  const std::uint64_t before = testing::allocation_count();
+  const std::uint64_t before = allocation_count();
   for (int i = 0; i < 100; ++i) round();
-  EXPECT_EQ(testing::allocation_count(), before);
+  EXPECT_EQ(allocation_count(), before);
   EXPECT_EQ(ports_.find(69)->counters().rx_packets, 101);
 }
 

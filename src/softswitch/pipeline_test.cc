@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/allocation_counter.h"
 #include "common/clock.h"
-#include "softswitch/allocation_counter.h"
 #include "softswitch/pipeline_fixture.h"
 
 namespace turntable::softswitch {
@@ -183,7 +183,7 @@ TEST(Pipeline, NothingIsAllocatedPerPacket) {
   FramePool pool(kBatch);
   Pipeline pipeline(program, ports, pool);
   std::vector<Frame*> batch(kBatch);
-  const std::uint64_t before = testing::allocation_count();
+  const std::uint64_t before = allocation_count();
   for (int round = 0; round < 100; ++round) {
     for (Frame*& frame : batch) {
       frame = pool.acquire();
@@ -194,7 +194,7 @@ TEST(Pipeline, NothingIsAllocatedPerPacket) {
     pipeline.process(batch, *ports.find(1));
     pipeline.flush();
   }
-  EXPECT_EQ(testing::allocation_count(), before);
+  EXPECT_EQ(allocation_count(), before);
   EXPECT_EQ(ports.find(1)->counters().tx_packets, 33 * kBatch);
 }
 

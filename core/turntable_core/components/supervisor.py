@@ -56,14 +56,18 @@ def holder_lines(testbed: Testbed) -> dict[str, str]:
     }
 
 
-def spawn(context: Context, host: Host, program: str, *options: str) -> Request:
-    """Starts a node, named like its program, at its supervisor's priority.
+def spawn(
+    context: Context, host: Host, program: str, *options: str, name: str | None = None
+) -> Request:
+    """Starts a node at its supervisor's priority. It is named like its program, unless a host has
+    several of the program.
 
     Answered once the node itself answers `ping`.
     """
-    argv = [f"{host.bin_dir}/{program}", "--directory", host.run_dir, "--name", program]
+    name = name or program
+    argv = [f"{host.bin_dir}/{program}", "--directory", host.run_dir, "--name", name]
     args = {
-        "name": program,
+        "name": name,
         "argv": [*argv, *options],
         "deadline_s": context.plan.deadlines["start_nodes"],
     }

@@ -27,8 +27,10 @@ def change_program(context: Context) -> Batches:
 
 def configure(context: Context) -> Batches:
     driver, system = driver_of(context.testbed.switch), context.system
-    tables = driver.write(system.switch_tables(context))
-    return _to_switch(context, tables, driver.settings(system.switch_settings(context.parameters)))
+    updates = [system.switch_tables(context), system.switch_multicast(context)]
+    written = [driver.write(of_one) for of_one in updates if of_one]
+    settings = driver.settings(system.switch_settings(context.parameters))
+    return _to_switch(context, *written, settings)
 
 
 def prepare(context: Context) -> Batches:

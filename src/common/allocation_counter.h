@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-namespace turntable::softswitch::testing {
+namespace turntable {
 
 std::uint64_t allocation_count();
 
-}  // namespace turntable::softswitch::testing
+}  // namespace turntable

@@ -1,4 +1,4 @@
-#include "softswitch/allocation_counter.h"
+#include "common/allocation_counter.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -22,10 +22,10 @@ void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
-namespace turntable::softswitch::testing {
+namespace turntable {
 
 std::uint64_t allocation_count() {
   return allocations;
 }
 
-}  // namespace turntable::softswitch::testing
+}  // namespace turntable

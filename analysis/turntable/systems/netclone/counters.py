@@ -1,0 +1,51 @@
+"""Which counters have to be the same, and by how much they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from turntable.systems.netclone.measurement import Measurement
+
+Difference = tuple[str, int]  # what should be the same, and what the first has more
+
+
+def differences(measurement: Measurement, saturated: bool) -> Iterator[Difference]:
+    """Of the whole iteration: every packet that one counts, another one has counted too. Where the
+    system is saturated some of them end in sockets, or are in queues when all is over.
+    """
+    yield from _on_the_way_there(measurement)
+    if not saturated:
+        yield from _at_servers_and_back(measurement)
+
+
+def _on_the_way_there(measurement: Measurement) -> Iterator[Difference]:
+    sent = measurement.clients.sent_total
+    if switch := measurement.switch:
+        yield "requests at clients and switch", sent - switch.requests
+        yield "clones and what came round of them", switch.cloned - switch.came_round
+        decided = switch.cloned + sum(switch.not_cloned.values())
+        yield "requests of the switch by what became of them", switch.requests - decided
+    elif coordinator := measurement.coordinator:
+        yield "requests at clients and coordinator", sent - coordinator.requests
+
+
+def _at_servers_and_back(measurement: Measurement) -> Iterator[Difference]:
+    servers, back = measurement.servers, measurement.clients.received_total
+    copies = sum(server.received_total for server in servers)
+    answers = sum(server.answered_total for server in servers)
+    dropped = sum(server.clones_dropped_total for server in servers)
+    if switch := measurement.switch:
+        yield "copies at switch and servers", switch.requests + switch.came_round - copies
+        yield "answers at servers and switch", answers - switch.responses
+        yield "answers at switch and clients", switch.responses - switch.filtered - back
+    elif coordinator := measurement.coordinator:
+        kept = coordinator.queue_full + coordinator.queue_length
+        handed_out = coordinator.requests - kept + coordinator.cloned
+        yield "copies at coordinator and servers", handed_out - copies
+        came_back = coordinator.forwarded + coordinator.redundant
+        yield "answers at servers and coordinator", answers - came_back
+        yield "answers at coordinator and clients", coordinator.forwarded - back
+    else:
+        yield "requests at clients and servers", measurement.clients.sent_total - copies
+        yield "answers at servers and clients", answers - back
+    yield "copies that servers answered, dropped or still had", copies - dropped - answers

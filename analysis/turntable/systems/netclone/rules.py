@@ -1,0 +1,149 @@
+"""May the numbers be believed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from turntable import rules
+from turntable.systems.netclone import counters
+from turntable.systems.netclone.measurement import Measurement, Server
+from turntable.systems.netclone.saturation import is_saturated
+from turntable.systems.netclone.times import undilated
+from turntable.verdict import Case, Finding, Rule
+from turntable_systems.netclone import service
+
+
+def _lost(case: Case) -> Finding:
+    """Open loops send nothing again. Where the system is saturated, what is lost is a part of the
+    result: the queues are as long as sockets allow.
+    """
+
+    def share(measurement: Measurement) -> float | None:
+        if is_saturated(measurement, case):
+            return 0.0
+        return measurement.clients.lost / max(measurement.clients.offered, 1)
+
+    return rules.limit(case, "requests were lost (share of those offered)", share, case.loss_share)
+
+
+def _in_mean_services(case: Case) -> float:
+    """Seconds on the testbed's clock."""
+    return service.mean_us(case.parameters) * case.parameters["dilation"] / 1e6
+
+
+def _sent_late(case: Case) -> Finding:
+    mean_s = _in_mean_services(case)
+
+    def share(measurement: Measurement) -> float | None:
+        late_us = undilated(measurement.clients.send_late, 1.0).percentile(99)
+        return None if late_us is None else late_us / 1e6 / mean_s
+
+    return rules.limit(
+        case,
+        "requests were sent late (99th percentile, in mean service times)",
+        share,
+        case.bounds.get("send_late_share_max"),
+    )
+
+
+def _work_error(case: Case) -> Finding:
+    mean_s = _in_mean_services(case)
+    return rules.limit(
+        case,
+        "slots were held for another time than was drawn (mean error, in mean service times)",
+        _worst_of_servers(lambda server: abs(server.work_error_s) / mean_s),
+        case.bounds.get("work_error_share_max"),
+    )
+
+
+def _slots(case: Case) -> Finding:
+    """Work that was drawn is done by slots, neither more nor less of it."""
+
+    def difference(server: Server) -> float:
+        if server.planned_s == 0:
+            return 0.0 if server.busy_s == 0 else 1.0
+        return abs(server.busy_s / server.planned_s - 1)
+
+    return rules.limit(
+        case,
+        "slots were busy for another time than their work takes (share of it)",
+        _worst_of_servers(difference),
+        case.bounds.get("slots_busy_difference_max"),
+    )
+
+
+def _worst_of_servers(
+    value: Callable[[Server], float],
+) -> Callable[[Measurement], float | None]:
+    return lambda measurement: max((value(server) for server in measurement.servers), default=None)
+
+
+def _counters(case: Case) -> Finding:
+    """Clients, switch, coordinator and servers have counted the same packets."""
+    worst: dict[str, float] = {}
+    for measurement in case.measurements:
+        saturated = is_saturated(measurement, case)
+        for text, difference in counters.differences(measurement, saturated):
+            share = abs(difference) / max(measurement.requests_total, 1)
+            worst[text] = max(worst.get(text, 0.0), share)
+    most = case.bounds.get("counter_share_max")
+    if most is None:
+        return Finding(not_checked=rules.NO_BOUND)
+    above = [f"{text}: {share:.3g}" for text, share in worst.items() if share > most]
+    if not above:
+        return Finding()
+    listed = "; ".join(above)
+    return Finding(f"counters differ (share of the requests, at most {most:g}): {listed}")
+
+
+def _unknown(case: Case) -> Finding:
+    def share(measurement: Measurement) -> float:
+        unknown = measurement.switch.unknown if measurement.switch else 0
+        return unknown / max(measurement.requests_total, 1)
+
+    return rules.limit(
+        case,
+        "the switch dropped packets that it does not know (share of requests)",
+        share,
+        case.bounds.get("counter_share_max"),
+    )
+
+
+def _socket_drops(case: Case) -> Finding:
+    """Where queues grow without end, sockets overflow: that is saturation, not a fault."""
+
+    def drops(measurement: Measurement) -> int:
+        if is_saturated(measurement, case):
+            return 0
+        return measurement.clients.socket_drops + sum(s.socket_drops for s in measurement.servers)
+
+    return rules.losses("sockets dropped packets", drops)(case)
+
+
+def _late_start_us(case: Case) -> float | None:
+    share = case.bounds.get("late_share_max")
+    warmup_s = case.parameters["warmup_s"]
+    return None if share is None else 1e6 * max(warmup_s / 2, share * case.parameters["measure_s"])
+
+
+# In the order in which reasons are given: what is wrong first, what may explain it after.
+RULES: Mapping[str, Rule] = {
+    "loss": _lost,
+    "errors": rules.errors,
+    "counters": _counters,
+    "unknown packets": _unknown,
+    "slots": _slots,
+    "work": _work_error,
+    "sent late": _sent_late,
+    "socket drops": _socket_drops,
+    "switch drops": rules.switch_drops,
+    "NIC drops": rules.nic_drops,
+    "late start": rules.late_start(_late_start_us),
+    "late end": rules.late_end,
+    "clients starved": rules.starved("a client", lambda m: m.client_threads.wait_share),
+    "switch starved": rules.switch_starved,
+    "steal": rules.steal,
+}
+
+# The ones that blame the machine.
+MACHINE_RULES = rules.OF_MACHINE | {"sent late", "work", "slots"}

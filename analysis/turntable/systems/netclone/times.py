@@ -1,0 +1,45 @@
+"""Times as the paper has them: undilated, in microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from turntable.histograms import Merged, merge
+
+# Column -> percentile.
+PERCENTILES = {"p50_us": 50.0, "p99_us": 99.0, "p999_us": 99.9}
+COLUMNS = ("mean_us", *PERCENTILES, "share_above_tail")
+
+
+def undilated(texts: Iterable[str], dilation: float) -> Merged:
+    merged = merge((text, 1.0) for text in texts)
+    return Merged(tuple(value / dilation for value in merged.values), merged.weights)
+
+
+def values(merged: Merged, tail_us: float) -> dict[str, float | None]:
+    """By COLUMNS."""
+    if not merged.values:
+        return dict.fromkeys(COLUMNS)
+    pairs = zip(merged.values, merged.weights, strict=True)
+    above = sum(weight for value, weight in pairs if value > tail_us)
+    return {
+        "mean_us": mean_of(merged),
+        **{name: merged.percentile(percent) for name, percent in PERCENTILES.items()},
+        "share_above_tail": above / merged.total,
+    }
+
+
+def mean_of(merged: Merged) -> float:
+    pairs = zip(merged.values, merged.weights, strict=True)
+    return sum(value * weight for value, weight in pairs) / merged.total
+
+
+_TAILS_US = {"exp25": 300.0, "bimodal25": 300.0, "exp50": 600.0, "bimodal50": 600.0}
+
+
+def tail_us(parameters: Mapping[str, Any]) -> float:
+    """The share of the latencies above this time says more than p99 where that sits between two
+    values of a bimodal distribution.
+    """
+    return _TAILS_US.get(parameters["distribution"]) or 12 * parameters["mean_us"]

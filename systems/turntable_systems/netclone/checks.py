@@ -1,0 +1,89 @@
+"""Whether a cell's parameters fit each other and the testbed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from turntable_core.system import Check
+from turntable_core.testbed import Testbed
+from turntable_systems.netclone import offered_load
+
+Parameters = Mapping[str, Any]
+
+MOST_WORKERS = 64  # of one server
+MOST_REQUESTS = 50_000_000  # of an iteration: every client draws and remembers its own
+# Below, the artifact's process asks for the logarithm of a negative number.
+_LEGACY_LEAST_RPS = 2000
+
+
+def _servers(parameters: Parameters, testbed: Testbed) -> str | None:
+    if parameters["method"] != "noclone" and parameters["servers"] < 2:
+        return (
+            "at least 2: a request and its clone are for different servers, and the switch's "
+            "groups are the n(n-1) ordered pairs of n servers"
+        )
+    return None
+
+
+def _unequal_workers(parameters: Parameters, testbed: Testbed) -> str | None:
+    text = parameters.get("unequal_workers")
+    if not text:
+        return None
+    slots, servers = offered_load.slots(parameters), parameters["servers"]
+    if len(slots) != servers or not all(1 <= count <= MOST_WORKERS for count in slots):
+        return f"{servers} numbers from 1 to {MOST_WORKERS} joined with +, one for each server"
+    return None
+
+
+def _clients(parameters: Parameters, testbed: Testbed) -> str | None:
+    machines = len(testbed.hosts_of("clients"))
+    if parameters["clients"] % machines and parameters["clients"] > machines:
+        return f"a multiple of {machines}, the number of client hosts, or fewer than these"
+    return None
+
+
+def _mode(parameters: Parameters, testbed: Testbed) -> str | None:
+    if parameters["mode"] != "spin":
+        return None
+    if testbed.fidelity_class == "emulated":
+        processors, wanted = len(os.sched_getaffinity(0)), sum(offered_load.slots(parameters))
+        if wanted > processors:
+            return (
+                f"slots: workers that spin need a processor each, all servers together {wanted}, "
+                f"and this machine has {processors}"
+            )
+    elif parameters["servers"] > len(testbed.hosts_of("servers")):
+        return "slots, or as many server hosts as servers: workers that spin share no host"
+    return None
+
+
+def _requests(parameters: Parameters, testbed: Testbed) -> str | None:
+    seconds = parameters["warmup_s"] + offered_load.measure_s(parameters)
+    if offered_load.sent_rps(parameters) * seconds > MOST_REQUESTS:
+        return f"so many that warm-up and window have at most {MOST_REQUESTS:,} requests together"
+    return None
+
+
+def _arrivals(parameters: Parameters, testbed: Testbed) -> str | None:
+    if (
+        parameters["arrivals"] == "legacy"
+        and offered_load.offered_rps(parameters) < _LEGACY_LEAST_RPS
+    ):
+        return (
+            f"exponential: the artifact's own process (legacy) has no rates below "
+            f"{_LEGACY_LEAST_RPS:,} requests/s, and {offered_load.offered_rps(parameters):,.0f} "
+            "are offered here"
+        )
+    return None
+
+
+CHECKS = (
+    Check("servers", _servers, beside=("method",)),
+    Check("unequal_workers", _unequal_workers, beside=("servers",)),
+    Check("clients", _clients),
+    Check("mode", _mode, beside=("workers", "servers")),
+    Check("requests", _requests, beside=("measure_s", "load")),
+    Check("arrivals", _arrivals, beside=("load", "target_rps", "dilation")),
+)

@@ -1,0 +1,1 @@
+"""What the run asks of NetClone's nodes, one module per component."""

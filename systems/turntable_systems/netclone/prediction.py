@@ -1,0 +1,137 @@
+"""What a simulation of the same queues promises in the long run, before anything is measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from turntable_core.errors import PhaseError, TurntableError
+from turntable_systems.netclone import offered_load, work
+
+# p99 of so many requests scatters by some percent near saturation.
+REQUESTS = 400_000
+_WARMUP_SHARE = 0.1
+PLANNING_S = 1.0  # of one call, on a virtual machine with two cores
+_TICK_S = 1.0
+
+# A simulation is saturated when it delivers less of what is offered, or when both p99 and the mean
+# grow by more from the first to the second half. p99 alone jumps where it sits between two values
+# of a bimodal distribution.
+_DELIVERED_SHARE, _P99_GROWTH, _MEAN_GROWTH = 0.98, 1.2, 1.1
+
+
+@dataclass(frozen=True)
+class Prediction:
+    latency_ns: str  # HdrHistogram V2 text, on the testbed's clock: dilated
+    clone_rate: float  # requests of which there were two copies, as a share
+    clones_dropped_share: float | None  # of the clones, by busy servers; None: there were none
+    saturated: bool  # queues grow for as long as one simulates
+
+    def percentile_us(self, percent: float, dilation: float) -> float:
+        """Undilated."""
+        histogram = HdrHistogram.decode(self.latency_ns)
+        return histogram.get_value_at_percentile(percent) / 1e3 / dilation
+
+
+def from_json(document: Mapping[str, Any]) -> Prediction:
+    return Prediction(**document)
+
+
+def from_answer(answer: Mapping[str, Any]) -> Prediction:
+    """answer: of netclone-simulate, or of rpcclient's replay."""
+    offered, cloned = answer["offered"], answer["cloned"]
+    delivered = answer["delivered"] / offered if offered else 1.0
+    return Prediction(
+        latency_ns=answer["latency_ns"],
+        clone_rate=cloned / offered if offered else 0.0,
+        clones_dropped_share=answer["clones_dropped"] / cloned if cloned else None,
+        saturated=delivered < _DELIVERED_SHARE or _grows(answer["half_latency_ns"]),
+    )
+
+
+def _grows(halves: Sequence[str]) -> bool:
+    first, second = (HdrHistogram.decode(text) for text in halves)
+    if not first.total_count or not second.total_count:
+        return False
+    p99, mean = (
+        [value(half) for half in (first, second)]
+        for value in (lambda half: half.get_value_at_percentile(99), HdrHistogram.get_mean_value)
+    )
+    return p99[1] > _P99_GROWTH * p99[0] and mean[1] > _MEAN_GROWTH * mean[0]
+
+
+class Simulator:
+    """One call of the program for each prediction."""
+
+    def __init__(
+        self, program: Path, deadline_s: float, while_simulating: Callable[[], None]
+    ) -> None:
+        """while_simulating: called every second."""
+        self._program = program
+        self._deadline_s = deadline_s
+        self._while_simulating = while_simulating
+
+    def predict(self, parameters: Mapping[str, Any], round_: int) -> Prediction:
+        return from_answer(self._run(question(parameters, round_)))
+
+    def _run(self, asked: Mapping[str, Any]) -> Any:
+        try:
+            process = subprocess.Popen(
+                [str(self._program)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        except FileNotFoundError:
+            raise TurntableError(
+                f"{self._program} does not exist; build it with `make build`"
+            ) from None
+        with process:
+            try:
+                output, error = self._output_of(process, json.dumps(asked))
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode != 0:
+            raise TurntableError(
+                f"{self._program} ended with status {process.returncode}: {error.strip()}. "
+                f"Asked was: {json.dumps(asked)}"
+            )
+        return json.loads(output)
+
+    def _output_of(self, process: subprocess.Popen[str], asked: str) -> tuple[str, str]:
+        end = monotonic() + self._deadline_s
+        while (left_s := end - monotonic()) > 0:
+            with suppress(subprocess.TimeoutExpired):
+                return process.communicate(asked, timeout=min(_TICK_S, left_s))
+            self._while_simulating()
+        raise PhaseError(
+            "timeout",
+            f"planning: no answer of {self._program} within {self._deadline_s:g} s; this machine "
+            "is too busy (`uptime` shows its load): free it, then run the same command again",
+        )
+
+
+def question(parameters: Mapping[str, Any], round_: int) -> dict[str, Any]:
+    """What the program is asked: rates and times on the testbed's clock."""
+    return {
+        "method": parameters["method"],
+        "servers": parameters["servers"],
+        "clients": parameters["clients"],
+        "rate_per_s": offered_load.sent_rps(parameters),
+        "arrivals": offered_load.arrivals(parameters),
+        "seed": work.seed_of(parameters, round_),
+        "requests": REQUESTS,
+        "warmup_share": _WARMUP_SHARE,
+        "path": {"round_trip_us": parameters["assumed_path_us"]},
+        "work": work.of_cell(parameters),
+    }

@@ -1,0 +1,32 @@
+"""What servers do and how requests reach them, as nodes, replay and simulation are told it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turntable_systems.netclone import methods, offered_load, service
+
+
+def of_servers(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Of every server's copies."""
+    return {
+        "dilation": parameters["dilation"],
+        "service": service.spec_of(parameters),
+        "jitter": service.jitter_of(parameters),
+        "drop_clones": methods.by_switch(parameters),
+    }
+
+
+def of_cell(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the whole cell: what a simulation needs beside the arrivals."""
+    return of_servers(parameters) | {
+        "workers": offered_load.slots(parameters),
+        "filter": methods.filters(parameters),
+        "laedge": parameters.get("laedge_mode", "slots"),
+    }
+
+
+def seed_of(parameters: Mapping[str, Any], round_: int) -> int:
+    """Rounds differ."""
+    return parameters["seed"] + round_

@@ -1,0 +1,81 @@
+"""Columns of summary.csv, undilated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from turntable.measurement import Measurement
+from turntable.systems.netclone import summary
+from turntable.verdict import Case
+
+from .conftest import parameters
+from .measured import SIMULATED, coordinated, healthy, histogram, plain, with_clients
+from .test_verdict import BOUNDS
+
+
+def row(measurement: Measurement | None, **changes: object) -> dict:
+    measured = [] if measurement is None else [measurement]
+    case = Case(measured, 1, BOUNDS, parameters(**changes), "emulated", SIMULATED)
+    return summary.values(case)
+
+
+def test_every_column_has_a_value_or_none() -> None:
+    for measurement in (healthy(), None):
+        assert set(row(measurement)) == {*summary.COLUMNS}
+
+
+def test_times_and_rates_are_undilated() -> None:
+    found = row(healthy())
+    assert found["p50_us"] == pytest.approx(30, rel=0.001)
+    assert found["p99_us"] == pytest.approx(80, rel=0.001)
+    assert found["p999_us"] == pytest.approx(80, rel=0.001)
+    assert found["mean_us"] == pytest.approx((30 * 950 + 80 * 49 + 400) / 1000, rel=0.001)
+    # One of 1000 took longer than 300 us.
+    assert found["share_above_tail"] == pytest.approx(0.001)
+    # 1000 in two seconds, each of which is a hundredth of one.
+    assert found["offered_rps"] == found["delivered_rps"] == 50_000
+
+
+def test_the_tail_of_longer_services_begins_later() -> None:
+    texts = (histogram({50_000: 1, 70_000: 1}),)
+    assert row(with_clients(latency=texts), distribution="bimodal50")["share_above_tail"] == 0.5
+    assert row(with_clients(latency=texts), distribution="bimodal25")["share_above_tail"] == 1
+
+
+def test_clones_are_those_of_switch_coordinator_or_client() -> None:
+    found = row(healthy())
+    assert found["clone_rate"] == 900 / 1500
+    assert found["clones_dropped_share"] == 60 / 600
+    assert row(coordinated(), method="laedge")["clone_rate"] == 500 / 1500
+    assert row(plain(), method="cclone")["clone_rate"] == 1
+    assert row(plain(), method="noclone")["clone_rate"] == 0
+    assert row(plain(), method="noclone")["clones_dropped_share"] is None
+
+
+def test_reports_of_an_empty_queue_are_true_where_a_slot_was_free() -> None:
+    found = row(healthy())
+    assert found["empty_share"] == pytest.approx(1400 / 1540)
+    assert found["empty_true_share"] == pytest.approx(0.9)
+
+
+def test_a_saturated_cell_shows_no_latency() -> None:
+    found = row(with_clients(delivered=900))
+    assert (found["state"], found["shown_p99_us"], found["shown_mean_us"]) == (
+        *("saturated", None, None),
+    )  # fmt: skip
+    assert found["p99_us"] is not None  # for diagnosis
+    assert found["delivered_rps"] == 45_000
+
+
+def test_a_simulation_that_is_saturated_promises_nothing() -> None:
+    found = row(replace(healthy(), replay=replace(SIMULATED, saturated=True)))
+    assert found["trace_p99_us"] is None
+    assert found["predicted_p99_us"] == pytest.approx(80, rel=0.001)
+
+
+def test_nothing_measured_is_no_zero() -> None:
+    found = row(None)
+    assert found["p99_us"] is found["delivered_rps"] is found["clone_rate"] is None
+    assert found["load"] == 0.5

@@ -1,0 +1,158 @@
+"""Each rule, broken alone; and saturation, which is a state and no fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from turntable.measurement import HostLoad, Measurement, Punctuality
+from turntable.systems.netclone.rules import MACHINE_RULES, RULES
+from turntable.systems.netclone.saturation import SATURATED, STEADY, state_of
+from turntable.verdict import Case, judge
+
+from .conftest import REPOSITORY, parameters
+from .measured import (
+    coordinated,
+    healthy,
+    histogram,
+    plain,
+    with_clients,
+    with_server,
+    with_switch,
+)
+
+BOUNDS = yaml.safe_load((REPOSITORY / "experiments/netclone/defaults.yml").read_text())["validity"]
+
+
+def case_of(measurement: Measurement, **changes: Any) -> Case:
+    return Case([measurement], 1, BOUNDS, parameters(**changes), "emulated")
+
+
+def reasons(measurement: Measurement, **changes: Any) -> tuple[str, ...]:
+    return judge(RULES, case_of(measurement, **changes)).reasons
+
+
+@pytest.mark.parametrize("measurement", [healthy(), plain(), coordinated()])
+def test_a_healthy_measurement_is_valid(measurement: Measurement) -> None:
+    verdict = judge(RULES, case_of(measurement))
+    assert (verdict.reasons, verdict.not_checked) == ((), {})
+
+
+def test_what_is_just_allowed_is_valid() -> None:
+    assert reasons(with_clients(lost=20)) == ()
+    assert reasons(with_server(busy_s=2.19)) == ()
+
+
+HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
+
+
+@pytest.mark.parametrize(
+    ("measurement", "reason"),
+    [
+        (with_clients(lost=21), "requests were lost (share of those offered): up to 0.021"),
+        (replace(healthy(), errors={"client malformed": 1}), "errors were counted"),
+        (with_switch(unknown=2), "the switch dropped packets that it does not know"),
+        (with_server(busy_s=2.21), "slots were busy for another time than their work takes"),
+        (with_server(busy_s=1.79), "slots were busy for another time than their work takes"),
+        # A tenth of 28.5 us, a hundred times dilated.
+        (with_server(work_error_s=286e-6), "slots were held for another time than was drawn"),
+        (
+            with_clients(send_late=(histogram({20: 900, 1_450: 100}),)),
+            "requests were sent late (99th percentile, in mean service times)",
+        ),
+        (with_clients(socket_drops=31), "sockets dropped packets"),
+        (with_server(socket_drops=31), "sockets dropped packets"),
+        (replace(healthy(), switch_drops={"queue_full": 31}), "the switch dropped packets"),
+        (replace(healthy(), hosts=(replace(HOST, nic_drops=31),)), "network interfaces dropped"),
+        (replace(healthy(), start_lateness_us=500_001.0), "clients started late"),
+        (replace(healthy(), end_lateness_us=110_000.0), "clients closed the window late"),
+        (
+            replace(healthy(), client_threads=Punctuality(0.0, 0.51)),
+            "a client waited for a processor",
+        ),
+        (replace(healthy(), switch_thread=Punctuality(0.0, 0.51)), "the switch waited for a proc"),
+        (replace(healthy(), hosts=(replace(HOST, steal_share=0.06),)), "processors of a host were"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_broken_rule_is_the_only_reason(measurement: Measurement, reason: str) -> None:
+    (given,) = reasons(measurement)
+    assert given.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("measurement", "words"),
+    [
+        (with_switch(requests=1502, not_cloned={"first busy": 602}), "requests at clients and swi"),
+        (with_switch(came_round=898), "clones and what came round of them"),
+        (with_switch(not_cloned={"first busy": 400}), "requests of the switch by what became of"),
+        (with_switch(filtered=790), "answers at switch and clients"),
+        (with_server(received_total=1205, clones_dropped_total=55), "copies at switch and servers"),
+        (
+            with_server(answered_total=1145, clones_dropped_total=55),
+            "answers at servers and switch",
+        ),
+        (with_server(clones_dropped_total=40), "copies that servers answered, dropped or still"),
+        (
+            replace(plain(), clients=replace(plain().clients, sent_total=1505)),
+            "requests at clients and servers",
+        ),
+        (
+            replace(plain(), clients=replace(plain().clients, received_total=1495)),
+            "answers at servers and clients",
+        ),
+        (
+            replace(coordinated(), clients=replace(healthy().clients, sent_total=1505)),
+            "requests at clients and coordinator",
+        ),
+        (
+            replace(coordinated(), clients=replace(healthy().clients, received_total=1490)),
+            "answers at coordinator and clients",
+        ),
+    ],
+)
+def test_counters_that_differ_are_named(measurement: Measurement, words: str) -> None:
+    (given,) = reasons(measurement)
+    assert given.startswith("counters differ (share of the requests, at most 0.001): ")
+    assert words in given
+
+
+def test_counters_may_differ_by_a_stray_packet() -> None:
+    assert reasons(with_clients(received_total=1499)) == ()
+
+
+SATURATIONS: list[Callable[[], Measurement]] = [
+    lambda: with_clients(delivered=979),
+    lambda: with_clients(second_half=(histogram({9_700: 1000}),)),
+]
+
+
+@pytest.mark.parametrize("made", SATURATIONS)
+def test_a_saturated_cell_is_valid(made: Callable[[], Measurement]) -> None:
+    assert state_of(case_of(made())) == SATURATED
+    assert reasons(made()) == ()
+
+
+def test_losses_of_a_saturated_cell_are_results() -> None:
+    measurement = with_clients(delivered=900, lost=100, socket_drops=50)
+    assert reasons(measurement) == ()
+
+
+def test_a_cell_on_the_edge_is_steady() -> None:
+    assert state_of(case_of(with_clients(delivered=980))) == STEADY
+    assert state_of(case_of(with_clients(second_half=(histogram({9_500: 1000}),)))) == STEADY
+
+
+def test_a_percentile_that_jumps_between_two_values_is_no_saturation() -> None:
+    """2.5 ms and 25 ms, whose shares are 0.9905 and 0.0095 in one half, 0.9895 and 0.0105 next."""
+    halves = [(histogram({2_500: 20_000 - slow, 25_000: slow}),) for slow in (190, 210)]
+    first, second = halves
+    assert state_of(case_of(with_clients(first_half=first, second_half=second))) == STEADY
+
+
+def test_what_blames_the_machine_is_a_rule() -> None:
+    assert MACHINE_RULES & RULES.keys() >= {"sent late", "work", "slots", "steal"}
