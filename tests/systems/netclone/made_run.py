@@ -138,8 +138,8 @@ def _answers(parameters: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def client_stats(parameters: Mapping[str, Any], clones: int, delivered: int) -> dict[str, Any]:
     latency = latency_of(parameters)
     zeros = (
-        *("malformed", "unknown", "send_errors", "receive_errors", "socket_drops", "redundant"),
-        *("lost", "unsent"),
+        *("malformed", "unknown", "not_mine", "send_errors", "receive_errors", "socket_drops"),
+        *("redundant", "lost", "unsent"),
     )
     thread = {"wait_ns": 1_000_000, "read_late_max_us": 50.0}
     return dict.fromkeys(zeros, 0) | {
@@ -176,7 +176,7 @@ def server_stats(clones: int) -> dict[str, Any]:
         "answers_empty_all_busy": copies // 10,
         "busy_slot_ns": 10**9,
         "planned_work_ns": 10**9,
-        "work_error_mean_ns": 20_000,
+        "work_error_ns": histogram({20: copies}),
         "received_total": copies,
         "answered_total": copies,
     }

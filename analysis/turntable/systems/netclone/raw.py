@@ -19,12 +19,13 @@ from turntable.systems.netclone.measurement import (
     Server,
 )
 from turntable.systems.netclone.switch_counts import dropped, read_switch
+from turntable.systems.netclone.times import mean_of, undilated
 from turntable_systems.netclone.prediction import Prediction, from_answer
 
 Stats = Mapping[str, Any]  # of one node
 
 # What must not happen at all: each of these counts is an error of the system under test.
-_CLIENT_ERRORS = ("malformed", "unknown", "send_errors", "receive_errors")
+_CLIENT_ERRORS = ("malformed", "unknown", "not_mine", "send_errors", "receive_errors")
 _COORDINATOR_ERRORS = ("malformed", "unknown", "no_client", "send_errors", "receive_errors")
 _SERVER_ERRORS = ("malformed", "send_errors", "receive_errors")
 
@@ -107,12 +108,17 @@ def _server(stats: Stats) -> Server:
         answers_empty_all_busy=stats["answers_empty_all_busy"],
         busy_s=stats["busy_slot_ns"] / 1e9,
         planned_s=stats["planned_work_ns"] / 1e9,
-        work_error_s=stats["work_error_mean_ns"] / 1e9,
+        work_error_s=_mean_s(stats["work_error_ns"]),
         received_total=stats["received_total"],
         answered_total=stats["answered_total"],
         clones_dropped_total=stats["clones_dropped_total"],
         socket_drops=stats["socket_drops"],
     )
+
+
+def _mean_s(text: str) -> float:
+    merged = undilated([text], 1.0)
+    return mean_of(merged) / 1e6 if merged.values else 0.0
 
 
 def _coordinator(answers: Sequence[RawAnswer]) -> Coordinator | None:
