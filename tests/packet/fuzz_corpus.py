@@ -1,10 +1,10 @@
-"""Writes the fuzz corpora of the programs with a cache: tests/fuzz/corpus/farreach and netcache.
+"""Writes the fuzz corpora of FarReach, NetCache and NetClone: directories of tests/fuzz/corpus.
 
     PYTHONPATH=tests python -m packet.fuzz_corpus
 
 The table entries are the packet tests', the frames one of each kind that a program knows, for keys
-whose slots are in every state. Frames at fault that a fuzzer found are kept: what is at the end of
-frames.txt behind those of here.
+whose slots are in every state and for servers that are idle and busy. Frames at fault that a fuzzer
+found are kept: what is at the end of frames.txt behind those of here.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from .cache_frames import (
 from .cache_switch import CPU_PORT, PARTITION, CacheSwitch
 from .compilation import REPOSITORY
 from .frames import Packet, key_with_slot
+from .netclone_corpus import record as record_netclone
 from .nocache_tables import CLIENT, slots
 from .targets import Frame
 
@@ -79,6 +80,14 @@ class Recorder:
 
 def record(program: str) -> Recorder:
     recorder = Recorder()
+    if program == "netclone":
+        record_netclone(recorder)
+    else:
+        _record_cache(recorder, program)
+    return recorder
+
+
+def _record_cache(recorder: Recorder, program: str) -> None:
     switch = CacheSwitch(recorder)
     switch.sample(0, 0x7FFF)
     switch.hot_threshold(2)
@@ -93,7 +102,6 @@ def record(program: str) -> Recorder:
     for key in KEYS:
         _requests(switch, key)
     _control_frames(switch)
-    return recorder
 
 
 def _requests(switch: CacheSwitch, key: bytes) -> None:
@@ -147,5 +155,5 @@ def write(program: str, directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    for name in ("farreach", "netcache"):
+    for name in ("farreach", "netcache", "netclone"):
         write(name, CORPUS / name)

@@ -163,6 +163,7 @@ class NetCloneSwitch:
         self.settings()
         self.target.command("register_clear")
         self.target.command("counter_clear")
+        self._counted = {}
 
     def settings(self, racksched: bool = False, filter_: bool = True) -> None:
         data = {"racksched": racksched, "filter": filter_}
