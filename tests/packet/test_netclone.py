@@ -226,9 +226,9 @@ def test_without_the_filter_both_responses_pass(netclone: NetCloneSwitch) -> Non
     netclone.settings(filter_=False)
     for server, clo in ((0, 1), (1, 2)):
         assert len(netclone.answer(server, seq=8, clo=clo, load=server + 1)) == 1
+        assert netclone.read("filter_0.cells", 8) == 0
     assert netclone.outcomes() == {"unfiltered": 2}
     assert netclone.loads()[:2] == [(1, 1), (2, 2)]
-    assert netclone.read("filter_0.cells", 8) == 0
 
 
 @pytest.mark.parametrize("filter_", [True, False])
