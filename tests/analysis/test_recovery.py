@@ -60,6 +60,15 @@ def test_records_that_a_recovery_left_out_make_the_round_invalid(recovery: Path)
     assert "iteration 1: 3 records at clients were still newer" in verdict(recovery)
 
 
+def test_a_recovery_that_does_not_know_what_was_left_out_makes_the_round_invalid(
+    recovery: Path,
+) -> None:
+    edit_second_recovery(
+        recovery, lambda answers: answers[1]["result"].update(newer=None, missed=None)
+    )
+    assert "iteration 1: a server was asked twice" in verdict(recovery)
+
+
 def test_keys_that_the_switch_did_not_get_make_the_round_invalid(recovery: Path) -> None:
     edit_second_recovery(recovery, lambda answers: answers[0]["result"].update(restored=9_999))
     assert "iteration 1: the switch got 9999 of 10000 keys" in verdict(recovery)

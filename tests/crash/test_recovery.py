@@ -40,4 +40,5 @@ def test_a_switch_killed_under_load_loses_nothing(
     assert checked.acknowledged_writes > 0
     assert checked.ok, "\n".join([*checked.lost, checked.text])
     if method == "farreach":
-        assert recovered["newer"] > 0, recovered
+        # None: a server had to be asked twice.
+        assert recovered["newer"] is None or recovered["newer"] > 0, recovered

@@ -164,6 +164,9 @@ struct Message {
   std::string text;
   std::vector<std::uint32_t> numbers;
   std::vector<Record> records;
+  // Not on the wire. Of an answer: the question was sent before, on a connection that broke, and
+  // may have been carried out then.
+  bool was_asked_before = false;
 
   bool operator==(const Message&) const = default;
 };
@@ -174,10 +177,20 @@ inline Message request(MessageType type, std::vector<std::uint32_t> numbers = {}
 }
 inline Message answer_to(const Message& request, std::vector<std::uint32_t> numbers = {},
                          std::vector<Record> records = {}) {
-  return {request.type, true, request.id, 0, {}, std::move(numbers), std::move(records)};
+  return {.type = request.type,
+          .is_answer = true,
+          .id = request.id,
+          .text = {},
+          .numbers = std::move(numbers),
+          .records = std::move(records)};
 }
 inline Message failure_of(const Message& request, std::string text) {
-  return {request.type, true, request.id, 0, std::move(text), {}, {}};
+  return {.type = request.type,
+          .is_answer = true,
+          .id = request.id,
+          .text = std::move(text),
+          .numbers = {},
+          .records = {}};
 }
 
 const char* name_of(MessageType type);

@@ -61,10 +61,11 @@ net::Task<Json> Recovery::run(std::vector<Key> expected) {
   co_await phase("fetch", fetch());
   co_await phase("restore", restore());
   Json result = {{"restored", cached_.size()},
-                 {"newer", newer_},
-                 {"missed", missed_},
+                 {"newer", nullptr},
+                 {"missed", nullptr},
                  {"number", largest_ + kNumbersLeftOut},
                  {"phases", phases_}};
+  if (taken_) result.update({{"newer", taken_->newer}, {"missed", taken_->missed}});
   co_return result;
 }
 
@@ -165,9 +166,10 @@ net::Task<void> Recovery::replay_to(unsigned partition, std::vector<Record> reco
     std::vector<Record> batch(first, first + static_cast<std::ptrdiff_t>(count));
     Message asked = request(MessageType::kReplay, {}, std::move(batch));
     const Message answer = co_await server(partition, std::move(asked));
-    if (answer.numbers.size() != 2) continue;
-    newer_ += answer.numbers[0];
-    missed_ += answer.numbers[1];
+    if (answer.was_asked_before || answer.numbers.size() != 2) taken_.reset();
+    if (!taken_) continue;
+    taken_->newer += answer.numbers[0];
+    taken_->missed += answer.numbers[1];
   }
 }
 

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -65,8 +66,9 @@ class Recovery {
 
   // `expected`: the cached set; empty: not known, so the keys of the snapshot and of the copies.
   // -> {"restored", "newer", "missed", "number", "phases": [{"phase", "seconds", "records",
-  // "records_per_s"}]}. Throws CommandError; "wrong_state": requests have passed the switch, and
-  // nothing was done.
+  // "records_per_s"}]}; "newer" and "missed" are null when a server had to be asked twice: what it
+  // took the first time it has not told. Throws CommandError; "wrong_state": requests have passed
+  // the switch, and nothing was done.
   net::Task<Json> run(std::vector<Key> expected);
 
   const std::vector<Key>& cached() const { return cached_; }  // in the end
@@ -115,8 +117,11 @@ class Recovery {
   SwitchEpoch epoch_;
   std::map<Key, Found> found_;
   std::uint32_t largest_ = 0;
-  std::size_t newer_ = 0;   // of the records replayed, those that a server did not have
-  std::size_t missed_ = 0;  // ... and does not take: a recovery before has left them out
+  struct Taken {
+    std::size_t newer = 0;   // of the records replayed, those that a server did not have
+    std::size_t missed = 0;  // ... and does not take: a recovery before has left them out
+  };
+  std::optional<Taken> taken_ = Taken{};  // nothing: not known
   std::vector<Key> cached_;
   std::vector<Record> records_of_cached_;
 };

@@ -43,6 +43,7 @@ class Rack {
   std::vector<Record> slots;
   std::uint32_t number = 0;
   std::uint32_t missed = 0;  // of what is replayed, fenced out by the first server asked
+  unsigned asked_twice = 4;  // partition whose server's connection broke; 4: none
   std::map<unsigned, std::uint32_t> fences;
   std::string refusal;  // the agent's, of RESTORE
   bool is_killed_at_fetch =
@@ -155,7 +156,9 @@ class Rack {
           if (record.number > stores[record.key].number) ++newer;
           store(record);
         }
-        return answer_to(asked, {newer, std::exchange(missed, 0U)});
+        Message told = answer_to(asked, {newer, std::exchange(missed, 0U)});
+        told.was_asked_before = partition == asked_twice;
+        return told;
       }
       case MessageType::kMaxNumber: {
         std::uint32_t largest = 0;
@@ -238,6 +241,19 @@ TEST(Recovery, TakesOfEveryKeyTheLargestNumber) {
   // Nobody said what was cached: all of these.
   EXPECT_EQ(result.at("restored"), 5);
   for (const Record& slot : rack.slots) EXPECT_EQ(slot, rack.stores.at(slot.key));
+}
+
+// What it took the first time it counts as there when it is asked again.
+TEST(Recovery, WhatAServerTookThatWasAskedTwiceIsNotKnown) {
+  Rack rack;
+  rack.copies[1] = {{key_number(0), value_record(key_number(0), 1, 5)}};
+  rack.expected = {key_number(0)};
+  rack.asked_twice = partition_of(key_number(0));
+  const Json result = rack.recover();
+  EXPECT_EQ(rack.error, "");
+  EXPECT_EQ(rack.stores.at(key_number(0)).number, 5U);
+  EXPECT_TRUE(result.at("newer").is_null());
+  EXPECT_TRUE(result.at("missed").is_null());
 }
 
 TEST(Recovery, PhasesAreInOrderAndCounted) {

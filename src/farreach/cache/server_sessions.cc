@@ -69,8 +69,9 @@ void ServerSessions::received(SessionId session, const Message& message) {
 }
 
 // What a process answered whose place another one has taken comes too late: the other one is asked.
-void ServerSessions::settle(SessionId session, const Message& answer) {
+void ServerSessions::settle(SessionId session, Message answer) {
   const auto asked = asked_.find(answer.id);
+  if (asked != asked_.end()) answer.was_asked_before = asked->second.is_repeated;
   if (asked == asked_.end() || asked->second.session != session || !unanswered_.settle(answer)) {
     ++unexpected_answers_;
   } else {
@@ -147,6 +148,7 @@ void ServerSessions::send_unanswered(SessionId session) {
     Asked& asked = asked_.at(request.id);
     const auto server = servers_.find(asked.partition);
     if (server == servers_.end() || server->second != session) return;
+    asked.is_repeated = asked.session != 0;
     asked.session = session;
     asked.store = store_of(asked.partition);
     Message sent = request;

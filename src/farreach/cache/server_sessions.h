@@ -69,6 +69,7 @@ class ServerSessions {
     unsigned partition;
     std::uint32_t store;  // 0: that of the first server that greets
     SessionId session;    // that it was sent to; 0: none
+    bool is_repeated = false;
   };
   struct Greeting {  // a HELLO that is not answered yet
     Message hello;
@@ -81,7 +82,7 @@ class ServerSessions {
   void accept(SessionId session, std::uint32_t hello_id, const std::vector<CachedKey>& cached);
   void send_unanswered(SessionId session);
   void fail(std::uint32_t id);
-  void settle(SessionId session, const Message& answer);
+  void settle(SessionId session, Message answer);
   void forget(SessionId session);
 
   Send send_;

@@ -57,6 +57,20 @@ class ServerSessionsTest : public ::testing::Test {
       }};
 };
 
+TEST_F(ServerSessionsTest, AnAnswerTellsThatTheQuestionWasAskedBefore) {
+  ask();  // before there is any server: not sent
+  hello(1);
+  answer(1, asked(1)[0]);
+  ASSERT_EQ(answers_.size(), 1U);
+  EXPECT_FALSE(answers_[0].was_asked_before);
+  ask();
+  sessions_.closed(1);
+  hello(2);
+  answer(2, asked(2)[0]);
+  ASSERT_EQ(answers_.size(), 2U);
+  EXPECT_TRUE(answers_[1].was_asked_before);
+}
+
 TEST_F(ServerSessionsTest, AKilledServerThatComesBackWithItsStoreIsAskedAgain) {
   ask();  // before there is any
   hello(1);

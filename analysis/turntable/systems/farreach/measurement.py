@@ -63,8 +63,10 @@ class Recovery:
     seconds: Mapping[str, float]  # by phase, in their order
     records: Mapping[str, int]  # by phase; 0: it is not about records
     restored: int  # keys
-    newer: int  # of the records replayed to the servers, those that they did not have
-    missed: int  # of those that the repetition replayed
+    # Of the records replayed to the servers, those that they did not have. None: a server had to be
+    # asked twice, and what it took the first time is not known.
+    newer: int | None
+    missed: int | None  # of those that the repetition replayed
     digests: tuple[str, str]  # of the keys restored, each time
 
 

@@ -217,10 +217,15 @@ def _recovery(answers: Iterable[RawAnswer]) -> Recovery | None:
         records={row["phase"]: row["records"] for row in first["phases"]},
         restored=first["restored"],
         newer=first["newer"],
-        # Since fences keep older records out for good, what the first one has left out is counted.
-        missed=again["newer"] + again.get("missed", 0),
+        missed=_missed(again),
         digests=(first["digest"], again["digest"]),
     )
+
+
+def _missed(again: Mapping[str, Any]) -> int | None:
+    # Since fences keep older records out for good, what the first one has left out is counted.
+    newer, missed = again["newer"], again.get("missed", 0)
+    return None if newer is None or missed is None else newer + missed
 
 
 def _snapshots(answers: Iterable[RawAnswer]) -> tuple[tuple[float, float], ...] | None:

@@ -41,7 +41,9 @@ def _not_recovered(measurement: Measurement, cache_size: int) -> Iterator[str]:
     if recovery is None:
         yield "there is no answer of `recover`"
         return
-    if recovery.missed:
+    if recovery.missed is None:
+        yield "a server was asked twice, and does not know what it had left out"
+    elif recovery.missed:
         yield f"{recovery.missed} records at clients were still newer than the servers'"
     if recovery.restored != cache_size:
         yield f"the switch got {recovery.restored} of {cache_size} keys"
