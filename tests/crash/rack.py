@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,11 @@ class Setup:
             "store_profile": "embedded",
             "method": self.method,
         }
+
+
+def replayed(recovered: Mapping[str, Any]) -> int:
+    """Records that servers were given by a `recover` that answered so."""
+    return next(row["records"] for row in recovered["phases"] if row["phase"] == "replay")
 
 
 def eventually(condition: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from .history import check
-from .rack import CONTROLLER, SERVER_NODES, SOFTSWITCH, Rack, Setup
+from .rack import CONTROLLER, SERVER_NODES, SOFTSWITCH, Rack, Setup, replayed
 
 ANSWERS = 2_000  # before the kill, and after the recovery
 
@@ -40,5 +40,5 @@ def test_a_switch_killed_under_load_loses_nothing(
     assert checked.acknowledged_writes > 0
     assert checked.ok, "\n".join([*checked.lost, checked.text])
     if method == "farreach":
-        # None: a server had to be asked twice.
-        assert recovered["newer"] is None or recovered["newer"] > 0, recovered
+        # How many of them are newer says nothing: evictions may have stored them all in time.
+        assert replayed(recovered) > 0, recovered
