@@ -66,12 +66,10 @@ def _measure(run: Path, turn: Turn) -> dict[str, Any]:
     directory.mkdir(parents=True)
     documents = {"iteration.json": {"start_at_ns": 10**18}}
     for host, answers in _answers(turn.cell.parameters).items():
-        documents[f"{host}.json"] = {
-            "format": 1,
-            "host": host,
-            "phase": "collect",
-            "answers": answers,
-        }
+        documents[f"{host}.json"] = _document(host, "collect", answers)
+    if turn.cell.parameters["method"] == "laedge":
+        zeros = {"node": "laedge-coordinator", "command": "stats", "result": _laedge(0, 0)}
+        documents["server0.begin.json"] = _document("server0", "begin", [zeros])
     files = {}
     for name, document in documents.items():
         data = json.dumps(document).encode()
@@ -90,6 +88,10 @@ def _measure(run: Path, turn: Turn) -> dict[str, Any]:
         "overhead_s": 1.5,
         "files": files,
     }
+
+
+def _document(host: str, phase: str, answers: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"format": 1, "host": host, "phase": phase, "answers": answers}
 
 
 def _answers(parameters: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -118,7 +120,11 @@ def _answers(parameters: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
         ],
     }
     if parameters["method"] == "laedge":
-        coordinator = {"node": "laedge-coordinator", "command": "stats", "result": _laedge(clones)}
+        coordinator = {
+            "node": "laedge-coordinator",
+            "command": "stats",
+            "result": _laedge(REQUESTS, clones),
+        }
         found["server0"].append(coordinator)
     if by_switch:
         packets = {
@@ -182,10 +188,10 @@ def server_stats(clones: int) -> dict[str, Any]:
     }
 
 
-def _laedge(clones: int) -> dict[str, Any]:
+def _laedge(requests: int, clones: int) -> dict[str, Any]:
     zeros = (
         *("queue_full", "queue_length", "malformed", "unknown", "no_client"),
         *("send_errors", "receive_errors"),
     )
-    found = {"requests": REQUESTS, "cloned": clones, "forwarded": REQUESTS, "redundant": clones}
+    found = {"requests": requests, "cloned": clones, "forwarded": requests, "redundant": clones}
     return dict.fromkeys(zeros, 0) | found

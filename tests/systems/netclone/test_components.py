@@ -124,6 +124,13 @@ def test_only_laedge_asks_the_coordinator(contexts: Contexts) -> None:
     )  # fmt: skip
 
 
+def test_what_the_coordinator_has_counted_before_the_measurement_is_kept(
+    contexts: Contexts,
+) -> None:
+    batches = components.batches(["coordinator"], "begin", contexts["laedge"])
+    assert [request.command for request in batches["server0"]] == ["start", "stats"]
+
+
 def test_the_window_is_as_long_as_the_requests_take(contexts: Contexts) -> None:
     ((_, _, args), *_) = asked(contexts["noclone"], "rpcserver", "begin")
     # 1000 requests and five standard deviations, 4,211 per second of the testbed.

@@ -90,19 +90,19 @@ def test_a_broken_rule_is_the_only_reason(measurement: Measurement, reason: str)
         (with_switch(requests=1502, not_cloned={"first busy": 602}), "requests at clients and swi"),
         (with_switch(came_round=898), "clones and what came round of them"),
         (with_switch(not_cloned={"first busy": 400}), "requests of the switch by what became of"),
-        (with_switch(filtered=790), "answers at switch and clients"),
+        (with_switch(filtered=780), "answers at switch and clients"),
         (with_server(received_total=1205, clones_dropped_total=55), "copies at switch and servers"),
         (
-            with_server(answered_total=1145, clones_dropped_total=55),
+            with_server(answered_total=1130, clones_dropped_total=70),
             "answers at servers and switch",
         ),
-        (with_server(clones_dropped_total=40), "copies that servers answered, dropped or still"),
+        (with_server(clones_dropped_total=30), "copies that servers answered, dropped or still"),
         (
             replace(plain(), clients=replace(plain().clients, sent_total=1505)),
             "requests at clients and servers",
         ),
         (
-            replace(plain(), clients=replace(plain().clients, received_total=1495)),
+            replace(plain(), clients=replace(plain().clients, received_total=1480)),
             "answers at servers and clients",
         ),
         (
@@ -123,6 +123,10 @@ def test_counters_that_differ_are_named(measurement: Measurement, words: str) ->
 
 def test_counters_may_differ_by_a_stray_packet() -> None:
     assert reasons(with_clients(received_total=1499)) == ()
+
+
+def test_slots_may_serve_slower_copies_when_clients_are_done() -> None:
+    assert reasons(with_server(answered_total=1140, clones_dropped_total=60)) == ()
 
 
 SATURATIONS: list[Callable[[], Measurement]] = [

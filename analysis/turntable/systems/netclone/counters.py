@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from turntable.systems.netclone.measurement import Measurement
 
-Difference = tuple[str, int]  # what should be the same, and what the first has more
+# What should be the same, what the first has more, and so many of these there may be: clients are
+# done when they have an answer to everything, while slots may still serve slower copies.
+Difference = tuple[str, int, int]
 
 
 def differences(measurement: Measurement, saturated: bool) -> Iterator[Difference]:
@@ -21,12 +23,12 @@ def differences(measurement: Measurement, saturated: bool) -> Iterator[Differenc
 def _on_the_way_there(measurement: Measurement) -> Iterator[Difference]:
     sent = measurement.clients.sent_total
     if switch := measurement.switch:
-        yield "requests at clients and switch", sent - switch.requests
-        yield "clones and what came round of them", switch.cloned - switch.came_round
+        yield "requests at clients and switch", sent - switch.requests, 0
+        yield "clones and what came round of them", switch.cloned - switch.came_round, 0
         decided = switch.cloned + sum(switch.not_cloned.values())
-        yield "requests of the switch by what became of them", switch.requests - decided
+        yield "requests of the switch by what became of them", switch.requests - decided, 0
     elif coordinator := measurement.coordinator:
-        yield "requests at clients and coordinator", sent - coordinator.requests
+        yield "requests at clients and coordinator", sent - coordinator.requests, 0
 
 
 def _at_servers_and_back(measurement: Measurement) -> Iterator[Difference]:
@@ -34,18 +36,19 @@ def _at_servers_and_back(measurement: Measurement) -> Iterator[Difference]:
     copies = sum(server.received_total for server in servers)
     answers = sum(server.answered_total for server in servers)
     dropped = sum(server.clones_dropped_total for server in servers)
+    slots = sum(server.slots for server in servers)
     if switch := measurement.switch:
-        yield "copies at switch and servers", switch.requests + switch.came_round - copies
-        yield "answers at servers and switch", answers - switch.responses
-        yield "answers at switch and clients", switch.responses - switch.filtered - back
+        yield "copies at switch and servers", switch.requests + switch.came_round - copies, 0
+        yield "answers at servers and switch", answers - switch.responses, slots
+        yield "answers at switch and clients", switch.responses - switch.filtered - back, slots
     elif coordinator := measurement.coordinator:
         kept = coordinator.queue_full + coordinator.queue_length
         handed_out = coordinator.requests - kept + coordinator.cloned
-        yield "copies at coordinator and servers", handed_out - copies
+        yield "copies at coordinator and servers", handed_out - copies, 0
         came_back = coordinator.forwarded + coordinator.redundant
-        yield "answers at servers and coordinator", answers - came_back
-        yield "answers at coordinator and clients", coordinator.forwarded - back
+        yield "answers at servers and coordinator", answers - came_back, slots
+        yield "answers at coordinator and clients", coordinator.forwarded - back, 0
     else:
-        yield "requests at clients and servers", measurement.clients.sent_total - copies
-        yield "answers at servers and clients", answers - back
-    yield "copies that servers answered, dropped or still had", copies - dropped - answers
+        yield "requests at clients and servers", measurement.clients.sent_total - copies, 0
+        yield "answers at servers and clients", answers - back, slots
+    yield "copies that servers answered, dropped or still had", copies - dropped - answers, slots

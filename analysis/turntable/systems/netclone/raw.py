@@ -11,7 +11,7 @@ from typing import Any
 
 from turntable import raw
 from turntable.measurement import Punctuality
-from turntable.raw import RawAnswer, results, results_of_several
+from turntable.raw import BEGIN, COLLECT, RawAnswer, results, results_of_several
 from turntable.systems.netclone.measurement import (
     Clients,
     Coordinator,
@@ -26,6 +26,7 @@ Stats = Mapping[str, Any]  # of one node
 
 # What must not happen at all: each of these counts is an error of the system under test.
 _CLIENT_ERRORS = ("malformed", "unknown", "not_mine", "send_errors", "receive_errors")
+_COORDINATOR = "laedge-coordinator"
 _COORDINATOR_ERRORS = ("malformed", "unknown", "no_client", "send_errors", "receive_errors")
 _SERVER_ERRORS = ("malformed", "send_errors", "receive_errors")
 
@@ -46,9 +47,7 @@ def read_answers(
         overhead_s=overhead_s,
         errors=raw.errors("client", clients, _CLIENT_ERRORS)
         | raw.errors("server", servers, _SERVER_ERRORS)
-        | raw.errors(
-            "coordinator", results(answers, "laedge-coordinator", "stats"), _COORDINATOR_ERRORS
-        ),
+        | raw.errors("coordinator", results(answers, _COORDINATOR, "stats"), _COORDINATOR_ERRORS),
         start_lateness_us=max(client["start_late_us"] for client in clients),
         end_lateness_us=max(client["window_late_us"] for client in clients),
         hosts=raw.hosts(answers),
@@ -122,10 +121,18 @@ def _mean_s(text: str) -> float:
 
 
 def _coordinator(answers: Sequence[RawAnswer]) -> Coordinator | None:
-    for stats in results(answers, "laedge-coordinator", "stats"):
-        names = ("requests", "cloned", "queue_full", "queue_length", "forwarded", "redundant")
-        return Coordinator(**{name: stats[name] for name in names})
-    return None
+    """From the begin of the measurement to its end: before, it has passed clients' probes on."""
+    stats = {
+        answer.phase: answer.result
+        for answer in answers
+        if (answer.node, answer.command) == (_COORDINATOR, "stats")
+    }
+    if not stats:
+        return None
+    before, after = stats[BEGIN], stats[COLLECT]
+    names = ("requests", "cloned", "queue_full", "forwarded", "redundant")
+    grown = {name: after[name] - before[name] for name in names}
+    return Coordinator(**grown, queue_length=after["queue_length"])
 
 
 def _replay(answers: Sequence[RawAnswer]) -> Prediction | None:

@@ -83,8 +83,9 @@ def _counters(case: Case) -> Finding:
     worst: dict[str, float] = {}
     for measurement in case.measurements:
         saturated = is_saturated(measurement, case)
-        for text, difference in counters.differences(measurement, saturated):
-            share = abs(difference) / max(measurement.requests_total, 1)
+        for text, difference, allowed in counters.differences(measurement, saturated):
+            beyond = max(0, abs(difference) - allowed)
+            share = beyond / max(measurement.requests_total, 1)
             worst[text] = max(worst.get(text, 0.0), share)
     most = case.bounds.get("counter_share_max")
     if most is None:

@@ -35,8 +35,13 @@ def prepare(context: Context) -> Batches:
 
 
 def begin(context: Context) -> Batches:
+    """What it has counted by now are clients' probes: none of the measurement."""
     begin, end = context.window_ns()
-    return _asked(context, "start", measure_from_ns=begin, measure_until_ns=end)
+    window = {"measure_from_ns": begin, "measure_until_ns": end}
+    batches = _asked(context, "start", **window)
+    for host, requests in _asked(context, "stats").items():
+        batches[host] += requests
+    return batches
 
 
 def collect(context: Context) -> Batches:
