@@ -63,7 +63,7 @@ void run(const workload::Workload& workload) {
                           replay, store);
   std::int64_t now = monotonic_ns();
   clients.set_window(now, now + kForEver);
-  clients.enter(kv::Phase::kMeasure);
+  clients.enter(load::Phase::kMeasure);
   clients.begin(now);
   const auto wanted = static_cast<std::int64_t>(replay.operations());
   while (clients.answers() < wanted) {

@@ -58,7 +58,7 @@ class ClientLife {
 
   // Ends whatever runs or waits. Thread-safe; for the end of the process.
   void cancel();
-  bool cancelled() const { return cancelled_; }
+  const std::atomic<bool>& cancelled() const { return cancelled_; }
 
  private:
   enum class State : std::uint8_t { kIdle, kPrepared, kRunning, kFinished };

@@ -1,7 +1,6 @@
 #include "farreach/kv/client_node.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -9,7 +8,6 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "farreach/kv/raw_statistics.h"
-#include "node/common_start.h"
 
 namespace turntable::kv {
 namespace {
@@ -18,9 +16,6 @@ using Json = ClientNode::Json;
 
 constexpr std::int64_t kMaxThreads = 64;
 constexpr std::size_t kMaxRunning = 256;  // two histograms of 0.2 MiB each per thread
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::int64_t kMaxWindowNs = 3600 * kSecondNs;
-
 constexpr std::int64_t kMaxCopies = 10'000'000;
 
 Variations variations_of(const Arguments& arguments) {
@@ -40,21 +35,13 @@ Variations variations_of(const Arguments& arguments) {
   return variations;
 }
 
-CommandError wrong_state(const std::string& message) {
-  return {"wrong_state", message};
-}
-
 }  // namespace
 
 ClientNode::ClientNode(const sockaddr_in& address, std::optional<cache::Credentials> credentials,
                        std::function<void(std::string)> set_state)
     : address_(address),
       credentials_(std::move(credentials)),
-      announce_state_(std::move(set_state)) {}
-
-ClientNode::~ClientNode() {
-  end_threads();
-}
+      life_("kvclient", std::move(set_state)) {}
 
 ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_secret) {
   Plan plan;
@@ -96,28 +83,26 @@ Json ClientNode::prepare(const Json& args) {
        "server_port", "timeout_us", "variations", "copies_max", "controller", "history"});
   const Plan plan = parse_plan(arguments, credentials_.has_value());
 
-  const std::lock_guard command_lock(command_mutex_);
-  end_threads();
-  {
-    const std::lock_guard lock(state_mutex_);
-    set_state(State::kIdle);
-    stopped_early_ = false;
+  const auto command = life_.begin_prepare([&] {
     link_.reset();
     clients_.clear();
     histories_.clear();
-  }
+  });
   const std::int64_t begin = monotonic_ns();
   if (!traces_ || !traces_->are(plan.workload, plan.first_client, plan.clients)) {
     traces_.reset();
-    traces_.emplace(plan.workload, plan.first_client, plan.clients, cancelled_);
+    traces_.emplace(plan.workload, plan.first_client, plan.clients, life_.cancelled());
   }
   const double trace_seconds = static_cast<double>(monotonic_ns() - begin) / 1e9;
-  const std::lock_guard lock(state_mutex_);
-  first_client_ = plan.first_client;
-  replay_.emplace(*traces_, plan.scale, plan.partitions);
-  open_threads(plan);
-  connect(plan);
-  set_state(State::kPrepared);
+  life_.prepared([&] {
+    first_client_ = plan.first_client;
+    replay_.emplace(*traces_, plan.scale, plan.partitions);
+    open_threads(plan);
+    connect(plan);
+    std::vector<load::Part*> parts;
+    for (const auto& client : clients_) parts.push_back(client.get());
+    return parts;
+  });
   return prepared_answer(trace_seconds);
 }
 
@@ -177,84 +162,21 @@ std::vector<unsigned> ClientNode::idle_clients() const {
   return idle;
 }
 
-Json ClientNode::start(const Json& args) {
-  const Arguments arguments("kvclient start", args,
-                            {"start_at_ns", "warmup_ns", "measure_ns", "drain_ns"});
-  const std::int64_t warmup = arguments.integer("warmup_ns", 0, kMaxWindowNs);
-  const std::int64_t measure = arguments.integer("measure_ns", 1'000'000, kMaxWindowNs);
-  const std::int64_t drain = arguments.integer("drain_ns", 0, kMaxWindowNs);
-  const std::int64_t start_at = arguments.integer("start_at_ns", 0, INT64_MAX);
-  node::check_common_start("kvclient start", start_at, warmup);
-
-  const std::lock_guard command_lock(command_mutex_);
-  const std::lock_guard lock(state_mutex_);
-  if (state_ != State::kPrepared) {
-    throw wrong_state("kvclient start: nothing is prepared; send `prepare` before each `start`");
-  }
-  Schedule schedule{.start_ns = start_at + realtime_to_monotonic_ns()};
-  schedule.window_from_ns = schedule.start_ns + warmup;
-  schedule.window_until_ns = schedule.window_from_ns + measure;
-  schedule.drain_until_ns = schedule.window_until_ns + drain;
-  for (const auto& client : clients_) client->set_schedule(schedule);
-  set_state(State::kRunning);
-  try {
-    for (const auto& client : clients_) {
-      threads_.emplace_back([this, &thread = *client] { play(thread); });
-      ++playing_;
-    }
-  } catch (const std::system_error& error) {
-    for (const auto& client : clients_) client->stop();
-    stopped_early_ = true;
-    throw CommandError("unavailable", std::string("kvclient start: no thread: ") + error.what());
-  }
-  return Json::object();
-}
-
-void ClientNode::play(ClientThread& thread) {
-  thread.run();
-  const std::lock_guard lock(state_mutex_);
-  if (--playing_ > 0) return;
-  set_state(State::kFinished);
-  finished_.notify_all();
-}
-
-Json ClientNode::wait(const Json& args) {
-  const Arguments arguments("kvclient wait", args, {"deadline_s"});
-  const std::chrono::duration<double> deadline(arguments.number("deadline_s", 0, 24 * 3600));
-  std::unique_lock lock(state_mutex_);
-  if (state_ != State::kRunning && state_ != State::kFinished) {
-    throw wrong_state("kvclient wait: nothing has been started; send `start` first");
-  }
-  const bool over =
-      finished_.wait_for(lock, deadline, [&] { return state_ != State::kRunning || cancelled_; });
-  if (cancelled_) throw CommandError("unavailable", "kvclient wait: the node is ending");
-  if (!over) {
-    throw CommandError(
-        "timeout", "kvclient wait: " + std::to_string(playing_) + " of " +
-                       std::to_string(clients_.size()) +
-                       " threads still run after deadline_s = " + Json(deadline.count()).dump() +
-                       "; expected it beyond warm-up, window and drain");
-  }
-  return {{"stopped_early", stopped_early_}};
-}
-
 Json ClientNode::stats(const Json& args) {
   const Arguments arguments("kvclient stats", args, {});
-  const std::lock_guard lock(state_mutex_);
-  if (state_ == State::kRunning) {
+  const auto lock = life_.lock();
+  if (life_.running()) {
     std::int64_t answers = 0;
     for (const auto& client : clients_) answers += client->answers();
     return {{"running", true}, {"answers", answers}};
   }
-  if (state_ != State::kFinished) {
-    throw wrong_state("kvclient stats: nothing has run since `prepare`; send `start` and `wait`");
-  }
+  life_.require_finished("stats");
   return statistics();
 }
 
 Json ClientNode::statistics() {
   ClientStatistics sum = clients_.front()->statistics();
-  std::vector<ThreadTiming> timings;
+  std::vector<load::ThreadTiming> timings;
   std::uint32_t drops = 0;
   for (const auto& client : clients_) {
     if (client != clients_.front()) sum.merge(client->statistics());
@@ -266,7 +188,7 @@ Json ClientNode::statistics() {
                              .threads = timings,
                              .socket_drops = drops,
                              .idle_clients = idle_clients(),
-                             .complete = !stopped_early_});
+                             .complete = !life_.stopped_early()});
   if (clients_.front()->copies().keeps()) {
     std::size_t kept = 0;
     std::uint64_t dropped = 0;
@@ -287,38 +209,6 @@ Json ClientNode::statistics() {
     raw["history"] = {{"operations", operations}, {"complete", complete}};
   }
   return raw;
-}
-
-Json ClientNode::stop(const Json& args) {
-  const Arguments arguments("kvclient stop", args, {});
-  const std::lock_guard command_lock(command_mutex_);
-  end_threads();
-  const std::lock_guard lock(state_mutex_);
-  if (state_ == State::kPrepared) set_state(State::kIdle);
-  return Json::object();
-}
-
-void ClientNode::end_threads() {
-  {
-    const std::lock_guard lock(state_mutex_);
-    if (state_ == State::kRunning) stopped_early_ = true;
-    for (const auto& client : clients_) client->stop();
-  }
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
-}
-
-void ClientNode::cancel() {
-  cancelled_ = true;
-  const std::lock_guard lock(state_mutex_);
-  for (const auto& client : clients_) client->stop();
-  finished_.notify_all();
-}
-
-void ClientNode::set_state(State state) {
-  static constexpr const char* kNames[] = {"idle", "prepared", "running", "finished"};
-  state_ = state;
-  announce_state_(kNames[static_cast<std::size_t>(state)]);
 }
 
 }  // namespace turntable::kv

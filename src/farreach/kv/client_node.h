@@ -3,21 +3,18 @@
 
 #include <netinet/in.h>
 
-#include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "farreach/kv/arguments.h"
 #include "farreach/kv/client_thread.h"
 #include "farreach/kv/copies_link.h"
 #include "farreach/kv/replay.h"
+#include "load/client_life.h"
 
 namespace turntable::kv {
 
@@ -30,22 +27,19 @@ class ClientNode {
   // Without credentials `prepare` takes no controller.
   ClientNode(const sockaddr_in& address, std::optional<cache::Credentials> credentials,
              std::function<void(std::string)> set_state);
-  ~ClientNode();
 
   // Thread-safe. All throw CommandError. The statistics of an iteration stay until the next
   // `prepare`, also if `stop` ended it early.
   Json prepare(const Json& args);
-  Json start(const Json& args);
-  Json wait(const Json& args);
+  Json start(const Json& args) { return life_.start(args); }
+  Json wait(const Json& args) { return life_.wait(args); }
   Json stats(const Json& args);
-  Json stop(const Json& args);
+  Json stop(const Json& args) { return life_.stop(args); }
 
   // Ends whatever runs or waits. Thread-safe; for the end of the process.
-  void cancel();
+  void cancel() { life_.cancel(); }
 
  private:
-  enum class State : std::uint8_t { kIdle, kPrepared, kRunning, kFinished };
-
   struct Plan {
     workload::Workload workload;
     unsigned scale;
@@ -65,33 +59,21 @@ class ClientNode {
   HistoryLog* open_history(const Plan& plan, std::size_t first_client);
   void open_threads(const Plan& plan);
   void connect(const Plan& plan);
-  void end_threads();
-  void play(ClientThread& thread);
   Json prepared_answer(double trace_seconds) const;
   Json statistics();
   std::vector<unsigned> idle_clients() const;
-  void set_state(State state);
 
   const sockaddr_in address_;
   const std::optional<cache::Credentials> credentials_;
-  const std::function<void(std::string)> announce_state_;
-
-  std::mutex command_mutex_;  // before state_mutex_; held through prepare, start and stop
-  std::atomic<bool> cancelled_{false};
-
-  mutable std::mutex state_mutex_;
-  std::condition_variable finished_;
-  State state_ = State::kIdle;
+  // By life_'s locks.
   unsigned first_client_ = 0;
   std::optional<Traces> traces_;
   std::optional<Replay> replay_;
   std::vector<std::unique_ptr<HistoryLog>> histories_;  // of the threads, if they are asked for
   std::vector<std::unique_ptr<ClientThread>> clients_;
   std::optional<CopiesLink> link_;  // from `prepare` to the next
-  std::size_t playing_ = 0;
-  bool stopped_early_ = false;
 
-  std::vector<std::thread> threads_;  // by command_mutex_
+  load::ClientLife life_;  // last: its threads use the others
 };
 
 }  // namespace turntable::kv

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "common/schedstat.h"
 #include "stats/histogram.h"
 
 namespace turntable::kv {
@@ -63,15 +61,6 @@ struct ClientStatistics {
 
   // Adds all counts of another thread of the same iteration.
   void merge(const ClientStatistics& other);
-};
-
-// Of one thread; not added up.
-struct ThreadTiming {
-  std::int64_t start_lateness_ns = 0;  // first request after the common start instant
-  std::int64_t measured_ns = 0;  // between the clock readings that opened and closed the window
-  std::int64_t window_lateness_ns = 0;        // of the reading that closed it
-  std::int64_t read_lateness_max_ns = 0;      // an answer of the window lay in the socket so long
-  std::optional<SchedulingTimes> scheduling;  // in the window; nothing where it is not counted
 };
 
 }  // namespace turntable::kv

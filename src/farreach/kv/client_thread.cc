@@ -1,14 +1,8 @@
 #include "farreach/kv/client_thread.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-
 #include <algorithm>
-#include <array>
+#include <utility>
 
-#include "common/clock.h"
-#include "common/data_path_thread.h"
-#include "common/errno_error.h"
 #include "farreach/kv/value.h"
 
 namespace turntable::kv {
@@ -26,118 +20,46 @@ std::size_t datagram_bytes(const ClientThread::Settings& settings) {
 
 ClientThread::ClientThread(const Settings& settings, const Replay& replay, UniqueFd socket)
     : socket_(std::move(socket)),
-      wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       loops_(settings, replay, *this),
       value_(longest_value(settings)),
       received_(net::ReceiveBatch::Details::kOldestStamp, datagram_bytes(settings)),
       large_answers_(2 * settings.clients),  // twice: room for stale answers
-      sending_(datagram_bytes(settings)) {
-  if (!wake_event_) throw errno_error("cannot create an eventfd");
-}
+      sending_(datagram_bytes(settings)),
+      frame_(*this) {}
 
-void ClientThread::set_schedule(const Schedule& schedule) {
-  schedule_ = schedule;
+void ClientThread::set_schedule(const load::Schedule& schedule) {
+  frame_.set_schedule(schedule);
   loops_.set_window(schedule.window_from_ns, schedule.window_until_ns);
 }
 
-void ClientThread::stop() noexcept {
-  stopping_ = true;
-  ::eventfd_write(wake_event_.get(), 1);
-}
-
-void ClientThread::read_waiting() noexcept {
-  if (reads_done_ == kNotReading) return;
-  const std::uint64_t asked = ++reads_asked_;
-  ::eventfd_write(wake_event_.get(), 1);
-  for (std::uint64_t done = reads_done_; done < asked; done = reads_done_) reads_done_.wait(done);
-}
-
-void ClientThread::note_reads(std::uint64_t done) noexcept {
-  if (done == reads_done_.load(std::memory_order_relaxed)) return;
-  reads_done_ = done;
-  reads_done_.notify_all();
-}
-
-void ClientThread::run() {
-  use_precise_timers();
-  wait_until(schedule_.start_ns, /*for_answers=*/false);
-  if (stopping()) return;
-  reads_done_ = 0;
-  std::int64_t now = monotonic_ns();
-  timing_.start_lateness_ns = now - schedule_.start_ns;
-  loops_.begin(now);
+void ClientThread::begin(std::int64_t now_ns) noexcept {
+  loops_.begin(now_ns);
   flush();
-  while (!finished() && !stopping()) {
-    const std::uint64_t reads_asked = reads_asked_;
-    const int count = received_.receive(socket_.get());
-    now = monotonic_ns();
-    advance_phase(now);
-    if (count < 0) ++loops_.statistics().receive_errors;
-    if (count > 0 && phase_ == Phase::kMeasure) note_lateness();
-    for (int i = 0; i < count; ++i) handle(received_.at(static_cast<std::size_t>(i)), now);
-    loops_.retry_late(now);
-    flush();
-    if (count == 0) note_reads(reads_asked);
-    if (count == 0 && !finished()) wait_until(next_event_ns(), /*for_answers=*/true);
-  }
+}
+
+void ClientThread::enter(load::Phase phase) noexcept {
+  loops_.enter(phase);
+  if (phase == load::Phase::kDrain)
+    loops_.statistics().in_flight_at_stop = static_cast<std::int64_t>(loops_.outstanding());
+}
+
+std::optional<std::int64_t> ClientThread::oldest_arrival_ns() const noexcept {
+  const auto oldest = received_.at(0);
+  return oldest.has_stamp ? std::optional(oldest.received_ns) : std::nullopt;
+}
+
+void ClientThread::handle_batch(std::int64_t now_ns) noexcept {
+  for (int i = 0; i < count_; ++i) handle(received_.at(static_cast<std::size_t>(i)), now_ns);
+}
+
+void ClientThread::act(std::int64_t now_ns) noexcept {
+  loops_.retry_late(now_ns);
+  flush();
+}
+
+void ClientThread::end() noexcept {
   loops_.statistics().unanswered = static_cast<std::int64_t>(loops_.outstanding());
   loops_.end();
-  note_reads(kNotReading);
-}
-
-bool ClientThread::finished() const noexcept {
-  return phase_ == Phase::kDrain &&
-         (loops_.outstanding() == 0 || monotonic_ns() >= schedule_.drain_until_ns);
-}
-
-void ClientThread::advance_phase(std::int64_t now_ns) {
-  if (phase_ == Phase::kWarmUp && now_ns >= schedule_.window_from_ns) {
-    enter(Phase::kMeasure);
-    window_opened_ns_ = now_ns;
-    scheduling_before_ = scheduling_of_this_thread();
-  }
-  if (phase_ == Phase::kMeasure && now_ns >= schedule_.window_until_ns) {
-    enter(Phase::kDrain);
-    timing_.measured_ns = now_ns - window_opened_ns_;
-    timing_.window_lateness_ns = now_ns - schedule_.window_until_ns;
-    if (const auto scheduling = scheduling_of_this_thread(); scheduling && scheduling_before_)
-      timing_.scheduling = *scheduling - *scheduling_before_;
-    loops_.statistics().in_flight_at_stop = static_cast<std::int64_t>(loops_.outstanding());
-  }
-}
-
-void ClientThread::enter(Phase phase) noexcept {
-  phase_ = phase;
-  loops_.enter(phase);
-}
-
-// Of the oldest datagram of the batch, by the kernel's stamp.
-void ClientThread::note_lateness() noexcept {
-  const auto oldest = received_.at(0);
-  if (!oldest.has_stamp) return;
-  timing_.read_lateness_max_ns =
-      std::max(timing_.read_lateness_max_ns, realtime_ns() - oldest.received_ns);
-}
-
-std::int64_t ClientThread::next_event_ns() const noexcept {
-  const std::int64_t next = phase_ == Phase::kWarmUp    ? schedule_.window_from_ns
-                            : phase_ == Phase::kMeasure ? schedule_.window_until_ns
-                                                        : schedule_.drain_until_ns;
-  return std::min(next, loops_.next_deadline_ns());
-}
-
-void ClientThread::wait_until(std::int64_t at_ns, bool for_answers) noexcept {
-  std::array<pollfd, 2> polled = {
-      {{wake_event_.get(), POLLIN, 0}, {for_answers ? socket_.get() : -1, POLLIN, 0}}};
-  for (;;) {
-    const std::int64_t left_ns = at_ns - monotonic_ns();
-    if (left_ns <= 0) return;
-    const timespec left = to_timespec(left_ns);
-    if (::ppoll(polled.data(), polled.size(), &left, nullptr) <= 0) continue;
-    eventfd_t ignored = 0;
-    if (polled[0].revents != 0) ::eventfd_read(wake_event_.get(), &ignored);
-    return;
-  }
 }
 
 void ClientThread::send(const ClientRequest& request) noexcept {

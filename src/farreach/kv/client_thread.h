@@ -1,13 +1,9 @@
 // One thread of kvclient: a share of the machine's logical clients on one socket.
 //
 // Requests and answers travel in batches, and the clock is read once per batch of datagrams.
-//
-//   start            window_from       window_until       drain_until
-//   |--- warm-up ----|--- measuring ---|----- drain ------|
-//    not counted      counted           nothing is sent
+// In the drain nothing is sent any more.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -17,19 +13,13 @@
 #include "farreach/kv/closed_loops.h"
 #include "farreach/kv/reassembly.h"
 #include "farreach/kv/replay.h"
+#include "load/client_life.h"
+#include "load/thread_frame.h"
 #include "net/udp.h"
 
 namespace turntable::kv {
 
-// CLOCK_MONOTONIC, in this order.
-struct Schedule {
-  std::int64_t start_ns = 0;
-  std::int64_t window_from_ns = 0;
-  std::int64_t window_until_ns = 0;
-  std::int64_t drain_until_ns = 0;
-};
-
-class ClientThread final : private RequestSink {
+class ClientThread final : public load::Part, private load::Loop, private RequestSink {
  public:
   static constexpr std::size_t kMaxClients = ClosedLoops::kMaxClients;
   using Settings = ClosedLoops::Settings;
@@ -38,15 +28,15 @@ class ClientThread final : private RequestSink {
   ClientThread(const Settings& settings, const Replay& replay, UniqueFd socket);
 
   // Before run(): allocates what the schedule needs.
-  void set_schedule(const Schedule& schedule);
+  void set_schedule(const load::Schedule& schedule) override;
 
   // Plays one iteration, until all clients have drained or stop(). Once.
-  void run();
-  void stop() noexcept;  // thread-safe
+  void run() override { frame_.run(); }
+  void stop() noexcept override { frame_.stop(); }  // thread-safe
 
   // Returns once run() has handled all answers that had reached the socket before, or does not run.
   // For one other thread at a time.
-  void read_waiting() noexcept;
+  void read_waiting() noexcept { frame_.read_waiting(); }
 
   // Thread-safe.
   std::int64_t answers() const noexcept { return loops_.answers(); }
@@ -58,41 +48,34 @@ class ClientThread final : private RequestSink {
 
   // After run().
   const ClientStatistics& statistics() const { return loops_.statistics(); }
-  const ThreadTiming& timing() const { return timing_; }
+  const load::ThreadTiming& timing() const { return frame_.timing(); }
 
  private:
-  static constexpr std::uint64_t kNotReading = UINT64_MAX;
-
-  bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
-  bool finished() const noexcept;
-  void note_lateness() noexcept;
-  void advance_phase(std::int64_t now_ns);
-  void enter(Phase phase) noexcept;
-  std::int64_t next_event_ns() const noexcept;
-  void wait_until(std::int64_t at_ns, bool for_answers) noexcept;
+  int fd() const noexcept override { return socket_.get(); }
+  void begin(std::int64_t now_ns) noexcept override;
+  void enter(load::Phase phase) noexcept override;
+  int receive() noexcept override { return count_ = received_.receive(socket_.get()); }
+  std::optional<std::int64_t> oldest_arrival_ns() const noexcept override;
+  void handle_batch(std::int64_t now_ns) noexcept override;
+  void act(std::int64_t now_ns) noexcept override;
+  std::int64_t next_due_ns() const noexcept override { return loops_.next_deadline_ns(); }
+  std::size_t outstanding() const noexcept override { return loops_.outstanding(); }
+  void count_receive_error() noexcept override { ++loops_.statistics().receive_errors; }
+  void end() noexcept override;
 
   void send(const ClientRequest& request) noexcept override;
   void send_fragments(const Packet& whole, std::uint32_t running) noexcept;
   void flush() noexcept;
   void handle(const net::ReceiveBatch::Datagram& datagram, std::int64_t now_ns) noexcept;
-  void note_reads(std::uint64_t done) noexcept;
 
   UniqueFd socket_;
-  UniqueFd wake_event_;
-  std::atomic<bool> stopping_{false};
-  std::atomic<std::uint64_t> reads_asked_{0};
-  std::atomic<std::uint64_t> reads_done_{kNotReading};  // of those asked
-
-  Schedule schedule_{};
-  Phase phase_ = Phase::kWarmUp;
-  std::int64_t window_opened_ns_ = 0;
-  std::optional<SchedulingTimes> scheduling_before_;  // when the window opened
   ClosedLoops loops_;
   std::vector<std::uint8_t> value_;  // what is being sent
   net::ReceiveBatch received_;
+  int count_ = 0;  // of the batch
   Reassembly large_answers_;
   net::SendBatch sending_;
-  ThreadTiming timing_;
+  load::ThreadFrame frame_;
 };
 
 }  // namespace turntable::kv

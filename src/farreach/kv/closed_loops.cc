@@ -120,9 +120,9 @@ void ClosedLoops::retry_late(std::int64_t now_ns) noexcept {
     waiting_.remove(index);
     clients_[index].timed = false;
     ++statistics_.timeouts;
-    if (phase_ == Phase::kDrain) continue;  // its answer may still come, but nothing is sent
+    if (phase_ == load::Phase::kDrain) continue;  // its answer may still come, but nothing is sent
     ++statistics_.retries;
-    if (phase_ == Phase::kMeasure) {
+    if (phase_ == load::Phase::kMeasure) {
       const auto second = static_cast<std::size_t>((now_ns - window_from_ns_) / kSecondNs);
       ++statistics_.seconds[second].retries;
     }
@@ -148,13 +148,13 @@ void ClosedLoops::handle(const Packet& answer, std::int64_t now_ns) noexcept {
   check_contents(answer, client);
   if (answer.node == kSwitchNode && copies_.keeps()) keep_copy(answer, client);
   if (settings_.history != nullptr) remember(index, &answer, now_ns);
-  if (phase_ == Phase::kMeasure) record(answer, client, now_ns);
-  if (phase_ == Phase::kDrain) ++statistics_.answered_in_drain;
+  if (phase_ == load::Phase::kMeasure) record(answer, client, now_ns);
+  if (phase_ == load::Phase::kDrain) ++statistics_.answered_in_drain;
 
   if (client.timed) waiting_.remove(index);
   client.timed = client.outstanding = false;
   --outstanding_;
-  if (phase_ != Phase::kDrain) issue(index, now_ns);
+  if (phase_ != load::Phase::kDrain) issue(index, now_ns);
 }
 
 void ClosedLoops::ignore_stale(const Packet& answer) noexcept {

@@ -19,11 +19,10 @@
 #include "farreach/kv/history_log.h"
 #include "farreach/kv/packet.h"
 #include "farreach/kv/replay.h"
+#include "load/schedule.h"
 #include "load/timeout_queue.h"
 
 namespace turntable::kv {
-
-enum class Phase : std::uint8_t { kWarmUp, kMeasure, kDrain };
 
 struct ClientRequest {
   PacketType type;
@@ -82,7 +81,7 @@ class ClosedLoops {
 
   // Every client that has operations sends its first.
   void begin(std::int64_t now_ns) noexcept;
-  void enter(Phase phase) noexcept { phase_ = phase; }  // kDrain: nothing is sent any more
+  void enter(load::Phase phase) noexcept { phase_ = phase; }  // kDrain: nothing is sent any more
   // A large value must be whole, in as many datagrams as it has.
   void handle(const Packet& answer, std::int64_t now_ns) noexcept;
   // A datagram with a part of an answer, before the one that makes it whole.
@@ -134,7 +133,7 @@ class ClosedLoops {
   Counter answers_;
 
   std::int64_t window_from_ns_ = 0;
-  Phase phase_ = Phase::kWarmUp;
+  load::Phase phase_ = load::Phase::kWarmUp;
   std::vector<Client> clients_;
   std::vector<std::vector<std::int64_t>> sends_ns_;  // by client, of its operation; for the history
   ClientCopies copies_;

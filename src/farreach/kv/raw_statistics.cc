@@ -40,7 +40,7 @@ Json second_row(std::size_t number, const std::vector<unsigned>& partitions,
   return {{"second", number}, {"retries", second.retries}, {"partitions", std::move(rows)}};
 }
 
-Json thread_row(const ThreadTiming& thread) {
+Json thread_row(const load::ThreadTiming& thread) {
   Json row = {{"measured_ns", thread.measured_ns},
               {"start_late_us", us(thread.start_lateness_ns)},
               {"window_late_us", us(thread.window_lateness_ns)},
@@ -77,11 +77,11 @@ void add_window(Json& out, const MachineStatistics& machine) {
   out["seconds"] = std::move(seconds);
 }
 
-void add_threads(Json& out, std::span<const ThreadTiming> threads) {
+void add_threads(Json& out, std::span<const load::ThreadTiming> threads) {
   double measured_ns = 0;
   std::int64_t latest_ns = 0;
   Json rows = Json::array();
-  for (const ThreadTiming& thread : threads) {
+  for (const load::ThreadTiming& thread : threads) {
     measured_ns += static_cast<double>(thread.measured_ns) / static_cast<double>(threads.size());
     latest_ns = std::max(latest_ns, thread.start_lateness_ns);
     rows.push_back(thread_row(thread));

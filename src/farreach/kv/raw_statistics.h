@@ -7,13 +7,14 @@
 
 #include "farreach/kv/client_statistics.h"
 #include "farreach/kv/replay.h"
+#include "load/thread_frame.h"
 
 namespace turntable::kv {
 
 struct MachineStatistics {
   const Replay& replay;
   const ClientStatistics& sum;  // of all threads
-  std::span<const ThreadTiming> threads;
+  std::span<const load::ThreadTiming> threads;
   std::uint32_t socket_drops;
   std::vector<unsigned> idle_clients;
   bool complete;  // false: stopped before the end of the window
