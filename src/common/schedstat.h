@@ -1,9 +1,12 @@
-// What the kernel's scheduler says of the calling thread.
+// What the kernel's scheduler says of a thread.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <fstream>
 #include <optional>
+#include <string>
 
 namespace turntable {
 
@@ -18,11 +21,20 @@ struct SchedulingTimes {
 
 // Since the thread began. Nothing where the kernel keeps no such statistics. Opens a file, so not
 // for every packet.
-inline std::optional<SchedulingTimes> scheduling_of_this_thread() {
+inline std::optional<SchedulingTimes> scheduling_of(const std::string& thread_directory) {
   SchedulingTimes times;
-  std::ifstream file("/proc/thread-self/schedstat");
+  std::ifstream file(thread_directory + "/schedstat");
   if (!(file >> times.run_ns >> times.wait_ns)) return std::nullopt;
   return times;
+}
+
+inline std::optional<SchedulingTimes> scheduling_of_this_thread() {
+  return scheduling_of("/proc/thread-self");
+}
+
+// Of a thread of this process.
+inline std::optional<SchedulingTimes> scheduling_of_thread(pid_t thread) {
+  return scheduling_of("/proc/self/task/" + std::to_string(thread));
 }
 
 }  // namespace turntable

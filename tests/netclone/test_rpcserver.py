@@ -171,12 +171,40 @@ def test_capacity_is_that_of_the_workers(server: Server) -> None:
     assert histogram_of(stats["fifo_wait_ns"]).get_max_value() > 200_000_000
 
 
+def test_threads_that_spin_hold_the_processor_as_long_as_was_drawn(server: Server) -> None:
+    service_us = 20_000
+    prepared = server.prepare(mode="spin", workers=1)
+    server.open_window(seconds=2)
+    begin = time.monotonic()
+    for number in range(3):
+        server.send(Packet(request=number))
+    answers = server.answers(3)
+    # A loop that was calibrated: never much too short, longer where others had the processor.
+    assert time.monotonic() - begin >= 0.9 * 3 * service_us / 1e6
+    assert [answer.load for answer in answers] == [2, 1, 0]
+    assert [answer.flags for answer in answers] == [0, 1, 1]
+    assert prepared["calibration"]["error"] > -0.1
+    stats = server.stats()
+    assert stats["calibration"] == prepared["calibration"]
+    assert stats["planned_work_ns"] == 3 * service_us * 1000
+    assert (stats["answered"], stats["mode"], stats["slots"]) == (3, "spin", 1)
+
+
+def test_threads_that_spin_drop_clones_and_answer_probes(server: Server) -> None:
+    server.prepare(mode="spin", workers=1, service={"distribution": "fixed", "us": 300_000})
+    for number, clo in enumerate((0, 2, 2)):
+        server.send(Packet(request=number, clo=clo))
+    server.send(Packet(request=9, operation=PROBE))
+    assert [answer.request for answer in server.answers(3)] == [9, 0, 1]
+    assert server.stats()["clones_dropped_total"] == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"server": 16}, '"server" is 16; expected an integer from 0 to 15'),
         ({"workers": 0}, '"workers" is 0; expected an integer from 1 to 1024'),
-        ({"mode": "fast"}, '"mode" is "fast"; expected slots'),
+        ({"mode": "fast"}, '"mode" is "fast"; expected slots or spin'),
         (
             {"service": {"distribution": "exp26"}},
             'rpcserver prepare, service: "distribution" is "exp26"; expected fixed, exponential',

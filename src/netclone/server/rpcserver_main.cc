@@ -1,6 +1,7 @@
 // rpcserver: a resident node that is one logical server (docs/netclone.md §5).
 //
-//   prepare {"server", "mode": "slots", "workers", "seed", "dilation", "service", "jitter",
+//   prepare {"server", "mode": "slots" or "spin", "workers", "seed", "dilation", "service",
+//   "jitter",
 //            "drop_clones"}
 //   start   {"measure_from_ns", "measure_until_ns"}    CLOCK_REALTIME
 //   stats

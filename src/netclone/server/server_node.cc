@@ -4,7 +4,9 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "netclone/server/calibrated_work.h"
 #include "netclone/server/slot_server.h"
+#include "netclone/server/worker_server.h"
 #include "node/arguments.h"
 #include "node/common_start.h"
 
@@ -28,6 +30,16 @@ ServerSettings settings_of(const Arguments& arguments) {
           .drop_clones = arguments.boolean("drop_clones")};
 }
 
+std::unique_ptr<Server> spin_server(const ServerSettings& settings,
+                                    std::unique_ptr<net::Datagrams> datagrams, Json& calibration) {
+  const auto work = CalibratedWork::calibrated();
+  calibration = {{"iterations_per_ns", work.calibration().iterations_per_ns},
+                 {"error", work.calibration().error}};
+  const std::vector<WorkerServer::Work> workers(settings.workers,
+                                                [work](Job& job) { work.run(job.service_ns); });
+  return std::make_unique<WorkerServer>(settings, std::move(datagrams), workers);
+}
+
 }  // namespace
 
 ServerNode::ServerNode(const net::DatagramSettings& datagrams,
@@ -40,16 +52,22 @@ Json ServerNode::prepare(const Json& args) {
       {"server", "mode", "workers", "seed", "dilation", "service", "jitter", "drop_clones"});
   const ServerSettings settings = settings_of(arguments);
   const std::string mode = arguments.text("mode");
-  if (mode != "slots") arguments.fail("mode", mode, "slots");
+  if (mode != "slots" && mode != "spin") arguments.fail("mode", mode, "slots or spin");
 
   const std::lock_guard lock(mutex_);
   server_.reset();  // its port is needed again
   window_ns_ = 0;
-  server_ = std::make_unique<SlotServer>(settings, net::open_datagrams(datagrams_));
+  calibration_ = nullptr;
+  auto datagrams = net::open_datagrams(datagrams_);
+  if (mode == "slots") {
+    server_ = std::make_unique<SlotServer>(settings, std::move(datagrams));
+  } else {
+    server_ = spin_server(settings, std::move(datagrams), calibration_);
+  }
   mode_ = mode;
   workers_ = settings.workers;
   set_state_("serving");
-  return Json::object();
+  return {{"calibration", calibration_}};
 }
 
 Json ServerNode::start(const Json& args) {
@@ -81,6 +99,7 @@ Json ServerNode::stats(const Json& args) {
   json["mode"] = mode_;
   json["slots"] = workers_;
   json["window_ns"] = window_ns_;
+  json["calibration"] = calibration_;
   return json;
 }
 

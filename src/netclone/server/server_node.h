@@ -4,8 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json_fwd.hpp>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "netclone/server/server.h"
@@ -36,6 +35,7 @@ class ServerNode {
   std::string mode_;
   std::uint32_t workers_ = 0;
   std::int64_t window_ns_ = 0;
+  Json calibration_;  // of the work; null where it takes none
 };
 
 }  // namespace turntable::netclone
