@@ -5,6 +5,8 @@ target_include_directories(turntable_options INTERFACE "${CMAKE_SOURCE_DIR}/src"
 target_compile_options(turntable_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion
                                                    -Wno-sign-conversion -Wshadow)
 target_link_libraries(turntable_options INTERFACE Threads::Threads)
+# A program needs only the shared libraries that it calls: not AF_XDP's because others of its library do.
+target_link_options(turntable_options INTERFACE -Wl,--as-needed)
 
 # turntable_library(NAME SOURCES... [LINK targets...]): a static library `turntable_NAME`.
 function(turntable_library name)

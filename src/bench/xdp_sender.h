@@ -2,12 +2,13 @@
 // on a veth: no message header and no address per frame, one system call per batch.
 #pragma once
 
-#include <xdp/xsk.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "net/xdp_memory.h"
+#include "net/xdp_socket.h"
 
 namespace turntable::bench {
 
@@ -15,9 +16,6 @@ class XdpSender {
  public:
   // An interface of the calling thread's network namespace. Throws std::system_error.
   explicit XdpSender(const std::string& interface);
-  ~XdpSender();
-  XdpSender(const XdpSender&) = delete;
-  XdpSender& operator=(const XdpSender&) = delete;
 
   // Copies a frame of at most kMaxFrame bytes. It leaves with the next flush().
   void add(std::span<const std::uint8_t> frame);
@@ -27,15 +25,10 @@ class XdpSender {
 
  private:
   void collect_sent();
-  void kick();
 
-  std::uint8_t* memory_ = nullptr;
-  xsk_umem* umem_ = nullptr;
-  xsk_socket* socket_ = nullptr;
-  xsk_ring_prod fill_{};  // for receiving, which it does not do
-  xsk_ring_cons sent_{};
-  xsk_ring_prod send_{};
-  std::vector<std::uint64_t> free_;  // where in memory_ there is room for a frame
+  net::XdpMemory memory_;
+  net::XdpSocket socket_;
+  std::vector<std::uint64_t> free_;  // chunks to send from
 };
 
 }  // namespace turntable::bench

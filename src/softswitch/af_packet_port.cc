@@ -62,7 +62,7 @@ DropReason reason_of(int error) {
 AfPacketPort::AfPacketPort(std::uint16_t number, const std::string& interface, bool is_cpu,
                            int receive_buffer_bytes)
     : Port(number, interface, is_cpu),
-      link_(number, interface),
+      link_(interface, "port " + std::to_string(number) + ": "),
       send_socket_(open_socket()),
       receive_socket_(open_socket()) {
   set_option(receive_socket_, SOL_PACKET, PACKET_AUXDATA, 1, "PACKET_AUXDATA");

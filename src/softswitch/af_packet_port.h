@@ -14,7 +14,7 @@
 #include <array>
 
 #include "common/unique_fd.h"
-#include "softswitch/network_interface.h"
+#include "net/network_interface.h"
 #include "softswitch/port.h"
 
 namespace turntable::softswitch {
@@ -48,7 +48,7 @@ class AfPacketPort : public Port {
   void clear_errors();
   void wait_for_room(int error) const;
 
-  NetworkInterface link_;
+  net::NetworkInterface link_;
   UniqueFd send_socket_;  // opened first: of two sockets the kernel tells it first of a link's end
   UniqueFd receive_socket_;
   std::array<iovec, kBatch> rx_vectors_{};

@@ -8,13 +8,14 @@
 // start.
 #pragma once
 
-#include <xdp/xsk.h>
-
 #include <memory>
 #include <vector>
 
 #include "common/unique_fd.h"
-#include "softswitch/network_interface.h"
+#include "net/network_interface.h"
+#include "net/xdp_memory.h"
+#include "net/xdp_program.h"
+#include "net/xdp_socket.h"
 #include "softswitch/port.h"
 
 namespace turntable::softswitch {
@@ -24,39 +25,24 @@ class AfXdpPort : public Port {
   // Needs CAP_NET_ADMIN and CAP_BPF. Throws std::runtime_error that names the interface.
   AfXdpPort(std::uint16_t number, const std::string& interface, bool is_cpu,
             int receive_buffer_bytes);
-  ~AfXdpPort() override;
 
-  int fd() const override { return ::xsk_socket__fd(socket_); }
+  int fd() const override { return socket_.fd(); }
   std::size_t receive(std::span<Frame*> frames) override;
   void send(std::span<Frame* const> frames) override;
   std::string link_state() override { return link_.state(); }
   void collect_kernel_counters() override;
 
  private:
-  void create_umem();
-  void create_socket();
-  void attach_program();
-  void expect(int result, const char* what) const;
-  void collect_completed();
   bool has_chunk();
-  bool submit(const Frame& frame);
-  void kick(std::uint32_t& left);
+  void submit(const Frame& frame);
 
-  NetworkInterface link_;
-  std::uint32_t receive_chunks_;
+  net::NetworkInterface link_;
   std::uint32_t mtu_;
-  std::uint8_t* memory_ = nullptr;
-  std::size_t memory_bytes_ = 0;
-  xsk_umem* umem_ = nullptr;
-  xsk_socket* socket_ = nullptr;
-  xsk_ring_prod fill_{};
-  xsk_ring_cons completion_{};
-  xsk_ring_cons receive_{};
-  xsk_ring_prod send_{};
+  net::XdpMemory memory_;
+  net::XdpSocket socket_;
   std::vector<std::uint64_t> free_;  // chunks to send from
   UniqueFd map_;
-  UniqueFd program_;
-  UniqueFd attachment_;
+  net::XdpProgram program_;
   std::uint64_t dropped_before_ = 0;
 };
 

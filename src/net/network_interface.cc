@@ -1,4 +1,4 @@
-#include "softswitch/network_interface.h"
+#include "net/network_interface.h"
 
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -11,7 +11,7 @@
 
 #include "common/errno_error.h"
 
-namespace turntable::softswitch {
+namespace turntable::net {
 namespace {
 
 ifreq request_for(const std::string& name) {
@@ -22,12 +22,12 @@ ifreq request_for(const std::string& name) {
 
 }  // namespace
 
-NetworkInterface::NetworkInterface(std::uint16_t port, const std::string& name)
+NetworkInterface::NetworkInterface(const std::string& name, const std::string& where)
     : name_(name),
       index_(static_cast<int>(::if_nametoindex(name.c_str()))),
       control_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
   if (index_ == 0) {
-    throw std::runtime_error("port " + std::to_string(port) + ": there is no interface \"" + name +
+    throw std::runtime_error(where + "there is no interface \"" + name +
                              "\" in this network namespace; `ip link` shows them");
   }
   if (!control_) throw errno_error("cannot create a socket");
@@ -42,6 +42,16 @@ bool NetworkInterface::is_up() const {
 std::string NetworkInterface::state() const {
   if (static_cast<int>(::if_nametoindex(name_.c_str())) != index_) return "removed";
   return is_up() ? "up" : "down";
+}
+
+std::array<std::uint8_t, 6> NetworkInterface::link_address() const {
+  ifreq request = request_for(name_);
+  if (::ioctl(control_.get(), SIOCGIFHWADDR, &request) != 0)
+    throw errno_error("interface " + name_ + ": cannot read its link address");
+  std::array<std::uint8_t, 6> address;
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(request.ifr_hwaddr.sa_data), address.size(),
+              address.begin());
+  return address;
 }
 
 std::uint32_t NetworkInterface::mtu() const {
@@ -60,4 +70,4 @@ std::uint32_t NetworkInterface::receive_queues() const {
   return std::max(1U, channels.rx_count + channels.combined_count);
 }
 
-}  // namespace turntable::softswitch
+}  // namespace turntable::net

@@ -1,22 +1,24 @@
-// What the switch asks the kernel about an interface.
+// What is asked of the kernel about an interface.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
 #include "common/unique_fd.h"
 
-namespace turntable::softswitch {
+namespace turntable::net {
 
 class NetworkInterface {
  public:
-  // Throws std::runtime_error that names the port and the interface if there is none.
-  NetworkInterface(std::uint16_t port, const std::string& name);
+  // Throws std::runtime_error that names the interface if there is none; it begins with `where`.
+  explicit NetworkInterface(const std::string& name, const std::string& where = "");
 
   int index() const { return index_; }
   bool is_up() const;
   // "up", "down" or "removed" (it has gone or was replaced).
   std::string state() const;
+  std::array<std::uint8_t, 6> link_address() const;
   std::uint32_t mtu() const;             // bytes of an IP packet
   std::uint32_t receive_queues() const;  // 1 where the driver does not say
 
@@ -26,4 +28,4 @@ class NetworkInterface {
   UniqueFd control_;  // for ioctl
 };
 
-}  // namespace turntable::softswitch
+}  // namespace turntable::net
