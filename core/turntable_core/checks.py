@@ -4,7 +4,8 @@ whether the testbed has the hosts that the system needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from turntable_core import systems
@@ -12,9 +13,10 @@ from turntable_core.errors import InputError, TurntableError
 from turntable_core.overrides import WHERE
 from turntable_core.plan import Cell
 from turntable_core.system import Check, Parameters, Role, System
-from turntable_core.testbed import Testbed
+from turntable_core.testbed import PORTS_OF_A_PIPE, DataHost, Testbed
 from turntable_inventory.inventory import SWITCHES
 from turntable_inventory.others import inventories_of
+from turntable_inventory.problem import Problem
 from turntable_inventory.read import shorten
 from turntable_inventory.roles import roles_of
 
@@ -64,6 +66,39 @@ def check_hosts(system: System, testbed: Testbed, inventories: Path) -> None:
     raise TurntableError(
         "\n".join((f"inventory: not the hosts that {system.name} needs", *lines, advice))
     )
+
+
+_PORT = "turntable_switch_port"
+
+
+def check_pipes(system: System, testbed: Testbed, place: Callable[[str, str], str]) -> None:
+    """place: (host, variable) -> `file:line` where the inventory gives it."""
+    if not system.needs_one_pipe:
+        return
+    hosts = [host for role in system.roles for host in testbed.hosts_of(role.group)]
+    pipes = Counter(host.pipe for host in hosts)
+    if len(pipes) < 2:
+        return
+    (pipe, _), *_ = pipes.most_common(1)
+    there = next(host for host in hosts if host.pipe == pipe)
+    lines = (
+        f"  {host.name}: {_other_pipe(host, there, place)}" for host in hosts if host.pipe != pipe
+    )
+    advice = (
+        f"The switch keeps state of {system.name} in registers, and its pipes share none. Plug the "
+        "hosts into ports of one pipe, and say so in the inventory"
+    )
+    raise TurntableError("\n".join(("inventory: hosts in several pipes", *lines, advice)))
+
+
+def _other_pipe(host: DataHost, there: DataHost, place: Callable[[str, str], str]) -> str:
+    assert there.pipe is not None, "hosts are plugged into a switch all or none"
+    first = there.pipe * PORTS_OF_A_PIPE
+    expected = (
+        f"a port of pipe {there.pipe} ({first} to {first + PORTS_OF_A_PIPE - 1}), where "
+        f"{there.name} is; this one is of pipe {host.pipe}"
+    )
+    return Problem(host.name, _PORT, expected, host.switch_port, place(host.name, _PORT)).subject()
 
 
 def systems_for(testbed: Testbed) -> list[System]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from turntable_core import overrides, plan
-from turntable_core.checks import check_hosts, check_plan
+from turntable_core.checks import check_hosts, check_pipes, check_plan
 from turntable_core.components import timeline
 from turntable_core.errors import InputError, TurntableError, did_you_mean
 from turntable_core.overrides import DEFAULT_PROFILE, WHERE, ExtraVars, RunOptions
@@ -44,10 +44,17 @@ class Proposal:
         return self.run.continue_with(self.cells, self.scale.rounds)
 
 
-def propose(file: Path, extra: ExtraVars, testbed: Testbed, results: Path) -> Proposal:
+def propose(
+    file: Path,
+    extra: ExtraVars,
+    testbed: Testbed,
+    results: Path,
+    place: Callable[[str, str], str] = lambda host, variable: "",
+) -> Proposal:
     """Raises TurntableError for whatever is wrong with it.
 
-    file: the experiment; results: the directory that holds the experiments' results.
+    file: the experiment; results: the directory that holds the experiments' results; place: (host,
+    variable) -> `file:line` where the inventory gives it, for messages.
     """
     experiment = load_experiment(file)
     options = overrides.read_options(extra)
@@ -62,6 +69,7 @@ def propose(file: Path, extra: ExtraVars, testbed: Testbed, results: Path) -> Pr
     scale = overrides.apply_overrides(choose_profile(experiment, options.profile), extra)
     cells = plan.cells_of(scale)
     check_hosts(experiment.system, testbed, INVENTORIES)
+    check_pipes(experiment.system, testbed, place)
     timeline.check(scale.timeline, cells, experiment.system, testbed)
     check_plan(experiment.system, cells, testbed, scale.origins)
     if reference := experiment.document.get("reference"):

@@ -101,6 +101,8 @@ class System:
 
     roles: ClassVar[tuple[Role, ...]]
     needs_switch: ClassVar[bool] = False
+    # Packets of all hosts meet in registers of the switch, which its pipes do not share.
+    needs_one_pipe: ClassVar[bool] = False
     switch_programs: ClassVar[tuple[str, ...]] = ()  # of the switch host, beside the switch's own
     controller_programs: ClassVar[tuple[str, ...]] = ()  # that planning runs
 

@@ -11,6 +11,9 @@ from typing import Any
 from turntable_core.errors import MISSING, InputError
 from turntable_inventory.roles import roles_of
 
+# dev_ports of each of a chip's pipes.
+PORTS_OF_A_PIPE = 128
+
 
 @dataclass(frozen=True)
 class Host:
@@ -34,6 +37,11 @@ class DataHost(Host):
     switch_port: int | None
     switch_interface: str | None
     control_address: str = ""
+
+    @property
+    def pipe(self) -> int | None:
+        """Of the switch that the port belongs to."""
+        return None if self.switch_port is None else self.switch_port // PORTS_OF_A_PIPE
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from turntable_core.run_action import RunAction
 from turntable_core.system import Parameters, Planned, System
 from turntable_core.testbed import Testbed, read_testbed
 from turntable_core.wait_notice import PlanningNotice
+from turntable_inventory.read import read_host
 
 
 class ActionModule(RunAction):
@@ -50,7 +51,11 @@ class ActionModule(RunAction):
         testbed = read_testbed(task_vars["hostvars"], task_vars["groups"])
         file = Path(arguments["experiments"] or repository / "experiments")
         file /= f"{arguments['experiment']}.yml"
-        proposal = propose(file, extra, testbed, results)
+
+        def place(host: str, variable: str) -> str:
+            return read_host(task_vars["hostvars"], host).place(variable)
+
+        proposal = propose(file, extra, testbed, results, place)
         precision.check(proposal.scale, proposal.experiment.source.where(("precision",)))
         system, options = proposal.experiment.system, proposal.options
         overhead = estimate.overhead_of_earlier_runs(results)

@@ -108,6 +108,30 @@ def test_an_experiment_names_the_inventories_that_have_the_hosts_for_it() -> Non
         assert text in refused.stdout, refused.stdout
 
 
+def test_an_experiment_with_state_in_the_switch_refuses_hosts_in_several_pipes(
+    tmp_path: Path,
+) -> None:
+    case = {
+        "hosts": {"server1": {"turntable_switch_port": 130}},
+        "all": {"turntable_repository_dir": str(REPOSITORY)},
+    }
+    write_inventory(tmp_path / "inventory", case)
+    lines = (tmp_path / "inventory/hosts.yml").read_text().splitlines()
+    number = next(i for i, line in enumerate(lines, 1) if "turntable_switch_port: 130" in line)
+    accepted = run("check_inventory", tmp_path / "inventory", {})
+    assert accepted.returncode == 0, "a rack may be wired so: other systems do not mind"
+    refused = run("farreach/exp01_throughput", tmp_path / "inventory", {})
+    assert refused.returncode != 0
+    for text in (
+        "inventory: hosts in several pipes",
+        "server1: turntable_switch_port is 130; expected a port of pipe 0 (0 to 127), where "
+        f"client0 is; this one is of pipe 1 [{tmp_path}/inventory/hosts.yml:{number}]",
+        "The switch keeps state of farreach in registers, and its pipes share none. Plug the hosts "
+        "into ports of one pipe, and say so in the inventory",
+    ):
+        assert text in refused.stdout, refused.stdout
+
+
 def test_a_message_names_file_and_line(tmp_path: Path) -> None:
     write_inventory(tmp_path / "inventory", {"hosts": {"client1": {"turntable_index": "12"}}})
     lines = (tmp_path / "inventory/hosts.yml").read_text().splitlines()

@@ -54,6 +54,7 @@ class FarReach(System):
         ),
     )
     needs_switch = True
+    needs_one_pipe = True
     switch_programs = ("switch-agent",)
     controller_programs = ("workload-analyze",)
 
