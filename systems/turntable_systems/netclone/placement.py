@@ -13,8 +13,9 @@ from typing import Any
 
 from turntable_core.testbed import DataHost, Testbed
 from turntable_systems.netclone import methods
+from turntable_systems.netclone.p4_numbers import MAX_SERVERS
 
-MOST_SERVERS = 16  # the switch has 256 groups: ordered pairs of servers
+MOST_SERVERS = MAX_SERVERS  # the switch has 256 groups: ordered pairs of servers
 SWITCH_PORT = 1000  # of server 0 where the switch clones, as in the artifact
 PLAIN_PORT = 2000  # ... where it only forwards
 COORDINATOR_PORT = 3000

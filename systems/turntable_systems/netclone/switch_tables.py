@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from turntable_core.testbed import DataHost, Testbed
+from turntable_core.testbed import PORTS_OF_A_PIPE, DataHost, Testbed
 from turntable_systems.netclone.p4_numbers import Outcome
+from turntable_systems.netclone.placement import SWITCH_PORT, Place, place_of
 
 GROUPS = "pipe.SwitchIngress.group.group"
 DESTINATIONS = "pipe.SwitchIngress.destination.destination"
@@ -54,8 +55,6 @@ REFUSED_OUTCOMES = (
 # What a run compares with clients' and servers' counters.
 COUNTED = (OUTCOMES, DESTINATIONS)
 
-FIRST_PORT = 1000  # UDP port of server 0; those of the others follow
-_PORTS_OF_A_PIPE = 128
 _RECIRCULATION_PORT = 68  # of a pipe
 
 Update = dict[str, Any]
@@ -67,12 +66,6 @@ class Flags:
 
     racksched: bool = False  # of two servers, a busy first one leaves its request to a less busy
     filter: bool = True  # a slower response of a cloned request is dropped
-
-
-def host_of(testbed: Testbed, server: int) -> DataHost:
-    """Where a logical server runs."""
-    hosts = testbed.hosts_of("servers")
-    return hosts[server % len(hosts)]
 
 
 def groups(servers: int) -> dict[int, tuple[int, int]]:
@@ -103,9 +96,7 @@ def multicast_of_turn(testbed: Testbed, servers: int) -> list[Update]:
     """
     updates = _cleared(MULTICAST_GROUPS, MULTICAST_NODES)
     for group, (first, _) in groups(servers).items():
-        port = _port(host_of(testbed, first))
-        recirculation = port // _PORTS_OF_A_PIPE * _PORTS_OF_A_PIPE + _RECIRCULATION_PORT
-        node = {"$MULTICAST_RID": 0, "$DEV_PORT": [port, recirculation]}
+        node = {"$MULTICAST_RID": 0, "$DEV_PORT": _ports_of_clones(_place(testbed, first).host)}
         members = {
             "$MULTICAST_NODE_ID": [group],
             "$MULTICAST_NODE_L1_XID_VALID": [False],
@@ -132,9 +123,9 @@ def _destinations(testbed: Testbed, servers: int) -> Iterator[Update]:
     that are cloned. Beside them: what names a server without entries is counted, and ends there.
     """
     for server in range(servers):
-        host = host_of(testbed, server)
-        rewrite = {"mac": host.mac, "ip": host.address, "udp_port": FIRST_PORT + server}
-        to_port = {"port": _port(host), **rewrite}
+        place = _place(testbed, server)
+        rewrite = {"mac": place.host.mac, "ip": place.host.address, "udp_port": place.udp_port}
+        to_port = {"port": place.host.switch_port, **rewrite}
         as_first = {"first": _exactly(server)}
         as_second = {"second": _exactly(server)}
         yield _destination(_ONE_IS_BUSY | as_first, "send", to_port)
@@ -156,13 +147,13 @@ def _destination(key: Update, action: str, data: Update, priority: int = 0) -> U
 def _routes(testbed: Testbed) -> Iterator[Update]:
     for host in testbed.data_hosts:
         key = {"dst_addr": {"value": host.address, "prefix_len": 32}}
-        yield _entry(ROUTES, key, "forward", {"port": _port(host), "mac": host.mac})
+        yield _entry(ROUTES, key, "forward", {"port": host.switch_port, "mac": host.mac})
 
 
 def _server_ports(testbed: Testbed, servers: int) -> Iterator[Update]:
     """Ports from which the responses of a server are believed."""
     for server in range(servers):
-        key = {"ingress_port": _port(host_of(testbed, server)), "server": server}
+        key = {"ingress_port": _place(testbed, server).host.switch_port, "server": server}
         yield _entry(SERVER_PORTS, key, "from_server", {"server": server})
 
 
@@ -183,6 +174,10 @@ def _exactly(server: int) -> dict[str, int]:
     return {"value": server, "mask": 0xFF}
 
 
-def _port(host: DataHost) -> int:
-    assert host.switch_port is not None, "the system needs a switch"
-    return host.switch_port
+def _place(testbed: Testbed, server: int) -> Place:
+    return place_of(server, SWITCH_PORT, testbed)
+
+
+def _ports_of_clones(first: DataHost) -> list[int | None]:
+    assert first.pipe is not None, "the system needs a switch"
+    return [first.switch_port, first.pipe * PORTS_OF_A_PIPE + _RECIRCULATION_PORT]

@@ -41,6 +41,7 @@ class NetClone(System):
         ),
     )
     needs_switch = True
+    needs_one_pipe = True
     controller_programs = ("netclone-simulate",)
 
     identity = ("method", "distribution")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from small_experiment import hostvars_of
+from turntable_core.checks import check_pipes
+from turntable_core.errors import TurntableError
 from turntable_core.testbed import Testbed, read_testbed
-from turntable_systems.netclone import switch_tables
+from turntable_systems.netclone import SYSTEM, switch_tables
 from turntable_systems.netclone.p4_numbers import MAX_SERVERS, Outcome
 from turntable_systems.netclone.switch_tables import Flags, Update
 
@@ -111,6 +115,16 @@ def test_multicast_leads_to_the_first_server_and_round(first_port: int, recircul
         for group, first in {1: 0, 2: 1, 3: 0, 4: 2, 5: 1, 6: 2}.items()
     }
     assert len(nodes) == len(groups), "a node belongs to one group"
+
+
+def test_hosts_in_several_pipes_are_refused(testbed: Testbed) -> None:
+    """A pipe has registers of its own: the other's servers would always look idle."""
+    check_pipes(SYSTEM, testbed, place=lambda host, variable: "")
+    server0, server1 = testbed.hosts_of("servers")
+    moved = (server0, replace(server1, switch_port=128 + 2))
+    apart = replace(testbed, roles={**testbed.roles, "servers": moved})
+    with pytest.raises(TurntableError, match=r"server1: turntable_switch_port is 130; expected a"):
+        check_pipes(SYSTEM, apart, place=lambda host, variable: "")
 
 
 def test_outcomes_are_those_of_the_program() -> None:
