@@ -118,17 +118,29 @@ class SoftswitchTarget:
     ) -> None:
         self._links = Links(ports, _MTU[port_driver])
         arguments = [f"--port={port}=s{port}" for port in ports]
-        self._process = subprocess.Popen(
-            ["ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
-             "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace)]
-        )  # fmt: skip
+        self._argv = [
+            "ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
+            "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace),
+        ]  # fmt: skip
         self._socket_path = directory / "softswitch.sock"
+        self._start()
+
+    def _start(self) -> None:
         self._control: socket.socket | None = None
+        self._process = subprocess.Popen(self._argv)
         try:
             self._connect()
         except BaseException:
             self.close()
             raise
+
+    def kill_and_start(self) -> None:
+        """Another switch at the same links, without a table or a register of the first."""
+        assert self._control is not None
+        self._control.close()
+        self._process.kill()
+        self._process.wait(timeout=DEADLINE_S)
+        self._start()
 
     def _connect(self) -> None:
         """Connects when the switch answers; fails when it has ended or is silent."""

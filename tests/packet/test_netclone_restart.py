@@ -6,11 +6,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from .conftest import start
+from .live_switch import SoftswitchTarget
 from .netclone_frames import header_of
-from .netclone_switch import CLIENT, HOST0, HOST1, RECIRCULATION, NetCloneSwitch, group_of
+from .netclone_switch import (
+    CLIENT,
+    HOST0,
+    HOST1,
+    RECIRCULATION,
+    TABLES,
+    NetCloneSwitch,
+    group_of,
+)
 from .targets import Frame, Target
 
 GROUP = group_of(0, 1)
@@ -107,6 +118,32 @@ def test_clone_goes_round_once(netclone: NetCloneSwitch) -> None:
     for _ in range(clones):
         assert len(netclone.ask(GROUP)) == 2
     assert netclone.outcomes() == {"cloned": clones, "came_round": clones}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the live switch makes network namespaces")
+def test_killed_switch_has_lost_everything_and_serves_again(
+    build_dir: Path, tmp_path: Path, p4_trace: str | None
+) -> None:
+    """A cloned request and one that was not, asked before: both get their responses after."""
+    target = start("softswitch", "netclone", build_dir, tmp_path, p4_trace)
+    assert isinstance(target, SoftswitchTarget)
+    try:
+        netclone = NetCloneSwitch(target)
+        cloned = number(netclone, 500)
+        netclone.set_loads({2: 1})
+        [(_, alone)] = netclone.ask(group_of(2, 3))
+        target.kill_and_start()
+        for table in TABLES.values():
+            assert target.command("table_info", table=table)["entries"] == 0
+        assert netclone.loads() == [(0, 0)] * 4
+        assert target.command("table_read", table="$pre.mgid")["entries"] == []
+        netclone.restart()
+        assert len(netclone.answer(2, seq=header_of(alone).seq)) == 1
+        assert len(netclone.answer(0, seq=cloned, clo=1)) == 1
+        assert netclone.answer(1, seq=cloned, clo=2) == []
+        assert seq_of(netclone.ask(GROUP)) == 1
+    finally:
+        target.close()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the live switch makes network namespaces")

@@ -27,7 +27,8 @@ def change_program(context: Context) -> Batches:
 
 def configure(context: Context) -> Batches:
     driver, system = driver_of(context.testbed.switch), context.system
-    updates = [system.switch_tables(context), system.switch_multicast(context)]
+    # Groups first: entries that name them would lose copies of packets that are on their way.
+    updates = [system.switch_multicast(context), system.switch_tables(context)]
     written = [driver.write(of_one) for of_one in updates if of_one]
     settings = driver.settings(system.switch_settings(context.parameters))
     return _to_switch(context, *written, settings)
