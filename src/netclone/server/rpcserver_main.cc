@@ -1,8 +1,8 @@
 // rpcserver: a resident node that is one logical server (docs/netclone.md §5).
 //
-//   prepare {"server", "mode": "slots" or "spin", "workers", "seed", "dilation", "service",
-//   "jitter",
-//            "drop_clones"}
+//   calibrate {"objects", "gets", "scans"}             -> service times of an idle redis-server
+//   prepare {"server", "mode", "workers", "seed", "dilation", "service", "jitter", "drop_clones",
+//            "redis": {"objects", "timing"}}           mode: slots, spin or redis
 //   start   {"measure_from_ns", "measure_until_ns"}    CLOCK_REALTIME
 //   stats
 //   stop                                               answers nothing more
@@ -34,7 +34,9 @@ void serve(const Options& options) {
       .queued = kQueuedRequests,
       .datagram_bytes = kPacketBytes};
   node::ControlServer control(options.directory, options.name);
-  ServerNode node(datagrams, [&](std::string state) { control.set_state(std::move(state)); });
+  ServerNode node({datagrams, options.directory, options.name},
+                  [&](std::string state) { control.set_state(std::move(state)); });
+  control.on("calibrate", [&](const Json& args) { return node.calibrate(args); });
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });
   control.on("stats", [&](const Json& args) { return node.stats(args); });

@@ -1,12 +1,16 @@
 // The commands of rpcserver (docs/netclone.md §5).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "netclone/server/redis_executor.h"
+#include "netclone/server/redis_process.h"
 #include "netclone/server/server.h"
 
 namespace turntable::netclone {
@@ -15,10 +19,17 @@ class ServerNode {
  public:
   using Json = nlohmann::json;
 
-  // `datagrams`: of the address to serve at. `set_state` is told "idle" or "serving".
-  ServerNode(const net::DatagramSettings& datagrams, std::function<void(std::string)> set_state);
+  struct Place {
+    net::DatagramSettings datagrams;  // of the address to serve at
+    std::filesystem::path directory;  // and
+    std::string name;                 // of files that a redis-server of its own has
+  };
+
+  // `set_state` is told "idle" or "serving".
+  ServerNode(Place place, std::function<void(std::string)> set_state);
 
   // Thread-safe. All throw CommandError.
+  Json calibrate(const Json& args);
   Json prepare(const Json& args);
   Json start(const Json& args);
   Json stats(const Json& args);
@@ -26,11 +37,18 @@ class ServerNode {
 
  private:
   void require_serving(const char* command) const;
+  void close();
+  void start_redis(std::uint32_t objects);
+  std::unique_ptr<Server> redis_server(const ServerSettings& settings,
+                                       std::unique_ptr<net::Datagrams> datagrams, bool dilated);
 
-  const net::DatagramSettings datagrams_;
+  const Place place_;
   const std::function<void(std::string)> set_state_;
 
   std::mutex mutex_;
+  std::optional<RedisProcess> redis_;  // stays while it is prepared again
+  std::uint32_t objects_ = 0;          // that it holds
+  std::shared_ptr<RedisCounts> redis_counts_;
   std::unique_ptr<Server> server_;
   std::string mode_;
   std::uint32_t workers_ = 0;

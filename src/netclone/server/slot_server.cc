@@ -5,8 +5,11 @@
 
 namespace turntable::netclone {
 
-SlotServer::SlotServer(const ServerSettings& settings, std::unique_ptr<net::Datagrams> datagrams)
-    : ServerThread(settings, std::move(datagrams)), slots_(settings.workers, settings.drop_clones) {
+SlotServer::SlotServer(const ServerSettings& settings, std::unique_ptr<net::Datagrams> datagrams,
+                       std::unique_ptr<RedisExecutor> redis)
+    : ServerThread(settings, std::move(datagrams)),
+      slots_(settings.workers, settings.drop_clones),
+      redis_(std::move(redis)) {
   begin();
 }
 
@@ -17,20 +20,28 @@ void SlotServer::settle() {
 
 void SlotServer::admit(const Packet& packet, const sockaddr_in& from, std::int64_t arrival_ns,
                        std::int64_t now_ns) {
+  if (redis_ && !redis_->accepts(packet)) {
+    ++counts().malformed;
+    return;
+  }
   const std::uint32_t queue = slots_.queue();
-  const auto admission = slots_.arrive({.packet = packet,
-                                        .from = from,
-                                        .arrival_ns = arrival_ns,
-                                        .service_ns = settings().service_ns(packet)},
-                                       now_ns);
-  counts().count_arrival(window(), packet, arrival_ns, queue,
-                         admission == Slots::Admission::kDropped);
+  const bool dropped = slots_.drops(packet);
+  if (!dropped) {
+    slots_.arrive({.packet = packet,
+                   .from = from,
+                   .arrival_ns = arrival_ns,
+                   .service_ns = settings().service_ns(packet),
+                   .ticket = redis_ ? redis_->begin(packet) : 0},
+                  now_ns);
+  }
+  counts().count_arrival(window(), packet, arrival_ns, queue, dropped);
 }
 
 void SlotServer::complete_until(std::int64_t until_ns) {
   while (slots_.next_due_ns() <= until_ns) {
-    const std::int64_t now = monotonic_ns();
-    answer(slots_.complete(now), now);
+    const auto completion = slots_.complete(monotonic_ns());
+    if (redis_) redis_->finish(completion.job.ticket);
+    answer(completion, monotonic_ns());
   }
 }
 

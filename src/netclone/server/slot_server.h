@@ -1,13 +1,18 @@
-// Mode `slots`: one thread plays W workers. It sleeps while they are at work.
+// Mode `slots`, and `redis` with dilation: one thread plays W workers. It sleeps while they are at
+// work.
 #pragma once
 
+#include "netclone/server/redis_executor.h"
 #include "netclone/server/server_thread.h"
 
 namespace turntable::netclone {
 
 class SlotServer final : public ServerThread {
  public:
-  SlotServer(const ServerSettings& settings, std::unique_ptr<net::Datagrams> datagrams);
+  // redis: executes every request that is served, for its result; null: there is nothing to
+  // execute.
+  SlotServer(const ServerSettings& settings, std::unique_ptr<net::Datagrams> datagrams,
+             std::unique_ptr<RedisExecutor> redis = nullptr);
   ~SlotServer() override { end(); }
 
  private:
@@ -23,6 +28,7 @@ class SlotServer final : public ServerThread {
   }
 
   Slots slots_;
+  const std::unique_ptr<RedisExecutor> redis_;
 };
 
 }  // namespace turntable::netclone

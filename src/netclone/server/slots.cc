@@ -12,9 +12,6 @@ Slots::Slots(std::uint32_t workers, bool drop_clones) : drop_clones_(drop_clones
 }
 
 Slots::Admission Slots::arrive(const Job& job, std::int64_t now_ns) {
-  if (drop_clones_ && job.packet.clone == Clone::kClone && !fifo_.empty()) {
-    return Admission::kDropped;
-  }
   if (free_.empty()) {
     fifo_.push(job);
     return Admission::kQueued;

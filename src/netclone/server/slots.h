@@ -32,6 +32,7 @@ struct Job {
   sockaddr_in from{};
   std::int64_t arrival_ns = 0;
   std::int64_t service_ns = 0;
+  std::uint64_t ticket = 0;          // of its execution at a store
   std::int64_t start_ns = 0;         // set by Slots
   bool arrived_at_all_busy = false;  // set by Slots
 };
@@ -40,7 +41,7 @@ class Slots {
  public:
   static constexpr std::int64_t kMaxCatchUpNs = 5'000'000;
 
-  enum class Admission : std::uint8_t { kStarted, kQueued, kDropped };
+  enum class Admission : std::uint8_t { kStarted, kQueued };
 
   struct Completion {
     Job job;
@@ -49,9 +50,13 @@ class Slots {
     bool all_busy;        // no slot was free just before
   };
 
-  // drop_clones: a clone that finds others waiting is dropped.
+  // drop_clones: a clone that finds others waiting is to be dropped.
   Slots(std::uint32_t workers, bool drop_clones);
 
+  // Whether the packet, which arrives now, is to be dropped and must not be given to arrive().
+  bool drops(const Packet& packet) const noexcept {
+    return drop_clones_ && packet.clone == Clone::kClone && !fifo_.empty();
+  }
   Admission arrive(const Job& job, std::int64_t now_ns);
 
   std::int64_t next_due_ns() const noexcept {

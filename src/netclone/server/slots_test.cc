@@ -74,18 +74,23 @@ TEST(Slots, SayWhetherAllWereBusy) {
 }
 
 TEST(Slots, DropACloneThatFindsOthersWaiting) {
+  const Packet clone{.clone = Clone::kClone};
   Slots slots(1, true);
+  EXPECT_FALSE(slots.drops(clone));
   EXPECT_EQ(arrive(slots, 0, 10, Clone::kClone), Admission::kStarted);
-  EXPECT_EQ(arrive(slots, 1, 10, Clone::kClone), Admission::kQueued);  // busy, but nobody waits
-  EXPECT_EQ(arrive(slots, 2, 10, Clone::kClone), Admission::kDropped);
-  EXPECT_EQ(arrive(slots, 2, 10, Clone::kOriginal), Admission::kQueued);
-  EXPECT_EQ(arrive(slots, 2, 10, Clone::kNone), Admission::kQueued);
-  EXPECT_EQ(slots.queue(), 3U);
+  EXPECT_FALSE(slots.drops(clone));  // busy, but nobody waits
+  EXPECT_EQ(arrive(slots, 1, 10, Clone::kClone), Admission::kQueued);
+  EXPECT_TRUE(slots.drops(clone));
+  EXPECT_FALSE(slots.drops({.clone = Clone::kOriginal}));
+  EXPECT_FALSE(slots.drops({.clone = Clone::kNone}));
+  slots.complete(10);
+  EXPECT_FALSE(slots.drops(clone));  // the one that waited is served
 }
 
 TEST(Slots, DropNothingWhereClonesAreKept) {
   Slots slots(1, false);
-  for (int i = 0; i < 5; ++i) EXPECT_NE(arrive(slots, i, 10, Clone::kClone), Admission::kDropped);
+  for (int i = 0; i < 5; ++i) arrive(slots, i, 10, Clone::kClone);
+  EXPECT_FALSE(slots.drops({.clone = Clone::kClone}));
 }
 
 TEST(Slots, CatchUpWithALateCaller) {
