@@ -2,6 +2,7 @@
 
 #include "common/command_error.h"
 #include "net/udp.h"
+#include "net/xdp_datagrams.h"
 
 namespace turntable::net {
 namespace {
@@ -46,12 +47,17 @@ class SocketDatagrams final : public Datagrams {
 }  // namespace
 
 std::unique_ptr<Datagrams> open_datagrams(const DatagramSettings& settings) {
+  if (settings.kind == DatagramKind::kAfXdp) return std::make_unique<XdpDatagrams>(settings);
   return std::make_unique<SocketDatagrams>(settings);
 }
 
-DatagramKind datagram_kind(const std::string& what, const std::string& name) {
+DatagramKind datagram_kind(const std::string& name, const std::string& interface) {
   if (name == "sockets") return DatagramKind::kSockets;
-  throw bad_argument(what + " is \"" + name + "\"; expected sockets");
+  if (name != "af_xdp")
+    throw bad_argument("--datagrams is \"" + name + "\"; expected sockets or af_xdp");
+  if (interface.empty())
+    throw bad_argument("--datagrams af_xdp: --interface is missing; expected the name of one");
+  return DatagramKind::kAfXdp;
 }
 
 }  // namespace turntable::net

@@ -83,7 +83,7 @@ class Datagrams {
   virtual std::uint32_t drops() const = 0;
 };
 
-enum class DatagramKind : std::uint8_t { kSockets };
+enum class DatagramKind : std::uint8_t { kSockets, kAfXdp };
 enum class Stamps : std::uint8_t {
   kEvery,   // at every datagram
   kOldest,  // at the first of a batch: costs less. With it `from` is unknown: for connected ones
@@ -91,6 +91,7 @@ enum class Stamps : std::uint8_t {
 
 struct DatagramSettings {
   DatagramKind kind = DatagramKind::kSockets;
+  std::string interface {};             // with af_xdp: of `local`
   sockaddr_in local{};                  // port 0: any free one
   std::optional<sockaddr_in> remote{};  // the connected peer
   std::size_t queued = 64;              // so many of the largest datagrams can wait to be read
@@ -101,7 +102,10 @@ struct DatagramSettings {
 // Throws CommandError that says what to do.
 std::unique_ptr<Datagrams> open_datagrams(const DatagramSettings& settings);
 
-// "sockets"; throws bad_argument that begins with `what` for another name.
-DatagramKind datagram_kind(const std::string& what, const std::string& name);
+// "sockets" or "af_xdp", which needs an interface. Throws bad_argument that names the option.
+DatagramKind datagram_kind(const std::string& name, const std::string& interface);
+inline constexpr const char* kDatagramsHelp =
+    "How datagrams travel: sockets, or af_xdp, which needs --interface";
+inline constexpr const char* kInterfaceHelp = "With af_xdp: the interface of the data network";
 
 }  // namespace turntable::net

@@ -1,126 +1,37 @@
-// Datagrams over loopback; the other end is a plain socket of this test.
+// What every means can do.
 #include "net/datagrams.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "common/clock.h"
 #include "common/command_error.h"
-#include "common/unique_fd.h"
+#include "net/testing_datagrams.h"
 
 namespace turntable::net {
 namespace {
 
-constexpr int kArrivesWithinMs = 20'000;
+using namespace testing;
 
-sockaddr_in loopback(std::uint16_t port = 0) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-bool readable(int fd) {
-  pollfd polled{fd, POLLIN, 0};
-  return ::poll(&polled, 1, kArrivesWithinMs) == 1;
-}
-
-// A socket that says of a datagram with which type of service it came.
-class Peer {
- public:
-  Peer() : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    const sockaddr_in address = loopback();
-    const int on = 1;
-    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::setsockopt(fd_.get(), IPPROTO_IP, IP_RECVTOS, &on, sizeof on), 0);
-  }
-
-  sockaddr_in address() const {
-    sockaddr_in address{};
-    socklen_t length = sizeof address;
-    ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &length);
-    return address;
-  }
-
-  void send(const sockaddr_in& to, const std::string& text) const {
-    ASSERT_EQ(::sendto(fd_.get(), text.data(), text.size(), 0,
-                       reinterpret_cast<const sockaddr*>(&to), sizeof to),
-              static_cast<ssize_t>(text.size()));
-  }
-
-  struct Arrived {
-    std::string text;
-    int type_of_service = -1;
-  };
-  Arrived take() const {
-    std::array<char, 4096> bytes;
-    alignas(cmsghdr) std::array<char, 64> control{};
-    iovec iov{bytes.data(), bytes.size()};
-    msghdr message{};
-    message.msg_iov = &iov;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    if (!readable(fd_.get())) return {};
-    const ssize_t length = ::recvmsg(fd_.get(), &message, 0);
-    Arrived arrived{.text = {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))}};
-    for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-      if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
-        arrived.type_of_service = *CMSG_DATA(c);
-    }
-    return arrived;
-  }
-
-  void close() { fd_.reset(); }
-
- private:
-  UniqueFd fd_;
-};
-
-void add(Datagrams& datagrams, const std::string& text, const sockaddr_in* to,
-         std::uint8_t dscp = 0, std::uint32_t tag = 0) {
-  std::memcpy(datagrams.buffer().data(), text.data(), text.size());
-  datagrams.add(text.size(), to, dscp, tag);
-}
-
-std::string text(const Datagrams::Received& received) {
-  return {received.bytes.begin(), received.bytes.end()};
-}
-
-constexpr auto kNoneFails = [](std::uint32_t tag, int error) {
-  ADD_FAILURE() << "datagram " << tag << ": " << std::strerror(error);
-};
-
-// All that arrives until there are `count`.
-std::vector<std::string> receive(Datagrams& datagrams, std::size_t count) {
-  std::vector<std::string> texts;
-  while (texts.size() < count && readable(datagrams.fd())) {
-    const int arrived = datagrams.receive();
-    for (int i = 0; i < arrived; ++i) texts.push_back(text(datagrams.at(i)));
-  }
-  return texts;
-}
-
-TEST(Datagrams, AnswersGoToTheSenderOfARequest) {
-  const auto server = open_datagrams({.local = loopback()});
-  const Peer one, other;
+INSTANTIATE_TEST_SUITE_P(Means, DatagramsTest,
+                         ::testing::Values(Means{"sockets", DatagramKind::kSockets, true},
+                                           Means{"af_xdp", DatagramKind::kAfXdp, false},
+                                           Means{"af_xdp_offload", DatagramKind::kAfXdp, true}),
+                         [](const auto& means) { return means.param.name; });
+TEST_P(DatagramsTest, AnswersGoToTheSenderOfARequest) {
+  const auto server = open_datagrams(settings());
+  const Peer one = peer(), other = peer();
   one.send(server->local(), "first");
   ASSERT_TRUE(readable(server->fd()));
   ASSERT_EQ(server->receive(), 1);
   const auto first = server->at(0);
   EXPECT_EQ(text(first), "first");
   EXPECT_EQ(first.from.sin_port, one.address().sin_port);
-  EXPECT_EQ(first.from.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+  EXPECT_EQ(first.from.sin_addr.s_addr, one.address().sin_addr.s_addr);
   add(*server, "answer", &first.from);
   const sockaddr_in elsewhere = other.address();
   add(*server, "to another", &elsewhere);
@@ -131,9 +42,9 @@ TEST(Datagrams, AnswersGoToTheSenderOfARequest) {
   EXPECT_EQ(other.take().text, "to another");
 }
 
-TEST(Datagrams, AConnectedOneTakesItsPeersOnly) {
-  const Peer peer, stranger;
-  const auto client = open_datagrams({.local = loopback(), .remote = peer.address()});
+TEST_P(DatagramsTest, AConnectedOneTakesItsPeersOnly) {
+  const Peer peer = this->peer(), stranger = this->peer();
+  const auto client = open_datagrams(connected_to(peer));
   stranger.send(client->local(), "from a stranger");
   peer.send(client->local(), "from the peer");
   EXPECT_EQ(receive(*client, 1), std::vector<std::string>{"from the peer"});
@@ -143,13 +54,11 @@ TEST(Datagrams, AConnectedOneTakesItsPeersOnly) {
   EXPECT_EQ(peer.take().text, "request");
 }
 
-TEST(Datagrams, EachHasItsClassOfService) {
-  const Peer peer;
+TEST_P(DatagramsTest, EachHasItsClassOfService) {
+  const Peer peer = this->peer();
   const sockaddr_in to = peer.address();
   for (const bool connected : {false, true}) {
-    DatagramSettings settings{.local = loopback()};
-    if (connected) settings.remote = to;
-    const auto datagrams = open_datagrams(settings);
+    const auto datagrams = open_datagrams(connected ? connected_to(peer) : settings());
     for (const int dscp : {0, 46, 0, 63, 1})
       add(*datagrams, std::to_string(dscp), connected ? nullptr : &to,
           static_cast<std::uint8_t>(dscp));
@@ -166,9 +75,9 @@ TEST(Datagrams, EachHasItsClassOfService) {
   }
 }
 
-TEST(Datagrams, StampsAreTheKernels) {
-  const auto server = open_datagrams({.local = loopback()});
-  const Peer peer;
+TEST_P(DatagramsTest, StampsAreTheKernels) {
+  const auto server = open_datagrams(settings());
+  const Peer peer = this->peer();
   const std::int64_t before = realtime_ns();
   peer.send(server->local(), "stamped");
   ASSERT_TRUE(readable(server->fd()));
@@ -181,9 +90,11 @@ TEST(Datagrams, StampsAreTheKernels) {
   EXPECT_LE(server->at(0).received_ns, arrived);  // not when it was read
 }
 
-TEST(Datagrams, ALongerDatagramIsSeenAsSuch) {
-  const auto server = open_datagrams({.local = loopback(), .datagram_bytes = 100});
-  const Peer peer;
+TEST_P(DatagramsTest, ALongerDatagramIsSeenAsSuch) {
+  DatagramSettings settings = this->settings();
+  settings.datagram_bytes = 100;
+  const auto server = open_datagrams(settings);
+  const Peer peer = this->peer();
   peer.send(server->local(), std::string(100, 'x'));
   ASSERT_TRUE(readable(server->fd()));
   ASSERT_EQ(server->receive(), 1);
@@ -194,10 +105,9 @@ TEST(Datagrams, ALongerDatagramIsSeenAsSuch) {
   EXPECT_TRUE(server->at(0).truncated);
 }
 
-TEST(Datagrams, ABatchIsFullAndMayLeaveInParts) {
-  const Peer peer;
-  const auto client =
-      open_datagrams({.local = loopback(), .remote = peer.address(), .queued = 256});
+TEST_P(DatagramsTest, ABatchIsFullAndMayLeaveInParts) {
+  const Peer peer = this->peer();
+  const auto client = open_datagrams(connected_to(peer));
   std::size_t added = 0;
   for (; !client->full(); ++added) add(*client, std::to_string(added), nullptr);
   EXPECT_EQ(added, client->capacity());
@@ -209,9 +119,11 @@ TEST(Datagrams, ABatchIsFullAndMayLeaveInParts) {
   for (std::size_t i = 0; i < added; ++i) EXPECT_EQ(peer.take().text, std::to_string(i));
 }
 
-TEST(Datagrams, WhatIsNotReadInTimeIsCounted) {
-  const auto server = open_datagrams({.local = loopback(), .queued = 1});
-  const Peer peer;
+TEST_P(DatagramsTest, WhatIsNotReadInTimeIsCounted) {
+  DatagramSettings settings = this->settings();
+  settings.queued = 1;
+  const auto server = open_datagrams(settings);
+  const Peer peer = this->peer();
   EXPECT_EQ(server->drops(), 0U);
   std::uint32_t sent = 0;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -226,9 +138,10 @@ TEST(Datagrams, WhatIsNotReadInTimeIsCounted) {
   EXPECT_EQ(server->receive(), 0);
 }
 
-TEST(Datagrams, APeerThatIsGoneIsAnErrorOfTheConnectedOne) {
-  Peer peer;
-  const auto client = open_datagrams({.local = loopback(), .remote = peer.address()});
+TEST_P(DatagramsTest, APeerThatIsGoneIsAnErrorOfTheConnectedOne) {
+  if (GetParam().kind == DatagramKind::kAfXdp) GTEST_SKIP() << "AF_XDP does not see ICMP";
+  Peer peer = this->peer();
+  const auto client = open_datagrams(connected_to(peer));
   peer.close();
   add(*client, "to nobody", nullptr);
   client->flush(kNoneFails);
@@ -237,12 +150,12 @@ TEST(Datagrams, APeerThatIsGoneIsAnErrorOfTheConnectedOne) {
   EXPECT_EQ(client->receive(), 0);
 }
 
-TEST(Datagrams, WhatTheSystemRefusesComesBackWithItsTag) {
-  const Peer peer;
+TEST_P(DatagramsTest, WhatTheSystemRefusesComesBackWithItsTag) {
+  const Peer peer = this->peer();
   const sockaddr_in good = peer.address();
   sockaddr_in unreachable = good;
-  unreachable.sin_addr.s_addr = htonl(0xF0000001);  // 240.0.0.1 is reserved: no route from loopback
-  const auto datagrams = open_datagrams({.local = loopback()});
+  unreachable.sin_addr.s_addr = htonl(0xF0000001);  // 240.0.0.1 is reserved
+  const auto datagrams = open_datagrams(settings());
   add(*datagrams, "before", &good, 0, 1);
   add(*datagrams, "refused", &unreachable, 0, 2);
   add(*datagrams, "after", &good, 0, 3);
@@ -257,10 +170,12 @@ TEST(Datagrams, WhatTheSystemRefusesComesBackWithItsTag) {
   EXPECT_EQ(datagrams->waiting(), 0U);
 }
 
-TEST(Datagrams, APortThatIsTakenIsRefusedAndNamed) {
-  const auto first = open_datagrams({.local = loopback()});
+TEST_P(DatagramsTest, APortThatIsTakenIsRefusedAndNamed) {
+  const auto first = open_datagrams(settings());
   try {
-    open_datagrams({.local = first->local()});
+    DatagramSettings settings = this->settings();
+    settings.local = first->local();
+    open_datagrams(settings);
     FAIL() << "opened";
   } catch (const CommandError& error) {
     EXPECT_NE(std::string(error.what()).find(std::to_string(ntohs(first->local().sin_port))),
@@ -268,14 +183,64 @@ TEST(Datagrams, APortThatIsTakenIsRefusedAndNamed) {
   }
 }
 
-TEST(Datagrams, AnUnknownKindIsRefusedAndNamed) {
-  EXPECT_EQ(datagram_kind("--datagrams", "sockets"), DatagramKind::kSockets);
-  try {
-    datagram_kind("--datagrams", "pigeons");
-    FAIL() << "taken";
-  } catch (const CommandError& error) {
-    EXPECT_EQ(std::string(error.what()), "--datagrams is \"pigeons\"; expected sockets");
+TEST_P(DatagramsTest, TensOfThousandsGoAndComeInOrder) {
+  constexpr int kRounds = 1000, kEach = 50;
+  const Peer peer = this->peer();
+  const auto client = open_datagrams(connected_to(peer));
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::string> sent;
+    for (int i = 0; i < kEach; ++i) {
+      sent.push_back(std::to_string(round) + std::string(static_cast<std::size_t>(i), 'x'));
+      add(*client, sent.back(), nullptr);
+    }
+    client->flush(kNoneFails);
+    for (const std::string& text : sent) {
+      ASSERT_EQ(peer.take().text, text);
+      peer.send(client->local(), text);
+    }
+    ASSERT_EQ(receive(*client, kEach), sent);
   }
+  EXPECT_EQ(client->drops(), 0U);
+}
+
+TEST_P(DatagramsTest, AnInterfaceIsUsedAgainAndAgain) {
+  const Peer peer = this->peer();
+  for (int i = 0; i < 160; ++i) {
+    const auto client = open_datagrams(connected_to(peer));
+    while (!client->full()) add(*client, "left", nullptr);
+    client->flush(10, kNoneFails);  // the others are given up
+    for (int j = 0; j < 10; ++j) ASSERT_EQ(peer.take().text, "left");
+    for (int j = 0; j < 60; ++j) peer.send(client->local(), "not read");
+  }
+  const auto client = open_datagrams(connected_to(peer));
+  peer.send(client->local(), "at last");
+  EXPECT_EQ(receive(*client, 1), std::vector<std::string>{"at last"});
+}
+
+TEST_P(DatagramsTest, EachPortHasItsOwn) {
+  const Peer peer = this->peer();
+  std::vector<std::unique_ptr<Datagrams>> servers;
+  for (int i = 0; i < 20; ++i) servers.push_back(open_datagrams(settings()));
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    peer.send(servers[i]->local(), std::to_string(i));
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    EXPECT_EQ(receive(*servers[i], 1), std::vector<std::string>{std::to_string(i)});
+}
+
+TEST(DatagramKind, IsRefusedAndNamedWhereItCannotBe) {
+  const auto refusal = [](const std::string& name, const std::string& interface) -> std::string {
+    try {
+      datagram_kind(name, interface);
+    } catch (const CommandError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(datagram_kind("sockets", ""), DatagramKind::kSockets);
+  EXPECT_EQ(datagram_kind("af_xdp", "data"), DatagramKind::kAfXdp);
+  EXPECT_EQ(refusal("pigeons", ""), "--datagrams is \"pigeons\"; expected sockets or af_xdp");
+  EXPECT_EQ(refusal("af_xdp", ""),
+            "--datagrams af_xdp: --interface is missing; expected the name of one");
 }
 
 }  // namespace
