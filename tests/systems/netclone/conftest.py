@@ -81,7 +81,7 @@ DOCUMENT = {
         "counter_share_max": 0.001,
         "saturated_delivered_share": 0.98,
         "saturated_p99_growth": 1.2,
-        "saturated_mean_growth": 1.1,
+        "saturated_mean_growth": 1.25,
         "late_share_max": 0.05,
         "wait_share_max": 0.5,
         "steal_share_max": 0.05,

@@ -57,7 +57,8 @@ def test_the_report_has_a_panel_per_distribution_and_the_shape(run: Run) -> None
     html = page.render(run)
     assert "99th percentile of the latency against load for exp25, bimodal50" in html
     assert "Share of requests that are cloned, against load" in html
-    assert "Peak throughput" in html
+    assert "Highest delivered throughput, undilated" in html
+    assert "Clones; an empty queue is reported truly" in html
     assert "(2) C-Clone collapses just past half the load" in html
 
 

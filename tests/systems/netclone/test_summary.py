@@ -69,10 +69,20 @@ def test_a_saturated_cell_shows_no_latency() -> None:
     assert found["delivered_rps"] == 45_000
 
 
-def test_a_simulation_that_is_saturated_promises_nothing() -> None:
-    found = row(replace(healthy(), replay=replace(SIMULATED, saturated=True)))
-    assert found["trace_p99_us"] is None
-    assert found["predicted_p99_us"] == pytest.approx(80, rel=0.001)
+def test_a_prediction_that_is_saturated_promises_nothing() -> None:
+    saturated = replace(SIMULATED, saturated=True)
+    case = Case([healthy()], 1, BOUNDS, parameters(), "emulated", saturated)
+    found = summary.values(case)
+    assert found["predicted_p99_us"] is None
+    assert found["trace_p99_us"] == pytest.approx(80, rel=0.001)
+
+
+def test_a_replay_is_shown_beside_what_is_steady() -> None:
+    """Nearly saturated, of the same draws one may be called so and the other not."""
+    measurement = replace(healthy(), replay=replace(SIMULATED, saturated=True))
+    assert row(measurement)["trace_p99_us"] == pytest.approx(80, rel=0.001)
+    clients = replace(measurement.clients, delivered=900)
+    assert row(replace(measurement, clients=clients))["trace_p99_us"] is None
 
 
 def test_nothing_measured_is_no_zero() -> None:

@@ -57,7 +57,8 @@ class NetCloneAnalysis(Analysis):
     )
 
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
-        return tables.peak_table(cells)
+        every = (tables.clone_table, tables.closed_form_table, tables.peak_table)
+        return [table for make in every for table in make(cells)]
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
         clients = measurement.clients
@@ -94,8 +95,7 @@ class NetCloneAnalysis(Analysis):
     partial = _HERE / "netclone.html.j2"
 
     def report(self, run: Run) -> Mapping[str, Any]:
-        tables_ = self.further_tables(run.cells)
-        return {"peaks": tables_, "shape": shape.findings([turn.row for turn in run.turns])}
+        return {"further": self.further_tables(run.cells), "shape": shape.findings(run.rows)}
 
     emulated_note = (
         "Times are those of the testbed, divided by the dilation. Compare them with a simulation "

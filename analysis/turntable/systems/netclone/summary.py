@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from turntable.results import Row
-from turntable.systems.netclone import times
+from turntable.systems.netclone import closed_form, times
 from turntable.systems.netclone.measurement import Measurement
 from turntable.systems.netclone.saturation import STEADY, state_of
 from turntable.systems.netclone.times import undilated
@@ -38,6 +38,7 @@ COLUMNS = (
     "laedge_mode",
     "unequal_workers",
     *EXPECTED,
+    *closed_form.COLUMNS,
 )
 MEANS = ("offered_rps", "delivered_rps", "loss_share", "shown_mean_us", *SHARES)
 
@@ -50,7 +51,8 @@ def values(case: Case) -> Row:
         "offered_rps": offered_load.offered_rps(parameters),
         "tail_us": times.tail_us(parameters),
         **{name: parameters.get(name) for name in ("filter", "laedge_mode", "unequal_workers")},
-        **_expected("predicted", case.prediction, case),
+        **_predicted(case),
+        **closed_form.percentiles(parameters),
         **(_measured(case) if case.complete else {}),
     }
 
@@ -72,7 +74,7 @@ def _measured(case: Case) -> Row:
         "shown_p99_us": found["p99_us"] if state == STEADY else None,
         **_shares(measurement, case),
         "path_delay_us": clients.path_delay_us,
-        **_expected("trace", measurement.replay, case),
+        **_expected("trace", measurement.replay if state == STEADY else None, case),
     }
 
 
@@ -98,10 +100,15 @@ def clone_rate(measurement: Measurement, method: str) -> float | None:
     return 1.0 if method == "cclone" else None if method in methods.BY_SWITCH else 0.0
 
 
+def _predicted(case: Case) -> Row:
+    """Of the long run; nothing where queues grow without end."""
+    prediction = case.prediction
+    return _expected("predicted", None if prediction.saturated else prediction, case)
+
+
 def _expected(kind: str, simulated: Prediction | None, case: Case) -> Row:
-    """Of a simulation; nothing where its queues grow without end."""
     names = (*times.COLUMNS, *SIMULATED)
-    if simulated is None or simulated.saturated:
+    if simulated is None:
         return dict.fromkeys(f"{kind}_{name}" for name in names)
     parameters = case.parameters
     latency = undilated([simulated.latency_ns], parameters["dilation"])

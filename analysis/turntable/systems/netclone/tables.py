@@ -8,6 +8,8 @@ from typing import Any
 from turntable.grid import Column, Table
 from turntable.results import CellResult
 from turntable.systems.netclone.peaks import LOSSES, peaks
+from turntable.systems.netclone.saturation import STEADY
+from turntable.systems.netclone.summary import SHARES
 
 _LOAD = "load (undilated)"
 ROUNDS = (
@@ -28,6 +30,22 @@ CELLS = (
     Column("", "cloned", "clone_rate", ".2f", measured=True),
 )
 
+_CLONES = (
+    Column("", "cell", "label", ""),
+    Column("requests (share)", "cloned", "clone_rate", ".3f"),
+    Column("requests (share)", "answered twice", "redundant_share", ".4f"),
+    Column("clones (share)", "dropped", "clones_dropped_share", ".3f"),
+    Column("reports of an empty queue", "share", "empty_share", ".3f"),
+    Column("reports of an empty queue", "true", "empty_true_share", ".3f"),
+)
+_CLOSED_FORM = (
+    Column("", "cell", "label", ""),
+    *(
+        Column(f"{name} (µs)", head, f"{key}_{name}", ",.1f")
+        for name in ("p50", "p99")
+        for head, key in (("M/M/W", "theory"), ("trace", "trace"), ("measured", "measured"))
+    ),
+)
 _PEAKS = (
     Column("", "method", "method", ""),
     Column("", "distribution", "distribution", ""),
@@ -41,3 +59,43 @@ def peak_table(cells: Sequence[CellResult]) -> list[Table]:
     rows: list[dict[str, Any]] = peaks(cells)
     title = "Highest delivered throughput, undilated, among the loads with at most so much loss"
     return [Table(title, _PEAKS, rows)] if rows else []
+
+
+def clone_table(cells: Sequence[CellResult]) -> list[Table]:
+    """Of methods that clone, and are not saturated."""
+    rows = [
+        {"label": cell.label.replace(" · ", ", ")} | {name: _mean(cell, name) for name in SHARES}
+        for cell in cells
+        if cell.parameters["method"] != "noclone"
+        and cell.counted
+        and all(turn.row["state"] == STEADY for turn in cell.counted)
+    ]
+    title = "Clones; an empty queue is reported truly where a worker was free besides"
+    return [Table(title, _CLONES, rows)] if rows else []
+
+
+def _mean(cell: CellResult, name: str) -> float | None:
+    result = cell.measured(name)
+    return result.mean if result else None
+
+
+def closed_form_table(cells: Sequence[CellResult]) -> list[Table]:
+    """Of cells of which queueing theory has a closed form."""
+    rows = [
+        {"label": cell.label.replace(" · ", ", ")} | _beside_theory(cell)
+        for cell in cells
+        if cell.predicted("closed_form_p99_us") is not None
+    ]
+    title = "Beside the closed form of M/M/W, which knows no delay of a path"
+    return [Table(title, _CLOSED_FORM, rows)] if rows else []
+
+
+def _beside_theory(cell: CellResult) -> dict[str, float | None]:
+    row = {}
+    for name, percent in (("p50", 50), ("p99", 99)):
+        measured = cell.latency.percentile(percent)
+        row[f"theory_{name}"] = cell.predicted(f"closed_form_{name}_us")
+        row[f"trace_{name}"] = cell.predicted(f"trace_{name}_us")
+        dilation = cell.parameters["dilation"]
+        row[f"measured_{name}"] = None if measured is None else measured / dilation
+    return row
