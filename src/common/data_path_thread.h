@@ -18,4 +18,14 @@ inline bool use_realtime_priority() {
   return ::sched_setscheduler(0, SCHED_RR, &lowest) == 0;
 }
 
+// As every thread begins.
+inline void use_ordinary_priority() {
+  const sched_param none{.sched_priority = 0};
+  ::sched_setscheduler(0, SCHED_OTHER, &none);
+}
+
+inline bool has_realtime_priority() {
+  return ::sched_getscheduler(0) == SCHED_RR;
+}
+
 }  // namespace turntable

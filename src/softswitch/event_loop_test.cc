@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "common/data_path_thread.h"
 #include "node/control_client.h"
 #include "node/testing.h"
 #include "softswitch/switch_control.h"
@@ -129,9 +130,19 @@ TEST_F(EventLoopTest, SettingsAreShownChangedAndChecked) {
                       {{"processing_delay_ns", 1.5}},
                       {{"processing_delay_ns", 2'000'000'000}},
                       {{"delay", 1}},
+                      {{"realtime", 1}},
                       {{"processing_delay_ns", 5}, {"unknown", 1}}};
   for (const Json& args : bad) EXPECT_EQ(error_of("settings", args), "bad_argument") << args;
   EXPECT_EQ(ask("settings")["processing_delay_ns"], 1000) << "a refused change changes nothing";
+}
+
+TEST_F(EventLoopTest, ThePipelinesThreadRunsBeforeOthersWhereTheSystemAllowsIt) {
+  bool allowed = false;
+  std::thread([&] { allowed = use_realtime_priority(); }).join();
+  EXPECT_EQ(ask("settings")["realtime"], false);
+  EXPECT_EQ(ask("settings", {{"realtime", true}})["realtime"], allowed);
+  EXPECT_EQ(ask("settings")["realtime"], allowed);
+  EXPECT_EQ(ask("settings", {{"realtime", false}})["realtime"], false);
 }
 
 TEST_F(EventLoopTest, InfoNamesTheProgram) {

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "common/data_path_thread.h"
 #include "dataplane/control.h"
 #include "softswitch/arguments.h"
 #include "softswitch/traffic_control.h"
@@ -142,19 +143,29 @@ Json SwitchControl::port_stats_clear() {
 Json SwitchControl::settings(const Json& args) {
   std::uint64_t delay_ns = pipeline_.processing_delay_ns();
   std::uint64_t busy_poll_ns = loop_.busy_poll_ns();
+  bool realtime = has_realtime_priority();
   for (const auto& [key, value] : args.items()) {
     if (key == "processing_delay_ns") {
       delay_ns = integer_argument("settings: " + key, value, 0, kMaxDelayNs);
     } else if (key == "busy_poll_ns") {
       busy_poll_ns = integer_argument("settings: " + key, value, 0, kMaxDelayNs);
+    } else if (key == "realtime") {
+      if (!value.is_boolean())
+        throw bad_argument("settings: \"realtime\" is " + value.dump() + "; expected true or false");
+      realtime = value;
     } else {
       throw bad_argument("settings: no setting \"" + key +
-                         "\"; there are processing_delay_ns and busy_poll_ns");
+                         "\"; there are processing_delay_ns, busy_poll_ns and realtime");
     }
   }
   pipeline_.set_processing_delay_ns(delay_ns);
   loop_.set_busy_poll_ns(busy_poll_ns);
-  return {{"processing_delay_ns", delay_ns}, {"busy_poll_ns", busy_poll_ns}};
+  // This is the pipeline's own thread.
+  if (realtime != has_realtime_priority())
+    realtime ? static_cast<void>(use_realtime_priority()) : use_ordinary_priority();
+  return {{"processing_delay_ns", delay_ns},
+          {"busy_poll_ns", busy_poll_ns},
+          {"realtime", has_realtime_priority()}};
 }
 
 Json SwitchControl::info() {

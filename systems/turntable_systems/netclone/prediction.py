@@ -25,7 +25,7 @@ _TICK_S = 1.0
 # A simulation is saturated when it delivers less of what is offered, or when both p99 and the mean
 # grow by more from the first to the second half. p99 alone jumps where it sits between two values
 # of a bimodal distribution.
-_DELIVERED_SHARE, _P99_GROWTH, _MEAN_GROWTH = 0.98, 1.2, 1.25
+_DELIVERED_SHARE, _P99_GROWTH, _MEAN_GROWTH = 0.98, 1.2, 1.5
 
 
 @dataclass(frozen=True)

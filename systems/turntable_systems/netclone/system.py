@@ -120,5 +120,9 @@ class NetClone(System):
     def switch_multicast(self, context: Context) -> list[dict[str, Any]]:
         return switch_tables.multicast_of_turn(context.testbed, context.parameters["servers"])
 
+    def switch_settings(self, parameters: Parameters) -> Mapping[str, Any]:
+        """As clients and servers do, the switch runs before whatever else the machine has to do."""
+        return {"realtime": True}
+
     def switch_counters(self, parameters: Parameters) -> Sequence[str]:
         return switch_tables.COUNTED

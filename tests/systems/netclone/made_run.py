@@ -145,7 +145,7 @@ def client_stats(parameters: Mapping[str, Any], clones: int, delivered: int) -> 
     latency = latency_of(parameters)
     zeros = (
         *("malformed", "unknown", "not_mine", "send_errors", "receive_errors", "socket_drops"),
-        *("redundant", "lost", "unsent"),
+        *("redundant_window", "lost", "unsent"),
     )
     thread = {"wait_ns": 1_000_000, "read_late_max_us": 50.0}
     return dict.fromkeys(zeros, 0) | {

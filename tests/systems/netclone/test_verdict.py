@@ -61,7 +61,7 @@ HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
         # A tenth of 28.5 us, a hundred times dilated.
         (with_server(work_error_s=286e-6), "slots were held for another time than was drawn"),
         (
-            with_clients(send_late=(histogram({20: 900, 1_450: 100}),)),
+            with_clients(send_late=(histogram({20: 900, 580: 100}),)),
             "requests were sent late (99th percentile, in mean service times)",
         ),
         (with_clients(socket_drops=31), "sockets dropped packets"),
@@ -75,6 +75,7 @@ HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
             "a client waited for a processor",
         ),
         (replace(healthy(), switch_thread=Punctuality(0.0, 0.51)), "the switch waited for a proc"),
+        (replace(healthy(), switch_thread=Punctuality(14_300.0, 0.1)), "the switch stood still"),
         (replace(healthy(), hosts=(replace(HOST, steal_share=0.06),)), "processors of a host were"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

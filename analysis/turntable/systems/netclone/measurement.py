@@ -23,7 +23,7 @@ class Clients:
     offered: int  # requests whose instant lies in the window
     delivered: int  # first answers that came in the window
     lost: int  # of the offered, those without any answer when the drain had ended
-    redundant: int  # answers beyond a request's first one
+    redundant: int  # answers to the offered ones beyond the first
     cloned_answers: int  # first answers that come from one of two copies
     sent_total: int  # packets
     received_total: int

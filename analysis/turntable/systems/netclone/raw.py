@@ -73,7 +73,7 @@ def _clients(hosts: Sequence[Stats]) -> Clients:
         offered=total("offered"),
         delivered=total("delivered"),
         lost=total("lost") + total("unsent"),
-        redundant=total("redundant"),
+        redundant=total("redundant_window"),
         cloned_answers=total("cloned_answers"),
         sent_total=total("sent_packets"),
         received_total=total("received_packets"),

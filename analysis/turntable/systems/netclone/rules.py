@@ -123,6 +123,22 @@ def _socket_drops(case: Case) -> Finding:
     return rules.losses("sockets dropped packets", drops)(case)
 
 
+def _switch_stalls(case: Case) -> Finding:
+    """What waits for the switch is late by so much, and 1 % of the requests are p99."""
+    mean_us = _in_mean_services(case) * 1e6
+
+    def stall(measurement: Measurement) -> float | None:
+        late_us = measurement.switch_thread.late_max_us
+        return None if late_us is None else late_us / mean_us
+
+    return rules.limit(
+        case,
+        "the switch stood still (in mean service times)",
+        stall,
+        case.bounds.get("switch_stall_services_max"),
+    )
+
+
 def _late_start_us(case: Case) -> float | None:
     share = case.bounds.get("late_share_max")
     warmup_s = case.parameters["warmup_s"]
@@ -145,6 +161,7 @@ RULES: Mapping[str, Rule] = {
     "late end": rules.late_end,
     "clients starved": rules.starved("a client", lambda m: m.client_threads.wait_share),
     "switch starved": rules.switch_starved,
+    "switch stalls": _switch_stalls,
     "steal": rules.steal,
 }
 

@@ -85,7 +85,7 @@ def _shares(measurement: Measurement, case: Case) -> Row:
     return {
         "clone_rate": clone_rate(measurement, case.parameters["method"]),
         "clones_dropped_share": _share(sum(s.clones_dropped for s in servers), clones),
-        "redundant_share": _share(clients.redundant, clients.delivered),
+        "redundant_share": _share(clients.redundant, clients.offered),
         "empty_share": _share(empty, answered),
         "empty_true_share": _share(empty - sum(s.answers_empty_all_busy for s in servers), empty),
     }
