@@ -151,7 +151,8 @@ Json SwitchControl::settings(const Json& args) {
       busy_poll_ns = integer_argument("settings: " + key, value, 0, kMaxDelayNs);
     } else if (key == "realtime") {
       if (!value.is_boolean())
-        throw bad_argument("settings: \"realtime\" is " + value.dump() + "; expected true or false");
+        throw bad_argument("settings: \"realtime\" is " + value.dump() +
+                           "; expected true or false");
       realtime = value;
     } else {
       throw bad_argument("settings: no setting \"" + key +
