@@ -30,17 +30,19 @@ void serve(const ClientNode::Settings& settings) {
 int run(int argc, char** argv) {
   turntable::ProgramOptions app("rpcclient",
                                 "RPC client: logical clients that send in an open loop");
-  std::string directory, address, datagrams = "sockets", name = "rpcclient";
+  std::string directory, address, interface, datagrams = "sockets", name = "rpcclient";
   std::uint16_t port = 0;
   app.option("--directory", directory, "Run directory: the control socket goes here").required();
   app.option("--address", address, "IPv4 address of the data network").required();
   app.option("--port", port, "UDP port of the first client; the others have those behind")
       .shows_default();
-  app.option("--datagrams", datagrams, "How they travel: sockets").shows_default();
+  app.option("--datagrams", datagrams, turntable::net::kDatagramsHelp).shows_default();
+  app.option("--interface", interface, turntable::net::kInterfaceHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
   ClientNode::Settings settings{.name = name, .directory = directory, .base = {}};
-  settings.base.kind = turntable::net::datagram_kind("rpcclient: --datagrams", datagrams);
+  settings.base.kind = turntable::net::datagram_kind(datagrams, interface);
+  settings.base.interface = interface;
   settings.base.local = turntable::net::parse_ipv4("--address", address, port);
   serve(settings);
   return 0;

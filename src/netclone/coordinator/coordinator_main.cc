@@ -17,16 +17,18 @@ using Json = nlohmann::json;
 int run(int argc, char** argv) {
   turntable::ProgramOptions app("laedge-coordinator",
                                 "Sends requests to one or two idle servers, and queues others");
-  std::string directory, address, datagrams = "sockets", name = "laedge-coordinator";
+  std::string directory, address, interface, datagrams = "sockets", name = "laedge-coordinator";
   std::uint16_t port = turntable::netclone::kCoordinatorPort;
   app.option("--directory", directory, "Run directory: the control socket goes here").required();
   app.option("--address", address, "IPv4 address of the data network").required();
   app.option("--port", port, "UDP port").shows_default();
-  app.option("--datagrams", datagrams, "How they travel: sockets").shows_default();
+  app.option("--datagrams", datagrams, turntable::net::kDatagramsHelp).shows_default();
+  app.option("--interface", interface, turntable::net::kInterfaceHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
   turntable::net::DatagramSettings settings;
-  settings.kind = turntable::net::datagram_kind("laedge-coordinator: --datagrams", datagrams);
+  settings.kind = turntable::net::datagram_kind(datagrams, interface);
+  settings.interface = interface;
   settings.local = turntable::net::parse_ipv4("--address", address, port);
   turntable::node::ControlServer control(directory, name);
   CoordinatorNode node(settings);

@@ -23,13 +23,14 @@ using Json = nlohmann::json;
 constexpr std::size_t kQueuedRequests = 4096;
 
 struct Options {
-  std::string directory, address, datagrams = "sockets", name = "rpcserver";
+  std::string directory, address, interface, datagrams = "sockets", name = "rpcserver";
   std::uint16_t port = 0;
 };
 
 void serve(const Options& options) {
   const net::DatagramSettings datagrams{
-      .kind = net::datagram_kind("--datagrams", options.datagrams),
+      .kind = net::datagram_kind(options.datagrams, options.interface),
+      .interface = options.interface,
       .local = net::parse_ipv4("--address", options.address, options.port),
       .queued = kQueuedRequests,
       .datagram_bytes = kPacketBytes};
@@ -52,7 +53,8 @@ int run(int argc, char** argv) {
   app.option("--name", options.name, "Name of the node").shows_default();
   app.option("--address", options.address, "IPv4 address of the data network").required();
   app.option("--port", options.port, "UDP port").required();
-  app.option("--datagrams", options.datagrams, "How datagrams travel: sockets").shows_default();
+  app.option("--datagrams", options.datagrams, net::kDatagramsHelp).shows_default();
+  app.option("--interface", options.interface, net::kInterfaceHelp);
   if (const auto status = app.parse(argc, argv)) return *status;
   serve(options);
   return 0;
