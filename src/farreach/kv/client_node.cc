@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "farreach/kv/raw_statistics.h"
+#include "net/udp.h"
 
 namespace turntable::kv {
 namespace {
@@ -37,9 +38,10 @@ Variations variations_of(const Arguments& arguments) {
 
 }  // namespace
 
-ClientNode::ClientNode(const sockaddr_in& address, std::optional<cache::Credentials> credentials,
+ClientNode::ClientNode(const net::DatagramSettings& datagrams,
+                       std::optional<cache::Credentials> credentials,
                        std::function<void(std::string)> set_state)
-    : address_(address),
+    : datagrams_(datagrams),
       credentials_(std::move(credentials)),
       life_("kvclient", std::move(set_state)) {}
 
@@ -111,11 +113,6 @@ void ClientNode::open_threads(const Plan& plan) {
   for (std::size_t i = 0; i < plan.threads; ++i) {
     const std::size_t begin = plan.clients * i / plan.threads;
     const std::size_t end = plan.clients * (i + 1) / plan.threads;
-    const std::size_t longest = std::max<std::size_t>(
-        {1, fragments_of(plan.workload.value_bytes), fragments_of(plan.variations.large_bytes)});
-    UniqueFd socket =
-        net::open_udp(address_, 2 * (end - begin) * longest);  // twice: room for stale answers
-    net::connect_udp(socket.get(), plan.server);
     const ClientThread::Settings settings{.first_client = begin,
                                           .clients = end - begin,
                                           .first_global_client = plan.first_client,
@@ -124,7 +121,13 @@ void ClientNode::open_threads(const Plan& plan) {
                                           .variations = plan.variations,
                                           .copies_max = plan.copies_max / plan.threads,
                                           .history = open_history(plan, begin)};
-    opened.push_back(std::make_unique<ClientThread>(settings, *replay_, std::move(socket)));
+    net::DatagramSettings datagrams = ClientThread::datagrams_for(settings);
+    datagrams.kind = datagrams_.kind;
+    datagrams.interface = datagrams_.interface;
+    datagrams.local = datagrams_.local;
+    datagrams.remote = plan.server;
+    opened.push_back(
+        std::make_unique<ClientThread>(settings, *replay_, net::open_datagrams(datagrams)));
   }
   clients_ = std::move(opened);
 }

@@ -22,10 +22,11 @@ class ClientNode {
  public:
   using Json = nlohmann::json;
 
+  // `datagrams`: their means, and the address they come from.
   // `set_state` is told "idle", "prepared", "running" or "finished"; it may be called on any
   // thread.
   // Without credentials `prepare` takes no controller.
-  ClientNode(const sockaddr_in& address, std::optional<cache::Credentials> credentials,
+  ClientNode(const net::DatagramSettings& datagrams, std::optional<cache::Credentials> credentials,
              std::function<void(std::string)> set_state);
 
   // Thread-safe. All throw CommandError. The statistics of an iteration stay until the next
@@ -63,7 +64,7 @@ class ClientNode {
   Json statistics();
   std::vector<unsigned> idle_clients() const;
 
-  const sockaddr_in address_;
+  const net::DatagramSettings datagrams_;
   const std::optional<cache::Credentials> credentials_;
   // By life_'s locks.
   unsigned first_client_ = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "farreach/kv/value.h"
+#include "net/udp.h"
 
 namespace turntable::kv {
 namespace {
@@ -12,19 +13,23 @@ std::size_t longest_value(const ClientThread::Settings& settings) {
   return std::max(settings.value_bytes, settings.variations.large_bytes);
 }
 
-std::size_t datagram_bytes(const ClientThread::Settings& settings) {
-  return longest_value(settings) > kMaxValueBytes ? net::kLargeDatagramBytes : net::kDatagramBytes;
-}
-
 }  // namespace
 
-ClientThread::ClientThread(const Settings& settings, const Replay& replay, UniqueFd socket)
-    : socket_(std::move(socket)),
+net::DatagramSettings ClientThread::datagrams_for(const Settings& settings) {
+  const std::size_t longest = longest_value(settings);
+  const std::size_t datagrams = std::max<std::size_t>(1, fragments_of(longest));
+  return {
+      .queued = 2 * settings.clients * datagrams,  // twice: room for stale answers
+      .datagram_bytes = longest > kMaxValueBytes ? net::kLargeDatagramBytes : net::kDatagramBytes,
+      .stamps = net::Stamps::kOldest};
+}
+
+ClientThread::ClientThread(const Settings& settings, const Replay& replay,
+                           std::unique_ptr<net::Datagrams> datagrams)
+    : datagrams_(std::move(datagrams)),
       loops_(settings, replay, *this),
       value_(longest_value(settings)),
-      received_(net::ReceiveBatch::Details::kOldestStamp, datagram_bytes(settings)),
       large_answers_(2 * settings.clients),  // twice: room for stale answers
-      sending_(datagram_bytes(settings)),
       frame_(*this) {}
 
 void ClientThread::set_schedule(const load::Schedule& schedule) {
@@ -44,12 +49,12 @@ void ClientThread::enter(load::Phase phase) noexcept {
 }
 
 std::optional<std::int64_t> ClientThread::oldest_arrival_ns() const noexcept {
-  const auto oldest = received_.at(0);
+  const auto oldest = datagrams_->at(0);
   return oldest.has_stamp ? std::optional(oldest.received_ns) : std::nullopt;
 }
 
 void ClientThread::handle_batch(std::int64_t now_ns) noexcept {
-  for (int i = 0; i < count_; ++i) handle(received_.at(static_cast<std::size_t>(i)), now_ns);
+  for (int i = 0; i < count_; ++i) handle(datagrams_->at(static_cast<std::size_t>(i)), now_ns);
 }
 
 void ClientThread::act(std::int64_t now_ns) noexcept {
@@ -75,26 +80,26 @@ void ClientThread::send(const ClientRequest& request) noexcept {
       return send_fragments(packet, request.running);
     }
   }
-  sending_.add(encode(packet, sending_.buffer()), nullptr, /*dscp=*/0, request.running);
-  if (sending_.full()) flush();
+  datagrams_->add(encode(packet, datagrams_->buffer()), nullptr, /*dscp=*/0, request.running);
+  if (datagrams_->full()) flush();
 }
 
 void ClientThread::send_fragments(const Packet& whole, std::uint32_t running) noexcept {
   for (std::size_t i = 0; i < fragments_of(whole.value.size()); ++i) {
-    sending_.add(encode(fragment_of(whole, i), sending_.buffer()), nullptr, /*dscp=*/0, running);
-    if (sending_.full()) flush();
+    datagrams_->add(encode(fragment_of(whole, i), datagrams_->buffer()), nullptr, /*dscp=*/0,
+                    running);
+    if (datagrams_->full()) flush();
   }
 }
 
 void ClientThread::flush() noexcept {
-  sending_.flush(socket_.get(), sending_.size(), [&](std::uint32_t running, int) {
+  datagrams_->flush([&](std::uint32_t running, int) {
     --loops_.statistics().partitions[running].requests_total;
     ++loops_.statistics().send_errors;
   });
 }
 
-void ClientThread::handle(const net::ReceiveBatch::Datagram& datagram,
-                          std::int64_t now_ns) noexcept {
+void ClientThread::handle(const net::Datagrams::Received& datagram, std::int64_t now_ns) noexcept {
   Packet answer;
   if (datagram.truncated || decode(datagram.bytes, answer) != DecodeStatus::kOk) {
     ++loops_.statistics().malformed;

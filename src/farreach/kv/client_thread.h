@@ -1,21 +1,21 @@
-// One thread of kvclient: a share of the machine's logical clients on one socket.
+// One thread of kvclient: a share of the machine's logical clients at one UDP port.
 //
 // Requests and answers travel in batches, and the clock is read once per batch of datagrams.
 // In the drain nothing is sent any more.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "common/unique_fd.h"
 #include "farreach/kv/client_statistics.h"
 #include "farreach/kv/closed_loops.h"
 #include "farreach/kv/reassembly.h"
 #include "farreach/kv/replay.h"
 #include "load/client_life.h"
 #include "load/thread_frame.h"
-#include "net/udp.h"
+#include "net/datagrams.h"
 
 namespace turntable::kv {
 
@@ -24,8 +24,11 @@ class ClientThread final : public load::Part, private load::Loop, private Reques
   static constexpr std::size_t kMaxClients = ClosedLoops::kMaxClients;
   using Settings = ClosedLoops::Settings;
 
-  // `socket` is connected to where requests go. `replay` must outlive this object.
-  ClientThread(const Settings& settings, const Replay& replay, UniqueFd socket);
+  // `datagrams` are connected to where requests go, and of the size and number that
+  // datagrams_for() says. `replay` must outlive this object.
+  ClientThread(const Settings& settings, const Replay& replay,
+               std::unique_ptr<net::Datagrams> datagrams);
+  static net::DatagramSettings datagrams_for(const Settings& settings);
 
   // Before run(): allocates what the schedule needs.
   void set_schedule(const load::Schedule& schedule) override;
@@ -40,8 +43,8 @@ class ClientThread final : public load::Part, private load::Loop, private Reques
 
   // Thread-safe.
   std::int64_t answers() const noexcept { return loops_.answers(); }
-  std::uint32_t drops() const { return net::socket_drops(socket_.get()); }
-  std::size_t buffer_bytes() const { return net::receive_buffer_bytes(socket_.get()); }
+  std::uint32_t drops() const { return datagrams_->drops(); }
+  std::size_t buffer_bytes() const { return datagrams_->buffer_bytes(); }
 
   // Thread-safe.
   ClientCopies& copies() noexcept { return loops_.copies(); }
@@ -51,10 +54,10 @@ class ClientThread final : public load::Part, private load::Loop, private Reques
   const load::ThreadTiming& timing() const { return frame_.timing(); }
 
  private:
-  int fd() const noexcept override { return socket_.get(); }
+  int fd() const noexcept override { return datagrams_->fd(); }
   void begin(std::int64_t now_ns) noexcept override;
   void enter(load::Phase phase) noexcept override;
-  int receive() noexcept override { return count_ = received_.receive(socket_.get()); }
+  int receive() noexcept override { return count_ = datagrams_->receive(); }
   std::optional<std::int64_t> oldest_arrival_ns() const noexcept override;
   void handle_batch(std::int64_t now_ns) noexcept override;
   void act(std::int64_t now_ns) noexcept override;
@@ -66,15 +69,13 @@ class ClientThread final : public load::Part, private load::Loop, private Reques
   void send(const ClientRequest& request) noexcept override;
   void send_fragments(const Packet& whole, std::uint32_t running) noexcept;
   void flush() noexcept;
-  void handle(const net::ReceiveBatch::Datagram& datagram, std::int64_t now_ns) noexcept;
+  void handle(const net::Datagrams::Received& datagram, std::int64_t now_ns) noexcept;
 
-  UniqueFd socket_;
+  std::unique_ptr<net::Datagrams> datagrams_;
   ClosedLoops loops_;
   std::vector<std::uint8_t> value_;  // what is being sent
-  net::ReceiveBatch received_;
-  int count_ = 0;  // of the batch
+  int count_ = 0;                    // of the batch
   Reassembly large_answers_;
-  net::SendBatch sending_;
   load::ThreadFrame frame_;
 };
 

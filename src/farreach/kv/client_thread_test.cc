@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "farreach/kv/testing.h"
 #include "farreach/kv/value.h"
+#include "net/udp.h"
 
 namespace turntable::kv {
 namespace {
@@ -43,11 +44,12 @@ class ClientThreadTest : public ::testing::Test {
     sockaddr_in address{};
     socklen_t length = sizeof address;
     ::getsockname(server_.get(), reinterpret_cast<sockaddr*>(&address), &length);
-    UniqueFd socket = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
-    net::connect_udp(socket.get(), address);
     settings_.clients = clients;
     settings_.timeout_ns = timeout_ns;
-    client_.emplace(settings_, replay_, std::move(socket));
+    net::DatagramSettings datagrams = ClientThread::datagrams_for(settings_);
+    datagrams.local = net::parse_ipv4("test", "127.0.0.1", 0);
+    datagrams.remote = address;
+    client_.emplace(settings_, replay_, net::open_datagrams(datagrams));
     const std::int64_t start = monotonic_ns();
     client_->set_schedule({start, start, start + measure_ns, start + measure_ns + kForEver});
     std::atomic<bool> over{false};

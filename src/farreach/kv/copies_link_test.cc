@@ -36,7 +36,7 @@ class CopiesLinkTest : public ::testing::Test {
                                             .value_bytes = 128,
                                             .timeout_ns = 1,
                                             .copies_max = 100},
-                     replay_, UniqueFd());
+                     replay_, nullptr);
     }
     link_.emplace(controller_.address(), cache::testing::credentials(),
                   std::vector{&*clients_[0], &*clients_[1]});

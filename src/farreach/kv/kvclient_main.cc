@@ -14,15 +14,15 @@ namespace {
 
 using turntable::cache::Credentials;
 using turntable::kv::ClientNode;
+using turntable::net::DatagramSettings;
 using Json = nlohmann::json;
 
-void serve(const std::string& directory, const std::string& name, const std::string& address,
+void serve(const std::string& directory, const std::string& name, const DatagramSettings& datagrams,
            const std::string& secret) {
-  const sockaddr_in local = turntable::net::parse_ipv4("--address", address, 0);
   std::optional<Credentials> credentials;
   if (!secret.empty()) credentials = Credentials::from_file(secret, directory, name);
   turntable::node::ControlServer control(directory, name);
-  ClientNode node(local, std::move(credentials),
+  ClientNode node(datagrams, std::move(credentials),
                   [&](std::string state) { control.set_state(std::move(state)); });
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });
@@ -36,13 +36,18 @@ void serve(const std::string& directory, const std::string& name, const std::str
 int run(int argc, char** argv) {
   turntable::ProgramOptions app(
       "kvclient", "Key-value client: logical clients that replay seeded traces in a closed loop");
-  std::string directory, address, secret, name = "kvclient";
+  std::string directory, address, interface, secret, kind = "sockets", name = "kvclient";
   app.option("--directory", directory, "Run directory: the control socket goes here").required();
   app.option("--address", address, "IPv4 address of the data network").required();
+  app.option("--datagrams", kind, turntable::net::kDatagramsHelp).shows_default();
+  app.option("--interface", interface, turntable::net::kInterfaceHelp);
   app.option("--secret", secret, turntable::cache::kSecretHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
-  serve(directory, name, address, secret);
+  const DatagramSettings datagrams{.kind = turntable::net::datagram_kind(kind, interface),
+                                   .interface = interface,
+                                   .local = turntable::net::parse_ipv4("--address", address, 0)};
+  serve(directory, name, datagrams, secret);
   return 0;
 }
 
