@@ -63,7 +63,13 @@ class OpenLoopThread final : private Loop {
   int fd() const noexcept override { return datagrams_->fd(); }
   void begin(std::int64_t /*now_ns*/) noexcept override {}
   void enter(Phase /*phase*/) noexcept override {}
-  int receive() noexcept override { return count_ = datagrams_->receive(); }
+  // After a batch that was not full there is nothing more for the moment: no need to ask.
+  int receive() noexcept override {
+    if (std::exchange(emptied_, false)) return count_ = 0;
+    count_ = datagrams_->receive();
+    emptied_ = count_ > 0 && static_cast<std::size_t>(count_) < datagrams_->capacity();
+    return count_;
+  }
   std::optional<std::int64_t> oldest_arrival_ns() const noexcept override {
     const auto oldest = datagrams_->at(0);
     return oldest.has_stamp ? std::optional(oldest.received_ns) : std::nullopt;
@@ -111,7 +117,8 @@ class OpenLoopThread final : private Loop {
   OpenLoop loop_;
   Codec codec_;
   std::unique_ptr<net::Datagrams> datagrams_;
-  int count_ = 0;  // of the batch
+  int count_ = 0;         // of the batch
+  bool emptied_ = false;  // it was all there was
   Packets packets_;
   ThreadFrame frame_;
 };
