@@ -95,6 +95,10 @@ class NetClone(System):
     def read_prediction(self, document: Any) -> prediction.Prediction:
         return prediction.from_json(document)
 
+    def facts(self, parameters: Parameters) -> Mapping[str, Any]:
+        recorded = parameters.get("record_latencies", False)
+        return {"recorded_clients": parameters["clients"] if recorded else 0}
+
     def nodes(self, parameters: Parameters) -> Sequence[str]:
         coordinator = ("coordinator",) if parameters["method"] == methods.LAEDGE else ()
         return ("switch", "rpcserver", "rpcclient", *coordinator)

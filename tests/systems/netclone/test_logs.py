@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 
 import pytest
 
 from turntable.systems.netclone import logs
+from turntable.systems.netclone.write_logs import write_logs
 from turntable_core.errors import TurntableError
+
+from .made_run import make_run
 
 # The name of the only log that the artifact ships.
 SHIPPED = "log-3-1-0-2-15-1-0-5-2000.txt"
@@ -45,3 +50,23 @@ def test_what_is_no_log_is_named(tmp_path: Path, name: str, text: str, says: str
     file.write_text(text)
     with pytest.raises(TurntableError, match=says):
         logs.read(file)
+
+
+def test_a_run_with_every_latency_is_written_as_logs(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "minimal", method=["netclone"])
+    (turn,) = json.loads((run / "plan.json").read_text())["turns"]
+    kept = run / "latencies" / f"{turn['cell']}-r0"
+    kept.mkdir(parents=True)
+    # 10.5 ms and 21 ms of the testbed are 100 and 200 us.
+    (kept / "rpcclient-latencies-0.i64").write_bytes(struct.pack("<qq", 10_500_000, 21_000_000))
+    (file,) = write_logs(run)
+    # NetClone, client 1, thread 0, 2 servers of 1 worker, exp25, 20,000 requests/s.
+    assert file.name == "log-3-1-0-2-1-1-0-1-20000.txt"
+    log = logs.read(file)
+    assert log.latencies_us == (100, 200)
+    assert log.total_s == pytest.approx(2 / 105, abs=1e-6)
+
+
+def test_a_run_without_latencies_says_how_to_get_them(tmp_path: Path) -> None:
+    with pytest.raises(TurntableError, match="-e record_latencies=true"):
+        write_logs(make_run(tmp_path, "minimal"))
