@@ -8,7 +8,7 @@ from typing import Any
 
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
-from turntable_systems.netclone import offered_load
+from turntable_systems.netclone import offered_load, service
 
 Parameters = Mapping[str, Any]
 
@@ -59,6 +59,15 @@ def _mode(parameters: Parameters, testbed: Testbed) -> str | None:
     return None
 
 
+def _distribution(parameters: Parameters, testbed: Testbed) -> str | None:
+    of_redis = parameters["distribution"] == service.REDIS
+    if of_redis and parameters["mode"] != "redis":
+        return "another one, or -e mode=redis: these times are those of GET and SCAN"
+    if parameters["mode"] == "redis" and not of_redis:
+        return "redis: the times of GET and SCAN"
+    return None
+
+
 def _requests(parameters: Parameters, testbed: Testbed) -> str | None:
     seconds = parameters["warmup_s"] + offered_load.measure_s(parameters)
     if offered_load.sent_rps(parameters) * seconds > MOST_REQUESTS:
@@ -84,6 +93,7 @@ CHECKS = (
     Check("unequal_workers", _unequal_workers, beside=("servers",)),
     Check("clients", _clients),
     Check("mode", _mode, beside=("workers", "servers")),
+    Check("distribution", _distribution, beside=("mode",)),
     Check("requests", _requests, beside=("measure_s", "load")),
     Check("arrivals", _arrivals, beside=("load", "target_rps", "dilation")),
 )

@@ -34,6 +34,6 @@ def meaningless(parameters: Mapping[str, Any]) -> Collection[str]:
     of_others = frozenset() if method in BY_SWITCH else _OF_SWITCH
     if method != LAEDGE:
         of_others |= _OF_LAEDGE
-    if parameters.get("mode") != "redis":
+    if "redis" not in (parameters.get("mode"), parameters.get("distribution")):
         of_others |= _OF_REDIS
     return of_others | {"load" if parameters.get("target_rps") else "target_rps"}

@@ -109,10 +109,11 @@ class Simulator:
         return json.loads(output)
 
     def _output_of(self, process: subprocess.Popen[str], asked: str) -> tuple[str, str]:
-        end = monotonic() + self._deadline_s
+        end, unsent = monotonic() + self._deadline_s, asked
         while (left_s := end - monotonic()) > 0:
             with suppress(subprocess.TimeoutExpired):
-                return process.communicate(asked, timeout=min(_TICK_S, left_s))
+                return process.communicate(unsent, timeout=min(_TICK_S, left_s))
+            unsent = None  # what is on its way is sent on
             self._while_simulating()
         raise PhaseError(
             "timeout",

@@ -1,17 +1,22 @@
 """How long requests take: the distributions of service times, undilated, as nodes are told them
 (src/netclone/distribution.h).
 
-The four published ones have names of their own. With probability `jitter_probability` a copy takes
+The four published ones have names of their own; `redis` is what GET and SCAN took at an idle
+redis-server (redis_times.json). With probability `jitter_probability` a copy takes
 `jitter_factor` times as long ("unexpected variability" of the paper).
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-Spec = Mapping[str, Any]  # {"distribution": NAME, ...}, times in us
+# {"distribution": NAME, ...}, times in us; or one of each operation, {"GET": ..., "SCAN": ...}.
+Spec = Mapping[str, Any]
 
 PUBLISHED: Mapping[str, Spec] = {
     "exp25": {"distribution": "exponential", "mean_us": 25},
@@ -19,6 +24,8 @@ PUBLISHED: Mapping[str, Spec] = {
     "exp50": {"distribution": "exponential", "mean_us": 50},
     "bimodal50": {"distribution": "bimodal", "short_us": 50, "long_us": 500, "long_share": 0.1},
 }
+REDIS = "redis"
+_REDIS_TIMES = Path(__file__).with_name("redis_times.json")
 # Of the trimodal one: equally likely times, as multiples of the mean (5, 50, 500 in RackSched).
 _TRIMODAL = (5, 50, 500)
 
@@ -28,6 +35,8 @@ def spec_of(parameters: Mapping[str, Any]) -> Spec:
     name = parameters["distribution"]
     if name in PUBLISHED:
         return PUBLISHED[name]
+    if name == REDIS:
+        return _redis_times()
     mean_us = parameters["mean_us"]
     if name == "fixed":
         return {"distribution": "fixed", "us": mean_us}
@@ -48,7 +57,7 @@ def spec_of(parameters: Mapping[str, Any]) -> Spec:
 
 def meaningless(parameters: Mapping[str, Any]) -> frozenset[str]:
     name = parameters.get("distribution")
-    if name in PUBLISHED:
+    if name in PUBLISHED or name == REDIS:
         return frozenset({"mean_us", "sigma"})
     return frozenset() if name == "lognormal" else frozenset({"sigma"})
 
@@ -63,10 +72,29 @@ def jitter_of(parameters: Mapping[str, Any]) -> dict[str, float]:
 def mean_us(parameters: Mapping[str, Any]) -> float:
     """Of a copy, jitter included."""
     probability, factor = parameters["jitter_probability"], parameters["jitter_factor"]
-    return _mean_of(spec_of(parameters)) * (1 + probability * (factor - 1))
+    return _mean_of(spec_of(parameters), parameters) * (1 + probability * (factor - 1))
 
 
-def _mean_of(spec: Spec) -> float:
+def mix_of(parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Operations and their shares; None: work that is drawn."""
+    if parameters["distribution"] != REDIS:
+        return None
+    scans = parameters["scan_share"]
+    return [{"operation": "GET", "share": 1 - scans}, {"operation": "SCAN", "share": scans}]
+
+
+@cache
+def _redis_times() -> Spec:
+    return json.loads(_REDIS_TIMES.read_text(encoding="utf-8"))["service"]
+
+
+def _mean_of(spec: Spec, parameters: Mapping[str, Any]) -> float:
+    if mix := mix_of(parameters):
+        return math.fsum(part["share"] * _mean(spec[part["operation"]]) for part in mix)
+    return _mean(spec)
+
+
+def _mean(spec: Spec) -> float:
     kind = spec["distribution"]
     if kind == "fixed":
         return spec["us"]
@@ -81,6 +109,9 @@ def _weighted(atoms: Sequence[tuple[float, float]]) -> float:
 
 def _atoms(spec: Spec) -> list[tuple[float, float]]:
     """Times and their shares."""
+    if spec["distribution"] == "histogram":
+        count = sum(seen for _, seen in spec["bins"])
+        return [(us, seen / count) for us, seen in spec["bins"]]
     middle = spec.get("middle_share", 0.0)
     short = 1 - middle - spec["long_share"]
     return [

@@ -24,6 +24,7 @@ def of_cell(parameters: Mapping[str, Any]) -> dict[str, Any]:
         "workers": offered_load.slots(parameters),
         "filter": methods.filters(parameters),
         "laedge": parameters.get("laedge_mode", "slots"),
+        "mix": service.mix_of(parameters),
     }
 
 

@@ -158,3 +158,20 @@ def test_the_switch_gets_its_flags_from_method_and_filter(contexts: Contexts) ->
     assert flags(racksched) == (1, 1)
     assert flags(with_parameters(racksched, filter=False)) == (1, 0)
     assert flags(with_parameters(racksched, method="netclone")) == (0, 1)
+
+
+def test_redis_is_asked_for_results_and_its_times_are_drawn(contexts: Contexts) -> None:
+    context = with_parameters(
+        contexts["netclone-racksched"], mode="redis", distribution="redis", scan_share=0.1,
+        objects=1000, theta=0.99,
+    )  # fmt: skip
+    (server, *_) = asked(context, "rpcserver", "prepare")
+    assert server[2]["redis"] == {"objects": 1000, "timing": "slots"}
+    assert server[2]["service"].keys() == {"GET", "SCAN"}
+    (client, *_) = asked(context, "rpcclient", "prepare")
+    shares = {part["operation"]: part["share"] for part in client[2]["mix"]}
+    assert shares == {"GET": 0.9, "SCAN": 0.1}
+    assert client[2]["work"]["mix"] == client[2]["mix"]
+    assert (client[2]["objects"], client[2]["theta"]) == (1000, 0.99)
+    (server, *_) = asked(with_parameters(context, dilation=1), "rpcserver", "prepare")
+    assert server[2]["redis"]["timing"] == "real"

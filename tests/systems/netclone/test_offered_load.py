@@ -51,3 +51,12 @@ def test_dilation_changes_the_rate_and_not_the_load() -> None:
 def test_unequal_servers_have_the_capacity_of_all_their_slots() -> None:
     unequal = parameters(servers=3, unequal_workers="8+4+4")
     assert offered_load.capacity_rps(unequal) == pytest.approx(16e6 / 28.5)
+
+
+def test_means_of_redis_follow_the_mix() -> None:
+    def mean_us(scan_share: float) -> float:
+        asked = parameters(distribution="redis", scan_share=scan_share, jitter_probability=0)
+        return service.mean_us(asked)
+
+    assert 10 < mean_us(0) < 60 < mean_us(1)  # a SCAN reads 100 objects
+    assert mean_us(0.1) == pytest.approx(0.9 * mean_us(0) + 0.1 * mean_us(1))

@@ -26,6 +26,7 @@ Stats = Mapping[str, Any]  # of one node
 
 # What must not happen at all: each of these counts is an error of the system under test.
 _CLIENT_ERRORS = ("malformed", "unknown", "not_mine", "send_errors", "receive_errors")
+_REDIS_ERRORS = ("wrong", "failed")
 _COORDINATOR = "laedge-coordinator"
 _COORDINATOR_ERRORS = ("malformed", "unknown", "no_client", "send_errors", "receive_errors")
 _SERVER_ERRORS = ("malformed", "send_errors", "receive_errors")

@@ -35,7 +35,10 @@ def mean_of(merged: Merged) -> float:
     return sum(value * weight for value, weight in pairs) / merged.total
 
 
-_TAILS_US = {"exp25": 300.0, "bimodal25": 300.0, "exp50": 600.0, "bimodal50": 600.0}
+_TAILS_US = {
+    **dict.fromkeys(("exp25", "bimodal25", "redis"), 300.0),
+    **dict.fromkeys(("exp50", "bimodal50"), 600.0),
+}
 
 
 def tail_us(parameters: Mapping[str, Any]) -> float:

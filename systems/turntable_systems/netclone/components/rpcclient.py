@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from turntable_core.components.supervisor import spawn
 from turntable_core.context import Context, seconds_to_ns
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
-from turntable_systems.netclone import methods, offered_load, work
+from turntable_systems.netclone import methods, offered_load, service, work
 from turntable_systems.netclone.placement import (
     CLIENT_PORT,
     clients_of,
@@ -41,6 +42,7 @@ def prepare(context: Context) -> Batches:
         "record_latencies": parameters["record_latencies"],
         "work": work.of_cell(parameters),
         **_where(context),
+        **_mix(parameters),
     }
     return {
         host.name: [
@@ -87,6 +89,13 @@ def _where(context: Context) -> dict[str, Any]:
     return (
         {"switch_server_address": place.endpoint} if methods.by_switch(context.parameters) else {}
     )
+
+
+def _mix(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    mix = service.mix_of(parameters)
+    if not mix:
+        return {}
+    return {"mix": mix, "objects": parameters["objects"], "theta": parameters["theta"]}
 
 
 def _asked(context: Context, command: str, **args: Any) -> Batches:

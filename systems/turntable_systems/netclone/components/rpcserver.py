@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from turntable_core.components.supervisor import spawn
@@ -29,6 +29,7 @@ def prepare(context: Context) -> Batches:
     every = work.of_servers(parameters) | {
         "mode": parameters["mode"],
         "seed": work.seed_of(parameters, context.turn.round),
+        **_redis(parameters),
     }
     each = [
         every | {"server": index, "workers": slots}
@@ -45,6 +46,14 @@ def begin(context: Context) -> Batches:
 
 def collect(context: Context) -> Batches:
     return _asked(context, "stats", [{}] * context.parameters["servers"])
+
+
+def _redis(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Where times are dilated they are drawn, and the redis-server is asked for the result."""
+    if parameters["mode"] != "redis":
+        return {}
+    timing = "real" if parameters["dilation"] == 1 else "slots"
+    return {"redis": {"objects": parameters["objects"], "timing": timing}}
 
 
 def _of_run(context: Context) -> Iterator[Place]:
