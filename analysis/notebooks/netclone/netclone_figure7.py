@@ -58,7 +58,7 @@ plot.p99_by_load(run.cells)
 # has this shape; its numbers are not published.
 
 # %%
-plot.paper_scale()
+plot.paper_scale(run.cells)
 
 # %% [markdown]
 # ## Measured beside the replay of the same draws

@@ -89,7 +89,10 @@ class NetCloneAnalysis(Analysis):
     def figures(self, cells: Sequence[CellResult]) -> Mapping[str, Drawing | None]:
         from turntable.systems.netclone import plot  # noqa: PLC0415
 
-        every = (plot.p99_by_load, plot.clones_by_load, plot.latency)
+        every = (
+            *(plot.p99_by_load, plot.paper_scale, plot.clones_by_load, plot.redundant_by_load),
+            *(plot.idle_signal, plot.latency),
+        )
         return {figure.__name__: figure(cells) for figure in every}
 
     partial = _HERE / "netclone.html.j2"

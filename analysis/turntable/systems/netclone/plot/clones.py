@@ -22,7 +22,19 @@ def clones_by_load(cells: Sequence[CellResult]) -> Drawing | None:
 
 
 def redundant_by_load(cells: Sequence[CellResult]) -> Drawing | None:
+    """None where all cells have the filter, or none has it."""
+    if len({cell.parameters.get("filter") for cell in cells}) == 1:
+        return None
     return _by_load(cells, "redundant_share", "redundant answers per request", None)
+
+
+def idle_signal(cells: Sequence[CellResult]) -> Drawing | None:
+    """Of runs of NetClone alone, at several loads: how many reports of an empty queue were true."""
+    methods, loads = ({cell.parameters.get(n) for cell in cells} for n in ("method", "load"))
+    if methods != {"netclone"} or len(loads) == 1:
+        return None
+    label = "reports of an empty queue that were true"
+    return _by_load(cells, "empty_true_share", label, None)
 
 
 def _by_load(

@@ -5,14 +5,14 @@ paper's numbers are published as a figure only (experiments/reference/netclone_m
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from turntable.plot import drawing
 from turntable.plot.drawing import Drawing
-from turntable.results import EXPERIMENTS
+from turntable.results import EXPERIMENTS, CellResult
 from turntable.systems.netclone.plot.lines import COLOURS, MARKS, height_in, of_panels
 
 _FILE = EXPERIMENTS / "reference" / "netclone_model.csv"
@@ -21,8 +21,14 @@ _SERVERS, _WORKERS, _JITTER = "6", "15", "0.01"
 Curves = dict[str, dict[str, list[tuple[float, float]]]]  # distribution, method: (load, us)
 
 
-def paper_scale() -> Drawing:
-    curves = _read()
+def paper_scale(cells: Sequence[CellResult]) -> Drawing | None:
+    """Of the cells' distributions; None where the run has one load, or the model none of them."""
+    shown = {cell.parameters["distribution"] for cell in cells}
+    if len({cell.parameters.get("load") for cell in cells}) == 1:
+        return None
+    curves = {name: methods for name, methods in _read().items() if name in shown}
+    if not curves:
+        return None
 
     def panel(axes: Axes, name: str) -> None:
         _paint(axes, curves[name])
