@@ -26,6 +26,7 @@ class Unit(Enum):
     S = ("s", False, "{:,.3f}")
     MS = ("ms", False, "{:,.1f}")
     US = ("us", False, "{:,.0f}")
+    D = ("", False, "{:.4f}")  # of two distributions
     US_PER_RECORD = ("us/record", False, "{:,.2f}")
 
     @property
@@ -33,7 +34,7 @@ class Unit(Enum):
         return self.value[1]
 
     def text(self, number: float) -> str:
-        return f"{self.value[2].format(number)} {self.value[0]}"
+        return f"{self.value[2].format(number)} {self.value[0]}".rstrip()
 
 
 @dataclass(frozen=True)
