@@ -1,6 +1,7 @@
 #include "load/arrivals.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -119,7 +120,7 @@ class TraceFile : public ::testing::Test {
     std::ofstream(path_) << text;
     return path_;
   }
-  const std::string path_ = ::testing::TempDir() + "turntable-trace";
+  const std::string path_ = ::testing::TempDir() + "turntable-trace-" + std::to_string(::getpid());
 };
 
 TEST_F(TraceFile, IsReadLineByLine) {

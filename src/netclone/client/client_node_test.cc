@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -27,7 +28,6 @@ class ClientNodeTest : public ::testing::Test {
         return packet.operation == Operation::kProbe ? 1 : answers_(packet);
       }));
     }
-    std::filesystem::create_directories(directory_);
   }
   ~ClientNodeTest() override { std::filesystem::remove_all(directory_); }
 
@@ -61,7 +61,11 @@ class ClientNodeTest : public ::testing::Test {
   }
 
   std::function<int(Packet&)> answers_ = [](Packet&) { return 1; };
-  const std::string directory_ = ::testing::TempDir() + "turntable-rpcclient";
+  // Other tests of this file may run at the same time.
+  const std::string directory_ = [] {
+    std::string path = ::testing::TempDir() + "turntable-rpcclient-XXXXXX";
+    return std::string(::mkdtemp(path.data()));
+  }();
   std::vector<std::unique_ptr<FakeServer>> servers_;
   std::int64_t drain_ns_ = 20'000 * kMs;
   ClientNode node_{{.name = "c",
