@@ -94,6 +94,10 @@ class TurnResult:
         return len(self.measurements) == self.expected_iterations
 
     @property
+    def begun(self) -> bool:
+        return bool(self.measurements) or self.failed_attempts > 0
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """Why it is invalid."""
         return self.verdict.reasons

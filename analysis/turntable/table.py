@@ -44,7 +44,8 @@ def _rounds(cells: Sequence[CellResult]) -> list[str]:
 def row_of(cell: CellResult, turn: TurnResult) -> dict[str, Any]:
     """A round's values by key of the columns: those of summary.csv, and what was published."""
     paper = analysis_of(cell.run.plan).paper.items()
-    return turn.row | _named(cell) | {column: cell.paper[metric] for column, metric in paper}
+    row = turn.row | _named(cell) | {column: cell.paper[metric] for column, metric in paper}
+    return row if turn.begun else row | {"verdict": "not measured"}
 
 
 def _naming(cells: Sequence[CellResult]) -> list[Column]:
@@ -138,10 +139,19 @@ def _reasons(cells: Sequence[CellResult]) -> list[str]:
     for cell in cells:
         name = cell.label.replace(" · ", ", ")
         for turn in cell.turns:
-            if not turn.valid:
+            if turn.begun and not turn.valid:
                 text = f"{name}, round {turn.round}: {turn.verdict}"
                 lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+    lines += _not_measured([turn for cell in cells for turn in cell.turns])
     return [*lines, ""] if lines else []
+
+
+def _not_measured(turns: Sequence[TurnResult]) -> list[str]:
+    """A run that was ended early may have hundreds of them: one line for all."""
+    count = sum(not turn.begun for turn in turns)
+    if not count:
+        return []
+    return [f"{count} of {len(turns)} rounds have not been measured: the run has not ended"]
 
 
 def _imprecise(cells: Sequence[CellResult]) -> list[str]:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from turntable import table
 from turntable.__main__ import main
 from turntable.analyze import rebuild
+from turntable.load import load_run
 from turntable_core.errors import TurntableError
 
 from . import recordings
@@ -151,3 +153,18 @@ def test_a_place_that_cannot_be_written_is_named(
     monkeypatch.setattr("sys.argv", ["turntable", "summarize", str(run)])
     assert main() == 2
     assert capsys.readouterr().err == f"turntable: {run}/summary.csv: Is a directory\n"
+
+
+def test_rounds_that_were_not_begun_have_one_line_for_all_of_them(run: Path) -> None:
+    recordings.add_round(run, fewer=500)
+    lines = recordings.journal(run)
+    recordings.write_journal(run, [line for line in lines if line["round"] == 0])
+    text = table.render(load_run(run).cells, None, "results")
+    assert "1 of 2 rounds have not been measured: the run has not ended" in text
+    assert sum(line.endswith(" not measured") for line in text.splitlines()) == 1
+    assert "iterations are missing" not in text
+    # One that was begun says what it lacks.
+    recordings.write_journal(run, lines[:-1])
+    assert "round 1: invalid: 1 of 4 iterations are missing" in table.render(
+        load_run(run).cells, None, "results"
+    )
