@@ -42,8 +42,15 @@ def test_a_healthy_measurement_is_valid(measurement: Measurement) -> None:
     assert (verdict.reasons, verdict.not_checked) == ((), {})
 
 
+def losing(requests: int) -> Measurement:
+    """Of 1000, and the others are answered at once."""
+    left = 1000 - requests
+    half = (histogram({3_000: left // 2}),) if left else (histogram({}),)
+    return with_clients(delivered=left, lost=requests, first_half=half, second_half=half)
+
+
 def test_what_is_just_allowed_is_valid() -> None:
-    assert reasons(with_clients(lost=20)) == ()
+    assert reasons(losing(20)) == ()
     assert reasons(with_server(busy_s=2.19)) == ()
 
 
@@ -53,7 +60,9 @@ HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
 @pytest.mark.parametrize(
     ("measurement", "reason"),
     [
-        (with_clients(lost=21), "requests were lost (share of those offered): up to 0.021"),
+        (losing(21), "requests were lost (share of those offered): up to 0.021"),
+        (losing(250), "requests were lost (share of those offered): up to 0.25"),
+        (losing(1000), "requests were lost (share of those offered): up to 1"),
         (replace(healthy(), errors={"client malformed": 1}), "errors were counted"),
         (with_switch(unknown=2), "the switch dropped packets that it does not know"),
         (with_server(busy_s=2.21), "slots were busy for another time than their work takes"),
@@ -140,6 +149,8 @@ def test_counters_of_nodes_that_were_started_again_are_not_compared() -> None:
 SATURATIONS: list[Callable[[], Measurement]] = [
     lambda: with_clients(delivered=979),
     lambda: with_clients(second_half=(histogram({9_700: 1000}),)),
+    # Three times what can be done, and a drain that is short: nobody of the second half was served.
+    lambda: with_clients(delivered=330, lost=660, second_half=(histogram({}),)),
 ]
 
 
@@ -150,7 +161,7 @@ def test_a_saturated_cell_is_valid(made: Callable[[], Measurement]) -> None:
 
 
 def test_losses_of_a_saturated_cell_are_results() -> None:
-    measurement = with_clients(delivered=900, lost=100, socket_drops=50)
+    measurement = with_clients(delivered=900, lost=70, socket_drops=50)
     assert reasons(measurement) == ()
 
 
