@@ -198,3 +198,7 @@ class System:
     def switch_counters(self, parameters: Parameters) -> Sequence[str]:
         """Tables and counters that are read when a measurement has ended."""
         return ()
+
+    def switch_registers(self, parameters: Parameters) -> Sequence[str]:
+        """Registers whose cells the switch's verb `forget` makes what they are in a new switch."""
+        return ()

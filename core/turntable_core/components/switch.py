@@ -34,6 +34,13 @@ def configure(context: Context) -> Batches:
     return _to_switch(context, *written, settings)
 
 
+def forget(context: Context) -> Batches:
+    """What registers still know of the iteration before."""
+    names = context.system.switch_registers(context.parameters)
+    requests = driver_of(context.testbed.switch).clear_registers(names)
+    return _to_switch(context, *requests) if requests else {}
+
+
 def prepare(context: Context) -> Batches:
     """No request is on its way yet: counters begin at zero."""
     return _to_switch(context, *driver_of(context.testbed.switch).clear_counters())

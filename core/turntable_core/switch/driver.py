@@ -27,6 +27,9 @@ class SwitchDriver(Protocol):
 
     def clear_counters(self) -> list[Request]: ...
 
+    def clear_registers(self, names: Sequence[str]) -> list[Request]:
+        """All of their cells have their initial values again."""
+
     def read_counters(self, names: Sequence[str]) -> list[Request]:
         """Tables with counters and counters, by name; with what happened at the ports."""
 

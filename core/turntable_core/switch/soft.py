@@ -30,6 +30,9 @@ class SoftSwitch:
     def clear_counters(self) -> list[Request]:
         return [self._request("counter_clear"), self._request("port_stats_clear")]
 
+    def clear_registers(self, names: Sequence[str]) -> list[Request]:
+        return [self._request("register_clear", table=name) for name in names]
+
     def read_counters(self, names: Sequence[str]) -> list[Request]:
         # Drops first: frames of the control plane that are under way end in the switch too, and
         # must not be among its drops without being among the counters that explain them.

@@ -55,6 +55,9 @@ REFUSED_OUTCOMES = (
 # What a run compares with clients' and servers' counters.
 COUNTED = (OUTCOMES, DESTINATIONS)
 
+# The queue lengths that servers have told, twice.
+LOADS = ("pipe.SwitchIngress.loads.state_cells", "pipe.SwitchIngress.loads.shadow_cells")
+
 _RECIRCULATION_PORT = 68  # of a pipe
 
 Update = dict[str, Any]

@@ -130,3 +130,7 @@ class NetClone(System):
 
     def switch_counters(self, parameters: Parameters) -> Sequence[str]:
         return switch_tables.COUNTED
+
+    def switch_registers(self, parameters: Parameters) -> Sequence[str]:
+        """RackSched would never ask a server again that seemed busy when its queue was emptied."""
+        return switch_tables.LOADS if methods.by_switch(parameters) else ()

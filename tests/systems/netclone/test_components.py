@@ -160,6 +160,18 @@ def test_the_switch_gets_its_flags_from_method_and_filter(contexts: Contexts) ->
     assert flags(with_parameters(racksched, method="netclone")) == (0, 1)
 
 
+def test_the_switch_forgets_the_queues_of_the_iteration_before(contexts: Contexts) -> None:
+    cleared = [
+        (node, args["table"])
+        for _, node, args in asked(contexts["netclone-racksched"], "switch", "forget")
+    ]
+    assert cleared == [
+        ("softswitch", "pipe.SwitchIngress.loads.state_cells"),
+        ("softswitch", "pipe.SwitchIngress.loads.shadow_cells"),
+    ]
+    assert asked(contexts["laedge"], "switch", "forget") == []
+
+
 def test_redis_is_asked_for_results_and_its_times_are_drawn(contexts: Contexts) -> None:
     context = with_parameters(
         contexts["netclone-racksched"], mode="redis", distribution="redis", scan_share=0.1,
