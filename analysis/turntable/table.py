@@ -142,16 +142,17 @@ def _reasons(cells: Sequence[CellResult]) -> list[str]:
             if turn.begun and not turn.valid:
                 text = f"{name}, round {turn.round}: {turn.verdict}"
                 lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
-    lines += _not_measured([turn for cell in cells for turn in cell.turns])
+    rest = not_measured([turn for cell in cells for turn in cell.turns])
+    lines += [rest] if rest else []
     return [*lines, ""] if lines else []
 
 
-def _not_measured(turns: Sequence[TurnResult]) -> list[str]:
-    """A run that was ended early may have hundreds of them: one line for all."""
+def not_measured(turns: Sequence[TurnResult]) -> str | None:
+    """A run that was ended early may have hundreds of rounds to do: one line for all."""
     count = sum(not turn.begun for turn in turns)
     if not count:
-        return []
-    return [f"{count} of {len(turns)} rounds have not been measured: the run has not ended"]
+        return None
+    return f"{count} of {len(turns)} rounds have not been measured: the run has not ended"
 
 
 def _imprecise(cells: Sequence[CellResult]) -> list[str]:

@@ -205,6 +205,15 @@ def test_only_valid_rounds_count(run: Path) -> None:
     assert "Invalid in part" in page.text
 
 
+def test_rounds_that_were_not_begun_have_one_line_for_all_of_them(run: Path) -> None:
+    recordings.add_round(run, fewer=500)
+    lines = [line for line in recordings.journal(run) if line["round"] == 0]
+    recordings.write_journal(run, lines)
+    page = Page(load_run(run))
+    assert "1 of 2 rounds have not been measured: the run has not ended" in page.text
+    assert "iterations are missing" not in page.text
+
+
 def test_empty_run_is_an_error_and_writes_nothing(run: Path) -> None:
     (run / "journal.ndjson").unlink()
     with pytest.raises(TurntableError, match=r"nothing has been measured.*-e run="):

@@ -60,6 +60,7 @@ def _results(run: Run, analysis: Analysis, turns: Turns) -> dict[str, Any]:
     return {
         "verdict": _verdict(run, turns),
         "not_checked": _not_checked(turns),
+        "not_measured": table.not_measured([turn for _, turn in turns]),
         "imprecise": precision.lacking(run.cells),
         "precision": precision.table(run.cells),
         "partial": analysis.partial.name,

@@ -57,7 +57,10 @@ class NetCloneAnalysis(Analysis):
     )
 
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
-        every = (tables.clone_table, tables.closed_form_table, tables.peak_table)
+        every = (
+            *(tables.latency_table, tables.clone_table),
+            *(tables.closed_form_table, tables.peak_table),
+        )
         return [table for make in every for table in make(cells)]
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:

@@ -26,8 +26,17 @@ CELLS = (
     Column(_LOAD, "delivered/s", "delivered_rps", ",.0f", measured=True),
     Column("latency (µs)", "mean", "shown_mean_us", ",.1f", measured=True),
     Column("p99 (µs)", "pred.", "predicted_p99_us", ",.0f"),
-    Column("p99 (µs)", "trace", "trace_p99_us", ",.0f"),
     Column("", "cloned", "clone_rate", ".2f", measured=True),
+)
+
+_TAILS = {"p50": 50, "p99": 99, "p99.9": 99.9}
+_LATENCY = (
+    Column("", "cell", "label", ""),
+    *(
+        Column(f"{name} (µs)", head, f"{key}_{name}", ",.1f")
+        for name in _TAILS
+        for head, key in (("trace", "trace"), ("measured", "measured"))
+    ),
 )
 
 _CLONES = (
@@ -61,14 +70,40 @@ def peak_table(cells: Sequence[CellResult]) -> list[Table]:
     return [Table(title, _PEAKS, rows)] if rows else []
 
 
+def latency_table(cells: Sequence[CellResult]) -> list[Table]:
+    """Of cells that are not saturated."""
+    rows = [
+        {"label": cell.label.replace(" · ", ", ")} | _beside_replay(cell)
+        for cell in cells
+        if _is_steady(cell)
+    ]
+    title = "Latency of all valid rounds, undilated, beside the replay of the same requests"
+    return [Table(title, _LATENCY, rows)] if rows else []
+
+
+def _beside_replay(cell: CellResult) -> dict[str, float | None]:
+    row = {}
+    for name, percent in _TAILS.items():
+        row[f"trace_{name}"] = cell.predicted(f"trace_{name.replace('.', '')}_us")
+        row[f"measured_{name}"] = _measured_us(cell, percent)
+    return row
+
+
+def _is_steady(cell: CellResult) -> bool:
+    return bool(cell.counted) and all(turn.row["state"] == STEADY for turn in cell.counted)
+
+
+def _measured_us(cell: CellResult, percent: float) -> float | None:
+    measured = cell.latency.percentile(percent)
+    return None if measured is None else measured / cell.parameters["dilation"]
+
+
 def clone_table(cells: Sequence[CellResult]) -> list[Table]:
     """Of methods that clone, and are not saturated."""
     rows = [
         {"label": cell.label.replace(" · ", ", ")} | {name: _mean(cell, name) for name in SHARES}
         for cell in cells
-        if cell.parameters["method"] != "noclone"
-        and cell.counted
-        and all(turn.row["state"] == STEADY for turn in cell.counted)
+        if cell.parameters["method"] != "noclone" and _is_steady(cell)
     ]
     title = "Clones; an empty queue is reported truly where a worker was free besides"
     return [Table(title, _CLONES, rows)] if rows else []
@@ -93,9 +128,7 @@ def closed_form_table(cells: Sequence[CellResult]) -> list[Table]:
 def _beside_theory(cell: CellResult) -> dict[str, float | None]:
     row = {}
     for name, percent in (("p50", 50), ("p99", 99)):
-        measured = cell.latency.percentile(percent)
         row[f"theory_{name}"] = cell.predicted(f"closed_form_{name}_us")
         row[f"trace_{name}"] = cell.predicted(f"trace_{name}_us")
-        dilation = cell.parameters["dilation"]
-        row[f"measured_{name}"] = None if measured is None else measured / dilation
+        row[f"measured_{name}"] = _measured_us(cell, percent)
     return row
