@@ -59,6 +59,7 @@ def test_a_run_with_every_latency_is_written_as_logs(tmp_path: Path) -> None:
     kept.mkdir(parents=True)
     # 10.5 ms and 21 ms of the testbed are 100 and 200 us.
     (kept / "rpcclient-latencies-0.i64").write_bytes(struct.pack("<qq", 10_500_000, 21_000_000))
+    (kept / "rpcclient-latencies-1.i64").write_bytes(b"")  # of a run with two clients
     (file,) = write_logs(run)
     # NetClone, client 1, thread 0, 2 servers of 1 worker, exp25, 20,000 requests/s.
     assert file.name == "log-3-1-0-2-1-1-0-1-20000.txt"

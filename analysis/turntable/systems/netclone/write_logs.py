@@ -38,9 +38,11 @@ def _of_turn(directory: Path, turn: TurnResult) -> Iterator[Path]:
     parameters, dilation = turn.parameters, turn.parameters["dilation"]
     total_s = sum(measurement.seconds for measurement in turn.measurements) / dilation
     for source in sorted((directory / "latencies" / name).glob("*.i64")):
+        client = int(source.stem.rpartition("-")[2])
+        if client >= parameters["clients"]:  # of an earlier run that had more of them
+            continue
         target = directory / "logs" / name
         target.mkdir(parents=True, exist_ok=True)
-        client = int(source.stem.rpartition("-")[2])
         microseconds = [ns / 1000 / dilation for ns in read_latencies(source)]
         yield logs.write(target, log_name(parameters, client, total_s), microseconds, total_s)
 
