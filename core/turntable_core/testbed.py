@@ -37,6 +37,15 @@ class DataHost(Host):
     switch_port: int | None
     switch_interface: str | None
     control_address: str = ""
+    interface: str = ""  # on the data network
+    datagrams: str = "sockets"  # how clients' datagrams travel: or af_xdp
+
+    @property
+    def datagram_options(self) -> list[str]:
+        """Of a node that can do either. Only one process of a host can have af_xdp."""
+        if self.datagrams == "sockets":
+            return []
+        return ["--datagrams", self.datagrams, "--interface", self.interface]
 
     @property
     def pipe(self) -> int | None:
@@ -155,6 +164,8 @@ def _data_host(hostvars: Mapping[str, Mapping[str, Any]], name: str, has_switch:
         mac=_variable(hostvars, name, "turntable_data_mac"),
         **plug,
         control_address=str(hostvars[name].get("turntable_control_address", "")),
+        interface=str(hostvars[name].get("turntable_data_interface", "")),
+        datagrams=str(hostvars[name].get("turntable_datagrams", "sockets")),
     )
 
 

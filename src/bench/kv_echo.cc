@@ -12,6 +12,7 @@
 #include "common/run_main.h"
 #include "farreach/kv/packet.h"
 #include "farreach/kv/value.h"
+#include "net/datagrams.h"
 #include "net/udp.h"
 
 namespace turntable::bench {
@@ -36,33 +37,36 @@ std::size_t answer_to(const kv::Packet& request, std::span<std::uint8_t> out) {
   return kv::encode(answer, out);
 }
 
-[[noreturn]] void serve(const sockaddr_in& address) {
-  const UniqueFd socket = net::open_udp(address, kClients);
+[[noreturn]] void serve(const net::DatagramSettings& settings) {
+  const auto datagrams = net::open_datagrams(settings);
   std::cout << "ready" << std::endl;
-  net::ReceiveBatch requests;
-  net::SendBatch answers;
-  pollfd polled{socket.get(), POLLIN, 0};
+  pollfd polled{datagrams->fd(), POLLIN, 0};
   while (true) {
     ::poll(&polled, 1, -1);
-    const int count = requests.receive(socket.get());
+    const int count = datagrams->receive();
     for (int i = 0; i < count; ++i) {
-      const auto datagram = requests.at(static_cast<std::size_t>(i));
+      const auto datagram = datagrams->at(static_cast<std::size_t>(i));
       kv::Packet request;
       if (kv::decode(datagram.bytes, request) != kv::DecodeStatus::kOk) continue;
-      answers.add(answer_to(request, answers.buffer()), &datagram.from);
+      datagrams->add(answer_to(request, datagrams->buffer()), &datagram.from);
     }
-    answers.flush(socket.get(), answers.size(), [](std::uint32_t, int) {});  // a client asks again
+    datagrams->flush([](std::uint32_t, int) {});  // a client asks again
   }
 }
 
 int run_program(int argc, char** argv) {
-  std::string address;
+  std::string address, interface, kind = "sockets";
   std::uint16_t udp_port = 1152;
   turntable::CommandLine app("kv-echo", "Answers key-value requests from no store");
   app.add_option("--address", address, "IPv4 address to serve on")->required();
   app.add_option("--udp-port", udp_port)->capture_default_str();
+  app.add_option("--datagrams", kind, net::kDatagramsHelp)->capture_default_str();
+  app.add_option("--interface", interface, net::kInterfaceHelp);
   CLI11_PARSE(app, argc, argv);
-  serve(net::parse_ipv4("--address", address, udp_port));
+  serve({.kind = net::datagram_kind(kind, interface),
+         .interface = interface,
+         .local = net::parse_ipv4("--address", address, udp_port),
+         .queued = kClients});
 }
 
 }  // namespace

@@ -91,6 +91,19 @@ def test_nodes_with_control_links_get_the_secret_on_their_input_alone(context: C
     assert "input" not in switch[0].args
 
 
+def test_clients_send_by_the_means_that_the_inventory_says(context: Context) -> None:
+    def options(context: Context) -> dict[str, list[str]]:
+        spawned = components.batches(["kvclient"], "start", context)
+        return {host: request.args["argv"][7:-2] for host, (request,) in spawned.items()}
+
+    assert options(context) == {"client0": [], "client1": []}
+    variables = hostvars()
+    variables["client0"] |= {"turntable_datagrams": "af_xdp", "turntable_data_interface": "tt-data"}
+    by_xdp = replace(context, testbed=inventory.read_testbed(variables, GROUPS))
+    wanted = ["--datagrams", "af_xdp", "--interface", "tt-data"]
+    assert options(by_xdp) == {"client0": wanted, "client1": []}
+
+
 @pytest.fixture
 def caching(context: Context) -> Context:
     """The same turn with FarReach and a cache of 100 keys."""

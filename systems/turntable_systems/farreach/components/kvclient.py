@@ -23,7 +23,11 @@ _EVICTED_TOO = 4
 
 def start(context: Context) -> Batches:
     return {
-        host.name: [spawn_with_secret(context, host, NODE, "--address", host.address)]
+        host.name: [
+            spawn_with_secret(
+                context, host, NODE, "--address", host.address, *host.datagram_options
+            )
+        ]
         for host in hosts.clients(context.testbed)
     }
 

@@ -23,7 +23,13 @@ NODE = "rpcclient"
 def start(context: Context) -> Batches:
     return {
         host.name: [
-            spawn(context, host, NODE, "--address", host.address, "--port", str(CLIENT_PORT))
+            spawn(
+                context,
+                host,
+                NODE,
+                *("--address", host.address, "--port", str(CLIENT_PORT)),
+                *host.datagram_options,
+            )
         ]
         for host in context.testbed.hosts_of("clients")
     }
