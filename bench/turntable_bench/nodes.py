@@ -14,8 +14,11 @@ MS = 1_000_000
 LEAD_MS, WARMUP_MS, DRAIN_MS = 50, 200, 5_000
 
 
-def client_node(settings: Settings, prefix: Argv) -> AbstractContextManager[Node]:
-    return node(settings.binary("kvclient"), prefix, ["--address", CLIENT_ADDRESS])
+def client_node(
+    settings: Settings, prefix: Argv, means: str = "sockets"
+) -> AbstractContextManager[Node]:
+    options = ["--address", CLIENT_ADDRESS, "--datagrams", means, "--interface", "data"]
+    return node(settings.binary("kvclient"), prefix, options)
 
 
 def prepare(client: Node, workload: dict[str, Any], address: str, port: int) -> None:

@@ -103,6 +103,14 @@ def cpu_seconds(pid: int) -> float:
     return time.clock_gettime(clock.value)
 
 
+def softirq_seconds() -> float:
+    """Time that the machine has spent in soft interrupts, to a hundredth. What they do while a
+    process runs is in the process's time too.
+    """
+    ticks = int(Path("/proc/stat").read_text().split(maxsplit=8)[7])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass(frozen=True)
 class Node:
     """A node that is up, and how its control socket is asked (docs/architecture.md §2)."""
