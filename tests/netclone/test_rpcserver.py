@@ -88,7 +88,9 @@ def test_service_times_are_those_that_were_drawn(server: Server) -> None:
     stats = server.stats()
     assert stats["answered"] == requests
     assert stats["planned_work_ns"] / 1000 == pytest.approx(planned_us, abs=requests * 0.001)
-    assert stats["busy_slot_ns"] == stats["planned_work_ns"]
+    # Slots were held longer by what answers were late.
+    late_ns = histogram_of(stats["work_error_ns"]).get_mean_value() * requests
+    assert stats["busy_slot_ns"] - stats["planned_work_ns"] == pytest.approx(late_ns, rel=0.01)
 
 
 def test_clones_are_dropped_while_others_wait(server: Server) -> None:
@@ -166,7 +168,8 @@ def test_capacity_is_that_of_the_workers(server: Server) -> None:
     server.answers(requests)
     stats = server.stats()
     assert time.monotonic() - begin >= requests * service_us / workers / 1e6
-    assert stats["busy_slot_ns"] == requests * service_us * 1000
+    assert stats["planned_work_ns"] == requests * service_us * 1000
+    assert stats["busy_slot_ns"] > stats["planned_work_ns"]
     assert histogram_of(stats["work_error_ns"]).total_count == requests
     # Work that began late began where the one before it ended: the waits are those of a queue.
     assert histogram_of(stats["fifo_wait_ns"]).get_max_value() > 150_000_000

@@ -35,12 +35,12 @@ struct ServerStatistics {
   std::int64_t answers_empty = 0;           // a queue of 0 was reported
   std::int64_t answers_empty_all_busy = 0;  // of these: until then no worker had been free
   std::int64_t planned_work_ns = 0;         // what was drawn
-  stats::Histogram work_error_ns{kMaxNs};   // the answer's sending after the drawn end
+  stats::Histogram work_error_ns{kMaxNs};   // how far the end of the work was from the drawn one
   stats::Histogram fifo_wait_ns{kMaxNs};
   // Of work, what lies in the window.
-  std::int64_t busy_slot_ns = 0;
-  std::int64_t cpu_ns = 0;   // of the server's threads
-  std::int64_t wait_ns = 0;  // they could run, but others had the processors
+  std::int64_t busy_slot_ns = 0;  // from its start until it was done indeed
+  std::int64_t cpu_ns = 0;        // of the server's threads
+  std::int64_t wait_ns = 0;       // they could run, but others had the processors
 
   // Since `prepare`.
   std::int64_t received_total = 0;
@@ -57,7 +57,7 @@ struct ServerStatistics {
   void count_arrival(const ServerWindow& window, const Packet& packet, std::int64_t arrival_ns,
                      std::uint32_t queue, bool dropped) noexcept;
   void count_answer(const ServerWindow& window, const Slots::Completion& completion,
-                    std::int64_t sent_ns) noexcept;
+                    std::int64_t done_ns) noexcept;
 };
 
 // Counts, and histograms as HdrHistogram texts.

@@ -46,10 +46,19 @@ TEST(ServerStatistics, CountAnswersByTheEndOfTheirWork) {
   EXPECT_EQ(statistics.answers_empty, 2);
   EXPECT_EQ(statistics.answers_empty_all_busy, 1);
   EXPECT_EQ(statistics.planned_work_ns, 200 + 200 + 100);
-  EXPECT_EQ(statistics.busy_slot_ns, 100 + 200 + 100 + 100);
+  EXPECT_EQ(statistics.busy_slot_ns, 107 + 200 + 101 + 100);
   EXPECT_EQ(statistics.work_error_ns.sum(), 8U);
   EXPECT_EQ(statistics.work_error_ns.max(), 7);
   EXPECT_EQ(statistics.fifo_wait_ns.sum(), 15U);
+}
+
+// Spinning workers whose calibration is wrong are done too early.
+TEST(ServerStatistics, KnowWorkThatWasTooShort) {
+  ServerStatistics statistics;
+  statistics.count_answer(kWindow, completion(1500, 1700, 0, true), 1640);
+  EXPECT_EQ(statistics.planned_work_ns, 200);
+  EXPECT_EQ(statistics.busy_slot_ns, 140);
+  EXPECT_EQ(statistics.work_error_ns.sum(), 60U);
 }
 
 TEST(ServerStatistics, CountNothingOfAWindowThatIsNotSet) {

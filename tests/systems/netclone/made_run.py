@@ -171,7 +171,7 @@ def server_stats(clones: int) -> dict[str, Any]:
     copies = REQUESTS + clones
     zeros = (
         *("malformed", "send_errors", "receive_errors", "socket_drops", "clones_dropped"),
-        "clones_dropped_total",
+        *("clones_dropped_total", "lost_ns"),
     )
     return dict.fromkeys(zeros, 0) | {
         "slots": 8,

@@ -57,6 +57,7 @@ SERVER = Server(
     answers_empty=700,
     answers_empty_all_busy=70,
     busy_s=2.0,
+    lost_s=0.0,
     planned_s=2.0,
     work_error_s=30e-6,
     received_total=1200,

@@ -66,6 +66,7 @@ HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
         (replace(healthy(), errors={"client malformed": 1}), "errors were counted"),
         (with_switch(unknown=2), "the switch dropped packets that it does not know"),
         (with_server(busy_s=2.21), "slots were busy for another time than their work takes"),
+        (with_server(lost_s=0.21), "slots were busy for another time than their work takes"),
         (with_server(busy_s=1.79), "slots were busy for another time than their work takes"),
         # A tenth of 28.5 us, a hundred times dilated.
         (with_server(work_error_s=286e-6), "slots were held for another time than was drawn"),

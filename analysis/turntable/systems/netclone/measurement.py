@@ -46,6 +46,9 @@ class Server:
     answers_empty: int  # that report an empty queue ...
     answers_empty_all_busy: int  # ... while every slot was busy
     busy_s: float  # of all slots
+    lost_s: (
+        float  # time of slots that nobody could use, since the server was too late to start work
+    )
     planned_s: float  # work that was drawn for what they did
     work_error_s: float  # mean distance of the time a slot was held from what was drawn
     received_total: int

@@ -107,6 +107,7 @@ def _server(stats: Stats) -> Server:
         answers_empty=stats["answers_empty"],
         answers_empty_all_busy=stats["answers_empty_all_busy"],
         busy_s=stats["busy_slot_ns"] / 1e9,
+        lost_s=stats["lost_ns"] / 1e9,
         planned_s=stats["planned_work_ns"] / 1e9,
         work_error_s=_mean_s(stats["work_error_ns"]),
         received_total=stats["received_total"],

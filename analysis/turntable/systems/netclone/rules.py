@@ -57,12 +57,15 @@ def _work_error(case: Case) -> Finding:
 
 
 def _slots(case: Case) -> Finding:
-    """Work that was drawn is done by slots, neither more nor less of it."""
+    """Work that was drawn is done by slots, neither more nor less of it; what a late server cannot
+    catch up with is missing as if there were more work.
+    """
 
     def difference(server: Server) -> float:
+        taken_s = server.busy_s + server.lost_s
         if server.planned_s == 0:
-            return 0.0 if server.busy_s == 0 else 1.0
-        return abs(server.busy_s / server.planned_s - 1)
+            return 0.0 if taken_s == 0 else 1.0
+        return abs(taken_s / server.planned_s - 1)
 
     return rules.limit(
         case,
