@@ -27,6 +27,7 @@ class Unit(Enum):
     MS = ("ms", False, "{:,.1f}")
     US = ("us", False, "{:,.0f}")
     D = ("", False, "{:.4f}")  # of two distributions
+    LATE_US = ("us", False, "{:,.1f}")
     US_PER_RECORD = ("us/record", False, "{:,.2f}")
 
     @property

@@ -64,10 +64,10 @@ def measure_gaps(settings: Settings) -> list[Reading]:
     most = _kept_instants(settings, 0.9, GAPS // 10)
     return [
         _reading("gaps: D of 10^6 from exponential, 50 % of the peak", Unit.D, half.distance, 0.01),
-        _reading("gaps: lateness at 50 %, median", Unit.US, half.late_us[50]),
-        _reading("gaps: lateness at 50 %, p99", Unit.US, half.late_us[99]),
-        _reading("gaps: lateness at 90 %, median", Unit.US, most.late_us[50]),
-        _reading("gaps: lateness at 90 %, p99", Unit.US, most.late_us[99]),
+        _reading("gaps: lateness at 50 %, median", Unit.LATE_US, half.late_us[50]),
+        _reading("gaps: lateness at 50 %, p99", Unit.LATE_US, half.late_us[99]),
+        _reading("gaps: lateness at 90 %, median", Unit.LATE_US, most.late_us[50]),
+        _reading("gaps: lateness at 90 %, p99", Unit.LATE_US, most.late_us[99]),
     ]
 
 
