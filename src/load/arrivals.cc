@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "workload/random.h"
+
 namespace turntable::load {
 namespace {
 
@@ -101,6 +103,13 @@ double Arrivals::gap_s(std::uint64_t number, double uniform) const noexcept {
     default:
       return -std::log1p(-uniform) * scale_s_;
   }
+}
+
+Gap drawn_gaps(const Arrivals& arrivals, std::uint64_t seed, std::uint64_t client) {
+  return [=](std::uint64_t number) {
+    const std::uint64_t bits = workload::stream_seed(seed, client, number);
+    return arrivals.gap_s(number, workload::unit_interval(bits));
+  };
 }
 
 std::vector<std::int64_t> instants(const Gap& gap, std::int64_t start_ns, std::int64_t until_ns,

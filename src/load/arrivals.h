@@ -58,6 +58,10 @@ class Arrivals {
 // Seconds from the request before; of request 0, from the start.
 using Gap = std::function<double(std::uint64_t number)>;
 
+// With draws of its own, each a function of (seed, client, number): for systems that draw nothing
+// else.
+Gap drawn_gaps(const Arrivals& arrivals, std::uint64_t seed, std::uint64_t client);
+
 // The instants before `until_ns` of a process that starts at `start_ns`. Throws std::length_error
 // for more than `most`.
 std::vector<std::int64_t> instants(const Gap& gap, std::int64_t start_ns, std::int64_t until_ns,

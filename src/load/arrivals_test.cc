@@ -106,6 +106,40 @@ TEST(Arrivals, TraceIsStretchedToTheRateAndRepeated) {
   EXPECT_DOUBLE_EQ(trace.mean_rate_per_s(), 1000);
 }
 
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+std::vector<std::int64_t> drawn(std::uint64_t seed, std::uint64_t client,
+                                std::int64_t until_ns = kSecondNs) {
+  return instants(drawn_gaps(of(Process::kExponential, 1000), seed, client), 0, until_ns,
+                  1'000'000);
+}
+
+TEST(DrawnGaps, DependOnSeedAndClientAlone) {
+  EXPECT_EQ(drawn(7, 1), drawn(7, 1));
+  EXPECT_NE(drawn(7, 1), drawn(8, 1));
+  EXPECT_NE(drawn(7, 1), drawn(7, 2));
+}
+
+TEST(DrawnGaps, HaveTheRateAndAnExponentialDistance) {
+  const auto instants = drawn(1, 0, 100 * kSecondNs);
+  // 100,000 are expected, with a standard deviation of their root.
+  EXPECT_NEAR(static_cast<double>(instants.size()), 1e5, 5 * std::sqrt(1e5));
+  std::size_t long_ones = 0;
+  for (std::size_t i = 1; i < instants.size(); ++i) {
+    ASSERT_GE(instants[i], instants[i - 1]);
+    if (instants[i] - instants[i - 1] > 1'000'000) ++long_ones;
+  }
+  EXPECT_NEAR(static_cast<double>(long_ones) / 1e5, std::exp(-1), 0.01);
+}
+
+TEST(Instants, AreRefusedBeyondTheMost) {
+  const Gap every_ms = [](std::uint64_t) { return 1e-3; };
+  EXPECT_EQ(instants(every_ms, kSecondNs, kSecondNs + 3'500'000, 3),
+            (std::vector<std::int64_t>{kSecondNs + 1'000'000, kSecondNs + 2'000'000,
+                                       kSecondNs + 3'000'000}));
+  EXPECT_THROW(instants(every_ms, 0, 3'500'000, 2), std::length_error);
+}
+
 TEST(Arrivals, BadSettingsAreRefused) {
   EXPECT_THROW(of(Process::kExponential, 0), std::invalid_argument);
   EXPECT_THROW(of(Process::kTrace, 10), std::invalid_argument);

@@ -6,38 +6,36 @@
 //   stats                      of the iteration that is over
 //   stop                       ends it early
 
-#include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "common/clock.h"
 #include "common/command_line.h"
 #include "common/run_main.h"
-#include "echo/arguments.h"
-#include "echo/datagrams.h"
-#include "echo/open_loop.h"
-#include "node/common_start.h"
+#include "echo/codec.h"
+#include "load/arrivals.h"
+#include "load/client_life.h"
+#include "load/open_loop_thread.h"
+#include "net/udp.h"
+#include "node/arguments.h"
 #include "node/control_server.h"
 
 namespace turntable::echo {
 namespace {
 
 using Json = nlohmann::json;
+using Thread = load::OpenLoopThread<Codec>;
 
 constexpr int kFormat = 1;
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::int64_t kMaxWindowNs = 3600 * kSecondNs;
 
 double us(std::int64_t ns) {
   return static_cast<double>(ns) / 1e3;
 }
 
-Json raw_statistics(const Statistics& s, std::int64_t window_ns, std::uint32_t drops, bool whole) {
+Json raw_statistics(const Thread& thread, std::int64_t window_ns, bool whole) {
+  const load::OpenLoopStatistics& s = thread.loop().statistics();
+  const Thread::Packets& packets = thread.packets();
   Json seconds = Json::array();
-  for (const Second& second : s.seconds) {
+  for (const load::OpenLoopSecond& second : s.seconds) {
     seconds.push_back({{"second", seconds.size()},
                        {"offered", second.offered},
                        {"delivered", second.delivered},
@@ -55,125 +53,73 @@ Json raw_statistics(const Statistics& s, std::int64_t window_ns, std::uint32_t d
               {"from_send_ns", s.from_send_ns.encode()},
               {"send_late_ns", s.send_late_ns.encode()},
               {"send_late_max_us", us(s.send_late_ns.max())},
-              {"start_late_us", us(s.start_late_ns)},
-              {"unanswered", s.unanswered},
+              {"start_late_us", us(thread.timing().start_lateness_ns)},
+              {"unanswered", s.lost + s.unsent},
               {"requests_total", s.requests_total},
               {"answers_total", s.answers_total},
-              {"malformed", s.malformed},
-              {"send_errors", s.send_errors},
-              {"receive_errors", s.receive_errors},
-              {"socket_drops", drops},
+              {"malformed", thread.codec().malformed() + packets.unknown + s.redundant},
+              {"send_errors", packets.send_errors},
+              {"receive_errors", packets.receive_errors},
+              {"socket_drops", thread.drops()},
               {"wait_ns", nullptr}};
-  if (s.scheduling) raw["wait_ns"] = s.scheduling->wait_ns;
+  if (const auto& scheduling = thread.timing().scheduling) raw["wait_ns"] = scheduling->wait_ns;
   return raw;
 }
 
-class Client {
+// The one client: a thread and a socket.
+class Client final : public load::Part {
  public:
-  Client(const sockaddr_in& local, node::ControlServer& control)
-      : local_(local), control_(control) {}
-  ~Client() { end(); }
+  Client(load::Gap gap, std::unique_ptr<net::Datagrams> datagrams)
+      : gap_(std::move(gap)), thread_(load::OpenLoop({}), Codec(), std::move(datagrams), {}) {}
+
+  void set_schedule(const load::Schedule& schedule) override {
+    thread_.set_schedule(schedule, gap_);
+  }
+  void run() override { thread_.run(); }
+  void stop() noexcept override { thread_.stop(); }
+
+  const Thread& thread() const { return thread_; }
+
+ private:
+  load::Gap gap_;
+  Thread thread_;
+};
+
+class ClientNode {
+ public:
+  ClientNode(const std::string& address, node::ControlServer& control)
+      : local_(net::parse_ipv4("--address", address, 0)),
+        life_("echo-client", [&](std::string state) { control.set_state(std::move(state)); }) {}
 
   Json prepare(const Json& args) {
-    const auto port = static_cast<std::uint16_t>(integer(args, "server_port", 1, 65535));
-    const sockaddr_in server = ipv4(text(args, "server_address"), port);
-    const double rate = number(args, "rate_per_s", 1, 1e6);
-    const auto seed = static_cast<std::uint64_t>(integer(args, "seed", 0, INT64_MAX));
-    const std::lock_guard command(command_mutex_);
-    end();
-    UniqueFd socket = open_socket(local_);
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&server), sizeof server) != 0)
-      throw CommandError("unavailable", "echo-client prepare: no way to the server");
-    loop_ = std::make_unique<OpenLoop>(std::move(socket), rate, seed);
-    become(State::kPrepared, "prepared");
-    return Json::object();
-  }
-
-  Json start(const Json& args) {
-    const std::int64_t warmup = integer(args, "warmup_ns", 0, kMaxWindowNs);
-    const std::int64_t measure = integer(args, "measure_ns", 1'000'000, kMaxWindowNs);
-    const std::int64_t drain = integer(args, "drain_ns", 0, kMaxWindowNs);
-    const std::int64_t start_at = integer(args, "start_at_ns", 0, INT64_MAX);
-    node::check_common_start("echo-client start", start_at, warmup);
-    const std::lock_guard command(command_mutex_);
-    require(State::kPrepared, "start: send `prepare` before each `start`");
-    Schedule schedule{.start_ns = start_at + realtime_to_monotonic_ns()};
-    schedule.window_from_ns = schedule.start_ns + warmup;
-    schedule.window_until_ns = schedule.window_from_ns + measure;
-    schedule.drain_until_ns = schedule.window_until_ns + drain;
-    loop_->set_schedule(schedule);
-    window_ns_ = measure;
-    stopped_early_ = false;
-    become(State::kRunning, "running");
-    thread_ = std::thread([this] {
-      loop_->run();
-      become(State::kFinished, "finished");
+    const node::Arguments arguments("echo-client prepare", args,
+                                    {"server_address", "server_port", "rate_per_s", "seed"});
+    const auto port = static_cast<std::uint16_t>(arguments.integer("server_port", 1, 65535));
+    const sockaddr_in server = net::parse_ipv4("echo-client prepare: \"server_address\"",
+                                               arguments.text("server_address"), port);
+    const load::Arrivals arrivals({.rate_per_s = arguments.number("rate_per_s", 1, 1e6)});
+    const auto seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX));
+    const auto command = life_.begin_prepare([&] { client_.reset(); });
+    life_.prepared([&] {
+      client_.emplace(load::drawn_gaps(arrivals, seed, /*client=*/0),
+                      net::open_datagrams({.local = local_, .remote = server, .queued = 1024}));
+      return std::vector<load::Part*>{&*client_};
     });
     return Json::object();
   }
 
-  Json wait(const Json& args) {
-    const std::chrono::duration<double> deadline(number(args, "deadline_s", 0, 86400));
-    std::unique_lock lock(state_mutex_);
-    if (!finished_.wait_for(lock, deadline, [&] { return state_ != State::kRunning; }))
-      throw CommandError("timeout", "echo-client wait: it still runs after deadline_s");
-    return Json::object();
-  }
-
   Json stats() {
-    const std::lock_guard command(command_mutex_);
-    require(State::kFinished, "stats: send `start` and `wait` before");
-    return raw_statistics(loop_->statistics(), window_ns_, loop_->drops(), !stopped_early_);
+    const auto lock = life_.lock();
+    life_.require_finished("stats");
+    return raw_statistics(client_->thread(), life_.schedule().window_ns(), !life_.stopped_early());
   }
 
-  Json stop() {
-    const std::lock_guard command(command_mutex_);
-    end();
-    return Json::object();
-  }
-
-  void cancel() {  // while the others may wait
-    const std::lock_guard command(command_mutex_);
-    end();
-  }
+  load::ClientLife& life() { return life_; }
 
  private:
-  enum class State : std::uint8_t { kIdle, kPrepared, kRunning, kFinished };
-
-  void end() {
-    if (!thread_.joinable()) return;
-    {
-      const std::lock_guard lock(state_mutex_);
-      stopped_early_ = state_ == State::kRunning;
-    }
-    loop_->stop();
-    thread_.join();
-  }
-
-  void become(State state, const char* shown) {
-    const std::lock_guard lock(state_mutex_);
-    state_ = state;
-    control_.set_state(shown);
-    finished_.notify_all();
-  }
-
-  void require(State state, const char* message) {
-    const std::lock_guard lock(state_mutex_);
-    if (state_ != state) throw CommandError("wrong_state", std::string("echo-client ") + message);
-  }
-
   const sockaddr_in local_;
-  node::ControlServer& control_;
-
-  std::mutex command_mutex_;  // before state_mutex_
-  std::unique_ptr<OpenLoop> loop_;
-  std::thread thread_;
-  std::int64_t window_ns_ = 0;
-  bool stopped_early_ = false;
-
-  std::mutex state_mutex_;
-  std::condition_variable finished_;
-  State state_ = State::kIdle;
+  std::optional<Client> client_;
+  load::ClientLife life_;  // last: its thread uses the client
 };
 
 int run(int argc, char** argv) {
@@ -186,13 +132,13 @@ int run(int argc, char** argv) {
   app.add_option("--address", address, "IPv4 address of the data network")->required();
   CLI11_PARSE(app, argc, argv);
   node::ControlServer control(directory, name);
-  Client client(ipv4(address, 0), control);
+  ClientNode client(address, control);
   control.on("prepare", [&](const Json& args) { return client.prepare(args); });
-  control.on("start", [&](const Json& args) { return client.start(args); });
-  control.on("wait", [&](const Json& args) { return client.wait(args); });
+  control.on("start", [&](const Json& args) { return client.life().start(args); });
+  control.on("wait", [&](const Json& args) { return client.life().wait(args); });
   control.on("stats", [&](const Json&) { return client.stats(); });
-  control.on("stop", [&](const Json&) { return client.stop(); });
-  control.on_shutdown([&] { client.cancel(); });
+  control.on("stop", [&](const Json& args) { return client.life().stop(args); });
+  control.on_shutdown([&] { client.life().cancel(); });
   control.run();
   return 0;
 }

@@ -15,10 +15,12 @@
 #include <thread>
 
 #include "common/clock.h"
+#include "common/command_error.h"
 #include "common/command_line.h"
 #include "common/run_main.h"
-#include "echo/arguments.h"
-#include "echo/datagrams.h"
+#include "echo/request_number.h"
+#include "net/udp.h"
+#include "node/arguments.h"
 #include "node/control_server.h"
 
 namespace turntable::echo {
@@ -28,6 +30,7 @@ using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr std::int64_t kLateNs = 50'000'000;
+constexpr std::size_t kQueued = 1024;  // requests that wait
 
 class Server {
  public:
@@ -37,26 +40,27 @@ class Server {
   Json prepare(const Json& args) {
     const std::lock_guard lock(command_mutex_);
     end();
-    capacity(args);
+    set_capacity("echo-server prepare", args);
     answered_ = answered_in_window_ = malformed_ = send_errors_ = 0;
     from_ns_ = until_ns_ = 0;
     socket_.reset();  // its port is needed again
-    socket_ = open_socket(local_);
+    socket_ = net::open_udp(local_, kQueued);
     stopping_ = false;
     thread_ = std::thread([this] { serve(); });
     return Json::object();
   }
 
   Json capacity(const Json& args) {
-    const double per_s = number(args, "capacity_per_s", 0, 1e7);
-    service_ns_ = per_s > 0 ? static_cast<std::int64_t>(1e9 / per_s) : 0;
+    set_capacity("echo-server capacity", args);
     return Json::object();
   }
 
   Json start(const Json& args) {
     const std::int64_t now = realtime_ns();
-    const std::int64_t from = integer(args, "measure_from_ns", now, INT64_MAX);
-    const std::int64_t until = integer(args, "measure_until_ns", from, INT64_MAX);
+    const node::Arguments arguments("echo-server start", args,
+                                    {"measure_from_ns", "measure_until_ns"});
+    const std::int64_t from = arguments.integer("measure_from_ns", now, INT64_MAX);
+    const std::int64_t until = arguments.integer("measure_until_ns", from, INT64_MAX);
     const std::lock_guard lock(command_mutex_);
     require_serving();
     const std::int64_t offset = realtime_to_monotonic_ns();
@@ -74,7 +78,7 @@ class Server {
             {"answered_in_window", answered_in_window_.load()},
             {"malformed", malformed_.load()},
             {"send_errors", send_errors_.load()},
-            {"socket_drops", socket_drops(socket_.get())}};
+            {"socket_drops", net::socket_drops(socket_.get())}};
   }
 
   Json stop() {
@@ -84,6 +88,12 @@ class Server {
   }
 
  private:
+  void set_capacity(const std::string& where, const Json& args) {
+    const node::Arguments arguments(where, args, {"capacity_per_s"});
+    const double per_s = arguments.number("capacity_per_s", 0, 1e7);
+    service_ns_ = per_s > 0 ? static_cast<std::int64_t>(1e9 / per_s) : 0;
+  }
+
   void require_serving() const {
     if (!thread_.joinable())
       throw CommandError("wrong_state", "echo-server: nothing is served; send `prepare` first");
@@ -126,7 +136,7 @@ class Server {
     auto* peer = reinterpret_cast<sockaddr*>(&from);
     socklen_t peer_bytes = sizeof from;
     const ssize_t length =
-        ::recvfrom(socket_.get(), bytes.data(), bytes.size(), 0, peer, &peer_bytes);
+        ::recvfrom(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, peer, &peer_bytes);
     if (length < 0) return false;
     if (length != sizeof(RequestNumber)) {
       ++malformed_;
@@ -161,7 +171,7 @@ int run(int argc, char** argv) {
   app.add_option("--address", address, "IPv4 address of the data network")->required();
   app.add_option("--port", port, "UDP port")->required();
   CLI11_PARSE(app, argc, argv);
-  Server server(ipv4(address, port));
+  Server server(net::parse_ipv4("--address", address, port));
   node::ControlServer control(directory, name);
   control.on("prepare", [&](const Json& args) { return server.prepare(args); });
   control.on("capacity", [&](const Json& args) { return server.capacity(args); });
