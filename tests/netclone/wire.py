@@ -1,4 +1,4 @@
-"""NetClone's packets and the nodes' random numbers, written again from docs/netclone.md §2, §3."""
+"""NetClone's packets and the nodes' random numbers, written again from docs/netclone.md §2, §4."""
 
 from __future__ import annotations
 

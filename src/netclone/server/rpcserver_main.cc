@@ -1,4 +1,4 @@
-// rpcserver: a resident node that is one logical server (docs/netclone.md §5).
+// rpcserver: a resident node that is one logical server (docs/netclone.md §6).
 //
 //   calibrate {"objects", "gets", "scans"}             -> service times of an idle redis-server
 //   prepare {"server", "mode", "workers", "seed", "dilation", "service", "jitter", "drop_clones",

@@ -1,4 +1,4 @@
-// The commands of rpcserver (docs/netclone.md §5).
+// The commands of rpcserver (docs/netclone.md §6).
 #pragma once
 
 #include <filesystem>

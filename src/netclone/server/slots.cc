@@ -1,7 +1,6 @@
 #include "netclone/server/slots.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace turntable::netclone {
 
@@ -32,7 +31,7 @@ Slots::Completion Slots::complete(std::int64_t now_ns) {
   } else {
     Job next = fifo_.pop();
     next.arrived_at_all_busy = true;
-    due_.replace_first(start(std::move(next), due.slot, due.due_ns, now_ns));
+    due_.replace_first(start(next, due.slot, due.due_ns, now_ns));
   }
   return completion;
 }
@@ -44,7 +43,7 @@ Slots::Due Slots::start(Job job, std::uint32_t slot, std::int64_t free_ns, std::
     lost_ns_ += earliest - job.start_ns;
     job.start_ns = earliest;
   }
-  jobs_[slot] = std::move(job);
+  jobs_[slot] = job;
   return {jobs_[slot].start_ns + jobs_[slot].service_ns, slot};
 }
 

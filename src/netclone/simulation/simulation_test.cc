@@ -215,6 +215,27 @@ TEST(Laedge, NeverQueuesAtServers) {
   EXPECT_EQ(result.reports_empty, result.reports);
 }
 
+// As many as were offered; each half has 1000 requests of which 20 took long.
+Result measured(std::uint64_t delivered, std::int64_t first_p99_ns, std::int64_t second_p99_ns) {
+  Result result;
+  result.offered = 2000;
+  result.delivered = delivered;
+  const std::array p99 = {first_p99_ns, second_p99_ns};
+  for (std::size_t half = 0; half < 2; ++half)
+    for (int i = 0; i < 1000; ++i)
+      result.half_latency_ns[half].record(i < 20 ? p99[half] : p99[half] / 4);
+  return result;
+}
+
+TEST(Saturated, IsACellThatDeliversLessOrGetsSlower) {
+  EXPECT_FALSE(measured(2000, 1000, 1000).saturated());
+  EXPECT_FALSE(measured(1960, 1000, 1000).saturated());
+  EXPECT_TRUE(measured(1959, 1000, 1000).saturated());
+  EXPECT_FALSE(measured(2000, 1000, 1200).saturated());
+  EXPECT_TRUE(measured(2000, 1000, 1201).saturated());
+  EXPECT_FALSE(measured(2000, 1000, 500).saturated());
+}
+
 TEST(Settings, ErrorsNameTheField) {
   const auto error_of = [](const nlohmann::json& more) -> std::string {
     try {
