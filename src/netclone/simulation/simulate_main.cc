@@ -1,6 +1,6 @@
 // netclone-simulate: what a cell gives in the long run, by simulation. Reads JSON, writes JSON:
 //
-//   {"method", "servers", "clients", "load" or "rate_per_s", "arrivals": {"process"}, "seed",
+//   {"method", "servers", "clients", "load" or "rate_per_s", "arrivals": {...}, "seed",
 //    "requests", "warmup_share", "work": {...}, "path": {"round_trip_us", "recirculation_us"},
 //    "over_us": [...]}
 //
@@ -38,15 +38,17 @@ double rate_of(const Arguments& input, const Json& json, const Settings& setting
                                : input.number("rate_per_s", 1e-3, 1e9);
 }
 
-load::Process process_of(const Arguments& input) {
+load::Arrivals gaps_of(const Arguments& input, double rate_per_s) {
+  load::Arrivals::Settings settings{.rate_per_s = rate_per_s};
   const Json* json = input.object_or_null("arrivals");
-  if (json == nullptr) return load::Process::kExponential;
-  const Arguments arrivals(std::string(kWhere) + ", arrivals", *json, {"process"});
-  const auto process = load::process_of(arrivals.text("process"));
-  if (process == load::Process::kTrace) {
+  if (json == nullptr) return load::Arrivals(settings);
+  const Arguments arrivals(std::string(kWhere) + ", arrivals", *json, {"process", "dilation"});
+  settings.process = load::process_of(arrivals.text("process"));
+  if (settings.process == load::Process::kTrace) {
     arrivals.fail("process", "trace", "a process that needs no file; replays take traces");
   }
-  return process;
+  if (json->contains("dilation")) settings.dilation = arrivals.number("dilation", 1e-3, 1e6);
+  return load::Arrivals(settings);
 }
 
 Delays path_of(const Arguments& input, std::uint32_t servers) {
@@ -114,9 +116,7 @@ Json answer(const Json& json) {
   Settings settings = settings_from_json(kWhere, method, servers, seed, input.object("work"));
   settings.delays = path_of(input, servers);
   const auto clients = static_cast<std::uint16_t>(input.integer("clients", 1, UINT16_MAX));
-  const load::Arrivals gaps({.process = process_of(input),
-                             .rate_per_s = rate_of(input, json, settings) / clients,
-                             .dilation = settings.dilation});
+  const load::Arrivals gaps = gaps_of(input, rate_of(input, json, settings) / clients);
   const Load load{
       .clients = clients,
       .gaps = gaps,

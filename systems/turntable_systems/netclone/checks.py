@@ -13,6 +13,7 @@ from turntable_systems.netclone import offered_load, service
 Parameters = Mapping[str, Any]
 
 MOST_WORKERS = 64  # of one server
+LONGEST_WINDOW_S = 3600  # of a client (src/load/client_life.cc)
 MOST_REQUESTS = 50_000_000  # of an iteration: every client draws and remembers its own
 # Below, the artifact's process asks for the logarithm of a negative number.
 _LEGACY_LEAST_RPS = 2000
@@ -69,21 +70,21 @@ def _distribution(parameters: Parameters, testbed: Testbed) -> str | None:
 
 
 def _requests(parameters: Parameters, testbed: Testbed) -> str | None:
-    seconds = parameters["warmup_s"] + offered_load.measure_s(parameters)
+    window_s = offered_load.measure_s(parameters)
+    if window_s > LONGEST_WINDOW_S:
+        return f"so few that they take at most {LONGEST_WINDOW_S:,} s, not {window_s:,.0f} s"
+    seconds = parameters["warmup_s"] + window_s
     if offered_load.sent_rps(parameters) * seconds > MOST_REQUESTS:
         return f"so many that warm-up and window have at most {MOST_REQUESTS:,} requests together"
     return None
 
 
 def _arrivals(parameters: Parameters, testbed: Testbed) -> str | None:
-    if (
-        parameters["arrivals"] == "legacy"
-        and offered_load.offered_rps(parameters) < _LEGACY_LEAST_RPS
-    ):
+    each = offered_load.offered_rps(parameters) / parameters["clients"]
+    if parameters["arrivals"] == "legacy" and each < _LEGACY_LEAST_RPS:
         return (
             f"exponential: the artifact's own process (legacy) has no rates below "
-            f"{_LEGACY_LEAST_RPS:,} requests/s, and {offered_load.offered_rps(parameters):,.0f} "
-            "are offered here"
+            f"{_LEGACY_LEAST_RPS:,} requests/s of a client, and each offers {each:,.0f} here"
         )
     return None
 
@@ -95,5 +96,5 @@ CHECKS = (
     Check("mode", _mode, beside=("workers", "servers")),
     Check("distribution", _distribution, beside=("mode",)),
     Check("requests", _requests, beside=("measure_s", "load")),
-    Check("arrivals", _arrivals, beside=("load", "target_rps", "dilation")),
+    Check("arrivals", _arrivals, beside=("load", "target_rps", "clients")),
 )
