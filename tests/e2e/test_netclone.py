@@ -22,6 +22,7 @@ SLOW_MACHINE = (
     "clients started late",
     "clients closed the window late",
     "waited for a processor",
+    "the switch stood still",
     "processors of a host were stolen",
 )
 TRIES = 3

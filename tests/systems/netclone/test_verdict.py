@@ -54,6 +54,13 @@ def test_what_is_just_allowed_is_valid() -> None:
     assert reasons(with_server(busy_s=2.19)) == ()
 
 
+def test_a_short_stall_in_a_long_window_does_not_matter() -> None:
+    stalled = replace(healthy(), switch_thread=Punctuality(18_000.0, 0.1))
+    assert reasons(replace(stalled, seconds=19.0)) == ()
+    (reason,) = reasons(replace(stalled, seconds=17.0))
+    assert reason.startswith("the switch stood still")
+
+
 HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
 
 

@@ -127,12 +127,16 @@ def _socket_drops(case: Case) -> Finding:
 
 
 def _switch_stalls(case: Case) -> Finding:
-    """What waits for the switch is late by so much, and 1 % of the requests are p99."""
+    """What waits for the switch is late by so much. Of a long window that is too little to matter:
+    p99 is that of 1 % of the requests.
+    """
     mean_us = _in_mean_services(case) * 1e6
 
     def stall(measurement: Measurement) -> float | None:
         late_us = measurement.switch_thread.late_max_us
-        return None if late_us is None else late_us / mean_us
+        if late_us is None:
+            return None
+        return late_us / mean_us if late_us / 1e6 > _STALL_SHARE * measurement.seconds else 0.0
 
     return rules.limit(
         case,
@@ -147,6 +151,8 @@ def _late_start_us(case: Case) -> float | None:
     warmup_s = case.parameters["warmup_s"]
     return None if share is None else 1e6 * max(warmup_s / 2, share * case.parameters["measure_s"])
 
+
+_STALL_SHARE = 0.001  # of the window
 
 # In the order in which reasons are given: what is wrong first, what may explain it after.
 RULES: Mapping[str, Rule] = {
