@@ -21,10 +21,10 @@ void ServerStatistics::count_answer(const ServerWindow& window, const Slots::Com
                                     std::int64_t done_ns) noexcept {
   const auto& [job, due_ns, queue, all_busy] = completion;
   ++answered_total;
+  planned_work_ns += window.overlap_ns(job.start_ns, due_ns);
   busy_slot_ns += window.overlap_ns(job.start_ns, done_ns);
   if (!window.contains(due_ns)) return;
   ++answered;
-  planned_work_ns += job.service_ns;
   work_error_ns.record(std::abs(done_ns - due_ns));
   fifo_wait_ns.record(job.start_ns - job.arrival_ns);
   if (queue > 0) return;

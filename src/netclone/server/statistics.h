@@ -34,13 +34,13 @@ struct ServerStatistics {
   std::int64_t answered = 0;
   std::int64_t answers_empty = 0;           // a queue of 0 was reported
   std::int64_t answers_empty_all_busy = 0;  // of these: until then no worker had been free
-  std::int64_t planned_work_ns = 0;         // what was drawn
   stats::Histogram work_error_ns{kMaxNs};   // how far the end of the work was from the drawn one
   stats::Histogram fifo_wait_ns{kMaxNs};
   // Of work, what lies in the window.
-  std::int64_t busy_slot_ns = 0;  // from its start until it was done indeed
-  std::int64_t cpu_ns = 0;        // of the server's threads
-  std::int64_t wait_ns = 0;       // they could run, but others had the processors
+  std::int64_t planned_work_ns = 0;  // as it was drawn
+  std::int64_t busy_slot_ns = 0;     // from its start until it was done indeed
+  std::int64_t cpu_ns = 0;           // of the server's threads
+  std::int64_t wait_ns = 0;          // they could run, but others had the processors
 
   // Since `prepare`.
   std::int64_t received_total = 0;

@@ -45,7 +45,7 @@ TEST(ServerStatistics, CountAnswersByTheEndOfTheirWork) {
   EXPECT_EQ(statistics.answered, 3);
   EXPECT_EQ(statistics.answers_empty, 2);
   EXPECT_EQ(statistics.answers_empty_all_busy, 1);
-  EXPECT_EQ(statistics.planned_work_ns, 200 + 200 + 100);
+  EXPECT_EQ(statistics.planned_work_ns, 100 + 200 + 100 + 100);
   EXPECT_EQ(statistics.busy_slot_ns, 107 + 200 + 101 + 100);
   EXPECT_EQ(statistics.work_error_ns.sum(), 8U);
   EXPECT_EQ(statistics.work_error_ns.max(), 7);

@@ -83,7 +83,7 @@ def _worst_of_servers(
 
 def _counters(case: Case) -> Finding:
     """Clients, switch, coordinator and servers have counted the same packets."""
-    if any(event.starts_nodes for m in case.measurements for event in m.events):
+    if _started_again(case):
         return Finding(not_checked="nodes were started again, and count from then on")
     worst: dict[str, float] = {}
     for measurement in case.measurements:
@@ -102,7 +102,14 @@ def _counters(case: Case) -> Finding:
     return Finding(f"counters differ (share of the requests, at most {most:g}): {listed}")
 
 
+def _started_again(case: Case) -> bool:
+    return any(event.starts_nodes for m in case.measurements for event in m.events)
+
+
 def _unknown(case: Case) -> Finding:
+    if _started_again(case):
+        return Finding(not_checked="a switch that was started again knows nothing at first")
+
     def share(measurement: Measurement) -> float:
         unknown = measurement.switch.unknown if measurement.switch else 0
         return unknown / max(measurement.requests_total, 1)
