@@ -74,6 +74,7 @@ TEST(ThreadFrame, GoesThroughThePhasesOfItsSchedule) {
   const Schedule schedule = schedule_from(monotonic_ns() + 5 * kMs, kForEver);
   frame.set_schedule(schedule);
   frame.run();  // nothing is outstanding: the drain is over at once
+  EXPECT_LT(monotonic_ns(), schedule.drain_until_ns);
   EXPECT_GE(loop.began_ns, schedule.start_ns);
   EXPECT_EQ(loop.phases, (std::vector{Phase::kMeasure, Phase::kDrain}));
   EXPECT_GE(loop.entered_ns[0], schedule.window_from_ns);
@@ -99,11 +100,13 @@ TEST(ThreadFrame, AnAnswerEndsTheDrain) {
   Recorder loop;
   loop.open = 1;
   ThreadFrame frame(loop);
-  frame.set_schedule(schedule_from(monotonic_ns(), kForEver));
+  const Schedule schedule = schedule_from(monotonic_ns(), kForEver);
+  frame.set_schedule(schedule);
   std::thread thread([&] { frame.run(); });
   loop.answer();
   thread.join();
   EXPECT_EQ(loop.handled, 1);
+  EXPECT_LT(monotonic_ns(), schedule.drain_until_ns);
 }
 
 TEST(ThreadFrame, ActsWhenSomethingIsDue) {

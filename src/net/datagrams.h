@@ -32,6 +32,7 @@ concept TakesFailure = !std::is_same_v<std::remove_cvref_t<Function>, FailedCall
 class FailedCallback {
  public:
   template <TakesFailure Function>
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): TakesFailure leaves copies alone
   FailedCallback(Function&& function) noexcept
       : context_(const_cast<void*>(static_cast<const void*>(&function))),
         call_([](void* context, std::uint32_t tag, int error) {

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
@@ -152,7 +153,7 @@ Plan Plan::parse(const std::string& where, const Json& args) {
   parse_loop(arguments, args, plan);
   plan.loop.record_latencies =
       args.contains("record_latencies") && arguments.boolean("record_latencies");
-  plan.work = args.value("work", Json());
+  if (const Json* work = arguments.object_or_null("work")) plan.work = work->dump();
   try {
     plan.arrivals(0);
   } catch (const std::invalid_argument& error) {

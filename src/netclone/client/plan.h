@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -28,7 +28,7 @@ struct Plan {
   load::ThreadFrame::Settings frame;
   unsigned probes = 0;  // of each server
   std::int64_t probe_deadline_ns = 0;
-  Json work;  // for the replay; may be null
+  std::string work;  // JSON, for the replay; empty: `prepare` did not say
 
   // Throws CommandError bad_argument. `where` begins messages.
   static Plan parse(const std::string& where, const Json& args);

@@ -10,13 +10,14 @@ namespace turntable::netclone {
 
 nlohmann::json replay_iteration(const std::string& where, const Plan& plan,
                                 const load::Schedule& schedule, const PathDelay& path) {
-  if (!plan.work.is_object()) {
+  if (plan.work.empty()) {
     throw bad_argument(where +
                        R"(: `prepare` was not told the servers' "work"; expected {"service", )"
                        R"("jitter", "dilation", "workers", ...})");
   }
-  simulation::Settings settings = simulation::settings_from_json(
-      where, plan.traffic.method, plan.traffic.server_count(), plan.traffic.seed, plan.work);
+  simulation::Settings settings =
+      simulation::settings_from_json(where, plan.traffic.method, plan.traffic.server_count(),
+                                     plan.traffic.seed, nlohmann::json::parse(plan.work));
   settings.mix = plan.traffic.mix;
   if (!path.by_server_ns.empty())
     settings.delays = simulation::delays_of_round_trips(path.by_server_ns);
