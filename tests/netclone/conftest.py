@@ -47,7 +47,7 @@ class Server:
 
     def open_window(self, seconds: float = 60) -> None:
         """Begins at once."""
-        begin = time.time_ns() + 20_000_000
+        begin = time.time_ns() + 200_000_000
         self.node.call("start", measure_from_ns=begin, measure_until_ns=begin + int(seconds * 1e9))
         while time.time_ns() < begin:
             time.sleep(0.001)
