@@ -1,5 +1,7 @@
 #include "netclone/client/codec.h"
 
+#include <algorithm>
+
 #include "netclone/choices.h"
 
 namespace turntable::netclone {
@@ -9,6 +11,7 @@ unsigned Codec::send(std::uint64_t number, std::int64_t now_ns, net::Datagrams& 
                 .request = request_id(client_, number),
                 .sent_at_ns = static_cast<std::uint64_t>(now_ns + to_realtime_ns_),
                 .client = client_};
+  first_sent_at_ns_ = std::min(first_sent_at_ns_, packet.sent_at_ns);
   draw(packet);
   const auto add = [&](const sockaddr_in& to) { out.add(encode(packet, out.buffer()), &to); };
   const std::uint32_t servers = traffic_->server_count();
@@ -57,6 +60,10 @@ std::optional<std::uint64_t> Codec::decode(const net::Datagrams::Received& datag
   }
   const std::uint64_t number = number_of(answer.request);
   if (number >= kFirstProbe) return std::nullopt;  // late, and measured already
+  if (answer.sent_at_ns < first_sent_at_ns_) {
+    ++counts_.late;
+    return std::nullopt;
+  }
   answered_ = answer.clone;
   return number;
 }

@@ -25,6 +25,7 @@ class Codec {
   struct Counts {
     std::int64_t malformed = 0;  // not a packet of NetClone's, or none that answers
     std::int64_t not_mine = 0;   // an answer to another client
+    std::int64_t late = 0;       // to a request of an iteration before, whose numbers were the same
     // First answers in the window.
     std::int64_t cloned = 0;       // of requests that had two copies
     std::int64_t clone_first = 0;  // of these, the second copy's was first
@@ -46,6 +47,7 @@ class Codec {
   const Traffic* traffic_;
   std::uint16_t client_;
   std::int64_t to_realtime_ns_;
+  std::uint64_t first_sent_at_ns_ = UINT64_MAX;
   Clone answered_ = Clone::kNone;  // by the answer decoded last
   Counts counts_;
 };

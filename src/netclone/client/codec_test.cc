@@ -142,8 +142,15 @@ class DecodeTest : public CodecTest {
                           .truncated = false});
   }
 
+  DecodeTest() { codec_.send(77, kSentAtNs, *mine_); }
+
+  static constexpr std::int64_t kSentAtNs = 5000;
+
   Codec codec_{traffic_, kClient, 0};
-  Packet answer_{.op = Op::kResponse, .request = request_id(kClient, 77), .client = kClient};
+  Packet answer_{.op = Op::kResponse,
+                 .request = request_id(kClient, 77),
+                 .sent_at_ns = kSentAtNs,
+                 .client = kClient};
 };
 
 TEST_F(DecodeTest, AnAnswerHasItsNumber) {
@@ -156,6 +163,16 @@ TEST_F(DecodeTest, TheSequenceNumberOfTheSwitchDoesNotMatter) {
     answer_.seq = seq;
     EXPECT_EQ(decode_one(answer_), 77U);
   }
+}
+
+// Its numbers are the same, and its answers would seem to be very fast.
+TEST_F(DecodeTest, LateAnswersOfTheIterationBeforeAreNotTaken) {
+  answer_.sent_at_ns = kSentAtNs - 1;
+  EXPECT_FALSE(decode_one(answer_));
+  EXPECT_EQ(codec_.counts().late, 1);
+  answer_.sent_at_ns = kSentAtNs;
+  EXPECT_EQ(decode_one(answer_), 77U);
+  EXPECT_EQ(codec_.counts().late, 1);
 }
 
 TEST_F(DecodeTest, WhatIsNoAnswerIsMalformed) {

@@ -88,6 +88,7 @@ void add_packets(Json& out, std::span<const ClientResult> clients) {
     const Codec::Counts& c = client.thread.codec().counts();
     counts.malformed += c.malformed;
     counts.not_mine += c.not_mine;
+    counts.late += c.late;
     counts.cloned += c.cloned;
     counts.clone_first += c.clone_first;
     drops += client.thread.drops();
@@ -99,6 +100,7 @@ void add_packets(Json& out, std::span<const ClientResult> clients) {
   out["receive_errors"] = packets.receive_errors;
   out["malformed"] = counts.malformed;
   out["not_mine"] = counts.not_mine;
+  out["late"] = counts.late;
   out["cloned_answers"] = counts.cloned;
   out["clone_first"] = counts.clone_first;
   out["socket_drops"] = drops;
