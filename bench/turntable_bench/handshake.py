@@ -1,5 +1,5 @@
 """The secret of a run, and the connecting end of the handshake that proves it
-(src/farreach/cache/handshake.h).
+(src/net/handshake.h).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who does not belong to a run gets nowhere on its control links.
 
-The handshake is in src/farreach/cache/handshake.h.
+The handshake is in src/net/handshake.h.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _hot(keys: int) -> bytes:
 
 
 def _admit(channel: socket.socket) -> None:
-    """The listening end of the handshake (src/farreach/cache/handshake.h), for whoever connects."""
+    """The listening end of the handshake (src/net/handshake.h), for whoever connects."""
     ours = secrets.token_bytes(NONCE_BYTES)
     channel.sendall(MAGIC + ours)
     stream = channel.makefile("rb")

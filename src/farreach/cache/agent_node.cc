@@ -63,7 +63,7 @@ Json snapshots_as_json(const SnapshotCounters& counters) {
 }  // namespace
 
 AgentNode::AgentNode(net::EventLoop& loop, std::unique_ptr<Driver> driver,
-                     const sockaddr_in& address, Credentials credentials,
+                     const sockaddr_in& address, net::Credentials credentials,
                      std::function<void(std::string)> set_state)
     : loop_(loop), driver_(std::move(driver)), set_state_(std::move(set_state)) {
   driver_->on_frame([this](const ControlFrame& frame) {

@@ -20,7 +20,7 @@ class AgentNode {
   // `set_state` is told "idle", "serving" or "failed"; it may be called on any thread. Listens for
   // the controller at `address`. The loop has to run while commands are handled.
   AgentNode(net::EventLoop& loop, std::unique_ptr<Driver> driver, const sockaddr_in& address,
-            Credentials credentials, std::function<void(std::string)> set_state);
+            net::Credentials credentials, std::function<void(std::string)> set_state);
   ~AgentNode();
 
   // Any thread but the loop's. All throw CommandError.

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "farreach/cache/message_link.h"
-#include "farreach/cache/testing_credentials.h"
 #include "farreach/cache/testing_loop_switch.h"
+#include "net/testing_credentials.h"
 
 namespace turntable::cache {
 namespace {
@@ -25,7 +25,8 @@ class AgentNodeTest : public ::testing::Test {
       auto driver = std::make_unique<testing::LoopSwitch>(loop, stores);
       the_switch = driver.get();
       agent = std::make_unique<AgentNode>(loop, std::move(driver), tcp_address("127.0.0.1", 0),
-                                          testing::credentials("agent"), [](const std::string&) {});
+                                          net::testing::credentials("agent"),
+                                          [](const std::string&) {});
     });
   }
   // NOLINTNEXTLINE(bugprone-exception-escape): a loop that does not answer may end the test
@@ -66,7 +67,7 @@ class AgentNodeTest : public ::testing::Test {
     on_loop([&] {
       controller.reset();
       controller = std::make_unique<MessageLink>(
-          loop, tcp_address("127.0.0.1", agent->port()), testing::credentials("controller"),
+          loop, tcp_address("127.0.0.1", agent->port()), net::testing::credentials("controller"),
           [] { return request(MessageType::kHello, {kMessagesVersion}); }, [](const Message&) {});
     });
   }

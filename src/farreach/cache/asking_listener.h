@@ -14,7 +14,7 @@ class AskingListener {
   using Reply = std::function<void(const Message& answer)>;
 
   // `on_request` gets every request, HELLO too. Lives on the loop's thread.
-  AskingListener(net::EventLoop& loop, const sockaddr_in& address, Credentials credentials,
+  AskingListener(net::EventLoop& loop, const sockaddr_in& address, net::Credentials credentials,
                  std::function<void(const Message&, Reply)> on_request)
       : on_request_(std::move(on_request)),
         listener_(

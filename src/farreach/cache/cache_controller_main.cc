@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 void serve(const std::string& directory, const std::string& name, const std::string& address,
            std::uint16_t port, const std::string& secret) {
   node::ControlServer control(directory, name);
-  auto credentials = cache::Credentials::from_file(secret, directory, name);
+  auto credentials = net::Credentials::from_file(secret, directory, name);
   net::EventLoop loop;
   cache::ControllerNode controller(loop, cache::tcp_address(address, port), std::move(credentials),
                                    std::filesystem::path(directory) / "state",
@@ -46,7 +46,7 @@ int run(int argc, char** argv) {
       .required();
   app.option("--address", address, "IPv4 address to listen on for the servers").required();
   app.option("--port", port, "TCP port to listen on").required();
-  app.option("--secret", secret, cache::kSecretHelp).required();
+  app.option("--secret", secret, net::kSecretHelp).required();
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
   serve(directory, name, address, port, secret);

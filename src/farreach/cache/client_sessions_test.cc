@@ -7,8 +7,8 @@
 
 #include "farreach/cache/controller_listener.h"
 #include "farreach/cache/message_link.h"
-#include "farreach/cache/testing_credentials.h"
 #include "farreach/cache/testing_loop.h"
+#include "net/testing_credentials.h"
 
 namespace turntable::cache {
 namespace {
@@ -108,7 +108,7 @@ TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
   net::EventLoop loop;
   std::vector<MessageType> asked_by_servers;
   ControllerListener listener(
-      loop, tcp_address("127.0.0.1", 0), testing::credentials(),
+      loop, tcp_address("127.0.0.1", 0), net::testing::credentials(),
       [&](const Message& asked, const ServerSessions::Reply& reply) {
         asked_by_servers.push_back(asked.type);
         reply(answer_to(asked));
@@ -118,10 +118,10 @@ TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
   const sockaddr_in to = tcp_address("127.0.0.1", listener.port());
   std::unique_ptr<MessageLink> client, server;
   client = std::make_unique<MessageLink>(
-      loop, to, testing::credentials("client"), [] { return hello(); },
+      loop, to, net::testing::credentials("client"), [] { return hello(); },
       [&](const Message& asked) { client->send(answer_to(asked, {8})); });
   server = std::make_unique<MessageLink>(
-      loop, to, testing::credentials("server"),
+      loop, to, net::testing::credentials("server"),
       [] { return message_of(ServerHello{.scale = 16, .served = {{.partition = 3, .store = 1}}}); },
       [](const Message&) {});
   bool server_answered = false, gone = false;

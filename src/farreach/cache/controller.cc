@@ -36,7 +36,7 @@ net::Task<Message> answer_of(Ask ask, Withdraw withdraw) {
 }  // namespace
 
 Controller::Controller(net::EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
-                       SnapshotDirectory& directory, const Credentials& credentials,
+                       SnapshotDirectory& directory, const net::Credentials& credentials,
                        const ControllerSettings& settings)
     : loop_(loop),
       servers_(servers),

@@ -47,7 +47,7 @@ class Controller {
   using Reply = std::function<void(const Message& answer)>;
 
   Controller(net::EventLoop& loop, ServerSessions& servers, ClientSessions& clients,
-             SnapshotDirectory& directory, const Credentials& credentials,
+             SnapshotDirectory& directory, const net::Credentials& credentials,
              const ControllerSettings& settings);
 
   // What a server asks.

@@ -12,7 +12,7 @@ namespace turntable::cache {
 class ControllerListener {
  public:
   // For the callbacks see ServerSessions. Lives on the loop's thread.
-  ControllerListener(net::EventLoop& loop, const sockaddr_in& address, Credentials credentials,
+  ControllerListener(net::EventLoop& loop, const sockaddr_in& address, net::Credentials credentials,
                      ServerSessions::OnRequest on_request, ServerSessions::FindCached find_cached)
       : servers_(
             [this](SessionId session, const Message& message) { listener_.send(session, message); },

@@ -54,7 +54,7 @@ Json counted(const ControllerCounters& counters) {
 }  // namespace
 
 ControllerNode::ControllerNode(net::EventLoop& loop, const sockaddr_in& address,
-                               Credentials credentials,
+                               net::Credentials credentials,
                                const std::filesystem::path& state_directory,
                                std::function<void(std::string)> set_state)
     : loop_(loop),

@@ -20,7 +20,7 @@ class ControllerNode {
 
   // Listens for servers and clients at `address`; keeps snapshots in `state_directory`. `set_state`
   // is told "idle" or "serving", on any thread. The loop has to run while commands are handled.
-  ControllerNode(net::EventLoop& loop, const sockaddr_in& address, Credentials credentials,
+  ControllerNode(net::EventLoop& loop, const sockaddr_in& address, net::Credentials credentials,
                  const std::filesystem::path& state_directory,
                  std::function<void(std::string)> set_state);
 
@@ -49,7 +49,7 @@ class ControllerNode {
   std::function<void(std::string)> set_state_;
   std::uint64_t refused_requests_ = 0;  // of servers, while there was nobody to hear them
   SnapshotDirectory snapshots_;
-  const Credentials credentials_;
+  const net::Credentials credentials_;
   ControllerListener listener_;
   std::unique_ptr<Controller> controller_;
 };

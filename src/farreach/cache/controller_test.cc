@@ -8,8 +8,8 @@
 #include "farreach/cache/agent_node.h"
 #include "farreach/cache/controller_node.h"
 #include "farreach/cache/testing.h"
-#include "farreach/cache/testing_credentials.h"
 #include "farreach/cache/testing_loop_switch.h"
+#include "net/testing_credentials.h"
 #include "node/testing.h"
 #include "workload/hottest.h"
 
@@ -27,7 +27,7 @@ struct Server {
       : store(incarnation),
         holds_writes(is_netcache),
         link(
-            loop, tcp_address("127.0.0.1", port), testing::credentials("server"),
+            loop, tcp_address("127.0.0.1", port), net::testing::credentials("server"),
             [=, this] {
               ServerHello hello{.scale = 4, .holds_writes = holds_writes, .served = {}};
               for (const auto partition : partitions) hello.served.push_back({partition, store});
@@ -78,9 +78,10 @@ class ControllerTest : public ::testing::Test {
       the_switch = driver.get();
       const sockaddr_in any_port = tcp_address("127.0.0.1", 0);
       agent = std::make_unique<AgentNode>(loop, std::move(driver), any_port,
-                                          testing::credentials("agent"), [](const std::string&) {});
+                                          net::testing::credentials("agent"),
+                                          [](const std::string&) {});
       controller =
-          std::make_unique<ControllerNode>(loop, any_port, testing::credentials("controller"),
+          std::make_unique<ControllerNode>(loop, any_port, net::testing::credentials("controller"),
                                            state.path(), [](const std::string&) {});
     });
     agent->configure({{"method", method},

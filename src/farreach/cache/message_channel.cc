@@ -22,8 +22,9 @@ bool would_block(int error) {
 }  // namespace
 
 MessageChannel::MessageChannel(net::EventLoop& loop, UniqueFd socket,
-                               std::unique_ptr<Handshake> handshake, Handshake::Bytes first,
-                               OnMessage on_message, OnClosed on_closed)
+                               std::unique_ptr<net::Handshake> handshake,
+                               net::Handshake::Bytes first, OnMessage on_message,
+                               OnClosed on_closed)
     : loop_(loop),
       socket_(std::move(socket)),
       handshake_(std::move(handshake)),
@@ -70,7 +71,7 @@ bool MessageChannel::receive() {
     is_proven() ? read_messages(bytes) : prove(bytes);
   } catch (const MessageError& error) {
     return fail(error.what()), false;
-  } catch (const HandshakeError& error) {
+  } catch (const net::HandshakeError& error) {
     return fail(error.what()), false;
   }
   return *alive;

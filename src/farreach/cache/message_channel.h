@@ -1,4 +1,4 @@
-// Messages over one TCP connection, once both ends have proven themselves (cache/handshake.h).
+// Messages over one TCP connection, once both ends have proven themselves (net/handshake.h).
 #pragma once
 
 #include <netinet/in.h>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/unique_fd.h"
-#include "farreach/cache/handshake.h"
 #include "farreach/cache/messages.h"
 #include "net/event_loop.h"
+#include "net/handshake.h"
 
 namespace turntable::cache {
 
@@ -24,8 +24,8 @@ class MessageChannel {
 
   // `socket` is connected, or connecting; `handshake` has `first` to send. Either callback may
   // destroy the channel. on_closed is called at most once, and not by send() itself.
-  MessageChannel(net::EventLoop& loop, UniqueFd socket, std::unique_ptr<Handshake> handshake,
-                 Handshake::Bytes first, OnMessage on_message, OnClosed on_closed);
+  MessageChannel(net::EventLoop& loop, UniqueFd socket, std::unique_ptr<net::Handshake> handshake,
+                 net::Handshake::Bytes first, OnMessage on_message, OnClosed on_closed);
   ~MessageChannel();
   MessageChannel(const MessageChannel&) = delete;
   MessageChannel& operator=(const MessageChannel&) = delete;
@@ -46,9 +46,9 @@ class MessageChannel {
 
   net::EventLoop& loop_;
   UniqueFd socket_;
-  std::unique_ptr<Handshake> handshake_;
+  std::unique_ptr<net::Handshake> handshake_;
   bool has_spoken_ = false;
-  Handshake::Bytes unproven_;              // received, and not yet enough for the handshake
+  net::Handshake::Bytes unproven_;         // received, and not yet enough for the handshake
   std::vector<std::uint8_t> after_proof_;  // messages that wait for the handshake
   OnMessage on_message_;
   OnClosed on_closed_;

@@ -13,7 +13,7 @@ constexpr std::uint32_t kFirstHelloId = std::uint32_t{1} << 31U;
 
 }  // namespace
 
-MessageLink::MessageLink(net::EventLoop& loop, const sockaddr_in& to, Credentials credentials,
+MessageLink::MessageLink(net::EventLoop& loop, const sockaddr_in& to, net::Credentials credentials,
                          std::function<Message()> hello,
                          std::function<void(const Message&)> on_request,
                          std::function<void(const Message&)> on_accepted)
@@ -42,12 +42,13 @@ void MessageLink::connect() {
   if (!socket) return closed();  // no descriptor is left: later, perhaps
   const int status = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to_), sizeof(to_));
   if (status != 0 && errno != EINPROGRESS) return closed();
-  auto handshake = std::make_unique<ConnectorHandshake>(credentials_.secret(), credentials_.next());
+  auto handshake =
+      std::make_unique<net::ConnectorHandshake>(credentials_.secret(), credentials_.next());
   channel_ = std::make_unique<MessageChannel>(
-      loop_, std::move(socket), std::move(handshake), Handshake::Bytes{},
+      loop_, std::move(socket), std::move(handshake), net::Handshake::Bytes{},
       [this](const Message& message) { received(message); },
       [this](const std::string&) { closed(); });
-  give_up_ = loop_.call_at(loop_.now_ns() + Handshake::kDeadlineNs, [this] {
+  give_up_ = loop_.call_at(loop_.now_ns() + net::Handshake::kDeadlineNs, [this] {
     if (!channel_->is_proven()) closed();
   });
   greet();

@@ -20,7 +20,7 @@ class MessageLink {
   // `hello` makes the connection's first message, each time. `on_request` gets what the other side
   // asks; it answers with send(), now or later. `on_accepted` gets each answer to a greeting.
   MessageLink(
-      net::EventLoop& loop, const sockaddr_in& to, Credentials credentials,
+      net::EventLoop& loop, const sockaddr_in& to, net::Credentials credentials,
       std::function<Message()> hello, std::function<void(const Message&)> on_request,
       std::function<void(const Message&)> on_accepted = [](const Message&) {});
   ~MessageLink();
@@ -53,7 +53,7 @@ class MessageLink {
 
   net::EventLoop& loop_;
   const sockaddr_in to_;
-  const Credentials credentials_;
+  const net::Credentials credentials_;
   std::function<Message()> hello_;
   std::function<void(const Message&)> on_request_;
   std::function<void(const Message&)> on_accepted_;

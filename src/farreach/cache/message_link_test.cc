@@ -10,8 +10,8 @@
 #include "common/few_descriptors.h"
 #include "farreach/cache/asking_listener.h"
 #include "farreach/cache/message_listener.h"
-#include "farreach/cache/testing_credentials.h"
 #include "farreach/cache/testing_loop.h"
+#include "net/testing_credentials.h"
 
 namespace turntable::cache {
 namespace {
@@ -27,7 +27,7 @@ struct Controller {
   explicit Controller(net::EventLoop& the_loop, std::uint16_t port = 0)
       : loop(the_loop),
         listener(
-            loop, tcp_address("127.0.0.1", port), testing::credentials(),
+            loop, tcp_address("127.0.0.1", port), net::testing::credentials(),
             [this](MessageListener::SessionId session, const Message& message) {
               received.push_back(message);
               if (answers) listener.send(session, answer_to(message, {42}));
@@ -44,7 +44,7 @@ TEST(MessageLink, GreetsAndAsks) {
   net::EventLoop loop;
   Controller controller(loop);
   MessageLink link(loop, tcp_address("127.0.0.1", controller.listener.port()),
-                   testing::credentials(), hello, [](const Message&) {});
+                   net::testing::credentials(), hello, [](const Message&) {});
   std::optional<Message> answer;
   link.ask(request(MessageType::kMaxNumber), [&](const Message& message) { answer = message; });
   ASSERT_TRUE(run_until(loop, [&] { return answer.has_value() && link.is_up(); }));
@@ -58,7 +58,7 @@ TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
   auto controller = std::make_unique<Controller>(loop);
   controller->answers = false;
   const std::uint16_t port = controller->listener.port();
-  MessageLink link(loop, tcp_address("127.0.0.1", port), testing::credentials(), hello,
+  MessageLink link(loop, tcp_address("127.0.0.1", port), net::testing::credentials(), hello,
                    [](const Message&) {});
   int answers = 0;
   link.ask(request(MessageType::kHot), [&](const Message&) { ++answers; });
@@ -81,7 +81,7 @@ TEST(MessageLink, AsksAgainWhenTheOtherSideHasBeenReplaced) {
 TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
   net::EventLoop loop;
   std::vector<MessageType> asked;
-  AskingListener agent(loop, tcp_address("127.0.0.1", 0), testing::credentials(),
+  AskingListener agent(loop, tcp_address("127.0.0.1", 0), net::testing::credentials(),
                        [&](const Message& message, const AskingListener::Reply& reply) {
                          asked.push_back(message.type);
                          reply(answer_to(message));
@@ -91,16 +91,16 @@ TEST(AskingListener, AControllerEndsTheConnectionOfTheOneBefore) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
             0);
-  const Credentials another = testing::credentials("another controller");
+  const net::Credentials another = net::testing::credentials("another controller");
   MessageChannel before(
       loop, std::move(socket),
-      std::make_unique<ConnectorHandshake>(another.secret(), another.next()), {},
+      std::make_unique<net::ConnectorHandshake>(another.secret(), another.next()), {},
       [](const Message&) {}, [&](const std::string&) { ++closed; });
   before.send(hello());
   std::optional<MessageLink> after;
   EXPECT_TRUE(run_until(loop, [&] {
     if (!asked.empty() && !after)
-      after.emplace(loop, address, testing::credentials(), hello, [](const Message&) {});
+      after.emplace(loop, address, net::testing::credentials(), hello, [](const Message&) {});
     return after && after->is_up() && closed > 0;
   }));
 }
@@ -145,9 +145,9 @@ TEST(MessageLink, TriesAgainWhereNobodyProvesAnything) {
   net::EventLoop loop;
   Mute without_challenge(loop, "");
   Mute without_proof(loop, "TTC1" + std::string(32, 'n'));
-  MessageLink one(loop, without_challenge.address(), testing::credentials(), hello,
+  MessageLink one(loop, without_challenge.address(), net::testing::credentials(), hello,
                   [](const Message&) {});
-  MessageLink other(loop, without_proof.address(), testing::credentials(), hello,
+  MessageLink other(loop, without_proof.address(), net::testing::credentials(), hello,
                     [](const Message&) {});
   EXPECT_TRUE(run_until(
       loop,
@@ -162,14 +162,14 @@ TEST(MessageLink, SaysAgainWhatWasRefused) {
   int greetings = 0;
   std::unique_ptr<MessageListener> listener;
   listener = std::make_unique<MessageListener>(
-      loop, tcp_address("127.0.0.1", 0), testing::credentials(),
+      loop, tcp_address("127.0.0.1", 0), net::testing::credentials(),
       [&](MessageListener::SessionId session, const Message& message) {
         const bool is_ready = ++greetings == 3;
         listener->send(session, is_ready ? answer_to(message) : failure_of(message, "not yet"));
       },
       [](MessageListener::SessionId) {});
-  MessageLink link(loop, tcp_address("127.0.0.1", listener->port()), testing::credentials(), hello,
-                   [](const Message&) {});
+  MessageLink link(loop, tcp_address("127.0.0.1", listener->port()), net::testing::credentials(),
+                   hello, [](const Message&) {});
   ASSERT_TRUE(run_until(loop, [&] { return link.is_up(); }));
   EXPECT_EQ(greetings, 3);
 }
@@ -179,7 +179,7 @@ TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
   std::optional<Message> answer;
   std::optional<MessageListener> listener;
   listener.emplace(
-      loop, tcp_address("127.0.0.1", 0), testing::credentials(),
+      loop, tcp_address("127.0.0.1", 0), net::testing::credentials(),
       [&](MessageListener::SessionId session, const Message& message) {
         if (message.is_answer) {
           answer = message;
@@ -194,7 +194,7 @@ TEST(MessageLink, AnswersWhatTheOtherSideAsks) {
       [](MessageListener::SessionId) {});
   std::unique_ptr<MessageLink> link;
   link = std::make_unique<MessageLink>(
-      loop, tcp_address("127.0.0.1", listener->port()), testing::credentials(), hello,
+      loop, tcp_address("127.0.0.1", listener->port()), net::testing::credentials(), hello,
       [&](const Message& message) {
         link->send(answer_to(message, {std::uint32_t(message.records.size())}));
       });
@@ -209,7 +209,7 @@ TEST(MessageLink, ATalkerThatIsNoneLosesItsConnectionOnly) {
   const sockaddr_in to = tcp_address("127.0.0.1", controller.listener.port());
   ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
   ASSERT_EQ(::send(socket.get(), "GET / HTTP/1.0\r\n\r\n", 18, 0), 18);
-  MessageLink link(loop, to, testing::credentials(), hello, [](const Message&) {});
+  MessageLink link(loop, to, net::testing::credentials(), hello, [](const Message&) {});
   ASSERT_TRUE(run_until(
       loop, [&] { return link.is_up() && controller.listener.refusals().unproven == 1; }));
   EXPECT_EQ(controller.received.size(), 1U);

@@ -18,7 +18,7 @@ constexpr std::int64_t kAcceptAgainNs = 100'000'000;
 }  // namespace
 
 MessageListener::MessageListener(net::EventLoop& loop, const sockaddr_in& address,
-                                 Credentials credentials,
+                                 net::Credentials credentials,
                                  std::function<void(SessionId, const Message&)> on_message,
                                  std::function<void(SessionId)> on_closed)
     : loop_(loop),
@@ -51,23 +51,24 @@ void MessageListener::accept() {
   }
   make_room();
   const SessionId session = next_session_++;
-  Handshake::Bytes challenge;
-  auto handshake = std::make_unique<ListenerHandshake>(
+  net::Handshake::Bytes challenge;
+  auto handshake = std::make_unique<net::ListenerHandshake>(
       credentials_.secret(),
-      [this, session](const Identity& identity) { return admit(session, identity); }, challenge);
+      [this, session](const net::Identity& identity) { return admit(session, identity); },
+      challenge);
   unproven_.insert(session);
   sessions_[session] = std::make_unique<MessageChannel>(
       loop_, std::move(socket), std::move(handshake), std::move(challenge),
       [this, session](const Message& message) { on_message_(session, message); },
       [this, session](const std::string&) { ended(session); });
-  loop_.call_at(loop_.now_ns() + Handshake::kDeadlineNs,
+  loop_.call_at(loop_.now_ns() + net::Handshake::kDeadlineNs,
                 [this, session, still = std::weak_ptr<char>(alive_)] {
                   if (!still.expired() && unproven_.contains(session)) ended(session);
                 });
 }
 
 // Says why not, or nothing.
-std::string MessageListener::admit(SessionId session, const Identity& identity) {
+std::string MessageListener::admit(SessionId session, const net::Identity& identity) {
   const auto [place, is_first] =
       nodes_.try_emplace(identity.node, Newest{identity.incarnation, session});
   Newest& newest = place->second;

@@ -28,7 +28,7 @@ class MessageListener {
   };
 
   // Throws std::runtime_error that names the address when it cannot be bound.
-  MessageListener(net::EventLoop& loop, const sockaddr_in& address, Credentials credentials,
+  MessageListener(net::EventLoop& loop, const sockaddr_in& address, net::Credentials credentials,
                   std::function<void(SessionId, const Message&)> on_message,
                   std::function<void(SessionId)> on_closed);
   ~MessageListener();
@@ -57,12 +57,12 @@ class MessageListener {
 
  private:
   struct Newest {  // of a node
-    Incarnation incarnation;
+    net::Incarnation incarnation;
     SessionId session;
   };
 
   void accept();
-  std::string admit(SessionId session, const Identity& identity);
+  std::string admit(SessionId session, const net::Identity& identity);
   void make_room();
   void ended(SessionId session);
   void pause();
@@ -71,7 +71,7 @@ class MessageListener {
   UniqueFd socket_;
   std::function<void(SessionId, const Message&)> on_message_;
   std::function<void(SessionId)> on_closed_;
-  const Credentials credentials_;
+  const net::Credentials credentials_;
   std::map<SessionId, std::unique_ptr<MessageChannel>> sessions_;
   std::map<std::string, Newest> nodes_;
   std::set<SessionId> unproven_;

@@ -3,20 +3,17 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <fstream>
 #include <optional>
 
-#include "common/command_error.h"
 #include "farreach/cache/message_link.h"
-#include "farreach/cache/testing_credentials.h"
 #include "farreach/cache/testing_loop.h"
-#include "node/testing.h"
+#include "net/testing_credentials.h"
 
 namespace turntable::cache {
 namespace {
 
-using testing::credentials;
-using testing::credentials_of_another_run;
+using net::testing::credentials;
+using net::testing::credentials_of_another_run;
 using testing::run_until;
 
 Message hello() {
@@ -49,10 +46,10 @@ UniqueFd connected(const sockaddr_in& to) {
 
 // A connection whose incarnation the test chooses, and whether it has been ended.
 struct Connection {
-  Connection(net::EventLoop& loop, const sockaddr_in& to, const Identity& identity)
+  Connection(net::EventLoop& loop, const sockaddr_in& to, const net::Identity& identity)
       : channel(
             loop, connected(to),
-            std::make_unique<ConnectorHandshake>(credentials().secret(), identity), {},
+            std::make_unique<net::ConnectorHandshake>(credentials().secret(), identity), {},
             [this](const Message&) { answered = true; },
             [this](const std::string&) { closed = true; }) {
     channel.send(hello());
@@ -92,17 +89,17 @@ TEST(MessageListener, ANodeDoesNotTalkToAListenerOfAnotherRun) {
 TEST(MessageListener, ANewerIncarnationTakesThePlaceOfTheOneBefore) {
   net::EventLoop loop;
   Listener listener(loop);
-  const Incarnation old{.boot = {1}, .started_ns = 5, .connection = 1};
-  const Incarnation restarted{.boot = {1}, .started_ns = 6, .connection = 1};
+  const net::Incarnation old{.boot = {1}, .started_ns = 5, .connection = 1};
+  const net::Incarnation restarted{.boot = {1}, .started_ns = 6, .connection = 1};
   // Half open: it never learns that its process has been replaced.
   Connection before(loop, listener.address(), {.node = "server", .incarnation = old});
   std::optional<Connection> after, late;
   ASSERT_TRUE(run_until(loop, [&] {
     if (before.answered && !after) {
-      after.emplace(loop, listener.address(), Identity{"server", restarted});
+      after.emplace(loop, listener.address(), net::Identity{"server", restarted});
     }
     if (after && after->answered && !late) {
-      late.emplace(loop, listener.address(), Identity{"server", old});
+      late.emplace(loop, listener.address(), net::Identity{"server", old});
     }
     return late && late->closed;
   }));
@@ -133,20 +130,6 @@ TEST(MessageListener, SilentConnectionsMakeRoomForNodes) {
   ASSERT_TRUE(run_until(loop, [&] { return node.is_up(); }));
   EXPECT_LE(listener.listener.sessions(), 64U + 1U);
   EXPECT_GE(listener.listener.refusals().silent, 100U - 64U);
-}
-
-TEST(Credentials, ComeFromAFileThatOnlyItsOwnerReads) {
-  const node::testing::ScratchDirectory directory;
-  const auto file = directory.path() / "secret";
-  const std::string secret(64, 'a');
-  std::ofstream(file) << secret << '\n';
-  std::filesystem::permissions(file, std::filesystem::perms(0640));
-  EXPECT_THROW(Credentials::from_file(file, "/run", "kvserver"), CommandError);
-  std::filesystem::permissions(file, std::filesystem::perms(0600));
-  EXPECT_EQ(Credentials::from_file(file, "/run", "kvserver").secret(), secret);
-  std::ofstream(file) << "short";
-  EXPECT_THROW(Credentials::from_file(file, "/run", "kvserver"), CommandError);
-  EXPECT_THROW(Credentials::from_file(directory.path() / "none", "/run", "kvserver"), CommandError);
 }
 
 }  // namespace

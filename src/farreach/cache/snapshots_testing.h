@@ -15,7 +15,7 @@
 #include "common/command_error.h"
 #include "farreach/cache/asking_listener.h"
 #include "farreach/cache/controller_node.h"
-#include "farreach/cache/testing_credentials.h"
+#include "net/testing_credentials.h"
 #include "node/testing.h"
 
 namespace turntable::cache::testing {
@@ -54,7 +54,8 @@ struct Peer {
   Peer(net::EventLoop& loop, std::uint16_t port, Log& log, std::string name, const Message& hello)
       : asked{.log = log, .name = std::move(name), .messages = {}},
         link(
-            loop, tcp_address("127.0.0.1", port), testing::credentials(), [hello] { return hello; },
+            loop, tcp_address("127.0.0.1", port), net::testing::credentials(),
+            [hello] { return hello; },
             [this](const Message& request) {
               if (const auto answer = asked.take(request)) link.send(*answer);
             }) {}
@@ -65,7 +66,7 @@ struct Peer {
 struct FakeAgent {
   FakeAgent(net::EventLoop& loop, std::uint16_t port, Log& log)
       : asked{.log = log, .name = "agent", .messages = {}},
-        listener(loop, tcp_address("127.0.0.1", port), testing::credentials(),
+        listener(loop, tcp_address("127.0.0.1", port), net::testing::credentials(),
                  [this](const Message& request, const AskingListener::Reply& reply) {
                    if (request.type == MessageType::kHello) {
                      return reply(answer_to(
@@ -121,7 +122,7 @@ class SnapshotsTest : public ::testing::Test {
   void start_controller() {
     on_loop([&] {
       controller = std::make_unique<ControllerNode>(loop, tcp_address("127.0.0.1", port),
-                                                    testing::credentials("controller"),
+                                                    net::testing::credentials("controller"),
                                                     directory.path(), [](const std::string&) {});
       port = controller->port();
     });

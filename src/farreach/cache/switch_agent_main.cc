@@ -21,7 +21,7 @@ struct Options {
 
 void serve(const Options& options) {
   node::ControlServer control(options.directory, options.name);
-  auto credentials = cache::Credentials::from_file(options.secret, options.directory, options.name);
+  auto credentials = net::Credentials::from_file(options.secret, options.directory, options.name);
   net::EventLoop loop;
   auto driver = std::make_unique<cache::SoftDriver>(loop, options.directory, options.switch_name,
                                                     options.cpu_interface);
@@ -51,7 +51,7 @@ int run(int argc, char** argv) {
   app.option("--address", options.address, "IPv4 address to listen on for the cache-controller")
       .required();
   app.option("--port", options.port, "TCP port to listen on").required();
-  app.option("--secret", options.secret, cache::kSecretHelp).required();
+  app.option("--secret", options.secret, net::kSecretHelp).required();
   app.option("--switch", options.switch_name, "Name of the switch's node").shows_default();
   app.option("--name", options.name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;

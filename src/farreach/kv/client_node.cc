@@ -39,7 +39,7 @@ Variations variations_of(const Arguments& arguments) {
 }  // namespace
 
 ClientNode::ClientNode(const net::DatagramSettings& datagrams,
-                       std::optional<cache::Credentials> credentials,
+                       std::optional<net::Credentials> credentials,
                        std::function<void(std::string)> set_state)
     : datagrams_(datagrams),
       credentials_(std::move(credentials)),

@@ -26,7 +26,7 @@ class ClientNode {
   // `set_state` is told "idle", "prepared", "running" or "finished"; it may be called on any
   // thread.
   // Without credentials `prepare` takes no controller.
-  ClientNode(const net::DatagramSettings& datagrams, std::optional<cache::Credentials> credentials,
+  ClientNode(const net::DatagramSettings& datagrams, std::optional<net::Credentials> credentials,
              std::function<void(std::string)> set_state);
 
   // Thread-safe. All throw CommandError. The statistics of an iteration stay until the next
@@ -65,7 +65,7 @@ class ClientNode {
   std::vector<unsigned> idle_clients() const;
 
   const net::DatagramSettings datagrams_;
-  const std::optional<cache::Credentials> credentials_;
+  const std::optional<net::Credentials> credentials_;
   // By life_'s locks.
   unsigned first_client_ = 0;
   std::optional<Traces> traces_;

@@ -45,7 +45,7 @@ std::uint32_t first_number(const Message& request) {
 
 }  // namespace
 
-ControllerLink::ControllerLink(const sockaddr_in& controller, cache::Credentials credentials,
+ControllerLink::ControllerLink(const sockaddr_in& controller, net::Credentials credentials,
                                unsigned scale)
     : controller_(controller), credentials_(std::move(credentials)), scale_(scale) {}
 

@@ -27,7 +27,7 @@ class ControllerLink {
     CachedKeys* keys;
   };
 
-  ControllerLink(const sockaddr_in& controller, cache::Credentials credentials, unsigned scale);
+  ControllerLink(const sockaddr_in& controller, net::Credentials credentials, unsigned scale);
   ~ControllerLink();
   ControllerLink(const ControllerLink&) = delete;
   ControllerLink& operator=(const ControllerLink&) = delete;
@@ -70,7 +70,7 @@ class ControllerLink {
   cache::Record record_of(Server& server, const cache::Key& key);
 
   const sockaddr_in controller_;
-  const cache::Credentials credentials_;
+  const net::Credentials credentials_;
   const unsigned scale_;
   std::vector<Server> servers_;
   net::EventLoop loop_;

@@ -42,7 +42,7 @@ class ControllerLinkTest : public ::testing::Test {
                 std::array{kKey});
     store_.emplace(directory_.path() / "db", StoreProfile::kEmbedded);
     records_.emplace(*store_);
-    link_.emplace(controller_.address(), cache::testing::credentials(), 16);
+    link_.emplace(controller_.address(), net::testing::credentials(), 16);
     link_->start({{kPartition, kStore, &*records_, &keys_}});
   }
   ~ControllerLinkTest() override { link_->stop(); }
@@ -361,7 +361,7 @@ TEST(ReplayTest, TenThousandRecordsGoToFourPartitions) {
     servers.push_back(
         {partition, partition + 1, served.back().get(), keys_of_servers.back().get()});
   }
-  ControllerLink link(controller.address(), cache::testing::credentials(), kScale);
+  ControllerLink link(controller.address(), net::testing::credentials(), kScale);
   link.start(servers);
   controller.hello();
   std::size_t newer = 0;

@@ -36,7 +36,7 @@ bool comes_first(const Copy& one, const Copy& other) {
 
 }  // namespace
 
-CopiesLink::CopiesLink(const sockaddr_in& controller, cache::Credentials credentials,
+CopiesLink::CopiesLink(const sockaddr_in& controller, net::Credentials credentials,
                        std::vector<ClientThread*> clients)
     : clients_(std::move(clients)) {
   link_.emplace(

@@ -23,7 +23,7 @@ class CopiesLink {
   using Json = nlohmann::json;
 
   // Connects. The clients must outlive this object.
-  CopiesLink(const sockaddr_in& controller, cache::Credentials credentials,
+  CopiesLink(const sockaddr_in& controller, net::Credentials credentials,
              std::vector<ClientThread*> clients);
   ~CopiesLink();
   CopiesLink(const CopiesLink&) = delete;

@@ -38,7 +38,7 @@ class CopiesLinkTest : public ::testing::Test {
                                             .copies_max = 100},
                      replay_, nullptr);
     }
-    link_.emplace(controller_.address(), cache::testing::credentials(),
+    link_.emplace(controller_.address(), net::testing::credentials(),
                   std::vector{&*clients_[0], &*clients_[1]});
   }
 

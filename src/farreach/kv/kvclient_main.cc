@@ -5,15 +5,15 @@
 
 #include "common/program_options.h"
 #include "common/run_main.h"
-#include "farreach/cache/credentials.h"
 #include "farreach/kv/client_node.h"
+#include "net/credentials.h"
 #include "net/udp.h"
 #include "node/control_server.h"
 
 namespace {
 
-using turntable::cache::Credentials;
 using turntable::kv::ClientNode;
+using turntable::net::Credentials;
 using turntable::net::DatagramSettings;
 using Json = nlohmann::json;
 
@@ -41,7 +41,7 @@ int run(int argc, char** argv) {
   app.option("--address", address, "IPv4 address of the data network").required();
   app.option("--datagrams", kind, turntable::net::kDatagramsHelp).shows_default();
   app.option("--interface", interface, turntable::net::kInterfaceHelp);
-  app.option("--secret", secret, turntable::cache::kSecretHelp);
+  app.option("--secret", secret, turntable::net::kSecretHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
   const DatagramSettings datagrams{.kind = turntable::net::datagram_kind(kind, interface),

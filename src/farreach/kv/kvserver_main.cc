@@ -4,15 +4,15 @@
 
 #include "common/program_options.h"
 #include "common/run_main.h"
-#include "farreach/cache/credentials.h"
 #include "farreach/kv/server_node.h"
+#include "net/credentials.h"
 #include "net/udp.h"
 #include "node/control_server.h"
 
 namespace {
 
-using turntable::cache::Credentials;
 using turntable::kv::ServerNode;
+using turntable::net::Credentials;
 using Json = nlohmann::json;
 
 void serve(const std::string& directory, const std::string& name, const std::string& state_dir,
@@ -40,7 +40,7 @@ int run(int argc, char** argv) {
   app.option("--directory", directory, "Run directory: the control socket goes here").required();
   app.option("--state-dir", state_dir, "Stores are kept in its subdirectory stores/").required();
   app.option("--address", address, "IPv4 address of the data network").required();
-  app.option("--secret", secret, turntable::cache::kSecretHelp);
+  app.option("--secret", secret, turntable::net::kSecretHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
   serve(directory, name, state_dir, address, secret);

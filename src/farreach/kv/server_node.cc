@@ -98,7 +98,7 @@ void write_snapshot(const ControllerLink::Server& server, std::uint32_t token,
 }  // namespace
 
 ServerNode::ServerNode(const sockaddr_in& address, const std::filesystem::path& state_dir,
-                       std::optional<cache::Credentials> credentials,
+                       std::optional<net::Credentials> credentials,
                        std::function<void(std::string)> set_state)
     : address_(address),
       credentials_(std::move(credentials)),

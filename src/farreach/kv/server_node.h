@@ -24,7 +24,7 @@ class ServerNode {
   // `set_state` is told "idle", "serving" or "degraded" (serving, but a store has failed); it may
   // be called on any thread. Without credentials `prepare` takes no controller.
   ServerNode(const sockaddr_in& address, const std::filesystem::path& state_dir,
-             std::optional<cache::Credentials> credentials,
+             std::optional<net::Credentials> credentials,
              std::function<void(std::string)> set_state);
   ~ServerNode();
 
@@ -46,7 +46,7 @@ class ServerNode {
   void require_serving(const char* command) const;
 
   const sockaddr_in address_;
-  const std::optional<cache::Credentials> credentials_;
+  const std::optional<net::Credentials> credentials_;
   const std::function<void(std::string)> set_state_;
 
   std::mutex library_mutex_;  // before servers_mutex_; held through load, prepare and stop

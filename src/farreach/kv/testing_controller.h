@@ -14,7 +14,7 @@
 
 #include "common/deadline.h"
 #include "farreach/cache/message_listener.h"
-#include "farreach/cache/testing_credentials.h"
+#include "net/testing_credentials.h"
 
 namespace turntable::kv::testing {
 
@@ -96,7 +96,7 @@ class PlayedController {
     on_loop([&] {
       listener_.reset();
       listener_.emplace(
-          loop_, cache::tcp_address("127.0.0.1", port), cache::testing::credentials(),
+          loop_, cache::tcp_address("127.0.0.1", port), net::testing::credentials(),
           [this](cache::MessageListener::SessionId session, const Message& message) {
             received(session, message);
           },

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <string>
 
-#include "farreach/cache/credentials.h"
+#include "net/credentials.h"
 
-namespace turntable::cache::testing {
+namespace turntable::net::testing {
 
 inline Credentials credentials(const std::string& node) {
   return {std::string(Credentials::kMinSecretBytes, 's'), node};
@@ -22,4 +22,4 @@ inline Credentials credentials_of_another_run(const std::string& node = "a node"
   return {std::string(Credentials::kMinSecretBytes, 'x'), node};
 }
 
-}  // namespace turntable::cache::testing
+}  // namespace turntable::net::testing

@@ -1,10 +1,10 @@
-#include "farreach/cache/handshake.h"
+#include "net/handshake.h"
 
 #include <gtest/gtest.h>
 
-#include "farreach/cache/testing_credentials.h"
+#include "net/testing_credentials.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 namespace {
 
 using Bytes = Handshake::Bytes;
@@ -131,4 +131,4 @@ TEST(Incarnation, CountsProcessesAndConnectionsOfOneStartOfTheMachine) {
 }
 
 }  // namespace
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -1,4 +1,4 @@
-#include "farreach/cache/handshake.h"
+#include "net/handshake.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace turntable::cache {
+namespace turntable::net {
 namespace {
 
 using Bytes = Handshake::Bytes;
@@ -152,4 +152,4 @@ void ConnectorHandshake::receive(Bytes& bytes, Bytes& out) {
   is_done_ = true;
 }
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

@@ -21,9 +21,9 @@
 #include <string>
 #include <vector>
 
-#include "farreach/cache/credentials.h"
+#include "net/credentials.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 
 // The other end has not proven that it belongs to this run.
 class HandshakeError : public std::runtime_error {
@@ -79,4 +79,4 @@ class ConnectorHandshake final : public Handshake {
   Bytes expected_;  // the listener's HMAC, once ours is sent
 };
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

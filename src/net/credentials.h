@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace turntable::cache {
+namespace turntable::net {
 
 // Which process of a node, and which of its connections. Counts up on one machine from its start,
 // whatever is done to its clock.
@@ -62,4 +62,4 @@ class Credentials {
 inline constexpr const char* kSecretHelp =
     "File with the secret that all nodes of the run share: 32 to 4096 bytes, mode 0600";
 
-}  // namespace turntable::cache
+}  // namespace turntable::net

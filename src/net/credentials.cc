@@ -1,4 +1,4 @@
-#include "farreach/cache/credentials.h"
+#include "net/credentials.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "common/errno_error.h"
 #include "common/unique_fd.h"
 
-namespace turntable::cache {
+namespace turntable::net {
 namespace {
 
 // "8f2c…-…" of the kernel, as 16 bytes. Zeros where there is none: then only the times count.
@@ -94,4 +94,4 @@ Identity Credentials::next() const {
           .incarnation = {.boot = boot, .started_ns = started_ns, .connection = ++connections}};
 }
 
-}  // namespace turntable::cache
+}  // namespace turntable::net
