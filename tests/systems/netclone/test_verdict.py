@@ -46,7 +46,17 @@ def losing(requests: int) -> Measurement:
     """Of 1000, and the others are answered at once."""
     left = 1000 - requests
     half = (histogram({3_000: left // 2}),) if left else (histogram({}),)
-    return with_clients(delivered=left, lost=requests, first_half=half, second_half=half)
+    seconds = ({"offered": 1000, "delivered": left},)
+    return with_clients(
+        delivered=left, lost=requests, first_half=half, second_half=half, per_second=seconds
+    )
+
+
+def cut_off() -> Measurement:
+    """Nobody is reached in the window's second half."""
+    seconds = ({"offered": 500, "delivered": 500}, {"offered": 500, "delivered": 0})
+    nothing = (histogram({}),)
+    return with_clients(delivered=500, lost=500, second_half=nothing, per_second=seconds)
 
 
 def test_what_is_just_allowed_is_valid() -> None:
@@ -69,6 +79,7 @@ HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
     [
         (losing(21), "requests were lost (share of those offered): up to 0.021"),
         (losing(250), "requests were lost (share of those offered): up to 0.25"),
+        (cut_off(), "requests were lost (share of those offered): up to 0.5"),
         (losing(1000), "requests were lost (share of those offered): up to 1"),
         (replace(healthy(), errors={"client malformed": 1}), "errors were counted"),
         (with_switch(unknown=2), "the switch dropped packets that it does not know"),
@@ -159,6 +170,10 @@ SATURATIONS: list[Callable[[], Measurement]] = [
     lambda: with_clients(second_half=(histogram({9_700: 1000}),)),
     # Three times what can be done, and a drain that is short: nobody of the second half was served.
     lambda: with_clients(delivered=330, lost=660, second_half=(histogram({}),)),
+    # Even more: in the whole window answers came to requests of the warm-up.
+    lambda: with_clients(
+        delivered=330, lost=1000, first_half=(histogram({}),), second_half=(histogram({}),)
+    ),
 ]
 
 

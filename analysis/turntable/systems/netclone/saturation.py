@@ -43,14 +43,13 @@ def delivered_share(measurement: Measurement) -> float:
 
 def growth(measurement: Measurement) -> tuple[float, float]:
     """Of p99 and of the mean, from the window's first half to its second one. p99 alone jumps where
-    it sits between two values of a bimodal distribution. Without end where only requests of the
-    first half have been answered at all.
+    it sits between two values of a bimodal distribution. Without end where answers came up to the
+    end, but none to requests of the second half.
     """
     clients = measurement.clients
     halves = [undilated(texts, 1.0) for texts in (clients.first_half, clients.second_half)]
-    if not halves[1].values:
-        return (inf, inf) if halves[0].values else (1.0, 1.0)
-    if not halves[0].values:
-        return 1.0, 1.0
+    if not all(half.values for half in halves):
+        still_answered = clients.per_second and clients.per_second[-1]["delivered"] > 0
+        return (inf, inf) if still_answered and not halves[1].values else (1.0, 1.0)
     (first_p99, first_mean), (p99, mean) = ((half.percentile(99), mean_of(half)) for half in halves)
     return p99 / first_p99, mean / first_mean
