@@ -46,7 +46,11 @@ void CoordinatorThread::set_window(std::int64_t from_ns, std::int64_t until_ns) 
 // Stands for a machine of its own, so it does not wait for other threads of this one.
 void CoordinatorThread::run() {
   use_precise_timers();
-  statistics_.realtime = use_realtime_priority();
+  const bool realtime = use_realtime_priority();
+  {
+    const std::lock_guard lock(mutex_);
+    statistics_.realtime = realtime;
+  }
   while (!stopping_) {
     int count = 0;
     {
