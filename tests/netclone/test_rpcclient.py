@@ -25,6 +25,8 @@ SEED = 19
 SERVERS = 3
 GROUPS = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]  # of three servers, from group 1 on
 
+SO_RCVBUFFORCE = 33  # of asm-generic/socket.h; Python does not name it
+
 
 class Played:
     """Servers, or a switch in front of them, that the test plays: answer everything at once."""
@@ -33,6 +35,8 @@ class Played:
         self.sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
         self.requests: list[list[Packet]] = [[] for _ in range(count)]
         for each in self.sockets:
+            # Room for all requests of a test: on a busy machine they are read late.
+            each.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
             each.bind((ADDRESS, 0))
         self._threads = [
             threading.Thread(target=self._serve, args=(index,)) for index in range(count)
@@ -94,7 +98,7 @@ def prepare(client: Node, method: str, servers: list[dict[str, Any]], **more: An
 def play(client: Node, measure_s: float = 0.4, drain_s: float = 20) -> Any:
     client.call(
         "start",
-        start_at_ns=time.time_ns() + 50_000_000,
+        start_at_ns=time.time_ns() + 300_000_000,
         warmup_ns=100_000_000,
         measure_ns=int(measure_s * 1e9),
         drain_ns=int(drain_s * 1e9),
