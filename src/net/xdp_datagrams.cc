@@ -55,7 +55,7 @@ XdpDatagrams::XdpDatagrams(const DatagramSettings& settings)
     }
   }
   read_.reserve(kBatch);
-  free_.reserve(2 * XdpInterface::kSendChunks);
+  free_.reserve(std::size_t{2} * XdpInterface::kSendChunks);
   interface_->collect_sent(share_, free_);
   socket_ = interface_->open_socket(ntohs(flow_.from.sin_port), receive_slots_);
 }
