@@ -64,10 +64,10 @@ smoke: ## A small run end to end on a testbed of its own
 soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOAK="--kills 5 --seed 2")
 	@$(AS_ROOT) scripts/soak $(SOAK)
 
-sanitize: ## C++ tests and whole nodes under the address and undefined-behaviour sanitizers (about 30 minutes)
+sanitize: ## C++ tests and whole nodes under the address and undefined-behaviour sanitizers (two processors: 15 minutes to build, 5 to run)
 	@$(AS_ROOT) scripts/sanitized sanitize
 
-threads: ## C++ tests and whole nodes under the thread sanitizer (about 30 minutes)
+threads: ## C++ tests and whole nodes under the thread sanitizer (two processors: 15 minutes to build, 10 to run)
 	@$(AS_ROOT) scripts/sanitized threads
 
 bench: ## Ratios of the parts to yardsticks (docs/bench.md)
