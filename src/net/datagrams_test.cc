@@ -78,16 +78,22 @@ TEST_P(DatagramsTest, EachHasItsClassOfService) {
 TEST_P(DatagramsTest, StampsAreTheKernels) {
   const auto server = open_datagrams(settings());
   const Peer peer = this->peer();
-  const std::int64_t before = realtime_ns();
-  peer.send(server->local(), "stamped");
-  ASSERT_TRUE(readable(server->fd()));
-  const std::int64_t arrived = realtime_ns();
-  while (realtime_ns() < arrived + 1'000'000) {
+  // Where nobody has asked for stamps before, the kernel begins a little later: until then it
+  // stamps what is read.
+  bool is_stamped_on_arrival = false;
+  for (int tries = 0; tries < 1000 && !is_stamped_on_arrival; ++tries) {
+    const std::int64_t before = realtime_ns();
+    peer.send(server->local(), "stamped");
+    ASSERT_TRUE(readable(server->fd()));
+    const std::int64_t arrived = realtime_ns();
+    while (realtime_ns() < arrived + 1'000'000) {
+    }
+    ASSERT_EQ(server->receive(), 1);
+    ASSERT_TRUE(server->at(0).has_stamp);
+    EXPECT_GE(server->at(0).received_ns, before);
+    is_stamped_on_arrival = server->at(0).received_ns <= arrived;
   }
-  ASSERT_EQ(server->receive(), 1);
-  ASSERT_TRUE(server->at(0).has_stamp);
-  EXPECT_GE(server->at(0).received_ns, before);
-  EXPECT_LE(server->at(0).received_ns, arrived);  // not when it was read
+  EXPECT_TRUE(is_stamped_on_arrival);
 }
 
 TEST_P(DatagramsTest, ALongerDatagramIsSeenAsSuch) {
