@@ -228,8 +228,9 @@ def test_the_second_toy_goes_the_whole_path_too(hosts: Path) -> None:
     for row in run.rows():
         assert row["verdict"] == "valid", row["verdict"]
         trips_per_s, median_s = float(row["trips_per_s"]), float(row["latency_p50_us"]) / 1e6
-        # Little's law: on each connection one message is under way. Medians are below means.
-        assert 0 < trips_per_s * median_s <= int(row["connections"])
+        # Little's law: on each connection one message is under way, so rate x mean is at most their
+        # number. A median is at most twice the mean (Markov).
+        assert 0 < trips_per_s * median_s <= 2 * int(row["connections"])
     assert "trips_per_s" in (run.directory / "cells.csv").read_text()
     assert "round trips/s" in (run.directory / "report.html").read_text(encoding="utf-8")
 
