@@ -8,7 +8,7 @@
 #include "common/command_error.h"
 #include "farreach/cache/snapshot_file.h"
 #include "farreach/kv/arguments.h"
-#include "node/common_start.h"
+#include "node/measured_window.h"
 
 namespace turntable::kv {
 namespace {
@@ -193,22 +193,14 @@ Json ServerNode::prepare(const Json& args) {
 
 Json ServerNode::start(const Json& args) {
   const Arguments arguments("kvserver start", args, {"measure_from_ns", "measure_until_ns"});
-  const std::int64_t from = arguments.integer("measure_from_ns", 0, INT64_MAX);
-  const std::int64_t until = arguments.integer("measure_until_ns", 0, INT64_MAX);
-  if (until <= from) arguments.fail("measure_until_ns", until, "an instant after measure_from_ns");
-  const std::int64_t late = realtime_ns() - from;
-  if (late > 0) {
-    arguments.fail(
-        "measure_from_ns", from,
-        "an instant to come (CLOCK_REALTIME): the command came " + node::seconds_text(late) +
-            " after it, and what was served since cannot be counted any more; " + node::kWhyLate);
-  }
+  const node::MeasuredWindow window = node::measured_window(arguments);
 
   const std::lock_guard lock(servers_mutex_);
   require_serving("start");
   const std::int64_t offset = realtime_to_monotonic_ns();
-  for (const auto& server : servers_) server->set_window(from + offset, until + offset);
-  window_ns_ = until - from;
+  for (const auto& server : servers_)
+    server->set_window(window.from_ns + offset, window.until_ns + offset);
+  window_ns_ = window.until_ns - window.from_ns;
   return Json::object();
 }
 

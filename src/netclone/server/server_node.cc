@@ -9,7 +9,7 @@
 #include "netclone/server/slot_server.h"
 #include "netclone/server/worker_server.h"
 #include "node/arguments.h"
-#include "node/common_start.h"
+#include "node/measured_window.h"
 
 namespace turntable::netclone {
 namespace {
@@ -152,21 +152,12 @@ std::unique_ptr<Server> ServerNode::redis_server(const ServerSettings& settings,
 
 Json ServerNode::start(const Json& args) {
   const Arguments arguments("rpcserver start", args, {"measure_from_ns", "measure_until_ns"});
-  const std::int64_t from = arguments.integer("measure_from_ns", 0, INT64_MAX);
-  const std::int64_t until = arguments.integer("measure_until_ns", 0, INT64_MAX);
-  if (until <= from) arguments.fail("measure_until_ns", until, "an instant after measure_from_ns");
-  const std::int64_t late = realtime_ns() - from;
-  if (late > 0) {
-    arguments.fail(
-        "measure_from_ns", from,
-        "an instant to come (CLOCK_REALTIME): the command came " + node::seconds_text(late) +
-            " after it, and what was served since cannot be counted any more; " + node::kWhyLate);
-  }
+  const node::MeasuredWindow window = node::measured_window(arguments);
   const std::lock_guard lock(mutex_);
   require_serving("start");
   const std::int64_t offset = realtime_to_monotonic_ns();
-  server_->set_window({from + offset, until + offset});
-  window_ns_ = until - from;
+  server_->set_window({window.from_ns + offset, window.until_ns + offset});
+  window_ns_ = window.until_ns - window.from_ns;
   return Json::object();
 }
 
