@@ -105,6 +105,9 @@ class Comparison:
             notes.append(
                 f"Not compared across fidelity classes ({classes}), for it is absolute: {columns}"
             )
+        for run, name in zip(self.runs, NAMES, strict=True):
+            if run.imported:
+                notes.append(f"Little is known of what the {name} was made with: it was imported")
         alone = (self.pairs.only_first, self.pairs.only_second)
         for side, name in enumerate(NAMES):
             cells = [pair[side] for pair in self.pairs.pairs if not pair[side].counted]
@@ -130,10 +133,15 @@ def differences(first: Run, second: Run) -> Iterator[Row]:
     for kind in ones:
         for name in dict.fromkeys([*ones[kind], *others[kind]]):
             one, other = ones[kind].get(name), others[kind].get(name)
-            if one != other:
+            if one != other and not _is_unknown((first, one), (second, other)):
                 what = f"{kind} {name}".strip()
                 values = {"first": _text(one), "second": _text(other)}
                 yield {"what": what, **values, "chosen": kind in _CHOSEN}
+
+
+def _is_unknown(*both: tuple[Run, Any]) -> bool:
+    """Imported results say little of what they were made with."""
+    return any(run.imported and value is None for run, value in both)
 
 
 def _change(column: str, one: CellResult, other: CellResult) -> Change:

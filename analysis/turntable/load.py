@@ -22,6 +22,7 @@ from turntable.system import analysis_of
 from turntable.verdict import Case, Verdict, judge
 from turntable_core import journal, labels, timeline
 from turntable_core.errors import TurntableError
+from turntable_core.manifest import read_manifest
 from turntable_core.plan import Plan, Turn
 from turntable_core.reference import Reference
 from turntable_core.run_directory import RunDirectory
@@ -66,6 +67,13 @@ def load_runs(directories: Iterable[Path | str] | Path | str) -> list[Run]:
     return [load_run(directory) for directory in directories]
 
 
+def judged(run: RunDirectory, plan: Plan, turn: Turn) -> Verdict:
+    """What `run` has measured of a turn, by the rules of `plan`, which may be another run's."""
+    facts = replace(_facts(run), plan=plan)
+    done = journal.succeeded(facts.attempts)
+    return _turn_result(run, facts, turn, done, Reference(None)).verdict
+
+
 def read_measurement(
     run: RunDirectory, plan: Plan, turn: Turn, attempt: journal.Attempt
 ) -> Measurement:
@@ -101,7 +109,7 @@ def disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measurement
     None: it is not.
     """
     analysis = analysis_of(plan)
-    fidelity_class = _manifest(run).get("fidelity_class", UNKNOWN)
+    fidelity_class = read_manifest(run).get("fidelity_class", UNKNOWN)
     case = replace(_case(plan, fidelity_class, turn, [measured]), expected_iterations=1)
     rules = {name: rule for name, rule in analysis.rules.items() if name in analysis.machine_rules}
     return "; ".join(judge(rules, case).reasons) or None
@@ -133,7 +141,14 @@ def _turn_result(
     histograms = tuple(analysis.histograms(measurements)) if case.complete else ()
     repeated = len(journal.repeated(facts.attempts).intersection(keys))
     row = row_of(facts, turn, case, verdict, (failed, repeated), histograms, reference)
+    row["taken_from"] = _origins(done[key] for key in keys if key in done)
     return TurnResult(turn, tuple(measurements), failed, histograms, verdict, row)
+
+
+def _origins(attempts: Iterable[journal.Attempt]) -> str | None:
+    """<experiment>/<run> of those that another run has measured."""
+    origins = (attempt.taken_from for attempt in attempts if attempt.taken_from)
+    return ", ".join(dict.fromkeys("/".join(each.split("/")[:2]) for each in origins)) or None
 
 
 def _case(plan: Plan, fidelity_class: str, turn: Turn, measurements: list[Measurement]) -> Case:
@@ -203,7 +218,7 @@ def _facts(run: RunDirectory) -> RunFacts:
     return RunFacts(
         directory=run.path,
         plan=plan,
-        manifest=_manifest(run),
+        manifest=read_manifest(run),
         attempts=tuple(attempts),
         torn_journal=bool(attempts) and not run.journal_file.read_bytes().endswith(b"\n"),
     )
@@ -217,12 +232,3 @@ def _plan(run: RunDirectory) -> Plan:
             f"{run.plan_file}: cannot be read ({type(error).__name__}: {error}). It says what the "
             "raw files are about: restore it from a copy"
         ) from None
-
-
-def _manifest(run: RunDirectory) -> Mapping[str, Any]:
-    """Empty when it is missing or damaged: numbers do not depend on it, their use does."""
-    try:
-        manifest = json.loads(run.manifest_file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}

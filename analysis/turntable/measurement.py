@@ -52,7 +52,7 @@ class Measurement:
     overhead_s: float | None = None  # wall time beyond warm-up and window
     # What must not happen at all, by name, where it did.
     errors: Mapping[str, int] = field(default_factory=dict)
-    retries: int = 0  # requests that were sent again
+    retries: int | None = 0  # requests that were sent again
     start_lateness_us: float | None = None  # of the latest load generator
     end_lateness_us: float | None = None  # of the one that closed its window last
     hosts: tuple[HostLoad, ...] | None = None

@@ -35,7 +35,9 @@ def write_notebook(directory: Path, sources: Path | None = None) -> Path:
     Raises TurntableError when the experiment has no notebook or a cell fails: nothing is written.
     """
     plan = load_run(directory).plan
-    source = _source(plan.experiment, sources or analysis_of(plan).notebooks)
+    analysis = analysis_of(plan)
+    name = analysis.notebook_names.get(plan.experiment, plan.experiment)
+    source = _source(plan.experiment, name, sources or analysis.notebooks)
     notebook = _for_run(jupytext.read(source))
     _execute(notebook, directory, source)
     pages = (nbformat.writes(notebook), _html(notebook, directory))
@@ -44,10 +46,10 @@ def write_notebook(directory: Path, sources: Path | None = None) -> Path:
     return directory / FILE_NAMES[1]
 
 
-def _source(experiment: str, sources: Path | None) -> Path:
+def _source(experiment: str, name: str, sources: Path | None) -> Path:
     if sources is None:
         raise TurntableError(f"experiment {experiment} has no notebook: its system has none")
-    source = sources / f"{experiment}.py"
+    source = sources / f"{name}.py"
     if not source.exists():
         have = ", ".join(sorted(path.stem for path in sources.glob("*.py"))) or "none"
         raise TurntableError(f"{source}: experiment {experiment} has no notebook; there are {have}")

@@ -49,6 +49,11 @@ class RunFacts:
         return self.manifest.get("fidelity_class", UNKNOWN)
 
     @property
+    def imported(self) -> Mapping[str, Any] | None:
+        """What the manifest says of where it was imported from; None: it was measured here."""
+        return self.manifest.get("imported")
+
+    @property
     def emulated(self) -> bool:
         return self.fidelity_class == "emulated"
 
@@ -92,6 +97,11 @@ class TurnResult:
     @property
     def complete(self) -> bool:
         return len(self.measurements) == self.expected_iterations
+
+    @property
+    def taken_from(self) -> str | None:
+        """<experiment>/<run> that has measured it, or a part of it, where it is another."""
+        return self.row["taken_from"]
 
     @property
     def begun(self) -> bool:

@@ -1,22 +1,25 @@
 """summary.csv, a row per cell and round, and cells.csv, a row per cell.
 
-A value that is missing is empty, never 0. In cells.csv the valid rounds of a cell are together:
-rates, ratios and mean latencies are means with the half-width of their 95 % interval; percentiles
-are read from one histogram of all these rounds. A cell without a valid round has empty results.
+Beside what its system names, a row has its cell's id and the parameters that tell the cells of the
+experiment apart. A value that is missing is empty, never 0. In cells.csv the valid rounds of a cell
+are together: rates, ratios and mean latencies are means with the half-width of their 95 % interval;
+percentiles are read from one histogram of all these rounds. A cell without a valid round has empty
+results.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turntable.histograms import PERCENTILES, Merged, merge
 from turntable.results import CellResult, Row, Run, RunFacts, Weighted
-from turntable.system import HEAD, LATENCIES, analysis_of
+from turntable.system import HEAD, LATENCIES, Analysis, analysis_of
 from turntable.verdict import Case, Verdict
-from turntable_core.plan import Turn
+from turntable_core import labels
+from turntable_core.plan import Plan, Turn
 from turntable_core.reference import Reference
 
 
@@ -41,20 +44,48 @@ def row_of(
         "iterations_ok": len(measurements),
         "iterations_failed": attempts[0],
         "iterations_repeated": attempts[1],
-        "retries": sum(m.retries for m in measurements) if measurements else None,
+        "retries": _retries(case),
         "verdict": str(verdict),
         "not_checked": verdict.not_checked_text,
         **analysis.values(case, reference),
+        "cell": turn.cell.id,
+        **_distinction(facts.plan, case.parameters, analysis.all_columns),
     }
 
 
+def columns_of(plan: Plan) -> tuple[str, ...]:
+    """Of summary.csv."""
+    columns = analysis_of(plan).all_columns
+    return (*columns, *_further_parameters(plan, columns))
+
+
+def _further_parameters(plan: Plan, columns: Sequence[str]) -> list[str]:
+    return [name for name in labels.peculiar_parameters(plan) if name not in columns]
+
+
+def _distinction(plan: Plan, parameters: Mapping[str, Any], columns: Sequence[str]) -> Row:
+    """Of a cell: what `columns` do not tell. None: such a cell has no such parameter."""
+    return {name: parameters.get(name) for name in _further_parameters(plan, columns)}
+
+
+def _retries(case: Case) -> int | None:
+    """None where nothing was measured, or nobody counted them."""
+    counts = [measurement.retries for measurement in case.measurements]
+    return sum(counts) if counts and None not in counts else None
+
+
 def summary_csv(run: Run) -> bytes:
-    return _to_csv(run.rows, analysis_of(run.plan).columns)
+    return _to_csv(run.rows, columns_of(run.plan))
 
 
 def cells_csv(run: Run) -> bytes:
-    analysis = analysis_of(run.plan)
-    columns = (
+    columns = _columns_of_cells(analysis_of(run.plan))
+    columns = (*columns, *_further_parameters(run.plan, columns))
+    return _to_csv([_cell_row(cell) for cell in run.cells], columns)
+
+
+def _columns_of_cells(analysis: Analysis) -> tuple[str, ...]:
+    return (
         *HEAD,
         *analysis.parameter_columns,
         "rounds",
@@ -63,8 +94,8 @@ def cells_csv(run: Run) -> bytes:
         *analysis.expected,
         *analysis.paper,
         *LATENCIES,
+        "cell",
     )
-    return _to_csv([_cell_row(cell) for cell in run.cells], columns)
 
 
 def _cell_row(cell: CellResult) -> Row:
@@ -77,6 +108,8 @@ def _cell_row(cell: CellResult) -> Row:
         **{column: cell.predicted(column) for column in analysis.expected},
         **{column: cell.paper[metric] for column, metric in analysis.paper.items()},
         **_percentiles(cell.latency),
+        "cell": cell.id,
+        **_distinction(cell.run.plan, cell.parameters, _columns_of_cells(analysis)),
     }
     for column in analysis.means:
         result = cell.measured(column)

@@ -26,6 +26,7 @@ from turntable_core.reference import Reference
 from turntable_core.system import System
 
 if TYPE_CHECKING:  # matplotlib takes half a second, which the phases of a run should not pay
+    from turntable.imported import Imported
     from turntable.plot.drawing import Drawing
 
 Facts = Sequence[tuple[int, str]]  # rank and text, as turntable_core.terminal_lines.fitting
@@ -37,6 +38,9 @@ TAIL = (
     *("iterations_ok", "iterations_failed", "retries", "verdict", "not_checked"),
     "iterations_repeated",
 )
+
+# The run that has measured the round, where it is another; the cell's id, as in plan.json and raw/.
+LAST = ("taken_from", "cell")
 
 
 class Analysis:
@@ -76,6 +80,11 @@ class Analysis:
         """Of summary.csv, in order. New ones come last: readers may go by position."""
         parameters, results = self.parameter_columns, self.result_columns
         return (*HEAD, *parameters, "round", *results, *LATENCIES, *TAIL)
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """With those that the core adds after a system's own."""
+        return (*self.columns, *LAST)
 
     def values(self, case: Case, reference: Reference) -> Row:
         """Every column of summary.csv that the core does not know; None: there is no value."""
@@ -126,6 +135,10 @@ class Analysis:
 
     series_label: ClassVar[str] = "rate (1/s)"  # of the axis
 
+    def colour(self, parameters: Mapping[str, Any]) -> str | None:
+        """Of a cell's marks where two runs are beside each other; None: the ink of words."""
+        return None
+
     def figures(self, cells: Sequence[CellResult]) -> Mapping[str, Drawing | None]:
         """Of results, by a name for the report's partial; None: there is nothing to show."""
         from turntable.plot.latency import latency  # noqa: PLC0415
@@ -142,14 +155,45 @@ class Analysis:
     # those of the page and what report() gives.
     partial: ClassVar[Path] = Path(__file__).parent / "report" / "results.html.j2"
 
+    # Whether the report has the percentiles of the latency as nodes measured them; a system whose
+    # further tables say them otherwise (in another unit, say) leaves them out.
+    latency_table: ClassVar[bool] = True
+
     def report(self, run: Run) -> Mapping[str, Any]:
         return {}
 
     # In the report, of what an emulated testbed's numbers are not.
     emulated_note: ClassVar[str] = "Compare ratios with the paper's, never absolute rates."
 
+    def switch_resources(
+        self,
+        build: Path,
+        sources: Path,
+        results: Path | None,
+        profile: str,
+        run: str,
+        p4c: Path | None,
+    ) -> str:
+        """What the system's programs take of a switch: a text, and the files of a run in results.
+
+        build: with lib/p4, and tofino for the compiler's output; results: None writes nothing, and
+        compiles nothing; p4c: a Tofino compiler, if there is one.
+        """
+        raise NotImplementedError
+
+    # What files of another program imports() reads, in words; empty: none.
+    importable: ClassVar[str] = ""
+
+    def imports(self, directory: Path) -> Sequence[Imported]:
+        """Runs made of these files, where they are the system's; the same run for several
+        experiments where these share cells. Raises TurntableError for malformed files.
+        """
+        return ()
+
     # Directory of notebooks, <experiment>.py each; None: there are none.
     notebooks: ClassVar[Path | None] = None
+    # Experiments whose notebook has another name, for several may have one.
+    notebook_names: ClassVar[Mapping[str, str]] = {}
 
 
 def analysis_of(plan: Plan) -> Analysis:

@@ -12,6 +12,7 @@ from turntable.grid import MISSING, Column
 from turntable.results import CellResult, RunFacts, TurnResult
 from turntable.stats import Estimate
 from turntable.system import analysis_of
+from turntable.verdict import not_checked_text
 
 WIDTH = 100
 
@@ -29,7 +30,13 @@ def render(cells: Sequence[CellResult], overhead_s: float | None, directory: str
     title = ", ".join([*facts, f"fidelity class {run.fidelity_class}"])
     lines = [title, *_common_facts(cells), "", *_rounds(cells), ""]
     lines += [*_across_rounds(cells), *_precision(cells), *_further(cells)]
-    lines += [*_reasons(cells), *_imprecise(cells), *_not_checked(cells), *_notes(run, overhead_s)]
+    lines += [
+        *_taken_over(cells),
+        *_reasons(cells),
+        *_imprecise(cells),
+        *_not_checked(cells),
+        *_notes(run, overhead_s),
+    ]
     return "\n".join([*lines, f"Results: {directory}"])
 
 
@@ -142,17 +149,44 @@ def _reasons(cells: Sequence[CellResult]) -> list[str]:
             if turn.begun and not turn.valid:
                 text = f"{name}, round {turn.round}: {turn.verdict}"
                 lines += textwrap.wrap(text, WIDTH, subsequent_indent="  ")
-    rest = not_measured([turn for cell in cells for turn in cell.turns])
+    rest = not_measured(cells[0].run, [turn for cell in cells for turn in cell.turns])
     lines += [rest] if rest else []
     return [*lines, ""] if lines else []
 
 
-def not_measured(turns: Sequence[TurnResult]) -> str | None:
+def not_measured(run: RunFacts, turns: Sequence[TurnResult]) -> str | None:
     """A run that was ended early may have hundreds of rounds to do: one line for all."""
     count = sum(not turn.begun for turn in turns)
     if not count:
         return None
+    if run.imported:
+        return f"{count} of {len(turns)} rounds are missing: none of their files was imported"
     return f"{count} of {len(turns)} rounds have not been measured: the run has not ended"
+
+
+def taken_over(cells: Sequence[CellResult]) -> list[str]:
+    """A sentence per other run that has measured some of the rounds."""
+    by_origin: dict[str, dict[str, list[int]]] = {}
+    for cell in cells:
+        for turn in cell.turns:
+            if turn.taken_from:
+                rounds = by_origin.setdefault(turn.taken_from, {}).setdefault(cell.label, [])
+                rounds.append(turn.round)
+    several = any(len(cell.turns) > 1 for cell in cells)
+    return [
+        f"Measured by {origin}, not here: "
+        + "; ".join(
+            f"{label}, round {', '.join(map(str, rounds))}" if several else label
+            for label, rounds in labels.items()
+        )
+        for origin, labels in by_origin.items()
+    ]
+
+
+def _taken_over(cells: Sequence[CellResult]) -> list[str]:
+    texts = [text.replace(" · ", " ") for text in taken_over(cells)]
+    lines = [line for t in texts for line in textwrap.wrap(t, WIDTH, subsequent_indent="  ")]
+    return [*lines, ""] if lines else []
 
 
 def _imprecise(cells: Sequence[CellResult]) -> list[str]:
@@ -165,13 +199,9 @@ def _imprecise(cells: Sequence[CellResult]) -> list[str]:
 
 
 def _not_checked(cells: Sequence[CellResult]) -> list[str]:
-    """Once each, whatever the cell."""
-    texts = [turn.verdict.not_checked_text for cell in cells for turn in cell.turns]
-    return [
-        line
-        for text in dict.fromkeys(filter(None, texts))
-        for line in textwrap.wrap(f"Not checked: {text}", WIDTH, subsequent_indent="  ")
-    ]
+    """Of all cells together."""
+    text = not_checked_text(turn.verdict for cell in cells for turn in cell.turns)
+    return textwrap.wrap(f"Not checked: {text}", WIDTH, subsequent_indent="  ") if text else []
 
 
 def _notes(run: RunFacts, overhead_s: float | None) -> list[str]:

@@ -15,6 +15,7 @@ import pandas as pd
 from turntable.histograms import merge
 from turntable.measurement import Measurement
 from turntable.results import CellResult, Run, TurnResult
+from turntable.summary import columns_of
 from turntable.system import analysis_of
 
 Runs = Run | Iterable[Run]
@@ -30,7 +31,7 @@ def keys(runs: Runs) -> list[str]:
 
 def rounds(runs: Runs) -> pd.DataFrame:
     """A row per cell and round: the columns of summary.csv."""
-    every = dict.fromkeys(name for run in _each(runs) for name in analysis_of(run.plan).columns)
+    every = dict.fromkeys(name for run in _each(runs) for name in columns_of(run.plan))
     columns = [name for name in every if name not in keys(runs)]
     return frame(runs, columns, lambda _, turn: [{name: turn.row.get(name) for name in columns}])
 
@@ -68,7 +69,7 @@ def attempts(runs: Runs) -> pd.DataFrame:
     """A row per attempt in the journal, failed ones too."""
     names = (
         "iteration", "attempt", "status", "failure_class", "message", "overhead_s", "began_at_ns",
-        "ended_at_ns",
+        "ended_at_ns", "taken_from",
     )  # fmt: skip
 
     def rows(cell: CellResult, turn: TurnResult) -> Iterator[Values]:

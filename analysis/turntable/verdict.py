@@ -7,7 +7,7 @@ raw files or whose bound the plan lacks has not been checked, and the verdict sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,14 +55,19 @@ class Verdict:
 
     @property
     def not_checked_text(self) -> str:
-        """ "steal, NIC drops (why); errors (why)"."""
-        by_reason: dict[str, list[str]] = {}
-        for name, why in self.not_checked.items():
-            by_reason.setdefault(why, []).append(name)
-        return "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+        return not_checked_text([self])
 
     def __str__(self) -> str:
         return "valid" if self.valid else "invalid: " + "; ".join(self.reasons)
+
+
+def not_checked_text(verdicts: Iterable[Verdict]) -> str:
+    """Of one or several: "steal, NIC drops (why); errors (why)"."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for verdict in verdicts:
+        for name, why in verdict.not_checked.items():
+            by_reason.setdefault(why, {})[name] = None
+    return "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
 
 
 def _not_done(case: Case) -> list[str]:

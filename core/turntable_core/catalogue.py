@@ -111,7 +111,7 @@ class RunState:
     done: int
     total: int
     verdict: str
-    command: str  # that continues it
+    command: str | None  # that continues it; None: it was imported
 
     @property
     def row(self) -> tuple[object, ...]:
@@ -134,7 +134,7 @@ def _runs(repository: Path, results: Path) -> list[str]:
     head = ("experiment", "run", "planned (UTC)", "profile", "done", "verdict")
     lines = columns([head, *(run.row for run in shown)], right=(4,))
     listed = [f"  {line}" for line in lines]
-    unfinished = [f"  {run.command}" for run in shown if run.done < run.total]
+    unfinished = [f"  {run.command}" for run in shown if run.done < run.total and run.command]
     return [title, *listed, *(["unfinished; to continue:", *unfinished] if unfinished else [])]
 
 
@@ -157,7 +157,7 @@ def state_of(directory: Path, repository: Path) -> RunState:
             or (turn["cell"], turn["round"]) in begun
         ),
         verdict=_verdict(directory / "summary.csv"),
-        command=resume_command(manifest, directory.name),
+        command=None if "imported" in manifest else resume_command(manifest, directory.name),
     )
 
 
@@ -199,12 +199,14 @@ def _verdict(summary: Path) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
 
 
-def resume_command(manifest: Mapping[str, Any], name: str) -> str:
-    """Parameters are kept by the run; inventory and variables of the testbed are not."""
+def resume_command(manifest: Mapping[str, Any], name: str, playbook: str | None = None) -> str:
+    """Parameters are kept by the run; inventory and variables of the testbed are not. playbook: of
+    a series; None: the experiment's own.
+    """
     words = ["ansible-playbook"]
     if (inventories := manifest.get("inventories", [])) != [DEFAULT_INVENTORY]:
         words += [f"-i {shlex.quote(source)}" for source in inventories]
-    words.append(_playbook_of(manifest.get("experiment_file")))
+    words.append(playbook or _playbook_of(manifest.get("experiment_file")))
     for key, value in manifest.get("extra_vars", {}).items():
         if key.startswith("turntable_"):
             text = f"{key}={value}" if isinstance(value, str) else json.dumps({key: value})

@@ -49,7 +49,11 @@ _NOT_CONNECTED = "proxy dialer did not pass back a connection"
 
 
 class HostConnections:
-    """Connections of many hosts, opened when first used and kept for the life of the object."""
+    """Connections of many hosts, opened when first used and kept for the life of the object.
+
+    One carries out one command at a time, since plugins keep a command's state in themselves: what
+    is run meanwhile, such as a renewal that outlives its phase, has another.
+    """
 
     def __init__(
         self, play_context: Any, hostvars: Mapping[str, Mapping[str, Any]], phase: str = ""
@@ -58,7 +62,13 @@ class HostConnections:
         self._phase = phase
         self._play_context = play_context
         self._hostvars = hostvars
-        self._connections: dict[str, Any] = {}
+        self._idle: dict[str, list[Any]] = {}
+
+    def during(self, phase: str) -> HostConnections:
+        """The same connections, for commands of another phase."""
+        other = HostConnections(self._play_context, self._hostvars, phase)
+        other._idle = self._idle
+        return other
 
     def run(
         self,
@@ -110,12 +120,17 @@ class HostConnections:
         except AnsibleError as error:
             report(Outcome(command.host, None, failure="unreachable", message=str(error)))
             return
-        threading.Thread(target=lambda: report(_execute(connection, command)), daemon=True).start()
+
+        def carry_out() -> None:
+            outcome = _execute(connection, command)
+            self._idle[command.host].append(connection)
+            report(outcome)
+
+        threading.Thread(target=carry_out, daemon=True).start()
 
     def _connection(self, host: str) -> Any:
-        if host not in self._connections:
-            self._connections[host] = self._open(host)
-        return self._connections[host]
+        idle = self._idle.setdefault(host, [])
+        return idle.pop() if idle else self._open(host)
 
     def _open(self, host: str) -> Any:
         variables = self._hostvars[host]

@@ -82,7 +82,8 @@ def overhead_of_earlier_runs(results: Path) -> Overhead:
             attempts = journal.read(path)
         except TurntableError:
             continue
-        values = [attempt.overhead_s for attempt in attempts if attempt.overhead_s is not None]
+        own = [attempt for attempt in attempts if attempt.taken_from is None]
+        values = [attempt.overhead_s for attempt in own if attempt.overhead_s is not None]
         if values:
             means.append(fmean(values))
     return Overhead(fmean(means), len(means)) if means else Overhead(OVERHEAD_S, 0)

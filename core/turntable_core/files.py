@@ -30,6 +30,19 @@ def write_once(path: Path, data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def link_or_copy(source: Path, path: Path) -> None:
+    """`path` holds what the raw file `source` does, which nobody changes."""
+    try:
+        os.link(source, path)
+    except FileExistsError:
+        raise TurntableError(f"{path}: exists already; raw files are written once") from None
+    except FileNotFoundError:
+        raise
+    except OSError:  # another file system, or one without links
+        write_once(path, source.read_bytes())
+    _sync_directory(path.parent)
+
+
 def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Creates or replaces a derived file;
 
@@ -39,6 +52,22 @@ def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
     caller.make_directory(path.parent)
     _write_temporary(path, data, mode).replace(path)
     _sync_directory(path.parent)
+
+
+def append_line(path: Path, document: Any) -> None:
+    """Adds a line of JSON and returns when it is on disk; a torn last line is removed first."""
+    line = (json.dumps(document, ensure_ascii=False) + "\n").encode()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        _remove_torn_tail(descriptor)
+        if os.write(descriptor, line) != len(line):
+            raise TurntableError(
+                f"{path}: the disk is full; free some space and continue the run with -e run=…"
+            )
+        os.fsync(descriptor)
+        caller.give(path)
+    finally:
+        os.close(descriptor)
 
 
 def to_json(value: Any) -> bytes:
@@ -72,6 +101,14 @@ def _write_temporary(path: Path, data: bytes, mode: int = 0o644) -> Path:
     temporary.chmod(mode)
     caller.give(temporary)
     return temporary
+
+
+def _remove_torn_tail(descriptor: int) -> None:
+    size = os.fstat(descriptor).st_size
+    data = os.pread(descriptor, size, 0)
+    end = data.rfind(b"\n") + 1
+    if end != size:
+        os.ftruncate(descriptor, end)
 
 
 def _sync_directory(directory: Path) -> None:

@@ -7,18 +7,19 @@ append removes it. Anything unreadable before the last line is damage and an err
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
-from turntable_core import caller
+from turntable_core import files
 from turntable_core.errors import TurntableError
 from turntable_core.plan import Iteration, Plan, Turn, all_iterations
 
 OK = "ok"
 FAILED = "failed"
+
+_IN_VAIN = 3  # iterations
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Attempt:
     disturbed: str | None = None  # OK, but the machine spoiled it: in which way
     repeat: bool = False  # disturbed, and to be measured again
     files: dict[str, str] = field(default_factory=dict)  # raw file name -> SHA-256
+    # Measured in another experiment's run: <experiment>/<run>/raw/…, relative to the results.
+    taken_from: str | None = None
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -55,18 +58,7 @@ def attempt_directory(cell: str, round_: int, iteration: int, attempt: int) -> s
 
 def append(path: Path, attempt: Attempt) -> None:
     """Adds one line and returns when it is on disk."""
-    line = (json.dumps(asdict(attempt), ensure_ascii=False) + "\n").encode()
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        _remove_torn_tail(descriptor)
-        if os.write(descriptor, line) != len(line):
-            raise TurntableError(
-                f"{path}: the disk is full; free some space and continue the run with -e run=…"
-            )
-        os.fsync(descriptor)
-        caller.give(path)
-    finally:
-        os.close(descriptor)
+    files.append_line(path, asdict(attempt))
 
 
 def read(path: Path) -> list[Attempt]:
@@ -123,6 +115,15 @@ def repetitions_due(attempts: Iterable[Attempt], key: tuple[str, int, int]) -> i
     return sum(1 for _ in takewhile(lambda attempt: attempt.repeat, reversed(measured)))
 
 
+def are_repeats_in_vain(attempts: Iterable[Attempt], turn: tuple[str, int]) -> bool:
+    """Whether so many iterations of a turn (cell, round) stayed disturbed, however often they were
+    repeated, that it is no accident.
+    """
+    newest = {each.key: each for each in attempts if each.key[:2] == turn and each.status == OK}
+    given_up = [each for each in newest.values() if each.disturbed and not each.repeat]
+    return len(given_up) >= _IN_VAIN
+
+
 def _parse(path: Path, number: int, line: bytes) -> Attempt:
     try:
         return Attempt(**json.loads(line))
@@ -131,11 +132,3 @@ def _parse(path: Path, number: int, line: bytes) -> Attempt:
             f"{path}:{number}: not an attempt: {error}. Only the last line of a journal may be "
             "torn; restore the file from a copy, or start a new run."
         ) from None
-
-
-def _remove_torn_tail(descriptor: int) -> None:
-    size = os.fstat(descriptor).st_size
-    data = os.pread(descriptor, size, 0)
-    end = data.rfind(b"\n") + 1
-    if end != size:
-        os.ftruncate(descriptor, end)

@@ -24,6 +24,16 @@ def differing_parameters(plan: Plan) -> list[str]:
     return [name for name in names if len({str(cell.get(name)) for cell in cells}) > 1]
 
 
+def peculiar_parameters(plan: Plan) -> list[str]:
+    """Of these, the ones that tell cells apart whose identity is the same."""
+    always = plan.system.identity
+    return [
+        name
+        for name in differing_parameters(plan)
+        if name not in always and not _follows_from_others(name, plan)
+    ]
+
+
 def identity(plan: Plan, parameters: Mapping[str, Any]) -> list[str]:
     """The parameters that every label names, by their values alone unless there is a phrase."""
     phrases = plan.system.phrases
@@ -33,11 +43,11 @@ def identity(plan: Plan, parameters: Mapping[str, Any]) -> list[str]:
 
 def peculiarities(plan: Plan, parameters: Mapping[str, Any]) -> list[str]:
     """What tells the cell from the others, besides its identity."""
-    always, phrases = plan.system.identity, plan.system.phrases
+    phrases = plan.system.phrases
     return [
         phrases.get(name, f"{name} {{}}").format(shown(parameters[name]))
-        for name in differing_parameters(plan)
-        if name in parameters and name not in always and not _follows_from_others(name, plan)
+        for name in peculiar_parameters(plan)
+        if name in parameters
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
@@ -12,10 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from turntable_core.files import digest_of_file
+from turntable_core.run_directory import RunDirectory
 from turntable_core.systems import FURTHER
 from turntable_core.testbed import Testbed
 
 MANIFEST_FORMAT = 1
+
+# Directories whose code decides what nodes are told.
+_CODE = ("core", "systems", "plugins", "roles", "playbooks/tasks", "playbooks/*/tasks")
+_CODE_SUFFIXES = (".py", ".yml", ".json", ".j2")
 
 _DEBIAN_PACKAGES = ("gcc-12", "librocksdb7.8", "librocksdb-dev", "iproute2", "ethtool")
 _PYTHON_PACKAGES = ("ansible-core", "jsonschema", "hdrhistogram", "pandas", "pyroute2")
@@ -48,9 +55,19 @@ def make_manifest(
         "binaries": _digests(build_directory / "bin", build_directory),
         "p4_programs": _digests(build_directory / "lib" / "p4", build_directory),
         "p4_sources": _p4_sources(repository),
+        "code": _code(repository),
         "machine": _machine(),
         "packages": _packages(),
     }
+
+
+def read_manifest(run: RunDirectory) -> Mapping[str, Any]:
+    """Empty where there is none that can be read."""
+    try:
+        manifest = json.loads(run.manifest_file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def _below(path: str, directory: Path) -> str:
@@ -77,6 +94,25 @@ def _p4_sources(repository: Path) -> dict[str, str]:
     places = [directory / "p4" for directory in (repository, *FURTHER)]
     paths = [path for place in places for path in sorted(place.glob("**/*.p4"))]
     return {_below(str(path), repository): digest_of_file(path) for path in paths}
+
+
+def _code(repository: Path) -> dict[str, str]:
+    """Of what drives the nodes, a digest per directory; those of further systems too."""
+    tops = [(directory, name) for directory in (repository, *FURTHER) for name in _CODE]
+    return {
+        _below(str(directory / name), repository): _digest_of_tree(directory, name)
+        for directory, name in tops
+        if (directory / name.partition("/")[0]).is_dir()
+    }
+
+
+def _digest_of_tree(directory: Path, name: str) -> str:
+    """name: of a directory, or a pattern of directories."""
+    digest = hashlib.sha256()
+    found = (path for top in directory.glob(name) for path in top.rglob("*"))
+    for path in sorted(path for path in found if path.suffix in _CODE_SUFFIXES):
+        digest.update(f"{path.relative_to(directory)} {digest_of_file(path)}\n".encode())
+    return digest.hexdigest()
 
 
 def _digests(directory: Path, relative_to: Path) -> dict[str, str]:

@@ -54,6 +54,13 @@ RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
         {"type": "boolean", "description": "begin even if it takes hours or much disk"},
         False,
     ),
+    "share_rounds": (
+        {
+            "type": "boolean",
+            "description": "take over what another experiment's run of this name has measured",
+        },
+        None,
+    ),
     "rounds": (
         {"type": "integer", "minimum": 1, "maximum": 1000, "description": "repetitions of a cell"},
         None,
@@ -64,7 +71,7 @@ RUN_OPTIONS: Mapping[str, tuple[Mapping[str, Any], Any]] = {
 NAMELESS = "_raw_params"
 
 # Options that say what is measured: a run that is continued keeps them.
-_KEPT = ("profile", "rounds", "long")
+_KEPT = ("profile", "rounds", "long", "share_rounds")
 DEFAULT_PROFILE = "embedded"
 
 
@@ -77,6 +84,10 @@ class ExtraVars:
 
     def where(self, name: str) -> str:
         return self.places.get(name) or WHERE
+
+    def with_defaults(self, values: Mapping[str, Any]) -> ExtraVars:
+        """With those of `values` that were not given."""
+        return replace(self, values={**values, **self.values})
 
     def on_top_of(self, earlier: Mapping[str, Any]) -> ExtraVars:
         """With what `earlier` ones chose for the same run, where these say nothing."""
@@ -97,6 +108,7 @@ class RunOptions:
     max_attempts: int
     repeats: int
     long: bool
+    share_rounds: bool | None  # None: as the playbook has it
     rounds: int | None
 
 
@@ -112,7 +124,7 @@ def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
     """`scale` with every factor and constant named by an extra variable replaced."""
     schemas = scale.experiment.parameter_schemas
     factors, constants, origins = dict(scale.factors), dict(scale.constants), dict(scale.origins)
-    for name, value in extra.values.items():
+    for name, value in _by_first_names(extra, schemas).items():
         if name in RUN_OPTIONS or name.startswith(TESTBED_PREFIXES):
             continue
         if name == NAMELESS:
@@ -132,6 +144,20 @@ def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
     rounds = read_options(extra).rounds
     # So many, whatever is known after fewer.
     return replace(scale, rounds=rounds, precision={}) if rounds else scale
+
+
+def _by_first_names(extra: ExtraVars, schemas: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Parameters may have other names in their schema; the values by the first one of each."""
+    others = {
+        other: name for name, schema in schemas.items() for other in schema.get("other_names", ())
+    }
+    values: dict[str, Any] = {}
+    for given, value in extra.values.items():
+        name = others.get(given, given)
+        if name in values:
+            raise InputError(extra.where(given), given, value, f"not beside {name}: it is the same")
+        values[name] = value
+    return values
 
 
 def _one(extra: ExtraVars, name: str, value: Any) -> Any:
@@ -168,7 +194,11 @@ def _checked(extra: ExtraVars, name: str, value: Any, schema: Mapping[str, Any])
 
 
 def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
-    """A text turned into the schema's type; other values stay as they are (the check follows)."""
+    """A text turned into the schema's type; other values stay as they are (the check follows).
+
+    An alias that the schema has for a level is that level.
+    """
+    value = schema.get("aliases", {}).get(value, value) if isinstance(value, str) else value
     return _CONVERSIONS[_kind(schema)](value) if isinstance(value, str) else value
 
 

@@ -68,6 +68,8 @@ class Plan:
     # Column of summary.csv -> share of its mean: no further round of a cell is measured when the
     # half-width of the interval is as small.
     precision: Mapping[str, float] = field(default_factory=dict)
+    # Of the publication, as the experiment names them.
+    figures: tuple[Mapping[str, str], ...] = ()
 
     @cached_property
     def system(self) -> System:
@@ -104,6 +106,7 @@ def cells_of(scale: Scale) -> list[Cell]:
             for name, value in scale.constants.items()
         }
         _check_complete(scale, parameters)
+        parameters = system.resolved(parameters)
         meaningless = system.meaningless(parameters)
         meant = {k: v for k, v in parameters.items() if k not in meaningless}
         cell = Cell(cell_id(meant), meant)
@@ -136,6 +139,7 @@ def make_plan(
         turns=tuple(turns),
         timeline=scale.timeline,
         precision=scale.precision,
+        figures=tuple(experiment.document.get("figures", ())),
     )
 
 
@@ -145,23 +149,24 @@ _KEYS = ("experiment", "profile", "title", "rounds", "deadlines", "validity", "r
 
 def to_json(plan: Plan) -> dict[str, Any]:
     """The content of plan.json."""
-    turns = [
-        {
-            "cell": turn.cell.id,
-            "round": turn.round,
-            "prediction": _plain(turn.prediction),
-            "iterations": [asdict(iteration) for iteration in turn.iterations],
-        }
-        for turn in plan.turns
-    ]
     return {
         "format": PLAN_FORMAT,
         "system": plan.system_name,
         **{key: getattr(plan, key) for key in _KEYS},
         "timeline": timeline.to_json(plan.timeline),
         "precision": dict(plan.precision),
+        "figures": list(plan.figures),
         "cells": {turn.cell.id: dict(turn.cell.parameters) for turn in plan.turns},
-        "turns": turns,
+        "turns": [turn_to_json(turn) for turn in plan.turns],
+    }
+
+
+def turn_to_json(turn: Turn) -> dict[str, Any]:
+    return {
+        "cell": turn.cell.id,
+        "round": turn.round,
+        "prediction": _plain(turn.prediction),
+        "iterations": [asdict(iteration) for iteration in turn.iterations],
     }
 
 
@@ -183,12 +188,13 @@ def from_json(document: Mapping[str, Any]) -> Plan:
         )
         for item in document["turns"]
     ]
-    facts = {key: document[key] for key in _KEYS}
+    facts = {key: document[key] for key in _KEYS} | _names(system, document)
     return Plan(
         system_name=system.name,
         turns=tuple(turns),
         timeline=timeline.read(document.get("timeline", ())),
         precision=document.get("precision", {}),
+        figures=tuple(document.get("figures", ())),
         **facts,
     )
 
@@ -206,6 +212,16 @@ def whole(value: Any) -> Any:
 
 def _plain(prediction: Any) -> Any:
     return asdict(prediction) if is_dataclass(prediction) else prediction
+
+
+def _names(system: System, document: Mapping[str, Any]) -> dict[str, str]:
+    """Of an experiment that has another name by now, and of its table of references."""
+    former = document["experiment"]
+    if former not in system.former_experiments:
+        return {}
+    name = system.former_experiments[former]
+    reference = document["reference"]
+    return {"experiment": name, "reference": reference and reference.replace(former, name)}
 
 
 def _iteration(system: System, document: Mapping[str, Any]) -> Iteration:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from turntable_core import estimate, labels
@@ -10,14 +11,24 @@ from turntable_core.plan import Plan
 from turntable_core.text_table import columns, duration, size
 
 
-def render(plan: Plan, work: Work, name: str, expected: Estimate, results: Path) -> str:
-    """work: the part of the plan that would be measured; name: of the run."""
+def render(
+    plan: Plan,
+    work: Work,
+    name: str,
+    expected: Estimate,
+    results: Path,
+    shared: Sequence[str] = (),
+) -> str:
+    """work: the part of the plan that would be measured; name: of the run; shared: what becomes of
+    cells that other experiments have measured, a line each.
+    """
     lines = [
         f"{plan.experiment}, profile {plan.profile}: {plan.title}",
         f"run {name}: {len(plan.cells)} cell(s) x {plan.rounds} round(s), "
         f"{len(work)} of {plan.iteration_count} iterations to measure",
         "",
         *_turns(plan, work),
+        *shared,
         "",
         *_times(expected),
         *_disk(expected, results),

@@ -15,10 +15,13 @@ from turntable_core.checks import check_hosts, check_pipes, check_plan
 from turntable_core.components import timeline
 from turntable_core.errors import InputError, TurntableError, did_you_mean
 from turntable_core.overrides import DEFAULT_PROFILE, WHERE, ExtraVars, RunOptions
+from turntable_core.plan_limits import planning_deadline_s
 from turntable_core.reference import Reference
 from turntable_core.run_directory import RunDirectory, new_run_name
 from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
+from turntable_core.system import Parameters, Planned
 from turntable_core.testbed import Testbed
+from turntable_core.wait_notice import PlanningNotice
 from turntable_inventory.read import INVENTORIES
 
 
@@ -35,6 +38,14 @@ class Proposal:
     def is_new(self) -> bool:
         return not self.run.exists
 
+    def notes(self) -> list[str]:
+        """What was given for this run and changes nothing in it."""
+        return [
+            f"{name}: given, but without a meaning for any cell of this run, and ignored"
+            for name, origin in self.scale.origins.items()
+            if origin.startswith(WHERE) and not any(name in cell.parameters for cell in self.cells)
+        ]
+
     def plan(self, planner: Callable) -> plan.Plan:
         """The run's own plan, or a new one; planner: as make_plan takes it."""
         if self.is_new:
@@ -42,6 +53,22 @@ class Proposal:
             timeline.check_nodes(made, self.testbed)
             return made
         return self.run.continue_with(self.cells, self.scale.rounds)
+
+    def planner(
+        self, build: Path, notice: PlanningNotice | None = None
+    ) -> Callable[[Parameters, int], Planned]:
+        """As make_plan takes it; says how far it is when that takes a while."""
+        notice = notice or PlanningNotice(len(self.cells) * self.scale.rounds)
+        system = self.experiment.system
+        deadline_s = planning_deadline_s(system, self.cells)
+        planner = system.planner(build, deadline_s, notice.show_if_due)
+
+        def plan(parameters: Parameters, round_: int) -> Planned:
+            planned = planner(parameters, round_)
+            notice.planned_one()
+            return planned
+
+        return plan
 
 
 def propose(

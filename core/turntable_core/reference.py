@@ -26,6 +26,10 @@ class Reference:
                 expected = f"a parameter{did_you_mean(column, parameters)}"
                 raise InputError(f"{self._file}:1", "column", column, expected)
 
+    @property
+    def metrics(self) -> list[str]:
+        return list(dict.fromkeys(row["metric"] for row in self._rows))
+
     def value(self, metric: str, parameters: Mapping[str, Any]) -> float | None:
         """The published value for exactly these parameters, or None.
 

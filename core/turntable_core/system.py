@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from turntable_core.plan import Iteration, Turn
     from turntable_core.requests import Batches
     from turntable_core.testbed import Testbed
+    from turntable_core.timeline import Event
 
 Parameters = Mapping[str, Any]  # of a cell
 
@@ -88,6 +89,8 @@ class System:
 
     name: ClassVar[str]
     former_names: ClassVar[tuple[str, ...]] = ()  # in plans of earlier versions
+    # The same of its experiments: former name -> name. Tables of references are named after them.
+    former_experiments: ClassVar[Mapping[str, str]] = {}
 
     # JSON schema with $defs parameters, validity, deadlines (docs/experiments.md).
     schema: ClassVar[Path]
@@ -118,6 +121,10 @@ class System:
     def meaningless(self, parameters: Parameters) -> Collection[str]:
         """Names of parameters that say nothing about such a cell: they are left out of it."""
         return ()
+
+    def resolved(self, parameters: Parameters) -> Parameters:
+        """The parameters of a cell where some decide others; called before all else."""
+        return parameters
 
     def windows(self, parameters: Parameters) -> Windows:
         raise NotImplementedError
@@ -165,6 +172,10 @@ class System:
         requests, to be sent at the event's instant.
         """
         return {}
+
+    def timeline_fault(self, event: Event) -> str | None:
+        """What was expected of the value of one of these verbs; None: it is as expected."""
+        return None
 
     def preview(self, turn: Turn) -> Mapping[str, str]:
         """Columns of `--check` for a turn: head -> text."""

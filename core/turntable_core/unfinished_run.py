@@ -31,6 +31,7 @@ class UnfinishedRun:
         self._process = os.getpid()
         self._is_planning = False
         self._run: Path | None = None
+        self._series: str | None = None  # the command that continues the series
         atexit.register(self.end)
         for number in _SIGNALS:
             handler = signal.getsignal(number)
@@ -44,14 +45,22 @@ class UnfinishedRun:
         """None: there is nothing to run after all."""
         self._is_planning, self._run = False, run
 
+    def series(self, command: str | None) -> None:
+        """Of which the runs to come are part; None: it has ended."""
+        self._is_planning, self._series = False, command
+
     def end(self) -> None:
         """Does nothing after a run that has given the testbed back itself, nor the second time."""
         if os.getpid() != self._process:  # a fork for a task
             return
         run, self._run = self._run, None
-        if self._is_planning:
+        series, self._series = self._series, None
+        had_testbed = run is not None and run_claim.drop_own(run)
+        if series:
+            _say(f"the series of experiments has not ended; to continue it: {series}")
+        elif self._is_planning:
             _say(_PLANNED_NOTHING)
-        elif run is not None and run_claim.drop_own(run):
+        elif had_testbed:
             _say(f"run {run.name} has not ended; to continue it: {_command(run)}")
         self._is_planning = False
 

@@ -2,9 +2,11 @@
 
     analyze_run: {results: DIR, experiment: SYSTEM/EXPERIMENT, run: ID}
     analyze_run: {results: DIR, run_dir: DIR, notebook: true}
+    analyze_run: {results: DIR, import: DIR, run: ID}
 
 Without run the newest, without experiment that of any. notebook: executes the experiment's notebook
-too. Needs no testbed, and does not judge: an invalid run gets its report too.
+too. Needs no testbed, and does not judge: an invalid run gets its report too. import: first makes
+runs of the statistics files below this directory, named `run`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from typing import Any, ClassVar
 
 from turntable.analyze import rebuild
 from turntable.find_run import find_run
+from turntable.imported import import_directory
+from turntable_core.errors import InputError
 from turntable_core.run_action import RunAction
 from turntable_core.run_directory import RunDirectory
 
@@ -22,12 +26,15 @@ class ActionModule(RunAction):
     ARGUMENTS: ClassVar = {
         "results": {"type": "path", "required": True},
         "run_dir": {"type": "path"},
+        "import": {"type": "path"},
         "experiment": {"type": "str"},
         "run": {"type": "str"},
         "notebook": {"type": "bool", "default": False},
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if arguments["import"]:
+            return self._import(arguments)
         directory = arguments["run_dir"] or find_run(
             Path(arguments["results"]), arguments["experiment"], arguments["run"]
         )
@@ -37,3 +44,17 @@ class ActionModule(RunAction):
             report = f"summary, cells and report of {path} would be made again"
             return {"changed": True, "report": report}
         return {"changed": True, "report": "\n" + rebuild(path, arguments["notebook"])}
+
+    def _import(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        for name in ("run_dir", "experiment"):
+            if arguments[name]:
+                expected = "nothing beside import, which makes runs of their own experiments"
+                raise InputError("extra variable", name, arguments[name], expected)
+        results, source = Path(arguments["results"]), Path(arguments["import"]).absolute()
+        dry_run = self._task.check_mode
+        runs = import_directory(results, source, arguments["run"], dry_run=dry_run)
+        if dry_run:
+            report = "\n".join(f"{path} would be made of {source}" for path in runs)
+            return {"changed": True, "report": report}
+        tables = [rebuild(path.absolute(), arguments["notebook"]) for path in runs]
+        return {"changed": True, "report": "\n" + "\n\n".join(tables)}

@@ -4,58 +4,65 @@ Spec + profile + extra variables -> cells x rounds x iterations, less what the j
 
     plan_run: {experiment: SYSTEM/NAME, repository: DIR, build: DIR, results: DIR}
 
-experiments: the directory with the systems' experiments, if it is not the repository's. Creates
-results/<experiment>/<run>/ with manifest.json and plan.json. Returns `run` (directory, name,
-options), `system` (its name, and the directory of its task files) and `turns`: for each round of
-each cell the iterations to be measured. In check mode it only reports plan and estimate: it writes
-nothing and does not ask the testbed.
+experiments: the directory with the systems' experiments, if it is not the repository's. run,
+share_rounds: as if they were given as extra variables, where they are not. planned: what a series
+of experiments has planned already (turntable_core.planned). Creates results/<experiment>/<run>/
+with manifest.json and plan.json. Returns `run` (directory, name, options), `system` (its name,
+and the directory of its task files) and `turns`: for each round of each cell the iterations to be
+measured. In check mode it only reports plan and estimate: it writes nothing and does not ask the
+testbed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
 from turntable import precision
-from turntable_core import caller, estimate, labels, long_runs, preview, programs, selection
+from turntable.load import judged
+from turntable_core import (
+    caller,
+    estimate,
+    labels,
+    long_runs,
+    planned,
+    plays,
+    preview,
+    programs,
+    selection,
+    sharing,
+)
 from turntable_core.errors import TurntableError
 from turntable_core.estimate import Estimate, Work
-from turntable_core.manifest import make_manifest
 from turntable_core.ownership import run_claim, testbed_lock
 from turntable_core.ownership.owner import Owner, new_owner
 from turntable_core.plan import Plan
-from turntable_core.plan_limits import planning_deadline_s
-from turntable_core.proposal import Proposal, propose
-from turntable_core.run_action import RunAction
-from turntable_core.system import Parameters, Planned, System
+from turntable_core.plan_action import PlanAction
+from turntable_core.proposal import Proposal
+from turntable_core.sharing import Search
+from turntable_core.system import System
 from turntable_core.testbed import Testbed, read_testbed
-from turntable_core.wait_notice import PlanningNotice
-from turntable_inventory.read import read_host
 
 
-class ActionModule(RunAction):
-    ARGUMENTS: ClassVar = {
+class ActionModule(PlanAction):
+    ARGUMENTS: ClassVar = PlanAction.ARGUMENTS | {
         "experiment": {"type": "str", "required": True},
-        "experiments": {"type": "path"},
-        "repository": {"type": "path", "required": True},
-        "build": {"type": "path", "required": True},
-        "results": {"type": "path", "required": True},
+        "run": {"type": "str"},
+        "share_rounds": {"type": "bool"},
+        "planned": {"type": "path"},
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        repository, build = Path(arguments["repository"]), Path(arguments["build"])
-        results = Path(arguments["results"])
-        extra = self.extra_vars()
+        began_at_ns = time.time_ns()
+        build, results = Path(arguments["build"]), Path(arguments["results"])
+        offered = {name: arguments[name] for name in ("run", "share_rounds")}
+        given = {name: value for name, value in offered.items() if value is not None}
+        extra = self.extra_vars().with_defaults(given)
         testbed = read_testbed(task_vars["hostvars"], task_vars["groups"])
-        file = Path(arguments["experiments"] or repository / "experiments")
-        file /= f"{arguments['experiment']}.yml"
-
-        def place(host: str, variable: str) -> str:
-            return read_host(task_vars["hostvars"], host).place(variable)
-
-        proposal = propose(file, extra, testbed, results, place)
+        proposal = self.propose(arguments["experiment"], arguments, extra, testbed, task_vars)
         precision.check(proposal.scale, proposal.experiment.source.where(("precision",)))
         system, options = proposal.experiment.system, proposal.options
         overhead = estimate.overhead_of_earlier_runs(results)
@@ -63,46 +70,43 @@ class ActionModule(RunAction):
         if proposal.is_new and not may_be_long:
             rounds = proposal.scale.rounds
             long_runs.check_before_planning(system, proposal.cells, rounds, overhead)
-        plan = proposal.plan(_planning(proposal, build))
-        work = _work(proposal, plan, precision.still_skipped(proposal.run))
+        run, is_new = proposal.run, proposal.is_new
+        manifest = self.manifest(proposal, arguments, extra, task_vars)
+        known = planned.Known(arguments["planned"], manifest)
+        plan = proposal.plan(known.planner(system, proposal.planner(build)))
+        work = _work(proposal, plan, precision.still_skipped(run))
+        shared = _shared(proposal, plan, manifest, work)
+        work = shared.rest(work)
         expected = estimate.estimate(plan, work, testbed, overhead)
         if self._task.check_mode:
-            return {"changed": False, "report": _preview(proposal, plan, work, expected, results)}
+            report = _preview(proposal, plan, work, expected, results, shared)
+            return {"changed": False, "report": report}
         if not may_be_long:
             long_runs.check_plan(expected, results)
 
-        run, is_new, manifest = proposal.run, proposal.is_new, None
-        if is_new:
-            connections = {
-                host.name: task_vars["hostvars"][host.name].get("ansible_connection", "ssh")
-                for host in testbed.hosts
-            }
-            manifest = make_manifest(
-                repository,
-                build,
-                testbed,
-                extra.values,
-                proposal.experiment.file,
-                connections,
-                task_vars.get("ansible_inventory_sources") or [],
-            )
         owner = new_owner(run.path.name, proposal.experiment.id)
         with self.held(testbed, owner, task_vars) if work else nullcontext():
             if work:
                 programs.require_build(self.connections(task_vars), testbed, system, build)
-            if manifest:
+            if is_new:
                 run.create(plan, manifest)
-            if work:
+            plays.begin(run.path, began_at_ns)
+            if work or shared.found:
                 run_claim.sweep(results)
                 run_claim.claim(run.path, owner)
             run.use_testbed(testbed)
             caller.give_tree(run.path)  # what root itself left of this run
             # Again: another playbook may have worked on this run until it gave the testbed back.
+            sharing.take(run, shared.found)
             if work and run.skipped() and not options.only:
                 run.skip_only(precision.still_skipped(run))
-            work = _work(proposal, plan, run.skipped())
+            if work:
+                work = _work(proposal, plan, run.skipped())
+            elif shared.found:
+                run_claim.drop(run.path)
         _point_latest(results / "latest", run.path)
         chosen = f"\n{selection.describe(plan, work)}" if options.only else ""
+        chosen += "".join(f"\n  {line}" for line in [*shared.words(plan), *proposal.notes()])
         return {
             "changed": is_new,
             "run": {
@@ -127,21 +131,6 @@ class ActionModule(RunAction):
         return testbed_lock.taken(self.connections(task_vars), testbed, owner)
 
 
-def _planning(proposal: Proposal, build: Path) -> Callable[[Parameters, int], Planned]:
-    """As make_plan takes it; says how far it is when that takes a while."""
-    notice = PlanningNotice(len(proposal.cells) * proposal.scale.rounds)
-    system = proposal.experiment.system
-    deadline_s = planning_deadline_s(system, proposal.cells)
-    planner = system.planner(build, deadline_s, notice.show_if_due)
-
-    def plan(parameters: Parameters, round_: int) -> Planned:
-        planned = planner(parameters, round_)
-        notice.planned_one()
-        return planned
-
-    return plan
-
-
 def _work(proposal: Proposal, plan: Plan, skipped: Collection[tuple[str, int]]) -> Work:
     """What is to be measured."""
     options = proposal.options
@@ -150,9 +139,31 @@ def _work(proposal: Proposal, plan: Plan, skipped: Collection[tuple[str, int]]) 
     )
 
 
-def _preview(proposal: Proposal, plan: Plan, work: Work, expected: Estimate, results: Path) -> str:
+def _shared(proposal: Proposal, plan: Plan, manifest: Mapping[str, Any], work: Work) -> Search:
+    """What of it another experiment's run of the same name has measured."""
+    options = proposal.options
+    if not options.share_rounds or options.only:
+        return Search()
+    return sharing.search(
+        proposal.run,
+        plan,
+        manifest,
+        work,
+        lambda run, turn: "; ".join(judged(run, plan, turn).reasons) or None,
+    )
+
+
+def _preview(
+    proposal: Proposal,
+    plan: Plan,
+    work: Work,
+    expected: Estimate,
+    results: Path,
+    shared: Search,
+) -> str:
     name = proposal.options.run or "(named by its time)"
-    return preview.render(plan, work, name, expected, results)
+    notes = [*shared.words(plan), *proposal.notes()]
+    return preview.render(plan, work, name, expected, results, notes)
 
 
 def _of_system(system: System) -> dict[str, Any]:

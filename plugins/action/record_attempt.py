@@ -64,7 +64,8 @@ class ActionModule(RunAction):
         earlier, of_this_play = attempts[:began], attempts[began:]
         attempt = _close(run, plan, turn, of_this_play, arguments)
         # Counted over all plays: one may have been killed before its own.
-        may_repeat = journal.repetitions_due(attempts, attempt.key) < arguments["repeats"]
+        is_due = journal.repetitions_due(attempts, attempt.key) < arguments["repeats"]
+        may_repeat = is_due and not journal.are_repeats_in_vain(of_this_play, attempt.key[:2])
         attempt, measured = _record(run, plan, turn, attempt, may_repeat)
         of_this_play.append(attempt)
         if _failures_in_a_row(of_this_play) >= GIVE_UP_AFTER:

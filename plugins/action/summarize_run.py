@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from turntable.analyze import report_line
 from turntable.summarize import summarize_directory
+from turntable_core import plays
 from turntable_core.run_action import RunAction, failure
 
 
@@ -26,6 +27,7 @@ class ActionModule(RunAction):
         directory = Path(arguments["run"])
         summary = summarize_directory(directory)
         shown = f"\n{summary.table}\n{report_line(directory)}"
+        plays.end(directory)
         result = {"changed": True, "report": shown, "valid": summary.valid}
         if arguments["fail_on_invalid"] and not summary.valid:
             result |= failure(HELP)

@@ -41,6 +41,7 @@ systems.import_components()
 CLEAR_LINE = "\r\x1b[K"
 WIDTH_ELSEWHERE = 120  # of a pipe or a file
 PLANNING = "plan_run"  # the action that begins a run
+SERIES, SERIES_END = "plan_series", "end_series"  # ... and those of several
 
 
 class LiveLine:
@@ -96,7 +97,7 @@ class CallbackModule(DefaultCallback):
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self._interrupts.raise_again()
-        if task.action == PLANNING:
+        if task.action in (PLANNING, SERIES):
             self._unfinished.planning()
         # A failure prints the banner of its task itself.
         if not self._quiet:
@@ -130,6 +131,7 @@ class CallbackModule(DefaultCallback):
         content = result.result
         if result.task.action == PLANNING:
             self._unfinished.planned(_run_of(content))
+        self._follow_series(result.task.action, content)
         if not self._quiet or content.get("_ansible_verbose_always"):
             super().v2_runner_on_ok(result)
         else:
@@ -138,8 +140,9 @@ class CallbackModule(DefaultCallback):
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
         content = result.result
-        if result.task.action == PLANNING:
+        if result.task.action in (PLANNING, SERIES):
             self._unfinished.planned(None)
+        self._follow_series(result.task.action, content)
         self._print_ours(content)
         content.pop("report", None)
         if self._quiet and content.get("self_explanatory"):
@@ -147,6 +150,10 @@ class CallbackModule(DefaultCallback):
             self._display.display(text, color=constants.COLOR_ERROR)
         else:
             super().v2_runner_on_failed(result, ignore_errors)
+
+    def _follow_series(self, action, content):
+        if action in (SERIES, SERIES_END):
+            self._unfinished.series(content.get("series", {}).get("command"))
 
     def _show_new_turn(self, turn):
         if isinstance(turn, dict) and (turn["cell"], turn["round"]) != self._turn:

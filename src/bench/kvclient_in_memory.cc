@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "common/command_line.h"
 #include "common/run_main.h"
-#include "farreach/kv/closed_loops.h"
+#include "farreach/kv/trace_clients.h"
 
 namespace turntable::bench {
 namespace {
@@ -30,7 +30,7 @@ class SilentStore final : public kv::RequestSink {
   void send(const kv::ClientRequest& request) noexcept override { asked_[count_++] = request; }
 
   // Answers what has been asked for; in answering, the clients ask again.
-  void answer(kv::ClosedLoops& clients, std::int64_t now_ns) noexcept {
+  void answer(kv::TraceClients& clients, std::int64_t now_ns) noexcept {
     asked_.swap(answered_);
     const std::size_t count = std::exchange(count_, 0);
     for (const kv::ClientRequest& request : std::span(answered_).first(count)) {
@@ -55,12 +55,12 @@ void run(const workload::Workload& workload) {
   const kv::Traces traces(workload, 0, workload.clients, kNotCancelled);
   const kv::Replay replay(traces, kScale, std::vector{0U});
   SilentStore store(workload.clients);
-  kv::ClosedLoops clients({.first_client = 0,
-                           .clients = workload.clients,
-                           .first_global_client = 0,
-                           .value_bytes = workload.value_bytes,
-                           .timeout_ns = kForEver},
-                          replay, store);
+  kv::TraceClients clients({.first_client = 0,
+                            .clients = workload.clients,
+                            .first_global_client = 0,
+                            .value_bytes = workload.value_bytes,
+                            .timeout_ns = kForEver},
+                           replay, store);
   std::int64_t now = monotonic_ns();
   clients.set_window(now, now + kForEver);
   clients.enter(load::Phase::kMeasure);

@@ -1,5 +1,6 @@
 #include "load/arrivals.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -18,6 +19,7 @@ namespace {
 // for u in [0, 1) and a mean of 1 ms.
 constexpr double kLegacyUnitS = 1e-3;
 constexpr double kLegacyLeastRate = 2000;
+constexpr double kRounding = 1e-9;
 
 constexpr std::array<std::pair<std::string_view, Process>, 5> kNames = {
     {{"exponential", Process::kExponential},
@@ -41,13 +43,14 @@ double legacy_mean(double end) {
 
 double legacy_end(double rate_per_s, double dilation) {
   const double undilated = rate_per_s * dilation;
-  if (undilated < kLegacyLeastRate) {
+  // What was divided by the dilation and by the clients may be a little less after that.
+  if (undilated < kLegacyLeastRate * (1 - kRounding)) {
     throw std::invalid_argument(
         "process \"legacy\" at " + number_text(undilated) +
         "/s per client: the published client sends nothing below 2000/s (it takes the logarithm of "
         "a negative number); expected at least 2000/s per client, or process \"exponential\"");
   }
-  return kLegacyLeastRate / undilated;
+  return std::min(1.0, kLegacyLeastRate / undilated);
 }
 
 std::vector<double> stretched(std::span<const double> trace, double rate_per_s) {

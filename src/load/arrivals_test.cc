@@ -81,6 +81,13 @@ TEST(Arrivals, LegacyUnderDilationIsThePublishedProcessSlowedDown) {
   EXPECT_DOUBLE_EQ(slow.mean_rate_per_s(), published.mean_rate_per_s() / 100);
 }
 
+// 10,000/s of 5 clients, dilated by 120: 16.67 are 1999.9999999999998.
+TEST(Arrivals, LegacyOf2000IsTakenHoweverItWasRounded) {
+  const double rate_per_s = 10'000 / 120.0 / 5;
+  ASSERT_LT(rate_per_s * 120, 2000);
+  EXPECT_NEAR(of(Process::kLegacy, rate_per_s, 120).mean_rate_per_s(), 1000 / 120.0, 1e-3);
+}
+
 TEST(Arrivals, LegacyBelow2000IsRefusedWithTheReason) {
   try {
     of(Process::kLegacy, 1999);

@@ -66,23 +66,30 @@ void OpenLoop::give_up_old(std::int64_t now_ns) noexcept {
   }
 }
 
-OpenLoop::Answer OpenLoop::answered(std::uint64_t number, std::int64_t arrived_ns,
-                                    std::int64_t read_ns) noexcept {
-  if (number >= next_) return Answer::kUnknown;
+OpenLoop::Counted OpenLoop::answered(std::uint64_t number, std::int64_t arrived_ns,
+                                     std::int64_t read_ns) noexcept {
+  if (number >= next_) return {.number = number, .answer = Answer::kUnknown};
   ++statistics_.answers_total;
   Request& request = requests_[number];
+  Counted counted = {.number = number,
+                     .answer = Answer::kFirst,
+                     .intended_ns = request.intended_ns,
+                     .sent_ns = request.sent_ns,
+                     // A clock that was set a little may put the arrival before the sending.
+                     .arrived_ns = std::clamp(arrived_ns, request.sent_ns, read_ns),
+                     .in_window = schedule_.in_window(request.intended_ns)};
   if (request.answered) {
     ++statistics_.redundant;
-    if (schedule_.in_window(request.intended_ns)) ++statistics_.redundant_window;
-    return Answer::kRedundant;
+    if (counted.in_window) ++statistics_.redundant_window;
+    counted.answer = Answer::kRedundant;
+    return counted;
   }
   if (limit_reached()) withhold_due(read_ns);
   request.answered = true;
   ++first_answers_;
   if (!request.given_up) --outstanding_;
-  // A clock that was set a little may put the arrival before the sending.
-  record(request, std::clamp(arrived_ns, request.sent_ns, read_ns), read_ns);
-  return Answer::kFirst;
+  record(request, counted.arrived_ns, read_ns);
+  return counted;
 }
 
 void OpenLoop::record(const Request& request, std::int64_t arrived_ns,

@@ -39,8 +39,18 @@ class OpenLoop {
   std::optional<std::uint64_t> take_due(std::int64_t now_ns) noexcept;
 
   enum class Answer : std::uint8_t { kFirst, kRedundant, kUnknown };  // kUnknown: never sent
+  // What became of an answer.
+  struct Counted {
+    std::uint64_t number;
+    Answer answer;
+    // Of a request that was sent.
+    std::int64_t intended_ns = 0;
+    std::int64_t sent_ns = 0;
+    std::int64_t arrived_ns = 0;  // at the host
+    bool in_window = false;       // its intended instant is
+  };
   // `arrived_ns` is when the answer reached the host, `read_ns` when it was read.
-  Answer answered(std::uint64_t number, std::int64_t arrived_ns, std::int64_t read_ns) noexcept;
+  Counted answered(std::uint64_t number, std::int64_t arrived_ns, std::int64_t read_ns) noexcept;
 
   // When to call take_due() again; INT64_MAX: after an answer, or never.
   std::int64_t next_due_ns() const noexcept;

@@ -31,7 +31,7 @@ std::vector<std::uint64_t> taken(OpenLoop& loop, double ms) {
 }
 
 OpenLoop::Answer answer(OpenLoop& loop, std::uint64_t number, double arrived_ms) {
-  return loop.answered(number, at(arrived_ms), at(arrived_ms));
+  return loop.answered(number, at(arrived_ms), at(arrived_ms)).answer;
 }
 
 using Numbers = std::vector<std::uint64_t>;

@@ -23,7 +23,10 @@ namespace turntable::load {
 //   // counts it.
 //   std::optional<std::uint64_t> decode(const net::Datagrams::Received& datagram) noexcept;
 //   // What became of the answer that was decoded last.
-//   void counted(OpenLoop::Answer answer, bool in_window) noexcept;
+//   void counted(const OpenLoop::Counted& answer) noexcept;
+// and may have
+//   // A datagram with this tag could not be sent.
+//   void refused(std::uint32_t tag) noexcept;
 template <typename Codec>
 class OpenLoopThread final : private Loop {
  public:
@@ -47,11 +50,13 @@ class OpenLoopThread final : private Loop {
     loop_.set_schedule(schedule, gap);
     frame_.set_schedule(schedule);
   }
-  void run() { frame_.run(); }             // once
-  void stop() noexcept { frame_.stop(); }  // thread-safe
+  void run() { frame_.run(); }                             // once
+  void stop() noexcept { frame_.stop(); }                  // thread-safe
+  void read_waiting() noexcept { frame_.read_waiting(); }  // as ThreadFrame's
 
   net::Datagrams& datagrams() noexcept { return *datagrams_; }  // not while it runs
-  std::uint32_t drops() const { return datagrams_->drops(); }   // thread-safe
+  const net::Datagrams& datagrams() const noexcept { return *datagrams_; }
+  std::uint32_t drops() const { return datagrams_->drops(); }  // thread-safe
 
   // After run().
   const OpenLoop& loop() const noexcept { return loop_; }
@@ -83,11 +88,11 @@ class OpenLoopThread final : private Loop {
       if (!number) continue;
       ++packets_.received;
       const std::int64_t lay_ns = datagram.has_stamp ? realtime - datagram.received_ns : 0;
-      const auto answer = loop_.answered(*number, now_ns - lay_ns, now_ns);
-      if (answer == OpenLoop::Answer::kUnknown) {
+      const auto counted = loop_.answered(*number, now_ns - lay_ns, now_ns);
+      if (counted.answer == OpenLoop::Answer::kUnknown) {
         ++packets_.unknown;
       } else {
-        codec_.counted(answer, loop_.in_window(*number));
+        codec_.counted(counted);
       }
     }
   }
@@ -103,9 +108,10 @@ class OpenLoopThread final : private Loop {
   }
 
   void flush() noexcept {
-    datagrams_->flush([this](std::uint32_t, int) {
+    datagrams_->flush([this](std::uint32_t tag, int) {
       --packets_.sent;
       ++packets_.send_errors;
+      if constexpr (requires { codec_.refused(tag); }) codec_.refused(tag);
     });
   }
 

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "common/command_error.h"
-#include "node/testing.h"
+#include "common/scratch_directory.h"
 
 namespace turntable::net {
 namespace {
 
 TEST(Credentials, ComeFromAFileThatOnlyItsOwnerReads) {
-  const node::testing::ScratchDirectory directory;
+  const ScratchDirectory directory;
   const auto file = directory.path() / "secret";
   const std::string secret(64, 'a');
   std::ofstream(file) << secret << '\n';

@@ -18,12 +18,6 @@ namespace {
 constexpr std::size_t kChargedBytes = 4096;
 constexpr std::size_t kMinBufferBytes = std::size_t{256} << 10;
 
-std::string describe(const sockaddr_in& address) {
-  char text[INET_ADDRSTRLEN] = "?";
-  ::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
-  return std::string(text) + ":" + std::to_string(ntohs(address.sin_port));
-}
-
 CommandError socket_error(const std::string& what, int error) {
   std::string message = what + ": " + std::strerror(error);
   if (error == EADDRINUSE) {
@@ -57,22 +51,12 @@ UniqueFd open_bound(const sockaddr_in& local, std::size_t datagrams, bool shared
     throw socket_error("cannot switch on receive time stamps", errno);
   }
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), sizeof local) != 0) {
-    throw socket_error("cannot bind UDP " + describe(local), errno);
+    throw socket_error("cannot bind UDP " + text_of(local), errno);
   }
   return fd;
 }
 
 }  // namespace
-
-sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std::uint16_t port) {
-  sockaddr_in parsed{};
-  parsed.sin_family = AF_INET;
-  parsed.sin_port = htons(port);
-  if (::inet_pton(AF_INET, address.c_str(), &parsed.sin_addr) != 1) {
-    throw bad_argument(what + " is \"" + address + "\"; expected an IPv4 address like 198.18.0.1");
-  }
-  return parsed;
-}
 
 UniqueFd open_udp(const sockaddr_in& local, std::size_t datagrams) {
   return open_bound(local, datagrams, /*shared=*/false);
@@ -94,16 +78,9 @@ SplitSockets open_split_udp(const sockaddr_in& local, std::size_t datagrams, std
   return sockets;
 }
 
-sockaddr_in address_of(int fd) {
-  sockaddr_in address{};
-  socklen_t length = sizeof address;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  return address;
-}
-
 void connect_udp(int fd, const sockaddr_in& remote) {
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&remote), sizeof remote) != 0) {
-    throw socket_error("no route to UDP " + describe(remote), errno);
+    throw socket_error("no route to UDP " + text_of(remote), errno);
   }
 }
 

@@ -14,12 +14,9 @@
 
 #include "common/unique_fd.h"
 #include "net/datagrams.h"
+#include "net/ipv4.h"
 
 namespace turntable::net {
-
-// Throws bad_argument unless `address` is an IPv4 address in dotted form; `what` names it in the
-// message.
-sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std::uint16_t port);
 
 // A socket bound to `local` with receive time stamps on. Its buffers are meant to hold `datagrams`
 // of the largest size at once, as far as the system allows (as root: always). Throws CommandError.
@@ -35,9 +32,6 @@ SplitSockets open_split_udp(const sockaddr_in& local, std::size_t datagrams, std
 
 // Makes `remote` the only peer of the socket. Throws CommandError.
 void connect_udp(int fd, const sockaddr_in& remote);
-
-// Where the socket is bound.
-sockaddr_in address_of(int fd);
 
 std::size_t receive_buffer_bytes(int fd);
 

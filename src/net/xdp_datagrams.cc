@@ -22,10 +22,6 @@ std::uint32_t slots_for(std::size_t datagrams) {
   return std::bit_ceil(std::max(wanted, kMinReceiveSlots));
 }
 
-bool is(const sockaddr_in& one, const sockaddr_in& other) noexcept {
-  return one.sin_addr.s_addr == other.sin_addr.s_addr && one.sin_port == other.sin_port;
-}
-
 }  // namespace
 
 XdpDatagrams::XdpDatagrams(const DatagramSettings& settings)
@@ -102,7 +98,7 @@ void XdpDatagrams::take_in(const xdp_desc& arrived, std::int64_t to_realtime_ns)
     wrong_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  if (connected_ && !is(frame->from, peer_)) return;
+  if (connected_ && !same_endpoint(frame->from, peer_)) return;
   received_[received_count_++] = {
       .bytes = frame->payload.first(std::min(frame->payload.size(), datagram_bytes_)),
       .from = frame->from,

@@ -26,6 +26,10 @@ inline constexpr std::uint16_t kPlainPort = 2000;  // the same without the switc
 inline constexpr std::uint16_t kCoordinatorPort = 3000;
 
 inline constexpr unsigned kMaxServers = 16;
+inline constexpr unsigned kMaxClients = 4096;  // logical ones, of all hosts
+
+// In answers of laedge seq is how long the copy's credit was taken, in ns; this, if for longer.
+inline constexpr std::uint32_t kCreditTooLong = UINT32_MAX;
 
 enum class Op : std::uint32_t { kRequest = 0, kResponse = 1 };
 
@@ -47,7 +51,7 @@ inline constexpr std::uint8_t kArrivedAtAllBusy = 1;
 
 struct Packet {
   Op op = Op::kRequest;
-  std::uint32_t seq = 0;         // given by the switch
+  std::uint32_t seq = 0;         // given by the switch, or by the coordinator
   std::uint32_t group = 0;       // an ordered pair of servers, from 1 on
   std::uint32_t server = 0;      // sid: the clone's server, or the one that answers
   std::uint32_t queue = 0;       // load: length of the answering server's FIFO

@@ -20,7 +20,6 @@ namespace turntable::node {
 namespace {
 
 using Json = nlohmann::json;
-using testing::ScratchDirectory;
 
 ControlClient::CallOptions within(double seconds) {
   ControlClient::CallOptions options;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
-#include "node/testing.h"
+#include "common/scratch_directory.h"
 
 namespace turntable::node {
 namespace {
@@ -40,7 +40,7 @@ class HostStatsTest : public ::testing::Test {
   const std::filesystem::path& proc() const { return directory_.path(); }
   void write(const char* name, const std::string& text) { std::ofstream(proc() / name) << text; }
 
-  testing::ScratchDirectory directory_;
+  ScratchDirectory directory_;
 };
 
 TEST_F(HostStatsTest, ProcessorTimesAreNanosecondsOfAllProcessors) {

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "common/command_error.h"
+#include "common/scratch_directory.h"
 #include "node/control_client.h"
 #include "node/control_server.h"
-#include "node/testing.h"
 #include "node/unix_socket.h"
 
 namespace turntable::node {
@@ -94,7 +94,7 @@ class RawMessagesTest : public ::testing::Test {
     return answer.value("/error/message"_json_pointer, "");
   }
 
-  testing::ScratchDirectory directory_;
+  ScratchDirectory directory_;
   ControlServer server_;
   std::atomic<int> echoes_ = 0;
   std::thread thread_;
@@ -148,7 +148,7 @@ TEST_F(RawMessagesTest, NothingIsDoneIfTheBytesEndEarly) {
 }
 
 TEST(RawAnswers, OneThatEndsEarlyIsNoAnswer) {
-  const testing::ScratchDirectory directory;
+  const ScratchDirectory directory;
   const UniqueFd listener = listen_unix(directory.path() / "node.sock");
   ControlClient client(directory.path(), "node");
   client.send("echo", Json::object(), soon());

@@ -15,7 +15,6 @@ using Json = nlohmann::json;
 using testing::eventually;
 using testing::is_running;
 using testing::run_program;
-using testing::ScratchDirectory;
 
 constexpr int kInUse = 3;      // exit status of a supervisor that finds another one
 constexpr int kDismissed = 4;  // and of one whose owner was sent away

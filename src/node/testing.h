@@ -1,4 +1,4 @@
-// Helpers of the node tests: scratch directories, child programs, waiting for a condition.
+// Helpers of the node tests: child programs, waiting for a condition.
 #pragma once
 
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -20,25 +19,9 @@
 #include <vector>
 
 #include "common/errno_error.h"
+#include "common/scratch_directory.h"
 
 namespace turntable::node::testing {
-
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string path = std::filesystem::temp_directory_path() / "turntable-node-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) throw errno_error("mkdtemp");
-    path_ = path;
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -67,7 +67,7 @@ class EventLoopTest : public ::testing::Test {
                                Deadline::never());
   }
 
-  node::testing::ScratchDirectory directory_;
+  ScratchDirectory directory_;
   FakeProgram program_;
   PortTable ports_;
   std::vector<FakePort*> fakes_;

@@ -307,7 +307,7 @@ class LiveSwitchTest : public LiveTest {
     return node::ControlClient(directory_.path(), "softswitch").call(command, args, options);
   }
 
-  node::testing::ScratchDirectory directory_;
+  ScratchDirectory directory_;
   pid_t pid_ = -1;
 };
 

@@ -105,7 +105,7 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
   std::size_t digests_waiting() const override { return digests; }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override {
     if (command == "digest_read") {
-      const nlohmann::json answer = {{"digests", nlohmann::json(std::vector<int>(digests))}};
+      nlohmann::json answer = {{"digests", nlohmann::json(std::vector<int>(digests))}};
       digests = 0;
       return answer;
     }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "workload/key.h"
@@ -16,15 +15,14 @@ struct TraceComposition {
   std::vector<double> reads = std::vector<double>(kSlots);
   std::vector<double> writes = std::vector<double>(kSlots);
   std::vector<double> cached = std::vector<double>(kSlots);  // reads and writes of cached keys
+  std::vector<double> cached_reads = std::vector<double>(kSlots);
   std::vector<double> distinct_keys = std::vector<double>(kSlots);
 
   std::vector<double> requests() const;
 };
 
-// Sees every client's trace once, in the order of the clients.
-using TraceVisitor = std::function<void(unsigned client, const std::vector<Operation>& trace)>;
-
-// Generates all clients' traces and counts them. Throws bad_argument as generate_trace does.
+// Counts all clients' traces, for which they are generated. A recorded one is only streamed, but
+// for `visit`. Throws bad_argument as generate_trace does.
 TraceComposition compose_traces(const Workload& workload, const std::vector<KeyId>& cached,
                                 const TraceVisitor& visit = nullptr);
 

@@ -6,6 +6,7 @@
 #include "common/command_error.h"
 #include "workload/key_chooser.h"
 #include "workload/key_set.h"
+#include "workload/recorded_trace.h"
 
 namespace turntable::workload {
 namespace {
@@ -42,6 +43,7 @@ std::vector<std::uint64_t> hottest_key_numbers(const Workload& workload, std::ui
 }
 
 std::vector<KeyId> hottest_keys(const Workload& workload, std::uint64_t k) {
+  if (workload.recorded) return workload.recorded->hottest(k);
   std::vector<KeyId> ids = hottest_key_numbers(workload, k);
   for (KeyId& id : ids) id = key_id(id);
   return ids;

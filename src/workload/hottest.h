@@ -14,7 +14,9 @@ namespace turntable::workload {
 // and sequential, where all keys are alike, the first `k`. Throws bad_argument if k > records.
 std::vector<std::uint64_t> hottest_key_numbers(const Workload& workload, std::uint64_t k);
 
-// The ids of hottest_key_numbers.
+// The ids of hottest_key_numbers. Of a recorded trace, whose keys have no numbers: those with the
+// most requests, of equals the smallest id; only keys whose values always fit a switch, so there
+// may be fewer.
 std::vector<KeyId> hottest_keys(const Workload& workload, std::uint64_t k);
 
 }  // namespace turntable::workload

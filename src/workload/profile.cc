@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
+#include "workload/recorded_trace.h"
 
 namespace turntable::workload {
 namespace {
@@ -88,7 +89,32 @@ std::string known_fields() {
   return names;
 }
 
+constexpr const char* kRecordedName = "trace";
+
+Workload recorded_profile(const json& object) {
+  if (object.value("name", json()) != kRecordedName) {
+    fail("name", object.value("name", json()), "\"trace\" beside a field \"trace\"");
+  }
+  Workload workload;
+  workload.name = kRecordedName;
+  workload.distribution = Distribution::kRecorded;
+  return workload;
+}
+
+std::shared_ptr<const RecordedTrace> recorded_of(const json& given, std::uint64_t operations) {
+  const auto text = [&](const char* field) {
+    const auto found = given.find(field);
+    return found != given.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  const bool is_known = given.is_object() && given.size() == (given.contains("digest") ? 2U : 1U);
+  if (!is_known || text("file").empty()) {
+    fail("trace", given, R"({"file": "/path"} and perhaps "digest", of the requests)");
+  }
+  return std::make_shared<const RecordedTrace>(text("file"), operations, text("digest"));
+}
+
 Workload find_profile(const json& object) {
+  if (object.contains("trace")) return recorded_profile(object);
   const auto name = object.find("name");
   if (name == object.end()) {
     throw bad_argument("workload: \"name\" is missing; expected one of " + known_profiles());
@@ -114,6 +140,8 @@ std::string_view distribution_name(Distribution distribution) {
       return "uniform";
     case Distribution::kSequential:
       return "sequential";
+    case Distribution::kRecorded:
+      return "recorded";
   }
   return "?";
 }
@@ -125,7 +153,7 @@ Workload workload_from_json(const json& object) {
   }
   Workload workload = find_profile(object);
   for (const auto& [field, value] : object.items()) {
-    if (field == "name") continue;
+    if (field == "name" || field == "trace") continue;
     const auto setter = setters().find(field);
     if (setter == setters().end()) {
       throw bad_argument("workload field \"" + field + "\" is unknown; expected " + known_fields());
@@ -137,14 +165,22 @@ Workload workload_from_json(const json& object) {
                        " for " + std::to_string(workload.clients) +
                        " clients; expected at least one operation per client");
   }
+  if (const auto recorded = object.find("trace"); recorded != object.end()) {
+    workload.recorded = recorded_of(*recorded, workload.operations);
+  }
   return workload;
 }
 
 json workload_to_json(const Workload& workload) {
-  return {{"name", workload.name},       {"theta", workload.theta},
-          {"records", workload.records}, {"value_bytes", workload.value_bytes},
-          {"clients", workload.clients}, {"operations", workload.operations},
-          {"seed", workload.seed},       {"round", workload.round}};
+  json object = {{"name", workload.name},       {"theta", workload.theta},
+                 {"records", workload.records}, {"value_bytes", workload.value_bytes},
+                 {"clients", workload.clients}, {"operations", workload.operations},
+                 {"seed", workload.seed},       {"round", workload.round}};
+  if (workload.recorded) {
+    object["trace"] = {{"file", workload.recorded->file()},
+                       {"digest", workload.recorded->digest()}};
+  }
+  return object;
 }
 
 void check_runnable(const Workload& workload) {

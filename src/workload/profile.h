@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -9,12 +10,15 @@
 
 namespace turntable::workload {
 
+class RecordedTrace;
+
 // Which key number the next request asks for.
 enum class Distribution : std::uint8_t {
   kZipfian,     // YCSB's ScrambledZipfianGenerator
   kLatest,      // YCSB's SkewedLatestGenerator
   kUniform,     // YCSB's UniformLongGenerator
   kSequential,  // every record once, in insert order: the load phase
+  kRecorded,    // what a file says
 };
 
 std::string_view distribution_name(Distribution distribution);
@@ -39,13 +43,17 @@ struct Workload {
   std::uint64_t operations = 2'000'000;  // requests in all clients' traces together
   std::uint64_t seed = 20230710;
   std::uint32_t round = 0;
+  // Null: made up from all the above. Else of that only clients, operations (of the file, at most),
+  // and records and value_bytes (the longest), which follow from the file.
+  std::shared_ptr<const RecordedTrace> recorded{};
 };
 
 // All profiles in the order of the documentation.
 const std::vector<Workload>& profiles();
 
 // The workload object of docs/architecture.md §4: "name" selects the profile, the other fields
-// override it. Throws bad_argument naming the field, its value and what was expected.
+// override it; or {"name": "trace", "trace": {"file"[, "digest"]}, ...}, which reads no file yet.
+// Throws bad_argument naming the field, its value and what was expected.
 Workload workload_from_json(const nlohmann::json& object);
 
 // The workload object with every field: workload_from_json(workload_to_json(w)) is w.

@@ -9,6 +9,7 @@
 
 #include "workload/analysis.h"
 #include "workload/composition.h"
+#include "workload/popularity_model.h"
 #include "workload/profile.h"
 #include "workload/slot_load.h"
 #include "workload/write_through.h"
@@ -25,6 +26,7 @@ struct TraceReport {
   TraceComposition composition;
   std::vector<ScaleAnalysis> scales;
   std::vector<WriteThroughReport> write_through;
+  std::optional<PopularityReport> popularity;
   double seconds = 0;
 };
 
@@ -36,6 +38,9 @@ struct Report {
   double seconds = 0;
   std::optional<TraceReport> trace;  // its scales in the same order
 };
+
+// The workload is a recorded trace: what it has, and what of it no switch can have.
+nlohmann::json recorded_as_json(const RecordedTrace& recorded);
 
 nlohmann::json report_as_json(const Report& report);
 std::string report_as_text(const Report& report);

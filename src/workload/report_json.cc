@@ -1,6 +1,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "workload/recorded_trace.h"
 #include "workload/report.h"
 
 namespace turntable::workload {
@@ -45,14 +47,45 @@ json balances(const ScaleAnalysis& analysis, std::uint64_t cached_keys) {
 json write_through_at(const std::vector<WriteThroughReport>& parts, std::size_t index) {
   json list = json::array();
   for (const WriteThroughReport& part : parts) {
-    json placements = json::array();
+    json placements = json::array(), deviations = json::array();
     for (const PlacementRates& rates : part.placements[index]) {
       placements.push_back({rates.bottleneck_switch, rates.bottleneck_server, rates.rotated_switch,
                             rates.rotated_server});
+      deviations.push_back({rates.hit_share_deviation, rates.rotated_share_deviation});
     }
-    list.push_back({{"update_round_trip", part.update_round_trip}, {"placements", placements}});
+    list.push_back({{"update_round_trip", part.update_round_trip},
+                    {"placements", placements},
+                    {"deviations", deviations}});
   }
   return list;
+}
+
+json shares_of(const std::vector<double>& per_slot, unsigned scale, double requests) {
+  std::vector<double> shares = per_partition(per_slot, scale);
+  for (double& share : shares) share /= requests;
+  return shares;
+}
+
+json periods_at(const PopularityReport& popularity, unsigned scale) {
+  json list = json::array();
+  for (const PopularityPeriod& period : popularity.periods) {
+    const double all = std::accumulate(period.requests.begin(), period.requests.end(), 0.0);
+    list.push_back({{"shares", shares_of(period.requests, scale, all)},
+                    {"kept", shares_of(period.kept, scale, all)},
+                    {"cached", shares_of(period.cached, scale, all)}});
+  }
+  return list;
+}
+
+json changes_of(const PopularityReport& popularity) {
+  json changes = json::array();
+  for (const PopularityChange& change : popularity.changes) {
+    changes.push_back({{"keys", change.keys}});
+    if (!change.positions.empty()) changes.back()["positions"] = change.positions;
+  }
+  return {{"pattern", pattern_name(popularity.plan.pattern)},
+          {"hot_list", popularity.plan.hot_list},
+          {"changes", changes}};
 }
 
 json trace_at(const TraceReport& trace, std::size_t index, std::uint64_t cached_keys) {
@@ -61,6 +94,7 @@ json trace_at(const TraceReport& trace, std::size_t index, std::uint64_t cached_
   const auto reads = per_partition(trace.composition.reads, analysis.scale);
   const auto writes = per_partition(trace.composition.writes, analysis.scale);
   const auto hits = per_partition(trace.composition.cached, analysis.scale);
+  const auto read_hits = per_partition(trace.composition.cached_reads, analysis.scale);
   const auto distinct = per_partition(trace.composition.distinct_keys, analysis.scale);
   object["partitions"] = json::array();
   for (unsigned i = 0; i < analysis.scale; ++i) {
@@ -69,9 +103,11 @@ json trace_at(const TraceReport& trace, std::size_t index, std::uint64_t cached_
                                     {"writes", count(writes[i])},
                                     {"total", count(reads[i] + writes[i])},
                                     {"cached_requests", count(hits[i])},
+                                    {"cached_reads", count(read_hits[i])},
                                     {"distinct_keys", count(distinct[i])}});
   }
   object["write_through"] = write_through_at(trace.write_through, index);
+  if (trace.popularity) object["periods"] = periods_at(*trace.popularity, analysis.scale);
   return object;
 }
 
@@ -88,11 +124,35 @@ json scale_at(const Report& report, std::size_t index) {
 
 }  // namespace
 
+json recorded_as_json(const RecordedTrace& recorded) {
+  std::uint64_t reads = 0, keys = 0, requests = 0;
+  for (const auto& [id, key] : recorded.keys()) {
+    reads += key.reads;
+    if (key.fits_a_switch()) continue;
+    ++keys;
+    requests += key.requests;
+  }
+  return {{"file", recorded.file()},
+          {"digest", recorded.digest()},
+          {"is_cut", recorded.is_cut()},
+          {"requests", recorded.requests()},
+          {"reads", reads},
+          {"writes", recorded.requests() - reads - recorded.deletes()},
+          {"deletes", recorded.deletes()},
+          {"keys", recorded.keys().size()},
+          {"longest_value_bytes", recorded.longest_value()},
+          {"not_cacheable", {{"keys", keys}, {"requests", requests}}}};
+}
+
 json report_as_json(const Report& report) {
   const Proportions& p = report.workload.proportions;
   json scales = json::array();
   for (std::size_t i = 0; i < report.scales.size(); ++i) scales.push_back(scale_at(report, i));
+  json popularity;
+  if (report.trace && report.trace->popularity) popularity = changes_of(*report.trace->popularity);
+  const auto& recorded = report.workload.recorded;
   return {{"workload", workload_to_json(report.workload)},
+          {"recorded", recorded ? recorded_as_json(*recorded) : json(nullptr)},
           {"distribution", distribution_name(report.workload.distribution)},
           {"proportions",
            {{"read", p.read},
@@ -101,6 +161,7 @@ json report_as_json(const Report& report) {
             {"scan", p.scan},
             {"read_modify_write", p.read_modify_write}}},
           {"scales", scales},
+          {"popularity", popularity},
           {"analysis_seconds", report.seconds},
           {"trace_seconds", report.trace ? json(report.trace->seconds) : json(nullptr)}};
 }

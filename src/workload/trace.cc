@@ -6,6 +6,7 @@
 #include "common/command_error.h"
 #include "workload/key_chooser.h"
 #include "workload/random.h"
+#include "workload/recorded_trace.h"
 #include "workload/transaction.h"
 
 namespace turntable::workload {
@@ -47,7 +48,7 @@ class TraceGenerator {
   }
 
   void add(OperationType type, KeyId key) {
-    if (trace_.size() < length_) trace_.push_back({key, slot_of(key), type});
+    if (trace_.size() < length_) trace_.push_back({.key = key, .slot = slot_of(key), .type = type});
   }
 
   KeyId chosen_key() { return key_id(keys_->next(random_, newest_record())); }
@@ -92,7 +93,18 @@ std::vector<Operation> generate_trace(const Workload& workload, unsigned client)
                        std::to_string(workload.clients) +
                        " clients; expected a number below that, counted from 0");
   }
+  if (workload.recorded) return workload.recorded->traces(workload.clients, client, 1).front();
   return TraceGenerator(workload, client).run();
+}
+
+void for_each_trace(const Workload& workload, unsigned first, unsigned count,
+                    const TraceVisitor& visit) {
+  if (workload.recorded) {
+    auto traces = workload.recorded->traces(workload.clients, first, count);
+    for (unsigned i = 0; i < count; ++i) visit(first + i, std::move(traces[i]));
+    return;
+  }
+  for (unsigned i = 0; i < count; ++i) visit(first + i, generate_trace(workload, first + i));
 }
 
 }  // namespace turntable::workload

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "workload/key.h"
@@ -15,6 +16,9 @@ struct Operation {
   KeyId key;
   std::uint16_t slot;  // slot_of(key)
   OperationType type;
+  // Of recorded traces: what a PUT writes, and what a GET must find; 0: anything. Of others 0: the
+  // workload's size.
+  std::uint32_t value_bytes = 0;
 
   friend bool operator==(const Operation&, const Operation&) = default;
 };
@@ -32,5 +36,14 @@ std::uint64_t trace_length(const Workload& workload, unsigned client);
 // as it stands when all clients advance in step. Throws bad_argument as check_runnable does, and
 // for a client out of range.
 std::vector<Operation> generate_trace(const Workload& workload, unsigned client);
+
+// Sees clients' traces once, in the order of the clients.
+using TraceVisitor = std::function<void(unsigned client, std::vector<Operation>&& trace)>;
+
+// The traces of clients first .. first + count - 1, generated or read (workload.recorded); of a
+// file all are in memory at once, by their operations. Throws as generate_trace does, and what
+// `visit` throws.
+void for_each_trace(const Workload& workload, unsigned first, unsigned count,
+                    const TraceVisitor& visit);
 
 }  // namespace turntable::workload

@@ -51,7 +51,8 @@ std::vector<std::uint8_t> encode_trace(const std::vector<Operation>& trace,
     append(bytes, optype(operation.type), 2);
     const KeyBytes key = wire_key(operation.key);
     bytes.insert(bytes.end(), key.begin(), key.end());
-    if (operation.type == OperationType::kPut) append(bytes, value_bytes, 4);
+    if (operation.type != OperationType::kPut) continue;
+    append(bytes, operation.value_bytes != 0 ? operation.value_bytes : value_bytes, 4);
   }
   return bytes;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
+#include "common/scratch_directory.h"
 
 namespace turntable::workload {
 namespace {
@@ -17,13 +18,8 @@ constexpr KeyId kHottest = 2571001333982442796;
 
 class TraceDirectoryTest : public ::testing::Test {
  protected:
-  TraceDirectoryTest() {
-    std::string name = (fs::temp_directory_path() / "turntable-trace-XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~TraceDirectoryTest() override { fs::remove_all(root_); }
-
-  fs::path root_;
+  ScratchDirectory directory_;
+  const fs::path& root_ = directory_.path();
 };
 
 TEST(TraceFile, RecordsHaveTheReferenceLayout) {

@@ -14,7 +14,9 @@
 // for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "workload/key.h"
@@ -28,6 +30,9 @@ struct PlacementRates {
   double bottleneck_server = 0;
   double rotated_switch = 0;  // 0 in placement 0, where the bottleneck is alone
   double rotated_server = 0;
+  // Standard deviations between pieces of the traces; 0 if there is only one.
+  double hit_share_deviation = 0;      // of what the switch answers, as a share of all
+  double rotated_share_deviation = 0;  // of what the rotated partition's server answers of both's
 };
 
 class WriteThroughModel {
@@ -36,30 +41,46 @@ class WriteThroughModel {
   struct Window {
     double warmup = 0;
     double length = 0;
+    // 1: every placement begins at the beginning of the traces. Else placement i of n begins at
+    // i / n of what a client replays, and is replayed from so many other places too. Where two
+    // servers are nearly equally busy, their queues wander, and the hits with them: how far says
+    // the deviation.
+    std::uint64_t pieces = 1;
   };
 
   explicit WriteThroughModel(std::vector<KeyId> cached);
+  // So many clients share one trace: who is free sends its next request.
+  WriteThroughModel(std::vector<KeyId> cached, unsigned sharing);
 
-  // A visitor of compose_traces.
+  // A visitor of compose_traces; of clients that share one, only once.
   void add(unsigned client, const std::vector<Operation>& trace);
 
-  // The placements as the rotation has them: the bottleneck alone, then with every other partition,
-  // ascending. `update_round_trip` is u.
-  std::vector<PlacementRates> rotate(unsigned scale, unsigned bottleneck, double update_round_trip,
-                                     const Window& window) const;
+  // By update round trip u, then by placement as the rotation has them: the bottleneck alone, then
+  // with every other partition, ascending. Throws std::invalid_argument if there is no such
+  // bottleneck.
+  std::vector<std::vector<PlacementRates>> rotate(unsigned scale, unsigned bottleneck,
+                                                  std::span<const double> update_round_trips,
+                                                  const Window& window) const;
 
  private:
   struct Request {
-    std::uint32_t key;  // index of a cached key, or kUncached
-    std::uint16_t slot;
+    std::uint32_t key;   // index of a cached key, or kUncached
+    std::uint16_t slot;  // in a placement: 0 of the bottleneck, 1 of the rotated partition
     bool write;
   };
   static constexpr std::uint32_t kUncached = UINT32_MAX;
 
-  PlacementRates place(unsigned scale, unsigned bottleneck, unsigned rotated,
-                       double update_round_trip, const Window& window) const;
+  // What a client replays in a placement: at least one request.
+  using Client = std::vector<Request>;
+
+  std::vector<Client> clients_of(unsigned scale, unsigned bottleneck, unsigned rotated) const;
+  void deviate(PlacementRates& rates, const std::vector<Client>& clients, double update_round_trip,
+               const Window& window) const;
+  PlacementRates replay(const std::vector<Client>& clients, double begin, double update_round_trip,
+                        const Window& window) const;
 
   std::vector<KeyId> cached_;  // sorted
+  unsigned sharing_ = 0;       // clients; 0: each has its own trace
   std::vector<std::vector<Request>> traces_;
 };
 

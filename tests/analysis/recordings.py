@@ -4,7 +4,9 @@ RUN: 4 servers, bottleneck 3, iterations of 1 s, c = 5,000 ops/s. ROUNDS: worklo
 rounds each, 4 servers, bottleneck 3, iterations of 0.6 s, c = 2,000 ops/s. UPDATES: FarReach, and
 NetCache with two delays of its value updates, 2 servers, bottleneck 1, 100 % writes, iterations of
 2 s, c = 1,000 ops/s. RECOVERY: FarReach, 2 servers, bottleneck 1, 100 % writes, iterations of 1 s,
-c = 5,000 ops/s, switch and servers killed and recovered after each.
+c = 5,000 ops/s, switch and servers killed and recovered after each. LATENCY: 2 servers, bottleneck
+1, iterations of 1 s, c = 1,000 ops/s: closed loops, then open ones at 0.5 and 1.3 of the maximum,
+on a machine that was busy.
 
 Raw files and journal of `recorded/` are as the nodes left them; the manifests are shortened, and
 UPDATES was left the cells of one workload.
@@ -27,6 +29,8 @@ RUN = "20261120-221649-smoke"
 ROUNDS = "20261121-183502-rounds"
 UPDATES = "20261122-011430-updates"
 RECOVERY = "20261122-050728-recovery"
+LATENCY = "20261123-010300-latency"
+ALL = (RUN, ROUNDS, UPDATES, RECOVERY, LATENCY)
 CELL = "9d633a7a7f89"
 
 

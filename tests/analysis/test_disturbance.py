@@ -48,8 +48,13 @@ def test_a_starved_thread_disturbs(tmp_path: Path) -> None:
 
 
 def test_what_the_method_may_be_blamed_for_does_not(run: Path) -> None:
-    bound(run, busiest_utilization=[2, 3], rate_difference_max=0, loss_share_max=-1)
+    bound(run, rate_difference_max=0, loss_share_max=-1)
     assert first_disturbance(run) is None
+
+
+def test_servers_that_were_not_at_their_capacity_are_measured_again(run: Path) -> None:
+    bound(run, busiest_utilization=[2, 3])
+    assert "the servers were not the bottleneck" in str(first_disturbance(run))
 
 
 def test_what_was_measured_twice_is_counted_and_the_newest_counts(run: Path) -> None:

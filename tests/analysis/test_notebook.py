@@ -46,6 +46,23 @@ def test_executed_notebook_of_value_updates(tmp_path: Path) -> None:
     assert_ran_in_its_directory(run)
 
 
+def test_executed_notebook_of_methods_side_by_side(tmp_path: Path) -> None:
+    """One for the experiments that differ in a factor alone."""
+    run = recordings.copy_run(tmp_path, recordings.UPDATES)
+
+    def rename(plan: dict) -> None:
+        plan["experiment"] = "farreach_exp04_write_ratio"
+        plan["turns"] = plan["turns"][:2]
+        plan["cells"] = {turn["cell"]: plan["cells"][turn["cell"]] for turn in plan["turns"]}
+
+    recordings.edit_json(run / "plan.json", rename)
+    html = write_notebook(run).read_text()
+    # Aggregates of summary.csv: 3,252.49 ops/s of FarReach, 1,909.41 of NetCache.
+    assert "<td>1.7</td>" in html
+    assert html.count("<svg") == 1
+    assert_ran_in_its_directory(run)
+
+
 def test_executed_notebook_of_recoveries(tmp_path: Path) -> None:
     run = recordings.copy_run(tmp_path, recordings.RECOVERY)
     html = write_notebook(run).read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from . import recordings
+from . import artifact_files, recordings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -65,3 +65,26 @@ def test_empty_run_fails_in_words(run: Path) -> None:
     done = analyze("-e", f"run_dir={run}")
     assert done.returncode != 0
     assert "nothing has been measured" in done.stdout + done.stderr
+
+
+def test_import_of_old_results(tmp_path: Path) -> None:
+    """The directory's name may have spaces. A second import takes another name."""
+    old, results = tmp_path / "old results", tmp_path / "results"
+    first, _ = artifact_files.write_rotation(old)
+    given = ("-i", "localhost,", "-e", f"turntable_results_dir={results}")
+    importing = (*given, "-e", f"import='{old}'", "-e", "run=rack")
+    tried = analyze(*importing, "--check")
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert f"{results}/farreach_exp01_throughput/rack would be made of {old}" in tried.stdout
+    assert not results.exists()
+    done = analyze(*importing)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Report: {results}/farreach_exp01_throughput/rack/report.html" in done.stdout
+    first.write_text(
+        first.read_text().replace('"executionMillis": 10000', '"executionMillis": 0', 1)
+    )
+    refused = analyze(*given, "-e", f"import='{old}'", "-e", "run=again")
+    assert refused.returncode != 0
+    said = refused.stdout + refused.stderr
+    assert f"{first}:1: server-3, executionMillis: 0 is not accepted; expected a whole" in said
+    assert not list(results.glob("*/again"))

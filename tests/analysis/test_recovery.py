@@ -114,7 +114,7 @@ def test_what_was_published_is_known_for_the_published_parameters() -> None:
         "method": "farreach", "workload": "synthetic", "servers": 16, "records": 100_000_000,
         "theta": 0.99, "value_bytes": 128, "cache_size": 1000,
     }  # fmt: skip
-    reference = Reference(EXPERIMENTS / "reference" / "farreach_recovery.csv")
+    reference = Reference(EXPERIMENTS / "reference" / "farreach_exp09_recovery.csv")
     assert reference.value("switch_replay_s", parameters) == 0.034  # FarReach reference §9, exp 9
     assert reference.value("switch_replay_s", parameters | {"servers": 32}) is None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import turntable
-from turntable import stats
+from turntable import stats, summary
 from turntable.summarize import summarize_run
 from turntable.systems.farreach import tidy
 from turntable_core.errors import TurntableError
@@ -36,6 +36,18 @@ def test_rounds_are_the_rows_of_the_summary(tmp_path: Path) -> None:
     with (run.directory / "summary.csv").open(newline="", encoding="utf-8") as lines:
         written = [float(row["normalized_throughput"]) for row in csv.DictReader(lines)]
     assert list(frame["normalized_throughput"]) == pytest.approx(written, abs=1e-4)
+
+
+def test_rows_of_the_csv_files_tell_cells_apart() -> None:
+    """By a parameter that only this experiment varies, and by the cell's id."""
+    run = turntable.load_run(recordings.RECORDED / recordings.UPDATES)
+    ids = [cell.id for cell in run.plan.cells]
+    delays = [cell.parameters.get("value_update_delay_us", "") for cell in run.plan.cells]
+    assert len(set(delays)) > 1
+    for text in (summary.summary_csv(run), summary.cells_csv(run)):
+        rows = list(csv.DictReader(text.decode().splitlines()))
+        assert [row["cell"] for row in rows] == ids
+        assert [row["value_update_delay_us"] for row in rows] == [str(delay) for delay in delays]
 
 
 def test_iterations(one: turntable.Run) -> None:
@@ -90,8 +102,13 @@ def test_several_runs_in_one_frame(one: turntable.Run, several: turntable.Run) -
 
 def test_runs_below_a_directory() -> None:
     runs = turntable.load_runs(recordings.RECORDED)
-    names = [recordings.RUN, recordings.ROUNDS, recordings.UPDATES, recordings.RECOVERY]
-    assert [run.name for run in runs] == names
+    assert [run.name for run in runs] == [
+        recordings.RUN,
+        recordings.ROUNDS,
+        recordings.UPDATES,
+        recordings.RECOVERY,
+        recordings.LATENCY,
+    ]
     assert [run.name for run in turntable.load_runs([runs[1].directory])] == [recordings.ROUNDS]
     with pytest.raises(TurntableError, match="no run in or below it"):
         turntable.load_runs(Path(__file__).parent / "no-such-directory")

@@ -50,6 +50,7 @@ class Setup:
     seed: int = 1
     profile: str = "workloada"
     records: int = 10_000
+    value_bytes: int = 128
     clients: int = 16
     cache_size: int = 100
     warm: int = 100  # keys cached before the clients begin
@@ -63,10 +64,16 @@ class Setup:
     )
 
     @property
+    def caches(self) -> bool:
+        """Whether the switch does: only then there are an agent and a controller."""
+        return self.method != "nocache"
+
+    @property
     def workload(self) -> dict[str, Any]:
         return {
             "name": self.profile,
             "records": self.records,
+            "value_bytes": self.value_bytes,
             "clients": self.clients,
             "operations": 2_000 * self.clients,
             "seed": self.seed,
@@ -79,7 +86,7 @@ class Setup:
             "workload": self.workload,
             "scale": SCALE,
             "store_profile": "embedded",
-            "method": self.method,
+            **({"method": self.method} if self.caches else {}),
         }
 
 
@@ -146,12 +153,14 @@ class Rack:
     def start(self) -> None:
         self.start_switch()
         self.forward()
-        self.start_agent()
-        self.configure_agent(fresh=True)
-        self.start_controller()
+        if self.setup.caches:
+            self.start_agent()
+            self.configure_agent(fresh=True)
+            self.start_controller()
         for index in range(len(SERVERS)):
             self.start_server(index)
-        self.call(CONTROLLER, "warm_up", workload=self.setup.workload, count=self.setup.warm)
+        if self.setup.caches:
+            self.call(CONTROLLER, "warm_up", workload=self.setup.workload, count=self.setup.warm)
         self._spawn(
             "kvclient", CLIENT, "kvclient", "--address", hosts.clients(self.testbed)[0].address
         )
@@ -206,7 +215,7 @@ class Rack:
         """Entries that bring requests to their servers and answers back; and the faults of links
         that a switch before may have had.
         """
-        updates = switch_tables.of_turn(self.testbed, SCALE, BOTTLENECK, cached=True)
+        updates = switch_tables.of_turn(self.testbed, SCALE, BOTTLENECK, cached=self.setup.caches)
         self.call(SOFTSWITCH, "table_write", updates=updates)
         for (port, direction), rules in self._faults.items():
             self.call(SOFTSWITCH, "impair", port=port, direction=direction, rules=rules)
@@ -268,12 +277,12 @@ class Rack:
             **self.setup.stores,
             logical_servers=[{"partition": p, "udp_port": port} for p, port in here.items()],
             capacity_ops_per_s=self.setup.capacity,
-            controller=self._controller,
+            **({"controller": self.controller} if self.setup.caches else {}),
             **prepare,
         )
 
     @property
-    def _controller(self) -> dict[str, Any]:
+    def controller(self) -> dict[str, Any]:
         """Where servers and clients find it."""
         return {"address": hosts.servers(self.testbed)[0].control_address, "port": CONTROLLER_PORT}
 
@@ -304,7 +313,7 @@ class Rack:
             timeout_us=self.setup.timeout_ms * 1000,
             variations=self.setup.variations,
             copies_max=COPIES_MAX,
-            controller=self._controller,
+            controller=self.controller,
             history=str(self.history),
             **prepare,
         )

@@ -80,8 +80,11 @@ def impair_control_frames(rack: Rack, direction: str, operation: str | None) -> 
 
 
 def hold_admissions(rack: Rack) -> None:
-    """No key is hot any more, and none is under way: the agent may lose control frames."""
-    rack.settings(hot_threshold=0xFFFF)
+    """None is under way, and none begins: the agent may lose control frames.
+
+    A report of a hot key that is on its way through controller and server comes back refused.
+    """
+    rack.settings(admission=False)
     eventually(lambda: rack.call(AGENT, "stats")["in_transit"] == 0, "no admission under way")
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from turntable_core.ownership import run_claim
+from turntable_core.ownership.owner import new_owner
 from turntable_testbed import fingerprint
 
 from .conftest import (
@@ -19,6 +21,7 @@ from .conftest import (
     REPOSITORY,
     TRIES,
     Finished,
+    Running,
     came_too_late,
     playbook,
     started,
@@ -31,6 +34,8 @@ pytestmark = pytest.mark.e2e
 TOYS = REPOSITORY / "tests/toys"
 SWEEP = str(TOYS / "playbooks/echo/sweep")
 INVENTORY = "embedded-hosts"
+ALL = str(TOYS / "playbooks/echo/all")
+STEADY = str(TOYS / "playbooks/echo/steady")
 SLOWDOWN = str(TOYS / "playbooks/echo/slowdown")
 SECOND = str(TOYS / "playbooks/pingpong/connections")
 PROGRAMS = (
@@ -251,6 +256,86 @@ def test_a_timeline_makes_the_server_slow_for_a_while(hosts: Path) -> None:
     report = (run.directory / "report.html").read_text(encoding="utf-8")
     assert "capacity 600" in report
     assert "capacity 0" in report
+
+
+def test_what_another_experiment_has_measured_is_taken_over(hosts: Path, resumed: Finished) -> None:
+    """The experiment with one load has the cell of 1000 requests/s and, given 500, that one too."""
+    name = resumed.directory.name
+    shared = {"profile": "smoke", "run": name, "share_rounds": True, "fail_on_invalid": False}
+    run = playbook(STEADY, hosts, INVENTORY, **shared, rate_per_s="1000,1500", **TESTBED)
+    assert run.status == 0, run.output
+    assert "1 of 2 iterations to measure" in run.output
+    assert "taken over from echo_sweep: 1000 requests/s" in run.output
+    taken, measured = run.journal()[:2]
+    assert taken["taken_from"].startswith(f"echo_sweep/{name}/raw/")
+    assert measured["taken_from"] is None
+    row, _ = run.rows()
+    (there,) = (row for row in resumed.rows() if row["rate_per_s"] == "1000")
+    assert row["taken_from"] == f"echo_sweep/{name}"
+    assert {**row, "experiment": "", "taken_from": ""} == {**there, "experiment": ""}
+
+
+def all_of(results: Path, name: str) -> Running:
+    return started(ALL, results, INVENTORY, profile="smoke", run=name, **TESTBED)
+
+
+def test_a_series_killed_twice_goes_on_and_measures_nothing_twice(hosts: Path) -> None:
+    """Ended in order in its first experiment, killed in its last one."""
+    name = "series"
+    sweep, last = hosts / "echo_sweep" / name, hosts / "pingpong_connections" / name
+    with all_of(hosts, name) as running:
+        wait_until(lambda: measuring(sweep, after=1), running, PATIENCE_S)
+        running.terminate()
+        ended = running.finished()
+    assert (
+        "the series of experiments has not ended; to continue it: ansible-playbook" in ended.output
+    )
+    command = ended.output.partition("to continue it: ")[2]
+    assert "tests/toys/playbooks/echo/all.yml" in command
+    assert f"-e run={name}" in command
+    with all_of(hosts, name) as running:
+        wait_until(lambda: measuring(last, after=1), running, PATIENCE_S)
+        running.kill(signal.SIGKILL)
+        running.finished()
+    with all_of(hosts, name) as running:
+        finished = running.finished()
+    for directory in (sweep, last):
+        keys = [(a["cell"], a["iteration"]) for a in _journal(directory) if _counts(a)]
+        assert len(keys) == len(set(keys)) == 3, keys
+    (shared,) = _journal(hosts / "echo_steady" / name)
+    assert shared["taken_from"].startswith(f"echo_sweep/{name}/raw/")
+    page = (hosts / "echo_all" / name / "overview.html").read_text(encoding="utf-8")
+    assert "../../pingpong_connections/series/report.html" in page
+    assert "Useful measuring time / wall time" in page
+    disturbed = "not valid" in page
+    assert (finished.status != 0) == disturbed, finished.output
+
+
+def test_an_experiment_that_fails_does_not_stop_the_others(hosts: Path) -> None:
+    """Its run is another playbook's: this process."""
+    name = "taken"
+    steady = hosts / "echo_steady" / name
+    steady.mkdir(parents=True)
+    run_claim.claim(steady, new_owner(name, "echo_steady"))
+    with all_of(hosts, name) as running:
+        finished = running.finished()
+    assert finished.status != 0
+    listed = finished.output.partition("of the series failed or is invalid")[2]
+    assert "echo/steady: failed (" in listed
+    assert "this run is being continued by" in listed
+    assert len([a for a in _journal(hosts / "pingpong_connections" / name) if _counts(a)]) == 3
+    run_claim.drop(steady)
+    with all_of(hosts, name) as running:
+        again = running.finished()
+    assert "echo/steady: failed" not in again.output
+
+
+def _journal(directory: Path) -> list[dict]:
+    return [json.loads(line) for line in (directory / "journal.ndjson").read_text().splitlines()]
+
+
+def _counts(attempt: dict) -> bool:
+    return attempt["status"] == "ok" and not attempt["repeat"]
 
 
 def _pid_of_node(host: str, node: str) -> int:

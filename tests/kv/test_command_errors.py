@@ -58,6 +58,27 @@ def serve(partition: int, port: int) -> dict[str, Any]:
         ({"variations": {"delete": 3}}, "unknown"),
         ({"variations": {"large_every": 3}}, "large_bytes"),
         ({"copies_max": -1}, "from 0 to"),
+        ({"open_loop": {}}, "rate_per_s"),
+        ({"open_loop": {"rate_per_s": 0}}, "rate_per_s"),
+        ({"open_loop": {"rate_per_s": 10, "arrivals": "bursts"}}, "exponential, uniform"),
+        ({"open_loop": {"rate_per_s": 10, "iteration": -1}}, "from 0 to 65535"),
+        ({"piece": 4, "pieces": 4}, "from 0 to 3"),
+        (
+            {
+                "open_loop": {
+                    "rate_per_s": 10,
+                    "probes": 3,
+                    "probe_period_ns": 5,
+                    "load_offset_ns": 9,
+                }
+            },
+            "from 10 to",
+        ),
+        ({"open_loop": {"rate_per_s": 10}, "history": "/tmp"}, "none with open_loop"),
+        (
+            {"open_loop": {"rate_per_s": 10}, "workload": WORKLOAD | {"value_bytes": 1413}},
+            "at most 1412 with open_loop",
+        ),
         ({"controller": {"address": "127.0.0.1", "port": 1}}, "at least 1 with a controller"),
         ({"controller": {"address": "host", "port": 1}, "copies_max": 1}, "IPv4 address"),
         ({"controller": {"address": "127.0.0.1"}, "copies_max": 1}, "is missing"),

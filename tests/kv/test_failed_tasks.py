@@ -19,7 +19,7 @@ from .nodes import running
 DEADLINE_S = 60
 HOT = 0x02
 # The answer to HOT names an admission beside each key, and no message may have more than 64 MiB
-# (src/farreach/cache/messages.h): so many keys fit the question, but not its answer.
+# (src/messages/message.h): so many keys fit the question, but not its answer.
 KEYS = 2_600_000
 A_KEY = b"\xff" * 16 + struct.pack(">BIH", 0, 0, 0)  # of no partition, so that no server is asked
 

@@ -59,7 +59,7 @@ class Played:
             # As the switch: the first server of the group answers.
             server = GROUPS[request.grp - 1][0] if request.grp else index
             answer = Packet(**(vars(request) | {"op": RESPONSE, "sid": server}))
-            self.sockets[index].sendto(bytes(answer), sender)
+            self.sockets[server].sendto(bytes(answer), sender)
 
     def close(self) -> None:
         for each in self.sockets:
@@ -243,17 +243,24 @@ def test_counts_agree_with_servers_and_replay(
 
 
 def test_laedge_through_its_coordinator(
-    build_dir: Path, tmp_path: Path, client: Node, servers: list[tuple[Node, int]]
+    build_dir: Path, tmp_path: Path, servers: list[tuple[Node, int]]
 ) -> None:
+    """The coordinator answers to addresses that it was told."""
     addresses = [{"address": ADDRESS, "port": port} for _, port in servers]
-    port = free_port()
-    options = ("--address", ADDRESS, "--port", str(port))
-    program = build_dir / "bin" / "laedge-coordinator"
-    with running(program, tmp_path, *options) as coordinator:
-        coordinator.call("prepare", mode="slots", workers=4, servers=addresses, seed=SEED)
-        prepare(
-            client, "laedge", addresses, coordinator={"address": ADDRESS, "port": port}, probes=5
-        )
+    here, there = ({"address": ADDRESS, "port": free_port()} for _ in range(2))
+
+    def started(name: str, endpoint: dict[str, Any]) -> Any:
+        options = ("--address", ADDRESS, "--port", str(endpoint["port"]))
+        return running(build_dir / "bin" / name, tmp_path, *options)
+
+    with (
+        started("laedge-coordinator", there) as coordinator,
+        started("rpcclient", here) as client,
+    ):
+        where = {"servers": addresses, "clients": [here]}
+        coordinator.call("prepare", mode="slots", workers=4, seed=SEED, **where)
+        alone = {"clients": [0], "clients_total": 1, "probes": 5}
+        prepare(client, "laedge", addresses, coordinator=there, **alone)
         before = coordinator.call("stats")
         stats = play(client)
         after = coordinator.call("stats")

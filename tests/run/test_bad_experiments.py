@@ -64,6 +64,16 @@ def test_an_extra_variable_of_a_file_is_named_with_its_line(experiments: Path) -
         propose(write_case(experiments, {}), extra, TESTBED, experiments.parent / "results")
 
 
+def test_what_means_nothing_to_any_cell_is_told(experiments: Path) -> None:
+    # Only the method `slow` has a delay (tests/run/fakes).
+    file, results = write_case(experiments, {}), experiments.parent / "results"
+    given = {"profile": "smoke", "delay_us": 3}
+    notes = propose(file, ExtraVars(given), TESTBED, results).notes()
+    assert notes == ["delay_us: given, but without a meaning for any cell of this run, and ignored"]
+    of_slow = ExtraVars(given | {"method": ["plain", "slow"]})
+    assert propose(file, of_slow, TESTBED, results).notes() == []
+
+
 def test_catalogue_has_no_case_twice() -> None:
     names = [case["name"] for case in CASES]
     assert sorted(set(names)) == sorted(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from threading import Event, Lock
 
 import pytest
 from ansible.playbook.play_context import PlayContext
@@ -12,6 +13,11 @@ from ansible.plugins.loader import init_plugin_loader
 
 from turntable_core import wait_notice
 from turntable_core.connections import Command, HostConnections
+from turntable_core.errors import PhaseError
+from turntable_core.reachable import require_reachable
+from turntable_core.testbed import read_testbed
+
+from .testbeds import GROUPS, hostvars
 
 HOSTVARS = {
     "a": {"inventory_hostname": "a", "ansible_connection": "local"},
@@ -153,3 +159,62 @@ def test_commands_run_as_another_user_where_the_inventory_says_so(tmp_path: Path
     assert outcomes["b"].stdout == b"more"
     (asked,) = (tmp_path / "asked").read_text().splitlines()
     assert "-u root" in asked and "cat" in asked
+
+
+def test_hosts_that_cannot_be_reached_are_all_named() -> None:
+    variables = hostvars()
+    for name, host in variables.items():
+        host |= {"inventory_hostname": name, "ansible_connection": "local"}
+    testbed = read_testbed(variables, GROUPS)
+    require_reachable(HostConnections(PlayContext(), variables), testbed)
+    for name in ("sender1", "switch0"):
+        variables[name] |= {"ansible_connection": "pigeon"}
+    with pytest.raises(PhaseError) as raised:
+        require_reachable(HostConnections(PlayContext(), variables), testbed)
+    first, others = str(raised.value).splitlines()
+    assert first.startswith("host switch0: ")
+    assert others == "nor can be reached: sender1"
+    assert raised.value.failure_class == "unreachable"
+
+
+class OneAtATime:
+    """Stands for a connection: whether it was given a command while it carried out another."""
+
+    become = None
+
+    def __init__(self, began: Event, end: Event) -> None:
+        self._began, self._end = began, end
+        self._free = Lock()
+        self.was_shared = False
+
+    def exec_command(self, line: str, in_data: bytes, sudoable: bool) -> tuple[int, bytes, bytes]:
+        self.was_shared |= not self._free.acquire(blocking=False)
+        if line == "renew":
+            self._began.set()
+            self._end.wait(60)
+        elif line == "wait":
+            self._began.wait(60)
+        self._free.release()
+        return 0, b"", b""
+
+
+def test_a_command_that_outlives_its_phase_keeps_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began, end, opened = Event(), Event(), []
+
+    def open_one(self: HostConnections, host: str) -> OneAtATime:
+        opened.append(OneAtATime(began, end))
+        return opened[-1]
+
+    monkeypatch.setattr(HostConnections, "_open", open_one)
+    connections = HostConnections(PlayContext(), HOSTVARS, "wait")
+    renewals = iter([[Command("b", "renew")]])
+    connections.run([Command("a", "wait")], 60, every_s=0.01, tick=lambda busy: next(renewals, []))
+    outcomes = connections.during("collect").run([Command("b", "collect")], 60)
+    end.set()
+    assert outcomes["b"].status == 0
+    assert not any(connection.was_shared for connection in opened)
+    # What is free is used again.
+    connections.run([Command("a", "collect")], 60)
+    assert len(opened) == 3

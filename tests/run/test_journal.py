@@ -121,6 +121,19 @@ def test_repetitions_are_counted_whichever_playbook_made_them() -> None:
     assert journal.repetitions_due([], ("c", 0, 0)) == 0
 
 
+def test_repeats_are_in_vain_after_three_iterations_that_stayed_disturbed() -> None:
+    disturbed = {"disturbed": "stolen"}
+    attempts = [attempt(0, repeat=True, **disturbed), attempt(0, 2, **disturbed)]
+    attempts += [attempt(1, **disturbed), attempt(2, **disturbed), attempt(2, 2)]
+    assert not journal.are_repeats_in_vain(attempts, ("c", 0))
+    assert not journal.are_repeats_in_vain(
+        [*attempts, attempt(3, repeat=True, **disturbed)], ("c", 0)
+    )
+    attempts += [attempt(3, **disturbed)]
+    assert journal.are_repeats_in_vain(attempts, ("c", 0))
+    assert not journal.are_repeats_in_vain(attempts, ("c", 1))
+
+
 def test_later_success_replaces_an_earlier_one() -> None:
     attempts = [attempt(0), attempt(0, 2, FAILED), attempt(0, 3)]
     assert journal.succeeded(attempts)["c", 0, 0].attempt == 3

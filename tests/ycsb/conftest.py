@@ -53,9 +53,16 @@ def evaluate(build_dir: Path) -> Callable[[list[str]], list[str]]:
 
 
 @pytest.fixture(scope="session")
-def crosscheck(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
+def classpath(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of YCSB's core and CrossCheck."""
+    return _compile(tmp_path_factory.mktemp("ycsb-build"))
+
+
+@pytest.fixture(scope="session")
+def crosscheck(
+    classpath: str, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., list[str]]:
     """The lines that the Java program CrossCheck writes for a command."""
-    classpath = _compile(tmp_path_factory.mktemp("ycsb-build"))
     answers = tmp_path_factory.mktemp("ycsb") / "answers"
 
     def run(command: str, *arguments: str) -> list[str]:

@@ -31,7 +31,7 @@ def changes(compared: Comparison) -> Drawing | None:
             _panel(axes, column, [_of(found, column) for _, found in cells])
         for axes in grid[len(columns) :]:
             axes.set_axis_off()
-        grid[0].set_yticks(range(len(cells)), [label for label, _ in cells])
+        drawing.row_labels(grid[0], [label for label, _ in cells])
         grid[0].set_ylim(len(cells) - 0.4, -0.6)
 
     longest = max(len(line) for label, _ in cells for line in label.splitlines())

@@ -122,6 +122,21 @@ def legend(axes: Axes, columns: int = 6) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.985), ncols=columns, borderaxespad=0.2)
 
 
+def legend_beside(axes: Axes) -> None:
+    """At the right of the axes, which make room for it: for curves that leave none above or among
+    them. The figure has to be as high as legend_in() of the labels.
+    """
+    labels = axes.get_legend_handles_labels()[1]
+    room_in = 0.55 + 0.068 * max(map(len, labels), default=0)
+    axes.figure.subplots_adjust(right=1 - (_MARGIN_RIGHT_IN + room_in) / WIDTH_IN)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+
+
+def legend_in(count: int) -> float:
+    """Height of a figure whose legend beside it has so many entries."""
+    return _MARGIN_TOP_IN + _MARGIN_BOTTOM_IN + 0.19 * count
+
+
 def title(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", size=9.5, weight="bold", color=INK)
 
@@ -131,6 +146,21 @@ def integer_ticks(axes: Axes, count: int) -> None:
     step = max(1, -(-count // 32))
     axes.set_xticks(range(0, count, step))
     axes.set_xlim(-0.7, count - 0.3)
+
+
+def row_labels(axes: Axes, labels: Sequence[str]) -> None:
+    """At the left of rows 0, 1, …, of one line or several. Each line is a text of its own: a page's
+    font is narrower than the one by which several would be aligned.
+    """
+    axes.set_yticks(range(len(labels)), [""] * len(labels))
+    for row, label in enumerate(labels):
+        lines = label.splitlines()
+        for index, line in enumerate(lines):
+            down = 11 * (index - (len(lines) - 1) / 2)
+            axes.annotate(
+                line, (0, row), xycoords=axes.get_yaxis_transform(), xytext=(-7, -down),
+                textcoords="offset points", ha="right", va="center", annotation_clip=False,
+            )  # fmt: skip
 
 
 def hatch_gaps(axes: Axes, positions: Sequence[float], text: str = "missing") -> None:

@@ -14,9 +14,14 @@ from turntable.plot.drawing import Drawing
 from turntable.results import CellResult, TurnResult
 
 
-def overhead(cells: Sequence[CellResult]) -> Drawing:
-    """Wall time of every iteration beyond warm-up and measuring, in the order of the plan."""
+def overhead(cells: Sequence[CellResult]) -> Drawing | None:
+    """Wall time of every iteration beyond warm-up and measuring, in the order of the plan; None
+    where it is not known of any.
+    """
     turns = [(cell, turn) for cell in cells for turn in cell.turns]
+    measured = [m for _, turn in turns for m in turn.measurements]
+    if measured and all(m.overhead_s is None for m in measured):
+        return None
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -38,7 +43,7 @@ def overhead(cells: Sequence[CellResult]) -> Drawing:
             middle = median(values)
             axes.axhline(middle, color=drawing.INK, lw=1, label=f"median {middle:.2f} s")
             drawing.legend(axes)
-        axes.xaxis.set_major_locator(MaxNLocator(16, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(16, integer=True, min_n_ticks=1))
         axes.set_xlim(-0.5, start - 0.5)
         axes.set_ylim(0, 1.25 * max(values, default=1))
         axes.set_xlabel("iterations in the order of the plan")

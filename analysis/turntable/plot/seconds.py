@@ -84,7 +84,7 @@ def _paint(axes: Axes, cell: CellResult, series_of: SeriesOf, label: str, place:
         axes.plot(xs, ys, color=colour, lw=2, solid_capstyle="butt", label=name)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylabel(label)
-    drawing.title(axes, "Throughput per second of the measurement windows")
+    drawing.title(axes, "Throughput by the second")
 
 
 def _paint_events(axes: Axes, cell: CellResult, place: Place) -> None:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from turntable.compare import measured, percent
 from turntable.comparison import NAMES, Comparison, differences
+from turntable.plot.beside import beside
 from turntable.plot.changes import changes
 from turntable.report.page import environment
 from turntable.system import analysis_of
@@ -23,7 +24,8 @@ def write_comparison(compared: Comparison) -> Path:
 
 
 def render(compared: Comparison) -> str:
-    figure, differing = changes(compared), list(differences(*compared.runs))
+    both, figure = beside(compared), changes(compared)
+    differing = list(differences(*compared.runs))
     page = environment(analysis_of(compared.first.plan))
     page.filters |= {"measured": measured, "percent": percent}
     return page.get_template("comparison.html.j2").render(
@@ -31,6 +33,7 @@ def render(compared: Comparison) -> str:
         names=NAMES,
         titles=list(dict.fromkeys(run.plan.title for run in compared.runs)),
         notes=compared.notes,
+        both=Markup(both.svg()) if both else None,
         figure=Markup(figure.svg()) if figure else None,
         pairs=[(" → ".join(names), found) for names, found in compared.by_cell if found],
         chosen=[row for row in differing if row["chosen"]],

@@ -17,6 +17,7 @@ from turntable.report import provenance
 from turntable.results import NOT_MEASURED, CellResult, Run, TurnResult
 from turntable.stats import Estimate
 from turntable.system import Analysis, analysis_of
+from turntable.verdict import not_checked_text
 from turntable_core import files
 from turntable_core.journal import FAILED, Attempt
 
@@ -60,7 +61,9 @@ def _results(run: Run, analysis: Analysis, turns: Turns) -> dict[str, Any]:
     return {
         "verdict": _verdict(run, turns),
         "not_checked": _not_checked(turns),
-        "not_measured": table.not_measured([turn for _, turn in turns]),
+        "not_measured": table.not_measured(run, [turn for _, turn in turns]),
+        "taken_over": table.taken_over(run.cells),
+        "measured_at": _measured_at(run),
         "imprecise": precision.lacking(run.cells),
         "precision": precision.table(run.cells),
         "partial": analysis.partial.name,
@@ -127,6 +130,14 @@ def latency_row(cell: CellResult) -> list[str]:
     return [number(cell.latency.percentile(percent)) for percent in PERCENTILES.values()]
 
 
+def _measured_at(run: Run) -> tuple[int, int]:
+    """Begin of the first attempt and end of the last; what another run has measured was earlier."""
+    return (
+        min(attempt.began_at_ns for attempt in run.attempts),
+        max(attempt.ended_at_ns for attempt in run.attempts),
+    )
+
+
 def _measured_iterations(turns: Turns) -> int:
     return sum(len(turn.measurements) for _, turn in turns)
 
@@ -141,10 +152,9 @@ def _failures(run: Run) -> list[tuple[str, Attempt]]:
     ]
 
 
-def _not_checked(turns: Turns) -> list[str]:
-    """Rules and why each was not checked; different ones where rounds differ."""
-    texts = (turn.verdict.not_checked_text for _, turn in turns)
-    return list(dict.fromkeys(text for text in texts if text))
+def _not_checked(turns: Turns) -> str:
+    """Rules that were not checked in some round, and why."""
+    return not_checked_text(turn.verdict for _, turn in turns)
 
 
 def _verdict(run: Run, turns: Turns) -> dict[str, str]:

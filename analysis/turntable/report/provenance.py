@@ -33,6 +33,7 @@ def facts(run: Run) -> list[Fact]:
         experiment,
         Fact("extra variables", _pairs(manifest.get("extra_vars"))),
         Fact("git", _git(manifest.get("git"))),
+        Fact("imported by git", _git((run.imported or {}).get("by"))),
         *_machine(manifest.get("machine") or {}),
         Fact("packages", _pairs(manifest.get("packages"), " ")),
     ]
@@ -46,9 +47,10 @@ def digests(run: Run) -> list[tuple[str, list[Fact]]]:
         ("P4 programs", "p4_programs"),
         ("P4 sources", "p4_sources"),
     )
+    named = [(heading, run.manifest.get(key)) for heading, key in groups]
+    named.append(("Imported files", (run.imported or {}).get("files")))
     result = []
-    for heading, key in groups:
-        files = run.manifest.get(key) or {}
+    for heading, files in named:
         if files:
             result.append(
                 (heading, [fact for path in files if (fact := _digest(path, files[path]))])

@@ -29,7 +29,9 @@ def check(events: Iterable[Event], cells: Iterable[Cell], system: System, testbe
     for event in events:
         if event.verb not in known:
             raise InputError(event.where, "timeline", event.verb, f"one of {', '.join(known)}")
-        if event.verb in _VERBS and (fault := _fault(event, testbed)):
+        of_core = event.verb in _VERBS
+        fault = _fault(event, testbed) if of_core else system.timeline_fault(event)
+        if fault:
             raise InputError(event.where, f"timeline.{event.verb}", event.value, fault)
         if event.at_s > shortest.loaded_s:
             expected = (

@@ -235,7 +235,10 @@ def _explain(outcome: Outcome) -> str:
     what = f"host {outcome.host}: the supervisor cannot be started: {_text(outcome)}"
     if outcome.failure:  # the connection says itself what to do
         return what
-    return f"{what}. Is the testbed up (playbooks/testbed_up.yml) and built (make build)?"
+    return (
+        f"{what}. Is the testbed up (playbooks/testbed_up.yml) and built (make build), and were "
+        "hosts that are reached over ssh given the programs (playbooks/provision.yml)?"
+    )
 
 
 def _explain_unknown(outcome: Outcome) -> str:

@@ -16,6 +16,7 @@
 
 #include "farreach/cache/driver.h"
 #include "farreach/cache/frame_exchange.h"
+#include "farreach/cache/links.h"
 #include "farreach/cache/lookup_writer.h"
 #include "farreach/cache/messages.h"
 #include "farreach/cache/server_hello.h"
@@ -24,7 +25,6 @@
 #include "farreach/cache/snapshot_taker.h"
 #include "farreach/cache/switch_epoch.h"
 #include "farreach/cache/transits.h"
-#include "farreach/cache/unanswered.h"
 #include "net/task.h"
 
 namespace turntable::cache {

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
-#include "farreach/cache/refusals_json.h"
 #include "farreach/cache/switch_tables.h"
 #include "farreach/kv/arguments.h"
+#include "messages/refusals_json.h"
 #include "net/run_on_loop.h"
 
 namespace turntable::cache {
@@ -70,7 +70,7 @@ AgentNode::AgentNode(net::EventLoop& loop, std::unique_ptr<Driver> driver,
     if (agent_) agent_->received(frame);
   });
   controller_ =
-      std::make_unique<AskingListener>(loop_, address, std::move(credentials),
+      std::make_unique<AskingListener>(loop_, address, std::move(credentials), MessageType::kHello,
                                        [this](const Message& request, AskingListener::Reply reply) {
                                          answer(request, std::move(reply));
                                        });

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "farreach/cache/agent.h"
-#include "farreach/cache/asking_listener.h"
 #include "farreach/cache/driver.h"
+#include "farreach/cache/links.h"
 #include "net/event_loop.h"
 
 namespace turntable::cache {

@@ -7,9 +7,10 @@
 #include <optional>
 #include <thread>
 
-#include "farreach/cache/message_link.h"
+#include "farreach/cache/links.h"
 #include "farreach/cache/testing_loop_switch.h"
 #include "net/testing_credentials.h"
+#include "net/testing_loopback.h"
 
 namespace turntable::cache {
 namespace {
@@ -24,7 +25,7 @@ class AgentNodeTest : public ::testing::Test {
     on_loop([&] {
       auto driver = std::make_unique<testing::LoopSwitch>(loop, stores);
       the_switch = driver.get();
-      agent = std::make_unique<AgentNode>(loop, std::move(driver), tcp_address("127.0.0.1", 0),
+      agent = std::make_unique<AgentNode>(loop, std::move(driver), net::testing::loopback(),
                                           net::testing::credentials("agent"),
                                           [](const std::string&) {});
     });
@@ -67,7 +68,7 @@ class AgentNodeTest : public ::testing::Test {
     on_loop([&] {
       controller.reset();
       controller = std::make_unique<MessageLink>(
-          loop, tcp_address("127.0.0.1", agent->port()), net::testing::credentials("controller"),
+          loop, net::testing::loopback(agent->port()), net::testing::credentials("controller"),
           [] { return request(MessageType::kHello, {kMessagesVersion}); }, [](const Message&) {});
     });
   }

@@ -6,6 +6,7 @@
 #include "common/program_options.h"
 #include "common/run_main.h"
 #include "farreach/cache/controller_node.h"
+#include "net/ipv4.h"
 #include "node/control_server.h"
 
 namespace {
@@ -18,7 +19,8 @@ void serve(const std::string& directory, const std::string& name, const std::str
   node::ControlServer control(directory, name);
   auto credentials = net::Credentials::from_file(secret, directory, name);
   net::EventLoop loop;
-  cache::ControllerNode controller(loop, cache::tcp_address(address, port), std::move(credentials),
+  cache::ControllerNode controller(loop, net::parse_ipv4("--address", address, port),
+                                   std::move(credentials),
                                    std::filesystem::path(directory) / "state",
                                    [&](std::string state) { control.set_state(std::move(state)); });
   control.on("configure", [&](const Json& args) { return controller.configure(args); });

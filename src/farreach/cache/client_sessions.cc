@@ -54,7 +54,7 @@ void ClientSessions::closed(SessionId session) {
   }
   for (const std::uint32_t id : asked) {
     session_of_.erase(id);
-    unanswered_.fail(id, kClosed);
+    unanswered_.fail(id, [](const Message& request) { return failure_of(request, kClosed); });
   }
 }
 

@@ -7,8 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "farreach/cache/message_listener.h"
-#include "farreach/cache/unanswered.h"
+#include "farreach/cache/links.h"
 
 namespace turntable::cache {
 

@@ -6,9 +6,10 @@
 #include <string>
 
 #include "farreach/cache/controller_listener.h"
-#include "farreach/cache/message_link.h"
-#include "farreach/cache/testing_loop.h"
+#include "farreach/cache/links.h"
 #include "net/testing_credentials.h"
+#include "net/testing_loop.h"
+#include "net/testing_loopback.h"
 
 namespace turntable::cache {
 namespace {
@@ -108,14 +109,14 @@ TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
   net::EventLoop loop;
   std::vector<MessageType> asked_by_servers;
   ControllerListener listener(
-      loop, tcp_address("127.0.0.1", 0), net::testing::credentials(),
+      loop, net::testing::loopback(), net::testing::credentials(),
       [&](const Message& asked, const ServerSessions::Reply& reply) {
         asked_by_servers.push_back(asked.type);
         reply(answer_to(asked));
       },
       [](const auto&, const auto&) {});
   listener.begin_generation(16);
-  const sockaddr_in to = tcp_address("127.0.0.1", listener.port());
+  const sockaddr_in to = net::testing::loopback(listener.port());
   std::unique_ptr<MessageLink> client, server;
   client = std::make_unique<MessageLink>(
       loop, to, net::testing::credentials("client"), [] { return hello(); },
@@ -139,7 +140,7 @@ TEST(ControllerListener, TellsClientsFromServersAtOnePort) {
     if (!gone) loop.call_at(loop.now_ns() + 1'000'000, watch);
   };
   watch();
-  ASSERT_TRUE(testing::run_until(loop, [&] { return gone; }));
+  ASSERT_TRUE(net::testing::run_until(loop, [&] { return gone; }));
   EXPECT_EQ(answered, std::vector<std::uint32_t>{8});
   EXPECT_EQ(asked_by_servers, std::vector<MessageType>{MessageType::kHot});
   EXPECT_EQ(listener.servers().partitions(), std::set<unsigned>{3});

@@ -152,7 +152,10 @@ void Controller::handle_agent(const Message& request) {
 
 net::Task<void> Controller::relay_to_agent(Message asked, Reply reply) {
   Message relayed = request(asked.type, {}, asked.records);
+  const std::size_t asked_bytes = encoded_bytes(relayed);
   Message answer = co_await ask_agent(std::move(relayed));
+  (asked.type == MessageType::kHot ? counters_.admission_bytes : counters_.eviction_bytes) +=
+      asked_bytes + encoded_bytes(answer);
   for (const CachedKey& hot : read_cached(answer)) counters_.admitted += hot.admission.id != 0;
   Message result = answer_to(asked, std::move(answer.numbers), std::move(answer.records));
   result.text = std::move(answer.text);
@@ -166,7 +169,9 @@ net::Task<void> Controller::relay_store(Message asked) {
     Message relayed = request(MessageType::kStore, asked.numbers, std::move(records));
     co_await store(partition, std::move(relayed));
   }
-  agent_->send(answer_to(asked));
+  const Message answer = answer_to(asked);
+  counters_.eviction_bytes += encoded_bytes(asked) + encoded_bytes(answer);
+  agent_->send(answer);
 }
 
 // A server that fails is asked again; but a store that began anew must not get what its predecessor
@@ -200,6 +205,7 @@ net::Task<void> Controller::admit_for_agent(Message asked) {
   }
   Message answer = answer_to(asked);
   append_cached(settled, answer);
+  counters_.admission_bytes += encoded_bytes(asked) + encoded_bytes(answer);
   agent_->send(answer);
 }
 
@@ -211,7 +217,9 @@ void Controller::relay_evicted(const Message& asked) {
     append_cached({evicted}, told);
     servers_.tell(partition, std::move(told));
   }
-  agent_->send(answer_to(asked));
+  const Message answer = answer_to(asked);
+  counters_.eviction_bytes += encoded_bytes(asked) + encoded_bytes(answer);
+  agent_->send(answer);
 }
 
 Admissions::Peers Controller::peers_of_admissions() {

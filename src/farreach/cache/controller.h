@@ -15,7 +15,7 @@
 
 #include "farreach/cache/admissions.h"
 #include "farreach/cache/client_sessions.h"
-#include "farreach/cache/message_link.h"
+#include "farreach/cache/links.h"
 #include "farreach/cache/recovery.h"
 #include "farreach/cache/server_sessions.h"
 #include "farreach/cache/set_digest.h"
@@ -39,6 +39,9 @@ struct ControllerCounters {
   std::uint64_t records_of_old_stores = 0;  // ... and dropped: their stores began anew meanwhile
   std::uint64_t unexpected = 0;             // requests that make no sense here
   std::uint64_t failed_tasks = 0;           // relays and admissions that broke off
+  // Of messages with their answers; one that is relayed counts once.
+  std::uint64_t admission_bytes = 0;
+  std::uint64_t eviction_bytes = 0;
 };
 
 class Controller {

@@ -36,7 +36,7 @@ class ControllerListener {
   ServerSessions& servers() { return servers_; }
   ClientSessions& clients() { return clients_; }
   std::uint16_t port() const { return listener_.port(); }
-  const MessageListener::Refusals& refusals() const { return listener_.refusals(); }
+  const messages::SessionListener::Refusals& refusals() const { return listener_.refusals(); }
 
  private:
   using SessionId = MessageListener::SessionId;

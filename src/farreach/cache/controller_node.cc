@@ -6,8 +6,9 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
-#include "farreach/cache/refusals_json.h"
 #include "farreach/kv/arguments.h"
+#include "messages/refusals_json.h"
+#include "net/ipv4.h"
 #include "net/run_on_loop.h"
 #include "net/within.h"
 
@@ -48,7 +49,9 @@ Json counted(const ControllerCounters& counters) {
           {"store_failures", counters.store_failures},
           {"records_of_old_stores", counters.records_of_old_stores},
           {"unexpected_messages", counters.unexpected},
-          {"failed_tasks", counters.failed_tasks}};
+          {"failed_tasks", counters.failed_tasks},
+          {"admission_bytes", counters.admission_bytes},
+          {"eviction_bytes", counters.eviction_bytes}};
 }
 
 }  // namespace
@@ -115,9 +118,9 @@ Json ControllerNode::configure(const Json& args) {
   const ControllerSettings settings{
       .write_back = method == "farreach",
       .scale = arguments.scale(),
-      .agent =
-          tcp_address(arguments.text("agent_address"),
-                      static_cast<std::uint16_t>(arguments.integer("agent_port", 1, UINT16_MAX)))};
+      .agent = net::parse_ipv4(
+          "cache-controller configure: \"agent_address\"", arguments.text("agent_address"),
+          static_cast<std::uint16_t>(arguments.integer("agent_port", 1, UINT16_MAX)))};
   const std::int64_t period_ns = snapshot_period_ns(arguments, args, settings.write_back);
   const auto begin = [&] {
     controller_.reset();
@@ -209,7 +212,8 @@ Json ControllerNode::stats(const Json& args) {
   const auto read = [this]() -> Json {
     const ServerSessions& servers = listener_.servers();
     const ClientSessions& clients = listener_.clients();
-    Json result = {{"servers", servers.partitions()},
+    Json result = {{"at_ns", realtime_ns()},
+                   {"servers", servers.partitions()},
                    {"clients", clients.connected().size()},
                    {"unanswered_by_servers", servers.unanswered()},
                    {"unanswered_by_clients", clients.unanswered()},

@@ -10,6 +10,7 @@
 #include "farreach/cache/testing.h"
 #include "farreach/cache/testing_loop_switch.h"
 #include "net/testing_credentials.h"
+#include "net/testing_loopback.h"
 #include "node/testing.h"
 #include "workload/hottest.h"
 
@@ -27,7 +28,7 @@ struct Server {
       : store(incarnation),
         holds_writes(is_netcache),
         link(
-            loop, tcp_address("127.0.0.1", port), net::testing::credentials("server"),
+            loop, net::testing::loopback(port), net::testing::credentials("server"),
             [=, this] {
               ServerHello hello{.scale = 4, .holds_writes = holds_writes, .served = {}};
               for (const auto partition : partitions) hello.served.push_back({partition, store});
@@ -76,7 +77,7 @@ class ControllerTest : public ::testing::Test {
     on_loop([&] {
       auto driver = std::make_unique<LoopSwitch>(loop, stores);
       the_switch = driver.get();
-      const sockaddr_in any_port = tcp_address("127.0.0.1", 0);
+      const sockaddr_in any_port = net::testing::loopback();
       agent = std::make_unique<AgentNode>(loop, std::move(driver), any_port,
                                           net::testing::credentials("agent"),
                                           [](const std::string&) {});
@@ -131,7 +132,7 @@ class ControllerTest : public ::testing::Test {
                       [type](const Message& message) { return message.type == type; }));
   }
 
-  node::testing::ScratchDirectory state;
+  ScratchDirectory state;
   testing::FakeServers stores;
   net::EventLoop loop;
   LoopSwitch* the_switch = nullptr;
@@ -255,6 +256,9 @@ TEST_F(ControllerTest, AHotReportIsAdmittedAndTheVictimGoesHome) {
   ASSERT_TRUE(report(first));
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_NE(outcomes[0], 0U);
+  // A message without lists has 23 bytes, a key as many, a number 4.
+  EXPECT_EQ(controller->stats(Json::object()).at("admission_bytes"), 2 * 23 + 2 * 23 + 4);
+  EXPECT_EQ(controller->stats(Json::object()).at("eviction_bytes"), 0);
   on_loop([&] { the_switch->write(testing::value_record(first, 9)); });
   // The server dies before the victim's record is stored; the next one gets it.
   on_loop([&] {
@@ -272,6 +276,12 @@ TEST_F(ControllerTest, AHotReportIsAdmittedAndTheVictimGoesHome) {
   });
   EXPECT_TRUE(eventually([&] { return received(MessageType::kEvicted) > 0; }));
   EXPECT_EQ(controller->stats(Json::object()).at("records_stored"), 1);
+  // STORE with the record, and EVICTED with the key's admission; each with its answer.
+  constexpr std::size_t kEmpty = 23;
+  constexpr std::size_t kKey = 23;
+  const std::size_t value = testing::value_record(first, 9).value.size();
+  EXPECT_EQ(controller->stats(Json::object()).at("eviction_bytes"),
+            (2 * kEmpty + kKey + value) + (2 * kEmpty + kKey + 4));
 }
 
 TEST_F(ControllerTest, NetCacheFetchesUnderAMarkAndEndsIt) {

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <limits>
-
-#include "common/bytes.h"
+#include <span>
 
 namespace turntable::cache {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kSmallestRecord = 16 + 1 + 4 + 2;
 
 void put_record(ByteWriter& to, const Record& record) {
@@ -27,9 +25,9 @@ Record take_record(ByteReader& from) {
   record.number = from.number<std::uint32_t>();
   const auto value = from.take(from.number<std::uint16_t>());
   if (kind > static_cast<std::uint8_t>(Record::Kind::kLarge) || value.size() > kMaxCachedBytes) {
-    throw MessageError("a record of kind " + std::to_string(kind) + " with " +
-                       std::to_string(value.size()) + " bytes; expected kinds up to 3, " +
-                       std::to_string(kMaxCachedBytes) + " bytes at most");
+    throw messages::MessageError("a record of kind " + std::to_string(kind) + " with " +
+                                 std::to_string(value.size()) + " bytes; expected kinds up to 3, " +
+                                 std::to_string(kMaxCachedBytes) + " bytes at most");
   }
   record.kind = static_cast<Record::Kind>(kind);
   record.value.assign(value.begin(), value.end());
@@ -39,31 +37,9 @@ Record take_record(ByteReader& from) {
 // A count is checked against the bytes that are there before anything is allocated.
 std::uint32_t take_count(ByteReader& from, std::size_t bytes_each) {
   const auto count = from.number<std::uint32_t>();
-  if (count > from.left() / bytes_each) throw MessageError("a list is longer than its message");
+  if (count > from.left() / bytes_each)
+    throw messages::MessageError("a list is longer than its message");
   return count;
-}
-
-Message decode(std::span<const std::uint8_t> bytes) {
-  ByteReader from(bytes);
-  Message message;
-  const auto type = from.number<std::uint8_t>();
-  message.type = static_cast<MessageType>(type & ~kAnswerBit);
-  message.is_answer = (type & kAnswerBit) != 0;
-  if (name_of(message.type) == nullptr) {
-    throw MessageError("type " + std::to_string(type) + " is unknown; is the other side of the " +
-                       "same build?");
-  }
-  message.id = from.number<std::uint32_t>();
-  message.store = from.number<std::uint32_t>();
-  const auto text = from.take(from.number<std::uint16_t>());
-  message.text.assign(text.begin(), text.end());
-  message.numbers.resize(take_count(from, sizeof(std::uint32_t)));
-  for (std::uint32_t& number : message.numbers) number = from.number<std::uint32_t>();
-  message.records.resize(take_count(from, kSmallestRecord));
-  for (Record& record : message.records) record = take_record(from);
-  if (from.truncated()) throw MessageError("a message ends early");
-  if (from.left() != 0) throw MessageError("bytes follow the last list of a message");
-  return message;
 }
 
 }  // namespace
@@ -124,13 +100,7 @@ const char* name_of(MessageType type) {
   return nullptr;
 }
 
-void encode(const Message& message, std::vector<std::uint8_t>& out) {
-  const std::size_t begin = out.size();
-  ByteWriter to(out);
-  to.number(std::uint32_t{0});  // the length, once it is known
-  const auto type = static_cast<std::uint8_t>(message.type);
-  to.number(static_cast<std::uint8_t>(type | (message.is_answer ? kAnswerBit : 0)));
-  to.number(message.id);
+void write_body(const Message& message, ByteWriter& to) {
   to.number(message.store);
   const std::size_t longest = std::numeric_limits<std::uint16_t>::max();
   const std::string text = message.text.substr(0, longest);
@@ -140,41 +110,23 @@ void encode(const Message& message, std::vector<std::uint8_t>& out) {
   for (const std::uint32_t number : message.numbers) to.number(number);
   to.number(static_cast<std::uint32_t>(message.records.size()));
   for (const Record& record : message.records) put_record(to, record);
+}
 
-  const std::size_t length = out.size() - begin - kLengthBytes;
-  if (length > kMaxMessageBytes) {
-    out.resize(begin);
-    throw MessageError(std::string(name_of(message.type)) + " of " + std::to_string(length) +
-                       " bytes; at most " + std::to_string(kMaxMessageBytes) + " can be sent");
-  }
-  store_big_endian(static_cast<std::uint32_t>(length), &out[begin]);
+void read_body(ByteReader& from, Message& message) {
+  message.store = from.number<std::uint32_t>();
+  const auto text = from.take(from.number<std::uint16_t>());
+  message.text.assign(text.begin(), text.end());
+  message.numbers.resize(take_count(from, sizeof(std::uint32_t)));
+  for (std::uint32_t& number : message.numbers) number = from.number<std::uint32_t>();
+  message.records.resize(take_count(from, kSmallestRecord));
+  for (Record& record : message.records) record = take_record(from);
 }
 
 std::size_t encoded_bytes(const Message& message) {
-  std::size_t bytes = kLengthBytes + 1 + 4 + 4 + 2 + message.text.size() + 4 +
+  std::size_t bytes = messages::kHeaderBytes + 4 + 2 + message.text.size() + 4 +
                       sizeof(std::uint32_t) * message.numbers.size() + 4;
   for (const Record& record : message.records) bytes += kSmallestRecord + record.value.size();
   return bytes;
-}
-
-void MessageReader::append(std::span<const std::uint8_t> bytes) {
-  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin_));
-  begin_ = 0;
-  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-}
-
-std::optional<Message> MessageReader::next() {
-  const auto rest = std::span(bytes_).subspan(begin_);
-  ByteReader from(rest);
-  const auto length = from.number<std::uint32_t>();
-  if (from.truncated()) return std::nullopt;
-  if (length > kMaxMessageBytes) {
-    throw MessageError("a message of " + std::to_string(length) + " bytes; expected at most " +
-                       std::to_string(kMaxMessageBytes));
-  }
-  if (from.left() < length) return std::nullopt;
-  begin_ += kLengthBytes + length;
-  return decode(rest.subspan(kLengthBytes, length));
 }
 
 }  // namespace turntable::cache

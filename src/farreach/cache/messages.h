@@ -1,17 +1,15 @@
-// Messages between kvserver, kvclient, cache-controller and switch-agent (docs/kvcache.md §7), and
-// their bytes.
+// Messages between kvserver, kvclient, cache-controller and switch-agent (docs/kvcache.md §7).
 //
 // kvserver and kvclient connect to the controller, the controller to the agent; TCP on the control
 // network.
 // A message is a type, an id, the store that it is for and three lists, of which most types leave
-// some empty:
+// some empty. Behind length, type and id (messages/message.h) come:
 //
-//   length 32 of what follows; type 8; id 32; store 32; text: length 16, bytes;
-//   numbers: count 32, each 32; records: count 32, each: key 16 bytes, kind 8, number 32,
-//   value: length 16, bytes                                            (all big-endian)
+//   store 32; text: length 16, bytes; numbers: count 32, each 32;
+//   records: count 32, each: key 16 bytes, kind 8, number 32, value: length 16, bytes
 //
-// Whoever asks chooses the id; the answer has the same id and the type with bit 7 set. An answer
-// with a text is a failure and says why. Every request may come twice, and is answered every time.
+// An answer with a text is a failure and says why. Every request may come twice, and is answered
+// every time.
 // After a connection has broken, each side sends again what it has asked and got no answer to; only
 // a client that is gone is asked no more.
 //
@@ -114,19 +112,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "farreach/cache/record.h"
+#include "messages/message.h"
 
 namespace turntable::cache {
 
 inline constexpr std::uint32_t kMessagesVersion = 4;
-inline constexpr std::size_t kMaxMessageBytes = std::size_t{64} << 20;
-inline constexpr std::uint8_t kAnswerBit = 0x80;
 
 enum class MessageType : std::uint8_t {
   kHello = 0x01,
@@ -193,32 +188,16 @@ inline Message failure_of(const Message& request, std::string text) {
           .records = {}};
 }
 
+inline bool is_refusal(const Message& answer) {
+  return !answer.text.empty();
+}
+
+// What the library asks of a message (messages/message.h).
 const char* name_of(MessageType type);
+void write_body(const Message& message, ByteWriter& to);
+void read_body(ByteReader& from, Message& message);
 
-// The bytes that came are no message: the connection is of no more use.
-class MessageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Appends the bytes of `message`. Throws MessageError if it is longer than kMaxMessageBytes.
-void encode(const Message& message, std::vector<std::uint8_t>& out);
-
-// How many bytes that would be.
+// How many bytes encode() would append.
 std::size_t encoded_bytes(const Message& message);
-
-// Collects the bytes of a connection and cuts them into messages.
-class MessageReader {
- public:
-  void append(std::span<const std::uint8_t> bytes);
-
-  // The next whole message. Throws MessageError for an unknown type, a length over the limit, a
-  // list that goes beyond its message, or bytes after the last list.
-  std::optional<Message> next();
-
- private:
-  std::vector<std::uint8_t> bytes_;
-  std::size_t begin_ = 0;  // of what next() has not taken
-};
 
 }  // namespace turntable::cache

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "farreach/cache/message_listener.h"
+#include "farreach/cache/links.h"
 #include "farreach/cache/messages.h"
 #include "farreach/cache/set_digest.h"
 #include "farreach/cache/switch_epoch.h"

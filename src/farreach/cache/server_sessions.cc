@@ -55,11 +55,13 @@ void ServerSessions::fail(std::uint32_t id) {
   if (asked.empty()) return;  // withdrawn because another one failed
   const unsigned partition = asked.mapped().partition;
   ++for_other_stores_;
-  unanswered_.fail(id,
-                   "the store of partition " + std::to_string(partition) +
-                       " began anew meanwhile (kvserver `prepare` without \"keep_stores\"); " +
-                       "this was for the one before",
-                   store_of(partition));
+  unanswered_.fail(id, [&](const Message& request) {
+    Message failure = failure_of(request, "the store of partition " + std::to_string(partition) +
+                                              " began anew meanwhile (kvserver `prepare` without " +
+                                              "\"keep_stores\"); this was for the one before");
+    failure.store = store_of(partition);
+    return failure;
+  });
 }
 
 void ServerSessions::received(SessionId session, const Message& message) {

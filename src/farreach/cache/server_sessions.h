@@ -11,9 +11,8 @@
 #include <optional>
 #include <set>
 
-#include "farreach/cache/message_listener.h"
+#include "farreach/cache/links.h"
 #include "farreach/cache/server_hello.h"
-#include "farreach/cache/unanswered.h"
 
 namespace turntable::cache {
 

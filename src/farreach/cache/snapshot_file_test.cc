@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
-#include "node/testing.h"
+#include "common/scratch_directory.h"
 
 namespace turntable::cache {
 namespace {
@@ -44,7 +44,7 @@ class SnapshotFileTest : public ::testing::Test {
   SnapshotDirectory snapshots() { return SnapshotDirectory(directory_.path()); }
 
  private:
-  node::testing::ScratchDirectory directory_;
+  ScratchDirectory directory_;
 };
 
 TEST_F(SnapshotFileTest, HasTheDocumentedBytes) {

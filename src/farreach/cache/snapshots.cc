@@ -51,7 +51,11 @@ net::Task<Json> Snapshots::take() {
   under_way_ = 0;
   if (!failure.empty()) give_up(id, epoch, failure);
   ++taken_;
-  complete_.push_back({{"id", id}, {"began_at_ns", began_at_ns}, {"ended_at_ns", realtime_ns()}});
+  complete_.push_back({{"id", id},
+                       {"began_at_ns", began_at_ns},
+                       {"ended_at_ns", realtime_ns()},
+                       {"sent_bytes", last_snapshot_.at("sent_bytes")},
+                       {"received_bytes", last_snapshot_.at("received_bytes")}});
   if (complete_.size() > kComplete) complete_.pop_front();
   co_return last_snapshot_;
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "farreach/cache/client_sessions.h"
-#include "farreach/cache/message_link.h"
+#include "farreach/cache/links.h"
 #include "farreach/cache/server_sessions.h"
 #include "farreach/cache/snapshot_file.h"
 #include "farreach/cache/switch_epoch.h"
@@ -52,8 +52,8 @@ class Snapshots {
   std::int64_t period_ns() const { return period_ns_; }
 
   // {"period_s", "taken", "failed", "refused", ["under_way"], ["last_failure"], ["last_snapshot"],
-  // "complete": [{"id", "began_at_ns", "ended_at_ns"}]}: CLOCK_REALTIME, of those since
-  // set_period() the last kComplete
+  // "complete": [{"id", "began_at_ns", "ended_at_ns", "sent_bytes", "received_bytes"}]}:
+  // CLOCK_REALTIME, of those since set_period() the last kComplete
   Json stats() const;
 
  private:

@@ -48,6 +48,8 @@ TEST_F(SnapshotsTest, TakesItsStepsInOrderAndReleasesWhatIsOnDisk) {
   // BEGIN, POINT and FINISH of 31 bytes each, 2 START and 2 RELEASE of 27, and the list.
   EXPECT_EQ(taken.at("sent_bytes"), 3 * 31 + 4 * 27 + 31 + 2 * 23);
   EXPECT_EQ(taken.at("received_bytes"), 5 * 23 + 2 * 24);
+  EXPECT_EQ(stats().at("complete").back().at("sent_bytes"), taken.at("sent_bytes"));
+  EXPECT_EQ(stats().at("complete").back().at("received_bytes"), taken.at("received_bytes"));
 }
 
 TEST_F(SnapshotsTest, IdsGrowOverTheControllersDeath) {

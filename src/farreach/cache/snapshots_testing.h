@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "common/command_error.h"
-#include "farreach/cache/asking_listener.h"
 #include "farreach/cache/controller_node.h"
+#include "farreach/cache/links.h"
 #include "net/testing_credentials.h"
+#include "net/testing_loopback.h"
 #include "node/testing.h"
 
 namespace turntable::cache::testing {
@@ -54,7 +55,7 @@ struct Peer {
   Peer(net::EventLoop& loop, std::uint16_t port, Log& log, std::string name, const Message& hello)
       : asked{.log = log, .name = std::move(name), .messages = {}},
         link(
-            loop, tcp_address("127.0.0.1", port), net::testing::credentials(),
+            loop, net::testing::loopback(port), net::testing::credentials(),
             [hello] { return hello; },
             [this](const Message& request) {
               if (const auto answer = asked.take(request)) link.send(*answer);
@@ -66,7 +67,8 @@ struct Peer {
 struct FakeAgent {
   FakeAgent(net::EventLoop& loop, std::uint16_t port, Log& log)
       : asked{.log = log, .name = "agent", .messages = {}},
-        listener(loop, tcp_address("127.0.0.1", port), net::testing::credentials(),
+        listener(loop, net::testing::loopback(port), net::testing::credentials(),
+                 MessageType::kHello,
                  [this](const Message& request, const AskingListener::Reply& reply) {
                    if (request.type == MessageType::kHello) {
                      return reply(answer_to(
@@ -121,7 +123,7 @@ class SnapshotsTest : public ::testing::Test {
   }
   void start_controller() {
     on_loop([&] {
-      controller = std::make_unique<ControllerNode>(loop, tcp_address("127.0.0.1", port),
+      controller = std::make_unique<ControllerNode>(loop, net::testing::loopback(port),
                                                     net::testing::credentials("controller"),
                                                     directory.path(), [](const std::string&) {});
       port = controller->port();
@@ -187,7 +189,7 @@ class SnapshotsTest : public ::testing::Test {
   Log log;
   SwitchEpoch epoch{.number = 5, .serves = true};
   std::vector<Record> cut = {value_record(1, 7, 70), value_record(2, 8, 80)};
-  node::testing::ScratchDirectory directory;
+  ScratchDirectory directory;
   net::EventLoop loop;
   std::uint16_t port = 0;
   std::unique_ptr<FakeAgent> agent;

@@ -6,6 +6,7 @@
 #include "common/run_main.h"
 #include "farreach/cache/agent_node.h"
 #include "farreach/cache/soft_driver.h"
+#include "net/ipv4.h"
 #include "node/control_server.h"
 
 namespace {
@@ -25,9 +26,9 @@ void serve(const Options& options) {
   net::EventLoop loop;
   auto driver = std::make_unique<cache::SoftDriver>(loop, options.directory, options.switch_name,
                                                     options.cpu_interface);
-  cache::AgentNode agent(loop, std::move(driver), cache::tcp_address(options.address, options.port),
-                         std::move(credentials),
-                         [&](std::string state) { control.set_state(std::move(state)); });
+  cache::AgentNode agent(
+      loop, std::move(driver), net::parse_ipv4("--address", options.address, options.port),
+      std::move(credentials), [&](std::string state) { control.set_state(std::move(state)); });
   control.on("configure", [&](const Json& args) { return agent.configure(args); });
   control.on("settings", [&](const Json& args) { return agent.settings(args); });
   control.on("cached_set", [&](const Json& args) { return agent.cached_set(args); });

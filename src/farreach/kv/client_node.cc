@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "farreach/kv/open_raw_statistics.h"
 #include "farreach/kv/raw_statistics.h"
 #include "net/udp.h"
 
@@ -18,6 +19,7 @@ using Json = ClientNode::Json;
 constexpr std::int64_t kMaxThreads = 64;
 constexpr std::size_t kMaxRunning = 256;  // two histograms of 0.2 MiB each per thread
 constexpr std::int64_t kMaxCopies = 10'000'000;
+constexpr std::int64_t kMaxPieces = 65'536;
 
 Variations variations_of(const Arguments& arguments) {
   const Json* given = arguments.object_or_null("variations");
@@ -54,6 +56,9 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_sec
     arguments.fail("partitions", plan.partitions.size(),
                    "at most " + std::to_string(kMaxRunning) + " running partitions");
   }
+  const std::int64_t pieces = arguments.integer_or("pieces", 1, kMaxPieces, 1);
+  const std::int64_t piece = arguments.integer_or("piece", 0, pieces - 1, 0);
+  plan.begin = static_cast<double>(piece) / static_cast<double>(pieces);
   const std::int64_t all = plan.workload.clients;
   plan.first_client = static_cast<unsigned>(arguments.integer("first_client", 0, all - 1));
   plan.clients = static_cast<unsigned>(arguments.integer("clients", 1, all - plan.first_client));
@@ -75,6 +80,12 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_sec
     arguments.fail("copies_max", 0, "at least 1 with a controller, which asks for copies");
   }
   plan.history = arguments.text_or("history", "");
+  plan.hot_lists = hot_lists_of(arguments, plan.workload);
+  plan.open = OpenPlan::parse(arguments, plan.workload);
+  if (!plan.open) return plan;
+  if (!plan.history.empty()) arguments.fail("history", plan.history, "none with open_loop");
+  if (!plan.hot_lists.empty())
+    arguments.fail("popularity", plan.hot_lists.size(), "none with open_loop");
   return plan;
 }
 
@@ -82,11 +93,13 @@ Json ClientNode::prepare(const Json& args) {
   const Arguments arguments(
       "kvclient prepare", args,
       {"workload", "scale", "partitions", "first_client", "clients", "threads", "server_address",
-       "server_port", "timeout_us", "variations", "copies_max", "controller", "history"});
+       "server_port", "timeout_us", "piece", "pieces", "variations", "copies_max", "controller",
+       "history", "popularity", "open_loop"});
   const Plan plan = parse_plan(arguments, credentials_.has_value());
 
   const auto command = life_.begin_prepare([&] {
     link_.reset();
+    open_.clear();
     clients_.clear();
     histories_.clear();
   });
@@ -98,7 +111,8 @@ Json ClientNode::prepare(const Json& args) {
   const double trace_seconds = static_cast<double>(monotonic_ns() - begin) / 1e9;
   life_.prepared([&] {
     first_client_ = plan.first_client;
-    replay_.emplace(*traces_, plan.scale, plan.partitions);
+    replay_.emplace(*traces_, plan.scale, plan.partitions, plan.hot_lists, plan.begin);
+    changes_.clear();
     open_threads(plan);
     connect(plan);
     std::vector<load::Part*> parts;
@@ -109,32 +123,49 @@ Json ClientNode::prepare(const Json& args) {
 }
 
 void ClientNode::open_threads(const Plan& plan) {
-  std::vector<std::unique_ptr<ClientThread>> opened;
+  std::vector<std::unique_ptr<ClientPart>> opened;
   for (std::size_t i = 0; i < plan.threads; ++i) {
-    const std::size_t begin = plan.clients * i / plan.threads;
-    const std::size_t end = plan.clients * (i + 1) / plan.threads;
-    const ClientThread::Settings settings{.first_client = begin,
-                                          .clients = end - begin,
-                                          .first_global_client = plan.first_client,
-                                          .value_bytes = plan.workload.value_bytes,
-                                          .timeout_ns = plan.timeout_ns,
-                                          .variations = plan.variations,
-                                          .copies_max = plan.copies_max / plan.threads,
-                                          .history = open_history(plan, begin)};
-    net::DatagramSettings datagrams = ClientThread::datagrams_for(settings);
+    opened.push_back(
+        open_thread(plan, plan.clients * i / plan.threads, plan.clients * (i + 1) / plan.threads));
+  }
+  clients_ = std::move(opened);
+  for (const auto& client : clients_)
+    if (const auto* open = dynamic_cast<const OpenClient*>(client.get())) open_.push_back(open);
+}
+
+// For the clients from `begin` to `end`.
+std::unique_ptr<ClientPart> ClientNode::open_thread(const Plan& plan, std::size_t begin,
+                                                    std::size_t end) {
+  const auto open = [&](net::DatagramSettings datagrams) {
     datagrams.kind = datagrams_.kind;
     datagrams.interface = datagrams_.interface;
     datagrams.local = datagrams_.local;
     datagrams.remote = plan.server;
-    opened.push_back(
-        std::make_unique<ClientThread>(settings, *replay_, net::open_datagrams(datagrams)));
+    return net::open_datagrams(datagrams);
+  };
+  const std::size_t copies_max = plan.copies_max / plan.threads;
+  if (plan.open) {
+    const auto settings = plan.open->of_thread(
+        {.first_client = begin, .clients = end - begin, .first_global_client = plan.first_client},
+        plan.clients, plan.workload.value_bytes, copies_max);
+    return std::make_unique<OpenClient>(settings, *replay_,
+                                        open(OpenClient::datagrams_for(settings)));
   }
-  clients_ = std::move(opened);
+  const ClientThread::Settings settings{.first_client = begin,
+                                        .clients = end - begin,
+                                        .first_global_client = plan.first_client,
+                                        .value_bytes = plan.workload.value_bytes,
+                                        .timeout_ns = plan.timeout_ns,
+                                        .variations = plan.variations,
+                                        .copies_max = copies_max,
+                                        .history = open_history(plan, begin)};
+  return std::make_unique<ClientThread>(settings, *replay_,
+                                        open(ClientThread::datagrams_for(settings)));
 }
 
 void ClientNode::connect(const Plan& plan) {
   if (!plan.controller) return;
-  std::vector<ClientThread*> clients;
+  std::vector<ClientPart*> clients;
   for (const auto& client : clients_) clients.push_back(client.get());
   link_.emplace(*plan.controller, *credentials_, std::move(clients));
 }
@@ -177,6 +208,11 @@ Json ClientNode::stats(const Json& args) {
   return statistics();
 }
 
+Json ClientNode::popularity(const Json& args) {
+  const auto lock = life_.lock();
+  return changes_.begin(args, replay_ ? &*replay_ : nullptr);
+}
+
 Json ClientNode::statistics() {
   ClientStatistics sum = clients_.front()->statistics();
   std::vector<load::ThreadTiming> timings;
@@ -201,6 +237,8 @@ Json ClientNode::statistics() {
     }
     raw["copies"] = {{"kept", kept}, {"dropped", dropped}};
   }
+  if (replay_->popularity() != nullptr) raw["popularity"] = changes_.begun();
+  if (!open_.empty()) raw["open_loop"] = open_raw_statistics(*replay_, open_);
   if (link_) raw["controller"] = link_->statistics();
   if (!histories_.empty()) {
     std::uint64_t operations = 0;

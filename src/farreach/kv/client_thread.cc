@@ -27,25 +27,25 @@ net::DatagramSettings ClientThread::datagrams_for(const Settings& settings) {
 ClientThread::ClientThread(const Settings& settings, const Replay& replay,
                            std::unique_ptr<net::Datagrams> datagrams)
     : datagrams_(std::move(datagrams)),
-      loops_(settings, replay, *this),
+      clients_(settings, replay, *this),
       value_(longest_value(settings)),
       large_answers_(2 * settings.clients),  // twice: room for stale answers
       frame_(*this) {}
 
 void ClientThread::set_schedule(const load::Schedule& schedule) {
   frame_.set_schedule(schedule);
-  loops_.set_window(schedule.window_from_ns, schedule.window_until_ns);
+  clients_.set_window(schedule.window_from_ns, schedule.window_until_ns);
 }
 
 void ClientThread::begin(std::int64_t now_ns) noexcept {
-  loops_.begin(now_ns);
+  clients_.begin(now_ns);
   flush();
 }
 
 void ClientThread::enter(load::Phase phase) noexcept {
-  loops_.enter(phase);
+  clients_.enter(phase);
   if (phase == load::Phase::kDrain)
-    loops_.statistics().in_flight_at_stop = static_cast<std::int64_t>(loops_.outstanding());
+    clients_.statistics().in_flight_at_stop = static_cast<std::int64_t>(clients_.outstanding());
 }
 
 std::optional<std::int64_t> ClientThread::oldest_arrival_ns() const noexcept {
@@ -58,13 +58,13 @@ void ClientThread::handle_batch(std::int64_t now_ns) noexcept {
 }
 
 void ClientThread::act(std::int64_t now_ns) noexcept {
-  loops_.retry_late(now_ns);
+  clients_.retry_late(now_ns);
   flush();
 }
 
 void ClientThread::end() noexcept {
-  loops_.statistics().unanswered = static_cast<std::int64_t>(loops_.outstanding());
-  loops_.end();
+  clients_.statistics().unanswered = static_cast<std::int64_t>(clients_.outstanding());
+  clients_.end();
 }
 
 void ClientThread::send(const ClientRequest& request) noexcept {
@@ -94,21 +94,21 @@ void ClientThread::send_fragments(const Packet& whole, std::uint32_t running) no
 
 void ClientThread::flush() noexcept {
   datagrams_->flush([&](std::uint32_t running, int) {
-    --loops_.statistics().partitions[running].requests_total;
-    ++loops_.statistics().send_errors;
+    --clients_.statistics().partitions[running].requests_total;
+    ++clients_.statistics().send_errors;
   });
 }
 
 void ClientThread::handle(const net::Datagrams::Received& datagram, std::int64_t now_ns) noexcept {
   Packet answer;
   if (datagram.truncated || decode(datagram.bytes, answer) != DecodeStatus::kOk) {
-    ++loops_.statistics().malformed;
+    ++clients_.statistics().malformed;
     return;
   }
   const bool is_part = answer.type == PacketType::kLargeGetResponse ||
                        answer.type == PacketType::kLargeGetResponseSeq;
-  if (is_part && !large_answers_.add(/*sender=*/0, answer)) return loops_.handle_part(answer);
-  loops_.handle(answer, now_ns);
+  if (is_part && !large_answers_.add(/*sender=*/0, answer)) return clients_.handle_part(answer);
+  clients_.handle(answer, now_ns);
 }
 
 }  // namespace turntable::kv

@@ -9,20 +9,20 @@
 #include <optional>
 #include <vector>
 
+#include "farreach/kv/client_part.h"
 #include "farreach/kv/client_statistics.h"
-#include "farreach/kv/closed_loops.h"
 #include "farreach/kv/reassembly.h"
 #include "farreach/kv/replay.h"
-#include "load/client_life.h"
+#include "farreach/kv/trace_clients.h"
 #include "load/thread_frame.h"
 #include "net/datagrams.h"
 
 namespace turntable::kv {
 
-class ClientThread final : public load::Part, private load::Loop, private RequestSink {
+class ClientThread final : public ClientPart, private load::Loop, private RequestSink {
  public:
-  static constexpr std::size_t kMaxClients = ClosedLoops::kMaxClients;
-  using Settings = ClosedLoops::Settings;
+  static constexpr std::size_t kMaxClients = TraceClients::kMaxClients;
+  using Settings = TraceClients::Settings;
 
   // `datagrams` are connected to where requests go, and of the size and number that
   // datagrams_for() says. `replay` must outlive this object.
@@ -37,21 +37,15 @@ class ClientThread final : public load::Part, private load::Loop, private Reques
   void run() override { frame_.run(); }
   void stop() noexcept override { frame_.stop(); }  // thread-safe
 
-  // Returns once run() has handled all answers that had reached the socket before, or does not run.
-  // For one other thread at a time.
-  void read_waiting() noexcept { frame_.read_waiting(); }
+  void read_waiting() noexcept override { frame_.read_waiting(); }
 
-  // Thread-safe.
-  std::int64_t answers() const noexcept { return loops_.answers(); }
-  std::uint32_t drops() const { return datagrams_->drops(); }
-  std::size_t buffer_bytes() const { return datagrams_->buffer_bytes(); }
+  ClientCopies& copies() noexcept override { return clients_.copies(); }
+  std::int64_t answers() const noexcept override { return clients_.answers(); }
+  std::uint32_t drops() const override { return datagrams_->drops(); }
+  std::size_t buffer_bytes() const override { return datagrams_->buffer_bytes(); }
 
-  // Thread-safe.
-  ClientCopies& copies() noexcept { return loops_.copies(); }
-
-  // After run().
-  const ClientStatistics& statistics() const { return loops_.statistics(); }
-  const load::ThreadTiming& timing() const { return frame_.timing(); }
+  const ClientStatistics& statistics() const override { return clients_.statistics(); }
+  const load::ThreadTiming& timing() const override { return frame_.timing(); }
 
  private:
   int fd() const noexcept override { return datagrams_->fd(); }
@@ -61,9 +55,9 @@ class ClientThread final : public load::Part, private load::Loop, private Reques
   std::optional<std::int64_t> oldest_arrival_ns() const noexcept override;
   void handle_batch(std::int64_t now_ns) noexcept override;
   void act(std::int64_t now_ns) noexcept override;
-  std::int64_t next_due_ns() const noexcept override { return loops_.next_deadline_ns(); }
-  std::size_t outstanding() const noexcept override { return loops_.outstanding(); }
-  void count_receive_error() noexcept override { ++loops_.statistics().receive_errors; }
+  std::int64_t next_due_ns() const noexcept override { return clients_.next_deadline_ns(); }
+  std::size_t outstanding() const noexcept override { return clients_.outstanding(); }
+  void count_receive_error() noexcept override { ++clients_.statistics().receive_errors; }
   void end() noexcept override;
 
   void send(const ClientRequest& request) noexcept override;
@@ -72,7 +66,7 @@ class ClientThread final : public load::Part, private load::Loop, private Reques
   void handle(const net::Datagrams::Received& datagram, std::int64_t now_ns) noexcept;
 
   std::unique_ptr<net::Datagrams> datagrams_;
-  ClosedLoops loops_;
+  TraceClients clients_;
   std::vector<std::uint8_t> value_;  // what is being sent
   int count_ = 0;                    // of the batch
   Reassembly large_answers_;

@@ -32,9 +32,9 @@ class ClientThreadTest : public ::testing::Test {
  protected:
   using Answer = std::function<void(const Packet& request)>;
 
-  explicit ClientThreadTest(const std::string& workload = "workloadc")
+  explicit ClientThreadTest(const std::string& workload = "workloadc", double begin = 0)
       : traces_(testing::small_workload(workload), 0, 4, kNotCancelled),
-        replay_(traces_, 4, std::vector{kPartition}),
+        replay_(traces_, 4, std::vector{kPartition}, {}, begin),
         server_(net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64)) {}
 
   // Runs `clients` clients for `measure_ns` without a warm-up and calls `answer` for each request,
@@ -142,6 +142,24 @@ TEST_F(ClientThreadTest, OneRequestIsOutstandingPerClientAndTracesLoop) {
   for (std::size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], trace[i % trace.size()].key);
 }
 
+class ClientThreadPieceTest : public ClientThreadTest {
+ protected:
+  ClientThreadPieceTest() : ClientThreadTest("workloadc", 0.5) {}
+};
+
+TEST_F(ClientThreadPieceTest, ClientsBeginAtTheirPlaceInTheTraces) {
+  std::vector<workload::KeyId> seen;
+  const auto trace = replay_.of(0);
+  run(1, kForEver, kForEver, [&](const Packet& request) {
+    seen.push_back(*workload::key_id_from_wire(request.key));
+    if (seen.size() > trace.size()) return client_->stop();
+    send_answer(request);
+  });
+  ASSERT_EQ(seen.size(), trace.size() + 1);
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    ASSERT_EQ(seen[i], trace[(trace.size() / 2 + i) % trace.size()].key);
+}
+
 TEST_F(ClientThreadTest, ALateAnswerIsStaleAndDoesNotAnswerTheRetry) {
   // The first request is answered only when its retry comes, and the retry after that.
   std::optional<Packet> held;
@@ -197,7 +215,7 @@ TEST_F(ClientThreadTest, WrongAnswersAreToldApart) {
         answer.key = request.key;
         answer.type = PacketType::kPutResponse;
         send(answer);
-        answer.request_id = 1U << ClosedLoops::kSequenceBits;
+        answer.request_id = 1U << TraceClients::kSequenceBits;
         send(answer);
         return send_answer(request);
       default:
@@ -376,7 +394,7 @@ TEST_F(NumberedClientTest, SizesVaryAcrossTheLimitOfTheSwitch) {
 }
 
 TEST_F(NumberedClientTest, TheHistoryHasEveryOperationWithItsNumber) {
-  const testing::TemporaryDirectory directory;
+  const ScratchDirectory directory;
   HistoryLog history(directory.path() / "history");
   settings_.history = &history;
   play(100);

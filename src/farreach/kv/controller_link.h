@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "farreach/cache/message_link.h"
+#include "farreach/cache/links.h"
 #include "farreach/kv/cached_keys.h"
 #include "farreach/kv/record_store.h"
 

@@ -75,7 +75,7 @@ class ControllerLinkTest : public ::testing::Test {
   }
 
   testing::PlayedController controller_;
-  testing::TemporaryDirectory directory_;
+  ScratchDirectory directory_;
   std::optional<Store> store_;
   std::optional<RecordStore> records_;
   std::optional<ControllerLink> link_;
@@ -346,7 +346,7 @@ TEST(ReplayTest, TenThousandRecordsGoToFourPartitions) {
     fill_value(records[partition].back().value, id, i);
   }
   testing::PlayedController controller;
-  testing::TemporaryDirectory directory;
+  ScratchDirectory directory;
   std::vector<std::unique_ptr<Store>> stores;
   std::vector<std::unique_ptr<RecordStore>> served;
   std::vector<std::unique_ptr<CachedKeys>> keys_of_servers;

@@ -37,7 +37,7 @@ bool comes_first(const Copy& one, const Copy& other) {
 }  // namespace
 
 CopiesLink::CopiesLink(const sockaddr_in& controller, net::Credentials credentials,
-                       std::vector<ClientThread*> clients)
+                       std::vector<ClientPart*> clients)
     : clients_(std::move(clients)) {
   link_.emplace(
       loop_, controller, std::move(credentials),
@@ -102,7 +102,7 @@ Message CopiesLink::release(const Message& request) {
   });
   last_list_ = id;
   ++lists_;
-  for (ClientThread* client : clients_) client->copies().release(list, confirmed);
+  for (ClientPart* client : clients_) client->copies().release(list, confirmed);
   return cache::answer_to(request);
 }
 
@@ -140,8 +140,8 @@ Message CopiesLink::page(const Message& request) {
 void CopiesLink::collect() {
   pages_.clear();
   // Answers that wait in the clients' sockets are of writes that only the switch may have, too.
-  for (ClientThread* client : clients_) client->read_waiting();
-  for (ClientThread* client : clients_) {
+  for (ClientPart* client : clients_) client->read_waiting();
+  for (ClientPart* client : clients_) {
     client->copies().for_each([this](const Copy& copy) { pages_.push_back(copy); });
   }
   std::sort(pages_.begin(), pages_.end(), comes_first);

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "farreach/cache/message_link.h"
+#include "farreach/cache/links.h"
 #include "farreach/kv/client_copies.h"
-#include "farreach/kv/client_thread.h"
+#include "farreach/kv/client_part.h"
 
 namespace turntable::kv {
 
@@ -24,7 +24,7 @@ class CopiesLink {
 
   // Connects. The clients must outlive this object.
   CopiesLink(const sockaddr_in& controller, net::Credentials credentials,
-             std::vector<ClientThread*> clients);
+             std::vector<ClientPart*> clients);
   ~CopiesLink();
   CopiesLink(const CopiesLink&) = delete;
   CopiesLink& operator=(const CopiesLink&) = delete;
@@ -38,7 +38,7 @@ class CopiesLink {
   cache::Message page(const cache::Message& request);
   void collect();
 
-  const std::vector<ClientThread*> clients_;
+  const std::vector<ClientPart*> clients_;
   std::optional<std::uint32_t> last_list_;  // id of its snapshot
   std::vector<ClientCopies::Copy> pages_;   // what is being asked for, in order
   std::uint64_t lists_ = 0, repeated_lists_ = 0, refused_ = 0;

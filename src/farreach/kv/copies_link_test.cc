@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "farreach/kv/client_thread.h"
 #include "farreach/kv/testing.h"
 #include "farreach/kv/testing_controller.h"
 #include "farreach/kv/value.h"
@@ -39,7 +40,7 @@ class CopiesLinkTest : public ::testing::Test {
                      replay_, nullptr);
     }
     link_.emplace(controller_.address(), net::testing::credentials(),
-                  std::vector{&*clients_[0], &*clients_[1]});
+                  std::vector<ClientPart*>{&*clients_[0], &*clients_[1]});
   }
 
   void keep(std::size_t client, workload::KeyId key, std::uint32_t number) {

@@ -25,7 +25,7 @@ std::vector<Json> lines_of(const std::filesystem::path& path) {
 
 // As docs/history-format.md writes them, but for the instants.
 TEST(HistoryLogTest, LinesAreAsWrittenInTheFormat) {
-  const testing::TemporaryDirectory directory;
+  const ScratchDirectory directory;
   const auto path = directory.path() / "h.ndjson";
   const std::int64_t invoke = monotonic_ns();
   {

@@ -28,6 +28,7 @@ void serve(const std::string& directory, const std::string& name, const Datagram
   control.on("start", [&](const Json& args) { return node.start(args); });
   control.on("wait", [&](const Json& args) { return node.wait(args); });
   control.on("stats", [&](const Json& args) { return node.stats(args); });
+  control.on("popularity", [&](const Json& args) { return node.popularity(args); });
   control.on("stop", [&](const Json& args) { return node.stop(args); });
   control.on_shutdown([&] { node.cancel(); });
   control.run();

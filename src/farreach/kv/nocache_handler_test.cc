@@ -36,7 +36,7 @@ class NoCacheHandlerTest : public ::testing::Test {
     return answer;
   }
 
-  testing::TemporaryDirectory directory_;
+  ScratchDirectory directory_;
   std::optional<Store> store_;
   std::optional<NoCacheHandler> handler_;
   std::array<std::uint8_t, kMaxPacketBytes> out_{};

@@ -49,7 +49,7 @@ class NumberedHandlersTest : public ::testing::Test {
 
   static Bytes value_of(const Packet& packet) { return {packet.value.begin(), packet.value.end()}; }
 
-  testing::TemporaryDirectory directory_;
+  ScratchDirectory directory_;
   std::optional<Store> store_;
   std::optional<RecordStore> records_;
 };

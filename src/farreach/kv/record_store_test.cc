@@ -51,7 +51,7 @@ class RecordStoreTest : public ::testing::Test {
 
   static Bytes value_of(const Record& record) { return {record.value.begin(), record.value.end()}; }
 
-  testing::TemporaryDirectory directory_;
+  ScratchDirectory directory_;
   std::optional<Store> store_;
   std::optional<RecordStore> records_;
 

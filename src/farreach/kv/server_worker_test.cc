@@ -69,7 +69,7 @@ class ServerWorkerTest : public ::testing::Test {
 
   static void ignore_errors(const std::string&) {}
 
-  testing::TemporaryDirectory directory_;
+  ScratchDirectory directory_;
   std::optional<Store> store_;
   std::optional<ServerWorker> worker_;
   std::thread thread_;

@@ -6,6 +6,7 @@
 
 #include "farreach/kv/record_store.h"
 #include "farreach/kv/value.h"
+#include "workload/recorded_trace.h"
 #include "workload/trace.h"
 
 namespace turntable::kv {
@@ -25,6 +26,18 @@ bool only_inserts(const workload::Proportions& p) {
   return p.insert > 0 && p.update <= 0 && p.read_modify_write <= 0;
 }
 
+std::uint32_t loaded_bytes(const workload::Workload& workload, workload::KeyId key) {
+  return workload.recorded ? workload.recorded->keys().at(key).loaded_bytes : workload.value_bytes;
+}
+
+void encode_record(const StoreSpec& spec, workload::KeyId id, std::vector<std::uint8_t>& stored) {
+  const std::size_t bytes = loaded_bytes(spec.workload, id);
+  stored.resize(bytes + (spec.numbered ? kRecordTrailerBytes : 0));
+  fill_value(std::span(stored).first(bytes), id, kLoadedVersion);
+  if (!spec.numbered) return;
+  encode_trailer(kLoadedNumber, /*exists=*/true, std::span(stored).last<kRecordTrailerBytes>());
+}
+
 // A table with all records, written in key order: no memtable, no log, no compaction.
 void write_table(const std::string& file, const StoreSpec& spec, const rocksdb::Options& options,
                  std::span<const workload::KeyId> keys) {
@@ -33,25 +46,35 @@ void write_table(const std::string& file, const StoreSpec& spec, const rocksdb::
   };
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
   check(writer.Open(file));
-  std::vector<std::uint8_t> stored(spec.workload.value_bytes +
-                                   (spec.numbered ? kRecordTrailerBytes : 0));
-  const auto value = std::span(stored).first(spec.workload.value_bytes);
-  if (spec.numbered) {
-    encode_trailer(kLoadedNumber, /*exists=*/true, std::span(stored).last<kRecordTrailerBytes>());
-  }
-  const rocksdb::Slice value_slice(reinterpret_cast<const char*>(stored.data()), stored.size());
+  std::vector<std::uint8_t> stored;
   for (const workload::KeyId id : keys) {
     const workload::KeyBytes key = workload::store_key(id);
-    fill_value(value, id, kLoadedVersion);
-    check(writer.Put({reinterpret_cast<const char*>(key.data()), key.size()}, value_slice));
+    encode_record(spec, id, stored);
+    check(writer.Put({reinterpret_cast<const char*>(key.data()), key.size()},
+                     {reinterpret_cast<const char*>(stored.data()), stored.size()}));
   }
   check(writer.Finish());
+}
+
+std::vector<Keys> recorded_keys(const StoreSpec& spec, std::span<const unsigned> partitions) {
+  std::vector<Keys> of_partitions(spec.scale);
+  for (const auto& [key, counts] : spec.workload.recorded->keys()) {
+    if (!counts.is_loaded) continue;
+    of_partitions[workload::partition_of(workload::slot_of(key), spec.scale)].push_back(key);
+  }
+  std::vector<Keys> initial;
+  for (const unsigned partition : partitions) {
+    sort_unique(of_partitions[partition]);
+    initial.push_back(std::move(of_partitions[partition]));
+  }
+  return initial;
 }
 
 }  // namespace
 
 std::vector<Keys> initial_keys(const StoreSpec& spec, std::span<const unsigned> partitions,
                                const std::atomic<bool>& cancelled) {
+  if (spec.workload.recorded) return recorded_keys(spec, partitions);
   constexpr std::size_t kNotWanted = SIZE_MAX;
   std::vector<std::size_t> index_of(spec.scale, kNotWanted);
   for (std::size_t i = 0; i < partitions.size(); ++i) index_of[partitions[i]] = i;

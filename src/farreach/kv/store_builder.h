@@ -21,7 +21,8 @@ struct StoreSpec {
 
 // For each of `partitions`, ascending and without duplicates, the keys of it that exist when
 // clients begin: those the traces of all clients touch, without the ones they insert. One pass over
-// the traces for all partitions. Throws CommandError "unavailable" when `cancelled` becomes true.
+// the traces for all partitions. Of a recorded trace all keys, but for those whose first request is
+// an insert. Throws CommandError "unavailable" when `cancelled` becomes true.
 std::vector<std::vector<workload::KeyId>> initial_keys(const StoreSpec& spec,
                                                        std::span<const unsigned> partitions,
                                                        const std::atomic<bool>& cancelled);

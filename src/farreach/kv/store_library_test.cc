@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "farreach/kv/record_store.h"
 #include "farreach/kv/testing.h"
 #include "farreach/kv/value.h"
 #include "workload/trace.h"
@@ -32,7 +33,7 @@ class StoreLibraryTest : public ::testing::Test {
     return directory_.path() / "stores" / digest_of(spec);
   }
 
-  testing::TemporaryDirectory directory_;
+  ScratchDirectory directory_;
 };
 
 TEST_F(StoreLibraryTest, HoldsExactlyTheKeysThatTheTracesTouch) {
@@ -81,6 +82,32 @@ TEST_F(StoreLibraryTest, InsertedKeysAreNotThereBefore) {
       EXPECT_EQ(store.get(workload::store_key(operation.key), value), Store::Result::kNotFound);
       break;  // opening a store for every key would take long
     }
+  }
+}
+
+TEST_F(StoreLibraryTest, RecordedKeysHaveTheSizesThatTheirFirstRequestsSay) {
+  const std::string lines =
+      "user1,get,5\nuser1,put,9\nuser2,get,\nuser3,insert,7\nuser4,put,300\nuser3,get,7\n";
+  StoreLibrary library(directory_.path());
+  for (const bool numbered : {false, true}) {
+    const StoreSpec spec{
+        .workload = testing::recorded_workload(directory_.path() / "trace.csv", lines, 2),
+        .scale = 1,
+        .profile = StoreProfile::kEmbedded,
+        .numbered = numbered};
+    EXPECT_EQ(library.load(spec, std::array{0U}).front().keys, 3u);
+    const auto copy = library.copy(spec, 0);
+    Store store(copy->directory(), spec.profile);
+    const std::size_t trailer = numbered ? kRecordTrailerBytes : 0;
+    for (const auto& [key, bytes] :
+         std::map<workload::KeyId, std::size_t>{{1, 5}, {2, 128}, {4, 300}}) {
+      std::span<const std::uint8_t> value;
+      ASSERT_EQ(store.get(workload::store_key(key), value), Store::Result::kOk) << key;
+      EXPECT_EQ(value.size(), bytes + trailer) << key;
+      EXPECT_TRUE(value_matches(value.first(bytes), key)) << key;
+    }
+    std::span<const std::uint8_t> value;
+    EXPECT_EQ(store.get(workload::store_key(3), value), Store::Result::kNotFound);
   }
 }
 

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "common/deadline.h"
-#include "farreach/cache/message_listener.h"
+#include "farreach/cache/links.h"
 #include "net/testing_credentials.h"
+#include "net/testing_loopback.h"
 
 namespace turntable::kv::testing {
 
@@ -34,7 +35,7 @@ class PlayedController {
   PlayedController(const PlayedController&) = delete;
   PlayedController& operator=(const PlayedController&) = delete;
 
-  sockaddr_in address() const { return cache::tcp_address("127.0.0.1", port_); }
+  sockaddr_in address() const { return net::testing::loopback(port_); }
 
   // Dies and comes back, without knowing anything.
   void restart() {
@@ -96,7 +97,7 @@ class PlayedController {
     on_loop([&] {
       listener_.reset();
       listener_.emplace(
-          loop_, cache::tcp_address("127.0.0.1", port), net::testing::credentials(),
+          loop_, net::testing::loopback(port), net::testing::credentials(),
           [this](cache::MessageListener::SessionId session, const Message& message) {
             received(session, message);
           },

@@ -25,7 +25,9 @@ class ClientNode::Client final : public load::Part {
   Client(const Plan& plan, std::uint16_t index, std::unique_ptr<net::Datagrams> datagrams)
       : index_(index),
         gap_(plan.gap(index)),
-        thread_(load::OpenLoop(plan.loop), Codec(plan.traffic, index, -realtime_to_monotonic_ns()),
+        thread_(load::OpenLoop(plan.loop),
+                Codec(plan.traffic, index, -realtime_to_monotonic_ns(),
+                      plan.work ? CreditDelays(*plan.work) : CreditDelays()),
                 std::move(datagrams), plan.frame) {}
 
   void set_schedule(const load::Schedule& schedule) override {
@@ -110,8 +112,19 @@ Json ClientNode::stats(const Json& args) {
   raw["method"] = method_name(plan_->traffic.method);
   raw["path_delay_ns"] = plan_->probes > 0 ? Json(path_.median_ns) : Json();
   raw["path_delay_by_server_ns"] = path_.by_server_ns;
+  if (plan_->traffic.method == Method::kLaedge) {
+    raw["credit_delay_by_server_ns"] = Json::array();
+    for (const auto mean : credit_delays().means_ns())
+      raw["credit_delay_by_server_ns"].push_back(mean ? Json(*mean) : Json());
+  }
   raw["latencies"] = latency_files();
   return raw;
+}
+
+CreditDelays ClientNode::credit_delays() const {
+  CreditDelays all;
+  for (const auto& client : clients_) all.merge(client->thread().codec().credit_delays());
+  return all;
 }
 
 // int64, little-endian as all machines that this runs on.
@@ -139,14 +152,16 @@ Json ClientNode::replay(const Json& args) {
   load::Schedule schedule;
   Plan plan;
   PathDelay path;
+  CreditDelays credits;
   {
     const auto lock = life_.lock();
     life_.require_finished("replay");
     schedule = life_.schedule();
     plan = *plan_;
     path = path_;
+    credits = credit_delays();
   }
-  return replay_iteration("rpcclient replay", plan, schedule, path);
+  return replay_iteration("rpcclient replay", plan, schedule, path, credits);
 }
 
 }  // namespace turntable::netclone

@@ -50,6 +50,7 @@ class ClientNode {
 
   std::unique_ptr<Client> open(std::size_t index) const;
   Json prepared_answer() const;
+  CreditDelays credit_delays() const;  // of all clients
   Json latency_files() const;
 
   const Settings settings_;

@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "common/scratch_directory.h"
 #include "netclone/client/testing.h"
 
 namespace turntable::netclone {
@@ -29,8 +28,6 @@ class ClientNodeTest : public ::testing::Test {
       }));
     }
   }
-  ~ClientNodeTest() override { std::filesystem::remove_all(directory_); }
-
   Json args() const {
     Json servers = Json::array();
     for (const auto& server : servers_)
@@ -61,15 +58,11 @@ class ClientNodeTest : public ::testing::Test {
   }
 
   std::function<int(Packet&)> answers_ = [](Packet&) { return 1; };
-  // Other tests of this file may run at the same time.
-  const std::string directory_ = [] {
-    std::string path = ::testing::TempDir() + "turntable-rpcclient-XXXXXX";
-    return std::string(::mkdtemp(path.data()));
-  }();
+  ScratchDirectory directory_;
   std::vector<std::unique_ptr<FakeServer>> servers_;
   std::int64_t drain_ns_ = 20'000 * kMs;
   ClientNode node_{{.name = "c",
-                    .directory = directory_,
+                    .directory = directory_.path(),
                     .base = {.local = net::parse_ipv4("test", "127.0.0.1", 0)}},
                    [](const std::string&) {}};
 };
@@ -179,6 +172,32 @@ TEST_F(ClientNodeTest, ReplaysItsOwnRequests) {
   // All four clients: the window's share of 2000/s.
   EXPECT_NEAR(replay["offered"].get<double>(), 800, 5 * 29);
   EXPECT_GT(replay["offered"], stats["offered"]);
+}
+
+// The fake is the coordinator, and both servers behind it. Credits are taken for 10 us of work and
+// 40 ms more, so a worker can do 25 requests per second, far fewer than are asked for.
+TEST_F(ClientNodeTest, ReplaysLaedgeWithTheDelayOfItsCredits) {
+  constexpr std::uint32_t kDelayNs = 40 * kMs;
+  answers_ = [](Packet& packet) {
+    packet.server = packet.request % 2;
+    packet.seq = 10'000 + kDelayNs;
+    return 1;
+  };
+  Json with = args();
+  const Json fixed = {{"distribution", "fixed"}, {"us", 10}};
+  with.update({{"method", "laedge"},
+               {"coordinator", with["servers"][0]},
+               {"probes", 0},
+               {"work",
+                {{"service", fixed},
+                 {"jitter", {{"probability", 0}, {"factor", 1}}},
+                 {"dilation", 1},
+                 {"workers", 1}}}});
+  const Json stats = run(with);
+  EXPECT_EQ(stats["credit_delay_by_server_ns"], Json::array({kDelayNs, kDelayNs}));
+  const Json replay = node_.replay(Json::object());
+  EXPECT_GT(replay["offered"].get<double>(), 600);
+  EXPECT_NEAR(replay["delivered"].get<double>(), 0.4 * 2 * 25, 3);
 }
 
 TEST_F(ClientNodeTest, ReplayNeedsWorkAndAnIteration) {

@@ -54,7 +54,7 @@ std::optional<std::uint64_t> Codec::decode(const net::Datagrams::Received& datag
     ++counts_.malformed;
     return std::nullopt;
   }
-  if (answer.client != client_) {
+  if (answer.client != client_ || !traffic_->is_answer_from(datagram.from, answer.server)) {
     ++counts_.not_mine;
     return std::nullopt;
   }
@@ -64,14 +64,17 @@ std::optional<std::uint64_t> Codec::decode(const net::Datagrams::Received& datag
     ++counts_.late;
     return std::nullopt;
   }
-  answered_ = answer.clone;
+  answer_ = answer;
   return number;
 }
 
-void Codec::counted(load::OpenLoop::Answer answer, bool in_window) noexcept {
-  if (!in_window || answer != load::OpenLoop::Answer::kFirst || answered_ == Clone::kNone) return;
+void Codec::counted(const load::OpenLoop::Counted& answer) noexcept {
+  const bool counts = answer.in_window && answer.answer == load::OpenLoop::Answer::kFirst;
+  if (!counts) return;
+  if (traffic_->method == Method::kLaedge) credit_delays_.note(answer_);
+  if (answer_.clone == Clone::kNone) return;
   ++counts_.cloned;
-  if (answered_ == Clone::kClone) ++counts_.clone_first;
+  if (answer_.clone == Clone::kClone) ++counts_.clone_first;
 }
 
 }  // namespace turntable::netclone

@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "load/open_loop.h"
 #include "net/datagrams.h"
+#include "netclone/client/credit_delays.h"
 #include "netclone/client/traffic.h"
 #include "netclone/packet.h"
 
@@ -24,7 +26,7 @@ class Codec {
 
   struct Counts {
     std::int64_t malformed = 0;  // not a packet of NetClone's, or none that answers
-    std::int64_t not_mine = 0;   // an answer to another client
+    std::int64_t not_mine = 0;   // an answer to another client, or of somebody who was not asked
     std::int64_t late = 0;       // to a request of an iteration before, whose numbers were the same
     // First answers in the window.
     std::int64_t cloned = 0;       // of requests that had two copies
@@ -32,14 +34,20 @@ class Codec {
   };
 
   // `traffic` must outlive this object.
-  Codec(const Traffic& traffic, std::uint16_t client, std::int64_t monotonic_to_realtime_ns)
-      : traffic_(&traffic), client_(client), to_realtime_ns_(monotonic_to_realtime_ns) {}
+  Codec(const Traffic& traffic, std::uint16_t client, std::int64_t monotonic_to_realtime_ns,
+        CreditDelays credit_delays = {})
+      : traffic_(&traffic),
+        client_(client),
+        to_realtime_ns_(monotonic_to_realtime_ns),
+        credit_delays_(std::move(credit_delays)) {}
 
   unsigned send(std::uint64_t number, std::int64_t now_ns, net::Datagrams& out) noexcept;
   std::optional<std::uint64_t> decode(const net::Datagrams::Received& datagram) noexcept;
-  void counted(load::OpenLoop::Answer answer, bool in_window) noexcept;
+  void counted(const load::OpenLoop::Counted& answer) noexcept;
 
   const Counts& counts() const noexcept { return counts_; }
+  // Of laedge: by first answers in the window.
+  const CreditDelays& credit_delays() const noexcept { return credit_delays_; }
 
  private:
   void draw(Packet& packet) const noexcept;
@@ -48,8 +56,9 @@ class Codec {
   std::uint16_t client_;
   std::int64_t to_realtime_ns_;
   std::uint64_t first_sent_at_ns_ = UINT64_MAX;
-  Clone answered_ = Clone::kNone;  // by the answer decoded last
+  Packet answer_;  // decoded last
   Counts counts_;
+  CreditDelays credit_delays_;
 };
 
 }  // namespace turntable::netclone

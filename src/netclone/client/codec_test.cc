@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "netclone/choices.h"
@@ -10,6 +12,8 @@
 
 namespace turntable::netclone {
 namespace {
+
+using Json = nlohmann::json;
 
 constexpr std::uint64_t kSeed = 11;
 constexpr std::uint16_t kClient = 5;
@@ -133,10 +137,15 @@ TEST_F(CodecTest, AMixDrawsOperationsAndObjects) {
 class DecodeTest : public CodecTest {
  protected:
   std::optional<std::uint64_t> decode_one(const Packet& answer, std::size_t bytes = kPacketBytes) {
+    return decode_from(sockets_[0]->local(), answer, bytes);
+  }
+
+  std::optional<std::uint64_t> decode_from(const sockaddr_in& from, const Packet& answer,
+                                           std::size_t bytes = kPacketBytes) {
     std::vector<std::uint8_t> buffer(kPacketBytes + 8);
     encode(answer, buffer);
     return codec_.decode({.bytes = std::span(buffer).first(bytes),
-                          .from = {},
+                          .from = from,
                           .has_stamp = false,
                           .received_ns = 0,
                           .truncated = false});
@@ -147,6 +156,7 @@ class DecodeTest : public CodecTest {
   static constexpr std::int64_t kSentAtNs = 5000;
 
   Codec codec_{traffic_, kClient, 0};
+  std::array<std::uint8_t, kPacketBytes> buffer_{};
   Packet answer_{.op = Op::kResponse,
                  .request = request_id(kClient, 77),
                  .sent_at_ns = kSentAtNs,
@@ -194,19 +204,84 @@ TEST_F(DecodeTest, AnswersToOthersAndToProbesAreNotTaken) {
   EXPECT_EQ(codec_.counts().malformed, 0);
 }
 
+TEST_F(DecodeTest, OnlyTheServerThatAnAnswerNamesMaySendIt) {
+  for (const Method method :
+       {Method::kNoClone, Method::kCClone, Method::kNetClone, Method::kNetCloneRackSched}) {
+    traffic_.method = method;
+    answer_.server = 2;
+    EXPECT_EQ(decode_from(sockets_[2]->local(), answer_), 77U);
+    EXPECT_FALSE(decode_from(sockets_[1]->local(), answer_));
+    EXPECT_FALSE(decode_from(gate_->local(), answer_));
+    answer_.server = 3;  // there is none
+    EXPECT_FALSE(decode_from(sockets_[2]->local(), answer_));
+  }
+  EXPECT_EQ(codec_.counts().not_mine, 12);
+}
+
+TEST_F(DecodeTest, OfLaedgeOnlyTheCoordinatorSendsAnswers) {
+  traffic_.method = Method::kLaedge;
+  answer_.server = 2;
+  EXPECT_EQ(decode_from(gate_->local(), answer_), 77U);
+  EXPECT_FALSE(decode_from(sockets_[2]->local(), answer_));
+  EXPECT_EQ(codec_.counts().not_mine, 1);
+}
+
+// Credits are taken for the work, 10 us twice as long here, and for what the test adds.
+TEST_F(DecodeTest, AnswersOfLaedgeTellHowLongCreditsAreUnderWay) {
+  using load::OpenLoop;
+  const OpenLoop::Counted first{.number = 0, .answer = OpenLoop::Answer::kFirst, .in_window = true};
+  OpenLoop::Counted outside = first;
+  outside.in_window = false;
+  const Json work = {{"service", {{"distribution", "fixed"}, {"us", 10}}},
+                     {"jitter", {{"probability", 0}, {"factor", 1}}},
+                     {"dilation", 2},
+                     {"workers", 8}};
+  const auto note = [&](Codec& codec, std::uint32_t server, std::uint32_t seq,
+                        const OpenLoop::Counted& counted) {
+    answer_.server = server;
+    answer_.seq = seq;
+    encode(answer_, buffer_);
+    ASSERT_TRUE(codec.decode({.bytes = buffer_, .from = gate_->local()}));
+    codec.counted(counted);
+  };
+  traffic_.method = Method::kLaedge;
+  Codec codec(
+      traffic_, kClient, 0,
+      CreditDelays(simulation::settings_from_json("test", Method::kLaedge, 3, kSeed, work)));
+  codec.send(77, kSentAtNs, *mine_);
+  note(codec, 0, 21'000, first);
+  note(codec, 0, 23'000, first);
+  note(codec, 0, 90'000, outside);
+  note(codec, 0, kCreditTooLong, first);
+  note(codec, 2, 20'500, first);
+  const std::vector<std::optional<std::int64_t>> expected = {2000, std::nullopt, 500};
+  EXPECT_EQ(codec.credit_delays().means_ns(), expected);
+
+  Codec other = codec;
+  note(other, 0, 28'000, first);
+  CreditDelays both;
+  both.merge(codec.credit_delays());
+  both.merge(other.credit_delays());
+  EXPECT_EQ(both.means_ns()[0], (1000 + 3000 + 1000 + 3000 + 8000) / 5);
+}
+
 TEST_F(DecodeTest, ClonedAnswersOfTheWindowAreCountedOnce) {
   using load::OpenLoop;
+  const OpenLoop::Counted first{.number = 0, .answer = OpenLoop::Answer::kFirst, .in_window = true};
+  OpenLoop::Counted outside = first, redundant = first;
+  outside.in_window = false;
+  redundant.answer = OpenLoop::Answer::kRedundant;
   answer_.clone = Clone::kClone;
   decode_one(answer_);
-  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/true);
-  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/false);
-  codec_.counted(OpenLoop::Answer::kRedundant, /*in_window=*/true);
+  codec_.counted(first);
+  codec_.counted(outside);
+  codec_.counted(redundant);
   answer_.clone = Clone::kOriginal;
   decode_one(answer_);
-  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/true);
+  codec_.counted(first);
   answer_.clone = Clone::kNone;
   decode_one(answer_);
-  codec_.counted(OpenLoop::Answer::kFirst, /*in_window=*/true);
+  codec_.counted(first);
   EXPECT_EQ(codec_.counts().cloned, 2);
   EXPECT_EQ(codec_.counts().clone_first, 1);
 }

@@ -102,7 +102,7 @@ class Prober {
         datagram.has_stamp ? realtime_ns() - datagram.received_ns : std::int64_t{0};
     Packet answer;
     if (decode(datagram.bytes, answer) != DecodeStatus::kOk || answer.op != Op::kResponse ||
-        answer.request != expected_ || answer.server >= servers())
+        answer.request != expected_ || !traffic_.is_answer_from(datagram.from, answer.server))
       return false;
     expected_ = UINT64_MAX;
     delays_[answer.server].push_back(std::max<std::int64_t>(0, now - lay_ns - sent_ns_));

@@ -71,16 +71,27 @@ TEST(PathProbe, AServerThatDoesNotAnswerIsNamed) {
   }
 }
 
-// The switch is played: it sends to the first server of the group, or to both.
+// The switch is played, and has all servers behind its address: it sends to the first server of the
+// group, or to both.
 TEST(PathProbe, InNetCloneGroupsLeadToEachServer) {
-  Traffic traffic{.method = Method::kNetClone, .servers = std::vector<sockaddr_in>(3)};
   FakeServer gate(0, [](Packet& packet) {
     packet.server = pair_of_group(packet.group, 3).first;
     return 2;  // the slower copy's answer is not taken for the next one's
   });
-  traffic.gate = gate.address();
+  const Traffic traffic{.method = Method::kNetClone,
+                        .servers = std::vector<sockaddr_in>(3, gate.address()),
+                        .gate = gate.address()};
   EXPECT_EQ(probe(traffic).by_server_ns.size(), 3U);
   EXPECT_EQ(gate.requests().size(), 15U);
+}
+
+// Two servers say that they are the first one.
+TEST(PathProbe, NobodyElseAnswersAProbe) {
+  FakeServer zero(0), other(0);
+  Traffic traffic{.method = Method::kNoClone, .servers = {zero.address(), other.address()}};
+  EXPECT_THROW(probe(traffic, 150 * kMs), CommandError);
+  traffic.servers = {other.address()};
+  EXPECT_NO_THROW(probe(traffic));
 }
 
 TEST(PathProbe, AServerThatTheOthersAnswerForIsNamedToo) {

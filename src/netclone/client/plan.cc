@@ -19,7 +19,6 @@ namespace {
 using Json = Plan::Json;
 using node::Arguments;
 
-constexpr std::int64_t kMaxClients = 4096;
 constexpr std::int64_t kMaxObjects = UINT32_MAX;
 constexpr std::int64_t kDayMs = 86'400'000;
 // Timers fire 20 to 30 us late on a processor of a virtual machine. A client that wakes so much
@@ -118,6 +117,15 @@ void parse_loop(const Arguments& arguments, const Json& args, Plan& plan) {
   plan.probe_deadline_ns = arguments.integer_or("probe_deadline_ms", 1, 600'000, 2000) * 1'000'000;
 }
 
+void parse_work(const std::string& where, const Arguments& arguments, Plan& plan) {
+  const Json* given = arguments.object_or_null("work");
+  if (given == nullptr) return;
+  const Traffic& traffic = plan.traffic;
+  plan.work = simulation::settings_from_json(where, traffic.method, traffic.server_count(),
+                                             traffic.seed, *given);
+  plan.work->mix = traffic.mix;
+}
+
 }  // namespace
 
 Plan Plan::parse(const std::string& where, const Json& args) {
@@ -153,7 +161,7 @@ Plan Plan::parse(const std::string& where, const Json& args) {
   parse_loop(arguments, args, plan);
   plan.loop.record_latencies =
       args.contains("record_latencies") && arguments.boolean("record_latencies");
-  if (const Json* work = arguments.object_or_null("work")) plan.work = work->dump();
+  parse_work(where, arguments, plan);
   try {
     plan.arrivals(0);
   } catch (const std::invalid_argument& error) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "load/thread_frame.h"
 #include "netclone/client/path_probe.h"
 #include "netclone/client/traffic.h"
+#include "netclone/simulation/settings.h"
 
 namespace turntable::netclone {
 
@@ -28,7 +30,7 @@ struct Plan {
   load::ThreadFrame::Settings frame;
   unsigned probes = 0;  // of each server
   std::int64_t probe_deadline_ns = 0;
-  std::string work;  // JSON, for the replay; empty: `prepare` did not say
+  std::optional<simulation::Settings> work;  // of the servers, without delays of the path
 
   // Throws CommandError bad_argument. `where` begins messages.
   static Plan parse(const std::string& where, const Json& args);

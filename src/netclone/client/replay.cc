@@ -1,5 +1,6 @@
 #include "netclone/client/replay.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -7,20 +8,32 @@
 #include "netclone/simulation/simulation.h"
 
 namespace turntable::netclone {
+namespace {
+
+// As idle probes found it. A credit of LAEDGE's is lacking for as long as it is under way, which
+// near saturation is load: so it takes what it took in the window.
+simulation::Delays delays_of(const PathDelay& path, const CreditDelays& credit_delays,
+                             std::uint32_t servers) {
+  simulation::Delays delays = simulation::delays_of_round_trips(path.by_server_ns);
+  delays.server_ns.resize(servers);  // without probes there are none
+  const auto means = credit_delays.means_ns();
+  for (std::size_t i = 0; i < means.size(); ++i)
+    if (means[i]) delays.server_ns[i] = std::max<std::int64_t>(0, *means[i] / 2);
+  return delays;
+}
+
+}  // namespace
 
 nlohmann::json replay_iteration(const std::string& where, const Plan& plan,
-                                const load::Schedule& schedule, const PathDelay& path) {
-  if (plan.work.empty()) {
+                                const load::Schedule& schedule, const PathDelay& path,
+                                const CreditDelays& credit_delays) {
+  if (!plan.work) {
     throw bad_argument(where +
                        R"(: `prepare` was not told the servers' "work"; expected {"service", )"
                        R"("jitter", "dilation", "workers", ...})");
   }
-  simulation::Settings settings =
-      simulation::settings_from_json(where, plan.traffic.method, plan.traffic.server_count(),
-                                     plan.traffic.seed, nlohmann::json::parse(plan.work));
-  settings.mix = plan.traffic.mix;
-  if (!path.by_server_ns.empty())
-    settings.delays = simulation::delays_of_round_trips(path.by_server_ns);
+  simulation::Settings settings = *plan.work;
+  settings.delays = delays_of(path, credit_delays, settings.servers());
 
   const std::int64_t origin = schedule.start_ns;
   const simulation::Window window{.from_ns = schedule.window_from_ns - origin,

@@ -73,9 +73,11 @@ Coordinator::Handled Coordinator::answer(const Packet& packet, std::int64_t now_
   const bool first = !tickets_[index].answered;
   tickets_[index].answered = true;
   ++(first ? counts_.forwarded : counts_.redundant);
+  const std::int64_t credit_ns = now_ns - tickets_[index].sent_ns;
   close(index, copy);
   return {.answer = first ? Answer::kForward : Answer::kRedundant,
-          .next = make_room(packet.server, now_ns)};
+          .next = make_room(packet.server, now_ns),
+          .credit_ns = credit_ns};
 }
 
 void Coordinator::close(std::uint32_t index, unsigned copy) noexcept {

@@ -48,7 +48,8 @@ class Coordinator {
   enum class Answer : std::uint8_t { kForward, kRedundant, kUnknown };
   struct Handled {
     Answer answer;
-    Sendings next;  // of a request that has waited
+    Sendings next;               // of a request that has waited
+    std::int64_t credit_ns = 0;  // how long the copy's credit was taken
   };
 
   struct Counts {
@@ -59,7 +60,7 @@ class Coordinator {
     std::int64_t queue_full = 0;  // dropped
     std::int64_t forwarded = 0;
     std::int64_t redundant = 0;  // slower answers, dropped
-    std::int64_t unknown = 0;    // answers to nothing that is under way, dropped
+    std::int64_t unknown = 0;    // answers to nothing under way, or not of the server; dropped
     std::int64_t given_up = 0;   // copies without an answer
 
     Counts operator-(const Counts& earlier) const;
@@ -69,6 +70,7 @@ class Coordinator {
 
   Sendings request(const Packet& packet, std::int64_t now_ns);
   Handled answer(const Packet& packet, std::int64_t now_ns) noexcept;
+  void refuse() noexcept { ++counts_.unknown; }  // an answer that is not the named server's
 
   // Gives up one copy that has been under way too long, if there is one, and answers what can be
   // sent then. Call it until it answers nothing.

@@ -9,6 +9,7 @@
 #include "common/command_error.h"
 #include "net/udp.h"
 #include "node/arguments.h"
+#include "node/measured_window.h"
 
 namespace turntable::netclone {
 namespace {
@@ -21,19 +22,21 @@ constexpr std::size_t kQueued = 8192;  // datagrams that wait to be read
 constexpr std::int64_t kMaxWorkers = 1024;
 constexpr const char* kPrepare = "laedge-coordinator prepare";
 
-std::vector<sockaddr_in> servers_of(const Arguments& arguments) {
-  std::vector<sockaddr_in> servers;
-  for (const Json& server : arguments.array("servers")) {
-    if (!server.is_object()) arguments.fail("servers", server, R"(objects {"address", "port"})");
+// Of servers or clients, by index.
+std::vector<sockaddr_in> addresses_of(const Arguments& arguments, const char* name,
+                                      std::size_t most) {
+  std::vector<sockaddr_in> addresses;
+  for (const Json& each : arguments.array(name)) {
+    if (!each.is_object()) arguments.fail(name, each, R"(objects {"address", "port"})");
     const std::string where =
-        std::string(kPrepare) + ", servers[" + std::to_string(servers.size()) + "]";
-    const Arguments fields(where, server, {"address", "port"});
+        std::string(kPrepare) + ", " + name + "[" + std::to_string(addresses.size()) + "]";
+    const Arguments fields(where, each, {"address", "port"});
     const auto port = static_cast<std::uint16_t>(fields.integer("port", 1, 65535));
-    servers.push_back(net::parse_ipv4(where + ": \"address\"", fields.text("address"), port));
+    addresses.push_back(net::parse_ipv4(where + ": \"address\"", fields.text("address"), port));
   }
-  if (servers.size() > kMaxServers)
-    arguments.fail("servers", servers.size(), "at most " + std::to_string(kMaxServers));
-  return servers;
+  if (addresses.size() > most)
+    arguments.fail(name, addresses.size(), "at most " + std::to_string(most));
+  return addresses;
 }
 
 // A number for all servers, or one for each.
@@ -64,12 +67,13 @@ Json counts_of(const Coordinator::Counts& counts) {
 }  // namespace
 
 Json CoordinatorNode::prepare(const Json& args) {
-  const Arguments arguments(kPrepare, args,
-                            {"mode", "workers", "servers", "seed", "queue_max", "give_up_ms"});
-  std::vector<sockaddr_in> servers = servers_of(arguments);
+  const Arguments arguments(
+      kPrepare, args, {"mode", "workers", "servers", "clients", "seed", "queue_max", "give_up_ms"});
+  CoordinatorThread::Peers peers{.servers = addresses_of(arguments, "servers", kMaxServers),
+                                 .clients = addresses_of(arguments, "clients", kMaxClients)};
   Coordinator::Settings settings;
   settings.mode = laedge_mode_from_name(kPrepare, arguments.text("mode"));
-  settings.workers = workers_of(arguments, args, servers.size());
+  settings.workers = workers_of(arguments, args, peers.servers.size());
   settings.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX));
   settings.queue_max = static_cast<std::size_t>(
       arguments.integer_or("queue_max", 1, CoordinatorThread::Statistics::kMaxQueue, 100'000));
@@ -79,7 +83,7 @@ Json CoordinatorNode::prepare(const Json& args) {
   end();  // its port is needed again
   net::DatagramSettings datagrams = datagrams_;
   datagrams.queued = kQueued;
-  coordinator_ = std::make_unique<CoordinatorThread>(settings, std::move(servers),
+  coordinator_ = std::make_unique<CoordinatorThread>(settings, std::move(peers),
                                                      net::open_datagrams(datagrams));
   thread_ = std::thread([this] { coordinator_->run(); });
   return Json::object();
@@ -88,13 +92,12 @@ Json CoordinatorNode::prepare(const Json& args) {
 Json CoordinatorNode::start(const Json& args) {
   const Arguments arguments("laedge-coordinator start", args,
                             {"measure_from_ns", "measure_until_ns"});
-  const std::int64_t from = arguments.integer("measure_from_ns", 0, INT64_MAX);
-  const std::int64_t until = arguments.integer("measure_until_ns", from, INT64_MAX);
+  const node::MeasuredWindow window = node::measured_window(arguments);
   const std::lock_guard lock(mutex_);
   require_serving("start");
   const std::int64_t to_monotonic = realtime_to_monotonic_ns();
-  coordinator_->set_window(from + to_monotonic, until + to_monotonic);
-  window_ns_ = until - from;
+  coordinator_->set_window(window.from_ns + to_monotonic, window.until_ns + to_monotonic);
+  window_ns_ = window.until_ns - window.from_ns;
   return Json::object();
 }
 

@@ -91,6 +91,18 @@ TEST(Coordinator, OneIdleServerGetsTheOnlyCopyAndThenRequestsWait) {
 
 // As published, a server has one request at a time, however many workers it has; with a credit for
 // each of its workers it has as many.
+TEST(Coordinator, AnAnswerTellsHowLongItsCreditWasTaken) {
+  Coordinator coordinator = of(LaedgeMode::kBinary, {1, 1});
+  const auto both = coordinator.request(asking(0), 100);
+  coordinator.request(asking(1), 150);
+  const auto first = coordinator.answer(answer_to(both.copies[1]), 400);
+  EXPECT_EQ(first.credit_ns, 300);
+  EXPECT_EQ(coordinator.answer(answer_to(both.copies[0]), 450).credit_ns, 350);
+  // What waited took its credit when it was sent, not when it came.
+  ASSERT_EQ(first.next.count, 1U);
+  EXPECT_EQ(coordinator.answer(answer_to(first.next.copies[0]), 1000).credit_ns, 600);
+}
+
 TEST(Coordinator, CapacityIsOfServersInBinaryAndOfWorkersInSlots) {
   for (const auto& [mode, copies] :
        {std::pair{LaedgeMode::kBinary, 2U}, {LaedgeMode::kSlots, 16U}}) {

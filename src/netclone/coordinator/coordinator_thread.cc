@@ -10,20 +10,22 @@
 #include "common/clock.h"
 #include "common/data_path_thread.h"
 #include "common/errno_error.h"
+#include "net/udp.h"
 
 namespace turntable::netclone {
 namespace {
 
-constexpr std::size_t kClients = 65'536;
 constexpr std::int64_t kLookForLossesNs = 100'000'000;
+
+bool is_of(const sockaddr_in& from, const std::vector<sockaddr_in>& known, std::size_t index) {
+  return index < known.size() && net::same_endpoint(from, known[index]);
+}
 
 }  // namespace
 
-CoordinatorThread::CoordinatorThread(const Coordinator::Settings& settings,
-                                     std::vector<sockaddr_in> servers,
+CoordinatorThread::CoordinatorThread(const Coordinator::Settings& settings, Peers peers,
                                      std::unique_ptr<net::Datagrams> datagrams)
-    : servers_(std::move(servers)),
-      clients_(kClients),
+    : peers_(std::move(peers)),
       datagrams_(std::move(datagrams)),
       wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       coordinator_(settings) {
@@ -76,13 +78,16 @@ void CoordinatorThread::handle(const net::Datagrams::Received& datagram, std::in
   } else if (packet.op == Op::kRequest) {
     request(packet, datagram.from, now_ns);
   } else {
-    answer(packet, now_ns);
+    answer(packet, datagram.from, now_ns);
   }
 }
 
 void CoordinatorThread::request(const Packet& packet, const sockaddr_in& from,
                                 std::int64_t now_ns) {
-  clients_[packet.client] = from;
+  if (!is_of(from, peers_.clients, packet.client)) {
+    ++statistics_.no_client;
+    return;
+  }
   if (in_window(now_ns)) {
     const std::size_t before = coordinator_.queue_length();
     statistics_.queue_length_at_arrival.record(static_cast<std::int64_t>(before));
@@ -92,15 +97,18 @@ void CoordinatorThread::request(const Packet& packet, const sockaddr_in& from,
   send(sendings);
 }
 
-void CoordinatorThread::answer(const Packet& packet, std::int64_t now_ns) noexcept {
+void CoordinatorThread::answer(const Packet& packet, const sockaddr_in& from,
+                               std::int64_t now_ns) noexcept {
+  if (!is_of(from, peers_.servers, packet.server) || packet.client >= peers_.clients.size()) {
+    coordinator_.refuse();
+    return;
+  }
   const Coordinator::Handled handled = coordinator_.answer(packet, now_ns);
   if (handled.answer == Coordinator::Answer::kForward) {
-    const sockaddr_in& client = clients_[packet.client];
-    if (client.sin_port == 0) {
-      ++statistics_.no_client;
-    } else {
-      add(packet, client);
-    }
+    Packet forwarded = packet;
+    forwarded.seq =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(handled.credit_ns, kCreditTooLong));
+    add(forwarded, peers_.clients[packet.client]);
   }
   if (handled.next.count == 0) return;
   if (in_window(now_ns)) statistics_.queue_wait_ns.record(handled.next.waited_ns);
@@ -109,7 +117,7 @@ void CoordinatorThread::answer(const Packet& packet, std::int64_t now_ns) noexce
 
 void CoordinatorThread::send(const Coordinator::Sendings& sendings) noexcept {
   for (const Coordinator::Sending& sending : sendings.all())
-    add(sending.packet, servers_[sending.server]);
+    add(sending.packet, peers_.servers[sending.server]);
 }
 
 void CoordinatorThread::add(const Packet& packet, const sockaddr_in& to) noexcept {

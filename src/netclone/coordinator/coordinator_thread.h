@@ -26,7 +26,7 @@ class CoordinatorThread {
 
     Coordinator::Counts total, window;
     std::int64_t malformed = 0;
-    std::int64_t no_client = 0;  // an answer for a client that has sent nothing
+    std::int64_t no_client = 0;  // requests of none of the clients, dropped
     std::int64_t send_errors = 0;
     std::int64_t receive_errors = 0;
     std::uint32_t socket_drops = 0;
@@ -42,7 +42,14 @@ class CoordinatorThread {
     bool realtime = false;                      // it runs before all ordinary threads
   };
 
-  CoordinatorThread(const Coordinator::Settings& settings, std::vector<sockaddr_in> servers,
+  // By index. A packet in the name of one counts only from its address, so nobody else is given
+  // answers, or gives them.
+  struct Peers {
+    std::vector<sockaddr_in> servers;
+    std::vector<sockaddr_in> clients;
+  };
+
+  CoordinatorThread(const Coordinator::Settings& settings, Peers peers,
                     std::unique_ptr<net::Datagrams> datagrams);
 
   void run();            // until stop()
@@ -57,7 +64,7 @@ class CoordinatorThread {
 
   void handle(const net::Datagrams::Received& datagram, std::int64_t now_ns);
   void request(const Packet& packet, const sockaddr_in& from, std::int64_t now_ns);
-  void answer(const Packet& packet, std::int64_t now_ns) noexcept;
+  void answer(const Packet& packet, const sockaddr_in& from, std::int64_t now_ns) noexcept;
   void send(const Coordinator::Sendings& sendings) noexcept;
   void add(const Packet& packet, const sockaddr_in& to) noexcept;
   void flush() noexcept;
@@ -68,8 +75,7 @@ class CoordinatorThread {
   void note_lateness(std::int64_t now_ns) noexcept;
   void wait() noexcept;
 
-  std::vector<sockaddr_in> servers_;
-  std::vector<sockaddr_in> clients_;  // by index; port 0: has sent nothing
+  Peers peers_;
   std::unique_ptr<net::Datagrams> datagrams_;
   UniqueFd wake_event_;
   std::atomic<bool> stopping_{false};

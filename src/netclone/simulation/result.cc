@@ -3,22 +3,6 @@
 #include <nlohmann/json.hpp>
 
 namespace turntable::netclone::simulation {
-namespace {
-
-constexpr double kDeliveredShare = 0.98;
-constexpr double kP99Growth = 1.2;
-
-double p99(const stats::Histogram& histogram) {
-  return static_cast<double>(histogram.value_at_percentile(99));
-}
-
-}  // namespace
-
-bool Result::saturated() const noexcept {
-  const auto delivered_least = kDeliveredShare * static_cast<double>(offered);
-  return static_cast<double>(delivered) < delivered_least ||
-         p99(half_latency_ns[1]) > kP99Growth * p99(half_latency_ns[0]);
-}
 
 nlohmann::json raw_result(const Result& result) {
   nlohmann::json over = nlohmann::json::array();
@@ -41,7 +25,6 @@ nlohmann::json raw_result(const Result& result) {
       {"reports", result.reports},
       {"reports_empty", result.reports_empty},
       {"reports_empty_all_busy", result.reports_empty_all_busy},
-      {"saturated", result.saturated()},
       {"latency_ns", result.latency_ns.encode()},
       {"half_latency_ns", {result.half_latency_ns[0].encode(), result.half_latency_ns[1].encode()}},
       {"over", std::move(over)}};

@@ -53,9 +53,6 @@ struct Result {
   std::array<stats::Histogram, 2> half_latency_ns{stats::Histogram(kMaxLatencyNs),
                                                   stats::Histogram(kMaxLatencyNs)};
   std::vector<Over> over;
-
-  // Delivered below 98 % of offered, or the second half's p99 above 1.2 times the first's.
-  bool saturated() const noexcept;
 };
 
 // Counts, and histograms as HdrHistogram texts.

@@ -57,4 +57,8 @@ inline double share(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
+inline double delivered_share(const Result& result) {
+  return share(result.delivered, result.offered);
+}
+
 }  // namespace turntable::netclone::simulation

@@ -7,6 +7,8 @@ from typing import Any
 
 WRITE_BACK = ("farreach",)  # the switch answers reads and writes of cached keys
 WRITE_THROUGH = ("netcache",)  # ... reads only
+EVERY = (*WRITE_BACK, *WRITE_THROUGH, "nocache")
+CACHEABLE_BYTES = 128  # of a value, at most: what a slot of the switch holds
 
 
 # Parameters of one kind of method only.
@@ -20,6 +22,12 @@ def meaningless(method: str) -> frozenset[str]:
     return of_others if method in WRITE_BACK else of_others | _OF_WRITE_BACK
 
 
+def compared(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What cells of different methods must have in common to be compared."""
+    apart = {"method"}.union(*map(meaningless, EVERY))
+    return {name: value for name, value in parameters.items() if name not in apart}
+
+
 def keeps_copies(parameters: Mapping[str, Any]) -> bool:
     """Whether clients keep copies of what the switch alone has. Plans of before had none."""
     return parameters["method"] in WRITE_BACK and parameters.get("client_copies", False)
@@ -28,6 +36,15 @@ def keeps_copies(parameters: Mapping[str, Any]) -> bool:
 def snapshot_period_s(parameters: Mapping[str, Any]) -> float:
     """Between two snapshots of switch and servers, from the clients' start on; 0: none."""
     return parameters.get("snapshot_period_s", 0) if parameters["method"] in WRITE_BACK else 0
+
+
+def answers_everything(parameters: Mapping[str, Any]) -> bool:
+    """Whether the switch needs no server: it caches all keys, and is asked as fast as it can."""
+    return (
+        parameters["method"] in WRITE_BACK
+        and parameters["capacity_ops_per_s"] == 0
+        and parameters["cache_size"] >= parameters["records"]
+    )
 
 
 def crash_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
@@ -42,3 +59,8 @@ def crash_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 def caches(parameters: Mapping[str, Any]) -> bool:
     """Whether the switch of a cell answers requests: switch-agent and cache-controller run."""
     return parameters["method"] in WRITE_BACK + WRITE_THROUGH
+
+
+def fits_a_slot(parameters: Mapping[str, Any]) -> bool:
+    """Whether the switch can have values: larger ones are always their server's to answer."""
+    return parameters["value_bytes"] <= CACHEABLE_BYTES

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from turntable_systems.farreach import popularity
+from turntable_systems.farreach.popularity import Popularity
+
 
 @dataclass(frozen=True)
 class Composition:
@@ -25,6 +28,17 @@ class WriteThrough:
     update_round_trip: float  # u c
     # Per iteration: bottleneck by switch and server, rotated partition by switch and server.
     placements: tuple[tuple[float, float, float, float], ...]
+    # Per iteration, from one piece of the traces to another: standard deviation of the share that
+    # the switch answers, and of the rotated partition's share at the servers. Old plans have none.
+    deviations: tuple[tuple[float, float], ...] = ()
+
+
+def write_through(document: Mapping[str, Any]) -> WriteThrough:
+    return WriteThrough(
+        document["update_round_trip"],
+        tuple(map(tuple, document["placements"])),
+        tuple(map(tuple, document.get("deviations", ()))),
+    )
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,19 @@ class Prediction:
     keys: tuple[int, ...] = ()  # distinct ones in the traces, by partition
     requests: tuple[float, ...] = ()  # shares of the traces' requests, cached or not, by partition
     write_through: tuple[WriteThrough, ...] = ()  # ascending; of methods whose writes need updates
+    cached_normalized: float | None = None  # of the traces, were all cached keys the switch's alone
+    popularity: Popularity | None = None  # where it may change
+    recorded: Mapping[str, Any] | None = None  # of a recorded trace: what is in it
+
+    @property
+    def is_unknown(self) -> bool:
+        """There are no traces: of results that were measured elsewhere."""
+        return not self.trace.shares
+
+
+def unknown(bottleneck: int) -> Prediction:
+    nothing = Composition((), None, None)
+    return Prediction(bottleneck, nothing, nothing)
 
 
 def from_json(document: Mapping[str, Any]) -> Prediction:
@@ -54,8 +81,8 @@ def from_json(document: Mapping[str, Any]) -> Prediction:
         trace,
         tuple(document.get("keys", ())),
         tuple(document.get("requests", ())),
-        tuple(
-            WriteThrough(part["update_round_trip"], tuple(map(tuple, part["placements"])))
-            for part in document.get("write_through", ())
-        ),
+        tuple(map(write_through, document.get("write_through", ()))),
+        document.get("cached_normalized"),
+        popularity.read(document.get("popularity")),
+        document.get("recorded"),
     )

@@ -5,7 +5,9 @@ FarReach (USENIX ATC'23) §5.1: two server hosts stand for any number of servers
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from turntable_core.plan import Iteration
 
@@ -30,11 +32,23 @@ def rotation(servers: int, bottleneck: int) -> list[Pair]:
     return [Pair(bottleneck, None), *(Pair(bottleneck, other) for other in others)]
 
 
+def rotates(parameters: Mapping[str, Any]) -> bool:
+    """Otherwise all partitions run at once."""
+    return parameters.get("rotation", True)
+
+
 def iterations(servers: int, bottleneck: int) -> tuple[Iteration, ...]:
     return tuple(
         Iteration(index, label(pair.partitions), {"partitions": pair.partitions})
         for index, pair in enumerate(rotation(servers, bottleneck))
     )
+
+
+def all_at_once(servers: int, bottleneck: int) -> tuple[Iteration, ...]:
+    """The bottleneck on server host 0, as in a rotation."""
+    others = [partition for partition in range(servers) if partition != bottleneck]
+    partitions = [bottleneck, *others]
+    return (Iteration(0, label(partitions), {"partitions": partitions}),)
 
 
 def label(partitions: list[int]) -> str:

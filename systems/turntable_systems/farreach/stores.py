@@ -11,6 +11,7 @@ from turntable_core.plan import Turn
 from turntable_core.system import Preparation
 from turntable_core.testbed import Testbed
 from turntable_systems.farreach import hosts
+from turntable_systems.farreach.methods import caches
 from turntable_systems.farreach.workload import workload_of
 
 # Measured on a virtual machine with two cores.
@@ -21,19 +22,32 @@ BYTES_PER_OPERATION = 16  # of a client's trace, and of the part of it that an i
 
 
 def preparation(turns: Sequence[Turn], testbed: Testbed) -> Preparation:
-    missing = [keys_to_load(turn, testbed) for turn in turns]
-    sizes = [turn.cell.parameters["value_bytes"] + BYTES_PER_KEY for turn in turns]
+    # Methods may share one.
+    stores = {json.dumps(_spec_of(turn), sort_keys=True): turn for turn in turns}.values()
+    missing = [keys_to_load(turn, testbed) for turn in stores]
+    sizes = [workload_of(turn)["value_bytes"] + BYTES_PER_KEY for turn in stores]
     lacking, keys = sum(count > 0 for count in missing), sum(missing)
     emulated = testbed.fidelity_class == "emulated"  # its hosts share this machine's file systems
     return Preparation(
         seconds=keys / KEYS_PER_S,
-        what=f"building stores: {lacking} of {len(turns)} turn(s) lack some, {keys:,} keys",
+        what=f"building stores: {lacking} of {len(stores)} lack some, {keys:,} keys",
         disk_bytes=sum(count * size for count, size in zip(missing, sizes, strict=True)),
         disk_of="new stores" if emulated else "stores on the server hosts, at most",
         disk_on=Path(hosts.servers(testbed)[0].state_dir).parent if emulated else None,
         memory_bytes=max(map(_trace_bytes, turns), default=0),
         memory_of="the traces of all clients",
     )
+
+
+def _spec_of(turn: Turn) -> dict[str, Any]:
+    """As src/farreach/kv/store_library.cc has it."""
+    parameters = turn.cell.parameters
+    return {
+        "workload": workload_of(turn),
+        "scale": parameters["servers"],
+        "store_profile": parameters["store_profile"],
+        "records": "numbered" if caches(parameters) else None,
+    }
 
 
 def keys_to_load(turn: Turn, testbed: Testbed) -> int:
@@ -45,17 +59,13 @@ def keys_to_load(turn: Turn, testbed: Testbed) -> int:
 
 def _partitions_there(turn: Turn, testbed: Testbed) -> set[int]:
     """By the files of src/farreach/kv/store_library.h; empty for hosts that are other machines."""
-    parameters = turn.cell.parameters
-    wanted = {
-        "workload": workload_of(parameters, turn.round),
-        "scale": parameters["servers"],
-        "store_profile": parameters["store_profile"],
-    }
+    wanted = _spec_of(turn)
     stores = [
         store
         for host in hosts.servers(testbed)
         for spec in Path(host.state_dir).glob("stores/*/spec.json")
-        if _spec(spec).items() >= wanted.items()
+        for found in [_spec(spec)]
+        if wanted == {name: found.get(name) for name in wanted}
         for store in spec.parent.glob("p*/base/store.json")
     ]
     return {int(store.parents[1].name.removeprefix("p")) for store in stores}
@@ -71,4 +81,4 @@ def _spec(path: Path) -> dict[str, Any]:
 def _trace_bytes(turn: Turn) -> int:
     """Whole traces, and the pieces of the busiest pair of partitions."""
     busiest = sum(sorted(turn.prediction.trace.shares)[-2:])
-    return round(turn.cell.parameters["operations"] * BYTES_PER_OPERATION * (1 + busiest))
+    return round(workload_of(turn)["operations"] * BYTES_PER_OPERATION * (1 + busiest))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from turntable_core.context import Context
 from turntable_core.plan import Iteration, Turn
+from turntable_core.requests import Batches
 from turntable_core.system import (
     Check,
     Parameters,
@@ -18,15 +19,21 @@ from turntable_core.system import (
     Windows,
 )
 from turntable_core.testbed import Testbed
+from turntable_core.timeline import Event
 from turntable_systems.farreach import (
     analyzer,
     checks,
     methods,
+    offered,
     placement,
+    popularity,
     prediction,
+    preview,
+    recorded,
     rotation,
     stores,
     switch_tables,
+    ycsb,
 )
 
 MOST_PARTITIONS = 128
@@ -36,6 +43,9 @@ _REPOSITORY = Path(__file__).resolve().parents[3]
 class FarReach(System):
     name = "farreach"
     former_names = ("kvcache",)
+    former_experiments: ClassVar[Mapping[str, str]] = {
+        "farreach_recovery": "farreach_exp09_recovery"
+    }
 
     schema = _REPOSITORY / "experiments" / "farreach" / "system.schema.json"
     tasks = _REPOSITORY / "playbooks" / "farreach" / "tasks"
@@ -43,7 +53,7 @@ class FarReach(System):
     analysis = "turntable.systems.farreach"
 
     roles = (
-        Role("clients", programs=("kvclient",)),
+        Role("clients", programs=("kvclient", "ycsbclient")),
         Role(
             "servers",
             2,
@@ -59,24 +69,37 @@ class FarReach(System):
     controller_programs = ("workload-analyze",)
 
     identity = ("workload", "method", "servers")
-    phrases: ClassVar[Mapping[str, str]] = {"value_update_delay_us": "updates after {} µs"}
+    phrases: ClassVar[Mapping[str, str]] = {
+        "value_update_delay_us": "updates after {} µs",
+        "target_share": "at {} of the maximum",
+        "target_ops_per_s": "at {} ops/s",
+        "client": "{}",
+        "pattern": "{}",
+        "value_bytes": "values of {} B",
+        "record": "records of {} B",
+    }
 
     def checks(self) -> Sequence[Check]:
         return checks.CHECKS
 
     def meaningless(self, parameters: Parameters) -> frozenset[str]:
-        return methods.meaningless(parameters.get("method", ""))
+        of_method = methods.meaningless(parameters.get("method", ""))
+        return of_method | offered.meaningless(parameters) | ycsb.meaningless(parameters)
+
+    def resolved(self, parameters: Parameters) -> Parameters:
+        return recorded.resolved(parameters)
 
     def windows(self, parameters: Parameters) -> Windows:
+        # Of imported results nothing is known beside the window.
         return Windows(
-            parameters["start_lead_ms"] / 1000,
-            parameters["warmup_s"],
+            parameters.get("start_lead_ms", 0) / 1000,
+            parameters.get("warmup_s", 0),
             parameters["measure_s"],
-            parameters["drain_s"],
+            parameters.get("drain_s", 0) + offered.backlog_s(parameters),
         )
 
     def iteration_count(self, parameters: Parameters) -> int:
-        return parameters["servers"]
+        return parameters["servers"] if rotation.rotates(parameters) else 1
 
     def planning_s(self, parameters: Parameters) -> float:
         return analyzer.PLANNING_S + analyzer.PLANNING_S_PER_OPERATION * parameters["operations"]
@@ -89,7 +112,10 @@ class FarReach(System):
 
         def plan(parameters: Parameters, round_: int) -> Planned:
             made = workloads.predict(parameters, round_)
-            return Planned(rotation.iterations(parameters["servers"], made.bottleneck), made)
+            rotates = rotation.rotates(parameters)
+            iterations = rotation.iterations if rotates else rotation.all_at_once
+            planned = iterations(parameters["servers"], made.bottleneck)
+            return Planned(offered.with_rates(planned, parameters, made), made)
 
         return plan
 
@@ -108,18 +134,31 @@ class FarReach(System):
         return {"partition": (rotation.pair_text(partitions), str(partitions[-1]))}
 
     def facts(self, parameters: Parameters) -> Mapping[str, Any]:
-        return {"caches": methods.caches(parameters), "crashes": methods.crash_of(parameters)}
+        return {
+            "caches": methods.caches(parameters),
+            "crashes": methods.crash_of(parameters),
+            "loads": ycsb.drives(parameters),
+        }
 
     def nodes(self, parameters: Parameters) -> Sequence[str]:
         cache = ("switch_agent", "cache_controller") if methods.caches(parameters) else ()
-        return ("switch", "kvserver", "kvclient", *cache)
+        of_ycsb = ("ycsb",) if ycsb.drives(parameters) else ()
+        return ("switch", "kvserver", "kvclient", *of_ycsb, *cache)
+
+    def timeline_verbs(self) -> Mapping[str, Callable[[Any, Context], Batches]]:
+        return {popularity.VERB: popularity.begin_period}
+
+    def timeline_fault(self, event: Event) -> str | None:
+        return popularity.fault(event)
 
     def preview(self, turn: Turn) -> Mapping[str, str]:
         trace = turn.prediction.trace
         return {
             "bottleneck": str(turn.prediction.bottleneck),
-            "norm.": _number(trace.normalized, 2),
-            "imb.": _number(trace.imbalance, 3),
+            "norm.": preview.number(trace.normalized, 2),
+            "imb.": preview.number(trace.imbalance, 3),
+            **preview.of_recorded(turn),
+            **preview.of_changes(turn),
         }
 
     preview_note = "norm., imb.: normalized throughput and imbalance of the traces"
@@ -145,7 +184,3 @@ class FarReach(System):
     def switch_counters(self, parameters: Parameters) -> Sequence[str]:
         cached = methods.caches(parameters)
         return (*switch_tables.COUNTED, *((switch_tables.OUTCOMES,) if cached else ()))
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"

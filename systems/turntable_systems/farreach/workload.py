@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from turntable_core.plan import Turn
+from turntable_systems.farreach import recorded
+
 _FIELDS = ("records", "theta", "value_bytes", "clients", "operations", "seed")
 
 
@@ -21,9 +24,20 @@ def is_like_its_window(workload: str, *, cached: bool) -> bool:
     return workload not in _NEWEST and not (cached and workload in _IN_TURN)
 
 
-def workload_of(parameters: Mapping[str, Any], round_: int) -> dict[str, Any]:
+def replays_pieces(parameters: Mapping[str, Any]) -> bool:
+    """Whether each iteration of a turn begins at a place of its own in the traces, so that together
+    they see all of them. Where keys are inserted, their order matters; recorded requests have one.
+    """
+    like_its_window = is_like_its_window(parameters["workload"], cached=True)
+    return like_its_window and not recorded.is_recorded(parameters)
+
+
+def workload_of(turn: Turn) -> dict[str, Any]:
+    parameters = turn.cell.parameters
+    if turn.prediction.recorded is not None:
+        return recorded.workload_object(turn.prediction.recorded, parameters)
     return {
         "name": parameters["workload"],
         **{name: parameters[name] for name in _FIELDS},
-        "round": round_,
+        "round": turn.round,
     }

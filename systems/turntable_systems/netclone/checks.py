@@ -17,6 +17,8 @@ LONGEST_WINDOW_S = 3600  # of a client (src/load/client_life.cc)
 MOST_REQUESTS = 50_000_000  # of an iteration: every client draws and remembers its own
 # Below, the artifact's process asks for the logarithm of a negative number.
 _LEGACY_LEAST_RPS = 2000
+_ROUNDING = 1e-9
+MOST_CLIENTS = 64  # for a processor that all nodes share: each is a thread that goes before others
 
 
 def _servers(parameters: Parameters, testbed: Testbed) -> str | None:
@@ -40,6 +42,10 @@ def _unequal_workers(parameters: Parameters, testbed: Testbed) -> str | None:
 
 def _clients(parameters: Parameters, testbed: Testbed) -> str | None:
     machines = len(testbed.hosts_of("clients"))
+    if testbed.fidelity_class == "emulated":
+        most = MOST_CLIENTS * len(os.sched_getaffinity(0))
+        if parameters["clients"] > most:
+            return f"at most {most}: each is a thread, and all hosts share this machine"
     if parameters["clients"] % machines and parameters["clients"] > machines:
         return f"a multiple of {machines}, the number of client hosts, or fewer than these"
     return None
@@ -57,6 +63,16 @@ def _mode(parameters: Parameters, testbed: Testbed) -> str | None:
             )
     elif parameters["servers"] > len(testbed.hosts_of("servers")):
         return "slots, or as many server hosts as servers: workers that spin share no host"
+    return None
+
+
+def _dilation(parameters: Parameters, testbed: Testbed) -> str | None:
+    undilated = parameters["mode"] == "redis" and parameters["dilation"] == 1
+    if undilated and testbed.fidelity_class == "emulated":
+        return (
+            "more than 1: undilated, Redis itself takes the time, and all servers share this "
+            "machine"
+        )
     return None
 
 
@@ -81,7 +97,7 @@ def _requests(parameters: Parameters, testbed: Testbed) -> str | None:
 
 def _arrivals(parameters: Parameters, testbed: Testbed) -> str | None:
     each = offered_load.offered_rps(parameters) / parameters["clients"]
-    if parameters["arrivals"] == "legacy" and each < _LEGACY_LEAST_RPS:
+    if parameters["arrivals"] == "legacy" and each < _LEGACY_LEAST_RPS * (1 - _ROUNDING):
         return (
             f"exponential: the artifact's own process (legacy) has no rates below "
             f"{_LEGACY_LEAST_RPS:,} requests/s of a client, and each offers {each:,.0f} here"
@@ -94,6 +110,7 @@ CHECKS = (
     Check("unequal_workers", _unequal_workers, beside=("servers",)),
     Check("clients", _clients),
     Check("mode", _mode, beside=("workers", "servers")),
+    Check("dilation", _dilation, beside=("mode",)),
     Check("distribution", _distribution, beside=("mode",)),
     Check("requests", _requests, beside=("measure_s", "load")),
     Check("arrivals", _arrivals, beside=("load", "target_rps", "clients")),

@@ -15,6 +15,8 @@ from turntable_systems.netclone import service
 
 # The window is so many standard deviations longer than the mean time of so many requests.
 _DEVIATIONS = 5
+# The artifact's client draws gaps of -ln(1 - u) ms, u uniform in [0, this / its rate).
+_LEGACY_END_RPS = 2000
 
 
 def slots(parameters: Mapping[str, Any]) -> list[int]:
@@ -53,8 +55,19 @@ def arrivals(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"process": process} | dilation
 
 
+def arriving_rps(parameters: Mapping[str, Any]) -> float:
+    """What comes of sent_rps(): of the artifact's process, less (src/load/arrivals.cc)."""
+    if parameters["arrivals"] != "legacy":
+        return sent_rps(parameters)
+    end = _LEGACY_END_RPS * parameters["clients"] / offered_rps(parameters)
+    mean_ms = 1.0 if end >= 1 else ((1 - end) * math.log1p(-end) + end) / end  # of -ln(1 - u)
+    return parameters["clients"] * 1e3 / mean_ms / parameters["dilation"]
+
+
 def measure_s(parameters: Mapping[str, Any]) -> float:
-    """At least `measure_s`, and long enough for `requests`; in steps of a tenth."""
+    """At least `measure_s`, and long enough for `requests`; in steps of a tenth. No process has
+    gaps that vary more than those of the exponential one.
+    """
     requests = parameters["requests"]
-    enough = (requests + _DEVIATIONS * math.sqrt(requests)) / sent_rps(parameters)
+    enough = (requests + _DEVIATIONS * math.sqrt(requests)) / arriving_rps(parameters)
     return max(parameters["measure_s"], math.ceil(enough * 10) / 10)

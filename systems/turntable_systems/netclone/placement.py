@@ -60,6 +60,20 @@ def clients_of(index: int, testbed: Testbed, parameters: Mapping[str, Any]) -> l
     return list(range(index, parameters["clients"], len(testbed.hosts_of("clients"))))
 
 
+def client_endpoints(testbed: Testbed, parameters: Mapping[str, Any]) -> list[Endpoint]:
+    """Of all logical clients, by index: the n-th of a host has the n-th port from CLIENT_PORT on
+    (src/netclone/client/client_node.cc).
+    """
+    hosts = testbed.hosts_of("clients")
+    return [
+        {
+            "address": hosts[client % len(hosts)].address,
+            "port": CLIENT_PORT + client // len(hosts),
+        }
+        for client in range(parameters["clients"])
+    ]
+
+
 def coordinator(testbed: Testbed) -> Place:
     """LAEDGE's, beside the first server."""
     return Place(testbed.hosts_of("servers")[0], COORDINATOR_PORT)

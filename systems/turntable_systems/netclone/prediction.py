@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from turntable_core.errors import PhaseError, TurntableError
+from turntable_core.saturation import Half, grows, is_late
 from turntable_systems.netclone import offered_load, work
 
 # p99 of so many requests scatters by some percent near saturation.
@@ -21,11 +22,6 @@ REQUESTS = 400_000
 _WARMUP_SHARE = 0.1
 PLANNING_S = 1.0  # of one call, on a virtual machine with two cores
 _TICK_S = 1.0
-
-# A simulation is saturated when it delivers less of what is offered, or when both p99 and the mean
-# grow by more from the first to the second half. p99 alone jumps where it sits between two values
-# of a bimodal distribution.
-_DELIVERED_SHARE, _P99_GROWTH, _MEAN_GROWTH = 0.98, 1.2, 1.5
 
 
 @dataclass(frozen=True)
@@ -48,24 +44,19 @@ def from_json(document: Mapping[str, Any]) -> Prediction:
 def from_answer(answer: Mapping[str, Any]) -> Prediction:
     """answer: of netclone-simulate, or of rpcclient's replay."""
     offered, cloned = answer["offered"], answer["cloned"]
-    delivered = answer["delivered"] / offered if offered else 1.0
+    late = is_late(offered - answer["delivered"], offered, under_way=0)  # nothing, beside so many
     return Prediction(
         latency_ns=answer["latency_ns"],
         clone_rate=cloned / offered if offered else 0.0,
         clones_dropped_share=answer["clones_dropped"] / cloned if cloned else None,
-        saturated=delivered < _DELIVERED_SHARE or _grows(answer["half_latency_ns"]),
+        saturated=late or grows(*map(_half, answer["half_latency_ns"])),
     )
 
 
-def _grows(halves: Sequence[str]) -> bool:
-    first, second = (HdrHistogram.decode(text) for text in halves)
-    if not first.total_count or not second.total_count:
-        return False
-    p99, mean = (
-        [value(half) for half in (first, second)]
-        for value in (lambda half: half.get_value_at_percentile(99), HdrHistogram.get_mean_value)
-    )
-    return p99[1] > _P99_GROWTH * p99[0] and mean[1] > _MEAN_GROWTH * mean[0]
+def _half(text: str) -> Half:
+    histogram = HdrHistogram.decode(text)
+    mean = histogram.get_mean_value() if histogram.total_count else 0.0
+    return Half(histogram.total_count, mean, histogram.get_value_at_percentile)
 
 
 class Simulator:
@@ -93,7 +84,7 @@ class Simulator:
             )
         except FileNotFoundError:
             raise TurntableError(
-                f"{self._program} does not exist; build it with `make build`"
+                f"{self._program} does not exist; build it with `make programs SYSTEM=netclone`"
             ) from None
         with process:
             try:

@@ -7,6 +7,10 @@ from typing import Any
 
 from turntable_systems.netclone import methods, offered_load, service
 
+_GIVE_UP_MS = 10_000
+_LONGEST_SERVICES = 1000  # mean ones: with jitter a copy takes some 70, or 15 times an exponential
+_DAY_MS = 86_400_000
+
 
 def of_servers(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Of every server's copies."""
@@ -26,6 +30,12 @@ def of_cell(parameters: Mapping[str, Any]) -> dict[str, Any]:
         "laedge": parameters.get("laedge_mode", "slots"),
         "mix": service.mix_of(parameters),
     }
+
+
+def give_up_ms(parameters: Mapping[str, Any]) -> int:
+    """After which a copy without an answer is lost: 10 s, or longer than any service takes."""
+    mean_ms = service.mean_us(parameters) * parameters["dilation"] / 1e3
+    return min(_DAY_MS, max(_GIVE_UP_MS, round(_LONGEST_SERVICES * mean_ms)))
 
 
 def seed_of(parameters: Mapping[str, Any], round_: int) -> int:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from small_experiment import (  # noqa: F401  # fixtures, and what tests import from here
-    DELETE,
+from small_experiment import (  # noqa: F401  # fixtures
     experiment,
     experiments,
     scale,
-    with_changes,
-    write_experiment,
 )
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -60,6 +56,15 @@ DOCUMENT = {
         "hit_share_errors_max": 5,
         "composition_errors_max": 5,
         "unsettled_share_max": 0.01,
+        "change_spread_s_max": 0.1,
+        "returned_within": 0.05,
+        "return_s_max": 2,
+        "dip_min": 0.03,
+        "offered_errors_max": 5,
+        "delivered_difference_max": 0.05,
+        "send_late_us_max": 250,
+        "path_skew_max": 1.05,
+        "stall_latency_share_max": 0.05,
         "late_share_max": 0.01,
         "wait_share_max": 0.5,
         "steal_share_max": 0.05,
@@ -74,8 +79,3 @@ DOCUMENT = {
 @pytest.fixture
 def document() -> dict:
     return DOCUMENT
-
-
-def changed(values: Mapping[str, object]) -> dict:
-    """DOCUMENT with the values at dotted paths replaced; DELETE removes one."""
-    return with_changes(DOCUMENT, values)

@@ -52,6 +52,25 @@ def test_what_a_switch_absorbs(
     assert made.requests == (0.7, 0.3)
 
 
+@pytest.mark.parametrize("method", ["farreach", "netcache"])
+def test_values_that_no_slot_holds_are_planned_as_without_a_cache(
+    tmp_path: Path, method: str
+) -> None:
+    program = tmp_path / "analyze"
+    (tmp_path / "answer.json").write_text(json.dumps(DOCUMENT))
+    program.write_text(f"#!/bin/sh\necho $@ >> {tmp_path}/asked; cat {tmp_path}/answer.json\n")
+    program.chmod(0o755)
+    analyzers = WorkloadAnalyzer(program, 10.0)
+    plain, fits, large = (
+        analyzers.predict(PARAMETERS | {"method": m, "value_bytes": size}, 0)
+        for m, size in (("nocache", 256), (method, 128), (method, 129))
+    )
+    assert large == plain
+    assert fits != plain
+    *_, asked = (tmp_path / "asked").read_text().splitlines()
+    assert "--window" not in asked  # nor are there value updates to be modelled
+
+
 def test_a_write_through_cache_is_modelled_for_the_window_that_is_measured(tmp_path: Path) -> None:
     trace = DOCUMENT["scales"][0]["trace"] | {
         "write_through": [{"update_round_trip": 0.5, "placements": [[0.1, 0.9, 0, 0]] * 2}]
@@ -64,11 +83,14 @@ def test_a_write_through_cache_is_modelled_for_the_window_that_is_measured(tmp_p
     models = WorkloadAnalyzer(program, 10.0)
     made = models.predict(PARAMETERS | {"method": "netcache"}, 0)
     assert made.write_through == (WriteThrough(0.5, ((0.1, 0.9, 0, 0),) * 2),)
+    models.predict(PARAMETERS | {"method": "netcache", "workload": "workload-load"}, 0)
     models.predict(PARAMETERS | {"method": "farreach"}, 0)
     models.predict(PARAMETERS | {"method": "netcache", "capacity_ops_per_s": 0}, 0)
     asked = (tmp_path / "asked").read_text().splitlines()
-    assert "--warmup 500.0 --window 2000" in asked[0]
-    assert ["--window" in line for line in asked] == [True, False, False]
+    assert "--warmup 500.0 --window 2000 --pieces 8" in asked[0]
+    assert "--pieces 1 " in asked[1]  # its keys are inserted in the traces' order
+    # What has no model asks the same whatever its method, once.
+    assert ["--window" in line for line in asked] == [True, True, False]
 
 
 def test_inserts_are_of_keys_that_are_not_cached(tmp_path: Path) -> None:

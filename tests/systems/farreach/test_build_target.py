@@ -23,7 +23,7 @@ def test_the_target_of_a_system_is_what_its_hosts_and_its_plan_need() -> None:
     needed = {
         Path(path).name for host in testbed.hosts for path in programs_of(host, testbed, [SYSTEM])
     }
-    names = re.fullmatch(r"8 programs \((.*)\) and 3 P4 programs \((.*)\)\n", said)
+    names = re.fullmatch(r"9 programs \((.*)\) and 3 P4 programs \((.*)\)\n", said)
     assert set(names[1].split()) == needed | {*SYSTEM.controller_programs}
     assert names[2].split() == ["nocache", "farreach", "netcache"]
 

@@ -11,6 +11,7 @@ from turntable_core import testbed as inventory
 from turntable_core.context import Context
 from turntable_core.spec import Scale
 from turntable_systems.farreach import switch_tables
+from turntable_systems.farreach.prediction import WriteThrough
 
 from .plans import make_plan
 from .testbeds import GROUPS, hostvars
@@ -46,6 +47,33 @@ def test_prepare_asks_servers_and_clients_for_the_same_placement(context: Contex
         "counter_clear",
         "port_stats_clear",
     ]
+
+
+def planned_with_model(context: Context, deviations: tuple = ()) -> Context:
+    """Of NetCache, planned with `deviations` of its model."""
+    model = (WriteThrough(0, ((0.5, 0.5, 0, 0),) * 4, deviations),)
+    prediction = replace(context.turn.prediction, write_through=model)
+    return replace(context, turn=replace(context.turn, prediction=prediction))
+
+
+def pieces(context: Context) -> list[tuple[int, int] | None]:
+    batches = components.batches(["kvclient"], "prepare", context)
+    asked = [batches[host][0].args for host in ("client0", "client1")]
+    return [(args["piece"], args["pieces"]) if "piece" in args else None for args in asked]
+
+
+def test_clients_replay_the_piece_of_their_iteration(context: Context) -> None:
+    assert pieces(context) == [(3, 4)] * 2
+    inserting = context.parameters | {"workload": "workloadd"}
+    cell = replace(context.turn.cell, parameters=inserting)
+    assert pieces(replace(context, turn=replace(context.turn, cell=cell))) == [None] * 2
+
+
+def test_clients_replay_what_the_model_of_their_plan_did(context: Context) -> None:
+    apart = ((0.01, 0.0),) * 4
+    assert pieces(planned_with_model(context, apart)) == [(3, 4)] * 2
+    # A plan of an older version: its model is of the beginning of the traces.
+    assert pieces(planned_with_model(context)) == [None] * 2
 
 
 def test_iteration_zero_ends_what_the_second_server_did_before(context: Context) -> None:
@@ -212,13 +240,15 @@ def test_snapshots_are_taken_from_the_clients_start_until_the_next_iteration(
     context = with_parameters(caching, snapshot_period_s=0.5)
     start_at_ns = context.start_at_ns
     assert asked(context, "begin") == [
-        ("settings", {"snapshot_period_s": 0.5, "snapshot_from_ns": start_at_ns})
+        ("settings", {"snapshot_period_s": 0.5, "snapshot_from_ns": start_at_ns}),
+        ("stats", {}),
     ]
     ended, readmitted = asked(context, "prepare")
     assert ended == ("settings", {"snapshot_period_s": 0})
     assert readmitted[0] == "readmit"
-    assert asked(with_parameters(context, method="netcache"), "begin") == []
-    assert asked(caching, "begin") == []
+    assert asked(with_parameters(context, method="netcache"), "begin") == [("stats", {})]
+    assert asked(caching, "begin") == [("stats", {})]
+    assert asked(with_parameters(context, method="nocache"), "begin") == []
 
 
 def test_a_recovery_is_of_the_running_partitions_and_is_done_again(crashing: Context) -> None:

@@ -101,3 +101,11 @@ def test_partitions_are_selected_as_the_progress_line_shows_them() -> None:
     alone, *_, last = iterations(4, 2)
     assert SYSTEM.places(alone) == {"partition": ("2", "2")}
     assert SYSTEM.places(last) == {"partition": ("2+3", "3")}
+
+
+def test_a_plan_of_before_has_the_present_name_of_its_experiment() -> None:
+    document = json.loads(FORMAT_1.read_bytes())
+    assert document["experiment"] == "farreach_recovery"
+    made = plan.from_json(document)
+    assert made.experiment == "farreach_exp09_recovery"
+    assert made.reference == "reference/farreach_exp09_recovery.csv"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,14 +36,15 @@ def testbed(tmp_path: Path) -> Testbed:
     return read_testbed(variables, GROUPS)
 
 
-def write_store(testbed: Testbed, turn: Turn, host: int, partition: int) -> None:
+def write_store(testbed: Testbed, turn: Turn, host: int, partition: int, **more: str) -> None:
     """As src/farreach/kv/store_library.cc leaves one."""
     parameters = turn.cell.parameters
     spec = {
         "format": 1,
-        "workload": workload_of(parameters, turn.round),
+        "workload": workload_of(turn),
         "scale": parameters["servers"],
         "store_profile": parameters["store_profile"],
+        **more,
     }
     server = testbed.hosts_of("servers")[host]
     digest = Path(server.state_dir) / "stores" / f"{turn.cell.id}{turn.round}"
@@ -61,7 +63,7 @@ def test_stores_that_lack_take_time_and_disk(plan: Plan, testbed: Testbed, tmp_p
         32 + 16 * 0.5 + estimate.START_S + 4 * estimate.TURN_S + 1600 / stores.KEYS_PER_S
     )
     needs = expected.preparation
-    assert needs.what == "building stores: 4 of 4 turn(s) lack some, 1,600 keys"
+    assert needs.what == "building stores: 4 of 4 lack some, 1,600 keys"
     assert needs.disk_bytes == 1600 * (128 + stores.BYTES_PER_KEY)
     assert needs.disk_on == tmp_path / "state"
 
@@ -70,11 +72,24 @@ def test_stores_that_are_there_are_not_built_again(plan: Plan, testbed: Testbed)
     write_store(testbed, plan.turns[0], 0, 2)
     write_store(testbed, plan.turns[0], 1, 3)
     needs = stores.preparation(plan.turns, testbed)
-    assert needs.what == "building stores: 4 of 4 turn(s) lack some, 1,400 keys"
+    assert needs.what == "building stores: 4 of 4 lack some, 1,400 keys"
     for partition in (0, 1):
         write_store(testbed, plan.turns[0], 1, partition)
     needs = stores.preparation(plan.turns, testbed)
-    assert needs.what == "building stores: 3 of 4 turn(s) lack some, 1,200 keys"
+    assert needs.what == "building stores: 3 of 4 lack some, 1,200 keys"
+
+
+def test_methods_with_a_cache_share_their_stores(scale: Scale, testbed: Testbed) -> None:
+    """Their records have numbers; those of NoCache have none."""
+    methods = {"method": ["farreach", "netcache", "nocache"], "workload": ["workloada"]}
+    shared = replace(scale, factors=scale.factors | methods, rounds=1)
+    plan = make_plan(shared, Prediction(2, EVEN, EVEN, (100, 100, 100, 100)))
+    needs = stores.preparation(plan.turns, testbed)
+    assert needs.what == "building stores: 2 of 2 lack some, 800 keys"
+    for partition in range(4):
+        write_store(testbed, plan.turns[0], 0, partition, records="numbered")
+    needs = stores.preparation(plan.turns, testbed)
+    assert needs.what == "building stores: 1 of 2 lack some, 400 keys"
 
 
 def test_preview_shows_what_the_traces_promise(

@@ -59,7 +59,7 @@ def test_complete_turn(run: RunDirectory) -> None:
     # 100 + 50 + 75 + 25 = 250 ops/s; / 100 = 2.5; imbalance 100 / 25 = 4. All answers took 10 ms.
     measure(run, STEADY)
     row = only_row(run)
-    assert tuple(row) == COLUMNS
+    assert tuple(row) == (*COLUMNS, "taken_from", "cell")
     expected = {
         "experiment": "tiny", "profile": "smoke", "fidelity_class": "emulated", "method": "nocache",
         "servers": "4", "round": "0", "aggregate_ops_per_s": "250.0", "switch_ops_per_s": "0.0",

@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from small_experiment import (  # noqa: F401  # fixtures, and what tests import from here
-    DELETE,
+from small_experiment import (  # noqa: F401  # fixtures
     experiment,
     experiments,
     scale,
-    with_changes,
-    write_experiment,
 )
 from turntable_core import plan
 from turntable_core.context import Context
@@ -79,9 +76,6 @@ DOCUMENT = {
         "work_error_share_max": 0.1,
         "slots_busy_difference_max": 0.1,
         "counter_share_max": 0.001,
-        "saturated_delivered_share": 0.98,
-        "saturated_p99_growth": 1.2,
-        "saturated_mean_growth": 1.5,
         "late_share_max": 0.05,
         "switch_stall_services_max": 5,
         "wait_share_max": 0.5,
@@ -95,11 +89,6 @@ PREDICTION = Prediction("", 0.5, 0.1, saturated=False)
 @pytest.fixture
 def document() -> dict:
     return DOCUMENT
-
-
-def changed(values: Mapping[str, object]) -> dict:
-    """DOCUMENT with the values at dotted paths replaced; DELETE removes one."""
-    return with_changes(DOCUMENT, values)
 
 
 def parameters(**changes: object) -> dict:

@@ -116,7 +116,11 @@ def _answers(parameters: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     found = {
         "client0": [answer, {"node": "rpcclient", "command": "replay", "result": replay}],
         "server0": [
-            {"node": "rpcserver-1000", "command": "stats", "result": server_stats(clones)},
+            {
+                "node": "rpcserver-1000",
+                "command": "stats",
+                "result": server_stats(clones, parameters["workers"]),
+            },
         ],
     }
     if parameters["method"] == "laedge":
@@ -145,10 +149,12 @@ def client_stats(parameters: Mapping[str, Any], clones: int, delivered: int) -> 
     latency = latency_of(parameters)
     zeros = (
         *("malformed", "unknown", "not_mine", "send_errors", "receive_errors", "socket_drops"),
-        *("redundant_window", "lost", "unsent"),
+        *("redundant_window", "lost", "unsent", "withheld", "latency_clamped"),
     )
     thread = {"wait_ns": 1_000_000, "read_late_max_us": 50.0}
+    credits = [80_000, None, 120_000] if parameters["method"] == "laedge" else []
     return dict.fromkeys(zeros, 0) | {
+        "credit_delay_by_server_ns": credits,
         "window_ns": 2_000_000_000,
         "offered": REQUESTS,
         "delivered": delivered,
@@ -166,7 +172,7 @@ def client_stats(parameters: Mapping[str, Any], clones: int, delivered: int) -> 
     }
 
 
-def server_stats(clones: int) -> dict[str, Any]:
+def server_stats(clones: int, slots: int = 8) -> dict[str, Any]:
     """A server that has got everything, and has dropped no clone."""
     copies = REQUESTS + clones
     zeros = (
@@ -174,8 +180,9 @@ def server_stats(clones: int) -> dict[str, Any]:
         *("clones_dropped_total", "lost_ns"),
     )
     return dict.fromkeys(zeros, 0) | {
-        "slots": 8,
+        "slots": slots,
         "received": copies,
+        "queue_length": histogram({0: copies}),
         "clones_received": clones,
         "answered": copies,
         "answers_empty": copies // 2,
@@ -191,7 +198,7 @@ def server_stats(clones: int) -> dict[str, Any]:
 def _laedge(requests: int, clones: int) -> dict[str, Any]:
     zeros = (
         *("queue_full", "queue_length", "malformed", "unknown", "no_client"),
-        *("send_errors", "receive_errors"),
+        *("send_errors", "receive_errors", "socket_drops", "wait_ns"),
     )
     found = {"requests": requests, "cloned": clones, "forwarded": requests, "redundant": clones}
-    return dict.fromkeys(zeros, 0) | found
+    return dict.fromkeys(zeros, 0) | {"window_ns": 2_000_000_000} | found

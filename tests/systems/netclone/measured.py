@@ -36,6 +36,8 @@ CLIENTS = Clients(
     offered=1000,
     delivered=1000,
     lost=0,
+    withheld=0,
+    clamped=0,
     redundant=0,
     cloned_answers=600,
     sent_total=1500,
@@ -46,11 +48,13 @@ CLIENTS = Clients(
     first_half=(LATENCY,),
     second_half=(LATENCY,),
     path_delay_us=120.0,
+    credit_delay_us=None,
     per_second=SECONDS,
 )
 SERVER = Server(
     slots=8,
     received=800,
+    longest_queue=0,
     clones_received=300,
     clones_dropped=30,
     answered=770,
@@ -60,6 +64,7 @@ SERVER = Server(
     lost_s=0.0,
     planned_s=2.0,
     work_error_s=30e-6,
+    work_error=histogram({30: 770}),
     received_total=1200,
     answered_total=1150,
     clones_dropped_total=50,
@@ -122,15 +127,26 @@ def coordinated() -> Measurement:
     """By LAEDGE."""
     server = replace(SERVER, received_total=1000, answered_total=1000, clones_dropped_total=0)
     coordinator = Coordinator(
-        requests=1500, cloned=500, queue_full=0, queue_length=0, forwarded=1500, redundant=500
+        requests=1500,
+        cloned=500,
+        queue_full=0,
+        queue_length=0,
+        forwarded=1500,
+        redundant=500,
+        socket_drops=0,
+        wait_share=0.1,
     )
     return replace(healthy(), switch=None, servers=(server, server), coordinator=coordinator)
 
 
+def with_coordinator(**changes: Any) -> Measurement:
+    measurement = coordinated()
+    return replace(measurement, coordinator=replace(measurement.coordinator, **changes))
+
+
 def rows(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of summary.csv, as far as the shape looks at them."""
+    """Of cells, as far as the shape looks at them."""
     common = {
-        "verdict": "valid",
         "state": "steady",
         "distribution": "exp25",
         "servers": 4,

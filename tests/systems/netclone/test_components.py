@@ -115,6 +115,17 @@ def test_rounds_have_seeds_of_their_own_and_nodes_the_same_one(contexts: Context
         assert set(seeds) == {seed}
 
 
+def test_nobody_gives_up_what_is_still_served(contexts: Contexts) -> None:
+    """Exponential ones of 25 us with jitter have a mean of 28.5 us; dilated by 10,000, a copy that
+    jitter has made longer takes 3.75 s, and one in 14 of these more than 10 s.
+    """
+    slow = with_parameters(contexts["laedge"], dilation=10_000)
+    for context, expected in ((contexts["laedge"], 10_000), (slow, 285_000)):
+        for name in ("coordinator", "rpcclient"):
+            found = {args["give_up_ms"] for _, _, args in asked(context, name, "prepare")}
+            assert found == {expected}
+
+
 def test_only_laedge_asks_the_coordinator(contexts: Contexts) -> None:
     for verb in ("prepare", "begin", "collect"):
         assert asked(contexts["noclone"], "coordinator", verb) == []
@@ -122,6 +133,18 @@ def test_only_laedge_asks_the_coordinator(contexts: Contexts) -> None:
     assert (host, node, args["mode"], args["workers"]) == (
         *("server0", "laedge-coordinator", "slots", [8, 8, 8]),
     )  # fmt: skip
+
+
+def test_the_coordinator_knows_where_every_client_is(contexts: Contexts) -> None:
+    ((_, _, args),) = asked(contexts["laedge"], "coordinator", "prepare")
+    ports = {}
+    for host, _, client in asked(contexts["laedge"], "rpcclient", "prepare"):
+        # A client node opens its base port for the first of its clients, the next for the second.
+        ports |= {index: (host, 4000 + nth) for nth, index in enumerate(client["clients"])}
+    addresses = {"client0": "198.18.0.1", "client1": "198.18.0.2"}
+    assert args["clients"] == [
+        {"address": addresses[ports[i][0]], "port": ports[i][1]} for i in range(4)
+    ]
 
 
 def test_what_the_coordinator_has_counted_before_the_measurement_is_kept(

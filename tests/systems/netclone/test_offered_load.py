@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from turntable_systems.netclone import offered_load, service
@@ -40,6 +42,21 @@ def test_targets_below_2000_work() -> None:
     assert offered_load.sent_rps(few) == 100
     # 1000 requests, and five standard deviations.
     assert offered_load.measure_s(few) == pytest.approx(11.6)
+
+
+@pytest.mark.parametrize(
+    ("target_rps", "rate"),
+    # Means of -ln(1 - u) by hand: u in [0, 1): 1; [0, 0.5): 1 - ln 2; [0, 0.1): 0.0517555.
+    [(2000, 1000.0), (4000, 1000 / (1 - math.log(2))), (20_000, 1000 / 0.0517555)],
+)
+def test_windows_of_the_artifacts_process_are_longer(target_rps: float, rate: float) -> None:
+    """It sends less than it is asked to, and the window still holds the requests."""
+    legacy = parameters(
+        arrivals="legacy", clients=3, target_rps=3 * target_rps, dilation=100, requests=10_000
+    )
+    assert offered_load.arriving_rps(legacy) == pytest.approx(3 * rate / 100, rel=1e-5)
+    expected = 10_500 / (3 * rate / 100)
+    assert expected <= offered_load.measure_s(legacy) < expected + 0.1
 
 
 def test_dilation_changes_the_rate_and_not_the_load() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 from turntable.load import load_run
 from turntable.measurement import Measurement
+from turntable.raw import RawAnswer
 from turntable.report import page
 from turntable.results import Run
+from turntable.systems.netclone.raw import read_answers
 
 RECORDED = Path(__file__).parent / "recorded" / "20261122-213451-smoke"
 # Of both client hosts, in the whole iteration and in the window of 1 s.
@@ -84,3 +87,34 @@ def test_the_report_shows_the_run(run: Run) -> None:
     html = page.render(run)
     assert "99th percentile of the latency against load for exp25" in html
     assert "(6) the share of cloned requests falls with load" in html
+
+
+def test_what_redis_servers_did_wrong_is_an_error(run: Run) -> None:
+    """Of the recorded servers, as if they had had a redis-server each."""
+    (turn,) = (turn for turn in run.turns if turn.parameters["method"] == "netclone")
+    counts = {"executed": 100, "waited": 7, "wrong": 0, "failed": 0}
+
+    def errors(**changes: int) -> dict[str, int]:
+        redis = {"redis": counts | changes}
+        answers = [
+            replace(answer, result=answer.result | redis)
+            if answer.node.startswith("rpcserver-")
+            else answer
+            for answer in answers_of(turn.turn.cell.id)
+        ]
+        return read_answers(answers, 0, turn.parameters, None).errors
+
+    assert errors() == {}
+    assert errors(wrong=1) == {"redis wrong": 4}
+    assert errors(failed=2) == {"redis failed": 8}
+
+
+def answers_of(cell: str) -> list[RawAnswer]:
+    documents = [
+        json.loads(file.read_text()) for file in (RECORDED / "raw" / cell).glob("r0/i0/a1/*.json")
+    ]
+    return [
+        RawAnswer(document["host"], document["phase"], **answer)
+        for document in documents
+        for answer in document.get("answers", ())
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from turntable import summary, table
 from turntable.load import load_run
 from turntable.report import page
-from turntable.results import Run
+from turntable.results import Run, TurnResult
+from turntable.systems.netclone import peaks, plot
+from turntable.verdict import Verdict
 
 from .made_run import make_run
 
@@ -50,6 +53,8 @@ def test_columns_are_those_of_the_summary(run: Run) -> None:
     assert row["filter"] == "True"
     assert float(row["p99_us"]) == pytest.approx(float(row["trace_p99_us"]))
     assert float(row["clone_rate"]) == 0.6
+    assert {r["credit_delay_us"] for r in read if r["method"] == "laedge"} == {"100.0"}
+    assert {r["credit_delay_us"] for r in read if r["method"] != "laedge"} == {""}
     assert summary.cells_csv(run).decode().count("\n") == 31
 
 
@@ -66,3 +71,48 @@ def test_lines_differ_where_servers_do(tmp_path: Path) -> None:
     run = load_run(make_run(tmp_path, "racksched", load=[0.5, 0.9]))
     html = page.render(run)
     assert "noclone, unequal workers 8+8+4+4" in html
+
+
+def test_mixes_of_redis_are_told_apart(tmp_path: Path) -> None:
+    run = load_run(make_run(tmp_path, "redis", load=[0.5, 0.9]))
+    html = page.render(run)
+    assert "noclone, scan share 0.01" in html
+    assert "noclone, scan share 0.1" in html
+    each = [row for row in peaks.peaks(run.cells) if row["method"] == "noclone"]
+    loads = {cell.parameters["scan_share"]: [] for cell in run.cells}
+    for row in (row for row in run.rows if row["method"] == "noclone"):
+        loads[row["scan_share"]].append(row["delivered_rps"])
+    assert [row["peak_0"] for row in each] == [max(loads[share]) for share in (0.01, 0.1)]
+    assert [row["line"] for row in each] == ["noclone, scan share 0.01", "noclone, scan share 0.1"]
+
+
+def test_the_only_latencies_are_undilated(run: Run) -> None:
+    """The core's table, in the testbed's time, would stand beside the system's own."""
+    html = page.render(run)
+    assert html.count("Latency of all valid rounds, undilated") == 2  # label and caption
+    assert "Latency (µs)" not in html
+
+
+def test_only_distributions_that_were_measured_have_a_panel(run: Run) -> None:
+    measured = [
+        cell
+        if cell.parameters["distribution"] == "exp25"
+        else replace(cell, turns=tuple(map(without_result, cell.turns)))
+        for cell in run.cells
+    ]
+    for figure in (plot.p99_by_load, plot.clones_by_load, plot.paper_scale):
+        svg = figure(measured).svg()
+        assert "exp25" in svg and "bimodal50" not in svg, figure.__name__
+    unmeasured = [cell for cell in measured if cell.parameters["distribution"] == "bimodal50"]
+    assert plot.p99_by_load(unmeasured) is plot.clones_by_load(unmeasured) is None
+    assert plot.paper_scale(unmeasured) is None
+
+
+def without_result(turn: TurnResult) -> TurnResult:
+    return replace(turn, measurements=(), histograms=(), verdict=Verdict(("missing",)))
+
+
+def test_one_worker_has_no_true_reports(tmp_path: Path) -> None:
+    run = load_run(make_run(tmp_path, "minimal"))
+    text = table.render(run.cells, 1.5, "results")
+    assert "of servers with one worker, which has none besides" in text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from turntable_systems.netclone import prediction
+from turntable_systems.netclone import offered_load, prediction
 
 from .conftest import REPOSITORY, parameters
 
@@ -37,6 +37,13 @@ def test_the_artifacts_arrivals_are_as_slow_as_published(target: int, published:
     """Per client, and a hundred times dilated; the reference, §5."""
     asked = answer(arrivals="legacy", target_rps=4 * target, clients=4)
     assert asked["rate_per_s"] * 100 / 4 == pytest.approx(published, abs=1)
+
+
+@pytest.mark.parametrize("arrivals", ["exponential", "uniform", "periodic", "legacy"])
+def test_windows_are_planned_for_the_rate_that_nodes_have(arrivals: str) -> None:
+    changes = {"arrivals": arrivals, "target_rps": 16_000, "clients": 4}
+    planned = offered_load.arriving_rps(parameters(**changes))
+    assert answer(**changes)["rate_per_s"] == pytest.approx(planned)
 
 
 @pytest.mark.parametrize("distribution", ["bimodal50", "fixed", "trimodal", "lognormal"])

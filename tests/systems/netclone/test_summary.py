@@ -44,11 +44,14 @@ def test_the_tail_of_longer_services_begins_later() -> None:
     assert row(with_clients(latency=texts), distribution="bimodal25")["share_above_tail"] == 1
 
 
-def test_clones_are_those_of_switch_coordinator_or_client() -> None:
-    found = row(healthy())
-    assert found["clone_rate"] == 900 / 1500
+def test_clones_are_those_of_the_windows_requests() -> None:
+    """Switch and coordinator count warm-up and drain as well."""
+    measured = with_clients(cloned_answers=300, lost=40)
+    found = row(measured)
+    assert found["clone_rate"] == 300 / 960
     assert found["clones_dropped_share"] == 60 / 600
-    assert row(coordinated(), method="laedge")["clone_rate"] == 500 / 1500
+    laedge = replace(coordinated(), clients=measured.clients)
+    assert row(laedge, method="laedge")["clone_rate"] == 300 / 960
     assert row(plain(), method="cclone")["clone_rate"] == 1
     assert row(plain(), method="noclone")["clone_rate"] == 0
     assert row(plain(), method="noclone")["clones_dropped_share"] is None
@@ -58,6 +61,16 @@ def test_reports_of_an_empty_queue_are_true_where_a_slot_was_free() -> None:
     found = row(healthy())
     assert found["empty_share"] == pytest.approx(1400 / 1540)
     assert found["empty_true_share"] == pytest.approx(0.9)
+
+
+def test_a_server_with_one_worker_has_no_other_that_could_be_free() -> None:
+    """0 % would say that all of its reports were false."""
+    alone = replace(healthy().servers[0], slots=1, answers_empty_all_busy=700)
+    measured = replace(healthy(), servers=(alone, alone))
+    assert row(measured)["empty_true_share"] is None
+    assert row(measured)["empty_share"] == pytest.approx(1400 / 1540)
+    mixed = replace(healthy(), servers=(alone, healthy().servers[1]))
+    assert row(mixed)["empty_true_share"] == pytest.approx(0.9)
 
 
 def test_a_saturated_cell_shows_no_latency() -> None:

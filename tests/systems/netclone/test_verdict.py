@@ -16,11 +16,13 @@ from turntable.verdict import Case, judge
 
 from .conftest import REPOSITORY, parameters
 from .measured import (
+    SWITCH,
     coordinated,
     healthy,
     histogram,
     plain,
     with_clients,
+    with_coordinator,
     with_server,
     with_switch,
 )
@@ -71,6 +73,73 @@ def test_a_short_stall_in_a_long_window_does_not_matter() -> None:
     assert reason.startswith("the switch stood still")
 
 
+MEAN_SERVICE_US = 2_850  # of the parameters, on the testbed's clock
+STALLS = "the machine held requests up (share late by a mean service time, or slot time lost)"
+
+
+def late(requests: int, of: int = 100_000) -> str:
+    return histogram({20: of - requests, MEAN_SERVICE_US * 1.1: requests})
+
+
+def of_100_000(**of_server: Any) -> Measurement:
+    """Each server's slots did 50,000 pieces of work."""
+    made = with_clients(offered=100_000, delivered=100_000, send_late=(late(0),))
+    server = replace(made.servers[0], work_error=late(0, 50_000))
+    return replace(made, servers=(server, replace(server, **of_server)))
+
+
+def sent_late(requests: int) -> Measurement:
+    made = of_100_000()
+    return replace(made, clients=replace(made.clients, send_late=(late(requests),)))
+
+
+def test_stalls_that_touch_a_tenth_of_what_is_above_p99_do_not_matter() -> None:
+    assert reasons(sent_late(99)) == ()
+    assert reasons(of_100_000(work_error=late(99, 50_000))) == ()
+    assert reasons(of_100_000(lost_s=0.03)) == ()  # of two servers' 8 slots in 2 s: 32 s
+
+
+@pytest.mark.parametrize(
+    "measurement",
+    [
+        sent_late(110),
+        of_100_000(work_error=late(110, 50_000)),
+        of_100_000(lost_s=0.034),
+    ],
+)
+def test_stalls_count_in_sum(measurement: Measurement) -> None:
+    (reason,) = reasons(measurement)
+    assert reason.startswith(STALLS)
+    assert "stalls" in MACHINE_RULES
+
+
+def test_stalls_of_saturated_cells_change_no_result() -> None:
+    made = sent_late(110)
+    saturated = replace(made, clients=replace(made.clients, delivered=90_000))
+    assert state_of(case_of(saturated)) == SATURATED
+    assert reasons(saturated) == ()
+
+
+def test_stalls_of_few_requests_may_be_as_many_as_p99_cannot_tell() -> None:
+    """Of 1000 requests 10 are above p99, give or take 9.5."""
+    assert reasons(with_clients(send_late=(late(9, 1000),))) == ()
+    (reason,) = reasons(with_clients(send_late=(late(10, 1000),)))
+    assert reason.startswith(STALLS)
+
+
+def test_a_limit_that_binds_leaves_no_open_loop() -> None:
+    assert reasons(with_clients(withheld=1)) == ()
+    (reason,) = reasons(with_clients(withheld=2))
+    assert reason.startswith("requests were withheld by outstanding_max (share of those offered)")
+    assert reasons(with_clients(withheld=500, delivered=500)) == ()  # saturated
+
+
+def test_latencies_beyond_what_is_known_are_no_result() -> None:
+    (reason,) = reasons(with_clients(clamped=1))
+    assert reason.startswith("latencies above 60 s count as 60 s")
+    assert reasons(with_clients(clamped=100, delivered=500)) == ()
+
+
 HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
 
 
@@ -103,6 +172,8 @@ HOST = HostLoad("h", steal_share=0.0, nic_drops=0)
             "a client waited for a processor",
         ),
         (replace(healthy(), switch_thread=Punctuality(0.0, 0.51)), "the switch waited for a proc"),
+        (with_coordinator(wait_share=0.51), "the coordinator waited for a processor"),
+        (with_coordinator(socket_drops=31), "sockets dropped packets"),
         (replace(healthy(), switch_thread=Punctuality(14_300.0, 0.1)), "the switch stood still"),
         (replace(healthy(), hosts=(replace(HOST, steal_share=0.06),)), "processors of a host were"),
     ],
@@ -158,6 +229,18 @@ def test_slots_may_serve_slower_copies_when_clients_are_done() -> None:
     assert reasons(with_server(answered_total=1140, clones_dropped_total=60)) == ()
 
 
+def test_slower_copies_may_be_in_queues_too() -> None:
+    """Slots of 16 and queues of 4 and 20."""
+    queues = replace(
+        with_server(answered_total=1110, longest_queue=20),
+        switch=replace(SWITCH, responses=2260, filtered=760),
+    )
+    servers = (replace(queues.servers[0], longest_queue=4), queues.servers[1])
+    assert reasons(replace(queues, servers=servers)) == ()
+    (reason,) = reasons(queues)
+    assert "copies that servers answered, dropped or still had" in reason
+
+
 def test_counters_of_nodes_that_were_started_again_are_not_compared() -> None:
     started = Event(7.0, "start switch0", None)
     verdict = judge(RULES, case_of(replace(with_switch(requests=9, unknown=90), events=(started,))))
@@ -165,9 +248,11 @@ def test_counters_of_nodes_that_were_started_again_are_not_compared() -> None:
     assert verdict.not_checked.keys() == {"counters", "unknown packets"}
 
 
+HALF = (histogram({3_000: 47_500, 8_000: 2_450, 40_000: 50}),)
 SATURATIONS: list[Callable[[], Measurement]] = [
-    lambda: with_clients(delivered=979),
-    lambda: with_clients(second_half=(histogram({9_700: 1000}),)),
+    # More than 20 in 1000, and 3 * sqrt(2 * 1.64) that were under way.
+    lambda: with_clients(delivered=974),
+    lambda: with_clients(first_half=HALF, second_half=(histogram({9_700: 50_000}),)),
     # Three times what can be done, and a drain that is short: nobody of the second half was served.
     lambda: with_clients(delivered=330, lost=660, second_half=(histogram({}),)),
     # Even more: in the whole window answers came to requests of the warm-up.
@@ -189,8 +274,14 @@ def test_losses_of_a_saturated_cell_are_results() -> None:
 
 
 def test_a_cell_on_the_edge_is_steady() -> None:
-    assert state_of(case_of(with_clients(delivered=980))) == STEADY
-    assert state_of(case_of(with_clients(second_half=(histogram({9_500: 1000}),)))) == STEADY
+    assert state_of(case_of(with_clients(delivered=975))) == STEADY
+    slower = with_clients(first_half=HALF, second_half=(histogram({9_500: 50_000}),))
+    assert state_of(case_of(slower)) == STEADY
+
+
+def test_a_window_with_a_timeline_has_no_halves_to_compare() -> None:
+    killed = replace(with_clients(delivered=500), events=(Event(5.0, "kill switch0", None),))
+    assert state_of(case_of(killed)) == STEADY
 
 
 def test_a_percentile_that_jumps_between_two_values_is_no_saturation() -> None:

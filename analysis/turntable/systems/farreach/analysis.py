@@ -7,16 +7,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turntable.grid import Table
+from turntable.imported import Imported
 from turntable.raw import RawAnswer
 from turntable.results import CellResult, Row, Run, Weighted
 from turntable.system import Analysis, Facts
-from turntable.systems.farreach import lines, report, summary, tables
+from turntable.systems.farreach import (
+    changes,
+    lines,
+    report,
+    summary,
+    tables,
+    targets,
+    trace_table,
+    traffic,
+    ycsb_table,
+)
+from turntable.systems.farreach.artifact import arithmetic, names
+from turntable.systems.farreach.artifact import read as artifact
 from turntable.systems.farreach.measurement import Measurement
 from turntable.systems.farreach.raw import read_answers
-from turntable.systems.farreach.rules import RULES
+from turntable.systems.farreach.rules import OF_MACHINE, RULES
 from turntable.verdict import Case
 from turntable_core.plan import Iteration, Plan, Turn
 from turntable_core.reference import Reference
+from turntable_systems.farreach import popularity
 from turntable_systems.farreach.rotation import partitions_of
 
 if TYPE_CHECKING:
@@ -33,7 +47,10 @@ class FarReachAnalysis(Analysis):
         iteration: Iteration,
         overhead_s: float | None,
     ) -> Measurement:
-        return read_answers(answers, iteration.index, tuple(partitions_of(iteration)), overhead_s)
+        partitions = tuple(partitions_of(iteration))
+        if artifact.is_imported(answers):
+            return artifact.read_answers(answers, iteration.index, partitions, turn.cell.parameters)
+        return read_answers(answers, iteration.index, partitions, overhead_s)
 
     def histograms(self, measurements: Sequence[Measurement]) -> Weighted:
         return [
@@ -43,6 +60,7 @@ class FarReachAnalysis(Analysis):
         ]
 
     rules = RULES
+    machine_rules = OF_MACHINE
 
     columns = summary.COLUMNS
     parameter_columns = summary.PARAMETERS
@@ -63,7 +81,13 @@ class FarReachAnalysis(Analysis):
         "paper_normalized": "normalized_throughput",
         "paper_imbalance": "imbalance_ratio",
     }
-    published = ("aggregate_ops_per_s", "server_replay_s", "switch_replay_s")
+    published = (
+        "aggregate_ops_per_s",
+        "server_replay_s",
+        "switch_replay_s",
+        "bandwidth_mib_per_s",
+        *(f"latency_{name}_us" for name in targets.PUBLISHED),
+    )
 
     def label(self, plan: Plan, parameters: Mapping[str, Any]) -> Sequence[str]:
         """workloada · nocache · 16 servers"""
@@ -73,11 +97,20 @@ class FarReachAnalysis(Analysis):
     round_columns = tables.ROUNDS
     cell_columns = tables.CELLS
     notes = (
-        "Latencies in summary.csv are those of a saturated closed loop: queueing, not service.",
+        "Latencies of closed loops in summary.csv are queueing, not service: they are saturated.",
     )
 
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
-        return tables.recoveries(cells)
+        return [
+            *tables.gains(cells),
+            *tables.recoveries(cells),
+            *changes.tables(cells),
+            *traffic.tables(cells),
+            *ycsb_table.tables(cells),
+            *trace_table.tables(cells),
+            *targets.tables(cells),
+            *arithmetic.tables(cells),
+        ]
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
         return lines.of_iteration(measurement, parameters)
@@ -90,16 +123,32 @@ class FarReachAnalysis(Analysis):
 
     series_label = "throughput (ops/s)"
 
+    def colour(self, parameters: Mapping[str, Any]) -> str | None:
+        from turntable.systems.farreach.plot.methods import COLOURS  # noqa: PLC0415
+
+        return COLOURS[parameters["method"]]
+
     def figures(self, cells: Sequence[CellResult]) -> Mapping[str, Drawing | None]:
         from turntable.systems.farreach import plot  # noqa: PLC0415
 
-        every = (plot.throughput, plot.scaling, plot.updates, plot.latency)
-        return {figure.__name__: figure(cells) for figure in every}
+        every = (
+            *(plot.throughput, plot.bars, plot.scaling, plot.updates, plot.dynamic),
+            plot.bandwidth,
+            plot.latency,
+        )
+        closed = targets.closed(cells)
+        made = {figure.__name__: figure(closed) if closed else None for figure in every}
+        return made | {"latency_by_target": plot.latency_by_target(cells)}
 
     def cell_figures(self, cell: CellResult) -> Sequence[Drawing | None]:
+        from turntable.plot.seconds import seconds  # noqa: PLC0415
         from turntable.systems.farreach import plot  # noqa: PLC0415
 
-        return plot.partitions(cell), plot.iterations(cell)
+        if not any(m.imported for turn in cell.turns for m in turn.measurements):
+            return plot.partitions(cell), plot.iterations(cell)
+        if popularity.is_played(cell.parameters):
+            return plot.partitions(cell), seconds(cell, self.series, self.series_label)
+        return plot.partitions(cell), plot.imported(cell)
 
     partial = _HERE / "farreach.html.j2"
 
@@ -112,4 +161,41 @@ class FarReachAnalysis(Analysis):
         "rack's."
     )
 
+    def switch_resources(
+        self,
+        build: Path,
+        sources: Path,
+        results: Path | None,
+        profile: str,
+        run: str,
+        p4c: Path | None,
+    ) -> str:
+        from turntable.systems.farreach import resources, resources_page  # noqa: PLC0415
+
+        if results is None:
+            return resources.table(resources.read_programs(build, sources))
+        if p4c:
+            resources.compile_programs(p4c, sources, build / "tofino")
+        programs = resources.read_programs(build, sources)
+        directory = results / resources.EXPERIMENT / run
+        text = resources.write(directory, programs, profile)
+        page = resources_page.write_page(directory, programs, profile)
+        return f"{text}\nResults: {directory}\nReport: {page}"
+
+    importable = names.EXPECTED
+
+    def imports(self, directory: Path) -> Sequence[Imported]:
+        from turntable.systems.farreach.artifact import imports  # noqa: PLC0415  (jsonschema)
+
+        return imports.read_directory(directory)
+
     notebooks = _HERE.parents[2] / "notebooks" / "farreach"
+    notebook_names = dict.fromkeys(
+        (
+            "farreach_exp03_scalability",
+            "farreach_exp04_write_ratio",
+            "farreach_exp05_key_distribution",
+            "farreach_exp06_value_size",
+        ),
+        "methods_side_by_side",
+    )

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turntable.systems.farreach.expected import NoPromiseError, Share, expected_rates, is_modelled
+from turntable.systems.farreach.expected import (
+    NoPromiseError,
+    Share,
+    expected_rates,
+    is_modelled,
+    model_deviations,
+)
 from turntable.systems.farreach.measurement import Measurement
 from turntable.systems.farreach.rotation import Rates
 from turntable_systems.farreach.prediction import Prediction
@@ -24,6 +30,7 @@ def rotated_shares(
     Raises NoPromiseError.
     """
     expected = expected_rates(measurements, prediction, parameters)
+    deviations = model_deviations(measurements, prediction, parameters)
     shares = []
     for measurement in measurements:
         rates = expected[measurement.iteration]
@@ -36,6 +43,7 @@ def rotated_shares(
                     answered[1] / sum(answered),
                     rates[1].server / at_servers,
                     sum(answered),
+                    deviations[measurement.iteration].rotated if deviations else 0.0,
                 )
             )
     return shares

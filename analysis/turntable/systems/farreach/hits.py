@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turntable.systems.farreach.expected import Share, expected_rates
+from turntable.systems.farreach.expected import Share, expected_rates, model_deviations
 from turntable.systems.farreach.measurement import Measurement
 from turntable_systems.farreach.prediction import Prediction
 
@@ -19,6 +19,7 @@ def hit_shares(
 ) -> list[Share]:
     """Raises NoPromiseError."""
     expected = expected_rates(measurements, prediction, parameters)
+    deviations = model_deviations(measurements, prediction, parameters)
     shares = []
     for measurement in measurements:
         clients = measurement.clients.values()
@@ -27,5 +28,8 @@ def hit_shares(
         if operations:
             rates = expected[measurement.iteration]
             share = sum(part.switch for part in rates) / sum(part.total for part in rates)
-            shares.append(Share(measurement.iteration, by_switch / operations, share, operations))
+            spread = deviations[measurement.iteration].hits if deviations else 0.0
+            shares.append(
+                Share(measurement.iteration, by_switch / operations, share, operations, spread)
+            )
     return shares

@@ -6,11 +6,13 @@ The only place that knows their names; turntable.raw knows those of hosts and of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from statistics import fmean
 from typing import Any
 
 from turntable import raw
 from turntable.raw import BEGIN, RawAnswer, results, switch_results
+from turntable.systems.farreach import control_plane, ycsb
 from turntable.systems.farreach.bookkeeping import contradictions
 from turntable.systems.farreach.measurement import (
     ClientPartition,
@@ -19,6 +21,7 @@ from turntable.systems.farreach.measurement import (
     Recovery,
     SwitchPartition,
 )
+from turntable.systems.farreach.open_loop import read_open_loop
 from turntable.systems.farreach.seconds import read_seconds
 from turntable_systems.farreach.p4_numbers import WITH_CASE3
 from turntable_systems.farreach.switch_tables import (
@@ -51,16 +54,18 @@ def read_answers(
     overhead_s: float | None,
 ) -> Measurement:
     """answers: of every host, in all phases of one attempt."""
-    clients = results(answers, "kvclient", "stats")
+    clients = results(answers, "kvclient", "stats") or ycsb.clients(answers)
     servers = results(answers, "kvserver", "stats")
     rows = [(row, stats["window_ns"]) for stats in servers for row in stats["logical_servers"]]
+    said = ycsb.said(answers)
     return Measurement(
         iteration=iteration,
         partitions=partitions,
         seconds=fmean(client["window_ns"] for client in clients) / 1e9,
         overhead_s=overhead_s,
         errors=raw.errors("client", clients, _CLIENT_ERRORS)
-        | raw.errors("server", [row for row, _ in rows], _SERVER_ERRORS),
+        | raw.errors("server", [row for row, _ in rows], _SERVER_ERRORS)
+        | ({} if said is None else said.errors),
         start_lateness_us=max(client["start_late_max_us"] for client in clients),
         end_lateness_us=raw.of_threads(clients, "window_late_us"),
         hosts=raw.hosts(answers),
@@ -69,6 +74,7 @@ def read_answers(
         **_of_switch(answers, partitions),
         **_of_method(answers),
         contradictions=_contradictions(answers),
+        ycsb=said,
     )
 
 
@@ -80,7 +86,10 @@ def _of_clients(clients: Sequence[Stats], partitions: Iterable[int]) -> dict[str
         "client_socket_drops": sum(client["socket_drops"] for client in clients),
         "client_threads": raw.threads(clients),
         "copies_dropped": _copies_dropped(clients),
+        "open_loop": read_open_loop(clients),
         "each_second": read_seconds(clients),
+        "popularity_spread_s": _popularity_spread_s(clients),
+        "client_ns_per_op": _client_ns_per_op(clients),
     }
 
 
@@ -99,6 +108,8 @@ def _of_method(answers: Sequence[RawAnswer]) -> dict[str, Any]:
         "cached_set": _cached_set(answers),
         "recovery": _recovery(answers),
         "snapshots": _snapshots(answers),
+        "control_plane": control_plane.read(answers),
+        "switch_ns_per_op": _switch_ns_per_op(answers),
     }
 
 
@@ -108,12 +119,38 @@ def _contradictions(answers: Iterable[RawAnswer]) -> tuple[str, ...]:
         for answer in answers
         if (answer.node, answer.command) == ("kvclient", "stats")
         for text in contradictions(answer.result)
+    ) + tuple(
+        f"YCSB: {text}" for client in ycsb.clients(answers) for text in contradictions(client)
     )
 
 
 def _copies_dropped(clients: Iterable[Mapping[str, Any]]) -> int | None:
     kept = [client["copies"] for client in clients if "copies" in client]
     return sum(copies["dropped"] for copies in kept) if kept else None
+
+
+def _client_ns_per_op(clients: Sequence[Stats]) -> float | None:
+    times = [thread.get("run_ns") for client in clients for thread in client["threads"]]
+    operations = sum(client["operations"] for client in clients)
+    return sum(times) / operations if operations and times and None not in times else None
+
+
+def _switch_ns_per_op(answers: Sequence[RawAnswer]) -> float | None:
+    """Of all answers, since the switch's time is of the whole iteration too."""
+    run_ns = control_plane.switch_run_ns(answers)
+    clients = results(answers, "kvclient", "stats")
+    answered = sum(row["answers_total"] for client in clients for row in client["partitions"])
+    return run_ns / answered if run_ns is not None and answered else None
+
+
+def _popularity_spread_s(clients: Iterable[Stats]) -> float | None:
+    told = [client["popularity"] for client in clients if "popularity" in client]
+    if not told:
+        return None
+    if len({tuple(one["period"] for one in begun) for begun in told}) > 1:
+        return inf  # some began periods that others did not
+    instants = ([one["at_ns"] for one in same] for same in zip(*told, strict=True))
+    return max(((max(at) - min(at)) / 1e9 for at in instants), default=0.0)
 
 
 def _client_partition(clients: Sequence[Mapping[str, Any]], partition: int) -> ClientPartition:
@@ -133,7 +170,19 @@ def _client_partition(clients: Sequence[Mapping[str, Any]], partition: int) -> C
         histograms=tuple(
             row[field] for row in rows for field in ("server_latency_ns", "switch_latency_ns")
         ),
+        latency_count=_latency_count(clients, partition),
+        switch_histograms=tuple(row["switch_latency_ns"] for row in rows),
     )
+
+
+def _latency_count(clients: Sequence[Mapping[str, Any]], partition: int) -> int | None:
+    rows = [
+        row
+        for client in clients
+        for row in client.get("open_loop", {}).get("partitions", ())
+        if row["partition"] == partition
+    ]
+    return sum(row["server_answered"] + row["switch_answered"] for row in rows) if rows else None
 
 
 def _server(row: Mapping[str, Any], window_ns: int) -> LogicalServer:
@@ -238,7 +287,7 @@ def _snapshots(answers: Iterable[RawAnswer]) -> tuple[tuple[float, float], ...] 
     if not began:
         return None
     from_ns = began[-1]["snapshot_from_ns"]
-    (stats,) = results(answers, "cache-controller", "stats")
+    stats = results(answers, "cache-controller", "stats")[-1]  # the last; before are the begin's
     return tuple(
         ((one["began_at_ns"] - from_ns) / 1e9, (one["ended_at_ns"] - from_ns) / 1e9)
         for one in stats["snapshots"]["complete"]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from turntable.histograms import PERCENTILES
 from turntable.results import Row
 from turntable.system import HEAD
-from turntable.systems.farreach import recovery
+from turntable.systems.farreach import bandwidth, dynamic, offered_latency, recovery, ycsb
 from turntable.systems.farreach.measurement import ClientPartition, Measurement
 from turntable.systems.farreach.rotation import (
     Aggregate,
@@ -57,6 +57,10 @@ COLUMNS = (
     "trace_aggregate_ops_per_s",
     *recovery.COLUMNS,
     "iterations_repeated",
+    *dynamic.COLUMNS,
+    *offered_latency.COLUMNS,
+    *bandwidth.COLUMNS,
+    *ycsb.COLUMNS,
 )
 
 
@@ -79,6 +83,10 @@ def values(case: Case, reference: Reference) -> Row:
         "update_round_trip_us": None if round_trip_s is None else round_trip_s * 1e6,
         "trace_aggregate_ops_per_s": _trace_aggregate(prediction, model, capacity),
         **recovery.columns(measurements),
+        **dynamic.columns(case),
+        **offered_latency.columns(case),
+        **bandwidth.columns(case),
+        **ycsb.columns(case.parameters, [one.ycsb for one in measurements]),
     }
 
 
@@ -123,7 +131,8 @@ def _throughput(case: Case) -> Row:
 def weighted_partitions(measurements: Sequence[Measurement]) -> list[tuple[ClientPartition, float]]:
     """Bottleneck: mean over the iterations.
 
-    Rotated partitions: once each, scaled with the bottleneck's drift.
+    Rotated partitions: once each, scaled with the bottleneck's drift. In open loops nothing drifts:
+    rates are given, and what differs from them is chance, in which nothing is to be scaled.
     """
     rates = placements(measurements)
     mean = mean_bottleneck(rates).total
@@ -131,7 +140,8 @@ def weighted_partitions(measurements: Sequence[Measurement]) -> list[tuple[Clien
     for measurement, placement in zip(measurements, rates, strict=True):
         bottleneck, *rotated = measurement.partitions
         parts.append((measurement.clients[bottleneck], 1 / len(measurements)))
-        weight = drift(mean, placement.bottleneck.total)
+        is_open = measurement.open_loop is not None
+        weight = 1.0 if is_open else drift(mean, placement.bottleneck.total)
         parts += [(measurement.clients[partition], weight) for partition in rotated]
     return parts
 
@@ -139,6 +149,6 @@ def weighted_partitions(measurements: Sequence[Measurement]) -> list[tuple[Clien
 def _mean_latency_us(measurements: Sequence[Measurement]) -> float | None:
     """From exact sums."""
     parts = weighted_partitions(measurements)
-    operations = sum((client.server_ops + client.switch_ops) * weight for client, weight in parts)
+    operations = sum(client.latencies * weight for client, weight in parts)
     sum_us = sum(client.latency_sum_ns * weight for client, weight in parts) / 1000
     return sum_us / operations if operations else None

@@ -7,6 +7,8 @@ from typing import Any
 
 from turntable.grid import Column, Table
 from turntable.results import CellResult
+from turntable.stats import Estimate
+from turntable.systems.farreach import gains as _gains
 from turntable.systems.farreach import recovery
 
 NAMES = (
@@ -32,7 +34,15 @@ ROUNDS = (
     _AGGREGATE,
 )
 
-CELLS = tuple(column for column in ROUNDS if column.head != "pred.")
+# With intervals there is less room.
+CELLS = tuple(c for c in ROUNDS if (c.group, c.head) != (_IMBALANCE, "pred."))
+
+_GAINS = (
+    Column("", "beside", "label", ""),
+    Column("FarReach / other", "paper", "paper", ".2f"),
+    Column("FarReach / other", "trace", "trace", ".2f"),
+    Column("FarReach / other", "measured", "measured", ">"),
+)
 
 _RECOVERIES = (
     Column("", "cell", "label", ""),
@@ -43,6 +53,26 @@ _RECOVERIES = (
     Column("records/s", "switch", "switch_rate", ",.0f"),
     Column("", "paper", "paper_rate", ",.0f"),
 )
+
+
+def gains(cells: Sequence[CellResult]) -> list[Table]:
+    """Nothing where no other method is beside FarReach."""
+    rows = [
+        {
+            "label": gain.cell.label,
+            "paper": gain.paper,
+            "trace": gain.trace,
+            "measured": gain.gap if gain.measured is None else _interval(gain.measured),
+        }
+        for gain in _gains.gains(cells)
+    ]
+    title = "FarReach's gain: its aggregate throughput by that of the other method"
+    return [Table(title, _GAINS, rows)] if rows else []
+
+
+def _interval(value: Estimate) -> str:
+    mean = f"{value.mean:.2f}"
+    return mean if value.half_width is None else f"{mean} ±{value.half_width:.2f}"
 
 
 def recoveries(cells: Sequence[CellResult]) -> list[Table]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from turntable.results import CellResult
-from turntable_systems.farreach.methods import WRITE_BACK, WRITE_THROUGH, meaningless
-
-_APART = {"method"} | meaningless(WRITE_BACK[0])  # parameters in which the compared cells differ
+from turntable.systems.farreach.gains import write_back
+from turntable.systems.farreach.groups import factors, group
+from turntable_systems.farreach.methods import WRITE_THROUGH
 
 
 @dataclass(frozen=True)
@@ -17,6 +16,7 @@ class Comparison:
     """One cell of NetCache. Ratios are of aggregate throughput, FarReach's / NetCache's."""
 
     workload: str
+    label: str  # what its cell is told apart by
     round_trip_us: float
     in_services: float  # u c
     ratio: float | None
@@ -28,11 +28,13 @@ class Comparison:
 
 def comparisons(cells: Sequence[CellResult]) -> list[Comparison]:
     """Of the cells whose updates were measured, by workload and u; the servers have a capacity."""
+    names = factors(cells) if cells else []
     made = [
-        _comparison(cell, write_back(cell, cells))
+        _comparison(cell, write_back(cell, cells), group(cell, names))
         for cell in cells
         if cell.predicted("update_round_trip_us") is not None
         and cell.parameters["capacity_ops_per_s"] > 0
+        and any(turn.prediction.write_through for turn in cell.shown)  # a model
     ]
     order = {cell.parameters["workload"]: index for index, cell in reversed(list(enumerate(cells)))}
     return sorted(made, key=lambda row: (order[row.workload], row.in_services))
@@ -42,21 +44,13 @@ def is_write_through(cell: CellResult) -> bool:
     return cell.parameters["method"] in WRITE_THROUGH
 
 
-def write_back(cell: CellResult, cells: Sequence[CellResult]) -> CellResult | None:
-    """FarReach's cell of the same parameters."""
-    wanted = _compared(cell.parameters)
-    for other in cells:
-        if other.parameters["method"] in WRITE_BACK and _compared(other.parameters) == wanted:
-            return other
-    return None
-
-
-def _comparison(cell: CellResult, other: CellResult | None) -> Comparison:
+def _comparison(cell: CellResult, other: CellResult | None, label: str) -> Comparison:
     round_trip_us = cell.predicted("update_round_trip_us") or 0.0
     normalized = cell.measured("normalized_throughput")
     gaps = (part.gap for part in (cell, other) if part is not None)
     return Comparison(
         workload=cell.parameters["workload"],
+        label=label or cell.parameters["workload"],
         round_trip_us=round_trip_us,
         in_services=round_trip_us / 1e6 * cell.parameters["capacity_ops_per_s"],
         ratio=_quotient(_aggregate(other), _aggregate(cell)),
@@ -65,10 +59,6 @@ def _comparison(cell: CellResult, other: CellResult | None) -> Comparison:
         model_normalized=cell.predicted("trace_normalized"),
         gap=next((gap for gap in gaps if gap), None),
     )
-
-
-def _compared(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in parameters.items() if name not in _APART}
 
 
 def _aggregate(cell: CellResult | None) -> float | None:

@@ -7,12 +7,21 @@ says of the u that was measured lies between two of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from turntable.systems.farreach.measurement import Measurement
 from turntable.systems.farreach.rotation import Aggregate, Placement, Rates, aggregate
 from turntable_systems.farreach.prediction import Prediction, WriteThrough
 from turntable_systems.farreach.rotation import rotation
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """Of one placement's shares, from one piece of the traces to another."""
+
+    hits: float  # what the switch answers of all
+    rotated: float  # what the rotated partition's server answers of both servers'
 
 
 def update_round_trip_s(measurements: Sequence[Measurement]) -> float | None:
@@ -31,14 +40,22 @@ def expected_placements(
 
     None: there is no model, or it was not asked about so long an update.
     """
-    parts = prediction.write_through
-    round_trip = (update_round_trip_s(measurements) or 0.0) * capacity_ops_per_s
-    for low, high in pairwise(parts):
-        if low.update_round_trip <= round_trip <= high.update_round_trip:
-            span = high.update_round_trip - low.update_round_trip
-            share = (round_trip - low.update_round_trip) / span
-            return _between(prediction, low, high, share)
-    return None
+    around = _around(prediction, measurements, capacity_ops_per_s)
+    if around is None:
+        return None
+    low, high, share = around
+    return _placements(prediction, _between(low.placements, high.placements, share))
+
+
+def expected_deviations(
+    prediction: Prediction, measurements: Sequence[Measurement], capacity_ops_per_s: float
+) -> list[Deviations] | None:
+    """How far the model's own replays are apart, of every iteration; None: not known."""
+    around = _around(prediction, measurements, capacity_ops_per_s)
+    if around is None:
+        return None
+    low, high, share = around
+    return [Deviations(*row) for row in _between(low.deviations, high.deviations, share)] or None
 
 
 def expected_aggregate(
@@ -56,19 +73,35 @@ def model_curve(prediction: Prediction) -> list[tuple[float, Aggregate]]:
     return [
         (
             part.update_round_trip,
-            aggregate(prediction.bottleneck, _between(prediction, part, part, 0.0)),
+            aggregate(prediction.bottleneck, _placements(prediction, part.placements)),
         )
         for part in prediction.write_through
     ]
 
 
+def _around(
+    prediction: Prediction, measurements: Sequence[Measurement], capacity_ops_per_s: float
+) -> tuple[WriteThrough, WriteThrough, float] | None:
+    """The two u around the measured one that the model was asked about, and the way between."""
+    round_trip = (update_round_trip_s(measurements) or 0.0) * capacity_ops_per_s
+    for low, high in pairwise(prediction.write_through):
+        if low.update_round_trip <= round_trip <= high.update_round_trip:
+            span = high.update_round_trip - low.update_round_trip
+            return low, high, (round_trip - low.update_round_trip) / span
+    return None
+
+
 def _between(
-    prediction: Prediction, low: WriteThrough, high: WriteThrough, share: float
-) -> list[Placement]:
-    pairs = rotation(len(prediction.trace.shares), prediction.bottleneck)
+    low: Sequence[Sequence[float]], high: Sequence[Sequence[float]], share: float
+) -> list[list[float]]:
+    both = zip(low, high, strict=True)
+    return [[a + share * (b - a) for a, b in zip(*rows, strict=True)] for rows in both]
+
+
+def _placements(prediction: Prediction, rows: Sequence[Sequence[float]]) -> list[Placement]:
     placements = []
-    for pair, *both in zip(pairs, low.placements, high.placements, strict=True):
-        rates = [a + share * (b - a) for a, b in zip(*both, strict=True)]
-        rotated = None if pair.rotated is None else Rates(*rates[2:])
-        placements.append(Placement(Rates(*rates[:2]), pair.rotated, rotated))
+    pairs = rotation(len(prediction.trace.shares), prediction.bottleneck)
+    for pair, row in zip(pairs, rows, strict=True):
+        rotated = None if pair.rotated is None else Rates(*row[2:])
+        placements.append(Placement(Rates(*row[:2]), pair.rotated, rotated))
     return placements

@@ -10,7 +10,7 @@ from turntable.grid import Table
 from turntable.raw import RawAnswer
 from turntable.results import CellResult, Row, Run, Weighted
 from turntable.system import Analysis, Facts
-from turntable.systems.netclone import saturation, shape, summary, tables
+from turntable.systems.netclone import replayed, saturation, shape, summary, tables
 from turntable.systems.netclone.measurement import Measurement
 from turntable.systems.netclone.raw import read_answers
 from turntable.systems.netclone.rules import MACHINE_RULES, RULES
@@ -99,9 +99,15 @@ class NetCloneAnalysis(Analysis):
         return {figure.__name__: figure(cells) for figure in every}
 
     partial = _HERE / "netclone.html.j2"
+    latency_table = False  # the further ones have it, undilated
 
     def report(self, run: Run) -> Mapping[str, Any]:
-        return {"further": self.further_tables(run.cells), "shape": shape.findings(run.rows)}
+        return {
+            "further": self.further_tables(run.cells),
+            "shape": shape.findings(shape.rows_of(run.cells)),
+            "replayed": replayed.finding([t.row for cell in run.cells for t in cell.counted]),
+            "deviations": replayed.table(run.cells),
+        }
 
     emulated_note = (
         "Times are those of the testbed, divided by the dilation. Compare them with a simulation "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from turntable.systems.netclone.measurement import Measurement
 
 # What should be the same, what the first has more, and so many of these there may be: clients are
-# done when they have an answer to everything, while slots may still serve slower copies.
+# done when they have an answer to everything, while servers may still have slower copies.
 Difference = tuple[str, int, int]
 
 
@@ -36,19 +36,19 @@ def _at_servers_and_back(measurement: Measurement) -> Iterator[Difference]:
     copies = sum(server.received_total for server in servers)
     answers = sum(server.answered_total for server in servers)
     dropped = sum(server.clones_dropped_total for server in servers)
-    slots = sum(server.slots for server in servers)
+    kept = sum(server.slots + server.longest_queue for server in servers)  # at most
     if switch := measurement.switch:
         yield "copies at switch and servers", switch.requests + switch.came_round - copies, 0
-        yield "answers at servers and switch", answers - switch.responses, slots
-        yield "answers at switch and clients", switch.responses - switch.filtered - back, slots
+        yield "answers at servers and switch", answers - switch.responses, kept
+        yield "answers at switch and clients", switch.responses - switch.filtered - back, kept
     elif coordinator := measurement.coordinator:
-        kept = coordinator.queue_full + coordinator.queue_length
-        handed_out = coordinator.requests - kept + coordinator.cloned
+        not_sent = coordinator.queue_full + coordinator.queue_length
+        handed_out = coordinator.requests - not_sent + coordinator.cloned
         yield "copies at coordinator and servers", handed_out - copies, 0
         came_back = coordinator.forwarded + coordinator.redundant
-        yield "answers at servers and coordinator", answers - came_back, slots
+        yield "answers at servers and coordinator", answers - came_back, kept
         yield "answers at coordinator and clients", coordinator.forwarded - back, 0
     else:
         yield "requests at clients and servers", measurement.clients.sent_total - copies, 0
-        yield "answers at servers and clients", answers - back, slots
-    yield "copies that servers answered, dropped or still had", copies - dropped - answers, slots
+        yield "answers at servers and clients", answers - back, kept
+    yield "copies that servers answered, dropped or still had", copies - dropped - answers, kept

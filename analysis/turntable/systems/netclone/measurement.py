@@ -23,6 +23,8 @@ class Clients:
     offered: int  # requests whose instant lies in the window
     delivered: int  # first answers that came in the window
     lost: int  # of the offered, those without any answer when the drain had ended
+    withheld: int  # of the offered, those that waited for outstanding_max
+    clamped: int  # latencies longer than histograms know
     redundant: int  # answers to the offered ones beyond the first
     cloned_answers: int  # first answers that come from one of two copies
     sent_total: int  # packets
@@ -33,6 +35,7 @@ class Clients:
     first_half: Texts  # of latency: requests of the window's first half ...
     second_half: Texts
     path_delay_us: float | None  # a round trip without queue and service
+    credit_delay_us: float | None  # of LAEDGE: for how much longer than the work credits were taken
     per_second: Sequence[Mapping[str, float]]
 
 
@@ -40,6 +43,7 @@ class Clients:
 class Server:
     slots: int
     received: int
+    longest_queue: int  # that a request found
     clones_received: int
     clones_dropped: int
     answered: int
@@ -50,6 +54,7 @@ class Server:
         float  # time of slots that nobody could use, since the server was too late to start work
     )
     planned_s: float  # work that was drawn for what they did
+    work_error: str  # HdrHistogram V2, ns: of each piece of work
     work_error_s: float  # mean distance of the time a slot was held from what was drawn
     received_total: int
     answered_total: int
@@ -81,6 +86,8 @@ class Coordinator:
     queue_length: int  # at the end
     forwarded: int  # first answers
     redundant: int
+    socket_drops: int
+    wait_share: float | None  # of the window: it could run, but others had the processors
 
 
 @dataclass(frozen=True, kw_only=True)

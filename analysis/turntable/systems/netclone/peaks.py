@@ -8,19 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from turntable.results import CellResult
+from turntable.systems.netclone import peculiar
 
 LOSSES = (("peak_0", 0.0), ("peak_2", 0.02))
 # Cells that agree in these differ in their load alone.
-_SAME = (
-    "method",
-    "distribution",
-    "servers",
-    "workers",
-    "unequal_workers",
-    "filter",
-    "laedge_mode",
-    "jitter_probability",
-)
+_SAME = ("method", "distribution", *peculiar.PARAMETERS)
+_OF_SERVERS = ("servers", "workers", "unequal_workers")  # shown beside
 
 
 def peaks(cells: Sequence[CellResult]) -> list[dict[str, Any]]:
@@ -30,10 +23,13 @@ def peaks(cells: Sequence[CellResult]) -> list[dict[str, Any]]:
     groups: dict[tuple[Any, ...], list[CellResult]] = {}
     for cell in cells:
         groups.setdefault(tuple(cell.parameters.get(name) for name in _SAME), []).append(cell)
-    return [_row(key, group) for key, group in groups.items() if len(group) > 1]
+    differing = [name for name in peculiar.differing(cells) if name not in _OF_SERVERS]
+    return [_row(key, group, differing) for key, group in groups.items() if len(group) > 1]
 
 
-def _row(key: Sequence[Any], cells: Sequence[CellResult]) -> dict[str, Any]:
+def _row(
+    key: Sequence[Any], cells: Sequence[CellResult], differing: Sequence[str]
+) -> dict[str, Any]:
     rows = [turn.row for cell in cells for turn in cell.counted]
     known = dict(zip(_SAME, key, strict=True))
     servers = known["unequal_workers"] or f"{known['servers']} x {known['workers']}"
@@ -42,4 +38,5 @@ def _row(key: Sequence[Any], cells: Sequence[CellResult]) -> dict[str, Any]:
         for name, most in LOSSES
     }
     highest = max((row["offered_rps"] for row in rows), default=None)
-    return known | best | {"servers": servers, "highest": highest}
+    line = ", ".join(filter(None, (known["method"], peculiar.words(known, differing))))
+    return known | best | {"line": line, "servers": servers, "highest": highest}

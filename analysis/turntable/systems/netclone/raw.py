@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from hdrh.histogram import HdrHistogram
+
 from turntable import raw
 from turntable.measurement import Punctuality
 from turntable.raw import BEGIN, COLLECT, RawAnswer, results, results_of_several
@@ -48,6 +50,7 @@ def read_answers(
         overhead_s=overhead_s,
         errors=raw.errors("client", clients, _CLIENT_ERRORS)
         | raw.errors("server", servers, _SERVER_ERRORS)
+        | raw.errors("redis", [s["redis"] for s in servers if s.get("redis")], _REDIS_ERRORS)
         | raw.errors("coordinator", results(answers, _COORDINATOR, "stats"), _COORDINATOR_ERRORS),
         start_lateness_us=max(client["start_late_us"] for client in clients),
         end_lateness_us=max(client["window_late_us"] for client in clients),
@@ -74,6 +77,8 @@ def _clients(hosts: Sequence[Stats]) -> Clients:
         offered=total("offered"),
         delivered=total("delivered"),
         lost=total("lost") + total("unsent"),
+        withheld=total("withheld"),
+        clamped=total("latency_clamped"),
         redundant=total("redundant_window"),
         cloned_answers=total("cloned_answers"),
         sent_total=total("sent_packets"),
@@ -84,8 +89,20 @@ def _clients(hosts: Sequence[Stats]) -> Clients:
         first_half=tuple(host["halves"][0] for host in hosts),
         second_half=tuple(host["halves"][1] for host in hosts),
         path_delay_us=fmean(host["path_delay_ns"] for host in hosts) / 1e3,
+        credit_delay_us=_credit_delay_us(hosts),
         per_second=_per_second(hosts),
     )
+
+
+def _credit_delay_us(hosts: Sequence[Stats]) -> float | None:
+    """Mean of the servers that answered; None without laedge."""
+    known = [
+        delay_ns
+        for host in hosts
+        for delay_ns in host.get("credit_delay_by_server_ns", ())
+        if delay_ns is not None
+    ]
+    return fmean(known) / 1e3 if known else None
 
 
 def _per_second(hosts: Sequence[Stats]) -> list[dict[str, float]]:
@@ -101,6 +118,7 @@ def _server(stats: Stats) -> Server:
     return Server(
         slots=stats["slots"],
         received=stats["received"],
+        longest_queue=_longest(stats["queue_length"]),
         clones_received=stats["clones_received"],
         clones_dropped=stats["clones_dropped"],
         answered=stats["answered"],
@@ -109,12 +127,17 @@ def _server(stats: Stats) -> Server:
         busy_s=stats["busy_slot_ns"] / 1e9,
         lost_s=stats["lost_ns"] / 1e9,
         planned_s=stats["planned_work_ns"] / 1e9,
+        work_error=stats["work_error_ns"],
         work_error_s=_mean_s(stats["work_error_ns"]),
         received_total=stats["received_total"],
         answered_total=stats["answered_total"],
         clones_dropped_total=stats["clones_dropped_total"],
         socket_drops=stats["socket_drops"],
     )
+
+
+def _longest(queue_length: str) -> int:
+    return HdrHistogram.decode(queue_length).get_max_value()
 
 
 def _mean_s(text: str) -> float:
@@ -134,7 +157,13 @@ def _coordinator(answers: Sequence[RawAnswer]) -> Coordinator | None:
     before, after = stats[BEGIN], stats[COLLECT]
     names = ("requests", "cloned", "queue_full", "forwarded", "redundant")
     grown = {name: after[name] - before[name] for name in names}
-    return Coordinator(**grown, queue_length=after["queue_length"])
+    waited_ns = after["wait_ns"]
+    return Coordinator(
+        **grown,
+        queue_length=after["queue_length"],
+        socket_drops=after["socket_drops"],
+        wait_share=None if waited_ns is None else waited_ns / after["window_ns"],
+    )
 
 
 def _replay(answers: Sequence[RawAnswer]) -> Prediction | None:

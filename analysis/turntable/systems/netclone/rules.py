@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import sqrt
 
 from turntable import rules
 from turntable.systems.netclone import counters
 from turntable.systems.netclone.measurement import Measurement, Server
 from turntable.systems.netclone.saturation import is_saturated
-from turntable.systems.netclone.times import undilated
+from turntable.systems.netclone.times import share_above, undilated
 from turntable.verdict import Case, Finding, Rule
 from turntable_systems.netclone import service
 
@@ -19,11 +20,34 @@ def _lost(case: Case) -> Finding:
     """
 
     def share(measurement: Measurement) -> float | None:
-        if is_saturated(measurement, case):
+        if is_saturated(measurement):
             return 0.0
         return measurement.clients.lost / max(measurement.clients.offered, 1)
 
     return rules.limit(case, "requests were lost (share of those offered)", share, case.loss_share)
+
+
+def _withheld(case: Case) -> Finding:
+    """Then the loop is not open any more, and no simulation knows of the limit."""
+
+    def share(measurement: Measurement) -> float | None:
+        if is_saturated(measurement):
+            return 0.0
+        return measurement.clients.withheld / max(measurement.clients.offered, 1)
+
+    what = "requests were withheld by outstanding_max (share of those offered)"
+    return rules.limit(case, what, share, _TOUCHED_SHARE)
+
+
+def _clamped(case: Case) -> Finding:
+    """Percentiles and means know nothing of how long they were."""
+
+    def share(measurement: Measurement) -> float | None:
+        if is_saturated(measurement):
+            return 0.0
+        return measurement.clients.clamped / max(measurement.clients.offered, 1)
+
+    return rules.limit(case, "latencies above 60 s count as 60 s (share of requests)", share, 0.0)
 
 
 def _in_mean_services(case: Case) -> float:
@@ -87,7 +111,7 @@ def _counters(case: Case) -> Finding:
         return Finding(not_checked="nodes were started again, and count from then on")
     worst: dict[str, float] = {}
     for measurement in case.measurements:
-        saturated = is_saturated(measurement, case)
+        saturated = is_saturated(measurement)
         for text, difference, allowed in counters.differences(measurement, saturated):
             beyond = max(0, abs(difference) - allowed)
             share = beyond / max(measurement.requests_total, 1)
@@ -126,9 +150,11 @@ def _socket_drops(case: Case) -> Finding:
     """Where queues grow without end, sockets overflow: that is saturation, not a fault."""
 
     def drops(measurement: Measurement) -> int:
-        if is_saturated(measurement, case):
+        if is_saturated(measurement):
             return 0
-        return measurement.clients.socket_drops + sum(s.socket_drops for s in measurement.servers)
+        coordinators = [measurement.coordinator] if measurement.coordinator else []
+        nodes = (measurement.clients, *measurement.servers, *coordinators)
+        return sum(node.socket_drops for node in nodes)
 
     return rules.losses("sockets dropped packets", drops)(case)
 
@@ -153,6 +179,39 @@ def _switch_stalls(case: Case) -> Finding:
     )
 
 
+def _stalls(case: Case) -> Finding:
+    """All stalls of the window together, however short each: what p99 is made of is 1 % of the
+    requests, and a tenth of it may be of the machine's making. Of saturated cells latency is no
+    result, and what they deliver is less by no more than these shares.
+    """
+    service_us = _in_mean_services(case) * 1e6
+
+    # p99 of n requests is known to three standard errors of the 0.01 n above it, no better.
+    offered = min((m.clients.offered for m in case.measurements), default=0)
+    return rules.limit(
+        case,
+        "the machine held requests up (share late by a mean service time, or slot time lost)",
+        lambda measurement: _touched(measurement, service_us),
+        max(_TOUCHED_SHARE, 0.3 / sqrt(max(offered, 1))),
+    )
+
+
+def _touched(measurement: Measurement, service_us: float) -> float:
+    if is_saturated(measurement):
+        return 0.0
+    servers = measurement.servers
+    slot_time_s = sum(server.slots for server in servers) * measurement.seconds
+    return max(
+        share_above(undilated(measurement.clients.send_late, 1.0), service_us),
+        share_above(undilated((server.work_error for server in servers), 1.0), service_us),
+        sum(server.lost_s for server in servers) / slot_time_s if slot_time_s else 0.0,
+    )
+
+
+def _coordinator_wait(measurement: Measurement) -> float | None:
+    return measurement.coordinator.wait_share if measurement.coordinator else 0.0
+
+
 def _late_start_us(case: Case) -> float | None:
     share = case.bounds.get("late_share_max")
     warmup_s = case.parameters["warmup_s"]
@@ -160,6 +219,7 @@ def _late_start_us(case: Case) -> float | None:
 
 
 _STALL_SHARE = 0.001  # of the window
+_TOUCHED_SHARE = 0.001  # of the requests: a tenth of those above p99
 
 # In the order in which reasons are given: what is wrong first, what may explain it after.
 RULES: Mapping[str, Rule] = {
@@ -173,13 +233,17 @@ RULES: Mapping[str, Rule] = {
     "socket drops": _socket_drops,
     "switch drops": rules.switch_drops,
     "NIC drops": rules.nic_drops,
+    "withheld": _withheld,
+    "clamped": _clamped,
     "late start": rules.late_start(_late_start_us),
     "late end": rules.late_end,
     "clients starved": rules.starved("a client", lambda m: m.client_threads.wait_share),
+    "coordinator starved": rules.starved("the coordinator", _coordinator_wait),
     "switch starved": rules.switch_starved,
     "switch stalls": _switch_stalls,
+    "stalls": _stalls,
     "steal": rules.steal,
 }
 
 # The ones that blame the machine.
-MACHINE_RULES = rules.OF_MACHINE | {"sent late", "work", "slots"}
+MACHINE_RULES = rules.OF_MACHINE | {"sent late", "work", "slots", "stalls", "coordinator starved"}

@@ -1,15 +1,17 @@
 """Saturated is a state of its own: more is offered than the method can do, queues grow for as long
 as one measures, and latency says how long that was. Nothing is wrong with such a measurement; its
-throughput is a result, its percentiles are none.
+throughput is a result, its percentiles are none. By which thresholds:
+turntable_core.saturation.
 """
 
 from __future__ import annotations
 
-from math import inf
+from functools import lru_cache
 
-from turntable.systems.netclone.measurement import Measurement
+from turntable.systems.netclone.measurement import Measurement, Texts
 from turntable.systems.netclone.times import mean_of, undilated
 from turntable.verdict import Case
+from turntable_core.saturation import Half, grows, is_late
 
 STEADY, SATURATED = "steady", "saturated"
 
@@ -18,22 +20,18 @@ def state_of(case: Case) -> str | None:
     """None without a measurement."""
     if not case.measurements:
         return None
-    return SATURATED if any(is_saturated(m, case) for m in case.measurements) else STEADY
+    return SATURATED if any(map(is_saturated, case.measurements)) else STEADY
 
 
-def is_saturated(measurement: Measurement, case: Case) -> bool:
-    """What is lost says nothing about queues, so it must not excuse itself."""
-    bounds = case.bounds
-    if _not_late_share(measurement) < bounds["saturated_delivered_share"]:
-        return True
-    p99, mean = growth(measurement)
-    return p99 > bounds["saturated_p99_growth"] and mean > bounds["saturated_mean_growth"]
-
-
-def _not_late_share(measurement: Measurement) -> float:
-    """Of the offered requests, all but those that were answered after the window."""
+def is_saturated(measurement: Measurement) -> bool:
+    """What is lost says nothing about queues, so it must not excuse itself. Nor does a window in
+    which a timeline does something: its halves are not alike.
+    """
     clients = measurement.clients
-    return delivered_share(measurement) + clients.lost / max(clients.offered, 1)
+    if measurement.events:
+        return False
+    late = clients.offered - clients.delivered - clients.lost
+    return is_late(late, clients.offered, _under_way(measurement)) or _grows(measurement)
 
 
 def delivered_share(measurement: Measurement) -> float:
@@ -41,15 +39,23 @@ def delivered_share(measurement: Measurement) -> float:
     return clients.delivered / clients.offered if clients.offered else 1.0
 
 
-def growth(measurement: Measurement) -> tuple[float, float]:
-    """Of p99 and of the mean, from the window's first half to its second one. p99 alone jumps where
-    it sits between two values of a bimodal distribution. Without end where answers came up to the
-    end, but none to requests of the second half.
-    """
+def _under_way(measurement: Measurement) -> float:
+    """Requests at any instant, on average (Little's law)."""
     clients = measurement.clients
-    halves = [undilated(texts, 1.0) for texts in (clients.first_half, clients.second_half)]
-    if not all(half.values for half in halves):
-        still_answered = clients.per_second and clients.per_second[-1]["delivered"] > 0
-        return (inf, inf) if still_answered and not halves[1].values else (1.0, 1.0)
-    (first_p99, first_mean), (p99, mean) = ((half.percentile(99), mean_of(half)) for half in halves)
-    return p99 / first_p99, mean / first_mean
+    return clients.offered / measurement.seconds * _latencies(clients.latency).mean / 1e6
+
+
+def _grows(measurement: Measurement) -> bool:
+    """Also where answers came up to the end, but none to requests of the second half."""
+    clients = measurement.clients
+    first, second = _latencies(clients.first_half), _latencies(clients.second_half)
+    if first.count and second.count:
+        return grows(first, second)
+    still_answered = clients.per_second and clients.per_second[-1]["delivered"] > 0
+    return bool(still_answered and not second.count)
+
+
+@lru_cache(maxsize=8)  # several rules ask
+def _latencies(texts: Texts) -> Half:
+    merged = undilated(texts, 1.0)
+    return Half(merged.total, mean_of(merged) if merged.values else 0.0, merged.percentile)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from turntable.grid import Column, Table
+from turntable.grid import MISSING, Column, Table
 from turntable.results import CellResult
 from turntable.systems.netclone.peaks import LOSSES, peaks
 from turntable.systems.netclone.saturation import STEADY
@@ -26,19 +26,29 @@ CELLS = (
     Column(_LOAD, "delivered/s", "delivered_rps", ",.0f", measured=True),
     Column("latency (µs)", "mean", "shown_mean_us", ",.1f", measured=True),
     Column("p99 (µs)", "pred.", "predicted_p99_us", ",.0f"),
+    Column("p99 (µs)", "trace", "trace_p99_us", ",.0f"),
+    Column("p99 (µs)", "measured", "shown_p99_us", ",.0f", measured=True),
     Column("", "cloned", "clone_rate", ".2f", measured=True),
 )
 
-_TAILS = {"p50": 50, "p99": 99, "p99.9": 99.9}
-_LATENCY = (
-    Column("", "cell", "label", ""),
-    *(
-        Column(f"{name} (µs)", head, f"{key}_{name}", ",.1f")
-        for name in _TAILS
-        for head, key in (("trace", "trace"), ("measured", "measured"))
-    ),
-)
+_PERCENTILES = {"p50": 50, "p99": 99, "p99.9": 99.9}
+_TRACE_AND_MEASURED = (("trace", "trace"), ("measured", "measured"))
 
+
+def _times(names: Sequence[str], kinds: Sequence[tuple[str, str]]) -> Sequence[Column]:
+    """kinds: head and key, as _row_of_times() has them."""
+    return (
+        Column("", "cell", "label", ""),
+        *(
+            Column(f"{name} (µs)", head, f"{key}_{name}", ",.1f")
+            for name in names
+            for head, key in kinds
+        ),
+    )
+
+
+_LATENCY = _times(("p50", "p99", "p99.9"), _TRACE_AND_MEASURED)
+_CLOSED_FORM = _times(("p50", "p99"), (("M/M/W", "closed_form"), *_TRACE_AND_MEASURED))
 _CLONES = (
     Column("", "cell", "label", ""),
     Column("requests (share)", "cloned", "clone_rate", ".3f"),
@@ -47,16 +57,8 @@ _CLONES = (
     Column("reports of an empty queue", "share", "empty_share", ".3f"),
     Column("reports of an empty queue", "true", "empty_true_share", ".3f"),
 )
-_CLOSED_FORM = (
-    Column("", "cell", "label", ""),
-    *(
-        Column(f"{name} (µs)", head, f"{key}_{name}", ",.1f")
-        for name in ("p50", "p99")
-        for head, key in (("M/M/W", "theory"), ("trace", "trace"), ("measured", "measured"))
-    ),
-)
 _PEAKS = (
-    Column("", "method", "method", ""),
+    Column("", "method", "line", ""),
     Column("", "distribution", "distribution", ""),
     Column("", "servers", "servers", ""),
     *(Column("peak throughput (1/s)", f"loss {most:.0%}", name, ",.0f") for name, most in LOSSES),
@@ -72,21 +74,33 @@ def peak_table(cells: Sequence[CellResult]) -> list[Table]:
 
 def latency_table(cells: Sequence[CellResult]) -> list[Table]:
     """Of cells that are not saturated."""
-    rows = [
-        {"label": cell.label.replace(" · ", ", ")} | _beside_replay(cell)
-        for cell in cells
-        if _is_steady(cell)
-    ]
     title = "Latency of all valid rounds, undilated, beside the replay of the same requests"
-    return [Table(title, _LATENCY, rows)] if rows else []
+    return _table(title, _LATENCY, filter(_is_steady, cells))
 
 
-def _beside_replay(cell: CellResult) -> dict[str, float | None]:
-    row = {}
-    for name, percent in _TAILS.items():
-        row[f"trace_{name}"] = cell.predicted(f"trace_{name.replace('.', '')}_us")
+def closed_form_table(cells: Sequence[CellResult]) -> list[Table]:
+    """Of cells of which queueing theory has a closed form."""
+    title = "Beside the closed form of M/M/W, which knows no delay of a path"
+    known = (cell for cell in cells if cell.predicted("closed_form_p99_us") is not None)
+    return _table(title, _CLOSED_FORM, known)
+
+
+def _table(title: str, columns: Sequence[Column], cells: Iterable[CellResult]) -> list[Table]:
+    rows = [_row_of_times(cell) for cell in cells]
+    return [Table(title, columns, rows)] if rows else []
+
+
+def _row_of_times(cell: CellResult) -> dict[str, Any]:
+    row: dict[str, Any] = _labelled(cell)
+    for name, percent in _PERCENTILES.items():
+        for kind in ("trace", "closed_form"):
+            row[f"{kind}_{name}"] = cell.predicted(f"{kind}_{name.replace('.', '')}_us")
         row[f"measured_{name}"] = _measured_us(cell, percent)
     return row
+
+
+def _labelled(cell: CellResult) -> dict[str, Any]:
+    return {"label": cell.label.replace(" · ", ", ")}
 
 
 def _is_steady(cell: CellResult) -> bool:
@@ -101,34 +115,16 @@ def _measured_us(cell: CellResult, percent: float) -> float | None:
 def clone_table(cells: Sequence[CellResult]) -> list[Table]:
     """Of methods that clone, and are not saturated."""
     rows = [
-        {"label": cell.label.replace(" · ", ", ")} | {name: _mean(cell, name) for name in SHARES}
+        _labelled(cell) | {name: _mean(cell, name) for name in SHARES}
         for cell in cells
         if cell.parameters["method"] != "noclone" and _is_steady(cell)
     ]
     title = "Clones; an empty queue is reported truly where a worker was free besides"
+    if any(row["empty_share"] and row["empty_true_share"] is None for row in rows):
+        title += f" ({MISSING}: of servers with one worker, which has none besides)"
     return [Table(title, _CLONES, rows)] if rows else []
 
 
 def _mean(cell: CellResult, name: str) -> float | None:
     result = cell.measured(name)
     return result.mean if result else None
-
-
-def closed_form_table(cells: Sequence[CellResult]) -> list[Table]:
-    """Of cells of which queueing theory has a closed form."""
-    rows = [
-        {"label": cell.label.replace(" · ", ", ")} | _beside_theory(cell)
-        for cell in cells
-        if cell.predicted("closed_form_p99_us") is not None
-    ]
-    title = "Beside the closed form of M/M/W, which knows no delay of a path"
-    return [Table(title, _CLOSED_FORM, rows)] if rows else []
-
-
-def _beside_theory(cell: CellResult) -> dict[str, float | None]:
-    row = {}
-    for name, percent in (("p50", 50), ("p99", 99)):
-        row[f"theory_{name}"] = cell.predicted(f"closed_form_{name}_us")
-        row[f"trace_{name}"] = cell.predicted(f"trace_{name}_us")
-        row[f"measured_{name}"] = _measured_us(cell, percent)
-    return row

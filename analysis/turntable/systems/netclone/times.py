@@ -13,7 +13,10 @@ COLUMNS = ("mean_us", *PERCENTILES, "share_above_tail")
 
 
 def undilated(texts: Iterable[str], dilation: float) -> Merged:
-    merged = merge((text, 1.0) for text in texts)
+    return shorter(merge((text, 1.0) for text in texts), dilation)
+
+
+def shorter(merged: Merged, dilation: float) -> Merged:
     return Merged(tuple(value / dilation for value in merged.values), merged.weights)
 
 
@@ -21,13 +24,17 @@ def values(merged: Merged, tail_us: float) -> dict[str, float | None]:
     """By COLUMNS."""
     if not merged.values:
         return dict.fromkeys(COLUMNS)
-    pairs = zip(merged.values, merged.weights, strict=True)
-    above = sum(weight for value, weight in pairs if value > tail_us)
     return {
         "mean_us": mean_of(merged),
         **{name: merged.percentile(percent) for name, percent in PERCENTILES.items()},
-        "share_above_tail": above / merged.total,
+        "share_above_tail": share_above(merged, tail_us),
     }
+
+
+def share_above(merged: Merged, limit_us: float) -> float:
+    """0 of nothing."""
+    pairs = zip(merged.values, merged.weights, strict=True)
+    return sum(weight for value, weight in pairs if value > limit_us) / max(merged.total, 1)
 
 
 def mean_of(merged: Merged) -> float:
@@ -39,6 +46,11 @@ _TAILS_US = {
     **dict.fromkeys(("exp25", "bimodal25", "redis"), 300.0),
     **dict.fromkeys(("exp50", "bimodal50"), 600.0),
 }
+
+
+def has_few_values(distribution: str) -> bool:
+    """Most services take one of two or three times, and percentiles jump between them."""
+    return distribution.startswith(("bimodal", "trimodal"))
 
 
 def tail_us(parameters: Mapping[str, Any]) -> float:

@@ -7,7 +7,7 @@ from turntable_core.context import Context
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
 from turntable_systems.farreach import hosts
-from turntable_systems.farreach.methods import caches, snapshot_period_s
+from turntable_systems.farreach.methods import caches, keeps_copies, snapshot_period_s
 from turntable_systems.farreach.placement import AGENT_PORT, CONTROLLER_PORT
 from turntable_systems.farreach.rotation import partitions_of
 from turntable_systems.farreach.workload import workload_of
@@ -33,7 +33,7 @@ def configure(context: Context) -> Batches:
         "agent_port": AGENT_PORT,
     }
     warm_up = {
-        "workload": workload_of(context.parameters, context.turn.round),
+        "workload": workload_of(context.turn),
         "count": parameters["cache_size"],
         "deadline_s": context.plan.deadlines["configure"],
     }
@@ -68,11 +68,22 @@ def begin(context: Context) -> Batches:
     """Snapshots are taken from the clients' common start on, so that the window has as many of
     them in every iteration.
     """
+    if not caches(context.parameters):
+        return {}
+    stats = Request(NODE, "stats")  # counts that only grow: what is of this iteration begins here
     period_s = snapshot_period_s(context.parameters)
     if not period_s:
-        return {}
+        return {_host(context).name: [stats]}
     args = {"snapshot_period_s": period_s, "snapshot_from_ns": context.start_at_ns}
-    return {_host(context).name: [Request(NODE, "settings", args)]}
+    return {_host(context).name: [Request(NODE, "settings", args), stats]}
+
+
+def snapshot(context: Context) -> Batches:
+    """After YCSB's load phase: the copies of what only the switch has ended with its process."""
+    if not keeps_copies(context.parameters):
+        return {}
+    args = {"deadline_s": context.plan.deadlines["prepare"]}
+    return {_host(context).name: [Request(NODE, "snapshot", args)]}
 
 
 def recover(context: Context) -> Batches:

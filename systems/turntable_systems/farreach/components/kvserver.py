@@ -10,7 +10,7 @@ from typing import Any
 from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.context import Context
 from turntable_core.requests import Batches, Request
-from turntable_systems.farreach import hosts
+from turntable_systems.farreach import hosts, ycsb
 from turntable_systems.farreach.methods import caches
 from turntable_systems.farreach.placement import CONTROLLER_PORT, place_of
 from turntable_systems.farreach.rotation import partitions_of
@@ -101,8 +101,10 @@ def _value_updates(parameters: Mapping[str, Any]) -> dict[str, int]:
 def _stores(context: Context) -> dict:
     parameters = context.parameters
     method = {"method": parameters["method"]} if caches(parameters) else {}
+    # YCSB loads its records itself: stores of a workload that inserts all keys are empty.
+    empty = {"name": "workload-load"} if ycsb.drives(parameters) else {}
     return method | {
-        "workload": workload_of(context.parameters, context.turn.round),
+        "workload": workload_of(context.turn) | empty,
         "scale": parameters["servers"],
         "store_profile": parameters["store_profile"],
     }

@@ -7,6 +7,7 @@ from turntable_core.context import Context
 from turntable_core.requests import Batches, Request
 from turntable_core.switch import driver_of
 from turntable_systems.farreach import hosts
+from turntable_systems.farreach.admission import hot_threshold
 from turntable_systems.farreach.methods import caches
 from turntable_systems.farreach.placement import AGENT_PORT, place_of
 
@@ -15,7 +16,6 @@ NODE = "switch-agent"
 # Settings that an experiment may give as parameters of the same names, with the paper's values
 # (FarReach's evaluation). Admission is off: the static experiments admit nothing at run time.
 DEFAULTS = {
-    "hot_threshold": 20,
     "sampling": 0.5,
     "clear_period_s": 1,
     "victims_sampled": 10,
@@ -42,6 +42,7 @@ def configure(context: Context) -> Batches:
         return {switch: [Request(NODE, "stop")]}
     parameters = context.parameters
     settings = {name: parameters.get(name, value) for name, value in DEFAULTS.items()}
+    settings["hot_threshold"] = hot_threshold(parameters, context.turn.prediction)
     args = settings | {
         "method": parameters["method"],
         "cache_size": parameters["cache_size"],
@@ -54,6 +55,13 @@ def configure(context: Context) -> Batches:
         "fresh": True,
     }
     return {switch: [Request(NODE, "configure", args)]}
+
+
+def begin(context: Context) -> Batches:
+    """Counts that only grow: what is of this iteration begins here."""
+    if not caches(context.parameters):
+        return {}
+    return {context.testbed.switch.name: [Request(NODE, "stats")]}
 
 
 def collect(context: Context) -> Batches:

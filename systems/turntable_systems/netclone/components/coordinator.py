@@ -30,6 +30,8 @@ def prepare(context: Context) -> Batches:
         mode=parameters.get("laedge_mode"),
         workers=offered_load.slots(parameters),
         servers=[place.endpoint for place in servers],
+        clients=placement.client_endpoints(context.testbed, parameters),
+        give_up_ms=work.give_up_ms(parameters),
         seed=work.seed_of(parameters, context.turn.round),
     )
 

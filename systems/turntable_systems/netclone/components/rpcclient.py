@@ -45,6 +45,7 @@ def prepare(context: Context) -> Batches:
         "arrivals": offered_load.arrivals(parameters),
         "seed": work.seed_of(parameters, context.turn.round),
         "outstanding_max": parameters["outstanding_max"],
+        "give_up_ms": work.give_up_ms(parameters),
         "record_latencies": parameters["record_latencies"],
         "work": work.of_cell(parameters),
         **_where(context),

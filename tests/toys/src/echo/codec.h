@@ -31,7 +31,7 @@ class Codec {
     return number;
   }
 
-  void counted(load::OpenLoop::Answer /*answer*/, bool /*in_window*/) noexcept {}
+  void counted(const load::OpenLoop::Counted& /*answer*/) noexcept {}
 
   std::int64_t malformed() const noexcept { return malformed_; }
 

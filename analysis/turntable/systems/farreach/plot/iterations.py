@@ -25,10 +25,11 @@ def iterations(cell: CellResult) -> Drawing:
         _seconds(rates, cell)
         for axes in (busy, rates):
             drawing.hatch_gaps(axes, cell.missing)
-        count = cell.parameters["servers"]
+        count = cell.turns[0].expected_iterations
         drawing.integer_ticks(rates, count)
         rates.set_xlim(-0.5, count - 0.5)
-        rates.set_xlabel("iteration (0: bottleneck alone; then with one rotated partition each)")
+        rotation = "iteration (0: bottleneck alone; then with one rotated partition each)"
+        rates.set_xlabel(rotation if count > 1 else "iteration")
 
     values = [value for turn in cell.turns for value in _busy(cell, turn).values()]
     span = f"from {min(values):.3f} to {max(values):.3f}" if values else "not measured"

@@ -10,6 +10,7 @@ from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.results import CellResult, TurnResult
 from turntable.stats import Estimate, estimate
+from turntable.systems.farreach.plot.methods import COLOURS
 from turntable.systems.farreach.rotation import aggregate
 from turntable.systems.farreach.summary import placements
 
@@ -20,7 +21,7 @@ def partitions(cell: CellResult) -> Drawing:
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        color = drawing.BLUE if cell.counted else drawing.MUTED
+        color = COLOURS[cell.parameters["method"]] if cell.counted else drawing.MUTED
         present = {p: load for p, load in loads.items() if load is not None}
         axes.bar(
             list(present), [load.mean for load in present.values()], 0.72,
@@ -28,10 +29,11 @@ def partitions(cell: CellResult) -> Drawing:
             error_kw={"ecolor": drawing.INK, "capsize": 2.5, "elinewidth": 1},
             label="measured" if cell.counted else f"measured ({cell.gap})",
         )  # fmt: skip
-        axes.hlines(
-            list(expected.values()), [p - 0.42 for p in expected], [p + 0.42 for p in expected],
-            color=drawing.INK, lw=1.8, label="trace-exact",
-        )  # fmt: skip
+        if expected:
+            axes.hlines(
+                list(expected.values()), [p - 0.42 for p in expected], [p + 0.42 for p in expected],
+                color=drawing.INK, lw=1.8, label="trace-exact",
+            )  # fmt: skip
         drawing.hatch_gaps(axes, [p for p, load in loads.items() if load is None])
         drawing.integer_ticks(axes, len(loads))
         axes.grid(visible=False, axis="x")
@@ -77,7 +79,7 @@ def expected_loads(cell: CellResult) -> dict[int, float]:
         ratios = [
             prediction.trace.shares[partition] / prediction.trace.shares[prediction.bottleneck]
             for prediction in (turn.prediction for turn in cell.shown)
-            if prediction.trace.shares[prediction.bottleneck] > 0
+            if not prediction.is_unknown and prediction.trace.shares[prediction.bottleneck] > 0
         ]
         mean = estimate(ratios)
         if mean is not None:

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.results import CellResult
+from turntable.systems.farreach.plot.methods import COLOURS
 from turntable_core.reference import Reference
 
-_COLOURS = {"farreach": drawing.BLUE, "netcache": drawing.ORANGE, "nocache": drawing.GREEN}
 _NOT_COMPARED = ("workload", "method")
 
 
@@ -27,7 +27,7 @@ def published(cells: Sequence[CellResult], metric: str = "normalized_throughput"
     values = _published(reference, cells, workloads, metric)
     if not values:
         return None
-    methods = [method for method in _COLOURS if any(key[1] == method for key in values)]
+    methods = [method for method in COLOURS if any(key[1] == method for key in values)]
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -55,7 +55,7 @@ def _published(
     for cell in cells:
         others = {k: v for k, v in cell.parameters.items() if k not in _NOT_COMPARED}
         for workload in workloads:
-            for method in _COLOURS:
+            for method in COLOURS:
                 parameters = others | {"workload": workload, "method": method}
                 value = reference.value(metric, parameters)
                 if value is not None:
@@ -69,7 +69,7 @@ def _bars(
     present = [(i, values[w, method]) for i, w in enumerate(workloads) if (w, method) in values]
     axes.bar(
         [i + aside for i, _ in present], [value for _, value in present], width * 0.92,
-        color=_COLOURS[method], alpha=0.45, label=f"{method}, published",
+        color=COLOURS[method], alpha=0.45, label=f"{method}, published",
     )  # fmt: skip
 
 

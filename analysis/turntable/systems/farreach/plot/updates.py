@@ -10,14 +10,20 @@ from matplotlib.figure import Figure
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.results import CellResult
-from turntable.systems.farreach.updates import Comparison, comparisons, is_write_through, write_back
+from turntable.systems.farreach.gains import write_back
+from turntable.systems.farreach.plot.methods import COLOURS
+from turntable.systems.farreach.updates import Comparison, comparisons, is_write_through
 from turntable.systems.farreach.write_through import model_curve
+
+_COLOUR = COLOURS["netcache"]  # it is what is varied; a workload has a marker
 
 
 def updates(cells: Sequence[CellResult]) -> Drawing | None:
-    """FarReach / NetCache and normalized NetCache over u c; None where u was not measured twice."""
+    """FarReach / NetCache and normalized NetCache over u c; None where u was not varied."""
     rows = comparisons(cells)
-    if len(rows) < 2:
+    netcache = [cell.parameters for cell in cells if is_write_through(cell)]
+    delays = {parameters.get("value_update_delay_us", 0) for parameters in netcache}
+    if len(rows) < 2 or len(delays) < 2:
         return None
     workloads = list(dict.fromkeys(row.workload for row in rows))
     longest = max(row.in_services for row in rows)
@@ -26,11 +32,11 @@ def updates(cells: Sequence[CellResult]) -> Drawing | None:
         ratios, normalized = figure.subplots(1, 2)
         figure.subplots_adjust(wspace=0.18)
         for index, workload in enumerate(workloads):
-            color = drawing.SERIES[index]
+            marker = drawing.MARKERS[index]
             chosen = [row for row in rows if row.workload == workload]
-            _curves(ratios, normalized, _first(cells, workload), cells, color, longest)
-            _dots(ratios, chosen, "ratio", f"{workload}: measured", color)
-            _dots(normalized, chosen, "normalized", f"{workload}: measured", color)
+            _curves(ratios, normalized, _first(cells, workload), cells, longest)
+            _dots(ratios, chosen, "ratio", f"{workload}: measured", marker)
+            _dots(normalized, chosen, "normalized", f"{workload}: measured", marker)
         drawing.title(ratios, "FarReach / NetCache, aggregate throughput")
         drawing.title(normalized, "NetCache, normalized throughput")
         for axes, label in ((ratios, "ratio"), (normalized, "total / busiest server (ratio)")):
@@ -38,7 +44,7 @@ def updates(cells: Sequence[CellResult]) -> Drawing | None:
             axes.set_ylim(0, 1.12 * axes.dataLim.y1)
             axes.set_xlabel("u · c: round trip of a value update, in service times")
             axes.set_ylabel(label)
-        ratios.legend(loc="lower right")
+        drawing.legend_beside(normalized)
 
     description = (
         "FarReach's throughput relative to NetCache's, and NetCache's normalized throughput, over "
@@ -59,13 +65,12 @@ def _curves(
     normalized: Axes,
     cell: CellResult,
     cells: Sequence[CellResult],
-    color: str,
     longest: float,
 ) -> None:
     curve = model_curve(cell.shown[0].prediction)
     last = next((i for i, (u, _) in enumerate(curve) if u >= longest), len(curve) - 1)
     shown = curve[: last + 1]
-    name, style = f"{cell.parameters['workload']}: model", {"color": color, "lw": 1, "ls": "--"}
+    name, style = f"{cell.parameters['workload']}: model", {"color": _COLOUR, "lw": 1, "ls": "--"}
     other = write_back(cell, cells)
     units = other.shown[0].prediction.trace.normalized if other else None
     if units is not None:
@@ -73,7 +78,8 @@ def _curves(
     normalized.plot([u for u, _ in shown], [a.normalized for _, a in shown], label=name, **style)
 
 
-def _dots(axes: Axes, rows: Sequence[Comparison], field: str, name: str, color: str) -> None:
+def _dots(axes: Axes, rows: Sequence[Comparison], field: str, name: str, marker: str) -> None:
     points = [(row.in_services, getattr(row, field)) for row in rows]
     present = [(x, y) for x, y in points if y is not None]
-    axes.plot([x for x, _ in present], [y for _, y in present], "o", ms=6, color=color, label=name)
+    xs, ys = [x for x, _ in present], [y for _, y in present]
+    axes.plot(xs, ys, marker, ms=6, color=_COLOUR, label=name)

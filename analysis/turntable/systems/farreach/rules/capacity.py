@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from turntable.rules import limit
 from turntable.systems.farreach.measurement import LogicalServer, Measurement
 from turntable.verdict import Case, Finding
+from turntable_systems.farreach.methods import answers_everything
 
 NOT_THE_BOTTLENECK = "the servers were not the bottleneck"
 
@@ -18,9 +19,13 @@ def utilization(measurement: Measurement, capacity_ops_per_s: float) -> float | 
     """
     if capacity_ops_per_s <= 0:
         return None
+    busiest = measurement.busiest_ops_per_s / capacity_ops_per_s
     return max(
-        server.ops_per_s / capacity_ops_per_s + server.held_back_share
-        for server in measurement.servers
+        busiest + measurement.busier.held_back_share,
+        *(
+            server.ops_per_s / capacity_ops_per_s + server.held_back_share
+            for server in measurement.servers
+        ),
     )
 
 
@@ -36,17 +41,27 @@ def worst_utilization(
     )
 
 
+def limited(case: Case) -> Finding:
+    """There is something that can make a server the bottleneck: of the run, not of its machine."""
+    capacity = case.parameters["capacity_ops_per_s"]
+    if capacity > 0 or answers_everything(case.parameters) or case.fidelity_class != "emulated":
+        return Finding()
+    return Finding(
+        f"{NOT_THE_BOTTLENECK}: capacity_ops_per_s is 0, "
+        "and on an emulated testbed nothing else limits a server"
+    )
+
+
 def bottleneck(case: Case) -> Finding:
     capacity = case.parameters["capacity_ops_per_s"]
     if capacity > 0:
         low, high = case.bounds["busiest_utilization"]
         values = [utilization(measurement, capacity) for measurement in case.measurements]
         what, expected = "the busier server ran at {} of its capacity", f"{low:g} to {high:g}"
+    elif answers_everything(case.parameters):
+        return Finding()  # and is the bottleneck; that it does, the rule "hit share" sees
     elif case.fidelity_class == "emulated":
-        return Finding(
-            f"{NOT_THE_BOTTLENECK}: capacity_ops_per_s is 0, "
-            "and on an emulated testbed nothing else limits a server"
-        )
+        return Finding()  # `limited` says it
     else:
         low, high = case.bounds["busy_share_min"], float("inf")
         values = [measurement.busier.busy_share for measurement in case.measurements]
@@ -64,7 +79,7 @@ def lost_capacity(case: Case) -> Finding:
     """Of servers that had no slack to make up for it: it explains why one was not at c."""
 
     def lost(measurement: Measurement) -> float | None:
-        shares = [_lost_share(server, measurement.seconds) for server in measurement.servers]
+        shares = [lost_share(server, measurement.seconds) for server in measurement.servers]
         if None in shares:
             return None
         return max(
@@ -80,7 +95,7 @@ def lost_capacity(case: Case) -> Finding:
     )
 
 
-def _lost_share(server: LogicalServer, seconds: float) -> float | None:
+def lost_share(server: LogicalServer, seconds: float) -> float | None:
     if server.forgiven_us is None or server.blocked_us is None:
         return None
     return (server.forgiven_us + server.blocked_us - server.held_back_us) / 1e6 / seconds

@@ -40,13 +40,13 @@ def idle_signal(cells: Sequence[CellResult]) -> Drawing | None:
 def _by_load(
     cells: Sequence[CellResult], column: str, label: str, predicted: str | None
 ) -> Drawing | None:
-    if not any(cell.counted for cell in cells):
-        return None
-    by_panel = panels(cells)
-
     def measured(cell: CellResult) -> float | None:
         result = cell.measured(column)
         return result.mean if result else None
+
+    by_panel = panels(cells, measured)
+    if not by_panel:
+        return None
 
     def panel(axes: Axes, name: str) -> None:
         thin = (lambda cell: cell.predicted(predicted)) if predicted else None

@@ -4,53 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import nan
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from turntable.plot import drawing
 from turntable.results import CellResult
+from turntable.systems.netclone import peculiar
 from turntable.systems.netclone.saturation import STEADY
-from turntable_core.labels import shown
 
 METHODS = ("noclone", "cclone", "netclone", "netclone-racksched", "laedge")
 COLOURS = dict(zip(METHODS, drawing.SERIES, strict=False))
 MARKS = dict(zip(METHODS, drawing.MARKERS, strict=False))
 STYLES = ("-", "--", ":", "-.")
 
-# Beside the load and the distribution, what tells lines apart.
-_PECULIAR = ("servers", "unequal_workers", "filter", "laedge_mode", "jitter_probability")
-
 Lines = Mapping[tuple[str, str], Sequence[CellResult]]  # by method and what else is peculiar
 Value = Callable[[CellResult], float | None]
 
 
-def panels(cells: Iterable[CellResult]) -> dict[str, list[CellResult]]:
-    """By distribution."""
+def panels(cells: Iterable[CellResult], value: Value) -> dict[str, list[CellResult]]:
+    """By distribution: those of which a cell has a value."""
     found: dict[str, list[CellResult]] = {}
     for cell in cells:
         found.setdefault(cell.parameters["distribution"], []).append(cell)
-    return found
+    return {
+        name: group
+        for name, group in found.items()
+        if any(value(cell) is not None for cell in group)
+    }
 
 
 def lines(cells: Sequence[CellResult]) -> Lines:
     """Cells in the order of their load."""
-    differing = [name for name in _PECULIAR if _differs(name, cells)]
+    differing = peculiar.differing(cells)
     found: dict[tuple[str, str], list[CellResult]] = {}
     for cell in sorted(cells, key=load_of):
-        given = [name for name in differing if cell.parameters.get(name) is not None]
-        words = ", ".join(f"{name} {shown(cell.parameters[name])}" for name in given)
-        found.setdefault((cell.parameters["method"], words.replace("_", " ")), []).append(cell)
+        words = peculiar.words(cell.parameters, differing)
+        found.setdefault((cell.parameters["method"], words), []).append(cell)
     return found
-
-
-def _differs(name: str, cells: Sequence[CellResult]) -> bool:
-    """Within a method: others may not know the parameter."""
-    values: dict[str, set[Any]] = {}
-    for cell in cells:
-        values.setdefault(cell.parameters["method"], set()).add(cell.parameters.get(name))
-    return any(len(found) > 1 for found in values.values())
 
 
 def load_of(cell: CellResult) -> float:

@@ -23,18 +23,13 @@ from turntable.systems.netclone.times import tail_us
 
 
 def p99_by_load(cells: Sequence[CellResult]) -> Drawing | None:
-    """A panel per distribution; None without a valid round. Saturated cells are gaps."""
-    if not any(cell.counted for cell in cells):
+    """A panel per distribution that was measured. Saturated cells are gaps."""
+    by_panel = panels(cells, _p99_us)
+    if not by_panel:
         return None
-    by_panel = panels(cells)
 
     def panel(axes: Axes, name: str) -> None:
-        paint(
-            axes,
-            by_panel[name],
-            lambda cell: undilated(cell, 99),
-            lambda cell: cell.predicted("predicted_p99_us"),
-        )
+        paint(axes, by_panel[name], _p99_us, lambda cell: cell.predicted("predicted_p99_us"))
         axes.set_ylim(0, _top_us(by_panel[name]))
         axes.set_ylabel("p99 (µs, undilated)")
 
@@ -59,7 +54,11 @@ def latency(cells: Sequence[CellResult]) -> Drawing | None:
     return plot.latency(steady, "latency", "on the testbed's clock")
 
 
+def _p99_us(cell: CellResult) -> float | None:
+    return undilated(cell, 99)
+
+
 def _top_us(cells: Sequence[CellResult]) -> float:
     """What leaves room for all but the last steps before saturation."""
-    found = [value for cell in cells if (value := undilated(cell, 99)) is not None]
+    found = [value for cell in cells if (value := _p99_us(cell)) is not None]
     return min(1.1 * max(found, default=1.0), 4 * tail_us(cells[0].parameters))

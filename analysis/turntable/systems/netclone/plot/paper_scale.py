@@ -22,8 +22,10 @@ Curves = dict[str, dict[str, list[tuple[float, float]]]]  # distribution, method
 
 
 def paper_scale(cells: Sequence[CellResult]) -> Drawing | None:
-    """Of the cells' distributions; None where the run has one load, or the model none of them."""
-    shown = {cell.parameters["distribution"] for cell in cells}
+    """Of the distributions that were measured; None where the run has one load, or the model none
+    of them.
+    """
+    shown = {cell.parameters["distribution"] for cell in cells if cell.counted}
     if len({cell.parameters.get("load") for cell in cells}) == 1:
         return None
     curves = {name: methods for name, methods in _read().items() if name in shown}

@@ -1,0 +1,78 @@
+"""Parameters that do not fit are refused with a message that helps, before anything starts: what
+each system lists in its bad_parameters.yml.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from small_experiment import with_changes, write_experiment
+from turntable_core.errors import TurntableError
+from turntable_core.overrides import ExtraVars
+from turntable_core.proposal import Proposal, propose
+from turntable_core.testbed import read_testbed
+
+from .farreach import conftest as farreach
+from .farreach import testbeds as farreach_testbeds
+from .netclone import conftest as netclone
+from .netclone import testbeds as netclone_testbeds
+
+HERE = Path(__file__).parent
+# Its small experiment, how many cells that has, and its testbed.
+SYSTEMS = {
+    "farreach": (farreach.DOCUMENT, 2, farreach_testbeds),
+    "netclone": (netclone.DOCUMENT, 3, netclone_testbeds),
+}
+
+
+LISTED = {
+    system: yaml.safe_load((HERE / system / "bad_parameters.yml").read_text()) for system in SYSTEMS
+}
+CASES = [
+    pytest.param(system, case, id=f"{system}, {case['name']}")
+    for system, listed in LISTED.items()
+    for case in listed
+]
+
+
+def proposal(
+    directory: Path, system: str, changes: dict[str, Any], extra: dict[str, Any]
+) -> Proposal:
+    document, _, testbeds = SYSTEMS[system]
+    (directory / "experiments" / "tests").mkdir(parents=True)
+    file = write_experiment(directory / "experiments", with_changes(document, changes))
+    testbed = read_testbed(testbeds.hostvars(), testbeds.GROUPS)
+    given = ExtraVars({"profile": "smoke"} | extra)
+    return propose(file, given, testbed, directory / "results")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_unchanged_experiment_is_accepted(tmp_path: Path, system: str) -> None:
+    """Otherwise every case below would pass for a wrong reason."""
+    assert len(proposal(tmp_path, system, {}, {}).cells) == SYSTEMS[system][1]
+
+
+@pytest.mark.parametrize(("system", "case"), CASES)
+def test_bad_parameters_are_refused(tmp_path: Path, system: str, case: dict[str, Any]) -> None:
+    with pytest.raises(TurntableError) as caught:
+        proposal(tmp_path, system, case.get("set", {}), case.get("extra", {}))
+    file = tmp_path / "experiments" / "tests" / "tiny.yml"
+    for text in case["says"]:
+        assert text.replace("FILE", str(file)) in str(caught.value)
+
+
+def test_loads_are_one_cell_where_a_target_takes_their_place(tmp_path: Path) -> None:
+    changes = {"factors.load": [0.3, 0.5]}
+    cells = proposal(tmp_path, "netclone", changes, {"target_rps": 1500}).cells
+    assert len(cells) == 3
+    assert not any("load" in cell.parameters for cell in cells)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_no_case_is_there_twice(system: str) -> None:
+    names = [case["name"] for case in LISTED[system]]
+    assert sorted(set(names)) == sorted(names)
