@@ -1,6 +1,7 @@
 #include "farreach/kv/reassembly.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace turntable::kv {
 namespace {
@@ -11,7 +12,7 @@ std::uint64_t bits_below(unsigned count) {
 
 }  // namespace
 
-Reassembly::Reassembly(std::size_t entries) : ring_(entries) {}
+Reassembly::Reassembly(std::size_t entries) : entries_(entries) {}
 
 bool Reassembly::add(std::uint64_t sender, Packet& packet) {
   if (packet.fragment.count == 1) {
@@ -19,8 +20,9 @@ bool Reassembly::add(std::uint64_t sender, Packet& packet) {
     return true;  // it is the whole
   }
   Entry* entry = find(sender, packet);
-  if (entry == nullptr) entry = &take_oldest(sender, packet);
-  if (!store(*entry, packet) || entry->missing != 0) return false;
+  if (entry == nullptr) entry = &begin(sender, packet);
+  if (!store(*entry, packet) || entry->is_incomplete()) return false;
+  --incomplete_;
   counters_.completed.add();
   packet = entry->first;
   packet.value = std::span(entry->bytes).first(entry->length);
@@ -29,9 +31,9 @@ bool Reassembly::add(std::uint64_t sender, Packet& packet) {
 
 std::uint32_t Reassembly::largest_incomplete(const PacketKey& key) const {
   std::uint32_t largest = 0;
-  for (const Entry& entry : ring_) {
-    const bool has_first = entry.used && (entry.missing & 1) == 0;
-    if (has_first && entry.missing != 0 && entry.first.key == key) {
+  for (const Entry& entry : entries_) {
+    const bool has_first = (entry.missing & 1) == 0;
+    if (entry.is_incomplete() && has_first && entry.first.key == key) {
       largest = std::max(largest, entry.first.sequence);
     }
   }
@@ -40,8 +42,7 @@ std::uint32_t Reassembly::largest_incomplete(const PacketKey& key) const {
 
 // From the newest on: fragments of a value come close together.
 Reassembly::Entry* Reassembly::find(std::uint64_t sender, const Packet& packet) {
-  for (std::size_t i = 1; i <= ring_.size(); ++i) {
-    Entry& entry = ring_[(oldest_ + ring_.size() - i) % ring_.size()];
+  for (Entry& entry : entries_) {
     if (!entry.used) return nullptr;
     if (entry.sender == sender && entry.first.request_id == packet.request_id &&
         entry.first.fragment.transmission == packet.fragment.transmission) {
@@ -51,10 +52,22 @@ Reassembly::Entry* Reassembly::find(std::uint64_t sender, const Packet& packet) 
   return nullptr;
 }
 
-Reassembly::Entry& Reassembly::take_oldest(std::uint64_t sender, const Packet& packet) {
-  Entry& entry = ring_[oldest_];
-  oldest_ = (oldest_ + 1) % ring_.size();
-  if (entry.used && entry.missing != 0) counters_.evicted.add();
+std::list<Reassembly::Entry>::iterator Reassembly::place_of_oldest() {
+  const bool gives_up = entries_.back().used && incomplete_ > entries_.size() / 2;
+  auto place = std::prev(entries_.end());
+  while (place->is_incomplete() != gives_up) --place;
+  return place;
+}
+
+Reassembly::Entry& Reassembly::begin(std::uint64_t sender, const Packet& packet) {
+  const auto place = place_of_oldest();
+  Entry& entry = *place;
+  entries_.splice(entries_.begin(), entries_, place);
+  if (entry.is_incomplete()) {
+    counters_.evicted.add();
+  } else {
+    ++incomplete_;
+  }
   entry.used = true;
   entry.sender = sender;
   entry.first = packet;

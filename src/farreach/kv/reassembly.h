@@ -1,15 +1,19 @@
 // Puts the fragments of large values together (kv/packet.h).
 //
-// Fragments may be lost, doubled, and come in any order. What belongs together is one entry of a
-// ring; a new value takes the oldest entry, whatever has become of it, so memory is bounded and a
-// value whose fragments are lost needs no timer. A value that is complete keeps its entry for as
-// long, so that late twins of its fragments are recognised instead of beginning a new one.
+// Fragments may be lost, doubled, and come in any order. What belongs together is one of a fixed
+// number of entries, so memory is bounded and a value whose fragments are lost needs no timer.
+//
+// A new value takes the place of the oldest that is complete: a sender that is held up between two
+// fragments finds its value again, however many others have passed it. Only when more than half of
+// the entries lack fragments, the oldest of those is given up. Until its place is taken, a complete
+// value stays, so that late twins of its fragments are recognised instead of beginning a new one.
 //
 // Nothing allocates once each entry has held a value of the largest length.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <vector>
 
 #include "common/counter.h"
@@ -26,7 +30,8 @@ struct ReassemblyCounters {
 
 class Reassembly {
  public:
-  // `entries`: values that can be under way, or lately complete, at once; at least 1.
+  // `entries`: at least 1; of senders with one value at a time each, twice their number: then none
+  // that is still sent is given up.
   explicit Reassembly(std::size_t entries);
 
   // Takes a decoded fragment from `sender` (anything that tells senders apart). If it completes a
@@ -42,6 +47,8 @@ class Reassembly {
 
  private:
   struct Entry {
+    bool is_incomplete() const noexcept { return missing != 0; }
+
     std::uint64_t sender = 0;
     Packet first{};             // fragment 0, or until it comes another one; without its bytes
     std::size_t length = 0;     // of the value; 0: not known yet
@@ -52,11 +59,12 @@ class Reassembly {
   static_assert(fragments_of(kMaxLargeValueBytes) <= 64);
 
   Entry* find(std::uint64_t sender, const Packet& packet);
-  Entry& take_oldest(std::uint64_t sender, const Packet& packet);
+  Entry& begin(std::uint64_t sender, const Packet& packet);
+  std::list<Entry>::iterator place_of_oldest();
   bool store(Entry& entry, const Packet& packet);
 
-  std::vector<Entry> ring_;
-  std::size_t oldest_ = 0;
+  std::list<Entry> entries_;  // the newest first, then those that were never used
+  std::size_t incomplete_ = 0;
   ReassemblyCounters counters_;
 };
 

@@ -129,11 +129,30 @@ TEST_F(ReassemblyTest, NewValuesTakeTheOldestPlaceAndThatIsCounted) {
   EXPECT_EQ(add(put(value, 1, 1), 0), std::nullopt);  // its other fragment is lost
   EXPECT_EQ(add(put(value, 2, 1), 0), std::nullopt);
   EXPECT_EQ(add(put(value, 2, 1), 1), value);
-  EXPECT_EQ(add(put(value, 3, 1), 0), std::nullopt);  // takes the place of 1
-  EXPECT_EQ(counters().evicted.get(), 1);
-  EXPECT_EQ(add(put(value, 4, 1), 0), std::nullopt);  // takes the place of 2, which was complete
+  EXPECT_EQ(add(put(value, 3, 1), 0), std::nullopt);  // takes the place of 2, which was complete
+  EXPECT_EQ(counters().evicted.get(), 0);
+  EXPECT_EQ(add(put(value, 4, 1), 0), std::nullopt);  // takes the place of 1
   EXPECT_EQ(counters().evicted.get(), 1);
   EXPECT_EQ(add(put(value, 3, 1), 1), value);
+}
+
+TEST_F(ReassemblyTest, AValueUnderWayIsPassedByAnyNumberOfOthers) {
+  // Two senders with one value at a time each, of which one is held up between its fragments.
+  const Bytes value = some_value(kFragmentBytes + 1, 1);
+  Reassembly ring(4);
+  const auto give = [&](std::uint32_t request, std::size_t index, std::uint64_t sender) {
+    Packet packet = fragment_of(put(value, request, 1), index);
+    return ring.add(sender, packet);
+  };
+  EXPECT_FALSE(give(1, 0, 1));
+  for (std::uint32_t request = 1; request <= 100; ++request) {
+    EXPECT_FALSE(give(request, 0, 2));
+    EXPECT_TRUE(give(request, 1, 2));
+    EXPECT_FALSE(give(request, 1, 2));  // a twin, late
+  }
+  EXPECT_TRUE(give(1, 1, 1));
+  EXPECT_EQ(ring.counters().duplicates.get(), 100);
+  EXPECT_EQ(ring.counters().evicted.get(), 0);
 }
 
 TEST_F(ReassemblyTest, FragmentsThatContradictEachOtherAreIgnored) {
