@@ -139,6 +139,18 @@ def package_of(library: str, program: Path) -> str | None:
     return None
 
 
+def library_packages(programs: Iterable[str]) -> list[str]:
+    """The Debian packages of all shared libraries that these programs need, as on this machine;
+    without libraries that belong to no package.
+    """
+    listing = _output(["ldd", *programs])
+    paths = {Path(path).resolve() for path in re.findall(r"=> (/\S+)", listing)}
+    # Packages name files by the path they had before /lib became a link to /usr/lib, or after.
+    names = [str(path) for path in paths] + [str(path).removeprefix("/usr") for path in paths]
+    owners = _output(["dpkg-query", "--search", *names]) if names else ""
+    return sorted({line.split(":", 1)[0] for line in owners.splitlines()})
+
+
 def _output(argv: list[str]) -> str:
     try:
         return subprocess.run(argv, capture_output=True, text=True, check=False).stdout

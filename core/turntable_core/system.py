@@ -8,7 +8,7 @@ what only some of them have.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +23,20 @@ Parameters = Mapping[str, Any]  # of a cell
 
 
 @dataclass(frozen=True)
+class HostNeeds:
+    """What a machine is given when it is provisioned, unless the inventory says otherwise; a
+    namespace of the embedded testbed is given none of it (docs/hosts.md).
+    """
+
+    packages: tuple[str, ...] = ()  # of Debian, beside those of the programs' shared libraries
+    masked_services: tuple[str, ...] = ()  # of these packages: they are not to start by themselves
+    # Where systems share a host, the larger number holds. {interface}: the NIC on the data network.
+    sysctls: Mapping[str, int | str] = field(default_factory=dict)
+    limits: Mapping[str, int | str] = field(default_factory=dict)  # of logins: nofile, memlock, …
+    transparent_huge_pages: str | None = None
+
+
+@dataclass(frozen=True)
 class Role:
     """What some hosts of a testbed do; the inventory's group of this name has them."""
 
@@ -32,6 +46,7 @@ class Role:
     programs: tuple[str, ...] = ()  # that each of them needs
     programs_of_first: tuple[str, ...] = ()  # ... and the first one beside
     udp_ports: range = range(0)  # on which these programs listen
+    needs: HostNeeds = HostNeeds()  # of each of them
 
 
 @dataclass(frozen=True)

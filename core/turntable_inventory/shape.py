@@ -78,12 +78,16 @@ def _kinds(host: Host, inventory: Inventory) -> list[str]:
 
 
 def _superfluous(host: Host, inventory: Inventory, schema: dict[str, Any]) -> Iterator[Problem]:
-    """Keys that would have no effect, because the data network is another one."""
+    """Keys that would have no effect, because host or data network are other ones."""
     if inventory.has_switch:
         other, why = "bridged", f"the hosts are plugged into the switch of group {SWITCHES}"
     else:
         other, why = "switched", f"the inventory has no host in group {SWITCHES}"
-    for key in schema["$defs"]["required"][other]["required"]:
+    keys = dict.fromkeys(schema["$defs"]["required"][other]["required"], why)
+    if host.embedded:
+        why = "the host is a network namespace of this machine, whose settings are not changed"
+        keys |= dict.fromkeys(schema["$defs"]["machines"]["only"], why)
+    for key, why in keys.items():
         if key in host.variables or key in host.untemplatable:
             yield Problem(
                 host.name, f"superfluous key {key}", f"none: {why}", place=host.place(key)

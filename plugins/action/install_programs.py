@@ -4,10 +4,13 @@ install_programs:
   source: build/bin                # on the controller
   destination: /opt/turntable/bin  # on the host
   names: [supervisor, nodectl]
+  record: {path: /var/lib/turntable/host_settings.json, testbed: rack1, changed_settings: refuse}
 
-Files with the digest of the build stay as they are, so a host that shares the controller's file
-system is left alone. Two commands on a host that lacks nothing; the copy module would take two
-module calls per file. Fails if a program cannot be loaded there, and says which package it needs.
+With a record (path empty: none) what was there before is written to it before anything is copied
+(module host_settings). Files with the digest of the build stay as they are, so a host that shares
+the controller's file system is left alone. Two commands on a host that lacks nothing; the copy
+module would take two module calls per file. Fails if a program cannot be loaded there, and says
+which package it needs.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ class ActionModule(ActionBase):
                 "source": {"type": "path", "required": True},
                 "destination": {"type": "path", "required": True},
                 "names": {"type": "list", "elements": "str", "required": True},
+                "record": {"type": "dict"},
             }
         )
         source, destination = Path(arguments["source"]), arguments["destination"]
@@ -44,6 +48,16 @@ class ActionModule(ActionBase):
         except TurntableError as error:
             raise AnsibleActionFail(str(error)) from error
         different = self._different(wanted, destination)
+        record = arguments["record"] or {"path": ""}
+        if different and record["path"]:
+            recorded = self._record(record, destination, wanted, task_vars or {})
+            result["diff"] = recorded["diff"]
+            result["warnings"] = recorded.get("warnings", [])
+            # The others were changed by somebody who is to keep them.
+            different = [
+                name for name in different if _kind(destination, name) in recorded["settings"]
+            ]
+            wanted = {name: wanted[name] for name in different}
         if different and not self._task.check_mode:
             self._install(source, destination, different)
             left = self._different(wanted, destination)
@@ -60,6 +74,26 @@ class ActionModule(ActionBase):
         """Names of files that are missing on the host, or not those of the build."""
         there = programs.parse_digests(self._execute(destination, wanted, programs.digest_command))
         return [name for name, digest in wanted.items() if there.get(name) != digest]
+
+    def _record(
+        self,
+        record: dict[str, str],
+        destination: str,
+        wanted: dict[str, str],
+        task_vars: dict[str, Any],
+    ) -> dict[str, Any]:
+        """What was there before is on the host's disk; the answer of the module host_settings."""
+        arguments = {
+            "record": record["path"],
+            "testbed": record["testbed"],
+            "changed_settings": record["changed_settings"],
+            "directories": {destination: "0755"},
+            "copied_files": {f"{destination}/{name}": it for name, it in wanted.items()},
+        }
+        answer = self._execute_module("host_settings", arguments, task_vars=task_vars)
+        if answer.get("failed"):
+            raise AnsibleActionFail(answer["msg"])
+        return answer
 
     def _install(self, source: Path, destination: str, names: list[str]) -> None:
         staged = self._make_tmp_path()
@@ -99,6 +133,11 @@ class ActionModule(ActionBase):
 
     def _execute(self, destination: str, names: Any, command: Any) -> str:
         return self._low_level_execute_command(command(destination, list(names)))["stdout"]
+
+
+def _kind(destination: str, name: str) -> str:
+    """The file's name among the module's settings."""
+    return f"program {destination}/{name}"
 
 
 _OTHER_SYSTEM = (

@@ -23,6 +23,7 @@ from turntable_core.timeline import Event
 from turntable_systems.farreach import (
     analyzer,
     checks,
+    host_needs,
     methods,
     offered,
     placement,
@@ -53,7 +54,7 @@ class FarReach(System):
     analysis = "turntable.systems.farreach"
 
     roles = (
-        Role("clients", programs=("kvclient", "ycsbclient")),
+        Role("clients", programs=("kvclient", "ycsbclient"), needs=host_needs.CLIENTS),
         Role(
             "servers",
             2,
@@ -61,6 +62,7 @@ class FarReach(System):
             programs=("kvserver",),
             programs_of_first=("cache-controller",),
             udp_ports=range(placement.FIRST_PORT, placement.FIRST_PORT + MOST_PARTITIONS),
+            needs=host_needs.SERVERS,
         ),
     )
     needs_switch = True

@@ -11,6 +11,7 @@ from turntable_core.plan import Iteration, Turn
 from turntable_core.system import Check, Parameters, Planned, Role, System, Windows
 from turntable_systems.netclone import (
     checks,
+    host_needs,
     methods,
     offered_load,
     placement,
@@ -32,12 +33,13 @@ class NetClone(System):
     analysis = "turntable.systems.netclone"
 
     roles = (
-        Role("clients", programs=("rpcclient",)),
+        Role("clients", programs=("rpcclient",), needs=host_needs.CLIENTS),
         Role(
             "servers",
             programs=("rpcserver",),
             programs_of_first=("laedge-coordinator",),
             udp_ports=_SERVER_PORTS,
+            needs=host_needs.SERVERS,
         ),
     )
     needs_switch = True
