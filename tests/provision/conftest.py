@@ -22,6 +22,8 @@ from .machine import Machine
 REPOSITORY = Path(__file__).parents[2]
 MACS = {"client0": "02:00:00:00:00:0b", "server0": "02:00:00:00:00:15"}
 ADDRESSES = {"client0": "198.18.0.11", "server0": "198.18.0.21"}
+# Each on the loopback of its own; ssh tells open connections apart by the address.
+LOGINS = {"client0": "127.0.0.11", "server0": "127.0.0.21"}
 RECORD = "/var/lib/turntable/host_settings.json"
 USER = "rackuser"
 DEADLINE_S = 30
@@ -40,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 }  # fmt: skip
 
 _SSHD = """\
-ListenAddress 127.0.0.1
+ListenAddress {address}
 HostKey {directory}/host_key
 PidFile none
 AllowUsers root {user}
@@ -50,8 +52,9 @@ UsePAM yes
 SetEnv SHLVL=1
 MaxSessions 100
 MaxStartups 100
+Subsystem sftp internal-sftp
 """
-_HOLDER = '#!/bin/sh\necho \'{"held": false}\'\n'
+_HOLDER = "#!/bin/sh\necho '{\"held\": false}'\n"
 
 
 @dataclass
@@ -85,7 +88,6 @@ class Rack:
         }
         of_hosts = {
             "ansible_connection": "ssh",
-            "ansible_host": "127.0.0.1",
             "ansible_user": user,
             "ansible_become": user != "root",
             "ansible_python_interpreter": "/usr/bin/python3",
@@ -123,6 +125,7 @@ class Rack:
     def _variables(self, name: str) -> dict[str, Any]:
         network = f"/proc/{self.machines[name].keeper.pid}/ns/net"
         return {
+            "ansible_host": LOGINS[name],
             "turntable_data_address": ADDRESSES[name],
             "turntable_data_mac": MACS[name],
             "ansible_ssh_common_args": "-F none -o IdentitiesOnly=yes "
@@ -153,8 +156,17 @@ class Rack:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def fingerprints(self) -> dict[str, object]:
-        return {name: it.fingerprint() for name, it in self.machines.items()}
+    def fingerprints(self) -> dict[str, str]:
+        """(Machine, part, line) by line, so that a difference is one of a few lines."""
+        lines = {}
+        for name, it in self.machines.items():
+            for part, value in it.fingerprint().items():
+                if isinstance(value, dict):
+                    lines |= {f"{name} {part} {key}": str(text) for key, text in value.items()}
+                else:
+                    texts = value.splitlines() if isinstance(value, str) else map(str, value)
+                    lines |= {f"{name} {part} {text.strip()}": "" for text in texts}
+        return lines
 
 
 def changes(output: str) -> dict[str, int]:
@@ -212,10 +224,13 @@ def let_in(made: Machine, directory: Path) -> str:
     made.run("mkdir", "-p", "/run/sshd", "/srv/sshd")
     made.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "/srv/sshd/host_key")
     made.write("/srv/sshd/authorized_keys", (directory / "key.pub").read_text())
-    made.write("/srv/sshd/config", _SSHD.format(directory="/srv/sshd", user=USER))
+    made.write(
+        "/srv/sshd/config",
+        _SSHD.format(directory="/srv/sshd", user=USER, address=LOGINS[made.name]),
+    )
     sshd = made.inside("/usr/sbin/sshd", "-D", "-f", "/srv/sshd/config")
     made.servers.append(subprocess.Popen(sshd, stderr=subprocess.DEVNULL))
-    listens = "import socket; socket.create_connection(('127.0.0.1', 22), 1).recv(4)"
+    listens = f"import socket; socket.create_connection(('{LOGINS[made.name]}', 22), 1).recv(4)"
     limit = time.monotonic() + DEADLINE_S
     while subprocess.run(
         made.inside("/usr/bin/python3", "-c", listens), stderr=subprocess.DEVNULL, check=False

@@ -85,7 +85,7 @@ class Machine:
     def fingerprint(self) -> dict[str, object]:
         """All that a provisioning may change, found by other means than the code under test."""
         return {
-            "links": json.loads(self.run("ip", "-json", "-details", "link")),
+            "links": self._links(),
             "addresses": re.sub(r"valid_lft.*", "", self.run("ip", "-4", "address")),
             "neighbours": sorted(self.run("ip", "neigh", "show", "nud", "permanent").splitlines()),
             "features": self.run("ethtool", "-k", "data0"),
@@ -93,6 +93,12 @@ class Machine:
             "packages": self.run("dpkg-query", "--show", "-f", "${Package} ${db:Status-Abbrev}\n"),
             "files": self._files(),
         }
+
+    def _links(self) -> list[tuple[object, ...]]:
+        """Without the queue that the kernel gives a link with its first up."""
+        links = json.loads(self.run("ip", "-json", "link"))
+        keys = ("ifname", "address", "mtu", "flags", "operstate", "txqlen")
+        return [tuple(str(link.get(key)) for key in keys) for link in links]
 
     def _files(self) -> dict[str, str]:
         """Files that differ from this machine's, and those that stand for the kernel's."""
@@ -104,6 +110,8 @@ class Machine:
                 name = str(path.relative_to(self.root))
                 if path.is_symlink():
                     found[name] = f"-> {os.readlink(path)}"
+                elif name.startswith(("sys/", "proc/")) and path.is_file():
+                    found[name] = path.read_text().strip()  # a kernel ends lines, files do not
                 elif path.is_file():
                     digest = hashlib.sha256(path.read_bytes()).hexdigest()
                     found[name] = f"{path.stat().st_mode:o} {digest}"
@@ -144,7 +152,7 @@ def _add_hardware(made: Machine) -> None:
     """What this machine's kernel does not show, as plain files: they keep what is written."""
     memory, processors = "/sys/kernel/mm", "/sys/devices/system/cpu"
     made.write(f"{memory}/hugepages/hugepages-2048kB/nr_hugepages", "0\n")
-    made.write(f"{memory}/transparent_hugepage/enabled", "always [madvise] never\n")
+    made.write(f"{memory}/transparent_hugepage/enabled", "madvise\n")
     for number in range(_PROCESSORS):
         made.write(f"{processors}/cpu{number}/cpufreq/scaling_governor", "powersave\n")
     for number in _INTERRUPTS:
