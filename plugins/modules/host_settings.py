@@ -106,6 +106,9 @@ options:
   directories:
     description: Directories that exist, with their modes.
     type: dict
+  scratch_directories:
+    description: The same for directories whose contents go with them, such as sockets and logs.
+    type: dict
   copied_files:
     description:
       - Files with the SHA-256 that they will have. They are recorded only, before somebody else
@@ -180,6 +183,7 @@ SETTINGS = {
     "cpu_governor": {"type": "str"},
     "nic": {"type": "dict", "options": NIC},
     "directories": {"type": "dict"},
+    "scratch_directories": {"type": "dict"},
     "copied_files": {"type": "dict"},
 }
 

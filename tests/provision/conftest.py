@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -31,8 +32,12 @@ DEADLINE_S = 30
 # Somewhere between the machines of a real rack and what these ones have.
 SETTINGS: dict[str, Any] = {
     "turntable_data_mtu": 1400,
-    "turntable_host_sysctls": {"net.core.somaxconn": 1234, "net.ipv4.tcp_rmem": "4096 65536 1048576"},
-    "turntable_host_limits": {"nofile": 1048576, "memlock": "unlimited"},
+    "turntable_host_packages": ["turntable-test-tool"],
+    "turntable_host_sysctls": {
+        "net.core.somaxconn": 1234,
+        "net.ipv4.tcp_rmem": "4096 65536 1048576",
+    },
+    "turntable_host_limits": {"nofile": 4096},
     "turntable_host_huge_pages": {"2048": 64},
     "turntable_host_transparent_huge_pages": "never",
     "turntable_host_cpu_governor": "performance",
@@ -61,6 +66,7 @@ _HOLDER = "#!/bin/sh\necho '{\"held\": false}'\n"
 class Rack:
     machines: dict[str, Machine]
     directory: Path  # of the test: inventory, key, build
+    hosts: set[str]  # in the inventory
 
     @property
     def client(self) -> Machine:
@@ -99,7 +105,8 @@ class Rack:
             "turntable_data_interface": "data0",
             **{key: value for key, value in variables.items() if value is not None},
         }
-        hosts = {name: {"hosts": {name: self._variables(name)}} for name in self.machines}
+        roles = {"client0": "clients", "server0": "servers"}
+        groups = {roles[name]: {"hosts": {name: self._variables(name)}} for name in self.hosts}
         document = {
             "all": {"vars": common},
             "controller": {
@@ -112,18 +119,14 @@ class Rack:
             },
             "testbed": {
                 "vars": of_hosts,
-                "children": {
-                    "endpoints": {
-                        "children": {"clients": hosts["client0"], "servers": hosts["server0"]}
-                    }
-                },
+                "children": {"endpoints": {"children": groups}},
             },
         }
         self.inventory.parent.mkdir(exist_ok=True)
         self.inventory.write_text(yaml.safe_dump(document))
 
     def _variables(self, name: str) -> dict[str, Any]:
-        network = f"/proc/{self.machines[name].keeper.pid}/ns/net"
+        network = f"/proc/{self.machines[name].pid}/ns/net"
         return {
             "ansible_host": LOGINS[name],
             "turntable_data_address": ADDRESSES[name],
@@ -156,11 +159,29 @@ class Rack:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
+    def module(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """What the module answers on server0."""
+        program = Path(sys.executable).parent / "ansible"
+        words = [str(program), "-i", str(self.inventory), "server0", "-m", name]
+        done = subprocess.run(
+            [*words, "-a", json.dumps(arguments)],
+            cwd=REPOSITORY,
+            env={**os.environ, "ANSIBLE_STDOUT_CALLBACK": "minimal"}
+            | {"ANSIBLE_CALLBACK_RESULT_FORMAT": "json"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        head, _, answer = done.stdout.partition("=>")
+        return {**json.loads(answer), "failed": "FAILED" in head}
+
     def fingerprints(self) -> dict[str, str]:
         """(Machine, part, line) by line, so that a difference is one of a few lines."""
         lines = {}
-        for name, it in self.machines.items():
-            for part, value in it.fingerprint().items():
+        for name in self.hosts:
+            for part, value in self.machines[name].fingerprint().items():
                 if isinstance(value, dict):
                     lines |= {f"{name} {part} {key}": str(text) for key, text in value.items()}
                 else:
@@ -180,11 +201,21 @@ def sentences(output: str) -> str:
     return " ".join(output.split())
 
 
-@pytest.fixture(scope="module")
-def rack_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+@pytest.fixture
+def rack(tmp_path: Path) -> Iterator[Rack]:
+    """Two machines and an inventory; nothing is provisioned."""
+    yield from made_rack(tmp_path, set(MACS))
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Iterator[Rack]:
+    """The same with server0 in the inventory alone, which takes less time."""
+    yield from made_rack(tmp_path, {"server0"})
+
+
+def made_rack(directory: Path, hosts: set[str]) -> Iterator[Rack]:
     if os.geteuid() != 0:
         pytest.skip("machines need namespaces and root: run make pytest")
-    directory = tmp_path_factory.mktemp("rack")
     with ExitStack() as stack:
         made = {
             name: stack.enter_context(machines.machine(name, directory / name)) for name in MACS
@@ -197,16 +228,9 @@ def rack_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
         known = [f"{name} {let_in(it, directory)}" for name, it in made.items()]
         (directory / "known_hosts").write_text("\n".join(known) + "\n")
         make_build(directory / "build/bin")
-        yield Rack(made, directory)
-
-
-@pytest.fixture
-def rack(rack_of_module: Rack) -> Rack:
-    """With its inventory as written before each test, and nothing provisioned."""
-    rack_of_module.write_inventory()
-    for it in rack_of_module.machines.values():
-        assert not it.exists(RECORD), "a test has left its record behind"
-    return rack_of_module
+        rack = Rack(made, directory, hosts)
+        rack.write_inventory()
+        yield rack
 
 
 def make_build(programs: Path) -> None:
@@ -228,8 +252,8 @@ def let_in(made: Machine, directory: Path) -> str:
         "/srv/sshd/config",
         _SSHD.format(directory="/srv/sshd", user=USER, address=LOGINS[made.name]),
     )
-    sshd = made.inside("/usr/sbin/sshd", "-D", "-f", "/srv/sshd/config")
-    made.servers.append(subprocess.Popen(sshd, stderr=subprocess.DEVNULL))
+    sshd = made.inside("/usr/sbin/sshd", "-f", "/srv/sshd/config")
+    subprocess.run(sshd, check=True)
     listens = f"import socket; socket.create_connection(('{LOGINS[made.name]}', 22), 1).recv(4)"
     limit = time.monotonic() + DEADLINE_S
     while subprocess.run(

@@ -2,8 +2,8 @@
 own, and what a kernel shows of hardware that is not here.
 
 Nothing that is changed inside is changed outside: files are an overlay that lies in memory, and
-namespaces are of network, mounts, System V IPC and host name. /proc is this machine's: processes
-are seen, and kernel parameters that no namespace has are never written by the tests.
+namespaces are of network, processes, mounts, System V IPC and host name. Kernel parameters that no
+namespace has are this machine's: tests never write them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 _PROCESSORS = 2
@@ -31,7 +30,8 @@ cd {root}/root
 mount -t proc proc proc
 mount -t sysfs sysfs sys
 mount --rbind /dev dev
-for directory in run tmp var/lib/turntable sys/kernel/mm sys/devices/system/cpu sys/class/net proc/irq; do
+for directory in run tmp var/lib/turntable proc/irq \\
+    sys/kernel/mm sys/devices/system/cpu sys/class/net; do
   mkdir -p $directory
   mount -t tmpfs -o mode=755 none $directory
 done
@@ -46,21 +46,21 @@ exec cat
 class Machine:
     name: str
     directory: Path
-    keeper: subprocess.Popen[str]  # its namespaces live as long as this process
-    servers: list[subprocess.Popen[str]] = field(default_factory=list)
+    keeper: subprocess.Popen[str]  # unshare; its child is the machine's first process
+    pid: int = 0  # of that one; everything in the machine ends with it
 
     @property
     def root(self) -> Path:
         """As this machine's processes see it."""
-        return Path(f"/proc/{self.keeper.pid}/root{self.directory}/root")
+        return Path(f"/proc/{self.pid}/root{self.directory}/root")
 
     @property
     def network(self) -> Path:
-        return Path(f"/proc/{self.keeper.pid}/ns/net")
+        return Path(f"/proc/{self.pid}/ns/net")
 
     def inside(self, *command: str) -> list[str]:
-        enter = ["nsenter", f"--target={self.keeper.pid}"]
-        enter += ["--mount", "--net", "--ipc", "--uts"]
+        enter = ["nsenter", f"--target={self.pid}"]
+        enter += ["--mount", "--net", "--ipc", "--uts", "--pid"]
         return [*enter, "chroot", f"{self.directory}/root", *command]
 
     def run(self, *command: str, check: bool = True, text: str | None = None) -> str:
@@ -102,14 +102,14 @@ class Machine:
 
     def _files(self) -> dict[str, str]:
         """Files that differ from this machine's, and those that stand for the kernel's."""
-        roots = ("etc", "opt", "usr/local", "var/lib/turntable", "run/turntable", "run/systemd",
+        roots = ("etc", "opt", "usr/local/sbin", "var/lib/turntable", "run/turntable",
                  "sys/kernel/mm", "sys/devices/system/cpu", "proc/irq", "tmp/service")  # fmt: skip
         found = {}
         for root in roots:
             for path in sorted((self.root / root).rglob("*")):
                 name = str(path.relative_to(self.root))
                 if path.is_symlink():
-                    found[name] = f"-> {os.readlink(path)}"
+                    found[name] = f"-> {path.readlink()}"
                 elif name.startswith(("sys/", "proc/")) and path.is_file():
                     found[name] = path.read_text().strip()  # a kernel ends lines, files do not
                 elif path.is_file():
@@ -120,9 +120,6 @@ class Machine:
         return found
 
     def end(self) -> None:
-        for server in self.servers:
-            server.terminate()
-            server.wait(30)
         self.keeper.stdin.close()
         self.keeper.wait(30)
 
@@ -131,7 +128,8 @@ class Machine:
 def machine(name: str, directory: Path) -> Iterator[Machine]:
     """Without a NIC on the data network yet."""
     directory.mkdir(parents=True)
-    command = ["unshare", "--mount", "--net", "--ipc", "--uts", "--propagation", "private"]
+    command = ["unshare", "--mount", "--net", "--ipc", "--uts", "--pid"]
+    command += ["--fork", "--kill-child", "--propagation", "private"]
     keeper = subprocess.Popen(
         [*command, "bash", "-c", _BEGIN.format(root=directory)],
         stdin=subprocess.PIPE,
@@ -141,7 +139,11 @@ def machine(name: str, directory: Path) -> Iterator[Machine]:
     made = Machine(name, directory, keeper)
     try:
         assert keeper.stdout.readline() == "ready\n"
+        children = Path(f"/proc/{keeper.pid}/task/{keeper.pid}/children").read_text()
+        made.pid = int(children.split()[0])
         _add_hardware(made)
+        _add_services(made)
+        _add_packages(made)
         yield made
     finally:
         made.end()
@@ -160,11 +162,57 @@ def _add_hardware(made: Machine) -> None:
         made.write(f"/sys/class/net/data0/device/msi_irqs/{number}", "msix\n")
 
 
+# Starts and stops by a file; knows the properties that are asked for.
+_SYSTEMCTL = """\
+#!/bin/sh
+case $1 in
+  show) [ -e /tmp/service/"${4%.service}" ] && echo active || echo inactive ;;
+  start) : >/tmp/service/"${2%.service}" ;;
+  stop) rm -f /tmp/service/"${2%.service}" ;;
+esac
+"""
+
+
+def _add_services(made: Machine) -> None:
+    """systemd, as far as it is asked, with an irqbalance that runs."""
+    made.run("mkdir", "-p", "/run/systemd/system", "/tmp/service")
+    made.write("/usr/local/sbin/systemctl", _SYSTEMCTL, 0o755)
+    made.write("/tmp/service/irqbalance", "")
+
+
+_CONTROL = """\
+Package: {name}
+Version: 1
+Architecture: all
+Maintainer: nobody <nobody@example.org>
+Description: a package for tests
+{more}
+"""
+
+
+def _add_packages(made: Machine) -> None:
+    """A source of packages of its own: turntable-test-tool needs turntable-test-library. What apt
+    knows of others is forgotten.
+    """
+    made.run("sh", "-c", "rm -rf /etc/apt/sources.list* /var/lib/apt/lists/*")
+    for name, more in (("tool", "Depends: turntable-test-library"), ("library", "")):
+        package = f"turntable-test-{name}"
+        made.write(
+            f"/srv/{package}/DEBIAN/control",
+            _CONTROL.format(name=package, more=more).strip() + "\n",
+        )
+        made.write(f"/srv/{package}/etc/{package}.conf", "installed\n")
+        made.run("dpkg-deb", "--root-owner-group", "--build", f"/srv/{package}", "/srv")
+    made.run("sh", "-c", "cd /srv && dpkg-scanpackages . >Packages 2>/dev/null")
+    made.write("/etc/apt/sources.list", "deb [trusted=yes] file:/srv ./\n")
+
+
 def plug(first: Machine, second: Machine, macs: tuple[str, str]) -> None:
-    """A cable between the two, at each end a NIC data0 that is down, with two queues of at most 4."""
-    pid = str(second.keeper.pid)
+    """A cable between the two, with a NIC data0 at each end: down, two of at most four queues."""
     queues = ["numtxqueues", "4", "numrxqueues", "4"]
-    first.run("ip", "link", "add", "data0", "address", macs[0], *queues, "type", "veth",
-              "peer", "name", "data0", "address", macs[1], *queues, "netns", pid)  # fmt: skip
+    near, far = (["data0", "address", mac, *queues] for mac in macs)
+    enter = ["nsenter", f"--net=/proc/{first.pid}/ns/net"]
+    command = [*enter, "ip", "link", "add", *near, "type", "veth"]
+    subprocess.run([*command, "peer", "name", *far, "netns", str(second.pid)], check=True)
     for end in (first, second):
         end.run("ethtool", "-L", "data0", "rx", "2", "tx", "2")

@@ -46,8 +46,10 @@ class Directory(Setting):
             ) from None
 
 
-class FilledDirectory(Directory):
-    """One whose contents go with it: sockets and logs, or whatever the user says."""
+class ScratchDirectory(Directory):
+    """One whose contents go with it: sockets and logs."""
+
+    kind = "scratch directory"
 
     def remove(self, path: Path) -> None:
         shutil.rmtree(path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .errors import HostError
 from .ethtool import Channels, Coalescing, Features, Pause
-from .files import CopiedFile, Directory, FilledDirectory, Mask, TextFile
+from .files import CopiedFile, Directory, Mask, ScratchDirectory, TextFile
 from .interrupts import Interrupt, Service
 from .kernel import Governor, HugePages, Sysctl, TransparentHugePages
 from .network import Address, LinkState, Mtu, Neighbour
@@ -17,8 +17,8 @@ KINDS = {
     kind.kind: kind
     for kind in (
         *(Address, Channels, Coalescing, CopiedFile, Directory, Features, Governor, HugePages),
-        *(Interrupt, LinkState, Mask, Mtu, Neighbour, Package, Pause, Service, Sysctl, TextFile),
-        TransparentHugePages,
+        *(Interrupt, LinkState, Mask, Mtu, Neighbour, Package, Pause, ScratchDirectory, Service),
+        *(Sysctl, TextFile, TransparentHugePages),
     )
 }
 
@@ -31,7 +31,7 @@ def setting_of(kind: str, name: str, kept_in: Path, purge: bool = False) -> Sett
             "A newer Turntable wrote it: unprovision with that one"
         )
     if purge and KINDS[kind] is Directory:
-        return FilledDirectory(name)
+        return ScratchDirectory(name)
     if KINDS[kind] is CopiedFile:
         return CopiedFile(name, kept_in)
     return KINDS[kind](name)

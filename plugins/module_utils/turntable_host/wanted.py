@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import ethtool, interrupts, kernel, network
-from .files import CopiedFile, Directory, Mask, TextFile, with_parents
+from .files import CopiedFile, Directory, Mask, ScratchDirectory, TextFile, with_parents
 from .packages import INSTALLED, Package, with_dependencies
 from .setting import Setting, Value
 
@@ -83,9 +83,12 @@ def _of_nic(nic: Mapping[str, Any]) -> Iterator[Pairs]:
 
 
 def _directories(given: Mapping[str, Any]) -> Iterator[tuple[Setting, Value]]:
-    for path, mode in given.get("directories", {}).items():
-        for directory, its_mode in with_parents(path, mode):
-            yield Directory(directory), its_mode
+    for kind, key in ((Directory, "directories"), (ScratchDirectory, "scratch_directories")):
+        for path, mode in given.get(key, {}).items():
+            *above, (_, its_mode) = with_parents(path, mode)
+            for directory, mode_above in above:
+                yield Directory(directory), mode_above
+            yield kind(path), its_mode
 
 
 def limits_text(limits: Mapping[str, int | str]) -> str:
