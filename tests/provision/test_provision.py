@@ -44,7 +44,7 @@ def test_twice_and_back_as_another_user(rack: Rack) -> None:
     assert server.exists("/opt/turntable/bin/supervisor")
     assert server.run("stat", "-c", "%a", "/var/lib/turntable/rack/server0").strip() == "700"
     # Through the cable, with what both ends know of each other.
-    assert "1 received" in rack.client.run("ping", "-c", "1", "-W", "5", "198.18.0.21")
+    assert heard(rack) == "hello"
 
     provisioned = rack.fingerprints()
     second = rack.played("provision", "--diff")
@@ -57,6 +57,19 @@ def test_twice_and_back_as_another_user(rack: Rack) -> None:
     assert rack.fingerprints() == before
     again = rack.played("unprovision")
     assert changes(again) == {"client0": 0, "server0": 0}
+
+
+def heard(rack: Rack) -> str:
+    """What the server hears of the client, by UDP and the addresses that they were given."""
+    listen = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('198.18.0.21', 9));"
+    listen += "s.settimeout(60); print('ready', flush=True); print(s.recv(9).decode())"
+    program = rack.server.inside("/usr/bin/python3", "-c", listen)
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout.readline() == "ready\n"
+        say = "import socket; s = socket.socket(type=socket.SOCK_DGRAM);"
+        say += "s.sendto(b'hello', ('198.18.0.21', 9))"
+        rack.client.run("/usr/bin/python3", "-c", say)
+        return server.stdout.readline().strip()
 
 
 def test_check_mode_changes_nothing_and_says_what_would_be(one: Rack) -> None:
@@ -261,8 +274,7 @@ def test_what_a_host_cannot_do_is_said(one: Rack) -> None:
 
 
 def test_a_host_belongs_to_one_testbed(provisioned: Rack) -> None:
-    provisioned.write_inventory(turntable_testbed_id="other")
-    refused = provisioned.play("provision")
+    refused = provisioned.play("provision", "-e", "turntable_testbed_id=other")
     assert refused.returncode != 0
     assert "this host is provisioned for testbed 'rack'" in sentences(refused.stdout)
 
