@@ -79,8 +79,8 @@ def _differences(wanted: Iterable[tuple[Setting, Value]]) -> Iterable[Difference
 
 
 def _was_changed(difference: Difference, record: Record) -> bool:
-    entry = record.find(difference.setting)
-    return entry is not None and not entry.accounts_for(difference.setting, difference.present)
+    """Whether somebody has, since we did."""
+    return record.find(difference.setting) is not None and not _is_known(difference, record)
 
 
 def _refusal(changed: Sequence[Difference], record: Record | None) -> str:
@@ -116,18 +116,35 @@ def _note(differences: Sequence[Difference], record: Record) -> None:
 
 
 def _write(differences: Sequence[Difference], record: Record | None) -> None:
-    for kind, group in groupby(differences, key=lambda it: type(it.setting)):
-        kind.write_all([(it.setting, it.wanted) for it in list(group)])
-    for it in differences:
-        present = it.setting.read()
-        if it.setting.has(present, it.wanted):
-            continue
-        if record:
-            record.note(it.setting, present, it.wanted)
-            record.save()
-        raise HostError(
-            f"{it.setting} is {it.setting.describe(present, it.wanted)} after it was set; expected "
-            f"{it.setting.describe(it.wanted, it.wanted)}. The kernel took the value and did not "
-            "do as told: is there room (huge pages), does the driver have it, does a service set "
-            "it again?"
+    try:
+        for kind, group in groupby(differences, key=lambda it: type(it.setting)):
+            kind.write_all([(it.setting, it.wanted) for it in list(group)])
+    finally:  # also when one of them was refused: that may have changed it to something else
+        others = _note_others(differences, record)
+    if others:
+        lines = (
+            f"{it.setting} is {it.setting.describe(it.present, it.wanted)} after it was set; "
+            f"expected {it.setting.describe(it.wanted, it.wanted)}"
+            for it in others
         )
+        raise HostError(
+            ". ".join(lines) + ". The kernel took the value and did not do as told: is there room "
+            "(huge pages), does the driver have it, does a service set it again?"
+        )
+
+
+def _note_others(differences: Sequence[Difference], record: Record | None) -> list[Difference]:
+    """What is neither as before nor as wanted is our doing, so that it can be undone."""
+    now = [Difference(it.setting, it.setting.read(), it.wanted) for it in differences]
+    others = [it for it in now if not it.setting.has(it.present, it.wanted)]
+    unknown = [it for it in others if record and not _is_known(it, record)]
+    if record and unknown:
+        for it in unknown:
+            record.note(it.setting, it.present, it.wanted)
+        record.save()
+    return others
+
+
+def _is_known(difference: Difference, record: Record) -> bool:
+    entry = record.find(difference.setting)
+    return entry is not None and entry.accounts_for(difference.setting, difference.present)
