@@ -3,7 +3,8 @@
 On a terminal the line of the running turn is rewritten in place after every iteration; when the
 turn is over it stays, with the result. Elsewhere only finished turns and failures are printed.
 
--v prints every iteration, -vv what Ansible's default callback shows.
+-v prints every iteration of a run, and elsewhere every task as Ansible's default callback does; -vv
+does so in runs too.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ name: progress
 type: stdout
 short_description: One line per turn of a run, and failures in full
 description:
-  - Tasks that went well are not shown. A task result with C(progress) becomes a line, one with
-    C(report) is printed as it is.
+  - Tasks that went well are not shown, with C(-v) they are outside of runs, with C(-vv) everywhere.
+    A task result with C(progress) becomes a line, one with C(report) is printed as it is.
 extends_documentation_fragment:
   - default_callback
   - result_format_callback
@@ -78,12 +79,13 @@ class CallbackModule(DefaultCallback):
         self._interrupts = Interrupts(before_end=self._unfinished.end)
         caller.give_checkout_at_exit()
         self._has_reported = False
+        self._in_run = False
         self._turn = None  # that runs: (cell, round)
         self._live = LiveLine(self._display) if sys.stdout.isatty() else None
 
     @property
     def _quiet(self) -> bool:
-        return self._display.verbosity <= 1
+        return self._display.verbosity <= (1 if self._in_run else 0)
 
     @property
     def _width(self) -> int:
@@ -98,6 +100,7 @@ class CallbackModule(DefaultCallback):
     def v2_playbook_on_task_start(self, task, is_conditional):
         self._interrupts.raise_again()
         if task.action in (PLANNING, SERIES):
+            self._in_run = True
             self._unfinished.planning()
         # A failure prints the banner of its task itself.
         if not self._quiet:

@@ -159,23 +159,23 @@ class Rack:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def module(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """What the module answers on server0."""
+    def module(self, name: str, *, check: bool = False, **arguments: Any) -> dict[str, Any]:
+        """What the module answers on server0; `warned` has its warnings."""
         program = Path(sys.executable).parent / "ansible"
         words = [str(program), "-i", str(self.inventory), "server0", "-m", name]
         done = subprocess.run(
-            [*words, "-a", json.dumps(arguments)],
+            [*words, "-a", json.dumps(arguments), *(["--check"] if check else [])],
             cwd=REPOSITORY,
             env={**os.environ, "ANSIBLE_STDOUT_CALLBACK": "minimal"}
             | {"ANSIBLE_CALLBACK_RESULT_FORMAT": "json"},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            capture_output=True,
             text=True,
             timeout=60,
             check=False,
         )
         head, _, answer = done.stdout.partition("=>")
-        return {**json.loads(answer), "failed": "FAILED" in head}
+        return {**json.loads(answer), "failed": "FAILED" in head, "warned": sentences(done.stderr)}
 
     def fingerprints(self) -> dict[str, str]:
         """(Machine, part, line) by line, so that a difference is one of a few lines."""

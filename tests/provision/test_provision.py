@@ -7,7 +7,9 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -293,3 +295,46 @@ def test_a_clock_that_is_kept_passes_and_one_that_is_off_does_not(one: Rack) -> 
     assert (kept["service"], round(kept["error_us"])) == ("chronyd", 500)
     off = one.module("host_clock", bound_us=499, deadline_s=0)
     assert "the clock may be off by 500 µs (chronyd) after 0 s; expected at most" in off["msg"]
+
+
+def test_a_package_that_another_one_needs_stays_and_is_said(one: Rack) -> None:
+    server = one.server
+    with_record = {"record": RECORD, "testbed": "rack"}
+    installed = one.module("host_settings", packages=["turntable-test-library"], **with_record)
+    assert installed["settings"] == ["package turntable-test-library"]
+    server.run("apt-get", "--yes", "install", "turntable-test-tool")
+    refused = one.module("host_settings", state="absent", **with_record)
+    assert refused["failed"]
+    assert "turntable-test-tool need it, and were installed since; remove them" in refused["msg"]
+    assert server.exists("/etc/turntable-test-library.conf")
+    server.run("apt-get", "--yes", "purge", "turntable-test-tool")
+    restored = one.module("host_settings", state="absent", **with_record)
+    assert not restored["failed"], restored
+    assert not server.exists("/etc/turntable-test-library.conf")
+
+
+def test_tasks_are_named_with_v_and_chosen_by_tags(one: Rack) -> None:
+    quiet = one.played("provision", "--check", "--tags", "provision")
+    assert "TASK [host_settings" not in quiet
+    named = one.played("provision", "--check", "--tags", "provision", "-v")
+    for thing in ("Set kernel parameters", "Set queues (ethtool -L)", "Bring the NIC up"):
+        assert thing in named
+    assert "TASK [Check the inventory against inventories/schema]" in named
+    nothing = one.played("provision", "--check", "--tags", "measure", "-v")
+    assert "Set kernel parameters" not in nothing
+
+
+def test_a_host_that_lacks_ethtool_can_be_checked(one: Rack) -> None:
+    one.server.run("mv", "/usr/sbin/ethtool", "/usr/sbin/ethtool.away")
+    checked = one.module("host_settings", nic={"name": "data0", "features": {"gro": True}},
+                         testbed="rack", check=True)  # fmt: skip
+    assert "features of data0 is not known yet: the program ethtool is not in" in checked["warned"]
+
+
+def test_what_modules_and_roles_take_is_documented() -> None:
+    program = Path(sys.executable).parent / "ansible-doc"
+    for words in (["-t", "module", "host_settings"], ["-t", "module", "host_clock"],
+                  ["-t", "role", "-r", "roles", "host_settings"]):  # fmt: skip
+        shown = subprocess.run([program, *words], cwd=REPOSITORY, capture_output=True, text=True,
+                               check=True)  # fmt: skip
+        assert len(shown.stdout.splitlines()) > 30, shown.stderr

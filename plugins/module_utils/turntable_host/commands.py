@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .errors import GoneError, HostError
+from .errors import GoneError, HostError, NoProgramError
 
 # Users do not have root's programs in PATH, and sudo may hand that on.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -17,7 +17,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 def run(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     """What the program prints; its status and words are the error if it fails."""
     if shutil.which(argv[0], path=PATH) is None:
-        raise HostError(
+        raise NoProgramError(
             f"the program {argv[0]} is not in {PATH}; expected its Debian package. Add it to "
             "turntable_host_packages"
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from .errors import HostError
+from .errors import HostError, NoProgramError
 from .files import CopiedFile
 from .record import Record
 from .setting import Setting, Value
@@ -54,14 +54,14 @@ def converge(
     record: None: nobody will put anything back. changed_since: what happens to settings that
     somebody has changed after us. by_others: only the record is written, somebody else copies.
     """
-    differences = list(_differences(wanted))
-    changed = [it for it in differences if record and _was_changed(it, record)]
     outcome = Outcome()
+    differences = list(_differences(wanted, outcome.notes if check else None))
+    changed = [it for it in differences if record and _was_changed(it, record)]
     if changed and changed_since == REFUSE:
         raise HostError(_refusal(changed, record))
     if changed and changed_since == KEEP:
         differences = [it for it in differences if it not in changed]
-        outcome.notes = [f"{it.sides()[0].strip()} is kept as somebody set it" for it in changed]
+        outcome.notes += [f"{it.sides()[0].strip()} is kept as somebody set it" for it in changed]
     outcome.changed = differences
     if differences and not check:
         if record:
@@ -71,9 +71,18 @@ def converge(
     return outcome
 
 
-def _differences(wanted: Iterable[tuple[Setting, Value]]) -> Iterable[Difference]:
+def _differences(
+    wanted: Iterable[tuple[Setting, Value]], notes: list[str] | None
+) -> Iterable[Difference]:
+    """notes: in check mode, of what cannot be read before packages are installed."""
     for setting, value in wanted:
-        present = setting.read()
+        try:
+            present = setting.read()
+        except NoProgramError as error:
+            if notes is None:
+                raise
+            notes.append(f"{setting} is not known yet: {error}")
+            continue
         if not setting.has(present, value):
             yield Difference(setting, present, value)
 
