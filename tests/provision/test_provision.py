@@ -313,6 +313,19 @@ def test_a_package_that_another_one_needs_stays_and_is_said(one: Rack) -> None:
     assert not server.exists("/etc/turntable-test-library.conf")
 
 
+def test_services_of_packages_that_were_there_before_are_not_masked(one: Rack) -> None:
+    one.server.write("/usr/lib/systemd/system/turntable-there.service", "[Unit]\n")
+    before = one.fingerprints()
+    with_record = {"record": RECORD, "testbed": "rack"}
+    units = ["turntable-there.service", "turntable-new.service"]
+    masked = one.module("host_settings", masked_services=units, **with_record)
+    assert masked["settings"] == ["mask of turntable-new.service"]
+    one.server.write("/usr/lib/systemd/system/turntable-new.service", "[Unit]\n")
+    assert not one.module("host_settings", masked_services=units, **with_record)["changed"]
+    assert one.module("host_settings", state="absent", **with_record)["changed"]
+    assert one.fingerprints() == before
+
+
 def test_tasks_are_named_with_v_and_chosen_by_tags(one: Rack) -> None:
     quiet = one.played("provision", "--check", "--tags", "provision")
     assert "TASK [host_settings" not in quiet

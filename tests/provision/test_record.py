@@ -12,6 +12,7 @@ import pytest
 from turntable_host import kinds, record
 from turntable_host.converge import KEEP, OVERWRITE, converge
 from turntable_host.errors import GoneError, HostError
+from turntable_host.files import Directory
 from turntable_host.record import Record, opened
 from turntable_host.restore import restore
 from turntable_host.setting import Setting, Value
@@ -196,6 +197,19 @@ def test_a_thing_that_is_gone_needs_not_be_put_back(path: Path) -> None:
     del Memory.values["a"]
     assert unprovision(path) == []
     assert not path.exists()
+
+
+def test_directories_that_the_record_lies_in_go_after_it(path: Path) -> None:
+    above, beside = path.parent.parent, path.parent / "beside"
+    with opened(path, "rack") as kept:
+        names = (above, path.parent, beside, beside / "below")
+        wanted = [(Directory(str(it)), "0755") for it in names]
+        assert len(converge(wanted, kept).changed) == 4
+    assert beside.is_dir()
+    with opened(path, "rack") as kept:
+        outcome = restore(kept)
+    assert (outcome.left, outcome.notes) == ([], [])
+    assert not above.exists()
 
 
 def test_a_record_that_cannot_be_read_is_never_taken_for_an_empty_one(path: Path) -> None:

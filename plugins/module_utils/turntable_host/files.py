@@ -6,12 +6,14 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from .errors import HostError, LeftError
 from .setting import Setting, Value
 
 _UNITS = Path("/etc/systemd/system")
+_UNITS_OF_PACKAGES = (Path("/lib/systemd/system"), Path("/usr/lib/systemd/system"))
 
 
 class Directory(Setting):
@@ -126,6 +128,16 @@ class Mask(Setting):
         if value is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.symlink_to(value)
+
+
+def to_be_masked(units: Iterable[str]) -> list[str]:
+    """Without those of packages that were there before: somebody may want them to start."""
+    return [
+        name
+        for name in units
+        if (_UNITS / name).is_symlink()
+        or not any((directory / name).exists() for directory in _UNITS_OF_PACKAGES)
+    ]
 
 
 def replace(path: Path, content: bytes, mode: int = 0o644) -> None:

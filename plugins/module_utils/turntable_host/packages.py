@@ -11,7 +11,8 @@ from .errors import HostError
 from .setting import Setting, Value
 
 _QUIET = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
-_APT = ["apt-get", "--yes", "--quiet"]
+# Another one that installs packages just now is waited for.
+_APT = ["apt-get", "--yes", "--quiet", "--option", "DPkg::Lock::Timeout=120"]
 _INSTALL = [*_APT, "--no-install-recommends", "--no-upgrade", "install"]
 INSTALLED = "installed"
 _REMOVED = "config-files"

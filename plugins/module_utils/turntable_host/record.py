@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import HostError
-from .files import replace
+from .files import Directory, replace
 from .setting import Setting, Value
 
 _VERSION = 1
@@ -51,7 +51,11 @@ class Record:
         return None
 
     def note(self, setting: Setting, present: Value, wanted: Value) -> None:
-        """`present` is about to become `wanted`."""
+        """`present` is about to become `wanted`. Directories that this file lies in are known by
+        `made`: they can go only after it.
+        """
+        if isinstance(setting, Directory) and Path(setting.name) in self.path.parents:
+            return
         ours = [wanted, *setting.between]
         entry = self.find(setting)
         if entry is None:
@@ -99,7 +103,7 @@ def opened(path: Path, testbed: str) -> Iterator[Record]:
 
     Entries of an earlier boot whose settings went with it are forgotten.
     """
-    with _alone(path):
+    with _alone():
         record = _read(path, testbed)
         boot = boot_id()
         record.entries = [entry for entry in record.entries if entry.boot in (None, boot)]
@@ -132,10 +136,9 @@ def _read(path: Path, testbed: str) -> Record:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """A lock on the nearest directory that exists: it leaves no file."""
-    directory = next(parent for parent in path.parents if parent.is_dir())
-    handle = os.open(directory, os.O_RDONLY)
+def _alone() -> Iterator[None]:
+    """A lock on a directory that every host has: it leaves no file."""
+    handle = os.open("/", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import ethtool, interrupts, kernel, network
-from .files import CopiedFile, Directory, Mask, ScratchDirectory, TextFile, with_parents
+from .files import (
+    CopiedFile,
+    Directory,
+    Mask,
+    ScratchDirectory,
+    TextFile,
+    to_be_masked,
+    with_parents,
+)
 from .packages import INSTALLED, Package, with_dependencies
 from .setting import Setting, Value
 
@@ -22,7 +30,8 @@ def wanted_settings(given: Mapping[str, Any], check: bool) -> Iterator[tuple[Pai
 
     given: options of the module.
     """
-    yield [(Mask(name), "/dev/null") for name in given.get("masked_services", ())], False
+    units = to_be_masked(given.get("masked_services", ()))
+    yield [(Mask(name), "/dev/null") for name in units], False
     names = with_dependencies(given.get("packages", ()), may_fetch=not check)
     yield [(Package(name), INSTALLED) for name in names], False
     services = [interrupts.Service(name) for name in given.get("stopped_services", ())]
