@@ -83,7 +83,7 @@ options:
         description: Largest IP packet, bytes.
         type: int
       address:
-        description: An IPv4 address with its prefix length, that it has beside others.
+        description: An IPv4 address with its prefix length, beside others; the NIC is up then.
         type: str
       neighbours:
         description: IPv4 addresses with the MAC addresses behind them, as permanent entries.
@@ -222,32 +222,40 @@ def main() -> None:
             "true with a sudo that asks no password"
         )
     outcomes: list[Outcome] = []
-    failure = None
+    failure = ""
     try:
-        for outcome in act(module):
-            outcomes.append(outcome)
+        outcomes.extend(act(module))
     except HostError as error:
         failure = str(error)
+    for note in (note for outcome in outcomes for note in outcome.notes):
+        module.warn(note)
     left = [text for outcome in outcomes for text in outcome.left]
     if left:
-        failure = "\n".join(("not everything could be put back", *(f"  {text}" for text in left)))
-        failure += (
-            "\nThe record keeps these. Ask who needs them so. -e changed_settings=overwrite puts "
-            "back what others have changed, -e changed_settings=keep leaves and forgets it"
-        )
+        failure = what_is_left(left)
+    if failure:
+        module.fail_json(msg=failure, **report(outcomes))
+    module.exit_json(**report(outcomes))
+
+
+def report(outcomes: list[Outcome]) -> dict:
     changed = [difference for outcome in outcomes for difference in outcome.changed]
-    for outcome in outcomes:
-        for note in outcome.notes:
-            module.warn(note)
     diffs = [outcome.diff() for outcome in outcomes]
-    result = {
+    return {
         "changed": bool(changed),
         "settings": [str(difference.setting) for difference in changed],
         "diff": {side: "".join(diff[side] for diff in diffs) for side in ("before", "after")},
     }
-    if failure:
-        module.fail_json(msg=failure, **result)
-    module.exit_json(**result)
+
+
+def what_is_left(left: list[str]) -> str:
+    return "\n".join(
+        (
+            "not everything could be put back",
+            *(f"  {text}" for text in left),
+            "The record keeps these. Ask who needs them so. -e changed_settings=overwrite puts "
+            "back what others have changed, -e changed_settings=keep leaves and forgets it",
+        )
+    )
 
 
 if __name__ == "__main__":

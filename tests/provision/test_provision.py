@@ -74,21 +74,21 @@ def heard(rack: Rack) -> str:
         return server.stdout.readline().strip()
 
 
-def test_check_mode_changes_nothing_and_says_what_would_be(one: Rack) -> None:
-    one.write_inventory(user="root")
-    one.server.run("apt-get", "update")
-    before = one.fingerprints()
-    foretold = one.played("provision", "--check", "--diff")
-    assert one.fingerprints() == before
-    done = one.played("provision", "--diff")
+def test_check_mode_changes_nothing_and_says_what_would_be(rack: Rack) -> None:
+    rack.write_inventory(user="root")
+    rack.server.run("apt-get", "update")
+    before = rack.fingerprints()
+    foretold = rack.played("provision", "--check", "--diff", "--limit", "server0")
+    assert rack.fingerprints() == before
+    done = rack.played("provision", "--diff", "--limit", "server0")
     assert lines_of_diff(foretold) == lines_of_diff(done)
     assert len(lines_of_diff(done)) > 2 * MADE
-    provisioned = one.fingerprints()
-    foretold = one.played("unprovision", "--check", "--diff")
-    assert one.fingerprints() == provisioned
-    done = one.played("unprovision", "--diff")
+    provisioned = rack.fingerprints()
+    foretold = rack.played("unprovision", "--check", "--diff", "--limit", "server0")
+    assert rack.fingerprints() == provisioned
+    done = rack.played("unprovision", "--diff", "--limit", "server0")
     assert lines_of_diff(foretold) == lines_of_diff(done)
-    assert one.fingerprints() == before
+    assert rack.fingerprints() == before
 
 
 def lines_of_diff(output: str) -> list[str]:

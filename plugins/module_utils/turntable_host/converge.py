@@ -108,7 +108,8 @@ def _refusal(changed: Sequence[Difference], record: Record | None) -> str:
         )
     return "\n".join(
         (
-            "settings were changed by somebody since they were provisioned; nothing was changed",
+            "settings were changed by somebody since they were provisioned; this task changed "
+            "nothing",
             *lines,
             "Ask who needs them so. -e changed_settings=overwrite sets them again, "
             "-e changed_settings=keep leaves them",

@@ -79,9 +79,8 @@ def _of_nic(nic: Mapping[str, Any]) -> Iterator[Pairs]:
             yield [(kind(name), words(nic[key]))]
     if nic["mtu"]:
         yield [(network.Mtu(name), nic["mtu"])]
-    if nic["address"] or nic["neighbours"]:
-        yield [(network.LinkState(name), "up")]
     if nic["address"]:
+        yield [(network.LinkState(name), "up")]
         yield [(network.Address(f"{name} {nic['address']}"), network.PRESENT)]
     neighbours = (nic["neighbours"] or {}).items()
     yield [(network.Neighbour(f"{name} {address}"), mac) for address, mac in neighbours]
