@@ -10,6 +10,8 @@
 namespace turntable::dataplane {
 namespace {
 
+constexpr const char* kCounterPrefix = "$COUNTER_SPEC_";
+
 uint128 ones(int width) {
   return ~uint128{0} >> (128 - width);
 }
@@ -142,6 +144,19 @@ std::size_t EntryCodec::action_of(const nlohmann::json& update, bool for_default
   return number;
 }
 
+void EntryCodec::put_counters(const nlohmann::json& update, Table::Words& words) const {
+  for (const auto& [name, value] : object_in(update, "data", schema_.name).items()) {
+    if (name.starts_with(kCounterPrefix) && table_.has_counter()) put_counter(name, value, words);
+  }
+}
+
+void EntryCodec::put_counter(const std::string& name, const nlohmann::json& value,
+                             Table::Words& words) const {
+  const std::size_t word = name == "$COUNTER_SPEC_PKTS" ? 1 : 2;
+  words[word] =
+      static_cast<std::uint64_t>(parse_value(value, 64, "table " + schema_.name + ", " + name));
+}
+
 Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
   const std::size_t number = action_of(update, for_default);
   const ActionSchema& action = schema_.actions[number];
@@ -151,10 +166,8 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
   std::vector<bool> given(names.size());
   const std::string where = "of action " + action.name + " in table " + schema_.name;
   for (const auto& [name, value] : object_in(update, "data", schema_.name).items()) {
-    if (name.starts_with("$COUNTER_SPEC_") && table_.has_counter()) {
-      const std::size_t word = name == "$COUNTER_SPEC_PKTS" ? 1 : 2;
-      words[word] =
-          static_cast<std::uint64_t>(parse_value(value, 64, "table " + schema_.name + ", " + name));
+    if (name.starts_with(kCounterPrefix) && table_.has_counter()) {
+      put_counter(name, value, words);
       continue;
     }
     const std::size_t i = resolve_name(names, name, "data", where);

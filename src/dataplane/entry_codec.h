@@ -16,8 +16,11 @@ class EntryCodec {
   // missing lpm, ternary or range key matches anything; a missing exact key is an error.
   Match match(const nlohmann::json& update) const;
 
-  // `update` has "action" and "data"; counters in the result are zero.
+  // `update` has "action" and "data"; counters that it has no value for are zero.
   Table::Words words(const nlohmann::json& update, bool for_default) const;
+
+  // Those values of direct counters that `update` has.
+  void put_counters(const nlohmann::json& update, Table::Words& words) const;
 
   // The number of `update`'s "action".
   std::size_t action_of(const nlohmann::json& update, bool for_default) const;
@@ -31,6 +34,8 @@ class EntryCodec {
 
  private:
   void put_key(Match& match, const KeySchema& key, const nlohmann::json& value) const;
+  void put_counter(const std::string& name, const nlohmann::json& value,
+                   Table::Words& words) const;
   nlohmann::json action_and_data(std::uint32_t number) const;
 
   const TableSchema& schema_;

@@ -4,6 +4,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/names.h"
+#include "dataplane/update_errors.h"
 #include "dataplane/values.h"
 
 namespace turntable::dataplane {
@@ -146,7 +147,7 @@ void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::E
   const auto found = entries.find(key);
   const std::string entry = "table " + std::string(table.name) + ": entry " + std::to_string(key);
   if (operation == "insert" && found != entries.end())
-    throw bad_argument(entry + " exists already; use \"modify\" or \"upsert\"");
+    throw CommandError("exists", entry + " exists already; use \"modify\" or \"upsert\"");
   if ((operation == "modify" || operation == "delete") && found == entries.end())
     throw CommandError("not_found", entry + " does not exist; use \"insert\" or \"upsert\"");
   if (operation == "delete") {
@@ -184,6 +185,7 @@ nlohmann::json FixedTables::execute(std::string_view command, const nlohmann::js
 }
 
 nlohmann::json FixedTables::write(const nlohmann::json& args) {
+  if (continues_on_error(args)) return write_each(args.at("updates"));
   State next = state_;
   const auto& updates = args.at("updates");
   for (std::size_t i = 0; i < updates.size(); ++i) {
@@ -198,6 +200,14 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
   listener_(next);
   state_ = std::move(next);
   return {{"applied", updates.size()}};
+}
+
+nlohmann::json FixedTables::write_each(const nlohmann::json& updates) {
+  UpdateErrors errors;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    errors.attempt(i, [&] { write({{"updates", {updates[i]}}}); });
+  }
+  return errors.answer(updates.size());
 }
 
 nlohmann::json FixedTables::read(const nlohmann::json& args) const {

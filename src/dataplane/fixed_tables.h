@@ -35,6 +35,7 @@ class FixedTables {
 
  private:
   nlohmann::json write(const nlohmann::json& args);
+  nlohmann::json write_each(const nlohmann::json& updates);
   nlohmann::json read(const nlohmann::json& args) const;
 
   Listener listener_;

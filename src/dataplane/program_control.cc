@@ -8,6 +8,7 @@
 #include "dataplane/names.h"
 #include "dataplane/register_codec.h"
 #include "dataplane/table_batch.h"
+#include "dataplane/update_errors.h"
 #include "dataplane/values.h"
 
 namespace turntable::dataplane {
@@ -29,6 +30,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"table_info", &ProgramControl::table_info},
       {"schema", &ProgramControl::schema},
       {"counter_read", &ProgramControl::counter_read},
+      {"counter_write", &ProgramControl::counter_write},
       {"counter_clear", &ProgramControl::counter_clear},
       {"register_read", &ProgramControl::register_read},
       {"register_write", &ProgramControl::register_write},
@@ -81,18 +83,29 @@ Table& ProgramControl::match_table(const TableSchema& schema) const {
   return *table;
 }
 
+void ProgramControl::apply(TableBatch& batch, const nlohmann::json& update) const {
+  if (!update.is_object()) throw bad_argument("is " + update.dump() + "; expected an object");
+  const TableSchema& schema = resolve(update);
+  batch.apply(schema, match_table(schema), update);
+}
+
 nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
   if (!args.contains("updates") || !args.at("updates").is_array()) {
     throw bad_argument("table_write: \"updates\" is missing; expected an array of updates");
   }
   const auto& updates = args.at("updates");
   TableBatch batch;
+  if (continues_on_error(args)) {
+    UpdateErrors errors;
+    for (std::size_t i = 0; i < updates.size(); ++i) {
+      errors.attempt(i, [&] { apply(batch, updates[i]); });
+    }
+    batch.commit();
+    return errors.answer(updates.size());
+  }
   for (std::size_t i = 0; i < updates.size(); ++i) {
     try {
-      if (!updates[i].is_object())
-        throw bad_argument("is " + updates[i].dump() + "; expected an object");
-      const TableSchema& schema = resolve(updates[i]);
-      batch.apply(schema, match_table(schema), updates[i]);
+      apply(batch, updates[i]);
     } catch (const CommandError& error) {
       throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
                                            " (no update of this batch was applied)");
@@ -107,7 +120,16 @@ nlohmann::json ProgramControl::table_read(const nlohmann::json& args) {
   const Table& table = match_table(schema);
   const EntryCodec codec(schema, table);
   nlohmann::json entries = nlohmann::json::array();
-  for (const std::uint32_t number : table.entries()) entries.push_back(codec.entry(number));
+  if (args.contains("entries")) {
+    const auto& wanted = args.at("entries");
+    if (!wanted.is_array()) throw bad_argument("table_read: \"entries\" is no list of keys");
+    for (const auto& entry : wanted) {
+      const std::uint32_t number = table.find(codec.match(entry));
+      entries.push_back(number == kNoEntry ? nlohmann::json() : codec.entry(number));
+    }
+  } else {
+    for (const std::uint32_t number : table.entries()) entries.push_back(codec.entry(number));
+  }
   return {{"table", schema.name}, {"entries", entries}, {"default", codec.default_entry()}};
 }
 
@@ -175,6 +197,34 @@ void ProgramControl::clear_counter(const TableSchema& schema) {
   } else if (Table* table = table_of(schema)) {
     table->clear_counters();
   }
+}
+
+nlohmann::json ProgramControl::counter_write(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  const auto counter = counters_.find(schema.name);
+  if (counter == counters_.end()) {
+    throw bad_argument("table " + schema.name + " is of type " + schema.type +
+                       ", not a Counter; direct counters are among an entry's data");
+  }
+  const std::string what = "counter " + schema.name;
+  if (!args.contains("index")) throw bad_argument(what + ": \"index\" is missing");
+  const auto index =
+      static_cast<std::uint32_t>(parse_value(args.at("index"), 32, what + ", index"));
+  if (index >= counter->second->size()) {
+    throw bad_argument(what + ": index " + std::to_string(index) + " is not below its size " +
+                       std::to_string(counter->second->size()));
+  }
+  Counter::Cell cell = counter->second->cell(index);
+  const nlohmann::json data = args.value("data", nlohmann::json::object());
+  for (const auto& [name, value] : data.items()) {
+    const bool packets = name == "$COUNTER_SPEC_PKTS";
+    if (!packets && name != "$COUNTER_SPEC_BYTES")
+      throw bad_argument(what + ": no data field \"" + name + "\"");
+    (packets ? cell.packets : cell.bytes) =
+        static_cast<std::uint64_t>(parse_value(value, 64, what + ", " + name));
+  }
+  counter->second->cell(index) = cell;
+  return nlohmann::json::object();
 }
 
 // Without "table": every counter of the program.

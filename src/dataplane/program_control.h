@@ -18,6 +18,8 @@
 
 namespace turntable::dataplane {
 
+class TableBatch;
+
 class ProgramControl final : public ControlPlane {
  public:
   // `schema_json` is the program's bfrt.json. The objects registered must outlive this one.
@@ -45,6 +47,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json table_info(const nlohmann::json& args);
   nlohmann::json schema(const nlohmann::json& args);
   nlohmann::json counter_read(const nlohmann::json& args);
+  nlohmann::json counter_write(const nlohmann::json& args);
   nlohmann::json counter_clear(const nlohmann::json& args);
   nlohmann::json register_read(const nlohmann::json& args);
   nlohmann::json register_write(const nlohmann::json& args);
@@ -54,6 +57,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json digest_read(const nlohmann::json& args);
   nlohmann::json random_seed(const nlohmann::json& args);
 
+  void apply(TableBatch& batch, const nlohmann::json& update) const;
   const TableSchema& resolve(const nlohmann::json& args) const;
   Table* table_of(const TableSchema& schema) const;
   Table& match_table(const TableSchema& schema) const;

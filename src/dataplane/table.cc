@@ -42,6 +42,7 @@ Table::Words Table::replace(std::uint32_t entry, const Words& words) {
 
 void Table::set_default(Words words) {
   words.resize(stride_);
+  initial_default_ = words;
   replace(kNoEntry, words);
 }
 

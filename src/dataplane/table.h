@@ -55,6 +55,7 @@ class Table {
         has_counter_(has_counter),
         stride_(static_cast<std::size_t>(data_words) + data_start()),
         pool_(stride_),
+        initial_default_(stride_),
         matches_(1) {}
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -71,6 +72,8 @@ class Table {
   std::uint32_t insert(const Match& match, const Words& words);
   Words erase(const Match& match);  // present; returns the entry's words
   Words replace(std::uint32_t entry, const Words& words);
+  // The default entry that the program began with.
+  const Words& initial_default() const { return initial_default_; }
   void commit() { index_.commit(); }
 
   // The program's own entries, while it is constructed; `words` may stop after the action's data.
@@ -99,6 +102,7 @@ class Table {
   std::size_t stride_;
   std::uint32_t size_ = 0;
   Words pool_;
+  Words initial_default_;
   std::vector<Match> matches_;  // empty words: the place is free
   std::vector<std::uint32_t> free_;
 };

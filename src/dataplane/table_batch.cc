@@ -12,8 +12,8 @@ namespace turntable::dataplane {
 namespace {
 
 constexpr const char* kOperations =
-    "\"insert\", \"modify\", \"upsert\", \"upsert_columns\", \"delete\", \"clear\" or "
-    "\"set_default\"";
+    "\"insert\", \"modify\", \"upsert\", \"upsert_columns\", \"delete\", \"clear\", "
+    "\"set_default\" or \"reset_default\"";
 
 std::string operation_of(const nlohmann::json& update) {
   if (!update.contains("op") || !update.at("op").is_string()) {
@@ -38,14 +38,36 @@ void check_room(const TableSchema& schema, const Table& table, const std::string
 }  // namespace
 
 TableBatch::~TableBatch() {
-  for (auto step = undo_.rbegin(); step != undo_.rend(); ++step) (*step)();
+  undo_down_to(0);
   for (Table* table : touched_) table->commit();
 }
 
+void TableBatch::undo_down_to(std::size_t steps) {
+  while (undo_.size() > steps) {
+    undo_.back()();
+    undo_.pop_back();
+  }
+}
+
 void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::json& update) {
+  const std::size_t before = undo_.size();
+  try {
+    dispatch(schema, table, update);
+  } catch (...) {
+    undo_down_to(before);
+    throw;
+  }
+}
+
+void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update) {
   const std::string operation = operation_of(update);
   touched_.insert(&table);
-  if (operation == "set_default") return set_default(schema, table, update);
+  if (operation == "set_default") {
+    return replace_default(schema, table, EntryCodec(schema, table).words(update, true));
+  }
+  if (operation == "reset_default") {
+    return replace_default(schema, table, table.initial_default());
+  }
   if (schema.is_const) {
     throw bad_argument("table " + schema.name + " has const entries; they cannot be changed");
   }
@@ -62,8 +84,8 @@ void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::
   const std::uint32_t entry = table.find(match);
   const bool present = entry != kNoEntry;
   if (operation == "insert" && present) {
-    throw bad_argument("table " + schema.name + ": entry " + described(update) +
-                       " exists already; use \"modify\" or \"upsert\"");
+    throw CommandError("exists", "table " + schema.name + ": entry " + described(update) +
+                                     " exists already; use \"modify\" or \"upsert\"");
   }
   if (operation == "insert" || (operation == "upsert" && !present)) {
     return insert(schema, table, update, match);
@@ -123,11 +145,18 @@ void TableBatch::upsert_columns(const TableSchema& schema, Table& table,
   }
 }
 
-// Counters of the entry run on, as on the ASIC.
+// Counters of the entry run on, as on the ASIC, but for those that the update has a value for.
+// Without an action, the entry keeps its action and data.
 void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         std::uint32_t entry) {
-  Table::Words words = EntryCodec(schema, table).words(update, false);
-  for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = table.words(entry)[i];
+  const EntryCodec codec(schema, table);
+  const auto before = table.words(entry);
+  Table::Words words(before.begin(), before.end());
+  if (update.contains("action")) {
+    words = codec.words(update, false);
+    for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = before[i];
+  }
+  codec.put_counters(update, words);
   Table::Words old = table.replace(entry, words);
   undo_.push_back([&table, entry, old = std::move(old)] { table.replace(entry, old); });
 }
@@ -137,13 +166,13 @@ void TableBatch::erase(Table& table, const Match& match) {
   undo_.push_back([&table, match, old = std::move(old)] { table.insert(match, old); });
 }
 
-void TableBatch::set_default(const TableSchema& schema, Table& table,
-                             const nlohmann::json& update) {
+void TableBatch::replace_default(const TableSchema& schema, Table& table,
+                                 const Table::Words& words) {
   if (schema.has_const_default_action) {
     throw bad_argument("table " + schema.name +
                        " has a const default_action; it cannot be changed");
   }
-  Table::Words old = table.replace(kNoEntry, EntryCodec(schema, table).words(update, true));
+  Table::Words old = table.replace(kNoEntry, words);
   undo_.push_back([&table, old = std::move(old)] { table.replace(kNoEntry, old); });
 }
 

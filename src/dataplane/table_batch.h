@@ -19,18 +19,22 @@ class TableBatch {
   // Undoes everything unless `commit` was called; brings the indexes up to date in either case.
   ~TableBatch();
 
-  // One element of table_write's "updates". Throws CommandError: bad_argument, full, or not_found.
+  // One element of table_write's "updates". Throws CommandError: bad_argument, exists, full, or
+  // not_found; what it did until then is undone.
   void apply(const TableSchema& schema, Table& table, const nlohmann::json& update);
+  // Keeps what was applied.
   void commit() noexcept { undo_.clear(); }
 
  private:
+  void dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update);
+  void undo_down_to(std::size_t steps);
   void insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
               const Match& match);
   void upsert_columns(const TableSchema& schema, Table& table, const nlohmann::json& update);
   void modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
               std::uint32_t entry);
   void erase(Table& table, const Match& match);
-  void set_default(const TableSchema& schema, Table& table, const nlohmann::json& update);
+  void replace_default(const TableSchema& schema, Table& table, const Table::Words& words);
 
   std::vector<std::function<void()>> undo_;
   std::set<Table*> touched_;

@@ -35,6 +35,10 @@ Pipeline::Pipeline(dataplane::Program& program, const PortTable& ports, FramePoo
 }
 
 void Pipeline::process(std::span<Frame* const> frames, Port& port) {
+  if (!port.is_enabled()) [[unlikely]] {
+    for (Frame* frame : frames) pool_.release(frame);
+    return;
+  }
   Impairment* const impairment = impairments_.find(port, Direction::kReceive);
   if (impairment == nullptr) {
     ingress_all(frames, port);
@@ -239,6 +243,13 @@ void Pipeline::send(std::span<Frame* const> frames, Port& port) {
 }
 
 void Pipeline::send_now(std::span<Frame* const> frames, Port& port) {
+  if (!port.is_enabled()) [[unlikely]] {
+    for (Frame* frame : frames) {
+      count_drop(*frame, port, DropReason::kTxLinkDown);
+      pool_.release(frame);
+    }
+    return;
+  }
   while (!frames.empty()) {
     const auto batch = frames.first(std::min(kBatch, frames.size()));
     port.send(batch);

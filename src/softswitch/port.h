@@ -46,12 +46,16 @@ class Port {
   std::uint16_t number() const { return number_; }
   const std::string& interface() const { return interface_; }
   bool is_cpu() const { return is_cpu_; }
+  // A port that is not enabled is as one whose link is down.
+  bool is_enabled() const { return is_enabled_; }
+  void enable(bool enabled) { is_enabled_ = enabled; }
   PortCounters& counters() { return counters_; }
 
  private:
   std::uint16_t number_;
   std::string interface_;
   bool is_cpu_;
+  bool is_enabled_ = true;
   PortCounters counters_;
 };
 

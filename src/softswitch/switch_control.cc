@@ -30,6 +30,7 @@ Json describe(Port& port) {
   return {{"port", port.number()},
           {"interface", port.interface()},
           {"cpu", port.is_cpu()},
+          {"enabled", port.is_enabled()},
           {"link", port.link_state()}};
 }
 
@@ -70,7 +71,8 @@ void SwitchControl::serve(node::ControlServer& server) {
   on_pipeline("tm_clear", [this](const Json&) { return tm_clear(); });
   on_pipeline("impair", [this](const Json& args) { return pipeline_.impairments().execute(args); });
   on_pipeline("port_stats", [this](const Json&) { return port_stats(); });
-  on_pipeline("port_stats_clear", [this](const Json&) { return port_stats_clear(); });
+  on_pipeline("port_stats_clear", [this](const Json& args) { return port_stats_clear(args); });
+  on_pipeline("port_enable", [this](const Json& args) { return port_enable(args); });
   on_pipeline("settings", [this](const Json& args) { return settings(args); });
   on_pipeline("pipeline_thread_clear", [this](const Json&) { return pipeline_thread_clear(); });
   on_pipeline("info", [this](const Json&) { return info(); });
@@ -131,7 +133,24 @@ Json SwitchControl::port_stats() {
   return {{"ports", std::move(ports)}};
 }
 
-Json SwitchControl::port_stats_clear() {
+Json SwitchControl::port_enable(const Json& args) {
+  expect_names("port_enable", args, {"port", "enabled"});
+  const Json enabled = args.value("enabled", Json());
+  if (!enabled.is_boolean())
+    throw bad_argument("port_enable: \"enabled\" is " + enabled.dump() +
+                       "; expected true or false");
+  Port& port = port_argument("port_enable", args, ports_);
+  port.enable(enabled);
+  return describe(port);
+}
+
+Json SwitchControl::port_stats_clear(const Json& args) {
+  if (args.contains("port")) {
+    Port& port = port_argument("port_stats_clear", args, ports_);
+    port.collect_kernel_counters();
+    port.counters() = PortCounters{};
+    return Json::object();
+  }
   for (const auto& port : ports_.recirculation()) port->counters() = PortCounters{};
   for (const auto& port : ports_.all()) {
     port->collect_kernel_counters();

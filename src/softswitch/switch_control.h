@@ -35,7 +35,8 @@ class SwitchControl {
   Json digest_wait(const Json& args);
   Json tm_clear();
   Json port_stats();
-  Json port_stats_clear();
+  Json port_stats_clear(const Json& args);
+  Json port_enable(const Json& args);
   Json settings(const Json& args);
   Json info();
   Json pipeline_thread();
