@@ -98,7 +98,10 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
   if (continues_on_error(args)) {
     UpdateErrors errors;
     for (std::size_t i = 0; i < updates.size(); ++i) {
-      errors.attempt(i, [&] { apply(batch, updates[i]); });
+      errors.attempt(i, [&] {
+        apply(batch, updates[i]);
+        if (batch.replaced()) errors.replaced(i);
+      });
     }
     batch.commit();
     return errors.answer(updates.size());

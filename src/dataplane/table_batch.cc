@@ -62,6 +62,7 @@ void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::
 void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update) {
   const std::string operation = operation_of(update);
   touched_.insert(&table);
+  replaced_ = false;
   if (operation == "set_default") {
     return replace_default(schema, table, EntryCodec(schema, table).words(update, true));
   }
@@ -158,6 +159,7 @@ void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann:
   }
   codec.put_counters(update, words);
   Table::Words old = table.replace(entry, words);
+  replaced_ = true;
   undo_.push_back([&table, entry, old = std::move(old)] { table.replace(entry, old); });
 }
 

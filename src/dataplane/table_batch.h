@@ -22,6 +22,8 @@ class TableBatch {
   // One element of table_write's "updates". Throws CommandError: bad_argument, exists, full, or
   // not_found; what it did until then is undone.
   void apply(const TableSchema& schema, Table& table, const nlohmann::json& update);
+  // Whether the last update replaced an entry that was there.
+  bool replaced() const { return replaced_; }
   // Keeps what was applied.
   void commit() noexcept { undo_.clear(); }
 
@@ -38,6 +40,7 @@ class TableBatch {
 
   std::vector<std::function<void()>> undo_;
   std::set<Table*> touched_;
+  bool replaced_ = false;
 };
 
 }  // namespace turntable::dataplane

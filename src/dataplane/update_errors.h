@@ -20,6 +20,9 @@ inline bool continues_on_error(const nlohmann::json& args) {
 
 class UpdateErrors {
  public:
+  // Update `index` found an entry in its place ("upsert").
+  void replaced(std::size_t index) { replaced_.push_back(index); }
+
   template <typename Apply>
   void attempt(std::size_t index, const Apply& apply) {
     try {
@@ -30,11 +33,14 @@ class UpdateErrors {
   }
 
   nlohmann::json answer(std::size_t updates) {
-    return {{"applied", updates - errors_.size()}, {"errors", std::move(errors_)}};
+    return {{"applied", updates - errors_.size()},
+            {"errors", std::move(errors_)},
+            {"replaced", std::move(replaced_)}};
   }
 
  private:
   nlohmann::json errors_ = nlohmann::json::array();
+  nlohmann::json replaced_ = nlohmann::json::array();
 };
 
 }  // namespace turntable::dataplane

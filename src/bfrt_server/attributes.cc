@@ -1,0 +1,95 @@
+#include "bfrt_server/attributes.h"
+
+#include <algorithm>
+
+#include "bfrt_server/failure.h"
+
+namespace turntable::bfrt_server {
+namespace {
+
+using bfrt_proto::TableAttribute;
+
+void check_has(const bfrt::Table& table, const char* attribute) {
+  const auto& all = table.attributes;
+  if (std::find(all.begin(), all.end(), attribute) != all.end()) return;
+  throw invalid("table:" + table.name + " has no attribute " + attribute + ";");
+}
+
+Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase attribute) {
+  const char* what = "Invalid Attribute Type";
+  switch (attribute) {
+    case TableAttribute::kIdleTable:
+      what = "entries do not age in softswitch (idle time-outs)";
+      break;
+    case TableAttribute::kDynKeyMask:
+      what = "keys cannot be masked at run time in softswitch";
+      break;
+    case TableAttribute::kDynHashing:
+      what = "hashes cannot be changed at run time in softswitch";
+      break;
+    case TableAttribute::kByteCountAdj:
+      what = "softswitch's meters count the bytes of the frame; set adjust_byte_count in P4";
+      break;
+    case TableAttribute::kIntvlMs:
+      what = "softswitch's port counters are always up to date, there is nothing to poll";
+      break;
+    case TableAttribute::kPreDeviceConfig:
+      what = "softswitch's replication engine has no such settings";
+      break;
+    case TableAttribute::kSelectorUpdateNotify:
+      what = "softswitch has no selectors";
+      break;
+    default:
+      return invalid("table:" + table.name + ": " + what + ";");
+  }
+  return not_supported("table:" + table.name + ": " + what + ";");
+}
+
+bool is_all(const bfrt_proto::Mode& mode) {
+  return mode.scope_case() != bfrt_proto::Mode::kUserDefined &&
+         mode.predef() == bfrt_proto::Mode::ALL;
+}
+
+}  // namespace
+
+void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, ClientId client,
+                     Notifier& notifier) {
+  switch (attribute.attribute_case()) {
+    case TableAttribute::kPortStatusNotify:
+      check_has(table, "port_status_notif_cb");
+      return notifier.watch_ports(client, attribute.port_status_notify().enable());
+    case TableAttribute::kEntryScope: {
+      check_has(table, "EntryScope");
+      const auto& scope = attribute.entry_scope();
+      if (is_all(scope.pipe_scope()) && is_all(scope.gress_scope()) && is_all(scope.prsr_scope()))
+        return;
+      throw not_supported("table:" + table.name +
+                          ": softswitch has one state for all pipes, so scopes other than ALL do "
+                          "not exist;");
+    }
+    default:
+      throw no_attribute(table, attribute.attribute_case());
+  }
+}
+
+TableAttribute read_attribute(const bfrt::Table& table, const TableAttribute& question,
+                              ClientId client, const Notifier& notifier) {
+  TableAttribute answer;
+  answer.set_table_id(table.id);
+  switch (question.attribute_case()) {
+    case TableAttribute::kPortStatusNotify:
+      check_has(table, "port_status_notif_cb");
+      answer.mutable_port_status_notify()->set_enable(notifier.watches_ports(client));
+      return answer;
+    case TableAttribute::kEntryScope:
+      check_has(table, "EntryScope");
+      answer.mutable_entry_scope()->mutable_gress_scope()->set_predef(bfrt_proto::Mode::ALL);
+      answer.mutable_entry_scope()->mutable_pipe_scope()->set_predef(bfrt_proto::Mode::ALL);
+      answer.mutable_entry_scope()->mutable_prsr_scope()->set_predef(bfrt_proto::Mode::ALL);
+      return answer;
+    default:
+      throw no_attribute(table, question.attribute_case());
+  }
+}
+
+}  // namespace turntable::bfrt_server

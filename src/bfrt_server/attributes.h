@@ -1,0 +1,17 @@
+// Attributes of tables, as far as softswitch has what they set.
+#pragma once
+
+#include "bfrt/bfruntime.pb.h"
+#include "bfrt/schema.h"
+#include "bfrt_server/notifier.h"
+
+namespace turntable::bfrt_server {
+
+// Throw Failure.
+void write_attribute(const bfrt::Table& table, const bfrt_proto::TableAttribute& attribute,
+                     ClientId client, Notifier& notifier);
+bfrt_proto::TableAttribute read_attribute(const bfrt::Table& table,
+                                          const bfrt_proto::TableAttribute& question,
+                                          ClientId client, const Notifier& notifier);
+
+}  // namespace turntable::bfrt_server

@@ -1,0 +1,302 @@
+#include "bfrt_server/indexed_tables.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bfrt/byte_string.h"
+#include "bfrt/values.h"
+#include "bfrt_server/write_batch.h"
+#include "common/command_error.h"
+#include "common/packed_numbers.h"
+
+namespace turntable::bfrt_server {
+namespace {
+
+using Json = nlohmann::json;
+using bfrt_proto::Update;
+
+// Cells between two that are asked for are read along rather than with a command of their own.
+constexpr std::uint32_t kGap = 256;
+
+// Of a cell without limits, as the chip has it: every packet is green.
+constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+
+bool sets_values(Update::Type type) {
+  return type == Update::INSERT || type == Update::MODIFY || type == Update::INSERT_OR_MODIFY;
+}
+
+}  // namespace
+
+std::uint32_t IndexedTable::usage(SwitchLink&) {
+  return table().size;
+}
+
+std::uint32_t IndexedTable::index_of(const bfrt_proto::TableKey& key,
+                                     const std::string& context) const {
+  const Json fields = key_of(key, context);
+  if (fields.empty()) throw invalid(context + ": the index is missing;");
+  const auto index = fields.begin()->get<std::uint32_t>();
+  if (index < table().size) return index;
+  throw invalid(context + ": index " + std::to_string(index) + " is not below the size " +
+                std::to_string(table().size) + ";");
+}
+
+void IndexedTable::put_index(std::uint32_t index, bfrt_proto::TableEntry& entry) const {
+  put_key({{table().keys.front().name, index}}, entry);
+}
+
+std::pair<std::uint32_t, std::uint32_t> IndexedTable::range_of(const EntryRead& read) const {
+  if (read.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
+    throw cannot("entries have no handles here; use the key;");
+  if (!read.entry.has_key()) return {0, table().size};
+  return {index_of(read.entry.key(), reading()), 1};
+}
+
+RegisterTable::RegisterTable(const bfrt::Table& table, std::uint32_t pipes, SwitchLink& link)
+    : IndexedTable(table), pipes_(pipes), copy_(std::size_t{table.size} * table.data.size()) {
+  load(0, table.size, link);
+}
+
+void RegisterTable::load(std::uint32_t first, std::uint32_t count, SwitchLink& link) {
+  if (count == 0) return;
+  const Json result = link.call("register_read", {{"table", table().name},
+                                                  {"first", first},
+                                                  {"count", count},
+                                                  {"packed", true}});
+  const auto numbers = unpack_numbers(result.at("values"), table().name);
+  const std::lock_guard lock(mutex_);
+  std::copy(numbers.begin(), numbers.end(),
+            copy_.begin() + static_cast<std::ptrdiff_t>(first * table().data.size()));
+}
+
+void RegisterTable::check_pipe(const bfrt_proto::TargetDevice& target, const std::string& context,
+                               bool writing) const {
+  if (target.pipe_id() == kAllPipes) return;
+  if (target.pipe_id() >= pipes_) {
+    throw invalid(context + ": pipe " + std::to_string(target.pipe_id()) +
+                  " is not below the number of pipes, " + std::to_string(pipes_) + ";");
+  }
+  if (writing && pipes_ > 1) {
+    throw cannot(
+        "softswitch has one state for all pipes, so a register cannot be written in one of them; "
+        "use pipe 0xffff;");
+  }
+}
+
+void RegisterTable::write(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type);
+  check_pipe(update.target, what, /*writing=*/true);
+  if (update.type == Update::DELETE) {
+    std::uint32_t first = 0;
+    std::uint32_t count = table().size;
+    if (update.entry.has_key()) {
+      first = index_of(update.entry.key(), what);
+      count = 1;
+    }
+    const auto reset = [this, first, count, &link = batch.link()] {
+      link.call("register_clear", {{"table", table().name}, {"first", first}, {"count", count}});
+      load(first, count, link);
+    };
+    return batch.add(WriteBatch::Act{reset}, what);
+  }
+  if (!sets_values(update.type)) throw cannot("no such update;");
+  if (update.entry.is_default_entry()) throw cannot("registers have no default entry;");
+  if (!update.entry.has_key()) throw invalid("Table key cannot be empty table:" + table().name);
+  const std::uint32_t index = index_of(update.entry.key(), what);
+  const Json given = data_of(update.entry.data(), what, /*complete=*/true);
+  if (given.empty()) throw invalid(what + ": the value is missing;");
+  std::vector<std::uint64_t> values;
+  for (const bfrt::Field& field : table().data)
+    values.push_back(given.value(field.name, std::uint64_t{0}));
+  Json cell = values.size() == 1 ? Json(values.front()) : Json(values);
+  batch.add(WriteBatch::Cells{table().name, index, {std::move(cell)}}, what, [this, index, values] {
+    const std::lock_guard lock(mutex_);
+    std::copy(values.begin(), values.end(),
+              copy_.begin() + static_cast<std::ptrdiff_t>(index * values.size()));
+  });
+}
+
+void RegisterTable::read(const std::vector<EntryRead>& reads, SwitchLink& link,
+                         ReadAnswers& answers) {
+  try {
+    load_for(reads, link);
+  } catch (const CommandError& error) {
+    throw from_switch(reading(), error);
+  }
+  for (std::size_t number = 0; number < reads.size(); ++number) {
+    try {
+      check_pipe(reads[number].target, reading(), /*writing=*/false);
+      answer(number, reads[number], answers);
+    } catch (const Failure& failure) {
+      answers.fail(number, failure);
+    }
+  }
+}
+
+// Brings the cells into the copy that are to be read from the device.
+void RegisterTable::load_for(const std::vector<EntryRead>& reads, SwitchLink& link) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
+  for (const EntryRead& read : reads) {
+    if (!read.from_hw() || read.key_only()) continue;
+    try {
+      ranges.push_back(range_of(read));
+    } catch (const Failure&) {  // answer() says it again
+    }
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (std::size_t i = 0; i < ranges.size();) {
+    const std::uint32_t first = ranges[i].first;
+    std::uint32_t end = first;
+    for (; i < ranges.size() && ranges[i].first <= end + kGap; ++i)
+      end = std::max(end, ranges[i].first + ranges[i].second);
+    load(first, end - first, link);
+  }
+}
+
+void RegisterTable::answer(std::size_t number, const EntryRead& read, ReadAnswers& answers) {
+  const auto [first, count] = range_of(read);
+  const auto& fields = table().data;
+  const std::uint32_t shown = read.target.pipe_id() == kAllPipes ? pipes_ : 1;
+  const auto& wanted = read.entry.data().fields();
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t index = first; index < first + count; ++index) {
+    bfrt_proto::TableEntry& entry = answers.add(number, read);
+    put_index(index, entry);
+    if (read.key_only()) continue;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const bool asked = wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](auto& w) {
+                           return w.field_id() == fields[i].id;
+                         });
+      if (!asked) continue;
+      const std::string bytes =
+          bfrt::to_byte_string(copy_[index * fields.size() + i], fields[i].width);
+      for (std::uint32_t pipe = 0; pipe < shown; ++pipe) {
+        auto* field = entry.mutable_data()->add_fields();
+        field->set_field_id(fields[i].id);
+        field->set_stream(bytes);
+      }
+    }
+  }
+}
+
+void RegisterTable::operate(const std::string& operation, SwitchLink& link) {
+  if (operation != "Sync" && operation != "SyncRegisters")
+    return TableAccess::operate(operation, link);
+  load(0, table().size, link);
+}
+
+CounterTable::CounterTable(const bfrt::Table& table) : IndexedTable(table) {
+  Json zero = Json::object();
+  for (const bfrt::Field& field : table.data) zero[field.name] = 0U;
+  copy_.assign(table.size, zero);
+}
+
+void CounterTable::load(std::optional<std::uint32_t> index, SwitchLink& link) {
+  Json args = {{"table", table().name}};
+  if (index) args["index"] = *index;
+  const Json result = link.call("counter_read", args);
+  const std::lock_guard lock(mutex_);
+  for (Json counter : result.at("counters")) {
+    const auto place = counter.at("index").get<std::size_t>();
+    counter.erase("index");
+    copy_.at(place) = std::move(counter);
+  }
+}
+
+void CounterTable::write(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type);
+  auto& link = batch.link();
+  if (update.type == Update::DELETE && !update.entry.has_key()) {
+    const auto clear = [this, &link] {
+      link.call("counter_clear", {{"table", table().name}});
+      load(std::nullopt, link);
+    };
+    return batch.add(WriteBatch::Act{clear}, what);
+  }
+  if (!sets_values(update.type) && update.type != Update::DELETE) throw cannot("no such update;");
+  if (!update.entry.has_key()) throw invalid("Table key cannot be empty table:" + table().name);
+  const std::uint32_t index = index_of(update.entry.key(), what);
+  Json values = data_of(update.entry.data(), what, /*complete=*/true);
+  if (update.type == Update::DELETE) {
+    values = Json::object();
+    for (const bfrt::Field& field : table().data) values[field.name] = 0;
+  }
+  const auto set = [this, index, values, &link] {
+    link.call("counter_write", {{"table", table().name}, {"index", index}, {"data", values}});
+    load(index, link);
+  };
+  batch.add(WriteBatch::Act{set}, what);
+}
+
+void CounterTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                            ReadAnswers& answers) {
+  const auto [first, count] = range_of(read);
+  try {
+    if (read.from_hw() && !read.key_only())
+      load(count == 1 ? std::optional(first) : std::nullopt, link);
+  } catch (const CommandError& error) {
+    throw from_switch(reading(), error);
+  }
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t index = first; index < first + count; ++index) {
+    bfrt_proto::TableEntry& entry = answers.add(number, read);
+    put_index(index, entry);
+    if (!read.key_only()) put_data(copy_[index], nullptr, read.entry.data(), entry);
+  }
+}
+
+void CounterTable::operate(const std::string& operation, SwitchLink& link) {
+  if (operation != "Sync" && operation != "SyncCounters")
+    return TableAccess::operate(operation, link);
+  load(std::nullopt, link);
+}
+
+void MeterTable::write(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type);
+  auto& link = batch.link();
+  if (!sets_values(update.type) && update.type != Update::DELETE) throw cannot("no such update;");
+  std::uint32_t first = 0;
+  std::uint32_t count = table().size;
+  if (update.entry.has_key()) {
+    first = index_of(update.entry.key(), what);
+    count = 1;
+  } else if (update.type != Update::DELETE) {
+    throw invalid("Table key cannot be empty table:" + table().name);
+  }
+  Json values;  // null: no limits
+  if (update.type != Update::DELETE) {
+    values = data_of(update.entry.data(), what, /*complete=*/true);
+    for (const bfrt::Field& field : table().data) {
+      if (!values.contains(field.name)) throw invalid(what + ": " + field.name + " is missing;");
+    }
+    // What a read of a cell without limits gives may be written back.
+    if (values.at(table().data.front().name) == kUnlimited) values = nullptr;
+  }
+  const auto set = [this, first, count, values, &link] {
+    for (std::uint32_t index = first; index < first + count; ++index)
+      link.call("meter_write", {{"table", table().name}, {"index", index}, {"data", values}});
+  };
+  batch.add(WriteBatch::Act{set}, what);
+}
+
+void MeterTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                          ReadAnswers& answers) {
+  const auto [first, count] = range_of(read);
+  for (std::uint32_t index = first; index < first + count; ++index) {
+    bfrt_proto::TableEntry& entry = answers.add(number, read);
+    put_index(index, entry);
+    if (read.key_only()) continue;
+    try {
+      Json data = link.call("meter_read", {{"table", table().name}, {"index", index}}).at("data");
+      if (data.is_null()) {
+        data = Json::object();
+        for (const bfrt::Field& field : table().data) data[field.name] = kUnlimited;
+      }
+      put_data(data, nullptr, read.entry.data(), entry);
+    } catch (const CommandError& error) {
+      throw from_switch(reading(), error);
+    }
+  }
+}
+
+}  // namespace turntable::bfrt_server

@@ -1,0 +1,80 @@
+// Registers, counters and meters of the program: tables whose key is an index.
+//
+// A driver keeps a copy of registers and counters: reads without the from-hardware flag are
+// answered from it, and it changes only with writes, reads from hardware, and Sync.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bfrt_server/table_access.h"
+
+namespace turntable::bfrt_server {
+
+class IndexedTable : public TableAccess {
+ public:
+  using TableAccess::TableAccess;
+
+  std::uint32_t usage(SwitchLink& link) override;
+
+ protected:
+  std::uint32_t index_of(const bfrt_proto::TableKey& key, const std::string& context) const;
+  void put_index(std::uint32_t index, bfrt_proto::TableEntry& entry) const;
+  // The cells that a read is about: one, or without a key all.
+  std::pair<std::uint32_t, std::uint32_t> range_of(const EntryRead& read) const;
+};
+
+// A cell has as many values as the switch has pipes: softswitch has one state, which all show.
+class RegisterTable final : public IndexedTable {
+ public:
+  // Reads all cells once: what the driver's copy begins with.
+  RegisterTable(const bfrt::Table& table, std::uint32_t pipes, SwitchLink& link);
+
+  void write(const EntryWrite& update, WriteBatch& batch) override;
+  void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
+  void operate(const std::string& operation, SwitchLink& link) override;
+
+ private:
+  void load(std::uint32_t first, std::uint32_t count, SwitchLink& link);
+  void load_for(const std::vector<EntryRead>& reads, SwitchLink& link);
+  void answer(std::size_t number, const EntryRead& read, ReadAnswers& answers);
+  void check_pipe(const bfrt_proto::TargetDevice& target, const std::string& context,
+                  bool writing) const;
+
+  std::uint32_t pipes_;
+  std::mutex mutex_;
+  std::vector<std::uint64_t> copy_;  // fields of cell 0, of cell 1, ...
+};
+
+class CounterTable final : public IndexedTable {
+ public:
+  explicit CounterTable(const bfrt::Table& table);
+
+  void write(const EntryWrite& update, WriteBatch& batch) override;
+  void operate(const std::string& operation, SwitchLink& link) override;
+
+ protected:
+  void read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                ReadAnswers& answers) override;
+
+ private:
+  void load(std::optional<std::uint32_t> index, SwitchLink& link);
+
+  std::mutex mutex_;
+  std::vector<nlohmann::json> copy_;  // data of each counter
+};
+
+class MeterTable final : public IndexedTable {
+ public:
+  using IndexedTable::IndexedTable;
+
+  void write(const EntryWrite& update, WriteBatch& batch) override;
+
+ protected:
+  void read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                ReadAnswers& answers) override;
+};
+
+}  // namespace turntable::bfrt_server

@@ -1,0 +1,108 @@
+// bfrt-server: BF Runtime's service beside softswitch; docs/bfrt.md.
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/server_builder.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "bfrt_server/listen_address.h"
+#include "bfrt_server/service.h"
+#include "common/program_options.h"
+#include "common/run_main.h"
+#include "node/control_server.h"
+
+namespace turntable::bfrt_server {
+namespace {
+
+constexpr int kMaxMessageBytes = 64 << 20;
+constexpr int kMaxThreads = 256;
+constexpr std::chrono::seconds kEndOfCalls{2};  // then they are cancelled
+
+struct Options {
+  std::filesystem::path directory;
+  std::string name = "bfrt-server";
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 50052;
+  SwitchOptions of_switch;
+};
+
+// Runs until `shutdown` or a signal. Returns the exit status.
+int run(const Options& options) {
+  node::ControlServer control(options.directory, options.name);
+  const std::string address = listen_address(options.address, options.port);
+  Service service(options.of_switch);
+  grpc::ResourceQuota quota;
+  quota.SetMaxThreads(kMaxThreads);
+  grpc::ServerBuilder builder;
+  builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  // A second server on the port is an error, not a share of its connections.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // A client whose host has gone is noticed, and its program is free again.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  int port = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  if (server == nullptr || port == 0)
+    throw std::runtime_error("cannot listen on " + address + "; is the port taken?");
+  control.on("stats", [&](const nlohmann::json&) {
+    nlohmann::json stats = service.stats();
+    stats["address"] = options.address;
+    stats["port"] = port;
+    return stats;
+  });
+  control.set_state("serving");
+  control.run();
+  service.end_streams({grpc::StatusCode::UNAVAILABLE, "bfrt-server ends"});
+  server->Shutdown(std::chrono::system_clock::now() + kEndOfCalls);
+  return 0;
+}
+
+}  // namespace
+}  // namespace turntable::bfrt_server
+
+namespace {
+
+int run_program(int argc, char** argv) {
+  using namespace turntable::bfrt_server;
+  Options options;
+  std::string ports = "added";
+  std::string pipes = "2";
+  std::filesystem::path port_map;
+  turntable::ProgramOptions app("bfrt-server", "BF Runtime's service in front of softswitch");
+  app.option("--directory", options.directory, "Run directory for the control socket").required();
+  app.option("--name", options.name, "Node name").shows_default();
+  app.option("--switch", options.of_switch.name, "Node name of softswitch, in the same directory")
+      .shows_default();
+  app.option("--address", options.address,
+             "Where to listen: loopback, or the control network. There is no authentication")
+      .shows_default();
+  app.option("--port", options.port, "TCP port; 0: any that is free").shows_default();
+  app.option("--pipes", pipes, "Pipes that clients see: registers have a value for each")
+      .one_of({"1", "2", "4"})
+      .shows_default();
+  app.option("--ports", ports,
+             "added: softswitch's ports are added and enabled, as on a model; absent: clients add "
+             "them, as on an ASIC")
+      .one_of({"added", "absent"})
+      .shows_default();
+  const auto map = app.option("--port-map", port_map,
+                              "JSON object of front-panel places: {\"1/0\": 132, ...}");
+  if (const auto status = app.parse(argc, argv)) return *status;
+  options.of_switch.directory = options.directory;
+  options.of_switch.pipes = static_cast<std::uint32_t>(std::stoul(pipes));
+  options.of_switch.ports = ports == "added" ? Ports::Begin::kAdded : Ports::Begin::kAbsent;
+  if (map.given()) options.of_switch.port_map = port_map;
+  return run(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("bfrt-server", [&] { return run_program(argc, argv); });
+}

@@ -1,0 +1,239 @@
+#include "bfrt_server/match_table.h"
+
+#include "bfrt_server/write_batch.h"
+#include "common/command_error.h"
+
+namespace turntable::bfrt_server {
+namespace {
+
+using Json = nlohmann::json;
+using bfrt_proto::Update;
+
+constexpr const char* kPriority = "$MATCH_PRIORITY";
+constexpr std::string_view kCounters = "$COUNTER_SPEC_";
+
+const char* operation_of(Update::Type type) {
+  switch (type) {
+    case Update::INSERT:
+      return "insert";
+    case Update::MODIFY:
+      return "modify";
+    case Update::INSERT_OR_MODIFY:
+      return "upsert";
+    default:
+      return "delete";
+  }
+}
+
+// An entry's place among counters_.
+std::string identity(const Json& entry) {
+  const auto key = entry.find("key");
+  if (key == entry.end()) return "";
+  return key->dump() + std::to_string(entry.value("priority", 0U));
+}
+
+}  // namespace
+
+void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
+  switch (update.type) {
+    case Update::INSERT:
+    case Update::MODIFY:
+    case Update::INSERT_OR_MODIFY:
+    case Update::DELETE:
+      if (update.entry.is_default_entry()) return write_default(update, batch);
+      return write_entry(update, batch);
+    case Update::RESET:
+      return write_default(update, batch);
+    case Update::MODIFY_INC:
+      throw cannot("an entry of a match-action table has nothing that MODIFY_INC could add to;");
+    default:
+      throw invalid("Unspecified update type; table:" + table().name);
+  }
+}
+
+void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type, true);
+  if (update.type == Update::INSERT || update.type == Update::INSERT_OR_MODIFY) {
+    throw not_supported("INSERT of default entry is not supported. Please use MODIFY instead table:" +
+                        table().name);
+  }
+  if (!update.entry.key().fields().empty())
+    throw invalid("Non-empty key for default entry table:" + table().name);
+  Json written = {{"table", table().name}, {"op", "reset_default"}};
+  if (update.type == Update::MODIFY) {
+    written["op"] = "set_default";
+    put_action_and_data(update, written, what);
+    if (!written.contains("action")) throw invalid(what + ": an action is missing;");
+  }
+  batch.add(WriteBatch::Entry{std::move(written), false}, what);
+}
+
+void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type);
+  if (update.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
+    throw cannot("entries have no handles here; use the key;");
+  Json written;
+  if (update.type == Update::DELETE && !update.entry.has_key()) {
+    written = {{"op", "clear"}};
+  } else {
+    if (!update.entry.has_key()) throw invalid("Table key cannot be empty table:" + table().name);
+    written = selector(update.entry.key(), what);
+    written["op"] = operation_of(update.type);
+  }
+  written["table"] = table().name;
+  if (update.type != Update::DELETE) put_action_and_data(update, written, what);
+  const bool counts_anew = update.type == Update::INSERT || update.type == Update::DELETE;
+  std::function<void()> done;
+  if (counts_anew && !table().operations.empty()) {
+    done = [this, id = update.entry.has_key() ? identity(written) : ""] {
+      const std::lock_guard lock(mutex_);
+      id.empty() ? counters_.clear() : static_cast<void>(counters_.erase(id));
+    };
+  }
+  batch.add(WriteBatch::Entry{std::move(written), false}, what, std::move(done));
+}
+
+// {"key", ["priority"]}
+Json MatchTable::selector(const bfrt_proto::TableKey& key, const std::string& context) const {
+  Json selected = {{"key", key_of(key, context)}};
+  Json& fields = selected["key"];
+  if (const auto priority = fields.find(kPriority); priority != fields.end()) {
+    selected["priority"] = *priority;
+    fields.erase(priority);
+  }
+  return selected;
+}
+
+void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
+                                     const std::string& context) const {
+  const bfrt_proto::TableData& data = update.entry.data();
+  const bfrt::Action* action = action_of(data, context);
+  Json values = data_of(data, context, /*complete=*/action != nullptr);
+  if (action != nullptr) {
+    written["action"] = action->name;
+  } else if (update.type != Update::MODIFY || values.empty()) {
+    throw invalid(context + ": the action is missing;");
+  }
+  if (update.entry.table_flags().reset_stats() && update.type == Update::MODIFY) {
+    for (const bfrt::Field& field : table().data) {
+      if (field.name.starts_with(kCounters) && !values.contains(field.name)) values[field.name] = 0;
+    }
+  }
+  written["data"] = std::move(values);
+}
+
+// Without a key, a read is of all entries and the default one, or of the latter alone.
+void MatchTable::read(const std::vector<EntryRead>& reads, SwitchLink& link,
+                      ReadAnswers& answers) {
+  std::vector<std::size_t> keyed;
+  for (std::size_t number = 0; number < reads.size(); ++number) {
+    if (reads[number].entry.value_case() == bfrt_proto::TableEntry::kKey) {
+      keyed.push_back(number);
+    } else {
+      read_all(number, reads[number], link, answers);
+    }
+  }
+  read_keyed(reads, keyed, link, answers);
+}
+
+void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
+                            const std::vector<std::size_t>& keyed, SwitchLink& link,
+                            ReadAnswers& answers) {
+  Json wanted = Json::array();
+  std::vector<std::size_t> numbers;
+  for (const std::size_t number : keyed) {
+    try {
+      wanted.push_back(selector(reads[number].entry.key(), reading()));
+      numbers.push_back(number);
+    } catch (const Failure& failure) {
+      answers.fail(number, failure);
+    }
+  }
+  if (numbers.empty()) return;
+  Json result;
+  try {
+    result = link.call("table_read", {{"table", table().name}, {"entries", wanted}});
+  } catch (const CommandError& error) {
+    // One key that softswitch refuses refuses them all: then one by one.
+    if (numbers.size() > 1 && error.code() == "bad_argument") {
+      for (const std::size_t number : numbers) read_keyed(reads, {number}, link, answers);
+      return;
+    }
+    const Failure failure = from_switch(reading(), error);
+    for (const std::size_t number : numbers) answers.fail(number, failure);
+    return;
+  }
+  for (std::size_t place = 0; place < numbers.size(); ++place) {
+    const std::size_t number = numbers[place];
+    const Json& found = result.at("entries").at(place);
+    if (found.is_null()) {
+      answers.fail(number, not_found(reading()));
+    } else {
+      put_entry(found, reads[number], answers.add(number, reads[number]));
+    }
+  }
+}
+
+void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink& link,
+                          ReadAnswers& answers) {
+  try {
+    if (read.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
+      throw cannot("entries have no handles here; use the key;");
+    Json args = {{"table", table().name}};
+    if (read.entry.is_default_entry()) args["entries"] = Json::array();
+    const Json result = link.call("table_read", args);
+    for (const Json& found : result.at("entries"))
+      put_entry(found, read, answers.add(number, read));
+    put_default(result.at("default"), read, answers.add(number, read));
+  } catch (const Failure& failure) {
+    answers.fail(number, failure);
+  } catch (const CommandError& error) {
+    answers.fail(number, from_switch(reading(), error));
+  }
+}
+
+void MatchTable::put_entry(const Json& found, const EntryRead& read,
+                           bfrt_proto::TableEntry& entry) {
+  Json key = found.at("key");
+  if (found.contains("priority")) key[kPriority] = found.at("priority");
+  put_key(key, entry);
+  if (read.key_only()) return;
+  put_data(seen_data(found, read.from_hw()), table().action(found.at("action").get<std::string>()),
+           read.entry.data(), entry);
+}
+
+void MatchTable::put_default(const Json& found, const EntryRead& read,
+                             bfrt_proto::TableEntry& entry) {
+  entry.set_is_default_entry(true);
+  put_data(seen_data(found, read.from_hw()), table().action(found.at("action").get<std::string>()),
+           read.entry.data(), entry);
+}
+
+// An entry's data with the counters that this read sees.
+Json MatchTable::seen_data(const Json& found, bool from_hw) {
+  Json data = found.at("data");
+  if (table().operations.empty()) return data;
+  const std::string id = identity(found);
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, value] : data.items()) {
+    if (!name.starts_with(kCounters)) continue;
+    Json& copy = counters_[id][name];
+    if (from_hw) copy = value;
+    value = copy.is_null() ? Json(0) : copy;
+  }
+  return data;
+}
+
+std::uint32_t MatchTable::usage(SwitchLink& link) {
+  return link.call("table_info", {{"table", table().name}}).at("entries");
+}
+
+void MatchTable::operate(const std::string& operation, SwitchLink& link) {
+  if (operation != "SyncCounters" || table().operations.empty())
+    return TableAccess::operate(operation, link);
+  const Json result = link.call("table_read", {{"table", table().name}});
+  for (const Json& found : result.at("entries")) seen_data(found, true);
+  seen_data(result.at("default"), true);
+}
+
+}  // namespace turntable::bfrt_server

@@ -1,0 +1,43 @@
+// Match-action tables of the program.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "bfrt_server/table_access.h"
+
+namespace turntable::bfrt_server {
+
+class MatchTable final : public TableAccess {
+ public:
+  using TableAccess::TableAccess;
+
+  void write(const EntryWrite& update, WriteBatch& batch) override;
+  void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
+  bool has_default_entry() const override { return true; }
+  std::uint32_t usage(SwitchLink& link) override;
+  void operate(const std::string& operation, SwitchLink& link) override;
+
+ private:
+  void write_default(const EntryWrite& update, WriteBatch& batch);
+  void write_entry(const EntryWrite& update, WriteBatch& batch);
+  nlohmann::json selector(const bfrt_proto::TableKey& key, const std::string& context) const;
+  void put_action_and_data(const EntryWrite& update, nlohmann::json& written,
+                           const std::string& context) const;
+  void read_keyed(const std::vector<EntryRead>& reads, const std::vector<std::size_t>& keyed,
+                  SwitchLink& link, ReadAnswers& answers);
+  void read_all(std::size_t number, const EntryRead& read, SwitchLink& link, ReadAnswers& answers);
+  void put_entry(const nlohmann::json& found, const EntryRead& read,
+                 bfrt_proto::TableEntry& entry);
+  void put_default(const nlohmann::json& found, const EntryRead& read,
+                   bfrt_proto::TableEntry& entry);
+  nlohmann::json seen_data(const nlohmann::json& found, bool from_hw);
+
+  // Direct counters as they were when last read from the device, by entry; a driver keeps such a
+  // copy and answers from it unless asked for the device's.
+  std::mutex mutex_;
+  std::map<std::string, nlohmann::json> counters_;
+};
+
+}  // namespace turntable::bfrt_server

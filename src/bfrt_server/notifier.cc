@@ -1,0 +1,132 @@
+#include "bfrt_server/notifier.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "bfrt/values.h"
+#include "bfrt_server/failure.h"
+#include "common/command_error.h"
+
+namespace turntable::bfrt_server {
+namespace {
+
+using Json = nlohmann::json;
+
+// How long a change of ports, or the end of this object, may go unnoticed.
+constexpr std::chrono::milliseconds kTurn{200};
+constexpr double kTurnSeconds = 0.2;
+
+}  // namespace
+
+Notifier::Notifier(SwitchKeeper& keeper, Sessions& sessions, ClientStreams& streams)
+    : keeper_(keeper), sessions_(sessions), streams_(streams), thread_([this] { run(); }) {}
+
+Notifier::~Notifier() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Notifier::watch_ports(ClientId client, bool enable) {
+  const std::lock_guard lock(mutex_);
+  enable ? static_cast<void>(port_watchers_.insert(client))
+         : static_cast<void>(port_watchers_.erase(client));
+}
+
+bool Notifier::watches_ports(ClientId client) const {
+  const std::lock_guard lock(mutex_);
+  return port_watchers_.contains(client);
+}
+
+bool Notifier::stopped_within(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return wake_.wait_for(lock, time, [&] { return stopping_; });
+}
+
+void Notifier::run() {
+  bool waited = false;
+  while (!stopped_within(waited ? std::chrono::milliseconds(0) : kTurn)) {
+    waited = false;
+    try {
+      const auto running = keeper_.current();
+      if (learner(*running)) {
+        pass_digests_on(*running);  // waits for them for a turn
+        waited = true;
+      }
+      tell_of_ports(*running);
+    } catch (const Failure&) {  // no switch: the next turn looks again
+    } catch (const CommandError&) {
+    }
+  }
+}
+
+std::optional<ClientId> Notifier::learner(const RunningSwitch& running) {
+  const auto owner = sessions_.owner_of(running.program());
+  bool learns = false;
+  if (owner) {
+    streams_.with(*owner, [&](const ClientStream& stream) {
+      learns = stream.notifications().enable_learn_notifications();
+    });
+  }
+  return learns ? owner : std::nullopt;
+}
+
+// Digests are only taken out of the switch's queue while somebody wants them.
+void Notifier::pass_digests_on(RunningSwitch& running) {
+  const Json result = running.link().call("digest_wait", {{"deadline_s", kTurnSeconds}});
+  const auto client = learner(running);
+  if (client && !result.at("digests").empty())
+    send_digests(running, *client, result.at("digests"));
+}
+
+// A list has what came of one kind without another between.
+void Notifier::send_digests(RunningSwitch& running, ClientId client, const Json& digests) {
+  bfrt_proto::StreamMessageResponse message;
+  const auto flush = [&] {
+    if (message.digest().data_size() == 0) return;
+    streams_.with(client, [&](ClientStream& stream) { stream.send(message); });
+    message.Clear();
+  };
+  for (const Json& digest : digests) {
+    const auto* filter = running.schema().learn_filter(digest.at("name").get<std::string>());
+    if (filter == nullptr) continue;
+    if (message.digest().digest_id() != filter->id) flush();
+    message.mutable_digest()->set_digest_id(filter->id);
+    message.mutable_digest()->mutable_target()->set_pipe_id(kAllPipes);
+    auto* data = message.mutable_digest()->add_data();
+    for (const bfrt::Field& field : filter->fields)
+      bfrt::set_datum(field, digest.at("fields").at(field.name), *data->add_fields());
+  }
+  flush();
+}
+
+void Notifier::tell_of_ports(RunningSwitch& running) {
+  std::set<ClientId> watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(port_watchers_, [&](ClientId id) { return !sessions_.is_subscribed(id); });
+    watchers = port_watchers_;
+  }
+  if (watchers.empty()) return ports_before_.clear();
+  const bfrt::Table* table = running.described("$PORT");
+  auto now = running.ports().up(running.link());
+  for (const auto& [port, up] : now) {
+    const auto before = ports_before_.find(port);
+    if (ports_before_.empty() || (before != ports_before_.end() && before->second == up)) continue;
+    if (before == ports_before_.end() && !up) continue;  // just added
+    bfrt_proto::StreamMessageResponse message;
+    auto* change = message.mutable_port_status_change_notification();
+    change->set_port_up(up);
+    change->mutable_table_entry()->set_table_id(table->id);
+    bfrt::set_key(table->keys.front(), port,
+                  *change->mutable_table_entry()->mutable_key()->add_fields());
+    for (const ClientId watcher : watchers)
+      streams_.with(watcher, [&](ClientStream& stream) { stream.send(message); });
+  }
+  ports_before_ = std::move(now);
+}
+
+}  // namespace turntable::bfrt_server

@@ -1,0 +1,41 @@
+// The messages that wait for one client's stream. A client that does not take them loses what comes
+// beyond a bound, as digests are lost while the chip's learn quanta are full: nobody waits for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+#include "bfrt/bfruntime.pb.h"
+
+namespace turntable::bfrt_server {
+
+inline constexpr std::size_t kOutboxMessages = 1024;
+
+// Not thread-safe.
+class Outbox {
+ public:
+  using Message = bfrt_proto::StreamMessageResponse;
+
+  // False: there are kOutboxMessages already, and this one is lost.
+  bool put(Message message) {
+    if (messages_.size() >= kOutboxMessages) {
+      ++lost_;
+      return false;
+    }
+    messages_.push_back(std::move(message));
+    return true;
+  }
+
+  // The oldest; it stays where it is until pop(). nullptr: none.
+  const Message* front() const { return messages_.empty() ? nullptr : &messages_.front(); }
+  void pop() { messages_.pop_front(); }
+
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  std::deque<Message> messages_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace turntable::bfrt_server

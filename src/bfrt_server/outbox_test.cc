@@ -1,0 +1,45 @@
+#include "bfrt_server/outbox.h"
+
+#include <gtest/gtest.h>
+
+namespace turntable::bfrt_server {
+namespace {
+
+Outbox::Message digest(std::uint32_t list) {
+  Outbox::Message message;
+  message.mutable_digest()->set_list_id(list);
+  return message;
+}
+
+TEST(Outbox, gives_messages_in_their_order) {
+  Outbox outbox;
+  EXPECT_EQ(outbox.front(), nullptr);
+  outbox.put(digest(1));
+  outbox.put(digest(2));
+  EXPECT_EQ(outbox.front()->digest().list_id(), 1U);
+  outbox.pop();
+  EXPECT_EQ(outbox.front()->digest().list_id(), 2U);
+  outbox.pop();
+  EXPECT_EQ(outbox.front(), nullptr);
+}
+
+TEST(Outbox, that_nobody_empties_loses_and_counts) {
+  Outbox outbox;
+  for (std::uint32_t i = 0; i < kOutboxMessages; ++i) ASSERT_TRUE(outbox.put(digest(i)));
+  EXPECT_FALSE(outbox.put(digest(0)));
+  EXPECT_FALSE(outbox.put(digest(0)));
+  EXPECT_EQ(outbox.lost(), 2U);
+  outbox.pop();
+  EXPECT_TRUE(outbox.put(digest(9)));
+}
+
+TEST(Outbox, keeps_the_front_in_its_place_while_others_come) {
+  Outbox outbox;
+  outbox.put(digest(1));
+  const Outbox::Message* const front = outbox.front();
+  for (std::uint32_t i = 1; i < kOutboxMessages; ++i) outbox.put(digest(i));
+  EXPECT_EQ(outbox.front(), front);  // it is being sent
+}
+
+}  // namespace
+}  // namespace turntable::bfrt_server

@@ -1,0 +1,68 @@
+// softswitch as it runs now, and the state that a driver keeps beside it: schemas, ports, copies of
+// registers and counters. When softswitch ends all of that ends with it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bfrt/schema.h"
+#include "bfrt_server/ports.h"
+#include "bfrt_server/queue_tables.h"
+#include "bfrt_server/switch_link.h"
+#include "bfrt_server/table_access.h"
+
+namespace turntable::bfrt_server {
+
+struct SwitchOptions {
+  std::filesystem::path directory;
+  std::string name = "softswitch";
+  std::uint32_t pipes = 2;
+  std::optional<std::filesystem::path> port_map;
+  Ports::Begin ports = Ports::Begin::kAdded;
+};
+
+// The name under which the tables of the switch alone can be bound.
+inline constexpr const char* kNoProgram = "$SHARED";
+
+// Thread-safe.
+class RunningSwitch {
+ public:
+  // Throws CommandError where softswitch does not answer, std::runtime_error where its schema is
+  // not understood.
+  explicit RunningSwitch(const SwitchOptions& options);
+
+  const std::string& program() const { return program_; }
+  const std::string& program_schema() const { return program_schema_text_; }
+  const std::string& fixed_schema() const { return fixed_schema_text_; }
+  const bfrt::Schema& schema() const { return schema_; }
+
+  // nullptr: no table has the id. `program`: whether the program's are looked at too.
+  TableAccess* table(std::uint32_t id, bool program) const;
+  const bfrt::Table* described(const std::string& name) const;
+
+  SwitchLink& link() { return link_; }
+  Ports& ports() { return ports_; }
+
+ private:
+  void add_program_table(const bfrt::Table& table);
+  void add_fixed_table(const bfrt::Table& table);
+  nlohmann::json device_facts() const;
+
+  SwitchOptions options_;
+  SwitchLink link_;
+  Ports ports_;
+  Shapers shapers_;
+  std::string program_;
+  std::string program_schema_text_;
+  std::string fixed_schema_text_;
+  bfrt::Schema schema_;
+  bfrt::Schema fixed_schema_;
+  std::map<std::uint32_t, std::unique_ptr<TableAccess>> program_tables_;
+  std::map<std::uint32_t, std::unique_ptr<TableAccess>> fixed_tables_;
+};
+
+}  // namespace turntable::bfrt_server

@@ -1,0 +1,160 @@
+#include "bfrt_server/table_access.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bfrt/values.h"
+
+namespace turntable::bfrt_server {
+
+using Json = nlohmann::json;
+
+bfrt_proto::TableEntry& ReadAnswers::add(std::size_t read, const EntryRead& question) {
+  bfrt_proto::TableEntry& entry = answers_.at(read).emplace_back();
+  entry.set_table_id(question.entry.table_id());
+  entry.mutable_table_read_flag()->set_key_only(question.entry.table_read_flag().key_only());
+  entry.mutable_table_flags()->set_key_only(question.entry.table_flags().key_only());
+  if (question.entry.has_entry_tgt()) *entry.mutable_entry_tgt() = question.entry.entry_tgt();
+  return entry;
+}
+
+void TableAccess::read(const std::vector<EntryRead>& reads, SwitchLink& link,
+                       ReadAnswers& answers) {
+  for (std::size_t number = 0; number < reads.size(); ++number) {
+    try {
+      read_one(number, reads[number], link, answers);
+    } catch (const Failure& failure) {
+      answers.fail(number, failure);
+    }
+  }
+}
+
+void TableAccess::read_one(std::size_t, const EntryRead&, SwitchLink&, ReadAnswers&) {
+  throw cannot("entries cannot be read");
+}
+
+std::uint32_t TableAccess::usage(SwitchLink&) {
+  throw cannot("Unable to get usage");
+}
+
+void TableAccess::operate(const std::string& operation, SwitchLink&) {
+  throw cannot("Operation \"" + operation + "\" not supported");
+}
+
+std::string TableAccess::context(bfrt_proto::Update::Type type, bool is_default) const {
+  const char* what = "Invalid update type";
+  switch (type) {
+    case bfrt_proto::Update::INSERT:
+      what = "Table Add failed";
+      break;
+    case bfrt_proto::Update::MODIFY:
+      what = is_default ? "Table Default entry set failed" : "Table Entry modify failed";
+      break;
+    case bfrt_proto::Update::MODIFY_INC:
+      what = "Table Entry modify incremental failed";
+      break;
+    case bfrt_proto::Update::DELETE:
+      what = is_default ? "Table Default Entry reset failed" : "Table Entry delete failed";
+      break;
+    case bfrt_proto::Update::INSERT_OR_MODIFY:
+      what = "Table AddOrMod failed";
+      break;
+    case bfrt_proto::Update::RESET:
+      what = "Table Default Entry reset failed";
+      break;
+    default:
+      break;
+  }
+  return std::string(what) + " table:" + table_.name;
+}
+
+const bfrt::Action* TableAccess::action_of(const bfrt_proto::TableData& data,
+                                           const std::string& context) const {
+  if (data.action_id() == 0) return nullptr;
+  const bfrt::Action* action = table_.action(data.action_id());
+  if (action != nullptr) return action;
+  throw not_found(context + ": no action has the id " + std::to_string(data.action_id()) + ";");
+}
+
+Json TableAccess::data_of(const bfrt_proto::TableData& data, const std::string& context,
+                          bool complete) const {
+  const bfrt::Action* action = action_of(data, context);
+  Json values = Json::object();
+  for (const bfrt_proto::DataField& message : data.fields()) {
+    const bfrt::Field* field = table_.datum(action, message.field_id());
+    if (field == nullptr) {
+      throw not_found(context + ": no data field" +
+                      (action == nullptr ? "" : " of action " + action->name) + " has the id " +
+                      std::to_string(message.field_id()) + ";");
+    }
+    if (field->read_only) throw invalid(context + ": field " + field->name + " is read-only;");
+    if (values.contains(field->name))
+      throw invalid(context + ": field " + field->name + " is given twice;");
+    try {
+      values[field->name] = bfrt::datum(*field, message);
+    } catch (const bfrt::ValueError& error) {
+      throw invalid(context + ": " + error.what() + ";");
+    }
+  }
+  const auto require = [&](const std::vector<bfrt::Field>& fields) {
+    for (const bfrt::Field& field : fields) {
+      if (field.mandatory && !values.contains(field.name))
+        throw invalid(context + ": field " + field.name + " is missing;");
+    }
+  };
+  if (complete) require(table_.data);
+  if (complete && action != nullptr) require(action->data);
+  return values;
+}
+
+Json TableAccess::key_of(const bfrt_proto::TableKey& key, const std::string& context) const {
+  Json values = Json::object();
+  for (const bfrt_proto::KeyField& message : key.fields()) {
+    const bfrt::Field* field = table_.key(message.field_id());
+    if (field == nullptr) {
+      throw not_found(context + ": no key field has the id " + std::to_string(message.field_id()) +
+                      ";");
+    }
+    if (values.contains(field->name))
+      throw invalid(context + ": key " + field->name + " is given twice;");
+    try {
+      values[field->name] = bfrt::key(*field, message);
+    } catch (const bfrt::ValueError& error) {
+      throw invalid(context + ": " + error.what() + ";");
+    }
+  }
+  for (const bfrt::Field& field : table_.keys) {
+    if (field.mandatory && !values.contains(field.name))
+      throw invalid(context + ": key " + field.name + " is missing;");
+  }
+  return values;
+}
+
+void TableAccess::put_key(const Json& key, bfrt_proto::TableEntry& entry) const {
+  auto* fields = entry.mutable_key();
+  for (const bfrt::Field& field : table_.keys) {
+    const auto value = key.find(field.name);
+    if (value != key.end()) bfrt::set_key(field, *value, *fields->add_fields());
+  }
+}
+
+void TableAccess::put_data(const Json& data, const bfrt::Action* action,
+                           const bfrt_proto::TableData& wanted,
+                           bfrt_proto::TableEntry& entry) const {
+  auto* message = entry.mutable_data();
+  if (action != nullptr) message->set_action_id(action->id);
+  std::set<std::uint32_t> ids;
+  for (const auto& field : wanted.fields()) ids.insert(field.field_id());
+  const auto put = [&](const std::vector<bfrt::Field>& fields) {
+    for (const bfrt::Field& field : fields) {
+      if (!ids.empty() && !ids.contains(field.id)) continue;
+      const auto value = data.find(field.name);
+      if (value != data.end()) bfrt::set_datum(field, *value, *message->add_fields());
+    }
+  };
+  if (action != nullptr) put(action->data);
+  put(table_.data);
+}
+
+}  // namespace turntable::bfrt_server
