@@ -38,6 +38,7 @@ struct Table {
   std::string name;
   std::string type;  // table_type: "MatchAction_Direct", "Register", ...
   std::uint32_t size = 0;
+  bool has_const_default_action = false;
   std::vector<Field> keys;
   std::vector<Action> actions;
   std::vector<Field> data;  // beside that of an action

@@ -280,8 +280,11 @@ void add_device(Json& tables) {
   tables.push_back(table("tf1.dev.device_configuration", 0xFF060001, "DevConfigure", 1, {},
                          {text(1, "sku").read_only(), number(2, "num_pipes", 32).read_only(),
                           number(3, "num_stages", 32).read_only(),
+                          number(4, "num_max_ports", 32).read_only(),
+                          number(5, "num_front_ports", 32).read_only(),
                           number(6, "pcie_cpu_port", 32).read_only(),
                           number(7, "eth_cpu_port_list", 32).list().read_only(),
+                          number(8, "internal_port_list", 32).list().read_only(),
                           number(9, "external_port_list", 32).list().read_only(),
                           number(10, "recirc_port_list", 32).list().read_only()}));
 }

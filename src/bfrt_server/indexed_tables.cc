@@ -87,15 +87,11 @@ void RegisterTable::write(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type);
   check_pipe(update.target, what, /*writing=*/true);
   if (update.type == Update::DELETE) {
-    std::uint32_t first = 0;
-    std::uint32_t count = table().size;
-    if (update.entry.has_key()) {
-      first = index_of(update.entry.key(), what);
-      count = 1;
-    }
-    const auto reset = [this, first, count, &link = batch.link()] {
-      link.call("register_clear", {{"table", table().name}, {"first", first}, {"count", count}});
-      load(first, count, link);
+    if (update.entry.has_key())
+      throw cannot("a cell cannot be deleted; write it, or delete all without a key;");
+    const auto reset = [this, &link = batch.link()] {
+      link.call("register_clear", {{"table", table().name}});
+      load(0, table().size, link);
     };
     return batch.add(WriteBatch::Act{reset}, what);
   }
@@ -213,14 +209,10 @@ void CounterTable::write(const EntryWrite& update, WriteBatch& batch) {
     };
     return batch.add(WriteBatch::Act{clear}, what);
   }
-  if (!sets_values(update.type) && update.type != Update::DELETE) throw cannot("no such update;");
+  if (!sets_values(update.type)) throw cannot("a counter can only be written, or all be deleted;");
   if (!update.entry.has_key()) throw invalid("Table key cannot be empty table:" + table().name);
   const std::uint32_t index = index_of(update.entry.key(), what);
-  Json values = data_of(update.entry.data(), what, /*complete=*/true);
-  if (update.type == Update::DELETE) {
-    values = Json::object();
-    for (const bfrt::Field& field : table().data) values[field.name] = 0;
-  }
+  const Json values = data_of(update.entry.data(), what, /*complete=*/true);
   const auto set = [this, index, values, &link] {
     link.call("counter_write", {{"table", table().name}, {"index", index}, {"data", values}});
     load(index, link);

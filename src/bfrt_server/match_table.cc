@@ -90,7 +90,11 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
       id.empty() ? counters_.clear() : static_cast<void>(counters_.erase(id));
     };
   }
+  const bool clears = written.at("op") == "clear";
   batch.add(WriteBatch::Entry{std::move(written), false}, what, std::move(done));
+  if (clears && !table().has_const_default_action) {
+    batch.add(WriteBatch::Entry{{{"table", table().name}, {"op", "reset_default"}}, false}, what);
+  }
 }
 
 // {"key", ["priority"]}

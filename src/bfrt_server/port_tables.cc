@@ -111,7 +111,8 @@ void PortCounterTable::write(const EntryWrite& update, WriteBatch& batch) {
   }
   if (update.type == Update::INSERT) throw cannot("counters are there; use MODIFY;");
   if (update.type != Update::MODIFY && update.type != Update::DELETE) throw cannot("no such update;");
-  for (const auto& [name, value] : data_of(update.entry.data(), what, false).items()) {
+  const Json values = data_of(update.entry.data(), what, /*complete=*/false);
+  for (const auto& [name, value] : values.items()) {
     if (value != 0) throw cannot(name + ": counters can only be set to 0;");
   }
   batch.add(WriteBatch::Act{[args, &link] { link.call("port_stats_clear", args); }}, what);
@@ -126,7 +127,8 @@ void PortCounterTable::read_one(std::size_t number, const EntryRead& read, Switc
     const auto added = ports_.all(link);
     if (one && !added.contains(wanted)) throw not_found(reading());
     std::map<DevPort, Json> counters;
-    for (const Json& port : link.call("port_stats", Json::object()).at("ports"))
+    const Json stats = link.call("port_stats", Json::object());
+    for (const Json& port : stats.at("ports"))
       counters[port.at("port").get<DevPort>()] = counted(port);
     for (const auto& [port, unused] : added) {
       if (one && port != wanted) continue;
@@ -149,6 +151,7 @@ void PortPlaceTable::write(const EntryWrite&, WriteBatch&) {
 
 void PortPlaceTable::read_one(std::size_t number, const EntryRead& read, SwitchLink&,
                               ReadAnswers& answers) {
+  if (read.from_hw()) throw cannot("it is not read from hardware; leave from_hw out;");
   const bool one = read.entry.has_key();
   const Json wanted = one ? key_of(read.entry.key(), reading()) : Json();
   bool found = false;

@@ -137,7 +137,8 @@ bool Ports::is_internal(DevPort port) {
 // Whether a port's link is up, by port.
 std::map<DevPort, bool> Ports::links(SwitchLink& link) const {
   std::map<DevPort, bool> up;
-  for (const Json& port : link.call("info", Json::object()).at("ports"))
+  const Json info = link.call("info", Json::object());
+  for (const Json& port : info.at("ports"))
     up[port.at("port").get<DevPort>()] = port.at("link") == "up";
   return up;
 }
@@ -193,7 +194,15 @@ void Ports::add(DevPort port, const Json& values, const std::string& context, Sw
     throw invalid(context + ": a port is added with $SPEED and $FEC;");
   check_possible(values, context);
   const std::lock_guard lock(mutex_);
-  if (added_.contains(port)) throw already_exists(context + ": port " + std::to_string(port));
+  if (const auto found = added_.find(port); found != added_.end()) {
+    // An SDE says OK, and leaves speed and FEC as they were.
+    const bool same = values.at("$SPEED") == found->second.at("$SPEED") &&
+                      values.at("$FEC") == found->second.at("$FEC");
+    if (!same)
+      throw already_exists(context + ": port " + std::to_string(port) + " with another speed or FEC;");
+    found->second.update(values);
+    return apply(port, link);
+  }
   if (!interfaces_.contains(port)) {
     throw invalid(context + ": softswitch was not started with a port " + std::to_string(port) +
                   " (--port " + std::to_string(port) + "=INTERFACE);");
@@ -205,7 +214,6 @@ void Ports::add(DevPort port, const Json& values, const std::string& context, Sw
   apply(port, link);
 }
 
-// Another speed forgets what negotiation was set to.
 void Ports::modify(DevPort port, const Json& values, const std::string& context,
                    SwitchLink& link) {
   check_possible(values, context);
@@ -214,7 +222,6 @@ void Ports::modify(DevPort port, const Json& values, const std::string& context,
   if (found == added_.end()) throw not_found(context + ": port " + std::to_string(port));
   if (is_internal(port)) throw invalid(context + ": an internal port cannot be changed;");
   if (values.contains("$SPEED") && values.at("$SPEED") != found->second.at("$SPEED")) {
-    found->second["$AUTO_NEGOTIATION"] = defaults().at("$AUTO_NEGOTIATION");
     found->second["$N_LANES"] = lanes_of(values.at("$SPEED"));
   }
   found->second.update(values);
@@ -223,7 +230,6 @@ void Ports::modify(DevPort port, const Json& values, const std::string& context,
 
 void Ports::remove(DevPort port, const std::string& context, SwitchLink& link) {
   const std::lock_guard lock(mutex_);
-  if (!added_.contains(port)) throw not_found(context + ": port " + std::to_string(port));
   if (is_internal(port)) throw invalid(context + ": an internal port cannot be deleted;");
   added_.erase(port);
   apply(port, link);

@@ -13,7 +13,7 @@ using bfrt_proto::Entity;
 }  // namespace
 
 TableAccess& ReadCall::table(std::uint32_t id) const {
-  TableAccess* const found = running_.table(id, program_);
+  TableAccess* const found = running_.table(id);
   if (found != nullptr) return *found;
   throw not_found("Table not found for id " + std::to_string(id));
 }

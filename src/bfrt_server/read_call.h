@@ -12,8 +12,8 @@ namespace turntable::bfrt_server {
 
 class ReadCall {
  public:
-  ReadCall(RunningSwitch& running, bool program, Notifier& notifier, CallOptions options)
-      : running_(running), program_(program), notifier_(notifier), options_(options) {}
+  ReadCall(RunningSwitch& running, Notifier& notifier, CallOptions options)
+      : running_(running), notifier_(notifier), options_(options) {}
 
   // Throws Failure where the call as a whole cannot be done.
   grpc::Status run(const bfrt_proto::ReadRequest& request, bfrt_proto::ReadResponse& response);
@@ -29,7 +29,6 @@ class ReadCall {
   TableAccess& table(std::uint32_t id) const;
 
   RunningSwitch& running_;
-  bool program_;
   Notifier& notifier_;
   CallOptions options_;
   std::vector<bfrt_proto::Error> errors_;

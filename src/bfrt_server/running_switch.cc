@@ -38,7 +38,7 @@ RunningSwitch::RunningSwitch(const SwitchOptions& options)
 }
 
 void RunningSwitch::add_program_table(const bfrt::Table& table) {
-  auto& access = program_tables_[table.id];
+  auto& access = tables_[table.id];
   if (table.type == "Register") {
     access = std::make_unique<RegisterTable>(table, options_.pipes, link_);
   } else if (table.type == "Counter") {
@@ -51,7 +51,7 @@ void RunningSwitch::add_program_table(const bfrt::Table& table) {
 }
 
 void RunningSwitch::add_fixed_table(const bfrt::Table& table) {
-  auto& access = fixed_tables_[table.id];
+  auto& access = tables_[table.id];
   const std::string& name = table.name;
   if (name == "$PORT") {
     access = std::make_unique<PortTable>(table, ports_);
@@ -81,18 +81,18 @@ Json RunningSwitch::device_facts() const {
   return {{"sku", "UNKNOWN"},
           {"num_pipes", options_.pipes},
           {"num_stages", kStages},
+          {"num_max_ports", options_.pipes * 72},
+          {"num_front_ports", ports_.map().places().size()},
+          {"internal_port_list", recirculation},
           {"pcie_cpu_port", options_.pipes == 4 ? 320 : 192},
           {"eth_cpu_port_list", {64, 65, 66, 67}},
           {"external_port_list", external},
           {"recirc_port_list", recirculation}};
 }
 
-TableAccess* RunningSwitch::table(std::uint32_t id, bool program) const {
-  if (const auto found = fixed_tables_.find(id); found != fixed_tables_.end())
-    return found->second.get();
-  if (!program) return nullptr;
-  const auto found = program_tables_.find(id);
-  return found == program_tables_.end() ? nullptr : found->second.get();
+TableAccess* RunningSwitch::table(std::uint32_t id) const {
+  const auto found = tables_.find(id);
+  return found == tables_.end() ? nullptr : found->second.get();
 }
 
 const bfrt::Table* RunningSwitch::described(const std::string& name) const {

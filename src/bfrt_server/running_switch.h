@@ -25,9 +25,6 @@ struct SwitchOptions {
   Ports::Begin ports = Ports::Begin::kAdded;
 };
 
-// The name under which the tables of the switch alone can be bound.
-inline constexpr const char* kNoProgram = "$SHARED";
-
 // Thread-safe.
 class RunningSwitch {
  public:
@@ -40,8 +37,8 @@ class RunningSwitch {
   const std::string& fixed_schema() const { return fixed_schema_text_; }
   const bfrt::Schema& schema() const { return schema_; }
 
-  // nullptr: no table has the id. `program`: whether the program's are looked at too.
-  TableAccess* table(std::uint32_t id, bool program) const;
+  // nullptr: no table has the id.
+  TableAccess* table(std::uint32_t id) const;
   const bfrt::Table* described(const std::string& name) const;
 
   SwitchLink& link() { return link_; }
@@ -61,8 +58,7 @@ class RunningSwitch {
   std::string fixed_schema_text_;
   bfrt::Schema schema_;
   bfrt::Schema fixed_schema_;
-  std::map<std::uint32_t, std::unique_ptr<TableAccess>> program_tables_;
-  std::map<std::uint32_t, std::unique_ptr<TableAccess>> fixed_tables_;
+  std::map<std::uint32_t, std::unique_ptr<TableAccess>> tables_;  // by id
 };
 
 }  // namespace turntable::bfrt_server

@@ -57,14 +57,13 @@ nlohmann::json Service::stats() const {
   return {{"program", program}, {"clients", clients}};
 }
 
-bool Service::sees_program(const RunningSwitch& running, ClientId client, const std::string& named,
-                           const bfrt_proto::TargetDevice& target) const {
+void Service::check_program(const RunningSwitch& running, ClientId client, const std::string& named,
+                            const bfrt_proto::TargetDevice& target) const {
   const bool bound = named.empty() && sessions_.is_subscribed(client);
   const std::string program = bound ? sessions_.program_of(client) : named;
   if (target.device_id() != 0)
     throw invalid("there is no device " + std::to_string(target.device_id()) + ", only 0;");
-  if (program == kNoProgram) return false;
-  if (program == running.program()) return true;
+  if (program == running.program()) return;
   throw not_found("Unable to obtain BF_RT info for (" + program + "): the switch runs " +
                   running.program() + ";");
 }
@@ -73,9 +72,8 @@ grpc::Status Service::Write(Context* context, const bfrt_proto::WriteRequest* re
                             bfrt_proto::WriteResponse* response) {
   return status_of([&] {
     const auto running = keeper_.current();
-    const bool program =
-        sees_program(*running, request->client_id(), request->p4_name(), request->target());
-    WriteCall call(*running, program, notifier_, CallOptions::of(*context));
+    check_program(*running, request->client_id(), request->p4_name(), request->target());
+    WriteCall call(*running, notifier_, CallOptions::of(*context));
     return call.run(*request, *response);
   });
 }
@@ -84,9 +82,8 @@ grpc::Status Service::Read(Context* context, const bfrt_proto::ReadRequest* requ
                            grpc::ServerWriter<bfrt_proto::ReadResponse>* writer) {
   return status_of([&] {
     const auto running = keeper_.current();
-    const bool program =
-        sees_program(*running, request->client_id(), request->p4_name(), request->target());
-    ReadCall call(*running, program, notifier_, CallOptions::of(*context));
+    check_program(*running, request->client_id(), request->p4_name(), request->target());
+    ReadCall call(*running, notifier_, CallOptions::of(*context));
     bfrt_proto::ReadResponse response;
     const grpc::Status status = call.run(*request, response);
     if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) writer->Write(response);
@@ -111,8 +108,7 @@ grpc::Status Service::SetForwardingPipelineConfig(
                       ", subscribe first;");
     if (request->config_size() != 1) throw invalid("Exactly one config message required.");
     const std::string& program = request->config(0).p4_name();
-    sessions_.bind(request->client_id(), program,
-                   program == running->program() || program == kNoProgram);
+    sessions_.bind(request->client_id(), program, program == running->program());
     return grpc::Status::OK;
   });
 }

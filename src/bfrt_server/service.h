@@ -41,9 +41,10 @@ class Service final
   grpc::ServerBidiReactor<bfrt_proto::StreamMessageRequest, bfrt_proto::StreamMessageResponse>*
   StreamChannel(grpc::CallbackServerContext* context) override;
 
-  // Whether the call may address the program's tables beside the switch's. Throws Failure.
-  bool sees_program(const RunningSwitch& running, ClientId client, const std::string& named,
-                    const bfrt_proto::TargetDevice& target) const;
+  // That the call is about the program that runs: the one the client is bound to, or that it names.
+  // Throws Failure.
+  void check_program(const RunningSwitch& running, ClientId client, const std::string& named,
+                     const bfrt_proto::TargetDevice& target) const;
 
   Sessions sessions_;
   ClientStreams streams_;

@@ -27,7 +27,7 @@ Atomicity atomicity_of(const bfrt_proto::WriteRequest& request) {
 }  // namespace
 
 TableAccess& WriteCall::table(std::uint32_t id) const {
-  TableAccess* const found = running_.table(id, program_);
+  TableAccess* const found = running_.table(id);
   if (found != nullptr) return *found;
   throw not_found("Table not found for id " + std::to_string(id));
 }

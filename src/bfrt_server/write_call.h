@@ -12,8 +12,8 @@ class WriteBatch;
 
 class WriteCall {
  public:
-  WriteCall(RunningSwitch& running, bool program, Notifier& notifier, CallOptions options)
-      : running_(running), program_(program), notifier_(notifier), options_(options) {}
+  WriteCall(RunningSwitch& running, Notifier& notifier, CallOptions options)
+      : running_(running), notifier_(notifier), options_(options) {}
 
   // Throws Failure where the call as a whole cannot be done.
   grpc::Status run(const bfrt_proto::WriteRequest& request, bfrt_proto::WriteResponse& response);
@@ -26,7 +26,6 @@ class WriteCall {
                       std::size_t tried, bfrt_proto::WriteResponse& response) const;
 
   RunningSwitch& running_;
-  bool program_;
   Notifier& notifier_;
   CallOptions options_;
 };

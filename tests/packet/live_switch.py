@@ -122,6 +122,7 @@ class SoftswitchTarget:
             "ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
             "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace),
         ]  # fmt: skip
+        self.directory = directory
         self._socket_path = directory / "softswitch.sock"
         self._start()
 

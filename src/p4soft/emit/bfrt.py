@@ -179,6 +179,14 @@ def _datum(number: int, name: str, type_: dict[str, Any], repeated: bool = False
     }
 
 
+def _register_datum(number: int, name: str, type_: dict[str, Any]) -> dict[str, Any]:
+    """BfRt's clients know by the annotation that a list has a value of each pipe."""
+    datum = _datum(number, name, type_, repeated=True)
+    annotation = {"name": "$bfrt_field_class", "value": "register_data"}
+    datum["singleton"]["annotations"].append(annotation)
+    return datum
+
+
 def _indexed(
     pipe: str, instance: ExternInstance, table_type: str, index: tuple[int, str]
 ) -> dict[str, Any]:
@@ -220,7 +228,7 @@ def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
     return {
         **_indexed(pipe, instance, "Register", (65557, "$REGISTER_INDEX")),
         "data": [  # repeated: one value per pipe
-            _datum(number, f"{instance.path}.{field}", _type(type_), repeated=True)
+            _register_datum(number, f"{instance.path}.{field}", _type(type_))
             for number, (field, type_) in fields
         ],
         "supported_operations": ["Sync"],

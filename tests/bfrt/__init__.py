@@ -1,0 +1,1 @@
+"""BF Runtime over gRPC: bfrt-server in front of a live softswitch."""

@@ -1,0 +1,153 @@
+"""A switch with one table of each kind (everything.p4), bfrt-server in front of it, and clients."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+REPOSITORY = TESTS.parent
+sys.path[:0] = [str(REPOSITORY / "src"), str(TESTS)]
+
+from packet.compilation import compile_program, precompile_runtime  # noqa: E402
+from packet.live_switch import SoftswitchTarget  # noqa: E402
+
+from . import messages  # noqa: E402
+from .client import DEADLINE_S, Client  # noqa: E402
+
+PORTS = [1, 2, 3]
+
+
+class Server:
+    """bfrt-server beside the switch whose run directory it shares."""
+
+    def __init__(self, binary: Path, directory: Path, *options: str) -> None:
+        self.directory = directory
+        self._socket_path = directory / "bfrt-server.sock"
+        self._argv = [binary, "--directory", directory, "--port", "0", *options]
+        self.process = subprocess.Popen(self._argv)
+        try:
+            self.address = self._wait_until_it_serves()
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def command(self, name: str) -> Any:
+        with socket.socket(socket.AF_UNIX) as control:
+            control.settimeout(DEADLINE_S)
+            control.connect(str(self._socket_path))
+            control.sendall(json.dumps({"id": 1, "command": name}).encode() + b"\n")
+            answer = json.loads(control.makefile().readline())
+        return answer["result"]
+
+    def _wait_until_it_serves(self) -> str:
+        """The address, as soon as there is a switch behind it."""
+        end = time.monotonic() + DEADLINE_S
+        while True:
+            try:
+                stats = self.command("stats")
+                if stats["program"] is not None:
+                    return f"{stats['address']}:{stats['port']}"
+            except OSError:
+                pass
+            if self.process.poll() is not None:
+                raise RuntimeError(f"bfrt-server ended with {self.process.returncode}")
+            if time.monotonic() > end:
+                raise TimeoutError("bfrt-server does not serve")
+            time.sleep(0.01)
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(timeout=DEADLINE_S)
+
+
+@pytest.fixture(scope="session")
+def build_dir() -> Path:
+    path = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build"))
+    if not (path / "bin" / "bfrt-server").exists():
+        pytest.fail(f"no bfrt-server in {path}/bin; run `make build` or set TURNTABLE_BUILD_DIR")
+    return path
+
+
+@pytest.fixture(scope="session")
+def proto(build_dir: Path) -> SimpleNamespace:
+    return messages.load(build_dir)
+
+
+@pytest.fixture(scope="session")
+def program(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("program")
+    precompile_runtime(directory)
+    return compile_program(
+        Path(__file__).parent / "everything.p4", [], directory, build_dir, traced=False
+    )
+
+
+StartSwitch = Callable[[], SoftswitchTarget]
+
+
+@pytest.fixture(scope="session")
+def start_switch(
+    build_dir: Path, program: Path, tmp_path_factory: pytest.TempPathFactory
+) -> StartSwitch:
+    if os.geteuid() != 0:
+        pytest.skip("softswitch's ports are in a network namespace: it needs root")
+
+    def start() -> SoftswitchTarget:
+        directory = tmp_path_factory.mktemp("switch")
+        return SoftswitchTarget(build_dir / "bin" / "softswitch", program, directory, PORTS)
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def switch(start_switch: StartSwitch) -> Iterator[SoftswitchTarget]:
+    target = start_switch()
+    yield target
+    target.close()
+
+
+@pytest.fixture(scope="session")
+def server(build_dir: Path, switch: SoftswitchTarget) -> Iterator[Server]:
+    running = Server(build_dir / "bin" / "bfrt-server", switch.directory)
+    yield running
+    running.close()
+
+
+TABLES = ["forward", "prefixes", "ranges", "seen", "limits", "hits", "pairs"]
+FIXED = ["$pre.mgid", "$pre.node", "$mirror.cfg"]
+
+
+@pytest.fixture
+def connect(server: Server, proto: SimpleNamespace) -> Iterator[Callable[[int], Client]]:
+    """Clients, without a stream yet, that are closed after the test."""
+    clients: list[Client] = []
+
+    def make(client_id: int = 1) -> Client:
+        clients.append(Client(server.address, proto, client_id))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def client(connect: Callable[[int], Client]) -> Client:
+    """Subscribed with id 1 and bound; all tables are empty."""
+    made = connect(1)
+    made.open(enable_learn_notifications=True, enable_port_status_change_notifications=True)
+    made.bind()
+    for table in TABLES + FIXED:
+        made.delete(table)
+    return made

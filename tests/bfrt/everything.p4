@@ -1,0 +1,184 @@
+// One table of each kind that BF Runtime knows and p4soft compiles.
+#include <core.p4>
+#include <tna.p4>
+
+header ethernet_h {
+    bit<48> dst_addr;
+    bit<48> src_addr;
+    bit<16> ether_type;
+}
+
+struct headers_t {
+    ethernet_h ethernet;
+}
+
+struct metadata_t {
+    bit<9> from_port;
+    bit<48> source;
+}
+
+struct learnt_t {
+    bit<48> source;
+    bit<9> port;
+}
+
+struct pair_t {
+    bit<32> first;
+    bit<32> second;
+}
+
+parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md, out ingress_intrinsic_metadata_t ig_intr_md) {
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        pkt.extract(hdr.ethernet);
+        transition accept;
+    }
+}
+
+control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_metadata_t ig_intr_md,
+                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    Counter<bit<64>, bit<8>>(16, CounterType_t.PACKETS_AND_BYTES) seen;
+    Meter<bit<8>>(16, MeterType_t.BYTES) limits;
+    Register<bit<32>, bit<8>>(256, 7) hits;
+    Register<pair_t, bit<8>>(16) pairs;
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) forwarded;
+
+    RegisterAction<bit<32>, bit<8>, bit<32>>(hits) count_hit = {
+        void apply(inout bit<32> value) {
+            value = value + 1;
+        }
+    };
+    RegisterAction<pair_t, bit<8>, bit<32>>(pairs) count_pair = {
+        void apply(inout pair_t value) {
+            value.first = value.first + 1;
+        }
+    };
+
+    action send(PortId_t port) {
+        ig_tm_md.ucast_egress_port = port;
+        forwarded.count();
+    }
+
+    action discard() {
+        ig_dprsr_md.drop_ctl = 1;
+        forwarded.count();
+    }
+
+    table forward {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            send;
+            discard;
+        }
+        default_action = discard();
+        counters = forwarded;
+        size = 131072;
+    }
+
+    action mark(bit<8> value) {
+        hdr.ethernet.src_addr[7:0] = value;
+    }
+
+    table prefixes {
+        key = {
+            hdr.ethernet.dst_addr : lpm;
+        }
+        actions = {
+            mark;
+            NoAction;
+        }
+        default_action = NoAction();
+        size = 64;
+    }
+
+    table ranges {
+        key = {
+            hdr.ethernet.ether_type : range;
+            hdr.ethernet.src_addr : ternary;
+        }
+        actions = {
+            mark;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = 4;
+    }
+
+    table constants {
+        key = {
+            hdr.ethernet.ether_type : exact;
+        }
+        actions = {
+            mark;
+            NoAction;
+        }
+        const entries = {
+            0x1234 : mark(7);
+        }
+        default_action = NoAction();
+        size = 4;
+    }
+
+    apply {
+        seen.count(0);
+        if (limits.execute(0) != 3) {
+            count_hit.execute(0);
+            count_pair.execute(1);
+        }
+        prefixes.apply();
+        ranges.apply();
+        constants.apply();
+        forward.apply();
+        md.from_port = ig_intr_md.ingress_port;
+        md.source = hdr.ethernet.src_addr;
+        ig_dprsr_md.digest_type = 1;
+    }
+}
+
+control IngressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md,
+                        in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
+    Digest<learnt_t>() learn;
+
+    apply {
+        if (ig_dprsr_md.digest_type == 1) {
+            learn.pack({md.source, md.from_port});
+        }
+        pkt.emit(hdr);
+    }
+}
+
+struct no_headers_t {
+}
+
+struct no_metadata_t {
+}
+
+parser EgressParser(packet_in pkt, out no_headers_t hdr, out no_metadata_t md, out egress_intrinsic_metadata_t eg_intr_md) {
+    state start {
+        pkt.extract(eg_intr_md);
+        transition accept;
+    }
+}
+
+control Egress(inout no_headers_t hdr, inout no_metadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
+               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+    apply {
+    }
+}
+
+control EgressDeparser(packet_out pkt, inout no_headers_t hdr, in no_metadata_t md,
+                       in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+    apply {
+        pkt.emit(hdr);
+    }
+}
+
+Pipeline(IngressParser(), Ingress(), IngressDeparser(), EgressParser(), Egress(), EgressDeparser()) pipe;
+Switch(pipe) main;
