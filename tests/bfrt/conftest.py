@@ -31,10 +31,11 @@ PORTS = [1, 2, 3]
 class Server:
     """bfrt-server beside the switch whose run directory it shares."""
 
-    def __init__(self, binary: Path, directory: Path, *options: str) -> None:
-        self.directory = directory
-        self._socket_path = directory / "bfrt-server.sock"
-        self._argv = [binary, "--directory", directory, "--port", "0", *options]
+    def __init__(
+        self, binary: Path, directory: Path, *options: str, name: str = "bfrt-server"
+    ) -> None:
+        self._socket_path = directory / f"{name}.sock"
+        self._argv = [binary, "--directory", directory, "--name", name, "--port", "0", *options]
         self.process = subprocess.Popen(self._argv)
         try:
             self.address = self._wait_until_it_serves()
