@@ -53,11 +53,11 @@ bool is_all(const bfrt_proto::Mode& mode) {
 }  // namespace
 
 void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, ClientId client,
-                     Notifier& notifier) {
+                     Notifier& notifier, RunningSwitch& running) {
   switch (attribute.attribute_case()) {
     case TableAttribute::kPortStatusNotify:
       check_has(table, "port_status_notif_cb");
-      return notifier.watch_ports(client, attribute.port_status_notify().enable());
+      return notifier.watch_ports(client, attribute.port_status_notify().enable(), running);
     case TableAttribute::kEntryScope: {
       check_has(table, "EntryScope");
       const auto& scope = attribute.entry_scope();

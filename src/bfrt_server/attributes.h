@@ -9,7 +9,7 @@ namespace turntable::bfrt_server {
 
 // Throw Failure.
 void write_attribute(const bfrt::Table& table, const bfrt_proto::TableAttribute& attribute,
-                     ClientId client, Notifier& notifier);
+                     ClientId client, Notifier& notifier, RunningSwitch& running);
 bfrt_proto::TableAttribute read_attribute(const bfrt::Table& table,
                                           const bfrt_proto::TableAttribute& question,
                                           ClientId client, const Notifier& notifier);

@@ -30,10 +30,15 @@ Notifier::~Notifier() {
   thread_.join();
 }
 
-void Notifier::watch_ports(ClientId client, bool enable) {
+void Notifier::watch_ports(ClientId client, bool enable, RunningSwitch& running) {
+  auto now = running.ports().up(running.link());
   const std::lock_guard lock(mutex_);
-  enable ? static_cast<void>(port_watchers_.insert(client))
-         : static_cast<void>(port_watchers_.erase(client));
+  if (!enable) {
+    port_watchers_.erase(client);
+    return;
+  }
+  if (port_watchers_.empty()) ports_before_ = std::move(now);
+  port_watchers_.insert(client);
 }
 
 bool Notifier::watches_ports(ClientId client) const {
@@ -110,13 +115,9 @@ void Notifier::tell_of_ports(RunningSwitch& running) {
     std::erase_if(port_watchers_, [&](ClientId id) { return !sessions_.is_subscribed(id); });
     watchers = port_watchers_;
   }
-  if (watchers.empty()) return ports_before_.clear();
+  if (watchers.empty()) return;
   const bfrt::Table* table = running.described("$PORT");
-  auto now = running.ports().up(running.link());
-  for (const auto& [port, up] : now) {
-    const auto before = ports_before_.find(port);
-    if (ports_before_.empty() || (before != ports_before_.end() && before->second == up)) continue;
-    if (before == ports_before_.end() && !up) continue;  // just added
+  for (const auto& [port, up] : changed_ports(running)) {
     bfrt_proto::StreamMessageResponse message;
     auto* change = message.mutable_port_status_change_notification();
     change->set_port_up(up);
@@ -126,7 +127,22 @@ void Notifier::tell_of_ports(RunningSwitch& running) {
     for (const ClientId watcher : watchers)
       streams_.with(watcher, [&](ClientStream& stream) { stream.send(message); });
   }
+}
+
+// Since it was last asked. A port that is just added was down before.
+std::map<DevPort, bool> Notifier::changed_ports(RunningSwitch& running) {
+  auto now = running.ports().up(running.link());
+  const std::lock_guard lock(mutex_);
+  std::map<DevPort, bool> changed;
+  for (const auto& [port, up] : now) {
+    const auto before = ports_before_.find(port);
+    if (up != (before != ports_before_.end() && before->second)) changed[port] = up;
+  }
+  for (const auto& [port, up] : ports_before_) {
+    if (up && !now.contains(port)) changed[port] = false;
+  }
   ports_before_ = std::move(now);
+  return changed;
 }
 
 }  // namespace turntable::bfrt_server

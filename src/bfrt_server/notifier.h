@@ -23,8 +23,8 @@ class Notifier {
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  // Whether a client hears of ports that go up or down.
-  void watch_ports(ClientId client, bool enable);
+  // Whether a client hears of ports that go up or down from now on.
+  void watch_ports(ClientId client, bool enable, RunningSwitch& running);
   bool watches_ports(ClientId client) const;
 
  private:
@@ -32,6 +32,7 @@ class Notifier {
   void pass_digests_on(RunningSwitch& running);
   void send_digests(RunningSwitch& running, ClientId client, const nlohmann::json& digests);
   void tell_of_ports(RunningSwitch& running);
+  std::map<DevPort, bool> changed_ports(RunningSwitch& running);
   std::optional<ClientId> learner(const RunningSwitch& running);
   bool stopped_within(std::chrono::milliseconds time);
 
@@ -42,7 +43,7 @@ class Notifier {
   std::condition_variable wake_;
   bool stopping_ = false;
   std::set<ClientId> port_watchers_;
-  std::map<DevPort, bool> ports_before_;  // only used by run()
+  std::map<DevPort, bool> ports_before_;  // up or not, while somebody watches
   std::thread thread_;
 };
 

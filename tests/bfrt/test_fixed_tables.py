@@ -130,15 +130,15 @@ def test_a_change_of_a_port_is_told(client: Client) -> None:
     question.port_status_notify.SetInParent()
     answer = client.read_entities([client.proto.Entity(table_attribute=question)])
     assert answer.entities[0].table_attribute.port_status_notify.enable
-    told = None
-    while told is None:  # the first look at the ports is what changes are seen against
-        for enabled in (False, True):
-            client.modify("$PORT", {"$DEV_PORT": 3}, data={"$PORT_ENABLE": enabled})
-            if not client.messages.empty():
-                told = client.message()
-    change = told.port_status_change_notification
-    assert change.table_entry.table_id == attribute.table_id
-    assert int.from_bytes(change.table_entry.key.fields[0].exact.value, "big") == 3
+    for enabled in (False, True):
+        client.modify("$PORT", {"$DEV_PORT": 3}, data={"$PORT_ENABLE": enabled})
+        message = client.message()
+        while message.HasField("digest"):  # of frames that other tests sent
+            message = client.message()
+        change = message.port_status_change_notification
+        assert change.table_entry.table_id == attribute.table_id
+        assert int.from_bytes(change.table_entry.key.fields[0].exact.value, "big") == 3
+        assert change.port_up is enabled
     attribute.port_status_notify.enable = False
     client.write_updates([update])
 
