@@ -96,15 +96,15 @@ Table read_table(const Json& document) {
 
 template <class Items>
 auto with_id(const Items& items, std::uint32_t id) -> decltype(items.data()) {
-  const auto found = std::find_if(items.begin(), items.end(),
-                                  [&](const auto& item) { return item.id == id; });
+  const auto found =
+      std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.id == id; });
   return found == items.end() ? nullptr : &*found;
 }
 
 template <class Items>
 auto with_name(const Items& items, std::string_view name) -> decltype(items.data()) {
-  const auto found = std::find_if(items.begin(), items.end(),
-                                  [&](const auto& item) { return item.name == name; });
+  const auto found =
+      std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
   return found == items.end() ? nullptr : &*found;
 }
 

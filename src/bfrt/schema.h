@@ -20,9 +20,9 @@ struct Field {
   int width = 0;  // bits of a number
   bool mandatory = false;
   bool read_only = false;
-  bool repeated = false;              // a list
-  std::vector<std::string> choices;   // of a text; empty: any
-  Match match = Match::kExact;        // of a key
+  bool repeated = false;             // a list
+  std::vector<std::string> choices;  // of a text; empty: any
+  Match match = Match::kExact;       // of a key
 
   std::size_t bytes() const { return (static_cast<std::size_t>(width) + 7) / 8; }
 };

@@ -71,8 +71,7 @@ TEST(Schema, has_learn_filters) {
 }
 
 TEST(Schema, says_what_a_document_lacks) {
-  EXPECT_THROW(Schema(nlohmann::json::parse(R"({"tables": [{"name": "x"}]})")),
-               std::runtime_error);
+  EXPECT_THROW(Schema(nlohmann::json::parse(R"({"tables": [{"name": "x"}]})")), std::runtime_error);
 }
 
 }  // namespace

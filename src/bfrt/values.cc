@@ -18,8 +18,8 @@ using Json = nlohmann::json;
 
 Json number(const Field& field, const std::string& bytes, const char* part = "") {
   if (field.width > kMaxWidth) {
-    fail(field, "has " + std::to_string(field.width) + " bits; up to " +
-                    std::to_string(kMaxWidth) + " are possible here");
+    fail(field, "has " + std::to_string(field.width) + " bits; up to " + std::to_string(kMaxWidth) +
+                    " are possible here");
   }
   const auto value = from_byte_string(bytes, field.width);
   if (value) return dataplane::format_value(*value);
@@ -50,7 +50,8 @@ void check_choice(const Field& field, const std::string& text) {
 
 std::uint32_t array_number(const Field& field, std::uint32_t value) {
   if (field.width < 32 && value >> field.width != 0)
-    fail(field, std::to_string(value) + " needs more than " + std::to_string(field.width) + " bits");
+    fail(field,
+         std::to_string(value) + " needs more than " + std::to_string(field.width) + " bits");
   return value;
 }
 
@@ -96,8 +97,8 @@ void set_list(const Field& field, const Json& values, bfrt_proto::DataField& mes
 }  // namespace
 
 Json datum(const Field& field, const bfrt_proto::DataField& message) {
-  const bool is_list = message.has_int_arr_val() || message.has_bool_arr_val() ||
-                       message.has_str_arr_val();
+  const bool is_list =
+      message.has_int_arr_val() || message.has_bool_arr_val() || message.has_str_arr_val();
   if (field.repeated && (is_list || !message.has_stream())) return list(field, message);
   switch (field.kind) {
     case Field::Kind::kBool:

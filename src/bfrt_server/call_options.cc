@@ -26,9 +26,9 @@ CallOptions CallOptions::of(const grpc::ServerContext& context) {
   const std::int64_t seconds = number(context, "deadline_sec");
   const std::int64_t nanoseconds = number(context, "deadline_nsec");
   if (seconds >= 0 || nanoseconds >= 0) {
-    options.deadline = Deadline::after(std::chrono::seconds(std::max<std::int64_t>(seconds, 0)) +
-                                       std::chrono::nanoseconds(
-                                           std::max<std::int64_t>(nanoseconds, 0)));
+    options.deadline =
+        Deadline::after(std::chrono::seconds(std::max<std::int64_t>(seconds, 0)) +
+                        std::chrono::nanoseconds(std::max<std::int64_t>(nanoseconds, 0)));
   }
   options.error_in_response = number(context, "error_in_resp") == 1;
   options.ignore_not_found = number(context, "ignore_not_found") == 1;

@@ -59,10 +59,9 @@ RegisterTable::RegisterTable(const bfrt::Table& table, std::uint32_t pipes, Swit
 
 void RegisterTable::load(std::uint32_t first, std::uint32_t count, SwitchLink& link) {
   if (count == 0) return;
-  const Json result = link.call("register_read", {{"table", table().name},
-                                                  {"first", first},
-                                                  {"count", count},
-                                                  {"packed", true}});
+  const Json result =
+      link.call("register_read",
+                {{"table", table().name}, {"first", first}, {"count", count}, {"packed", true}});
   const auto numbers = unpack_numbers(result.at("values"), table().name);
   const std::lock_guard lock(mutex_);
   std::copy(numbers.begin(), numbers.end(),

@@ -91,8 +91,8 @@ int run_program(int argc, char** argv) {
              "them, as on an ASIC")
       .one_of({"added", "absent"})
       .shows_default();
-  const auto map = app.option("--port-map", port_map,
-                              "JSON object of front-panel places: {\"1/0\": 132, ...}");
+  const auto map =
+      app.option("--port-map", port_map, "JSON object of front-panel places: {\"1/0\": 132, ...}");
   if (const auto status = app.parse(argc, argv)) return *status;
   options.of_switch.directory = options.directory;
   options.of_switch.pipes = static_cast<std::uint32_t>(std::stoul(pipes));

@@ -54,8 +54,9 @@ void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
 void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type, true);
   if (update.type == Update::INSERT || update.type == Update::INSERT_OR_MODIFY) {
-    throw not_supported("INSERT of default entry is not supported. Please use MODIFY instead table:" +
-                        table().name);
+    throw not_supported(
+        "INSERT of default entry is not supported. Please use MODIFY instead table:" +
+        table().name);
   }
   if (!update.entry.key().fields().empty())
     throw invalid("Non-empty key for default entry table:" + table().name);
@@ -127,8 +128,7 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
 }
 
 // Without a key, a read is of all entries and the default one, or of the latter alone.
-void MatchTable::read(const std::vector<EntryRead>& reads, SwitchLink& link,
-                      ReadAnswers& answers) {
+void MatchTable::read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) {
   std::vector<std::size_t> keyed;
   for (std::size_t number = 0; number < reads.size(); ++number) {
     if (reads[number].entry.value_case() == bfrt_proto::TableEntry::kKey) {

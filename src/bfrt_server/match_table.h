@@ -28,8 +28,7 @@ class MatchTable final : public TableAccess {
   void read_keyed(const std::vector<EntryRead>& reads, const std::vector<std::size_t>& keyed,
                   SwitchLink& link, ReadAnswers& answers);
   void read_all(std::size_t number, const EntryRead& read, SwitchLink& link, ReadAnswers& answers);
-  void put_entry(const nlohmann::json& found, const EntryRead& read,
-                 bfrt_proto::TableEntry& entry);
+  void put_entry(const nlohmann::json& found, const EntryRead& read, bfrt_proto::TableEntry& entry);
   void put_default(const nlohmann::json& found, const EntryRead& read,
                    bfrt_proto::TableEntry& entry);
   nlohmann::json seen_data(const nlohmann::json& found, bool from_hw);

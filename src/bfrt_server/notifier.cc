@@ -83,8 +83,7 @@ std::optional<ClientId> Notifier::learner(const RunningSwitch& running) {
 void Notifier::pass_digests_on(RunningSwitch& running) {
   const Json result = running.link().call("digest_wait", {{"deadline_s", kTurnSeconds}});
   const auto client = learner(running);
-  if (client && !result.at("digests").empty())
-    send_digests(running, *client, result.at("digests"));
+  if (client && !result.at("digests").empty()) send_digests(running, *client, result.at("digests"));
 }
 
 // A list has what came of one kind without another between.

@@ -110,7 +110,8 @@ void PortCounterTable::write(const EntryWrite& update, WriteBatch& batch) {
     throw invalid("Table key cannot be empty table:" + table().name);
   }
   if (update.type == Update::INSERT) throw cannot("counters are there; use MODIFY;");
-  if (update.type != Update::MODIFY && update.type != Update::DELETE) throw cannot("no such update;");
+  if (update.type != Update::MODIFY && update.type != Update::DELETE)
+    throw cannot("no such update;");
   const Json values = data_of(update.entry.data(), what, /*complete=*/false);
   for (const auto& [name, value] : values.items()) {
     if (value != 0) throw cannot(name + ": counters can only be set to 0;");
@@ -170,8 +171,7 @@ void PortPlaceTable::read_one(std::size_t number, const EntryRead& read, SwitchL
     found = true;
     bfrt_proto::TableEntry& entry = answers.add(number, read);
     put_key(key, entry);
-    if (!read.key_only())
-      put_data({{kDevPort, place.port}}, nullptr, read.entry.data(), entry);
+    if (!read.key_only()) put_data({{kDevPort, place.port}}, nullptr, read.entry.data(), entry);
   }
   if (one && !found) throw not_found(reading());
 }

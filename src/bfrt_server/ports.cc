@@ -40,18 +40,16 @@ const Json& defaults() {
 
 // Those that softswitch has no part for: only the default is taken. Speed, FEC and negotiation are
 // kept for who reads them: both ends of a veth pair always agree.
-constexpr const char* kFixed[] = {"$LOOPBACK_MODE",     "$TX_MTU",
-                                  "$RX_MTU",            "$TX_PFC_EN_MAP",
-                                  "$RX_PFC_EN_MAP",     "$TX_PAUSE_FRAME_EN",
-                                  "$RX_PAUSE_FRAME_EN", "$CUT_THROUGH_EN",
-                                  "$PORT_DIR"};
+constexpr const char* kFixed[] = {"$LOOPBACK_MODE",     "$TX_MTU",         "$RX_MTU",
+                                  "$TX_PFC_EN_MAP",     "$RX_PFC_EN_MAP",  "$TX_PAUSE_FRAME_EN",
+                                  "$RX_PAUSE_FRAME_EN", "$CUT_THROUGH_EN", "$PORT_DIR"};
 
 void check_possible(const Json& values, const std::string& context) {
   for (const char* name : kFixed) {
     const auto given = values.find(name);
     if (given == values.end() || *given == defaults().at(name)) continue;
-    throw not_supported(context + ": " + name + " is " + given->dump() +
-                        ": softswitch only has " + defaults().at(name).dump() + ";");
+    throw not_supported(context + ": " + name + " is " + given->dump() + ": softswitch only has " +
+                        defaults().at(name).dump() + ";");
   }
 }
 
@@ -65,8 +63,8 @@ PortMap::Place parse_place(const std::string& name, const Json& port,
   PortMap::Place place{};
   const char* const end = name.data() + name.size();
   const auto connector = std::from_chars(name.data(), end, place.connector);
-  const bool has_channel = connector.ec == std::errc() && connector.ptr != end &&
-                           *connector.ptr == '/';
+  const bool has_channel =
+      connector.ec == std::errc() && connector.ptr != end && *connector.ptr == '/';
   const auto channel = has_channel ? std::from_chars(connector.ptr + 1, end, place.channel)
                                    : std::from_chars_result{end, std::errc::invalid_argument};
   if (channel.ec != std::errc() || channel.ptr != end || !port.is_number_unsigned() || port > 511) {
@@ -82,8 +80,7 @@ PortMap::Place parse_place(const std::string& name, const Json& port,
 PortMap PortMap::in_order(std::uint32_t pipes) {
   PortMap map;
   for (std::uint32_t i = 0; i < pipes * kConnectorsPerPipe; ++i) {
-    const DevPort first =
-        i / kConnectorsPerPipe * kPortsPerPipe + i % kConnectorsPerPipe * kLanes;
+    const DevPort first = i / kConnectorsPerPipe * kPortsPerPipe + i % kConnectorsPerPipe * kLanes;
     for (std::uint32_t lane = 0; lane < kLanes; ++lane)
       map.places_.push_back({i + 1, lane, first + lane});
   }
@@ -199,7 +196,8 @@ void Ports::add(DevPort port, const Json& values, const std::string& context, Sw
     const bool same = values.at("$SPEED") == found->second.at("$SPEED") &&
                       values.at("$FEC") == found->second.at("$FEC");
     if (!same)
-      throw already_exists(context + ": port " + std::to_string(port) + " with another speed or FEC;");
+      throw already_exists(context + ": port " + std::to_string(port) +
+                           " with another speed or FEC;");
     found->second.update(values);
     return apply(port, link);
   }
@@ -214,8 +212,7 @@ void Ports::add(DevPort port, const Json& values, const std::string& context, Sw
   apply(port, link);
 }
 
-void Ports::modify(DevPort port, const Json& values, const std::string& context,
-                   SwitchLink& link) {
+void Ports::modify(DevPort port, const Json& values, const std::string& context, SwitchLink& link) {
   check_possible(values, context);
   const std::lock_guard lock(mutex_);
   const auto found = added_.find(port);

@@ -94,14 +94,14 @@ void QueueTable::write(const EntryWrite& update, WriteBatch& batch) {
   auto& link = batch.link();
   if (is("counter.queue") || is("counter.eg_port")) {
     if (update.type != Update::DELETE || update.entry.has_key()) {
-      throw cannot("softswitch clears all counters of its traffic manager at once: DELETE without "
-                   "a key;");
+      throw cannot(
+          "softswitch clears all counters of its traffic manager at once: DELETE without "
+          "a key;");
     }
     return batch.add(WriteBatch::Act{[&link] { link.call("tm_clear", Json::object()); }}, what);
   }
   if (!is("sched_cfg") && !is("sched_shaping")) throw cannot("it can only be read;");
-  if (update.type != Update::MODIFY)
-    throw cannot("its entries are there already; use MODIFY;");
+  if (update.type != Update::MODIFY) throw cannot("its entries are there already; use MODIFY;");
   const Shapers::Place place = place_of(update.entry.key(), update.target, what);
   const Json values = data_of(update.entry.data(), what, /*complete=*/false);
   is("sched_cfg") ? check_scheduling(values, place) : check_shaping(values);
@@ -123,8 +123,7 @@ void QueueTable::read_one(std::size_t number, const EntryRead& read, SwitchLink&
     const Shapers::Place place = place_of(read.entry.key(), read.target, reading());
     bfrt_proto::TableEntry& entry = answers.add(number, read);
     *entry.mutable_key() = read.entry.key();
-    if (!read.key_only())
-      put_data(data_at(place, link), nullptr, read.entry.data(), entry);
+    if (!read.key_only()) put_data(data_at(place, link), nullptr, read.entry.data(), entry);
   } catch (const CommandError& error) {
     throw from_switch(reading(), error);
   }

@@ -61,8 +61,7 @@ int ReadCall::read_entries(const bfrt_proto::ReadRequest& request, int first,
     TableAccess& access = table(id);
     // What has no default entry gives none, without an error.
     const bool default_only = reads.size() == 1 && reads[0].entry.is_default_entry();
-    if (!default_only || access.has_default_entry())
-      access.read(reads, running_.link(), answers);
+    if (!default_only || access.has_default_entry()) access.read(reads, running_.link(), answers);
   } catch (const Failure& failure) {
     for (std::size_t number = 0; number < reads.size(); ++number) answers.fail(number, failure);
   }

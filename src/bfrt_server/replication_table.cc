@@ -87,7 +87,8 @@ Json ReplicationTable::written_data(const EntryWrite& update, const std::string&
     const auto given = data.find(field);
     if (given == data.end()) continue;
     if (*given != harmless)
-      throw cannot(std::string(field) + " is " + given->dump() + ": softswitch has nothing like it;");
+      throw cannot(std::string(field) + " is " + given->dump() +
+                   ": softswitch has nothing like it;");
     data.erase(given);
   }
   if (is_whole && table().name == "$mirror.cfg" && update.entry.data().action_id() == 0)
@@ -101,9 +102,9 @@ void ReplicationTable::modify_lists(const EntryWrite& update, WriteBatch& batch,
                                     const std::string& context) {
   if (table().name != "$pre.mgid" && table().name != "$pre.node")
     throw cannot("an entry has nothing that MODIFY_INC could add to;");
-  const bool takes_out = update.entry.table_flags().mod_del() ||
-                         update.entry.table_mod_inc_flag().type() ==
-                             bfrt_proto::TableModIncFlag::MOD_INC_DELETE;
+  const bool takes_out =
+      update.entry.table_flags().mod_del() ||
+      update.entry.table_mod_inc_flag().type() == bfrt_proto::TableModIncFlag::MOD_INC_DELETE;
   const std::string chief = table().name == "$pre.mgid" ? "$MULTICAST_NODE_ID" : "$DEV_PORT";
   const Json key = key_of(update.entry.key(), context);
   const Json given = written_data(update, context);
@@ -128,9 +129,9 @@ void ReplicationTable::modify_lists(const EntryWrite& update, WriteBatch& batch,
         if (list.is_array() && list.size() == length) list.erase(place);
       }
     }
-    link.call("table_write",
-              {{"updates", {{{"op", "modify"}, {"table", table().name}, {"key", key},
-                             {"data", data}}}}});
+    link.call(
+        "table_write",
+        {{"updates", {{{"op", "modify"}, {"table", table().name}, {"key", key}, {"data", data}}}}});
   };
   batch.add(WriteBatch::Act{run}, context);
 }

@@ -31,11 +31,11 @@ grpc::Status status_of(const Body& body) noexcept {
 Service::Service(const SwitchOptions& options)
     : sessions_(kMostClients),
       streams_(sessions_),
-      keeper_(options,
-              [this] {
-                end_streams(not_ready("softswitch ended, and with it all that was written;")
-                                .status());
-              }),
+      keeper_(
+          options,
+          [this] {
+            end_streams(not_ready("softswitch ended, and with it all that was written;").status());
+          }),
       notifier_(keeper_, sessions_, streams_) {}
 
 void Service::end_streams(const grpc::Status& status) {

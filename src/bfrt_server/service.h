@@ -15,8 +15,8 @@ namespace turntable::bfrt_server {
 
 class WriteBatch;
 
-class Service final
-    : public bfrt_proto::BfRuntime::WithCallbackMethod_StreamChannel<bfrt_proto::BfRuntime::Service> {
+class Service final : public bfrt_proto::BfRuntime::WithCallbackMethod_StreamChannel<
+                          bfrt_proto::BfRuntime::Service> {
  public:
   explicit Service(const SwitchOptions& options);
 

@@ -34,8 +34,7 @@ class EntryCodec {
 
  private:
   void put_key(Match& match, const KeySchema& key, const nlohmann::json& value) const;
-  void put_counter(const std::string& name, const nlohmann::json& value,
-                   Table::Words& words) const;
+  void put_counter(const std::string& name, const nlohmann::json& value, Table::Words& words) const;
   nlohmann::json action_and_data(std::uint32_t number) const;
 
   const TableSchema& schema_;

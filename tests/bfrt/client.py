@@ -86,15 +86,15 @@ class Client:
         return self.messages.get(timeout=DEADLINE_S)
 
     def send(self, **fields: Any) -> None:
-        self._outgoing.put(
-            self.proto.StreamMessageRequest(client_id=self.client_id, **fields)
-        )
+        self._outgoing.put(self.proto.StreamMessageRequest(client_id=self.client_id, **fields))
 
     def close(self) -> None:
         """Ends the stream, waits until the server has ended it too, and closes the connection."""
         if self._stream is not None:
             self._outgoing.put(None)
-            while self._stream.is_active() and not isinstance(self.messages.get(), (grpc.RpcError, type(None))):
+            while self._stream.is_active() and not isinstance(
+                self.messages.get(), (grpc.RpcError, type(None))
+            ):
                 pass
         self.channel.close()
 
@@ -197,7 +197,9 @@ class Client:
         request.updates.extend(updates)
         return self._call(self.calls.write, request)
 
-    def write(self, kind: str, table: str, *arguments: Any, pipe: int = ALL_PIPES, **named: Any) -> Any:
+    def write(
+        self, kind: str, table: str, *arguments: Any, pipe: int = ALL_PIPES, **named: Any
+    ) -> Any:
         entry = self.entry(table, *arguments, **named)
         return self.write_updates([self.update(kind, entry)], pipe=pipe)
 
@@ -299,8 +301,10 @@ def _put_datum(described: Any, value: Any, message: Any) -> None:
     if isinstance(value, list):
         arrays = {bool: message.bool_arr_val, str: message.str_arr_val}
         is_bool = described["type"]["type"] == "bool"
-        array = message.bool_arr_val if is_bool else arrays.get(
-            type(value[0]) if value else int, message.int_arr_val
+        array = (
+            message.bool_arr_val
+            if is_bool
+            else arrays.get(type(value[0]) if value else int, message.int_arr_val)
         )
         array.SetInParent()
         array.val.extend(value)

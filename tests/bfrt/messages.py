@@ -1,4 +1,4 @@
-"""The messages and calls of BF Runtime, made at run time from what the build compiled of our .proto."""
+"""The messages and calls of BF Runtime, made at run time from the descriptors of the build."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -89,7 +89,9 @@ def test_cells_are_written_in_batches_and_read_in_batches(client: Client) -> Non
     client.write_updates(updates)
     flags = client.proto.TableFlags(from_hw=True)
     entities = [
-        client.proto.Entity(table_entry=client.entry("hits", {"$REGISTER_INDEX": i}, table_flags=flags))
+        client.proto.Entity(
+            table_entry=client.entry("hits", {"$REGISTER_INDEX": i}, table_flags=flags)
+        )
         for i in [9, 200, 5, 5]
     ]
     answer = client.read_entities(entities)
@@ -135,9 +137,13 @@ def test_counters_are_read_synchronised_and_written(
     assert counted(client, from_hw=False) == (0, 0)
     client.operate("seen", "Sync")
     assert counted(client, from_hw=False)[0] == 1
-    client.modify("seen", {"$COUNTER_INDEX": 0}, data={"$COUNTER_SPEC_PKTS": 0, "$COUNTER_SPEC_BYTES": 0})
+    client.modify(
+        "seen", {"$COUNTER_INDEX": 0}, data={"$COUNTER_SPEC_PKTS": 0, "$COUNTER_SPEC_BYTES": 0}
+    )
     assert counted(client) == (0, 0)
-    client.insert("seen", {"$COUNTER_INDEX": 0}, data={"$COUNTER_SPEC_PKTS": 5, "$COUNTER_SPEC_BYTES": 9})
+    client.insert(
+        "seen", {"$COUNTER_INDEX": 0}, data={"$COUNTER_SPEC_PKTS": 5, "$COUNTER_SPEC_BYTES": 9}
+    )
     switch.send(1, FRAME)
     packets, octets = counted(client)
     assert packets == 6
@@ -182,13 +188,13 @@ def test_a_meter_needs_all_its_limits(client: Client) -> None:
 
 
 @pytest.fixture
-def drained(client: Client, switch: SoftswitchTarget) -> Iterator[Client]:
+def drained(client: Client, switch: SoftswitchTarget) -> Client:
     """No digest waits from other tests."""
     while True:
         switch.send(1, bytes(14) + bytes(46))
         if _digests(client, 1)[-1] == (0, 1):
             break
-    yield client
+    return client
 
 
 def _digests(client: Client, count: int) -> list[tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +18,11 @@ SPEED = {"$SPEED": "BF_SPEED_25G", "$FEC": "BF_FEC_TYP_RS"}
 
 
 @pytest.fixture(autouse=True)
-def all_ports(client: Client) -> Iterator[None]:
+def all_ports(client: Client) -> None:
     """Added and enabled before each test, as the server began with them."""
     for port in PORTS:
         client.delete("$PORT", {"$DEV_PORT": port})
         client.insert("$PORT", {"$DEV_PORT": port}, data=SPEED | {"$PORT_ENABLE": True})
-    yield
 
 
 def port(client: Client, number: int) -> dict[str, Any]:
@@ -47,7 +45,9 @@ def test_ports_that_are_there_are_listed(client: Client) -> None:
     assert {68, 196} <= listed  # recirculation, in two pipes
 
 
-def test_a_disabled_or_deleted_port_passes_nothing(client: Client, switch: SoftswitchTarget) -> None:
+def test_a_disabled_or_deleted_port_passes_nothing(
+    client: Client, switch: SoftswitchTarget
+) -> None:
     client.insert("forward", to(MAC), "send", {"port": 2})
     client.modify("$PORT", {"$DEV_PORT": 2}, data={"$PORT_ENABLE": False})
     assert port(client, 2)["$PORT_UP"] is False
@@ -218,7 +218,9 @@ def test_a_queue_is_shaped_when_its_rate_is_enabled(
     shaping = {"unit": "BPS", "provisioning": "UPPER", "max_rate": 8000, "max_burst_size": 9000}
     client.modify("tf1.tm.queue.sched_shaping", QUEUE, data=shaping, pipe=0)
     assert rate() is None
-    client.modify("tf1.tm.queue.sched_cfg", QUEUE, data={"max_rate_enable": True, "max_priority": "5"}, pipe=0)
+    client.modify(
+        "tf1.tm.queue.sched_cfg", QUEUE, data={"max_rate_enable": True, "max_priority": "5"}, pipe=0
+    )
     assert rate() == 8_000_000
     (entry,) = client.read("tf1.tm.queue.sched_shaping", QUEUE, pipe=0)
     assert entry.data["max_rate"] == 8000

@@ -232,9 +232,7 @@ def test_what_is_no_grpc_is_left(server: Server, proto: SimpleNamespace) -> None
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "nowhere.example"])
-def test_it_does_not_listen_on_every_network(
-    build_dir: Path, tmp_path: Path, address: str
-) -> None:
+def test_it_does_not_listen_on_every_network(build_dir: Path, tmp_path: Path, address: str) -> None:
     told = subprocess.run(
         [build_dir / "bin" / "bfrt-server", "--directory", tmp_path, "--address", address],
         capture_output=True,
@@ -253,7 +251,13 @@ def test_a_port_that_is_taken_is_an_error(build_dir: Path, tmp_path: Path) -> No
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         told = subprocess.run(
-            [build_dir / "bin" / "bfrt-server", "--directory", tmp_path, "--port", str(taken.getsockname()[1])],
+            [
+                build_dir / "bin" / "bfrt-server",
+                "--directory",
+                tmp_path,
+                "--port",
+                str(taken.getsockname()[1]),
+            ],
             capture_output=True,
             text=True,
             timeout=DEADLINE_S,

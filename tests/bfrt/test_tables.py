@@ -197,9 +197,7 @@ def test_the_lowest_priority_wins(client: Client, switch: SoftswitchTarget) -> N
 
 def test_a_full_table_says_so(client: Client) -> None:
     batch = [
-        client.update(
-            "INSERT", client.entry("ranges", ranged(low, low, 1), "mark", {"value": 1})
-        )
+        client.update("INSERT", client.entry("ranges", ranged(low, low, 1), "mark", {"value": 1}))
         for low in range(5)
     ]
     assert failing(client, *batch).codes() == [0, 0, 0, 0, FULL]
@@ -327,7 +325,8 @@ def test_incremental_changes_of_an_entry_do_not_exist(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["idle_table", "dyn_key_mask", "dyn_hashing", "byte_count_adj", "selector_update_notify"]
+    "name",
+    ["idle_table", "dyn_key_mask", "dyn_hashing", "byte_count_adj", "selector_update_notify"],
 )
 def test_attributes_without_a_meaning_here_are_unimplemented(client: Client, name: str) -> None:
     update = client.proto.Update(type="INSERT")
