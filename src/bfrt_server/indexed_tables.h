@@ -5,6 +5,7 @@
 #pragma once
 
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>

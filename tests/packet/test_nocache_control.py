@@ -164,7 +164,7 @@ def test_lower_priority_number_wins(switch: Target) -> None:
             "bad_argument",
             "is @defaultonly: it cannot be used in entries",
         ),
-        (request_entry(0), "bad_argument", 'exists already; use "modify" or "upsert"'),
+        (request_entry(0), "exists", 'exists already; use "modify" or "upsert"'),
         (
             {"op": "delete", "table": REQUESTS, "key": {"slot": {"low": 0, "high": 1}}},
             "not_found",
