@@ -122,7 +122,7 @@ void ReplicationTable::modify_lists(const EntryWrite& update, WriteBatch& batch,
     for (const Json& member : takes_out ? members : Json::array()) {
       const Json& chiefs = data.at(chief);
       const auto found = std::find(chiefs.begin(), chiefs.end(), member);
-      if (found == chiefs.end()) throw not_found(context + ": " + chief + " " + member.dump());
+      if (found == chiefs.end()) throw not_found(context + ": no such member: " + member.dump());
       const auto place = static_cast<std::size_t>(found - chiefs.begin());
       const std::size_t length = chiefs.size();
       for (auto& [name, list] : data.items()) {

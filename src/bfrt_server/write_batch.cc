@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "bfrt_server/insert_columns.h"
+
 namespace turntable::bfrt_server {
 namespace {
 
@@ -10,6 +12,8 @@ using Json = nlohmann::json;
 
 // Packets wait while the switch runs one command; so many entries take it about a millisecond.
 constexpr std::size_t kEntriesPerCommand = 1024;
+// Fewer are not worth the columns.
+constexpr std::size_t kFewEntries = 16;
 // All of an atomic batch is one command, which has to end before the switch's own deadline.
 constexpr std::size_t kMostAtomicEntries = 100'000;
 
@@ -73,13 +77,11 @@ void WriteBatch::run_atomic() {
                    std::to_string(kMostAtomicEntries) + " updates, this one has " +
                    std::to_string(steps_.size()) + ";");
   }
-  Json updates = Json::array();
+  std::vector<Json> updates;
   for (Step& step : steps_) updates.push_back(std::move(std::get<Entry>(step.what).update));
   try {
-    const Json result = link_.call("table_write", {{"updates", std::move(updates)}});
+    if (!insert_columns(updates)) link_.call("table_write", {{"updates", std::move(updates)}});
     for (Step& step : steps_) finish(step);
-    for (const Json& place : result.value("replaced", Json::array()))
-      replaced_[steps_.at(place.get<std::size_t>()).number] = true;
   } catch (const CommandError& error) {
     if (is_lost(error)) throw from_switch("table_write", error);
     Step& step = steps_.at(std::min(number_in(error.what()), steps_.size() - 1));
@@ -87,9 +89,24 @@ void WriteBatch::run_atomic() {
   }
 }
 
+// Whether all are insertions that could be done at once. Where one fails, none is done, and each
+// has to be tried for itself.
+bool WriteBatch::insert_columns(const std::vector<Json>& updates) {
+  if (updates.size() < kFewEntries) return false;
+  const auto columns = as_columns(updates);
+  if (!columns) return false;
+  try {
+    link_.call("table_write", {{"updates", {*columns}}});
+    return true;
+  } catch (const CommandError& error) {
+    if (is_lost(error)) throw;
+    return false;
+  }
+}
+
 std::size_t WriteBatch::run_entries(std::size_t first) {
   const bool fixed = std::get<Entry>(steps_[first].what).fixed;
-  Json updates = Json::array();
+  std::vector<Json> updates;
   std::size_t end = first;
   for (; end < steps_.size() && end - first < kEntriesPerCommand; ++end) {
     auto* entry = std::get_if<Entry>(&steps_[end].what);
@@ -98,6 +115,10 @@ std::size_t WriteBatch::run_entries(std::size_t first) {
   }
   Json result;
   try {
+    if (insert_columns(updates)) {
+      for (std::size_t place = first; place < end; ++place) finish(steps_[place]);
+      return end;
+    }
     result = link_.call("table_write", {{"updates", std::move(updates)}, {"on_error", "continue"}});
   } catch (const CommandError& error) {
     if (is_lost(error)) throw from_switch("table_write", error);

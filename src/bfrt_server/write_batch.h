@@ -62,6 +62,7 @@ class WriteBatch {
   };
 
   void run_atomic();
+  bool insert_columns(const std::vector<Json>& updates);
   std::size_t run_entries(std::size_t first);
   std::size_t run_cells(std::size_t first);
   void run_act(Step& step);

@@ -144,6 +144,66 @@ TEST_F(BulkWritesTest, ColumnsInsertAndReplace) {
   EXPECT_EQ(table_.size(), 3U);
 }
 
+TEST_F(BulkWritesTest, InsertedColumnsReplaceNothing) {
+  json insertion = columns({1, 2}, {10, 20}, {100, 200});
+  insertion["op"] = "insert_columns";
+  write(insertion);
+  EXPECT_EQ(slot_of(2, 20), 200);
+  json again = columns({3, 2}, {30, 20}, {300, 201});
+  again["op"] = "insert_columns";
+  EXPECT_NE(write_error(again).find("the entry of row 1 exists already"), std::string::npos);
+  EXPECT_EQ(slot_of(2, 20), 200);
+  EXPECT_EQ(slot_of(3, 30), -1);
+}
+
+TEST_F(BulkWritesTest, ABatchMayGoOnAfterErrors) {
+  const auto one = [](const char* operation, int low, int slot) {
+    return json{{"op", operation},
+                {"table", "cache"},
+                {"key", {{"key_low", low}, {"key_high", 0}}},
+                {"action", "cached_at"},
+                {"data", {{"slot", slot}}}};
+  };
+  // The columns are full at their last row, and leave nothing.
+  const json updates = {
+      one("insert", 1, 11), one("insert", 1, 12),
+      one("modify", 9, 1),  columns({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}),
+      one("upsert", 1, 13), one("upsert", 2, 14),
+      "no update"};
+  const json answer = run("table_write", {{"updates", updates}, {"on_error", "continue"}});
+  EXPECT_EQ(answer.at("applied"), 3);
+  EXPECT_EQ(answer.at("replaced"), json({4}));
+  std::vector<std::pair<int, std::string>> errors;
+  for (const json& error : answer.at("errors")) errors.emplace_back(error["index"], error["code"]);
+  EXPECT_EQ(errors, (std::vector<std::pair<int, std::string>>{
+                        {1, "exists"}, {2, "not_found"}, {3, "full"}, {6, "bad_argument"}}));
+  EXPECT_EQ(slot_of(1, 0), 13);
+  EXPECT_EQ(slot_of(2, 0), 14);
+  EXPECT_EQ(table_.size(), 2U);
+}
+
+TEST_F(BulkWritesTest, ChosenEntriesAreRead) {
+  write(columns({1, 2}, {10, 20}, {100, 200}));
+  const auto key = [](int low, int high) {
+    return json{{"key", {{"key_low", low}, {"key_high", high}}}};
+  };
+  const json answer =
+      run("table_read", {{"table", "cache"}, {"entries", {key(2, 20), key(1, 20), key(1, 10)}}});
+  EXPECT_EQ(answer.at("entries").at(0).at("data").at("slot"), 200);
+  EXPECT_TRUE(answer.at("entries").at(1).is_null());
+  EXPECT_EQ(answer.at("entries").at(2).at("data").at("slot"), 100);
+}
+
+TEST_F(BulkWritesTest, TheProgramsDefaultEntryComesBack) {
+  table_.set_default({0});
+  const auto default_of = [&] { return run("table_read", {{"table", "cache"}}).at("default"); };
+  const json before = default_of();
+  prefixes_.set_default({0});
+  write({{"op", "set_default"}, {"table", "cache"}, {"action", "miss"}, {"data", json::object()}});
+  write({{"op", "reset_default"}, {"table", "cache"}});
+  EXPECT_EQ(default_of(), before);
+}
+
 TEST_F(BulkWritesTest, AFailedBatchOfColumnsLeavesEverythingAsItWas) {
   write(columns({1, 2}, {10, 20}, {100, 200}));
   const json before = run("table_read", {{"table", "cache"}});

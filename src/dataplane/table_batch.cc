@@ -12,7 +12,8 @@ namespace turntable::dataplane {
 namespace {
 
 constexpr const char* kOperations =
-    "\"insert\", \"modify\", \"upsert\", \"upsert_columns\", \"delete\", \"clear\", "
+    "\"insert\", \"insert_columns\", \"modify\", \"upsert\", \"upsert_columns\", \"delete\", "
+    "\"clear\", "
     "\"set_default\" or \"reset_default\"";
 
 std::string operation_of(const nlohmann::json& update) {
@@ -80,7 +81,8 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
     throw bad_argument("table " + schema.name +
                        " has no keys; only its default action can be set (\"set_default\")");
   }
-  if (operation == "upsert_columns") return upsert_columns(schema, table, update);
+  if (operation == "upsert_columns") return put_columns(schema, table, update, true);
+  if (operation == "insert_columns") return put_columns(schema, table, update, false);
   const Match match = EntryCodec(schema, table).match(update);
   const std::uint32_t entry = table.find(match);
   const bool present = entry != kNoEntry;
@@ -113,8 +115,8 @@ void TableBatch::insert(const TableSchema& schema, Table& table, const nlohmann:
 
 // One step undoes all of it: as many steps as rows would take longer than the rows themselves. The
 // last row is undone first, so that entries of earlier steps get their numbers back.
-void TableBatch::upsert_columns(const TableSchema& schema, Table& table,
-                                const nlohmann::json& update) {
+void TableBatch::put_columns(const TableSchema& schema, Table& table, const nlohmann::json& update,
+                             bool may_replace) {
   const EntryColumns columns(schema, table, update);
   struct Done {
     std::vector<std::uint32_t> inserted;
@@ -138,6 +140,10 @@ void TableBatch::upsert_columns(const TableSchema& schema, Table& table,
     if (entry == kNoEntry) {
       check_room(schema, table, ", before row " + std::to_string(row));
       done->inserted.push_back(table.insert(match, words));
+    } else if (!may_replace) {
+      throw CommandError("exists", "table " + schema.name + ": the entry of row " +
+                                       std::to_string(row) +
+                                       " exists already; use \"upsert_columns\"");
     } else {
       Table::Words kept = words;
       for (std::size_t i = 1; i < table.data_start(); ++i) kept[i] = table.words(entry)[i];

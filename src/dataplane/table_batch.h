@@ -32,7 +32,8 @@ class TableBatch {
   void undo_down_to(std::size_t steps);
   void insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
               const Match& match);
-  void upsert_columns(const TableSchema& schema, Table& table, const nlohmann::json& update);
+  void put_columns(const TableSchema& schema, Table& table, const nlohmann::json& update,
+                   bool may_replace);
   void modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
               std::uint32_t entry);
   void erase(Table& table, const Match& match);
