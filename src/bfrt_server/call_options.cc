@@ -32,6 +32,7 @@ CallOptions CallOptions::of(const grpc::ServerContext& context) {
   }
   options.error_in_response = number(context, "error_in_resp") == 1;
   options.ignore_not_found = number(context, "ignore_not_found") == 1;
+  options.abandoned = [&context] { return context.IsCancelled(); };
   return options;
 }
 

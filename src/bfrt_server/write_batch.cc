@@ -49,6 +49,8 @@ void WriteBatch::add(std::variant<Entry, Cells, Act> what, std::string context,
 void WriteBatch::run() {
   if (atomicity_ != Atomicity::kContinueOnError) return run_atomic();
   for (std::size_t first = 0; first < steps_.size();) {
+    if (abandoned_())
+      throw Failure(grpc::StatusCode::CANCELLED, "the client has gone; the rest is not done");
     if (std::holds_alternative<Entry>(steps_[first].what)) {
       first = run_entries(first);
     } else if (std::holds_alternative<Cells>(steps_[first].what)) {

@@ -35,8 +35,14 @@ class WriteBatch {
     std::function<void()> run;
   };
 
-  WriteBatch(SwitchLink& link, std::size_t updates, Atomicity atomicity)
-      : link_(link), atomicity_(atomicity), statuses_(updates), replaced_(updates) {}
+  // `abandoned`: whether nobody waits for the outcome any more; then no further command is begun.
+  WriteBatch(SwitchLink& link, std::size_t updates, Atomicity atomicity,
+             std::function<bool()> abandoned)
+      : link_(link),
+        atomicity_(atomicity),
+        abandoned_(std::move(abandoned)),
+        statuses_(updates),
+        replaced_(updates) {}
 
   // What is added from here on belongs to update `number`; its failures begin with `context`.
   void begin(std::size_t number) { current_ = number; }
@@ -71,6 +77,7 @@ class WriteBatch {
 
   SwitchLink& link_;
   Atomicity atomicity_;
+  std::function<bool()> abandoned_;
   std::size_t current_ = 0;
   std::vector<Step> steps_;
   std::vector<grpc::Status> statuses_;
