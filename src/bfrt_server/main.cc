@@ -87,8 +87,8 @@ int run_program(int argc, char** argv) {
       .one_of({"1", "2", "4"})
       .shows_default();
   app.option("--ports", ports,
-             "added: softswitch's ports are added and enabled, as on a model; absent: clients add "
-             "them, as on an ASIC")
+             "Whether softswitch's ports are added and enabled at the start, as on a model, or "
+             "clients add them, as on an ASIC")
       .one_of({"added", "absent"})
       .shows_default();
   const auto map =

@@ -164,7 +164,7 @@ def _counter_data(instance: ExternInstance) -> list[dict[str, Any]]:
     return [_datum(_COUNTER_IDS[name], name, zero) for name in names]
 
 
-def _datum(number: int, name: str, type_: dict[str, Any], repeated: bool = False) -> dict[str, Any]:
+def _datum(number: int, name: str, type_: dict[str, Any]) -> dict[str, Any]:
     """One field of the data of a counter, register or meter."""
     return {
         "mandatory": False,
@@ -172,7 +172,7 @@ def _datum(number: int, name: str, type_: dict[str, Any], repeated: bool = False
         "singleton": {
             "id": number,
             "name": name,
-            "repeated": repeated,
+            "repeated": False,
             "annotations": [],
             "type": type_,
         },
@@ -180,8 +180,8 @@ def _datum(number: int, name: str, type_: dict[str, Any], repeated: bool = False
 
 
 def _register_datum(number: int, name: str, type_: dict[str, Any]) -> dict[str, Any]:
-    """BfRt's clients know by the annotation that a list has a value of each pipe."""
-    datum = _datum(number, name, type_, repeated=True)
+    """BfRt's clients know by the annotation that what they read has a value of each pipe."""
+    datum = _datum(number, name, type_)
     annotation = {"name": "$bfrt_field_class", "value": "register_data"}
     datum["singleton"]["annotations"].append(annotation)
     return datum
@@ -227,7 +227,7 @@ def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
     fields = enumerate(cell_fields(instance.type.arguments[0]), start=1)
     return {
         **_indexed(pipe, instance, "Register", (65557, "$REGISTER_INDEX")),
-        "data": [  # repeated: one value per pipe
+        "data": [
             _register_datum(number, f"{instance.path}.{field}", _type(type_))
             for number, (field, type_) in fields
         ],
