@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from turntable_core import overrides, plan
-from turntable_core.checks import check_hosts, check_pipes, check_plan
+from turntable_core.checks import check_hosts, check_pipes, check_plan, check_switch_target
 from turntable_core.components import timeline
 from turntable_core.errors import InputError, TurntableError, did_you_mean
 from turntable_core.overrides import DEFAULT_PROFILE, WHERE, ExtraVars, RunOptions
@@ -96,6 +96,7 @@ def propose(
     scale = overrides.apply_overrides(choose_profile(experiment, options.profile), extra)
     cells = plan.cells_of(scale)
     check_hosts(experiment.system, testbed, INVENTORIES)
+    check_switch_target(testbed)
     check_pipes(experiment.system, testbed, place)
     timeline.check(scale.timeline, cells, experiment.system, testbed)
     check_plan(experiment.system, cells, testbed, scale.origins)

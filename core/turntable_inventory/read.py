@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from turntable_inventory import rules, shape
+from turntable_inventory import rules, shape, wiring
 from turntable_inventory.inventory import COMMAND_LINE, GROUPS, PREFIX, Host, Inventory
 from turntable_inventory.problem import Problem
 
@@ -20,6 +20,7 @@ SCHEMA = INVENTORIES / "schema/testbed.schema.json"
 def problems_of(inventory: Inventory) -> Iterator[Problem]:
     yield from shape.check(inventory, json.loads(SCHEMA.read_text()))
     yield from rules.check(inventory)
+    yield from wiring.check(inventory)
 
 
 def read_inventory(task_vars: Mapping[str, Any]) -> Inventory:

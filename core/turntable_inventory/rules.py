@@ -20,6 +20,7 @@ _SAME_EVERYWHERE = (
     "turntable_data_network",
     "turntable_control_network",
     "turntable_data_mtu",
+    "turntable_wiring",
 )
 _UNIQUE = {
     "turntable_index": GROUPS,
