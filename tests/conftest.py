@@ -20,6 +20,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--p4c", metavar="PATH", help="the Tofino compiler, for tests/tofino")
     parser.addoption(
+        "--rack",
+        metavar="COMMAND",
+        help="tests/rack/test_conformance.py asks a switch instead of the fake one: what is put before "
+        "a command to run it there as root, for instance 'ssh root@switch0'",
+    )
+    parser.addoption("--rack-sde", metavar="PATH", help="the SDE's tree there, with install/ in it")
+    parser.addoption(
         "--register-actions",
         type=int,
         default=300,

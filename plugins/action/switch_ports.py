@@ -28,7 +28,11 @@ class ActionModule(SwitchAction):
                 "up_deadline_s": {"type": "float", "default": 30},
             }
         )
-        self._cli = {"port": arguments["cli_port"], "deadline_s": arguments["command_deadline_s"]}
+        self._cli = {
+            "port": arguments["cli_port"],
+            "deadline_s": arguments["command_deadline_s"],
+            "check": self.checks_only,
+        }
         wanted = [pm.Wanted(**port) for port in arguments["ports"]]
         try:
             return result | self._converge(wanted, arguments["up_deadline_s"])
@@ -62,6 +66,8 @@ class ActionModule(SwitchAction):
     def _require_board(self, wanted: list[pm.Wanted]) -> None:
         """All ports of the board, added or not: which there are, and their dev_ports."""
         rows = self._rows("show -a")
+        if not rows and self.checks_only:
+            return  # what would be started has not been
         absent = [port for port in wanted if port.name not in rows]
         if absent:
             raise pm.PortsError(
@@ -73,7 +79,8 @@ class ActionModule(SwitchAction):
             raise pm.PortsError("; ".join(wrong) + ". Write the board's number into turntable_wiring")
 
     def _rows(self, command: str = "show") -> dict[str, dict[str, str]]:
-        return pm.rows_of(self.call("terminal", commands=[command], **self._cli)[0])
+        said = self.call("terminal", commands=[command], **self._cli)
+        return pm.rows_of(said[0]) if said else {}
 
     def _type(self, commands: list[str]) -> None:
         """In order; what is wrong is said of all of them, for each is one step of a known way."""

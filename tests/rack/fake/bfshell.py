@@ -8,8 +8,6 @@ import socket
 import sys
 from pathlib import Path
 
-from .machine import here
-
 
 def main(argv: list[str]) -> int:
     words, file, address, port = argv[1:], None, "127.0.0.1", 9999
@@ -29,11 +27,11 @@ def main(argv: list[str]) -> int:
     connection.settimeout(None)
     if file is not None:
         connection.sendall(file.read_bytes())
-    _talk(connection, 120 if here().has("truncated_output") else None)
+    _talk(connection)
     return 0
 
 
-def _talk(connection: socket.socket, most: int | None) -> None:
+def _talk(connection: socket.socket) -> None:
     """Until either end closes. What has not come from the CLI when stdin ends is lost."""
     with selectors.DefaultSelector() as selector:
         selector.register(connection, selectors.EVENT_READ)
@@ -49,6 +47,4 @@ def _talk(connection: socket.socket, most: int | None) -> None:
                 if key.fileobj is not connection:
                     connection.sendall(data)
                     continue
-                os.write(1, data if most is None else data[:most])
-                if most is not None and (most := most - len(data)) <= 0:
-                    return
+                os.write(1, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -27,8 +28,9 @@ _ucli = threading.Lock()
 class Cli:
     """Of one connection."""
 
-    def __init__(self, connection: socket.socket, ports: Ports) -> None:
-        self._connection, self._ports = connection, ports
+    def __init__(self, connection: socket.socket, ports: Ports, most: int | None) -> None:
+        """most: characters, after which it goes away."""
+        self._connection, self._ports, self._left = connection, ports, most
         self._nodes: list[str] = []
 
     def serve(self) -> None:
@@ -43,13 +45,19 @@ class Cli:
             return
         finally:
             self._leave()
+            with contextlib.suppress(OSError):
+                self._connection.shutdown(socket.SHUT_RDWR)
             self._connection.close()
 
     def _prompt(self) -> str:
         return f"{'.'.join(self._nodes)}> " if self._nodes else "bfshell> "
 
     def _write(self, text: str) -> None:
-        self._connection.sendall(text.encode())
+        self._connection.sendall(text[: self._left].encode())
+        if self._left is not None:
+            self._left -= len(text)
+            if self._left <= 0:
+                raise BrokenPipeError
 
     def _leave(self) -> None:
         if self._nodes:

@@ -119,7 +119,8 @@ class Switchd:
         if self._machine.has("crash_after_start"):
             self._log("Segmentation fault")
             os.kill(os.getpid(), signal.SIGKILL)
-        self._serve(CLI_PORT, lambda connection: Cli(connection, self._ports).serve())
+        most = 400 if self._machine.has("truncated_output") else None
+        self._serve(CLI_PORT, lambda connection: Cli(connection, self._ports, most).serve())
         self._log("bf_switchd: spawning cli server thread")
         self._log(f"bf_switchd: server started - listening on port {CLI_PORT}")
         port = int(self._options["--bfrt-grpc-port"])

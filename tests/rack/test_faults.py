@@ -1,0 +1,135 @@
+"""Each fault of a rack: what the operator is told, and how the switch is left. docs/rack.md has the table.
+
+Those that only a BF Runtime server can have (fake.machine.FAULTS_OF_GRPC) have no test: nothing here speaks it yet.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .conftest import PORTS, REPOSITORY, Rack, changed
+from .fake.machine import FAULTS
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """Of a role that failed, on one line."""
+    assert done.returncode != 0, done.stdout
+    return " ".join(done.stdout.split())
+
+
+def test_never_ready(rack: Rack) -> None:
+    rack.fake("never_ready")
+    changed(rack.role("p4_program"))
+    text = said(rack.role("switchd", switchd_ready_deadline_s=2))
+    assert "did not become ready within 2.0 s: its status port 7777 says 0; expected 1" in text
+    assert "listening on port 9999" in text, "the end of the log"
+    assert (rack.switchds(), rack.ports_open()) == ([], [])
+
+
+def test_crash_after_start(rack: Rack) -> None:
+    rack.fake("crash_after_start")
+    changed(rack.role("p4_program"))
+    text = said(rack.role("switchd"))
+    assert "before it was ready" in text and "Segmentation fault" in text
+    assert (rack.switchds(), rack.ports_open()) == ([], [])
+
+
+def test_grpc_refused(rack: Rack) -> None:
+    rack.fake("grpc_refused")
+    changed(rack.role("p4_program"))
+    text = said(rack.role("switchd"))
+    assert "bf_switchd is ready but its port 50052 (bfrt) is closed" in text
+    assert len(rack.switchds()) == 1, "it runs, to be looked at"
+    assert changed(rack.role("switchd", tasks="stop")) == 1
+    assert rack.switchds() == []
+
+
+def test_port_never_up(rack: Rack) -> None:
+    rack.fake("port_never_up")
+    rack.start()
+    text = said(rack.role("switch_ports", switch_ports_up_deadline_s=1))
+    assert "not up within 1 s: 9/0: enabled, not up (100G, FEC RS, AN Ds)" in text
+
+
+def test_port_already_exists(rack: Rack) -> None:
+    rack.fake("port_already_exists")
+    rack.start()
+    text = said(rack.role("switch_ports"))
+    assert "port-add 9/0 100G RS: Add failed Already exists (4)" in text
+    assert changed(rack.role("switch_ports")) == 1, "what is there now is seen, and put right"
+    assert changed(rack.role("switch_ports")) == 0
+
+
+def test_readback_differs(rack: Rack) -> None:
+    rack.fake("readback_differs")
+    rack.start()
+    assert "9/0: FEC is NONE after RS was written" in said(rack.role("switch_ports"))
+
+
+def test_truncated_output(rack: Rack) -> None:
+    rack.fake("truncated_output")
+    rack.start()
+    text = said(rack.role("switch_ports"))
+    assert "the CLI closed the session after" in text and "Its output is cut short" in text
+
+
+def test_module_missing(rack: Rack) -> None:
+    rack.fake("module_missing")
+    text = said(rack.role("sde_preflight"))
+    assert "kernel module bf_kdrv is not loaded" in text and "intr_mode=msi" in text
+
+
+def test_wrong_version(rack: Rack) -> None:
+    rack.fake("wrong_version")
+    assert "is release 9.2.0; expected 9.13.4" in said(rack.role("sde_preflight"))
+
+
+def test_foreign_switchd(rack: Rack) -> None:
+    changed(rack.role("p4_program"))
+    with foreign_switchd(rack) as pid:
+        for role in ("sde_preflight", "switchd"):
+            text = said(rack.role(role))
+            assert f"bf_switchd {pid} of user root, running for " in text
+            assert f"{rack.conf} is in the way: a chip has one owner" in text
+        assert changed(rack.role("switchd", tasks="stop")) == 0
+        assert rack.switchds() == [pid], "nobody else's is ended"
+        assert changed(rack.role("switchd", switchd_evict=True)) == 1
+        (ours,) = rack.switchds()
+        assert ours != pid
+
+
+def test_sigterm_ignored(rack: Rack) -> None:
+    rack.fake("sigterm_ignored")
+    rack.start()
+    done = rack.role("switchd", tasks="stop", switchd_stop_deadline_s=1)
+    assert changed(done) == 1
+    assert "did not end within 1 s of SIGTERM and was killed" in " ".join(done.stdout.split())
+    assert (rack.switchds(), rack.ports_open()) == ([], [])
+
+
+def test_every_fault_has_a_test_and_a_row_in_the_documentation() -> None:
+    page = (REPOSITORY / "docs/rack.md").read_text()
+    for fault in FAULTS:
+        assert f"test_{fault}" in globals()
+        assert f"`{fault}`" in page
+
+
+@contextmanager
+def foreign_switchd(rack: Rack) -> Iterator[int]:
+    """One that somebody has started by hand."""
+    program = str(rack.machine.install / "bin/bf_switchd")
+    argv = ["--install-dir", str(rack.machine.install), "--conf-file", str(rack.conf)]
+    command = rack.inside(program, *argv, "--background", "--status-port", str(PORTS["status"]))
+    environment = os.environ | rack.environment
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout
+        for line in process.stdout:
+            if "gRPC server started" in line:
+                break
+        yield process.pid
+        process.kill()

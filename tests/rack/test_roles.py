@@ -1,0 +1,218 @@
+"""Roles for a switch with an SDE: what they do to it, twice, and in check mode."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+
+from .conftest import PORTS, Rack, changed, record_of
+
+
+def test_preflight_of_a_good_switch_changes_nothing(rack: Rack) -> None:
+    assert changed(rack.role("sde_preflight")) == 0
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"sde_preflight_install": "/nonexistent"}, "has no bin/bf_switchd and bin/bfshell"),
+        ({"sde_preflight_version": "9.7.0"}, "is release 9.13.4; expected 9.7.0"),
+        ({"sde_preflight_module": "bf_kpkt"}, "kernel module bf_kpkt is not loaded"),
+        ({"sde_preflight_module": ""}, "bf_kdrv is loaded; expected none where a model"),
+        ({"sde_preflight_huge_pages": 512}, "vm.nr_hugepages is 196; expected at least 512"),
+    ],
+    ids=["no_sde", "version", "module", "module_beside_model", "huge_pages"],
+)
+def test_preflight_names_what_is_wrong(rack: Rack, variables: dict, says: str) -> None:
+    done = rack.role("sde_preflight", **variables)
+    assert done.returncode != 0
+    assert says in " ".join(done.stdout.split()), done.stdout
+
+
+def test_preflight_names_a_port_that_something_else_has(rack: Rack) -> None:
+    listener = "import socket,sys,time; s=socket.create_server(('',9999)); print(flush=True); sys.stdin.read()"
+    command = rack.inside("python3", "-c", listener)
+    with rack_process(command) as process:
+        process.stdout.readline()
+        done = rack.role("sde_preflight")
+    assert "ports 9999 are taken, and not by a bf_switchd" in " ".join(done.stdout.split())
+    assert done.returncode != 0
+
+
+def test_program_is_compiled_once_per_source_and_flag(rack: Rack) -> None:
+    assert changed(rack.role("p4_program", "--check")) == 1
+    assert not list(rack.root.glob("compiled/*")), "check mode leaves nothing"
+    assert changed(rack.role("p4_program")) == 1
+    assert changed(rack.role("p4_program")) == 0
+    assert changed(rack.role("p4_program", p4_program_flags=["--verbose"])) == 1
+    source = rack.root / "p4/simple/simple.p4"
+    source.write_text(source.read_text() + "// another\n")
+    assert changed(rack.role("p4_program")) == 1
+    assert len(list(rack.root.glob("compiled/simple-*"))) == 3
+
+
+def test_conf_of_a_program_names_its_files_wherever_it_lies(rack: Rack) -> None:
+    changed(rack.role("p4_program"))
+    (device,) = json.loads(rack.conf.read_text())["p4_devices"]
+    (program,) = device["p4_programs"]
+    (pipeline,) = program["p4_pipelines"]
+    for path in (program["bfrt-config"], pipeline["context"], pipeline["config"]):
+        assert path.startswith(str(rack.root)), path
+        assert os.path.getsize(path) > 0, path  # noqa: PTH202  a path of JSON
+
+
+def test_reports_come_to_the_controller(rack: Rack) -> None:
+    changed(rack.role("p4_program"))
+    reports = {path.name for path in (rack.root / "reports").iterdir()}
+    assert {"context.json", "resources.json", "phv.json", "bfrt.json"} <= reports
+    (rack.root / "reports/phv.json").unlink()
+    assert changed(rack.role("p4_program")) == 1, "what is lost is fetched again"
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"compiler_status": 1}, "the program does not compile (exit status 1)"),
+        ({"compiler_status": 3}, "does not fit the chip or breaks one of its rules"),
+        ({"compiler_status": 4}, "the compiler itself failed on this program (exit status 4)"),
+        ({"compiler_status": 100}, "a tool of the compiler's chain was not found"),
+        ({"compiler_leaves_no_binary": True}, "ended with 0 but left no tofino.bin"),
+    ],
+)
+def test_failed_compilation_is_told_by_its_kind(rack: Rack, settings: dict, says: str) -> None:
+    rack.fake(**settings)
+    done = rack.role("p4_program")
+    assert done.returncode != 0
+    assert says in " ".join(done.stdout.split()), done.stdout
+    (kept,) = rack.root.glob("compiled/*")
+    assert kept.name.endswith(".failed"), "a failed output is never taken for one that succeeded"
+    rack.fake()
+    assert changed(rack.role("p4_program")) == 1
+
+
+def test_switchd_is_started_once_and_stopped(rack: Rack) -> None:
+    changed(rack.role("p4_program"))
+    assert changed(rack.role("switchd", "--check")) == 1
+    assert rack.switchds() == []
+    assert changed(rack.role("switchd")) == 1
+    (pid,) = rack.switchds()
+    assert record_of(rack)["pid"] == pid
+    assert rack.ports_open() == list(PORTS.values())
+    assert changed(rack.role("switchd")) == 0
+    assert changed(rack.role("sde_preflight")) == 0, "its own switchd is not in its way"
+    assert rack.switchds() == [pid]
+    assert changed(rack.role("switchd", "--check", tasks="stop")) == 1
+    assert rack.switchds() == [pid]
+    assert changed(rack.role("switchd", tasks="stop")) == 1
+    assert (rack.switchds(), rack.ports_open()) == ([], [])
+    assert changed(rack.role("switchd", tasks="stop")) == 0
+
+
+def test_switchd_is_started_anew_for_other_arguments(rack: Rack) -> None:
+    rack.start()
+    (first,) = rack.switchds()
+    assert changed(rack.role("switchd", switchd_arguments=["--skip-port-add"])) == 1
+    (second,) = rack.switchds()
+    assert second != first
+
+
+def test_switchd_that_died_is_started_again(rack: Rack) -> None:
+    rack.start()
+    (pid,) = rack.switchds()
+    os.kill(pid, signal.SIGKILL)
+    assert changed(rack.role("switchd")) == 1
+    assert len(rack.switchds()) == 1
+
+
+def test_signal_goes_to_switchd_below_its_wrapper(rack: Rack) -> None:
+    """run_switchd.sh starts sudo, which hands SIGTERM on to nobody."""
+    changed(rack.role("p4_program"))
+    wrapper = [str(rack.root / "fake/sde/run_switchd.sh"), "-c", str(rack.conf), "--"]
+    argv = [*wrapper, "--background"]
+    assert changed(rack.role("switchd", switchd_argv=argv)) == 1
+    (pid,) = rack.switchds()
+    assert record_of(rack)["pid"] == pid
+    done = rack.role("switchd", tasks="stop")
+    assert changed(done) == 1
+    assert "was killed" not in done.stdout
+    assert (rack.switchds(), rack.ports_open()) == ([], [])
+    assert "Quitting" in rack.log
+
+
+def test_switchd_without_a_program_is_not_started(rack: Rack) -> None:
+    done = rack.role("switchd")
+    assert done.returncode != 0
+    assert "no.conf is missing; expected the conf of a compiled program" in done.stdout
+    assert rack.switchds() == []
+
+
+@pytest.mark.parametrize("ending", ["exit", "crash", "hang"])
+def test_conf_that_switchd_cannot_read(rack: Rack, ending: str) -> None:
+    """What follows is undefined in the real one: it ends somehow, or hangs."""
+    rack.fake(conf_failure=ending)
+    conf = rack.root / "broken.conf"
+    conf.write_text("{")
+    done = rack.role("switchd", switchd_conf=str(conf), switchd_ready_deadline_s=2)
+    assert done.returncode != 0
+    assert "Loading conf_file failed" in done.stdout, "the log says why"
+    assert rack.switchds() == []
+
+
+def test_module_is_loaded_once(rack: Rack) -> None:
+    rack.fake("module_missing")
+    assert changed(rack.role("switchd", tasks="configure", switchd_module="bf_kdrv")) == 1
+    assert changed(rack.role("switchd", tasks="configure", switchd_module="bf_kdrv")) == 0
+    assert changed(rack.role("sde_preflight")) == 0
+
+
+def test_ports_are_set_once(rack: Rack) -> None:
+    rack.start()
+    assert changed(rack.role("switch_ports", "--check")) == 1
+    assert changed(rack.role("switch_ports")) == 1
+    assert changed(rack.role("switch_ports")) == 0
+    assert changed(rack.role("switch_ports", "--check")) == 0
+
+
+def test_ports_of_a_switch_that_is_not_started_would_all_be_added(rack: Rack) -> None:
+    assert changed(rack.role("switch_ports", "--check")) == 1
+    refused = rack.role("switch_ports")
+    assert refused.returncode != 0
+    assert "expected a bf_switchd that is ready" in refused.stdout
+
+
+def test_inventory_with_another_dev_port_than_the_board_is_refused(rack: Rack) -> None:
+    rack.start()
+    wanted = [{"name": "9/0", "dev_port": 132, "speed": "100G", "fec": "rs", "peer": "server0"}]
+    done = rack.role("switch_ports", switch_ports_wanted=wanted)
+    assert done.returncode != 0
+    assert (
+        "9/0 is dev_port 28 of this board; the inventory says 132 (server0)"
+        in " ".join(done.stdout.split())
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ({"name": "9/0", "speed": "100G", "fec": "none"}, "expected the same speed, FEC"),
+        ({"name": "17/0", "speed": "100G", "fec": "none"}, "17/0: no cable or module (RDY NO)"),
+        ({"name": "5/0", "speed": "100G", "fec": "none"}, "the board has no port 5/0"),
+    ],
+    ids=["other_fec", "no_cable", "no_port"],
+)
+def test_port_that_does_not_come_up_is_named_with_the_reason(
+    rack: Rack, wanted: dict, says: str
+) -> None:
+    rack.start()
+    done = rack.role("switch_ports", switch_ports_wanted=[wanted], switch_ports_up_deadline_s=1)
+    assert done.returncode != 0
+    assert says in " ".join(done.stdout.split()), done.stdout
+
+
+def rack_process(command: list[str]):
+    import subprocess  # noqa: PLC0415
+
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
