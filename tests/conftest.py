@@ -22,8 +22,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--rack",
         metavar="COMMAND",
-        help="tests/rack/test_conformance.py asks a switch instead of the fake one: what is put before "
-        "a command to run it there as root, for instance 'ssh root@switch0'",
+        help="what tests/rack/test_conformance.py puts before a command to run it on a switch, "
+        "for instance 'ssh root@switch0'; without it, the fake one is asked",
     )
     parser.addoption("--rack-sde", metavar="PATH", help="the SDE's tree there, with install/ in it")
     parser.addoption(

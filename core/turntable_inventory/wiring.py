@@ -1,6 +1,7 @@
 """The wiring table of a rack, turntable_wiring: what is plugged into what.
 
-A row is of a host, by its inventory name. inventories/schema/wiring.schema.json has the rules of one
+A row is of a host, by its inventory name. inventories/schema/wiring.schema.json has the rules of
+one
 row; here are those between rows, and between a row and the variables of its host.
 """
 
@@ -58,9 +59,7 @@ def _missing(inventory: Inventory) -> Iterator[Problem]:
             yield Problem(host.name, f"{KEY} is missing", expected, place=inventory.sources)
 
 
-def _malformed(
-    inventory: Inventory, wiring: Mapping[str, Any], place: str
-) -> Iterator[Problem]:
+def _malformed(inventory: Inventory, wiring: Mapping[str, Any], place: str) -> Iterator[Problem]:
     schema = json.loads(SCHEMA.read_text())
     for kind, group in (("endpoint", ENDPOINTS), ("switch", SWITCHES)):
         rules = {"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]}
@@ -79,14 +78,21 @@ def _problems(
     if error.validator == "required":
         for key in error.validator_value:
             if key not in error.instance:
-                yield Problem(name, f"{path}.{key} is missing", _said(definitions, properties[key]), place=place)
+                yield Problem(
+                    name,
+                    f"{path}.{key} is missing",
+                    _said(definitions, properties[key]),
+                    place=place,
+                )
     elif error.validator == "additionalProperties":
         for key in error.instance:
             if key not in properties:
                 expected = f"one of {', '.join(properties)}"
                 yield Problem(name, f"unknown key {path}.{key}", expected, place=place)
     else:
-        key = next((str(part) for part in reversed(error.absolute_path) if isinstance(part, str)), "")
+        key = next(
+            (str(part) for part in reversed(error.absolute_path) if isinstance(part, str)), ""
+        )
         expected = _said(definitions, properties.get(key, definitions[kind]))
         yield Problem(name, path, expected, error.instance, place)
 
@@ -117,9 +123,7 @@ def _duplicates(inventory: Inventory, wiring: Mapping[str, Any], place: str) -> 
             yield Problem(host, path, expected, value, place)
 
 
-def _values(
-    inventory: Inventory, wiring: Mapping[str, Any]
-) -> Iterator[tuple[str, str, Any, str]]:
+def _values(inventory: Inventory, wiring: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, str]]:
     """Host, what the value is of, value and path, of all that is there once."""
     for name in inventory.names(ENDPOINTS):
         for key in ("switch_port", "dev_port", "mac", "address"):
@@ -141,7 +145,9 @@ def _same_as_variables(
             row = wiring.get(host.name, {})
             if key in row and variable in host.variables and row[key] != host.variables[variable]:
                 expected = f"{row[key]!r} as {KEY}.{host.name}.{key} [{place}] has it"
-                yield Problem(host.name, variable, expected, host.variables[variable], host.place(variable))
+                yield Problem(
+                    host.name, variable, expected, host.variables[variable], host.place(variable)
+                )
 
 
 def _pipes(inventory: Inventory, wiring: Mapping[str, Any], place: str) -> Iterator[Problem]:
@@ -149,5 +155,7 @@ def _pipes(inventory: Inventory, wiring: Mapping[str, Any], place: str) -> Itera
         pipes = wiring.get(name, {}).get("pipes")
         for host, key, value, path in _values(inventory, wiring):
             if pipes and key == "dev_port" and value // PORTS_OF_A_PIPE >= pipes:
-                expected = f"a port of one of the {pipes} pipes of {name}: below {pipes * PORTS_OF_A_PIPE}"
+                expected = (
+                    f"a port of one of the {pipes} pipes of {name}: below {pipes * PORTS_OF_A_PIPE}"
+                )
                 yield Problem(host, path, expected, value, place)

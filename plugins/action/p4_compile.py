@@ -61,7 +61,9 @@ class ActionModule(SwitchAction):
 
 
 def sources_of(program: Path) -> tuple[str, dict[str, str]]:
-    """The program's path below p4/, and text by path of what it may include: its directory and p4/shared."""
+    """The program's path below p4/, and text by path of what it may include: its directory and
+    p4/shared.
+    """
     if not program.is_file():
         raise AnsibleActionFail(f"{program} is missing; expected the top file of a P4 program")
     root = program.parent.parent

@@ -43,9 +43,7 @@ class ActionModule(SwitchAction):
         before = self._rows()
         self._require_board(wanted)
         commands = [
-            command
-            for port in wanted
-            for command in pm.commands_for(port, before.get(port.name))
+            command for port in wanted for command in pm.commands_for(port, before.get(port.name))
         ]
         rows = before
         if commands and not self.checks_only:
@@ -76,7 +74,9 @@ class ActionModule(SwitchAction):
             )
         wrong = pm.wrong_dev_ports(wanted, rows)
         if wrong:
-            raise pm.PortsError("; ".join(wrong) + ". Write the board's number into turntable_wiring")
+            raise pm.PortsError(
+                "; ".join(wrong) + ". Write the board's number into turntable_wiring"
+            )
 
     def _rows(self, command: str = "show") -> dict[str, dict[str, str]]:
         said = self.call("terminal", commands=[command], **self._cli)
@@ -92,7 +92,9 @@ class ActionModule(SwitchAction):
         ]
         if wrong:
             raise pm.PortsError(
-                "the port manager refused " + "; ".join(wrong) + ". Other commands had their effect; "
+                "the port manager refused "
+                + "; ".join(wrong)
+                + ". Other commands had their effect; "
                 "the next application begins with what the switch shows then"
             )
 

@@ -1,5 +1,7 @@
 #!/usr/bin/python
-"""Documentation of plugins/action/p4_compile.py, which does the work: no module is sent to the switch."""
+"""Documentation of plugins/action/p4_compile.py, which does the work: no module is sent to the
+switch.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ DOCUMENTATION = r"""
 module: p4_compile
 short_description: A P4 program is compiled by the SDE's compiler
 description:
-  - Calls the compiler itself, into a directory named by the hash of sources, flags and compiler version.
+  - Calls the compiler itself, into a directory named by the hash of sources, flags and compiler
+    version.
     A directory that is there already is a compilation that succeeded.
   - It succeeded if the exit status is 0, the manifest says so and tofino.bin is not empty.
 options:

@@ -1,5 +1,7 @@
 #!/usr/bin/python
-"""Documentation of plugins/action/sde_module.py, which does the work: no module is sent to the switch."""
+"""Documentation of plugins/action/sde_module.py, which does the work: no module is sent to the
+switch.
+"""
 
 from __future__ import annotations
 

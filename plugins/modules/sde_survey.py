@@ -1,5 +1,7 @@
 #!/usr/bin/python
-"""Documentation of plugins/action/sde_survey.py, which does the work: no module is sent to the switch."""
+"""Documentation of plugins/action/sde_survey.py, which does the work: no module is sent to the
+switch.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ DOCUMENTATION = r"""
 module: sde_survey
 short_description: What there is on a switch with an SDE
 description:
-  - 'Looks, changes nothing: the SDE''s version and programs, kernel modules, huge pages, other bf_switchd
+  - 'Looks, changes nothing: the SDE''s version and programs, kernel modules, huge pages, other
+    bf_switchd
     processes and who has which port.'
   - Needs Python 3.6 or later on the switch, not what Ansible's modules need.
 options:

@@ -1,5 +1,7 @@
 #!/usr/bin/python
-"""Documentation of plugins/action/switch_ports.py, which does the work: no module is sent to the switch."""
+"""Documentation of plugins/action/switch_ports.py, which does the work: no module is sent to the
+switch.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,15 @@ module: switch_ports
 short_description: Ports of the switch are as the wiring table has them
 description:
   - Reads the port table, types what makes the difference, reads it again and waits for the links.
-  - Exit statuses of bfshell say nothing; each command's output is looked at, and the table afterwards.
+  - Exit statuses of bfshell say nothing; each command's output is looked at, and the table
+    afterwards.
   - Speaks with the command line of bf_switchd on the switch itself. The way over BF Runtime ($PORT)
     is not there yet.
 options:
   ports:
     description:
-      - name (9/0), speed, fec (none, fc, rs), autoneg (default, on, off), loopback, enabled, dev_port,
+      - name (9/0), speed, fec (none, fc, rs), autoneg (default, on, off), loopback, enabled,
+        dev_port,
         peer.
     type: list
     required: true

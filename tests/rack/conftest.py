@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,8 +150,22 @@ def changed(done: subprocess.CompletedProcess[str]) -> int:
 
 @pytest.fixture
 def rack() -> Iterator[Rack]:
+    with machine_of("rack") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def running_rack() -> Iterator[Rack]:
+    """With a bf_switchd that is ready; its tests leave it so."""
+    with machine_of("run") as made:
+        made.start()
+        yield made
+
+
+@contextmanager
+def machine_of(name: str) -> Iterator[Rack]:
     root = Path(tempfile.mkdtemp(prefix="turntable-rack-"))
-    namespace = f"rack-{os.getpid()}"
+    namespace = f"{name}-{os.getpid()}"
     subprocess.run(["ip", "netns", "add", namespace], check=True)
     subprocess.run(["ip", "-n", namespace, "link", "set", "lo", "up"], check=True)
     made = Rack(root, namespace, make(root / "fake"))

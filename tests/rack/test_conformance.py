@@ -3,7 +3,8 @@
     pytest tests/rack/test_conformance.py                                                the fake
     pytest tests/rack/test_conformance.py --rack 'ssh root@switch0' --rack-sde /opt/bf-sde-9.13.4
 
-With --rack, a bf_switchd has to run there, on the usual ports. Nothing is changed: ports are only shown, and facts of
+With --rack, a bf_switchd has to run there, on the usual ports. Nothing is changed: ports are only
+shown, and facts of
 starting and ending are asked of the fake alone.
 """
 
@@ -37,7 +38,7 @@ with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             if not data:
                 break
             said += data
-    connection.settimeout(2)
+    connection.settimeout(0.3)
     try:
         closed = connection.recv(1) == b""
     except socket.timeout:
@@ -65,7 +66,7 @@ class Switch:
         return self.run(*environment, f"{self.sde}/{name}", *arguments, text=text)
 
     def exchange(self, port: int, *turns: tuple[str, str]) -> tuple[str, bool]:
-        """turns: what is sent, and what ends the answer; all that was said, and whether it closed."""
+        """turns: what is sent, what ends the answer. All that was said; whether it closed."""
         sent, until = [turn[0] for turn in turns], [turn[1] for turn in turns]
         program = EXCHANGE.format(arguments=json.dumps([port, sent, until]))
         done = self.run("python3", "-", text=program)
@@ -82,8 +83,7 @@ def switch(request: pytest.FixtureRequest) -> Iterator[Switch]:
             pytest.fail("--rack without --rack-sde; expected the path of the SDE's tree there")
         yield Switch(shlex.split(prefix), sde)
         return
-    rack: Rack = request.getfixturevalue("rack")
-    rack.start()
+    rack: Rack = request.getfixturevalue("running_rack")
     yield Switch(rack.inside(), str(rack.root / "fake/sde"))
 
 
@@ -100,7 +100,13 @@ def test_arguments_that_are_missing_end_with_0_and_a_text(switch: Switch) -> Non
 def test_help_names_the_arguments_that_roles_use(switch: Switch) -> None:
     done = switch.program("install/bin/bf_switchd", "--help")
     text = done.stdout + done.stderr
-    for option in ("install-dir", "conf-file", "background", "status-port", "server-listen-local-only"):
+    for option in (
+        "install-dir",
+        "conf-file",
+        "background",
+        "status-port",
+        "server-listen-local-only",
+    ):
         assert option in text
 
 
@@ -113,7 +119,7 @@ def test_prompts_of_the_command_line(switch: Switch) -> None:
 
 
 def test_exit_leaves_the_command_line(switch: Switch) -> None:
-    _, closed = switch.exchange(9999, ("", "bfshell> "), ("exit\n", "nothing ends so"))
+    _, closed = switch.exchange(9999, ("", "bfshell> "), ("exit\n", "the other end closes"))
     assert closed
 
 
@@ -142,7 +148,9 @@ def test_unknown_command_is_named(switch: Switch) -> None:
 
 
 def test_bfshell_ends_with_0_whatever_happened(switch: Switch) -> None:
-    done = switch.program("install/bin/bfshell", text="ucli\npm\nport-add\nport-nonsense\nexit\nexit\n")
+    done = switch.program(
+        "install/bin/bfshell", text="ucli\npm\nport-add\nport-nonsense\nexit\nexit\n"
+    )
     assert done.returncode == 0
 
 

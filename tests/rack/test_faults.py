@@ -1,6 +1,8 @@
-"""Each fault of a rack: what the operator is told, and how the switch is left. docs/rack.md has the table.
+"""Each fault of a rack: what the operator is told, and how the switch is left. docs/rack.md has
+the table.
 
-Those that only a BF Runtime server can have (fake.machine.FAULTS_OF_GRPC) have no test: nothing here speaks it yet.
+Those that only a BF Runtime server can have (fake.machine.FAULTS_OF_GRPC) have no test: nothing
+here speaks it yet.
 """
 
 from __future__ import annotations

@@ -30,15 +30,18 @@ def test_answer_is_found_behind_what_a_login_prints() -> None:
 def test_refusal_and_silence_are_errors() -> None:
     with pytest.raises(call.SwitchError, match="not so"):
         call.answer_of(0, 'turntable-answer:{"refused": "not so"}\n', "")
-    with pytest.raises(call.SwitchError, match="no Python 3.6 or later"):
+    with pytest.raises(call.SwitchError, match=r"no Python 3\.6 or later"):
         call.answer_of(127, "", "no Python 3.6 or later")
 
 
 def test_command_says_so_without_a_python() -> None:
     done = subprocess.run(
-        ["/bin/sh", "-c", call.COMMAND], env={"PATH": "/nonexistent"}, capture_output=True, text=True,
+        ["/bin/sh", "-c", call.COMMAND],
+        env={"PATH": "/nonexistent"},
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 127
     assert "no Python 3.6 or later" in done.stderr
 

@@ -80,7 +80,11 @@ WANTED = pm.Wanted("9/0", "100G", "rs", "disabled")
             ROW,
             ["port-dis 9/0", "port-loopback 9/0 mac-near", "port-enb 9/0"],
         ),
-        (WANTED, {**ROW, "LPBK": "Mac-near", "ADM": "DIS"}, ["port-loopback 9/0 clear", "port-enb 9/0"]),
+        (
+            WANTED,
+            {**ROW, "LPBK": "Mac-near", "ADM": "DIS"},
+            ["port-loopback 9/0 clear", "port-enb 9/0"],
+        ),
         (pm.Wanted("9/0", "100G", "rs", "disabled", enabled=False), ROW, ["port-dis 9/0"]),
     ],
     ids=["as_wanted", "absent", "disabled", "an", "speed", "loop", "no_loop", "not_wanted"],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+from subprocess import PIPE
 
 import pytest
 
@@ -33,11 +35,15 @@ def test_preflight_names_what_is_wrong(rack: Rack, variables: dict, says: str) -
 
 
 def test_preflight_names_a_port_that_something_else_has(rack: Rack) -> None:
-    listener = "import socket,sys,time; s=socket.create_server(('',9999)); print(flush=True); sys.stdin.read()"
+    listener = (
+        "import socket, sys; s = socket.create_server(('', 9999)); print(flush=True); "
+        "sys.stdin.read()"
+    )
     command = rack.inside("python3", "-c", listener)
-    with rack_process(command) as process:
-        process.stdout.readline()
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
+        assert process.stdout and process.stdout.readline()
         done = rack.role("sde_preflight")
+        process.communicate()
     assert "ports 9999 are taken, and not by a bf_switchd" in " ".join(done.stdout.split())
     assert done.returncode != 0
 
@@ -188,9 +194,8 @@ def test_inventory_with_another_dev_port_than_the_board_is_refused(rack: Rack) -
     wanted = [{"name": "9/0", "dev_port": 132, "speed": "100G", "fec": "rs", "peer": "server0"}]
     done = rack.role("switch_ports", switch_ports_wanted=wanted)
     assert done.returncode != 0
-    assert (
-        "9/0 is dev_port 28 of this board; the inventory says 132 (server0)"
-        in " ".join(done.stdout.split())
+    assert "9/0 is dev_port 28 of this board; the inventory says 132 (server0)" in " ".join(
+        done.stdout.split()
     )
 
 
@@ -210,9 +215,3 @@ def test_port_that_does_not_come_up_is_named_with_the_reason(
     done = rack.role("switch_ports", switch_ports_wanted=[wanted], switch_ports_up_deadline_s=1)
     assert done.returncode != 0
     assert says in " ".join(done.stdout.split()), done.stdout
-
-
-def rack_process(command: list[str]):
-    import subprocess  # noqa: PLC0415
-
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

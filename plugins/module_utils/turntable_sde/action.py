@@ -11,7 +11,9 @@ from turntable_sde.call import COMMAND, SwitchError, answer_of, text_of
 
 
 class SwitchAction(ActionBase):
-    """With `become` where the task has it. Nothing is copied to the switch, no module is needed there."""
+    """With `become` where the task has it. Nothing is copied to the switch, no module is needed
+    there.
+    """
 
     _supports_check_mode = True
     _requires_connection = True

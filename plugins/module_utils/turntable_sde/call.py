@@ -9,9 +9,11 @@ from typing import Any
 
 PROGRAMS = Path(__file__).parent / "on_switch"
 MARK = "turntable-answer:"
-# The first Python that is recent enough; a login shell's profile is not read, so neither is its PATH.
+# The first Python that is recent enough; a login shell's profile is not read, so neither is its
+# PATH.
 COMMAND = (
-    "for python in python3 python3.12 python3.11 python3.10 python3.9 python3.8 python3.7 python3.6; do "
+    "for python in python3 python3.12 python3.11 python3.10 python3.9 python3.8 python3.7 "
+    "python3.6; do "
     'if "$python" -c "import sys; sys.exit(sys.version_info < (3, 6))" 2>/dev/null; '
     'then exec "$python" -; fi; done; echo "no Python 3.6 or later" >&2; exit 127'
 )
@@ -26,7 +28,9 @@ def text_of(name: str, arguments: dict[str, Any]) -> bytes:
     common = (PROGRAMS / "common.py").read_text()
     program = (PROGRAMS / f"{name}.py").read_text()
     program = re.sub(r"^from \.common import \([^)]*\)\n", "", program, flags=re.MULTILINE)
-    program = re.sub(r"^from \.common import (\w+) as (\w+)\n", r"\2 = \1\n", program, flags=re.MULTILINE)
+    program = re.sub(
+        r"^from \.common import (\w+) as (\w+)\n", r"\2 = \1\n", program, flags=re.MULTILINE
+    )
     program = re.sub(r"^from \.common import .*\n", "", program, flags=re.MULTILINE)
     call = f"answer(run, json.loads({json.dumps(json.dumps(arguments))}))\n"
     return "\n".join((common, program, call)).encode()

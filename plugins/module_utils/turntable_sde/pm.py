@@ -1,4 +1,6 @@
-"""The port manager of the switch's command line: its table, its errors, and the way from one state to another."""
+"""The port manager of the switch's command line: its table, its errors, and the way from one state
+to another.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,17 @@ from typing import Any
 
 AUTONEG = {"default": ("0", "Au"), "enabled": ("1", "En"), "disabled": ("2", "Ds")}
 FEC = {"none": "NONE", "fc": "FC", "rs": "RS"}
-LOOPBACK = {"none": "NONE", "mac-near": "Mac-near", "mac-far": "Mac-far", "pcs-near": "Pcs-near", "serdes-near": "Ser-near"}
+LOOPBACK = {
+    "none": "NONE",
+    "mac-near": "Mac-near",
+    "mac-far": "Mac-far",
+    "pcs-near": "Pcs-near",
+    "serdes-near": "Ser-near",
+}
 # A command's exit status says nothing: it failed if its output has one of these.
-_ERROR = re.compile(r"^(Usage\s*:.*|.*\bfailed\b.*\(\d+\).*|unknown command.*|% Invalid.*)$", re.MULTILINE)
+_ERROR = re.compile(
+    r"^(Usage\s*:.*|.*\bfailed\b.*\(\d+\).*|unknown command.*|% Invalid.*)$", re.MULTILINE
+)
 _NEEDED = ("PORT", "D_P", "SPEED", "FEC", "AN", "RDY", "ADM", "OPR", "LPBK")
 
 
@@ -43,7 +53,9 @@ class Wanted:
 
 
 def rows_of(text: str) -> dict[str, dict[str, str]]:
-    """Port -> its row, of what `show` says. Columns are found by their names: their number differs between releases."""
+    """Port -> its row, of what `show` says. Columns are found by their names: their number differs
+    between releases.
+    """
     columns: list[str] = []
     rows: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
@@ -52,12 +64,14 @@ def rows_of(text: str) -> dict[str, dict[str, str]]:
             columns = cells
             missing = [name for name in _NEEDED if name not in columns]
             if missing:
-                raise PortsError(f"pm show has no column {', '.join(missing)}, only {', '.join(columns)}")
+                raise PortsError(
+                    f"pm show has no column {', '.join(missing)}, only {', '.join(columns)}"
+                )
         elif len(cells) > 1 and re.fullmatch(r"\d+/\d+", cells[0]):
             if len(cells) != len(columns):
                 raise PortsError(
-                    f"a row of pm show has {len(cells)} cells under {len(columns)} columns: {line!r}; "
-                    "its output is cut short or garbled"
+                    f"a row of pm show has {len(cells)} cells under {len(columns)} columns: "
+                    f"{line!r}; its output is cut short or garbled"
                 )
             rows[cells[0]] = dict(zip(columns, cells, strict=True))
     return rows
@@ -69,7 +83,9 @@ def error_in(text: str) -> str | None:
 
 
 def commands_for(wanted: Wanted, row: Mapping[str, str] | None) -> list[str]:
-    """What makes a port as it should be; nothing if it is. A speed is changed by adding the port anew."""
+    """What makes a port as it should be; nothing if it is. A speed is changed by adding the port
+    anew.
+    """
     if row is not None and all(row[key] == value for key, value in wanted.row().items()):
         return []
     port, commands = wanted.name, []
@@ -107,10 +123,12 @@ def differences(wanted: Sequence[Wanted], rows: Mapping[str, Mapping[str, str]])
 
 
 def wrong_dev_ports(wanted: Sequence[Wanted], rows: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Where the inventory has another dev_port than the board: tables would send packets elsewhere."""
+    """Where the inventory has another dev_port than the board: tables would send packets
+    elsewhere.
+    """
     return [
-        f"{port.name} is dev_port {rows[port.name]['D_P']} of this board; the inventory says {port.dev_port}"
-        + (f" ({port.peer})" if port.peer else "")
+        f"{port.name} is dev_port {rows[port.name]['D_P']} of this board; the inventory says "
+        f"{port.dev_port}" + (f" ({port.peer})" if port.peer else "")
         for port in wanted
         if port.dev_port is not None
         and port.name in rows
@@ -127,6 +145,7 @@ def why_down(port: Wanted, row: Mapping[str, Any]) -> str:
     if row["RDY"] != "YES":
         return f"{port.name}{peer}: no cable or module (RDY NO)"
     return (
-        f"{port.name}{peer}: enabled, not up ({row['SPEED']}, FEC {row['FEC']}, AN {row['AN']}); expected the same "
+        f"{port.name}{peer}: enabled, not up ({row['SPEED']}, FEC {row['FEC']}, AN "
+        f"{row['AN']}); expected the same "
         "speed, FEC and autonegotiation at the other end (there: ethtool --show-fec, ethtool)"
     )

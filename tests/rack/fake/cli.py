@@ -9,8 +9,12 @@ from collections.abc import Callable, Iterator
 
 from .ports import AN, FECS, LOOPBACKS, Port, PortError, Ports
 
-HEADER = "PORT |MAC |D_P|P/PT|SPEED  |FEC |AN|KR|RDY|ADM|OPR|LPBK    |FRAMES RX       |FRAMES TX       |E"
-RULE = "-----+----+---+----+-------+----+--+--+---+---+---+--------+----------------+----------------+-"
+COLUMNS = (
+    *("PORT ", "MAC ", "D_P", "P/PT", "SPEED  ", "FEC ", "AN", "KR", "RDY", "ADM", "OPR"),
+    *("LPBK    ", "FRAMES RX       ", "FRAMES TX       ", "E"),
+)
+HEADER = "|".join(COLUMNS)
+RULE = "+".join("-" * len(column) for column in COLUMNS)
 ROWS_PER_HEADER = 40
 USAGE = {
     "port-add": "Usage : port-add <ports> <speed> <fec>",

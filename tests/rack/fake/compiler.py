@@ -1,4 +1,4 @@
-"""bf-p4c: options, files and exit statuses of the compiler's driver; what it writes fits no chip."""
+"""bf-p4c: options, files and exit statuses of the compiler's driver. Its output fits no chip."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def manifest(name: str, version: str, succeeded: bool) -> dict[str, Any]:
 
 
 def conf(name: str) -> dict[str, Any]:
-    """Paths as the compiler writes them: relative to an install directory that the program is not in."""
+    """Paths as the compiler writes them: relative to an install directory that the program is not
+    in.
+    """
     return {
         "chip_list": [{"id": "asic-0", "chip_family": "tofino", "instance": 0}],
         "instance": 0,

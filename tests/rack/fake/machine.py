@@ -1,4 +1,6 @@
-"""What the fake machine is and what has happened to it: files below one directory, shared by all its programs."""
+"""What the fake machine is and what has happened to it: files below one directory, shared by all
+its programs.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ FAULTS_OF_GRPC = (
     "register_list_length",
 )
 
-# Front ports -> what the board knows of them. The map is irregular, as on real boards: nothing may be computed from it.
+# Front ports -> what the board knows of them. The map is irregular, as on real boards: nothing
+# may be computed from it.
 BOARD = {
     "1/0": {"mac": "23/0", "dev_port": 132, "place": "3/ 4"},
     "9/0": {"mac": " 0/0", "dev_port": 28, "place": "0/28"},
@@ -68,7 +71,9 @@ SETTINGS = {
 
 
 class Machine:
-    """Below `root`: fake.json (settings), sde/ (the tree), bin/ (of the system), proc/, sys/, ports.json, modules.json."""
+    """Below `root`: fake.json (settings), sde/ (the tree), bin/ (of the system), proc/, sys/,
+    ports.json, modules.json.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -3,7 +3,8 @@
 
     python tests/rack/fake/make.py DIRECTORY [--fault NAME]... [--set KEY=JSON]...
 
-What is set holds for programs started from then on. The tree is made anew each time; ports, modules and logs stay.
+What is set holds for programs started from then on. The tree is made anew each time; ports,
+modules and logs stay.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""sudo as far as run_switchd.sh uses it: a process of its own, which does not hand every signal on."""
+"""sudo as far as run_switchd.sh uses it: a process of its own, which does not hand every signal
+on.
+"""
 
 from __future__ import annotations
 

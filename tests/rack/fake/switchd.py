@@ -34,6 +34,12 @@ USAGE = (
     "Usage: bf_switchd --install-dir <path> --conf-file <file> [OPTIONS]...\n\n Options:\n"
     + "\n".join(f"  {name}" for name in ("--help", *WITH_VALUE, *FLAGS))
 )
+BANNER = """
+     ********************************************
+     *      WARNING: Authorised Access Only     *
+     ********************************************
+
+bfshell> """
 CLI_PORT = 9999
 IGNORED_S = 30
 
@@ -205,9 +211,7 @@ class Switchd:
                 connection.sendall(b"1" if self._ready and device == b"0" else b"0")
 
     def _shell(self) -> int:
-        print("\n     ********************************************\n"
-              "     *      WARNING: Authorised Access Only     *\n"
-              "     ********************************************\n\nbfshell> ", end="", flush=True)  # fmt: skip
+        print(BANNER, end="", flush=True)
         for _ in sys.stdin:
             print("bfshell> ", end="", flush=True)
         return 0

@@ -41,6 +41,7 @@ def _switchd(machine: Machine, argv: list[str]) -> int:
     sudo = str(machine.root / "bin/sudo")
     required = [program, "--install-dir", str(machine.install), "--conf-file", str(conf)]
     os.execv(sudo, [sudo, "env", *required, "--status-port", "7777", *rest.split()])
+    raise AssertionError("exec comes back with an error alone")
 
 
 def _bfshell(machine: Machine, argv: list[str]) -> int:
@@ -56,6 +57,7 @@ def _bfshell(machine: Machine, argv: list[str]) -> int:
     program = str(machine.install / "bin/bfshell")
     sys.stdout.flush()
     os.execv(program, [program, *argv])
+    raise AssertionError("exec comes back with an error alone")
 
 
 def _ready() -> bool:

@@ -1,1 +1,3 @@
-"""Programs for the switch's own Python, 3.6 or later. Each is sent whole, after `common`; see ..call."""
+"""Programs for the switch's own Python, 3.6 or later. Each is sent whole, after `common`; see
+..call.
+"""

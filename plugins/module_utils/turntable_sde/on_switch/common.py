@@ -1,4 +1,6 @@
-"""What the programs share. A program is common.py, one of its neighbours, and a call of its function `run`."""
+"""What the programs share. A program is common.py, one of its neighbours, and a call of its
+function `run`.
+"""
 
 import json
 import os
@@ -11,13 +13,17 @@ import time
 INTERVAL_S = 0.2
 
 
-class Refused(Exception):
-    """The switch is not as it has to be: the message says what, what was expected, and what to do."""
+class Refused(Exception):  # noqa: N818  an answer, not a fault
+    """The switch is not as it has to be. Says what, what was expected, and what to do."""
 
 
 def environment(given):
-    """Of programs of the SDE: what was given, and what every program needs. Nothing comes from profile files."""
-    return dict({"HOME": "/root", "LANG": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, **given)
+    """Of programs of the SDE: what was given, and what every program needs. Nothing comes from
+    profile files.
+    """
+    return dict(
+        {"HOME": "/root", "LANG": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, **given
+    )
 
 
 def output_of(argv, env, deadline_s=60):
@@ -72,7 +78,9 @@ def process(pid):
 
 
 def switchds():
-    """All bf_switchd of this machine that would be in the way: they share its network, or hold its device."""
+    """All bf_switchd of this machine that would be in the way: they share its network, or hold its
+    device.
+    """
     here = os.readlink("/proc/self/ns/net")
     found = []
     for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):

@@ -46,7 +46,13 @@ def run(name, top, sources, flags, compiler, version, root, environment, deadlin
         os.rename(work, kept)
         raise Refused(
             "%s: %s (exit status %d); all that the compiler said: %s\n%s"
-            % (name, reason, status, os.path.join(kept, "compiler.log"), "\n".join(said.splitlines()[-20:]))
+            % (
+                name,
+                reason,
+                status,
+                os.path.join(kept, "compiler.log"),
+                "\n".join(said.splitlines()[-20:]),
+            )
         )
     for path in (directory, directory + ".failed"):
         shutil.rmtree(path, ignore_errors=True)
@@ -94,7 +100,9 @@ def finish(name, directory, digest, version):
     conf = os.path.join(output, name + ".conf")
     document = json.loads(read(conf, "null"))
     if document is None:
-        raise Refused("%s: the compiler left no %s; expected an assembler in its chain" % (name, conf))
+        raise Refused(
+            "%s: the compiler left no %s; expected an assembler in its chain" % (name, conf)
+        )
     schema = found(output, "bfrt.json", "bf-rt.json")
     for device in document["p4_devices"]:
         for program in device["p4_programs"]:
@@ -114,7 +122,13 @@ def finish(name, directory, digest, version):
         "schema": schema[0] if schema else None,
         "version": version,
         "reports": found(
-            output, "context.json", "resources.json", "phv.json", "metrics.json", "manifest.json", "bfrt.json"
+            output,
+            "context.json",
+            "resources.json",
+            "phv.json",
+            "metrics.json",
+            "manifest.json",
+            "bfrt.json",
         ),
     }
     write(os.path.join(directory, VERDICT), json.dumps(verdict, indent=1) + "\n")

@@ -29,7 +29,9 @@ def run(state, check, **arguments):
 
 
 def start(check, argv, conf, environment, directory, unit, ports, deadlines, evict):
-    """argv: of bf_switchd or of a wrapper around it; unit: path, name and text of a systemd unit, or None."""
+    """argv: of bf_switchd or of a wrapper around it; unit: path, name and text of a systemd unit,
+    or None.
+    """
     env = environment_of(environment)
     wanted = {"argv": argv, "environment": environment, "conf": digest(conf), "unit": unit}
     record, ours = read_record(directory)
@@ -43,7 +45,9 @@ def start(check, argv, conf, environment, directory, unit, ports, deadlines, evi
         require_open(ports, directory, deadlines)
         return {"changed": False, "pid": ours["pid"]}
     if not os.path.isfile(conf):
-        raise Refused("%s is missing; expected the conf of a compiled program (role p4_program)" % conf)
+        raise Refused(
+            "%s is missing; expected the conf of a compiled program (role p4_program)" % conf
+        )
     if check:
         return {"changed": True, "pid": None}
     for its in others + ([ours] if ours else []):
@@ -64,14 +68,24 @@ def start(check, argv, conf, environment, directory, unit, ports, deadlines, evi
 
 
 def start_process(argv, env, directory, log, _):
-    """A session of its own: it outlives the login that starts it, and whatever it starts is known by the session."""
+    """A session of its own: it outlives the login that starts it, and whatever it starts is known
+    by the session.
+    """
     with open(log, "ab") as file:
         child = subprocess.Popen(
-            argv, cwd=directory, env=env, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+            argv,
+            cwd=directory,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
         )
 
     def alive():
-        """The bf_switchd of the session, which a wrapper or sudo may have started; None before there is one."""
+        """The bf_switchd of the session, which a wrapper or sudo may have started; None before
+        there is one.
+        """
         ended = child.poll()
         found = [its["pid"] for its in switchds() if its["session"] == child.pid]
         if not found and ended is not None:
@@ -90,7 +104,9 @@ def start_unit(argv, env, directory, log, unit):
             raise Refused("systemctl %s: %s" % (" ".join(command), said.strip()))
 
     def alive():
-        said = output_of(["systemctl", "show", "--property=MainPID,ActiveState", unit["name"]], env)[1]
+        said = output_of(
+            ["systemctl", "show", "--property=MainPID,ActiveState", unit["name"]], env
+        )[1]
         values = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
         if values.get("ActiveState") in ("failed", "inactive"):
             raise Refused("unit %s is %s" % (unit["name"], values["ActiveState"]))
@@ -116,8 +132,14 @@ def wait_ready(alive, log, ports, deadlines):
     try:
         if wait_until(ready, deadlines["ready"]) is None:
             raise Refused(
-                "bf_switchd %s did not become ready within %s s: its status port %d says %s; expected 1"
-                % (pid, deadlines["ready"], ports["status"], {False: 0, None: "nothing"}[status(ports["status"])])
+                "bf_switchd %s did not become ready within %s s: its status port %d says %s; "
+                "expected 1"
+                % (
+                    pid,
+                    deadlines["ready"],
+                    ports["status"],
+                    {False: 0, None: "nothing"}[status(ports["status"])],
+                )
             )
     except Refused as refused:
         for one in set(seen):
@@ -127,13 +149,15 @@ def wait_ready(alive, log, ports, deadlines):
 
 
 def require_open(ports, directory, deadlines):
-    """Ready is what the status port says; the doors that are used afterwards are looked at as well."""
+    """Ready is what the status port says; the doors that are used afterwards are looked at as
+    well.
+    """
     log = os.path.join(directory, "switchd.log")
     for name, port in sorted(ports.items()):
         if not wait_until(lambda port=port: is_open(port), deadlines["open"]):
             raise Refused(
-                "bf_switchd is ready but its port %d (%s) is closed; expected it open.\nthe end of %s:\n%s"
-                % (port, name, log, tail(log))
+                "bf_switchd is ready but its port %d (%s) is closed; expected it open.\nthe "
+                "end of %s:\n%s" % (port, name, log, tail(log))
             )
 
 
@@ -157,7 +181,9 @@ def stop(check, directory, ports, deadlines):
 
 
 def end(pid, deadline_s):
-    """SIGTERM to bf_switchd itself (its sudo hands nothing on), then SIGKILL; whether it took that."""
+    """SIGTERM to bf_switchd itself (its sudo hands nothing on), then SIGKILL; whether it took
+    that.
+    """
     its = process(pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
@@ -167,7 +193,8 @@ def end(pid, deadline_s):
         if wait_until(lambda: not same(process(pid), its), deadline_s):
             return number == signal.SIGKILL
     raise Refused(
-        "bf_switchd %d lives on after SIGKILL: it hangs in the kernel. Reload the module, or reboot" % pid
+        "bf_switchd %d lives on after SIGKILL: it hangs in the kernel. Reload the module, or reboot"
+        % pid
     )
 
 
@@ -179,7 +206,9 @@ def same(one, other):
 def wait_closed(ports, deadline_s):
     for name, port in sorted(ports.items()):
         if not wait_until(lambda port=port: not is_open(port), deadline_s):
-            raise Refused("port %d (%s) is still open; expected it free. Whose is it: ss -lptn" % (port, name))
+            raise Refused(
+                "port %d (%s) is still open; expected it free. Whose is it: ss -lptn" % (port, name)
+            )
 
 
 def read_record(directory):

@@ -13,7 +13,8 @@ def run(install, module, environment, check):
     path = os.path.join(install, "lib/modules", module + ".ko")
     if not os.path.isfile(path):
         raise Refused(
-            "kernel module %s is not loaded and %s is missing; expected an SDE built for the ASIC" % (module, path)
+            "kernel module %s is not loaded and %s is missing; expected an SDE built for the ASIC"
+            % (module, path)
         )
     if check:
         return {"changed": True}

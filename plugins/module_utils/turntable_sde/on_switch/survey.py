@@ -27,7 +27,9 @@ def run(sde, install, environment, sysfs, huge_pages_file, ports, directory):
         "modules": [name for name in loaded if name in MODULES],
         "device": os.path.exists(os.path.join(sysfs, "bf0", "device")),
         "huge_pages": int(read(huge_pages_file, "0").strip() or 0),
-        "switchds": [dict(its, text=describe(its), ours=is_ours(its, directory)) for its in switchds()],
+        "switchds": [
+            dict(its, text=describe(its), ours=is_ours(its, directory)) for its in switchds()
+        ],
         "open_ports": [port for port in ports if is_open(port)],
     }
 

@@ -1,4 +1,6 @@
-"""Types commands into the CLI of bf_switchd, one at a time, each after the prompt that ends the last one's output."""
+"""Types commands into the CLI of bf_switchd, one at a time, each after the prompt that ends the
+last one's output.
+"""
 
 import socket
 import time
@@ -10,7 +12,9 @@ SHELL, UCLI = "bfshell> ", "bf-sde"
 
 
 class Terminal:
-    """A dialogue over `send(bytes)` and `receive(seconds) -> bytes`, b"" when the other end has closed."""
+    """A dialogue over `send(bytes)` and `receive(seconds) -> bytes`, b"" when the other end has
+    closed.
+    """
 
     def __init__(self, send, receive, deadline_s):
         self._send, self._receive, self._deadline_s = send, receive, deadline_s
@@ -29,14 +33,15 @@ class Terminal:
             left = end - time.monotonic()
             if left <= 0:
                 raise Refused(
-                    "the CLI gave no prompt %r within %s s after %r; expected one. Has somebody left a bfshell open in ucli?"
-                    " It holds a lock. The last it said: %r" % (prompt, self._deadline_s, line, self._unread[-200:])
+                    "the CLI gave no prompt %r within %s s after %r; expected one. Has "
+                    "somebody left a bfshell open in ucli? It holds a lock. The last it said: %r"
+                    % (prompt, self._deadline_s, line, self._unread[-200:])
                 )
             data = self._receive(left)
             if data == b"":
                 raise Refused(
-                    "the CLI closed the session after %r; expected prompt %r. Its output is cut short: %r"
-                    % (line, prompt, self._unread[-200:])
+                    "the CLI closed the session after %r; expected prompt %r. Its output is "
+                    "cut short: %r" % (line, prompt, self._unread[-200:])
                 )
             if data:
                 self._unread += data.decode(errors="replace")
@@ -59,7 +64,9 @@ def talk(terminal, commands):
 
 
 def run(commands, port, deadline_s, check):
-    """On the switch itself: it is the CLI's client, as bfshell is. None: there is no CLI, and nothing is to be changed."""
+    """On the switch itself: it is the CLI's client, as bfshell is. None: there is no CLI, and
+    nothing is to be changed.
+    """
     try:
         connection = socket.create_connection(("127.0.0.1", port), timeout=5)
     except OSError as error:
