@@ -8,15 +8,25 @@ from pathlib import Path
 from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
+from ansible.vars.manager import VariableManager
 
 Groups = dict[str, list[str]]
 
+_TARGET, _NOT_YET = "turntable_switch_target", "tofino"
+
 
 def inventories_of(directory: Path) -> Iterator[tuple[str, Groups]]:
-    """Name -> groups with their hosts; one that Ansible cannot read is left out."""
+    """Name -> groups with their hosts. Left out are those that Ansible cannot read, and those whose
+    switch no experiment can drive.
+    """
     for file in sorted(directory.glob("*/hosts.yml")):
+        loader = DataLoader()
         try:
-            read = InventoryManager(loader=DataLoader(), sources=[str(file)], cache=False)
+            read = InventoryManager(loader=loader, sources=[str(file)], cache=False)
+            switches = read.get_hosts("switches") if "switches" in read.groups else []
+            variables = VariableManager(loader=loader, inventory=read)
+            targets = [variables.get_vars(host=host).get(_TARGET) for host in switches]
         except AnsibleError:
             continue
-        yield file.parent.name, read.get_groups_dict()
+        if _NOT_YET not in targets:
+            yield file.parent.name, read.get_groups_dict()

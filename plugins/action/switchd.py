@@ -25,7 +25,7 @@ class ActionModule(SwitchAction):
                 "unit": {"type": "dict"},
                 "ports": {"type": "dict", "required": True},
                 "deadlines": {"type": "dict", "default": {}},
-                "evict": {"type": "bool", "default": False},
+                "take_over": {"type": "bool", "default": False},
             },
             required_if=[("state", "started", ("argv", "conf"))],
         )

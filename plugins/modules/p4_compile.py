@@ -71,8 +71,8 @@ attributes:
 
 EXAMPLES = r"""
 - p4_compile:
-    name: farreach
-    source: p4/farreach/farreach.p4
+    name: simple
+    source: p4/simple/simple.p4
     compiler: /opt/bf-sde/install/bin/bf-p4c
     root: /var/lib/turntable/p4
 """

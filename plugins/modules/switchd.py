@@ -57,7 +57,7 @@ options:
       - Seconds for ready (300), open (5), stop (20).
     type: dict
     default: {}
-  evict:
+  take_over:
     description:
       - End a bf_switchd that somebody else has started.
     type: bool

@@ -98,7 +98,7 @@ def test_foreign_switchd(rack: Rack) -> None:
             assert f"{rack.conf} is in the way: a chip has one owner" in text
         assert changed(rack.role("switchd", tasks="stop")) == 0
         assert rack.switchds() == [pid], "nobody else's is ended"
-        assert changed(rack.role("switchd", switchd_evict=True)) == 1
+        assert changed(rack.role("switchd", switchd_take_over=True)) == 1
         (ours,) = rack.switchds()
         assert ours != pid
 

@@ -28,7 +28,7 @@ def run(state, check, **arguments):
     return {"started": start, "stopped": stop}[state](check=check, **arguments)
 
 
-def start(check, argv, conf, environment, directory, unit, ports, deadlines, evict):
+def start(check, argv, conf, environment, directory, unit, ports, deadlines, take_over):
     """argv: of bf_switchd or of a wrapper around it; unit: path, name and text of a systemd unit,
     or None.
     """
@@ -36,9 +36,9 @@ def start(check, argv, conf, environment, directory, unit, ports, deadlines, evi
     wanted = {"argv": argv, "environment": environment, "conf": digest(conf), "unit": unit}
     record, ours = read_record(directory)
     others = [its for its in switchds() if not ours or its["pid"] != ours["pid"]]
-    if others and not evict:
+    if others and not take_over:
         raise Refused(
-            "%s is in the way: a chip has one owner. End it, or say -e evict=true"
+            "%s is in the way: a chip has one owner. End it, or say -e take_over=true"
             % " and ".join(map(describe, others))
         )
     if ours and record["wanted"] == wanted and not others and status(ports["status"]):
