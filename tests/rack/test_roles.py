@@ -117,6 +117,11 @@ def test_switchd_is_started_once_and_stopped(rack: Rack) -> None:
     assert changed(rack.role("switchd", tasks="stop")) == 0
 
 
+def test_check_mode_needs_no_program_that_would_be_compiled_first(rack: Rack) -> None:
+    assert changed(rack.role("switchd", "--check")) == 1
+    assert rack.switchds() == []
+
+
 def test_switchd_is_started_anew_for_other_arguments(rack: Rack) -> None:
     rack.start()
     (first,) = rack.switchds()

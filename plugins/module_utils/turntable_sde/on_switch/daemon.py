@@ -44,12 +44,12 @@ def start(check, argv, conf, environment, directory, unit, ports, deadlines, tak
     if ours and record["wanted"] == wanted and not others and status(ports["status"]):
         require_open(ports, directory, deadlines)
         return {"changed": False, "pid": ours["pid"]}
+    if check:
+        return {"changed": True, "pid": None}
     if not os.path.isfile(conf):
         raise Refused(
             "%s is missing; expected the conf of a compiled program (role p4_program)" % conf
         )
-    if check:
-        return {"changed": True, "pid": None}
     for its in others + ([ours] if ours else []):
         end(its["pid"], deadlines["stop"])
     wait_closed(ports, deadlines["stop"])
