@@ -3,7 +3,8 @@ test.
 
 `memory` runs the program as it was built; `poisoned` runs it in memory too, with a pattern in the
 fields of headers that become valid, so that what a program forgets to write is seen.
-`TURNTABLE_PACKET_TARGETS=memory` (or `poisoned`, `softswitch`) leaves the other targets out;
+`bfrt` is softswitch, controlled over gRPC only (bfrt_target.py).
+`TURNTABLE_PACKET_TARGETS=memory` (or another, or several with commas) leaves the others out;
 `TURNTABLE_PORT_DRIVER=af_xdp` gives softswitch such ports, and skips frames too long for them.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from .bfrt_target import BfrtTarget
 from .cache_switch import CACHE_PORTS, CacheSwitch
 from .compilation import compile_program
 from .live_switch import SoftswitchTarget
@@ -23,8 +25,24 @@ from .nocache_tables import PORTS, all_entries
 from .targets import MemoryTarget, Target
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TARGETS = os.environ.get("TURNTABLE_PACKET_TARGETS", "memory,poisoned,softswitch").split(",")
+TARGETS = os.environ.get("TURNTABLE_PACKET_TARGETS", "memory,poisoned,softswitch,bfrt").split(",")
+# Without that variable these alone run over bfrt, as the others' commands are no others.
+OVER_BFRT = {"test_farreach", "test_netclone", "test_netclone_control", "test_nocache_control"}
 PORT_DRIVER = os.environ.get("TURNTABLE_PORT_DRIVER", "af_packet")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "TURNTABLE_PACKET_TARGETS" in os.environ:
+        return
+
+    def is_left_out(item: pytest.Item) -> bool:
+        here = item.path.parent == Path(__file__).parent and item.path.stem not in OVER_BFRT
+        parameters = getattr(item, "callspec", None)
+        return here and parameters is not None and "bfrt" in parameters.id.split("-")
+
+    left_out = [item for item in items if is_left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +73,8 @@ def start(kind: str, name: str, build_dir: Path, directory: Path, p4_trace: str 
     if not binary.exists():
         pytest.fail(f"{binary} does not exist; run `make build`")
     ports = {"nocache": PORTS, "netclone": NETCLONE_PORTS}.get(name, CACHE_PORTS)
+    if kind == "bfrt":
+        return BfrtTarget(build_dir, program, directory, ports)
     return SoftswitchTarget(binary, program, directory, ports, p4_trace, PORT_DRIVER)
 
 
