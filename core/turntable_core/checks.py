@@ -80,10 +80,9 @@ def check_switch_target(testbed: Testbed) -> None:
         driver_of(testbed.switch)
     except InputError as error:
         raise TurntableError(
-            f"{error}\n{testbed.switch.name} is a Tofino: playbooks/switch.yml compiles a "
-            "program for it, "
-            "starts bf_switchd and sets ports (docs/rack.md). Experiments cannot drive one "
-            "yet: there is no driver that writes its tables. Choose an inventory whose "
+            f"{error}\n{testbed.switch.name} is a Tofino: playbooks/switch.yml compiles a program "
+            "for it, starts bf_switchd and sets ports (docs/rack.md). Experiments cannot drive "
+            "one yet: bfrt-driver is not among the nodes of a run. Choose an inventory whose "
             "turntable_switch_target is soft"
         ) from error
 

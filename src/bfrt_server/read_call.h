@@ -1,6 +1,7 @@
 // One Read.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "bfrt/bfruntime.pb.h"
@@ -13,7 +14,7 @@ namespace turntable::bfrt_server {
 class ReadCall {
  public:
   ReadCall(RunningSwitch& running, Notifier& notifier, CallOptions options)
-      : running_(running), notifier_(notifier), options_(options) {}
+      : running_(running), notifier_(notifier), options_(std::move(options)) {}
 
   // Throws Failure where the call as a whole cannot be done.
   grpc::Status run(const bfrt_proto::ReadRequest& request, bfrt_proto::ReadResponse& response);

@@ -85,7 +85,7 @@ grpc::Status Service::Read(Context* context, const bfrt_proto::ReadRequest* requ
     check_program(*running, request->client_id(), request->p4_name(), request->target());
     ReadCall call(*running, notifier_, CallOptions::of(*context));
     bfrt_proto::ReadResponse response;
-    const grpc::Status status = call.run(*request, response);
+    grpc::Status status = call.run(*request, response);
     if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) writer->Write(response);
     return status;
   });

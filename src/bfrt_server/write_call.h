@@ -1,6 +1,8 @@
 // One Write.
 #pragma once
 
+#include <utility>
+
 #include "bfrt/bfruntime.pb.h"
 #include "bfrt_server/call_options.h"
 #include "bfrt_server/notifier.h"
@@ -13,7 +15,7 @@ class WriteBatch;
 class WriteCall {
  public:
   WriteCall(RunningSwitch& running, Notifier& notifier, CallOptions options)
-      : running_(running), notifier_(notifier), options_(options) {}
+      : running_(running), notifier_(notifier), options_(std::move(options)) {}
 
   // Throws Failure where the call as a whole cannot be done.
   grpc::Status run(const bfrt_proto::WriteRequest& request, bfrt_proto::WriteResponse& response);

@@ -12,6 +12,18 @@
 #include "dataplane/values.h"
 
 namespace turntable::dataplane {
+namespace {
+
+void put_count(Counter::Cell& cell, const std::string& name, const nlohmann::json& value,
+               const std::string& what) {
+  const bool packets = name == "$COUNTER_SPEC_PKTS";
+  if (!packets && name != "$COUNTER_SPEC_BYTES")
+    throw bad_argument(what + ": no data field \"" + name + "\"");
+  (packets ? cell.packets : cell.bytes) =
+      static_cast<std::uint64_t>(parse_value(value, 64, what + ", " + name));
+}
+
+}  // namespace
 
 ProgramControl::ProgramControl(std::string program, std::string_view schema_json,
                                DigestQueue& digests)
@@ -220,11 +232,7 @@ nlohmann::json ProgramControl::counter_write(const nlohmann::json& args) {
   Counter::Cell cell = counter->second->cell(index);
   const nlohmann::json data = args.value("data", nlohmann::json::object());
   for (const auto& [name, value] : data.items()) {
-    const bool packets = name == "$COUNTER_SPEC_PKTS";
-    if (!packets && name != "$COUNTER_SPEC_BYTES")
-      throw bad_argument(what + ": no data field \"" + name + "\"");
-    (packets ? cell.packets : cell.bytes) =
-        static_cast<std::uint64_t>(parse_value(value, 64, what + ", " + name));
+    put_count(cell, name, value, what);
   }
   counter->second->cell(index) = cell;
   return nlohmann::json::object();

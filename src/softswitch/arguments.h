@@ -20,6 +20,11 @@ inline std::uint64_t integer_argument(const std::string& what, const nlohmann::j
                      std::to_string(least) + " to " + std::to_string(most));
 }
 
+[[noreturn]] inline void refuse_name(const std::string& what, const std::string& name,
+                                     const std::string& known) {
+  throw bad_argument(what + ": no \"" + name + "\"; there are " + known);
+}
+
 // Every member of `args` has one of these names.
 inline void expect_names(const std::string& what, const nlohmann::json& args,
                          std::initializer_list<const char*> names) {
@@ -27,8 +32,7 @@ inline void expect_names(const std::string& what, const nlohmann::json& args,
   std::string known;
   for (const char* name : names) known += (known.empty() ? "" : ", ") + std::string(name);
   for (const auto& [name, unused] : args.items()) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw bad_argument(what + ": no \"" + name + "\"; there are " + known);
+    if (std::find(names.begin(), names.end(), name) == names.end()) refuse_name(what, name, known);
   }
 }
 
