@@ -18,16 +18,16 @@ constexpr std::size_t kMostClients = 2;
 // one that nobody has, and close.
 struct Event {
   enum Kind { kSubscribe, kBind, kClose } kind;
-  StreamId stream;      // kSubscribe, kClose
   ClientId id;          // kSubscribe, kBind
+  StreamId stream;      // kSubscribe, kClose
   const char* program;  // kBind
 };
 
-constexpr Event kEvents[] = {{Event::kSubscribe, 1, 10, ""}, {Event::kSubscribe, 2, 10, ""},
-                             {Event::kSubscribe, 2, 20, ""}, {Event::kSubscribe, 3, 30, ""},
-                             {Event::kBind, 0, 10, "p"},     {Event::kBind, 0, 20, "p"},
-                             {Event::kBind, 0, 20, "q"},     {Event::kBind, 0, 10, "none"},
-                             {Event::kClose, 1, 0, ""},      {Event::kClose, 2, 0, ""}};
+constexpr Event kEvents[] = {{Event::kSubscribe, 10, 1, ""}, {Event::kSubscribe, 10, 2, ""},
+                             {Event::kSubscribe, 20, 2, ""}, {Event::kSubscribe, 30, 3, ""},
+                             {Event::kBind, 10, 0, "p"},     {Event::kBind, 20, 0, "p"},
+                             {Event::kBind, 20, 0, "q"},     {Event::kBind, 10, 0, "none"},
+                             {Event::kClose, 0, 1, ""},      {Event::kClose, 0, 2, ""}};
 
 std::optional<grpc::StatusCode> code_of(const std::function<void()>& run) {
   try {
