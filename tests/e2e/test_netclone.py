@@ -54,7 +54,8 @@ def measured(name: str, results: Path, **extra_vars: object) -> Finished:
 
 @pytest.fixture(scope="module")
 def figure7(testbed: Path) -> Finished:
-    return measured("figure7", testbed)
+    # Medians of 10 ms: what a slow machine adds to each, some 0.2 ms, is well within a tenth.
+    return measured("figure7", testbed, dilation=1000)
 
 
 def test_all_methods_are_valid(figure7: Finished) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import time
@@ -42,6 +43,13 @@ def redis_pid(directory: Path) -> int:
     information = ask_redis(directory, "INFO", "server").decode()
     (line,) = (line for line in information.split("\r\n") if line.startswith("process_id:"))
     return int(line.removeprefix("process_id:"))
+
+
+def redis_calls(directory: Path) -> dict[str, int]:
+    """How often redis-server executed a command that reads objects."""
+    statistics = ask_redis(directory, "INFO", "commandstats").decode()
+    calls = dict(re.findall(r"cmdstat_(\w+):calls=(\d+)", statistics))
+    return {name: int(calls.get(name, 0)) for name in ("get", "mget")}
 
 
 def expect_ended(pid: int, deadline_s: float = 10) -> None:
@@ -121,23 +129,21 @@ def test_without_dilation_the_execution_is_the_work(server: Server) -> None:
     assert 0 < stats["planned_work_ns"] < 50 * 20_000_000
 
 
-def test_calibration_gives_service_times_that_prepare_takes(server: Server) -> None:
+def test_calibration_gives_service_times_that_prepare_takes(
+    server: Server, tmp_path: Path
+) -> None:
     calibrated = server.node.call("calibrate", objects=OBJECTS, gets=300, scans=100)
     service = calibrated["service"]
     counts = {name: sum(count for _, count in part["bins"]) for name, part in service.items()}
     assert counts == {"GET": 300, "SCAN": 100}
-    medians = {name: _median(part["bins"]) for name, part in service.items()}
-    assert medians["SCAN"] > medians["GET"] > 0
+    assert all(us > 0 for part in service.values() for us, _ in part["bins"])
+    # Which took longer is the machine's affair; what was executed is told by redis-server itself.
+    assert redis_calls(tmp_path) == {"get": 300, "mget": 100}
     prepare_redis(server, service=service, dilation=100)
     server.send(Packet(request=0, operation=GET))
     server.answer()
     with pytest.raises(NodeError, match="send `stop` first"):
         server.node.call("calibrate", objects=OBJECTS)
-
-
-def _median(bins: list[list[float]]) -> float:
-    values = [us for us, count in bins for _ in range(int(count))]
-    return sorted(values)[len(values) // 2]
 
 
 def test_redis_stays_from_one_prepare_to_the_next(server: Server, tmp_path: Path) -> None:
