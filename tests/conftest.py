@@ -10,7 +10,8 @@ import pytest
 from turntable_core import caller
 
 TESTS = Path(__file__).parent
-# A quarter of the time of all tests, and mostly Ansible's. They have machines of their own, which disturb no testbed.
+# A quarter of the time of all tests, and mostly Ansible's. They have machines of their own,
+# which disturb no testbed.
 MACHINES = (TESTS / "provision", TESTS / "rack")
 
 # Debian's users do not have these in PATH, nor has root after `su`: sysctl, ethtool, useradd.

@@ -58,7 +58,9 @@ def run_directory(results: Path, run: str) -> Path:
 
 
 def journal_of(directory: Path) -> list[dict]:
-    return [json.loads(line) for line in (directory / "journal.ndjson").read_text().splitlines()]
+    """What follows the last newline is a torn line, which counts for nothing."""
+    lines = (directory / "journal.ndjson").read_text().split("\n")[:-1]
+    return [json.loads(line) for line in lines]
 
 
 def rows_of(directory: Path) -> list[dict[str, str]]:

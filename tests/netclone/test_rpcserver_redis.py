@@ -129,9 +129,7 @@ def test_without_dilation_the_execution_is_the_work(server: Server) -> None:
     assert 0 < stats["planned_work_ns"] < 50 * 20_000_000
 
 
-def test_calibration_gives_service_times_that_prepare_takes(
-    server: Server, tmp_path: Path
-) -> None:
+def test_calibration_gives_service_times_that_prepare_takes(server: Server, tmp_path: Path) -> None:
     calibrated = server.node.call("calibrate", objects=OBJECTS, gets=300, scans=100)
     service = calibrated["service"]
     counts = {name: sum(count for _, count in part["bins"]) for name, part in service.items()}
