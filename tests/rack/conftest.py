@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .fake.machine import Machine
+from .fake.machine import BOARD, CABLES, Machine
 from .fake.make import make
 
 REPOSITORY = Path(__file__).parents[2]
@@ -30,6 +30,7 @@ WANTED = [
     {"name": "11/0", "dev_port": 12, "speed": "25G", "fec": "none", "autoneg": "disabled"},
     {"name": "17/0", "speed": "100G", "fec": "none", "loopback": "mac-near"},
 ]
+# A program that softswitch has too. The fake compiler takes any text.
 PROGRAM = "control Simple() { apply { } }\n"
 
 
@@ -104,15 +105,15 @@ class Rack:
             "sde_preflight_directory": str(self.directory),
             "sde_preflight_sysfs": str(self.root / "fake/sys/class/bf"),
             "sde_preflight_huge_pages_file": str(self.root / "fake/proc/nr_hugepages"),
-            "p4_program_name": "simple",
-            "p4_program_source": str(self.root / "p4/simple/simple.p4"),
+            "p4_program_name": "nocache",
+            "p4_program_source": str(self.root / "p4/nocache/nocache.p4"),
             "p4_program_compiler": f"{install}/bin/bf-p4c",
             "p4_program_version": "9.13.4",
             "p4_program_environment": environment,
             "p4_program_root": str(self.root / "compiled"),
             "p4_program_reports": str(self.root / "reports"),
             "switchd_install": install,
-            "switchd_program": "simple",
+            "switchd_program": "nocache",
             "switchd_conf": str(self.conf),
             "switchd_environment": environment,
             "switchd_directory": str(self.directory),
@@ -123,7 +124,7 @@ class Rack:
 
     @property
     def conf(self) -> Path:
-        found = sorted(self.root.glob("compiled/simple-*/output/simple.conf"))
+        found = sorted(self.root.glob("compiled/nocache-*/output/nocache.conf"))
         return found[0] if found else self.root / "no.conf"
 
     def start(self) -> None:
@@ -167,7 +168,19 @@ def machine_of(name: str) -> Iterator[Rack]:
     root = Path(tempfile.mkdtemp(prefix="turntable-rack-"))
     namespace = f"{name}-{os.getpid()}"
     subprocess.run(["ip", "netns", "add", namespace], check=True)
-    subprocess.run(["ip", "-n", namespace, "link", "set", "lo", "up"], check=True)
+    # The switch's end of each cable, and the other one.
+    cables = [BOARD[port]["dev_port"] for port in CABLES]
+    commands = ["link set lo up"] + [
+        line.format(port)
+        for port in cables
+        for line in (
+            "link add c-p{0} type veth peer name far-{0}",
+            "link set c-p{0} up",
+            "link set far-{0} up",
+        )
+    ]
+    batch = ["ip", "-n", namespace, "-batch", "-"]
+    subprocess.run(batch, input="\n".join(commands), text=True, check=True)
     made = Rack(root, namespace, make(root / "fake"))
     host = {
         "ansible_connection": "netns",
@@ -175,8 +188,8 @@ def machine_of(name: str) -> Iterator[Rack]:
         "ansible_python_interpreter": sys.executable,
     }
     (root / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": {"switch0": host}}}))
-    (root / "p4/simple").mkdir(parents=True)
-    (root / "p4/simple/simple.p4").write_text(PROGRAM)
+    (root / "p4/nocache").mkdir(parents=True)
+    (root / "p4/nocache/nocache.p4").write_text(PROGRAM)
     yield made
     for pid in _processes(namespace):
         os.kill(pid, signal.SIGKILL)

@@ -54,10 +54,10 @@ def test_program_is_compiled_once_per_source_and_flag(rack: Rack) -> None:
     assert changed(rack.role("p4_program")) == 1
     assert changed(rack.role("p4_program")) == 0
     assert changed(rack.role("p4_program", p4_program_flags=["--verbose"])) == 1
-    source = rack.root / "p4/simple/simple.p4"
+    source = rack.root / "p4/nocache/nocache.p4"
     source.write_text(source.read_text() + "// another\n")
     assert changed(rack.role("p4_program")) == 1
-    assert len(list(rack.root.glob("compiled/simple-*"))) == 3
+    assert len(list(rack.root.glob("compiled/nocache-*"))) == 3
 
 
 def test_conf_of_a_program_names_its_files_wherever_it_lies(rack: Rack) -> None:

@@ -25,9 +25,7 @@ FAULTS = (
     "wrong_version",
     "foreign_switchd",
     "sigterm_ignored",
-)
-# Those of the list in docs/rack.md that only a BF Runtime server can have.
-FAULTS_OF_GRPC = (
+    # Of BF Runtime alone.
     "unavailable_once",
     "stale_owner",
     "duplicate_client_id",
@@ -66,6 +64,12 @@ SETTINGS = {
     "compiler_leaves_no_binary": False,
     "modules": ["bf_kdrv"],
     "board": BOARD,
+    "pipes": 2,
+    "build": str(Path(__file__).resolve().parents[3] / "build"),
+    "stale_client_id": 4711,  # whom fault stale_owner leaves behind, and for how long
+    "stale_for_s": 5.0,
+    "duplicate_id": 20,  # whose id fault duplicate_client_id takes
+    "other_program": "netclone",  # that runs with fault other_schema
     "cables": CABLES,
 }
 

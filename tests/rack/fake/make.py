@@ -36,7 +36,7 @@ PROGRAMS = {
 LAUNCHER = """#!{python}
 import os, sys
 os.environ["FAKE_SWITCH"] = {root!r}
-sys.path.insert(0, {package!r})
+sys.path[:0] = {paths!r}
 from fake.{module} import main
 sys.exit(main(sys.argv))
 """
@@ -65,9 +65,10 @@ def make(root: Path, settings: dict[str, object] | None = None) -> Machine:
         program = root / name
         program.parent.mkdir(parents=True, exist_ok=True)
         launcher = LAUNCHER.format(
-            python=os.path.realpath(sys.executable),
+            # bf_switchd speaks gRPC: its Python is this one, with what is installed there.
+            python=sys.executable if module == "switchd" else os.path.realpath(sys.executable),
             root=str(root),
-            package=str(PACKAGE.parent),
+            paths=[str(PACKAGE.parent), str(PACKAGE.parents[2] / "core")],
             module=module,
         )
         # A program that runs keeps its own.

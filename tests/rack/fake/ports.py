@@ -38,6 +38,7 @@ class Port:
     an: str = "Au"
     loopback: str = "NONE"
     enabled_at: float | None = None
+    dev_port: int = -1
 
 
 class Ports:
@@ -76,11 +77,18 @@ class Ports:
         with self._lock:
             if name in self._ports or name in self._hidden:
                 self._hidden.discard(name)
-                self._ports.setdefault(name, Port(name, "10G", "NONE"))
+                self._ports.setdefault(name, self._new(name, "10G", "NONE"))
                 raise PortError(ALREADY_EXISTS)
-            self._ports[name] = Port(name, speed, fec.upper())
+            self._ports[name] = self._new(name, speed, fec.upper())
             if self._machine.has("readback_differs"):
                 self._ports[name].fec = "NONE" if fec.upper() == "RS" else "RS"
+
+    def _new(self, name: str, speed: str, fec: str) -> Port:
+        return Port(name, speed, fec, dev_port=self.board[name]["dev_port"])
+
+    def added(self) -> list[Port]:
+        with self._lock:
+            return list(self._ports.values())
 
     def delete(self, name: str) -> None:
         with self._lock:

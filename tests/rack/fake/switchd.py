@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .cli import Cli
+from .dataplane import Dataplane, DataplaneError
 from .machine import Machine, here
 from .ports import Ports
 
@@ -81,6 +82,7 @@ class Switchd:
         self._ready = False
         self._end = threading.Event()
         self._ports = Ports(machine)
+        self._dataplane: Dataplane | None = None
         local = options["--server-listen-local-only"]
         self._address = "127.0.0.1" if local else "0.0.0.0"
 
@@ -131,11 +133,25 @@ class Switchd:
         self._log(f"bf_switchd: server started - listening on port {CLI_PORT}")
         port = int(self._options["--bfrt-grpc-port"])
         if not self._machine.has("grpc_refused"):
-            # Whoever connects is let in and sent away: there is no BF Runtime behind it.
-            self._serve(port, lambda connection: connection.close())
+            try:
+                self._start_bfrt(programs[0]["program-name"], port)
+            except DataplaneError as error:
+                self._log(f"ERROR: fake chip: {error}")
+                return True
             self._log(f"bfruntime gRPC server started on {self._address}:{port}")
         self._ready = not self._machine.has("never_ready")
         return True
+
+    def _start_bfrt(self, program: str, port: int) -> None:
+        """The chip runs the program; BF Runtime answers at the port."""
+        from .bfrt import BfRuntime  # noqa: PLC0415  half a second, which --help does not wait for
+
+        if self._machine.has("other_schema"):
+            program = self._machine.settings["other_program"]
+        self._dataplane = Dataplane(self._machine, program, self._ports)
+        upstream = self._dataplane.start()
+        self._bfrt = BfRuntime(self._machine, self._ports, upstream)
+        self._bfrt.serve(f"{self._address}:{port}")
 
     def _load(self, conf: Path) -> list[dict[str, Any]] | None:
         try:
@@ -177,6 +193,8 @@ class Switchd:
                 return
             print(f"bf_switchd: Received signal {number}. Quitting!", flush=True)
             self._end.set()
+            if self._dataplane:
+                self._dataplane.stop()
             os._exit(0)
 
         def hint(_: int, __: Any) -> None:

@@ -1,0 +1,298 @@
+"""BF Runtime at the port of bf_switchd: $PORT is the fake port manager's, all else bfrt-server's.
+
+So a port that was added on the command line is there over gRPC too, and has the same faults.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from turntable_bfrt import SchemaError, messages, values
+from turntable_bfrt.client import Client
+from turntable_bfrt.schema import Table, tables_of
+
+from .machine import Machine
+from .ports import Port, PortError, Ports
+
+SERVICE = "/bfrt_proto.BfRuntime/"
+THREADS = 32
+INSERT, MODIFY, DELETE, UPSERT = 1, 2, 4, 5
+_AN = {"Au": "PM_AN_DEFAULT", "En": "PM_AN_FORCE_ENABLE", "Ds": "PM_AN_FORCE_DISABLE"}
+_FEC = {"NONE": "NONE", "FC": "FIRECODE", "RS": "REED_SOLOMON"}
+_LOOPBACK = {
+    "NONE": "NONE",
+    "Mac-near": "MAC_NEAR",
+    "Mac-far": "MAC_FAR",
+    "Pcs-near": "PCS_NEAR",
+    "Ser-near": "SERDES_NEAR",
+}
+# Driver's codes of ports.py -> gRPC's.
+_CODES = {
+    "3": grpc.StatusCode.INVALID_ARGUMENT,
+    "4": grpc.StatusCode.ALREADY_EXISTS,
+    "6": grpc.StatusCode.NOT_FOUND,
+    "24": grpc.StatusCode.UNAVAILABLE,
+}
+
+
+class BfRuntime(grpc.GenericRpcHandler):
+    def __init__(self, machine: Machine, ports: Ports, upstream: str) -> None:
+        self._machine, self._ports = machine, ports
+        descriptors = Path(machine.settings["build"]) / "lib/bfrt/bfruntime.desc"
+        self._proto = messages.load(descriptors)
+        unlimited = [
+            ("grpc.max_receive_message_length", -1),
+            ("grpc.max_send_message_length", -1),
+            ("grpc.max_metadata_size", 1 << 30),
+        ]
+        self._options = unlimited
+        self._channel = grpc.insecure_channel(upstream, unlimited)
+        self._table = self._port_table()
+        self._fields = {field.id: field for field in self._table.data.values()}
+        self._unavailable = machine.has("unavailable_once")
+        self._owner: Client | None = None
+        self._hold_what_a_stale_client_holds(upstream, descriptors)
+
+    def serve(self, address: str) -> None:
+        pool = ThreadPoolExecutor(THREADS)
+        server = grpc.server(pool, (self,), options=[*self._options, ("grpc.so_reuseport", 0)])
+        server.add_insecure_port(address)
+        server.start()
+        self._server = server
+
+    # --- The service ---
+
+    def service(self, handler_call_details: Any) -> Any:
+        method = handler_call_details.method
+        name = method.removeprefix(SERVICE)
+        if name == "Write":
+            return grpc.unary_unary_rpc_method_handler(self._write)
+        if name == "Read":
+            return grpc.unary_stream_rpc_method_handler(self._read)
+        if name == "SetForwardingPipelineConfig":
+            call = self._channel.unary_unary(method)
+            return grpc.unary_unary_rpc_method_handler(
+                lambda request, context: _passed(call, request, context)
+            )
+        if name == "GetForwardingPipelineConfig":
+            return grpc.unary_stream_rpc_method_handler(
+                lambda request, context: self._passed_stream(
+                    self._channel.unary_stream(method), request, context
+                )
+            )
+        if name == "StreamChannel":
+            return grpc.stream_stream_rpc_method_handler(
+                lambda requests, context: self._passed_stream(
+                    self._channel.stream_stream(method), requests, context
+                )
+            )
+        return None
+
+    def _write(self, text: bytes, context: grpc.ServicerContext) -> bytes:
+        if self._unavailable:
+            self._unavailable = False
+            context.abort(grpc.StatusCode.UNAVAILABLE, "Write Resource temporarily not available")
+        request = self._proto.WriteRequest.FromString(text)
+        of_ports = [self._is_of_ports(update.entity) for update in request.updates]
+        call = self._channel.unary_unary(SERVICE + "Write")
+        if not any(of_ports):
+            return _passed(call, text, context)
+        if not all(of_ports):
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "the fake takes $PORT alone in a call")
+        # Whether this client may write is bfrt-server's to say.
+        nothing = self._proto.WriteRequest.FromString(text)
+        del nothing.updates[:]
+        _passed(call, nothing.SerializeToString(), context)
+        errors = [self._write_port(update) for update in request.updates]
+        self._report("Write", errors, context)
+        answer: bytes = self._proto.WriteResponse().SerializeToString()
+        return answer
+
+    def _read(self, text: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        request = self._proto.ReadRequest.FromString(text)
+        of_ports = [self._is_of_ports(entity) for entity in request.entities]
+        call = self._channel.unary_stream(SERVICE + "Read")
+        if not any(of_ports):
+            yield from self._passed_stream(call, text, context)
+            return
+        if not all(of_ports):
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "the fake takes $PORT alone in a call")
+        nothing = self._proto.ReadRequest.FromString(text)
+        del nothing.entities[:]
+        for _ in self._passed_stream(call, nothing.SerializeToString(), context):
+            pass
+        response, errors = self._proto.ReadResponse(), []
+        for entity in request.entities:
+            errors.append(self._read_ports(entity.table_entry, response))
+        self._report("Read", errors, context)
+        yield response.SerializeToString()
+
+    def _passed_stream(
+        self, call: Any, request: Any, context: grpc.ServicerContext
+    ) -> Iterator[bytes]:
+        metadata = context.invocation_metadata()
+        responses = call(request, metadata=metadata, timeout=context.time_remaining())
+        context.add_callback(responses.cancel)
+        try:
+            yield from responses
+        except grpc.RpcError as error:
+            _fail(error, context)
+
+    # --- $PORT ---
+
+    def _is_of_ports(self, entity: Any) -> bool:
+        return entity.WhichOneof("entity") == "table_entry" and (
+            entity.table_entry.table_id == self._table.id
+        )
+
+    def _write_port(self, update: Any) -> tuple[grpc.StatusCode, str]:
+        entry = update.entity.table_entry
+        try:
+            given = {
+                self._fields[part.field_id].name: values.decode(self._fields[part.field_id], part)
+                for part in entry.data.fields
+            }
+            self._change(update.type, self._name_of(entry), given)
+        except (PortError, SchemaError) as error:
+            number = str(error).rpartition("(")[2].rstrip(")")
+            code = _CODES.get(number, grpc.StatusCode.INVALID_ARGUMENT)
+            return code, f"Table write failed table:$PORT {error}"
+        return grpc.StatusCode.OK, ""
+
+    def _change(self, kind: int, name: str, given: dict[str, Any]) -> None:
+        if kind == DELETE:
+            return self._ports.delete(name)
+        added = name in {port.name for port in self._ports.added()}
+        if kind == INSERT or (kind == UPSERT and not added):
+            if not {"$SPEED", "$FEC"} <= set(given):
+                raise PortError("Invalid arguments (3)")
+            fec = _named(_FEC, given.pop("$FEC"), "BF_FEC_TYP_")
+            self._ports.add(name, given.pop("$SPEED").removeprefix("BF_SPEED_"), fec)
+        elif kind not in (MODIFY, UPSERT):
+            raise PortError("Operation not supported (17)")
+        if "$FEC" in given:
+            self._ports.set(name, "fec", _named(_FEC, given["$FEC"], "BF_FEC_TYP_"))
+        if "$AUTO_NEGOTIATION" in given:
+            self._ports.set(name, "an", _named(_AN, given["$AUTO_NEGOTIATION"], ""))
+        if given.get("$PORT_ENABLE") is False:
+            self._ports.enable(name, False)
+        if "$LOOPBACK_MODE" in given:
+            self._ports.set(
+                name, "loopback", _named(_LOOPBACK, given["$LOOPBACK_MODE"], "BF_LPBK_")
+            )
+        if given.get("$PORT_ENABLE"):
+            self._ports.enable(name, True)
+
+    def _read_ports(self, entry: Any, response: Any) -> tuple[grpc.StatusCode, str]:
+        found = {port.name: port for port in self._ports.added()}
+        if entry.HasField("key"):
+            try:
+                name = self._name_of(entry)
+            except PortError:
+                name = ""
+            if name not in found:
+                return grpc.StatusCode.NOT_FOUND, "Table read failed table:$PORT Object not found"
+            found = {name: found[name]}
+        for port in found.values():
+            one = response.entities.add().table_entry
+            one.table_id = self._table.id
+            values.encode_key(
+                self._table.keys["$DEV_PORT"], port.dev_port, one.key.fields.add()
+            )
+            for name, value in self._row(port).items():
+                values.encode(self._table.data[name], value, one.data.fields.add())
+        return grpc.StatusCode.OK, ""
+
+    def _row(self, port: Port) -> dict[str, Any]:
+        connector, channel = port.name.split("/")
+        return {
+            "$SPEED": f"BF_SPEED_{port.speed}",
+            "$FEC": f"BF_FEC_TYP_{_FEC[port.fec]}",
+            "$PORT_ENABLE": port.enabled_at is not None,
+            "$AUTO_NEGOTIATION": _AN[port.an],
+            "$LOOPBACK_MODE": f"BF_LPBK_{_LOOPBACK[port.loopback]}",
+            "$IS_VALID": True,
+            "$IS_INTERNAL": False,
+            "$CONN_ID": int(connector),
+            "$CHNL_ID": int(channel),
+            "$PORT_UP": self._ports.is_up(port),
+            "$PORT_NAME": port.name,
+        }
+
+    def _name_of(self, entry: Any) -> str:
+        [part] = entry.key.fields
+        number = values.decode_key(self._table.keys["$DEV_PORT"], part)
+        for name, place in self._ports.board.items():
+            if place["dev_port"] == number:
+                return name
+        raise PortError("Invalid arguments (3)")
+
+    def _port_table(self) -> Table:
+        call = self._channel.unary_stream(SERVICE + "GetForwardingPipelineConfig")
+        request = self._proto.GetForwardingPipelineConfigRequest()
+        [answer] = call(request.SerializeToString())
+        configs = self._proto.GetForwardingPipelineConfigResponse.FromString(answer)
+        self._program = configs.config[0].p4_name
+        return tables_of(configs.non_p4_config.bfruntime_info)["$PORT"]
+
+    # --- Errors and faults ---
+
+    def _report(
+        self, what: str, errors: list[tuple[grpc.StatusCode, str]], context: grpc.ServicerContext
+    ) -> None:
+        """Ends the call if one of its updates failed: all up to the last of those are told."""
+        failed = [i for i, (code, _) in enumerate(errors) if code is not grpc.StatusCode.OK]
+        if not failed:
+            return
+        status = self._proto.Status(code=grpc.StatusCode.UNKNOWN.value[0])
+        for code, text in errors[: failed[-1] + 1]:
+            error = self._proto.Error(canonical_code=code.value[0], message=text)
+            status.details.add().Pack(error)
+        details = status.SerializeToString()
+        context.set_trailing_metadata([("grpc-status-details-bin", details)])
+        context.abort(grpc.StatusCode.UNKNOWN, f"{what} Error Status")
+
+    def _hold_what_a_stale_client_holds(self, upstream: str, descriptors: Path) -> None:
+        stale = self._machine.has("stale_owner")
+        if not stale and not self._machine.has("duplicate_client_id"):
+            return
+        settings = self._machine.settings
+        self._owner = Client(upstream, settings["stale_client_id" if stale else "duplicate_id"],
+                             descriptors)  # fmt: skip
+        self._owner.bind(self._program)
+        if stale and settings["stale_for_s"] is not None:
+            threading.Timer(settings["stale_for_s"], self._owner.close).start()
+
+
+def _named(names: dict[str, str], value: str, prefix: str) -> str:
+    """The key of a value; FC and RS are accepted by their other names too."""
+    text = value.removeprefix(prefix)
+    for own, name in names.items():
+        if text in (name, own):
+            return own
+    raise PortError("Invalid arguments (3)")
+
+
+def _passed(call: Any, request: bytes, context: grpc.ServicerContext) -> bytes:
+    metadata = context.invocation_metadata()
+    try:
+        answer: bytes = call(request, metadata=metadata, timeout=context.time_remaining())
+    except grpc.RpcError as error:
+        _fail(error, context)
+    return answer
+
+
+def _fail(error: Any, context: grpc.ServicerContext) -> None:
+    if error.code() is grpc.StatusCode.CANCELLED:
+        with contextlib.suppress(Exception):
+            context.cancel()
+        return
+    context.set_trailing_metadata(error.trailing_metadata() or ())
+    context.abort(error.code(), error.details())
