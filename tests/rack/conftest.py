@@ -23,6 +23,7 @@ from .fake.machine import BOARD, CABLES, Machine
 from .fake.make import make
 
 REPOSITORY = Path(__file__).parents[2]
+BUILD = REPOSITORY / "build"
 PORTS = {"status": 7777, "cli": 9999, "bfrt": 50052}
 # As the fake's cables are, and one port that loops.
 WANTED = [
@@ -120,6 +121,9 @@ class Rack:
             "switchd_ready_deadline_s": 20,
             "switch_ports_wanted": WANTED,
             "switch_ports_up_deadline_s": 10,
+            "switch_ports_program": "nocache",
+            "switch_ports_pipes": 2,
+            "switch_ports_descriptors": str(BUILD / "lib/bfrt/bfruntime.desc"),
         }
 
     @property

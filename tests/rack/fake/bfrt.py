@@ -23,6 +23,7 @@ from .ports import Port, PortError, Ports
 
 SERVICE = "/bfrt_proto.BfRuntime/"
 THREADS = 32
+LONGEST_S = 1e6
 INSERT, MODIFY, DELETE, UPSERT = 1, 2, 4, 5
 _AN = {"Au": "PM_AN_DEFAULT", "En": "PM_AN_FORCE_ENABLE", "Ds": "PM_AN_FORCE_DISABLE"}
 _FEC = {"NONE": "NONE", "FC": "FIRECODE", "RS": "REED_SOLOMON"}
@@ -138,7 +139,7 @@ class BfRuntime(grpc.GenericRpcHandler):
         self, call: Any, request: Any, context: grpc.ServicerContext
     ) -> Iterator[bytes]:
         metadata = context.invocation_metadata()
-        responses = call(request, metadata=metadata, timeout=context.time_remaining())
+        responses = call(request, metadata=metadata, timeout=_left(context))
         context.add_callback(responses.cancel)
         try:
             yield from responses
@@ -280,10 +281,16 @@ def _named(names: dict[str, str], value: str, prefix: str) -> str:
     raise PortError("Invalid arguments (3)")
 
 
+def _left(context: grpc.ServicerContext) -> float | None:
+    """Seconds; a call without a deadline has none upstream either."""
+    left = context.time_remaining()
+    return left if left is not None and left < LONGEST_S else None
+
+
 def _passed(call: Any, request: bytes, context: grpc.ServicerContext) -> bytes:
     metadata = context.invocation_metadata()
     try:
-        answer: bytes = call(request, metadata=metadata, timeout=context.time_remaining())
+        answer: bytes = call(request, metadata=metadata, timeout=_left(context))
     except grpc.RpcError as error:
         _fail(error, context)
     return answer
