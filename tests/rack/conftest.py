@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ WANTED = [
     {"name": "11/0", "dev_port": 12, "speed": "25G", "fec": "none", "autoneg": "disabled"},
     {"name": "17/0", "speed": "100G", "fec": "none", "loopback": "mac-near"},
 ]
+CLI = {"switch_ports_way": "cli"}
 # A program that softswitch has too. The fake compiler takes any text.
 PROGRAM = "control Simple() { apply { } }\n"
 
@@ -135,6 +137,15 @@ class Rack:
         for role in ("p4_program", "switchd"):
             done = self.role(role)
             assert done.returncode == 0, done.stdout
+
+    def chip(self, command: str) -> Any:
+        """What softswitch itself says, which is in the chip's place."""
+        [directory] = (path.parent for path in self.root.glob("fake/chip-*/softswitch.sock"))
+        with socket.socket(socket.AF_UNIX) as control:
+            control.settimeout(10)
+            control.connect(str(directory / "softswitch.sock"))
+            control.sendall(json.dumps({"id": 1, "command": command}).encode() + b"\n")
+            return json.loads(control.makefile().readline())["result"]
 
     def switchds(self) -> list[int]:
         """Ids of all bf_switchd in the machine's network."""

@@ -1,8 +1,5 @@
 """Each fault of a rack: what the operator is told, and how the switch is left. docs/rack.md has
 the table.
-
-Those that only a BF Runtime server can have (fake.machine.FAULTS_OF_GRPC) have no test: nothing
-here speaks it yet.
 """
 
 from __future__ import annotations
@@ -12,7 +9,11 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .conftest import PORTS, REPOSITORY, Rack, changed
+import pytest
+
+from turntable_sde import pm
+
+from .conftest import CLI, PORTS, REPOSITORY, Rack, changed
 from .fake.machine import FAULTS
 
 
@@ -53,29 +54,86 @@ def test_port_never_up(rack: Rack) -> None:
     rack.fake("port_never_up")
     rack.start()
     text = said(rack.role("switch_ports", switch_ports_up_deadline_s=1))
-    assert "not up within 1 s: 9/0: enabled, not up (100G, FEC RS, AN Ds)" in text
+    where = "not up within 1 s: 9/0: enabled, not up "
+    assert f"{where}(BF_SPEED_100G, BF_FEC_TYP_REED_SOLOMON, PM_AN_FORCE_DISABLE)" in text
+    text = said(rack.role("switch_ports", switch_ports_up_deadline_s=1, **CLI))
+    assert f"{where}(100G, FEC RS, AN Ds)" in text
 
 
-def test_port_already_exists(rack: Rack) -> None:
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        ({}, "insert $PORT 28 SPEED=BF_SPEED_100G FEC=BF_FEC_TYP_REED_SOLOMON: ALREADY_EXISTS"),
+        (CLI, "port-add 9/0 100G RS: Add failed Already exists (4)"),
+    ],
+    ids=["grpc", "cli"],
+)
+def test_port_already_exists(rack: Rack, way: dict[str, str], says: str) -> None:
     rack.fake("port_already_exists")
     rack.start()
-    text = said(rack.role("switch_ports"))
-    assert "port-add 9/0 100G RS: Add failed Already exists (4)" in text
-    assert changed(rack.role("switch_ports")) == 1, "what is there now is seen, and put right"
-    assert changed(rack.role("switch_ports")) == 0
+    assert says in said(rack.role("switch_ports", **way))
+    assert changed(rack.role("switch_ports", **way)) == 1, "what is there is seen, and put right"
+    assert changed(rack.role("switch_ports", **way)) == 0
 
 
 def test_readback_differs(rack: Rack) -> None:
     rack.fake("readback_differs")
     rack.start()
-    assert "9/0: FEC is NONE after RS was written" in said(rack.role("switch_ports"))
+    assert "9/0: $FEC is BF_FEC_TYP_NONE after BF_FEC_TYP_REED_SOLOMON was written" in said(
+        rack.role("switch_ports")
+    )
+    assert "9/0: FEC is NONE after RS was written" in said(rack.role("switch_ports", **CLI))
 
 
 def test_truncated_output(rack: Rack) -> None:
     rack.fake("truncated_output")
     rack.start()
-    text = said(rack.role("switch_ports"))
+    text = said(rack.role("switch_ports", **CLI))
     assert "the CLI closed the session after" in text and "Its output is cut short" in text
+
+
+def test_unavailable_once(rack: Rack) -> None:
+    rack.fake("unavailable_once")
+    rack.start()
+    assert changed(rack.role("switch_ports")) == 1, "the write is sent again"
+    assert "Resource temporarily not available" in rack.log, "it was refused before"
+    assert changed(rack.role("switch_ports")) == 0
+
+
+def test_stale_owner(rack: Rack) -> None:
+    rack.fake("stale_owner", stale_for_s=None)
+    rack.start()
+    text = said(rack.role("switch_ports", switch_ports_command_deadline_s=1))
+    assert "bind to nocache at" in text and "ALREADY_EXISTS" in text and "4711" in text
+    assert ports_added(rack) == [], "nothing was written"
+    rack.fake("stale_owner", stale_for_s=6)
+    assert changed(rack.role("switchd", tasks="stop")) == 1
+    rack.start()
+    assert changed(rack.role("switch_ports")) == 1, "its end is waited for"
+
+
+def test_duplicate_client_id(rack: Rack) -> None:
+    rack.fake("duplicate_client_id")
+    rack.start()
+    text = said(rack.role("switch_ports", switch_ports_command_deadline_s=1))
+    assert "subscribe as client 20 of switch" in text and "INVALID_ARGUMENT" in text
+    assert ports_added(rack) == [], "nothing was written"
+
+
+def test_other_schema(rack: Rack) -> None:
+    rack.fake("other_schema")
+    rack.start()
+    assert "it runs netclone; expected nocache" in said(rack.role("switch_ports"))
+    assert ports_added(rack) == [], "nothing was written"
+
+
+def test_register_list_length(rack: Rack) -> None:
+    rack.fake("register_list_length")
+    rack.start()
+    text = said(rack.role("switch_ports"))
+    assert "the chip has 4 pipes; the wiring table says 2: each register would be read as 2" in text
+    assert ports_added(rack) == [], "nothing was written"
+    assert changed(rack.role("switch_ports", switch_ports_pipes=4)) == 1
 
 
 def test_module_missing(rack: Rack) -> None:
@@ -117,6 +175,19 @@ def test_every_fault_has_a_test_and_a_row_in_the_documentation() -> None:
     for fault in FAULTS:
         assert f"test_{fault}" in globals()
         assert f"`{fault}`" in page
+
+
+def ports_added(rack: Rack) -> list[str]:
+    """As the command line shows them."""
+    program = str(rack.machine.install / "bin/bfshell")
+    with subprocess.Popen(
+        rack.inside(program), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as shell:
+        assert shell.stdin and shell.stdout
+        shell.stdin.write("ucli\npm show\nexit\nexit\n")
+        shell.stdin.flush()
+        shown = shell.stdout.read()
+    return list(pm.rows_of(shown))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from subprocess import PIPE
 
 import pytest
 
-from .conftest import PORTS, Rack, changed, record_of
+from .conftest import CLI, PORTS, WANTED, Rack, changed, record_of
 
 
 def test_preflight_of_a_good_switch_changes_nothing(rack: Rack) -> None:
@@ -181,23 +181,73 @@ def test_module_is_loaded_once(rack: Rack) -> None:
 
 def test_ports_are_set_once(rack: Rack) -> None:
     rack.start()
-    assert changed(rack.role("switch_ports", "--check")) == 1
-    assert changed(rack.role("switch_ports")) == 1
+    assert rack.chip("info")["ports"][0]["enabled"] is False
+    checked = rack.role("switch_ports", "--check", "--diff")
+    assert changed(checked) == 1
+    assert "9/0 (28): absent" in checked.stdout
+    row = "9/0 (28): BF_SPEED_100G BF_FEC_TYP_REED_SOLOMON PM_AN_FORCE_DISABLE BF_LPBK_NONE True"
+    assert row in checked.stdout
+    written = rack.role("switch_ports", "--diff")
+    assert changed(written) == 1
+    assert row in written.stdout
     assert changed(rack.role("switch_ports")) == 0
-    assert changed(rack.role("switch_ports", "--check")) == 0
+    assert changed(rack.role("switch_ports", "--check", **CLI)) == 0, "the other way sees the same"
+    up = {port["port"]: port["enabled"] for port in rack.chip("info")["ports"]}
+    assert up == {28: True, 20: False, 12: True, 36: False, 132: False}, "packets pass there alone"
 
 
-def test_ports_of_a_switch_that_is_not_started_would_all_be_added(rack: Rack) -> None:
-    assert changed(rack.role("switch_ports", "--check")) == 1
-    refused = rack.role("switch_ports")
-    assert refused.returncode != 0
-    assert "expected a bf_switchd that is ready" in refused.stdout
-
-
-def test_inventory_with_another_dev_port_than_the_board_is_refused(rack: Rack) -> None:
+def test_ports_are_set_once_on_the_command_line(rack: Rack) -> None:
     rack.start()
+    assert changed(rack.role("switch_ports", "--check", **CLI)) == 1
+    assert changed(rack.role("switch_ports", **CLI)) == 1
+    assert changed(rack.role("switch_ports", **CLI)) == 0
+    assert changed(rack.role("switch_ports", "--check")) == 0, "the other way sees the same"
+
+
+def test_port_with_another_speed_is_added_anew_and_others_stay(rack: Rack) -> None:
+    rack.start()
+    assert changed(rack.role("switch_ports")) == 1
+    other = {"name": "17/0", "speed": "25G", "fec": "none", "loopback": "pcs-near"}
+    done = rack.role("switch_ports", "--diff", switch_ports_wanted=[other])
+    assert changed(done) == 1
+    assert "17/0 (44): BF_SPEED_25G BF_FEC_TYP_NONE PM_AN_DEFAULT BF_LPBK_PCS_NEAR" in done.stdout
+    assert changed(rack.role("switch_ports", switch_ports_wanted=[*WANTED[:2], other])) == 0
+
+
+def test_queues_are_set_once(rack: Rack) -> None:
+    rack.start()
+    queues = [
+        {"port": "9/0", "queue": 5, "priority": 5, "max_rate_kbps": 40000},
+        {"port": "11/0", "max_rate_kbps": 250000, "max_burst_bytes": 9000},
+    ]
+    assert changed(rack.role("switch_ports", "--check", switch_ports_queues=queues)) == 1
+    assert changed(rack.role("switch_ports", switch_ports_queues=queues)) == 1
+    assert changed(rack.role("switch_ports", switch_ports_queues=queues)) == 0
+    found = {port["port"]: port for port in rack.chip("tm_read")["ports"]}
+    assert found[28]["queues"][5]["max_rate_bps"] == 40_000_000
+    assert found[12]["max_rate_bps"] == 250_000_000
+    weighted = [{"port": "9/0", "queue": 5, "priority": 7}]
+    refused = rack.role("switch_ports", switch_ports_queues=weighted)
+    assert refused.returncode != 0
+    assert "softswitch serves this queue with priority 5" in " ".join(refused.stdout.split())
+
+
+@pytest.mark.parametrize("way", [{}, CLI], ids=["grpc", "cli"])
+def test_ports_of_a_switch_that_is_not_started_would_all_be_added(
+    rack: Rack, way: dict[str, str]
+) -> None:
+    assert changed(rack.role("switch_ports", "--check", **way)) == 1
+    refused = rack.role("switch_ports", **way)
+    assert refused.returncode != 0
+    assert "expected a bf_switchd that is ready" in " ".join(refused.stdout.split())
+
+
+@pytest.mark.parametrize("way", [{}, CLI], ids=["grpc", "cli"])
+def test_inventory_with_another_dev_port_than_the_board_is_refused(
+    running_rack: Rack, way: dict[str, str]
+) -> None:
     wanted = [{"name": "9/0", "dev_port": 132, "speed": "100G", "fec": "rs", "peer": "server0"}]
-    done = rack.role("switch_ports", switch_ports_wanted=wanted)
+    done = running_rack.role("switch_ports", switch_ports_wanted=wanted, **way)
     assert done.returncode != 0
     assert "9/0 is dev_port 28 of this board; the inventory says 132 (server0)" in " ".join(
         done.stdout.split()
@@ -205,18 +255,21 @@ def test_inventory_with_another_dev_port_than_the_board_is_refused(rack: Rack) -
 
 
 @pytest.mark.parametrize(
-    ("wanted", "says"),
+    ("way", "wanted", "says"),
     [
-        ({"name": "9/0", "speed": "100G", "fec": "none"}, "expected the same speed, FEC"),
-        ({"name": "17/0", "speed": "100G", "fec": "none"}, "17/0: no cable or module (RDY NO)"),
-        ({"name": "5/0", "speed": "100G", "fec": "none"}, "the board has no port 5/0"),
+        ({}, {"name": "9/0", "speed": "100G", "fec": "none"}, "expected a cable, and the same"),
+        ({}, {"name": "5/0", "speed": "100G", "fec": "none"}, "the board has no port 5/0"),
+        (CLI, {"name": "9/0", "speed": "100G", "fec": "none"}, "expected the same speed, FEC"),
+        (CLI, {"name": "17/0", "speed": "100G", "fec": "none"}, "17/0: no cable or module (RDY NO"),
+        (CLI, {"name": "5/0", "speed": "100G", "fec": "none"}, "the board has no port 5/0"),
     ],
-    ids=["other_fec", "no_cable", "no_port"],
+    ids=["other_fec", "no_port", "cli_other_fec", "cli_no_cable", "cli_no_port"],
 )
 def test_port_that_does_not_come_up_is_named_with_the_reason(
-    rack: Rack, wanted: dict, says: str
+    running_rack: Rack, way: dict[str, str], wanted: dict[str, str], says: str
 ) -> None:
-    rack.start()
-    done = rack.role("switch_ports", switch_ports_wanted=[wanted], switch_ports_up_deadline_s=1)
+    done = running_rack.role(
+        "switch_ports", switch_ports_wanted=[wanted], switch_ports_up_deadline_s=1, **way
+    )
     assert done.returncode != 0
     assert says in " ".join(done.stdout.split()), done.stdout

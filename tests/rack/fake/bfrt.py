@@ -99,6 +99,7 @@ class BfRuntime(grpc.GenericRpcHandler):
     def _write(self, text: bytes, context: grpc.ServicerContext) -> bytes:
         if self._unavailable:
             self._unavailable = False
+            print("bfruntime: Write: Resource temporarily not available", flush=True)
             context.abort(grpc.StatusCode.UNAVAILABLE, "Write Resource temporarily not available")
         request = self._proto.WriteRequest.FromString(text)
         of_ports = [self._is_of_ports(update.entity) for update in request.updates]
