@@ -28,6 +28,8 @@ _OPTIONS = [
 ]
 _TYPES = {"insert": 1, "modify": 2, "delete": 4, "upsert": 5, "clear": 4, "set_default": 2}
 _ROLLBACK = 1
+# Of the last of several attempts: what stood in the way of those before is the reason.
+_CUT_SHORT = ("CANCELLED", "DEADLINE_EXCEEDED")
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,15 @@ class Client:
         owner of id or program is waited for until the deadline.
         """
         end = time.monotonic() + self._deadline_s
+        reason: BfrtError | None = None
         while True:
             try:
                 self._subscribe(end)
                 return self._bind(program)
             except BfrtError as error:
+                if reason is not None and error.code in _CUT_SHORT:
+                    raise reason from None
+                reason = error
                 in_the_way = error.code in ("ALREADY_EXISTS", "INVALID_ARGUMENT", "UNAVAILABLE")
                 if not in_the_way or time.monotonic() > end:
                     raise
@@ -194,11 +200,15 @@ class Client:
     def _call(self, what: str, method: Any, request: Any) -> Any:
         """Asks again while the switch is busy."""
         end = time.monotonic() + self._deadline_s
+        reason: BfrtError | None = None
         while True:
             try:
                 return method(request, timeout=max(0.001, end - time.monotonic()))
             except grpc.RpcError as error:
                 failure = self._error(what, error)
+                if reason is not None and failure.code in _CUT_SHORT:
+                    raise reason from None
+                reason = failure
                 connected = self._stream is not None and self._stream.is_active()
                 if failure.code != "UNAVAILABLE" or not connected or time.monotonic() > end:
                     raise failure from None
