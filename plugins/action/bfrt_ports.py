@@ -47,9 +47,7 @@ class ActionModule(SwitchAction):
         except (BfrtError, PortsError, RelayError, SchemaError, FileNotFoundError) as error:
             raise AnsibleActionFail(str(error)) from error
 
-    def _reach(
-        self, wanted: list[Wanted], queues: list[queue_tables.Scheduled]
-    ) -> dict[str, Any]:
+    def _reach(self, wanted: list[Wanted], queues: list[queue_tables.Scheduled]) -> dict[str, Any]:
         port = self._given["port"]
         if not self._given["address"] and not self.call("listening", port=port):
             if self.checks_only:

@@ -10,8 +10,8 @@ DOCUMENTATION = r"""
 module: bfrt_ports
 short_description: Ports of the switch are as the wiring table has them, over BF Runtime
 description:
-  - Reads table $PORT, writes what differs, reads again and waits for $PORT_UP; then queues and rates
-    of tf1.tm likewise.
+  - Reads table $PORT, writes what differs, reads again and waits for $PORT_UP; queues and rates of
+    tf1.tm likewise.
   - Each port's dev_port is asked of the board ($PORT_STR_INFO) before anything is written.
   - Runs on the controller. BF Runtime has no authentication; the switch's loopback is reached
     through the connection of the host (ssh, netns or local), so that nothing has to listen on a

@@ -8,17 +8,18 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 ---
 module: switch_ports
-short_description: Ports of the switch are as the wiring table has them
+short_description: Ports of the switch are as the wiring table has them, on its command line
 description:
   - Reads the port table, types what makes the difference, reads it again and waits for the links.
   - Exit statuses of bfshell say nothing; each command's output is looked at, and the table
     afterwards.
   - Speaks with the command line of bf_switchd on the switch itself. The way over BF Runtime ($PORT)
-    is not there yet.
+    is module bfrt_ports.
 options:
   ports:
     description:
-      - name (9/0), speed, fec (none, fc, rs), autoneg (default, on, off), loopback, enabled,
+      - name (9/0), speed, fec (none, fc, rs), autoneg (default, enabled,
+        disabled), loopback, enabled,
         dev_port,
         peer.
     type: list

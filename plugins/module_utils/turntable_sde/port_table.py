@@ -59,9 +59,7 @@ class PortTable:
             if port.dev_port not in (None, numbers[port.name])
         ]
         if wrong:
-            raise PortsError(
-                "; ".join(wrong) + ". Write the board's number into turntable_wiring"
-            )
+            raise PortsError("; ".join(wrong) + ". Write the board's number into turntable_wiring")
         return numbers
 
     def require_pipes(self, expected: int) -> None:

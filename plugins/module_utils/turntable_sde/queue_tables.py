@@ -26,9 +26,7 @@ def updates_for(
     client: Client, wanted: Sequence[Scheduled], numbers: Mapping[str, int]
 ) -> list[Update]:
     """What differs from what the switch says, in the order in which it is to be written."""
-    return [
-        update for one in wanted for update in _updates_of(client, one, numbers[one.port])
-    ]
+    return [update for one in wanted for update in _updates_of(client, one, numbers[one.port])]
 
 
 def _updates_of(client: Client, one: Scheduled, number: int) -> list[Update]:

@@ -170,7 +170,8 @@ class BfRuntime(grpc.GenericRpcHandler):
 
     def _change(self, kind: int, name: str, given: dict[str, Any]) -> None:
         if kind == DELETE:
-            return self._ports.delete(name)
+            self._ports.delete(name)
+            return
         added = name in {port.name for port in self._ports.added()}
         if kind == INSERT or (kind == UPSERT and not added):
             if not {"$SPEED", "$FEC"} <= set(given):
@@ -205,9 +206,7 @@ class BfRuntime(grpc.GenericRpcHandler):
         for port in found.values():
             one = response.entities.add().table_entry
             one.table_id = self._table.id
-            values.encode_key(
-                self._table.keys["$DEV_PORT"], port.dev_port, one.key.fields.add()
-            )
+            values.encode_key(self._table.keys["$DEV_PORT"], port.dev_port, one.key.fields.add())
             for name, value in self._row(port).items():
                 values.encode(self._table.data[name], value, one.data.fields.add())
         return grpc.StatusCode.OK, ""

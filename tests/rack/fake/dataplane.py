@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -20,7 +18,6 @@ from .ports import Ports
 
 DEADLINE_S = 20
 INTERVAL_S = 0.05
-_PR_SET_PDEATHSIG = 1
 
 
 class DataplaneError(Exception):
@@ -68,8 +65,10 @@ class Dataplane:
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _run(self, name: str, *arguments: str) -> None:
-        argv = [str(self._build / "bin" / name), "--directory", str(self._directory), *arguments]
-        self._processes.append(subprocess.Popen(argv, preexec_fn=_die_with_parent))
+        program = str(self._build / "bin" / name)
+        end_with_parent = ["setpriv", "--pdeathsig", "KILL"]
+        argv = [*end_with_parent, program, "--directory", str(self._directory), *arguments]
+        self._processes.append(subprocess.Popen(argv))
 
     def _stats(self) -> dict[str, Any] | None:
         """Of bfrt-server, once it has the switch."""
@@ -110,7 +109,3 @@ def interfaces_of_ports() -> dict[int, str]:
         if match := re.fullmatch(r".+-p(\d+)", name):
             found[int(match.group(1))] = name
     return found
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
