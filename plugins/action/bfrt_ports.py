@@ -25,6 +25,8 @@ class ActionModule(SwitchAction):
         self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        host = (task_vars or {}).get("inventory_hostname", "")
+        self._relayed = ""
         del tmp
         _, self._given = self.validate_argument_spec(
             {
@@ -45,7 +47,9 @@ class ActionModule(SwitchAction):
         try:
             return result | self._reach(wanted, queues)
         except (BfrtError, PortsError, RelayError, SchemaError, FileNotFoundError) as error:
-            raise AnsibleActionFail(str(error)) from error
+            # The end of the relay here says nothing to anybody.
+            text = str(error).replace(self._relayed or "\0", host)
+            raise AnsibleActionFail(text) from None
 
     def _reach(self, wanted: list[Wanted], queues: list[queue_tables.Scheduled]) -> dict[str, Any]:
         port = self._given["port"]
@@ -70,7 +74,7 @@ class ActionModule(SwitchAction):
             address = self._given["address"]
             if not address:
                 relay = Relay(command_to(self._connection, self._given["port"]))
-                address = stack.enter_context(relay).address
+                address = self._relayed = stack.enter_context(relay).address
             yield stack.enter_context(
                 Client(
                     address,

@@ -86,7 +86,7 @@ class PortTable:
             raise PortsError(
                 f"the switch refused {failed}. Other updates had their effect; the next "
                 "application begins with what the switch shows then"
-            ) from error
+            ) from None
 
 
 def row_of(wanted: Wanted) -> dict[str, Any]:
