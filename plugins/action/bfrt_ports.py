@@ -2,96 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ansible.errors import AnsibleActionFail
-
-from turntable_bfrt import BfrtError, Client, SchemaError, Update
+from turntable_bfrt import Client, Update
 from turntable_sde import port_table, queue_tables
-from turntable_sde.action import SwitchAction
+from turntable_sde.bfrt_action import BfrtAction
 from turntable_sde.pm import PortsError, Wanted
-from turntable_sde.relay import Relay, RelayError, command_to
 
 # Between two looks at ports that are coming up.
 _INTERVAL_S = 0.5
 
 
-class ActionModule(SwitchAction):
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        host = (task_vars or {}).get("inventory_hostname", "")
-        self._relayed = ""
-        del tmp
-        _, self._given = self.validate_argument_spec(
-            {
-                "ports": {"type": "list", "elements": "dict", "required": True},
-                "queues": {"type": "list", "elements": "dict", "default": []},
-                "program": {"type": "str", "default": ""},
-                "pipes": {"type": "int", "default": 0},
-                "descriptors": {"type": "path", "required": True},
-                "address": {"type": "str", "default": ""},
-                "port": {"type": "int", "default": 50052},
-                "client_id": {"type": "int", "default": 20},
-                "call_deadline_s": {"type": "float", "default": 30},
-                "up_deadline_s": {"type": "float", "default": 30},
-            }
-        )
-        wanted = [Wanted(**port) for port in self._given["ports"]]
-        queues = [queue_tables.Scheduled(**one) for one in self._given["queues"]]
-        try:
-            return result | self._reach(wanted, queues)
-        except (BfrtError, PortsError, RelayError, SchemaError, FileNotFoundError) as error:
-            # The end of the relay here says nothing to anybody.
-            text = str(error).replace(self._relayed or "\0", host)
-            raise AnsibleActionFail(text) from None
+class ActionModule(BfrtAction):
+    OWN_ARGUMENTS: ClassVar = {
+        "ports": {"type": "list", "elements": "dict", "required": True},
+        "queues": {"type": "list", "elements": "dict", "default": []},
+        "pipes": {"type": "int", "default": 0},
+        "up_deadline_s": {"type": "float", "default": 30},
+    }
 
-    def _reach(self, wanted: list[Wanted], queues: list[queue_tables.Scheduled]) -> dict[str, Any]:
-        port = self._given["port"]
-        if not self._given["address"] and not self.call("listening", port=port):
-            if self.checks_only:
-                return self._would_add_all(wanted)
-            raise PortsError(
-                f"nothing listens at port {port} (BF Runtime) of the switch; expected a "
-                "bf_switchd that is ready"
-            )
-        with self._client() as client:
-            running = client.programs()
-            program = self._given["program"] or next(iter(running), "")
-            if self.checks_only and program not in running:
-                return self._would_add_all(wanted)  # bf_switchd would be started anew
-            client.bind(program)
-            return self._converge(client, wanted, queues)
+    def _wanted(self) -> list[Wanted]:
+        return [Wanted(**port) for port in self._given["ports"]]
 
-    @contextlib.contextmanager
-    def _client(self) -> Iterator[Client]:
-        with contextlib.ExitStack() as stack:
-            address = self._given["address"]
-            if not address:
-                relay = Relay(command_to(self._connection, self._given["port"]))
-                address = self._relayed = stack.enter_context(relay).address
-            yield stack.enter_context(
-                Client(
-                    address,
-                    self._given["client_id"],
-                    Path(self._given["descriptors"]),
-                    self._given["call_deadline_s"],
-                )
-            )
-
-    def _would_add_all(self, wanted: list[Wanted]) -> dict[str, Any]:
+    def foresee(self) -> dict[str, Any]:
         """What is there when a bf_switchd is started has no port."""
+        wanted = self._wanted()
         after = "".join(f"{port.name} {port_table.row_of(port)}\n" for port in wanted)
         return {"changed": bool(wanted), "updates": [], "diff": {"before": "", "after": after}}
 
-    def _converge(
-        self, client: Client, wanted: list[Wanted], queues: list[queue_tables.Scheduled]
-    ) -> dict[str, Any]:
+    def converge(self, client: Client) -> dict[str, Any]:
+        wanted = self._wanted()
+        queues = [queue_tables.Scheduled(**one) for one in self._given["queues"]]
         table = port_table.PortTable(client)
         numbers = table.numbers(wanted)
         if self._given["pipes"]:

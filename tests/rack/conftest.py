@@ -125,6 +125,8 @@ class Rack:
             "switch_ports_up_deadline_s": 10,
             "switch_ports_program": "nocache",
             "switch_ports_pipes": 2,
+            "switch_program_name": "nocache",
+            "switch_program_descriptors": str(BUILD / "lib/bfrt/bfruntime.desc"),
             "switch_ports_descriptors": str(BUILD / "lib/bfrt/bfruntime.desc"),
         }
 
@@ -138,13 +140,15 @@ class Rack:
             done = self.role(role)
             assert done.returncode == 0, done.stdout
 
-    def chip(self, command: str) -> Any:
+    def chip(self, command: str, **arguments: Any) -> Any:
         """What softswitch itself says, which is in the chip's place."""
         [directory] = (path.parent for path in self.root.glob("fake/chip-*/softswitch.sock"))
         with socket.socket(socket.AF_UNIX) as control:
             control.settimeout(10)
             control.connect(str(directory / "softswitch.sock"))
-            control.sendall(json.dumps({"id": 1, "command": command}).encode() + b"\n")
+            control.sendall(
+                json.dumps({"id": 1, "command": command, "args": arguments}).encode() + b"\n"
+            )
             return json.loads(control.makefile().readline())["result"]
 
     def switchds(self) -> list[int]:

@@ -273,3 +273,32 @@ def test_port_that_does_not_come_up_is_named_with_the_reason(
     )
     assert done.returncode != 0
     assert says in " ".join(done.stdout.split()), done.stdout
+
+
+def test_multicast_mirrors_and_entries_are_written_once(rack: Rack) -> None:
+    rack.start()
+    route = {"dst_addr": {"value": 0xC6120000, "prefix_len": 24}}
+    given = {
+        "switch_program_multicast": [
+            {"group": 1, "nodes": [{"id": 7, "rid": 3, "ports": ["9/0", 12]}]}
+        ],
+        "switch_program_mirrors": [{"session": 5, "port": "10/0", "max_length": 128}],
+        "switch_program_entries": [
+            {"table": "ipv4_lpm", "key": route, "action": "forward", "data": {"port": 28, "mac": 5}}
+        ],
+    }
+    assert changed(rack.role("switch_program", "--check", "--diff", **given)) == 1
+    written = rack.role("switch_program", "--diff", **given)
+    assert changed(written) == 1
+    assert "insert $pre.mgid 1" in written.stdout
+    assert changed(rack.role("switch_program", **given)) == 0
+    [node] = rack.chip("table_read", table="$pre.node")["entries"]
+    assert node["data"]["$DEV_PORT"] == [12, 28]
+    [session] = rack.chip("table_read", table="$mirror.cfg")["entries"]
+    assert session["data"]["$ucast_egress_port"] == 20
+    given["switch_program_entries"][0]["data"]["port"] = 36
+    other = rack.role("switch_program", "--diff", **given)
+    assert changed(other) == 1
+    assert "modify ipv4_lpm" in other.stdout and "insert" not in other.stdout
+    [entry] = rack.chip("table_read", table="ipv4_lpm")["entries"]
+    assert entry["data"] == {"port": 36, "mac": 5}
