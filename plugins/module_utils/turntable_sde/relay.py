@@ -88,11 +88,13 @@ def command_to(connection: Any, port: int) -> list[str]:
             "switch_ports_grpc_address, or switch_ports_way: cli"
         )
     option = connection.get_option
-    command = [option("ssh_executable"), "-o", "BatchMode=yes"]
+    # A process of its own: a shared one lives on when this ends. The first of two values counts.
+    command = [option("ssh_executable"), "-o", "ControlPath=none", "-o", "BatchMode=yes"]
+    if not option("host_key_checking"):
+        command += ["-o", "StrictHostKeyChecking=no"]
     for name in ("ssh_args", "ssh_common_args", "ssh_extra_args"):
         command += shlex.split(option(name) or "")
     for flag, name in (("-p", "port"), ("-l", "remote_user"), ("-i", "private_key_file")):
         if option(name):
             command += [flag, str(option(name))]
-    # A process of its own: a shared one lives on when this ends.
-    return [*command, "-o", "ControlPath=none", "-W", f"{_LOOPBACK}:{port}", option("host")]
+    return [*command, "-W", f"{_LOOPBACK}:{port}", option("host")]
