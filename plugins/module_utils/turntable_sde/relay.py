@@ -1,7 +1,7 @@
 """The loopback of the switch from the controller, through the connection that Ansible has anyway.
 
 BF Runtime asks nobody who he is, so bf_switchd lets only its own machine in. Each connection to a
-socket that the user of the playbook alone may open goes through a process like `ssh -W`.
+socket that the user of the playbook alone may open goes through a process of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-_LOOPBACK = "127.0.0.1"
+from turntable_sde.call import COMMAND, PROGRAMS
 
 
 class RelayError(Exception):
@@ -75,13 +75,17 @@ class Relay:
 
 
 def command_to(connection: Any, port: int) -> list[str]:
-    """connection: Ansible's; its options are public."""
+    """connection: Ansible's; its options are public. A program on the switch, not `ssh -W`: an sshd
+    may refuse to forward.
+    """
+    program = f"{(PROGRAMS / 'carry.py').read_text()}\nrun({port})\n"
+    carry = COMMAND.replace('exec "$python" -;', f'exec "$python" -c {shlex.quote(program)};')
     kind = connection.ansible_name.rpartition(".")[2]
-    carry = ["nc", _LOOPBACK, str(port)]
     if kind == "local":
-        return carry
+        return ["/bin/sh", "-c", carry]
     if kind == "netns":
-        return ["nsenter", f"--net=/run/netns/{connection.get_option('namespace')}", *carry]
+        namespace = f"--net=/run/netns/{connection.get_option('namespace')}"
+        return ["nsenter", namespace, "/bin/sh", "-c", carry]
     if kind != "ssh":
         raise RelayError(
             f"connection {kind} carries no other connections; expected ssh. Say "
@@ -97,4 +101,4 @@ def command_to(connection: Any, port: int) -> list[str]:
     for flag, name in (("-p", "port"), ("-l", "remote_user"), ("-i", "private_key_file")):
         if option(name):
             command += [flag, str(option(name))]
-    return [*command, "-W", f"{_LOOPBACK}:{port}", option("host")]
+    return [*command, option("host"), f"/bin/sh -c {shlex.quote(carry)}"]
