@@ -49,11 +49,15 @@ SLOW_MACHINE = (
     "processors of a host were stolen",
     "stalled for longer than the queues last",
     "waited for a processor",
+    "stalled, which makes latencies longer",
+    "requests were sent late",
+    "the idle path was disturbed",
 )
 CONSEQUENCES = (
     "the servers were not the bottleneck",
     "clients and servers disagree on the rate",
     "no complete snapshot in the window",
+    "not as much was delivered as was offered",
 )
 # Of failed attempts: a command that came after the instant it was about, or after the lease.
 TOO_LATE = ("after the common start", "an instant to come", "command renew")

@@ -23,6 +23,7 @@ SLOW_MACHINE = (
     "clients closed the window late",
     "waited for a processor",
     "the switch stood still",
+    "the machine held requests up",
     "processors of a host were stolen",
 )
 TRIES = 3
