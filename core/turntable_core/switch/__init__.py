@@ -4,6 +4,27 @@
 nothing else addresses a switch.
 """
 
-from turntable_core.switch.driver import SwitchDriver, Update, driver_of, switch_nodes
+from turntable_core.switch.driver import (
+    SwitchDriver,
+    Update,
+    driver_of,
+    find_driver,
+    not_measured,
+    switch_nodes,
+)
+from turntable_core.switch.nodes import DROPS, IMPAIR, THREAD, TRACE, Start, SwitchNode
 
-__all__ = ["SwitchDriver", "Update", "driver_of", "switch_nodes"]
+__all__ = [
+    "DROPS",
+    "IMPAIR",
+    "THREAD",
+    "TRACE",
+    "Start",
+    "SwitchDriver",
+    "SwitchNode",
+    "Update",
+    "driver_of",
+    "find_driver",
+    "not_measured",
+    "switch_nodes",
+]
