@@ -25,9 +25,9 @@ def change_program(context: Context) -> Batches:
 
 
 def crash(context: Context) -> Batches:
-    """The switch dies with all its state, and then what had spoken to it; `start` brings them back.
+    """The switch dies with all its state, then what had spoken to it; `start` brings them back.
 
-    Of a switch whose driver has a dataplane among the run's nodes.
+    Not where the driver cannot (CRASH): the switch would live on.
     """
     switch = context.testbed.switch
     return {switch.name: [kill(program) for program in driver_of(switch).programs]}

@@ -12,13 +12,14 @@ from turntable_core.switch.driver import (
     not_measured,
     switch_nodes,
 )
-from turntable_core.switch.nodes import DROPS, IMPAIR, THREAD, TRACE, Start, SwitchNode
+from turntable_core.switch.nodes import CRASH, DROPS, LINK_FAULTS, THREAD, TRACES, Start, SwitchNode
 
 __all__ = [
+    "CRASH",
     "DROPS",
-    "IMPAIR",
+    "LINK_FAULTS",
     "THREAD",
-    "TRACE",
+    "TRACES",
     "Start",
     "SwitchDriver",
     "SwitchNode",

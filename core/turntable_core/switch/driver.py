@@ -20,11 +20,9 @@ class SwitchDriver(Protocol):
     node: ClassVar[str]  # that is asked
     # Programs, whose nodes have the same names, in the order in which they start.
     programs: ClassVar[tuple[str, ...]]
-    # The node that forwards and has the tables: with it, all state of the switch is gone. None: it
-    # is no node of the run.
-    dataplane: ClassVar[str | None]
     p4_files: ClassVar[tuple[str, ...]]  # patterns of what these nodes read of lib/p4
-    cannot: ClassVar[Mapping[str, str]]  # one of IMPAIR, TRACE -> why not
+    cannot: ClassVar[Mapping[str, str]]  # one of CRASH, LINK_FAULTS, TRACES -> why not
+    settings_of_start: ClassVar[Collection[str]]  # which the switch has until it ends
     # One of THREAD, DROPS -> why its answers do not have it.
     not_measured: ClassVar[Mapping[str, str]]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # What a switch may be unable to do.
-IMPAIR, TRACE = "impair", "trace"
+CRASH, LINK_FAULTS, TRACES = "crash", "faults of links", "traces"
 # What a switch may not measure.
 THREAD, DROPS = "thread", "drops"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from turntable_core.requests import Request
@@ -54,8 +54,8 @@ class Commands:
 class SoftSwitch(Commands):
     node = PROGRAM
     programs: ClassVar[tuple[str, ...]] = (PROGRAM,)
-    dataplane: ClassVar[str | None] = PROGRAM
     p4_files: ClassVar[tuple[str, ...]] = ("*.so",)
+    settings_of_start: ClassVar[Collection[str]] = ()
     cannot: ClassVar[Mapping[str, str]] = {}
     not_measured: ClassVar[Mapping[str, str]] = {}
 
