@@ -137,11 +137,14 @@ class SoftswitchTarget:
 
     def kill_and_start(self) -> None:
         """Another switch at the same links, without a table or a register of the first."""
+        self.kill_switch()
+        self._start()
+
+    def kill_switch(self) -> None:
         assert self._control is not None
         self._control.close()
         self._process.kill()
         self._process.wait(timeout=DEADLINE_S)
-        self._start()
 
     def _connect(self) -> None:
         """Connects when the switch answers; fails when it has ended or is silent."""
