@@ -15,6 +15,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,13 @@ class SoftswitchTarget:
         ports: list[int],
         trace: str | None = None,
         port_driver: str = "af_packet",
+        options: Sequence[str] = (),
     ) -> None:
         self._links = Links(ports, _MTU[port_driver])
         arguments = [f"--port={port}=s{port}" for port in ports]
         self._argv = [
             "ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
-            "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace),
+            "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace), *options,
         ]  # fmt: skip
         self.directory = directory
         self._socket_path = directory / "softswitch.sock"
