@@ -122,7 +122,8 @@ class SoftswitchTarget:
         arguments = [f"--port={port}=s{port}" for port in ports]
         self._argv = [
             "ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
-            "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace), *options,
+            "--program", program, "--port-driver", port_driver, *arguments,
+            *trace_options(trace), *options,
         ]  # fmt: skip
         self.directory = directory
         self._socket_path = directory / "softswitch.sock"
