@@ -55,8 +55,8 @@ lint: ## Static checks (scripts/lint NAME runs one of them)
 ctest: ## Tests of the C++ components
 	@ctest --preset release --parallel $(JOBS)
 
-pytest: ## Tests in Python, without those end to end; two at a time (tests/conftest.py)
-	@$(AS_ROOT) pytest --numprocesses 2 --dist loadgroup -m 'not e2e' tests
+pytest: ## Tests in Python, without those end to end, in two groups side by side
+	@$(AS_ROOT) scripts/pytest-groups
 
 smoke: ## A small run end to end on a testbed of its own
 	@$(AS_ROOT) pytest -m e2e tests

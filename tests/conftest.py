@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
 from turntable_core import caller
-
-TESTS = Path(__file__).parent
-# A quarter of the time of all tests, and mostly Ansible's. They have machines of their own,
-# which disturb no testbed.
-MACHINES = (TESTS / "provision", TESTS / "rack")
 
 # Debian's users do not have these in PATH, nor has root after `su`: sysctl, ethtool, useradd.
 os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
@@ -50,13 +44,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     caller.give_checkout_at_exit()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What `make pytest` runs one after the other; both groups run at the same time."""
-    for item in items:
-        beside = any(item.path.is_relative_to(directory) for directory in MACHINES)
-        item.add_marker(pytest.mark.xdist_group("machines" if beside else "others"))
 
 
 @pytest.fixture(scope="session")

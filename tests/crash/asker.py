@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 from turntable_systems.farreach import hosts
 from turntable_systems.farreach.placement import FIRST_PORT
-from turntable_testbed import namespaces
 
-from .network import CLIENT
+from .network import CLIENT, udp_socket
 from .rack import DEADLINE_S, SCALE, Rack
 from .read_back import wire_key
 
@@ -97,10 +96,7 @@ class Asker:
 @contextlib.contextmanager
 def asker(rack: Rack) -> Iterator[Asker]:
     """A client beside the rack's own."""
-    path = namespaces.path_of(rack.network.namespace(CLIENT))
-    with namespaces.inside(path):
-        channel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    with channel:
+    with udp_socket(rack.network.namespace(CLIENT)) as channel:
         channel.connect((hosts.servers(rack.testbed)[0].address, FIRST_PORT))
         yield Asker(channel)
 

@@ -4,14 +4,13 @@ an answer either comes or is missed. Formats from docs/kvcache.md §3.
 
 from __future__ import annotations
 
-import socket
 import struct
 from dataclasses import dataclass
 
 from turntable_systems.farreach import hosts
 from turntable_systems.farreach.placement import FIRST_PORT
-from turntable_testbed import namespaces
 
+from .network import udp_socket
 from .rack import Rack
 from .read_back import GETREQ, GETRES_SEQ, wire_key
 
@@ -45,8 +44,7 @@ class HandClient:
     def __init__(self, rack: Rack, host: str | None = None, port: int = FIRST_PORT) -> None:
         namespace = rack.network.namespace(host or hosts.clients(rack.testbed)[0].name)
         servers = {server.name: server for server in hosts.servers(rack.testbed)}
-        with namespaces.inside(namespaces.path_of(namespace)):
-            self._channel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._channel = udp_socket(namespace)
         to = servers[host] if host else hosts.servers(rack.testbed)[0]
         self._channel.connect((to.address, port))
         self._request = 0

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from turntable_core.testbed import DataHost, SwitchHost, Testbed
-from turntable_testbed import observe
+from turntable_testbed import namespaces, observe
 from turntable_testbed.apply import Kernel
 from turntable_testbed.plan import plan
 from turntable_testbed.topology import Topology
@@ -31,6 +32,13 @@ SYSCTLS = {
 }
 
 _numbers = itertools.count()
+
+
+def udp_socket(namespace: str) -> socket.socket:
+    """A socket of a host; this process stays where it is."""
+    return namespaces.call_inside(
+        namespaces.path_of(namespace), lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    )
 
 
 class Network:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from turntable_testbed import namespaces
+from .network import udp_socket
 
 GETREQ, GETRES_SEQ, GETRES_LARGEVALUE_SEQ = 0x0030, 0x006B, 0x0350
 WINDOW = 64  # keys asked for at a time
@@ -33,9 +33,7 @@ class _Asked:
 
 def read_back(namespace: str, server: tuple[str, int], keys: Iterable[int], file: Path) -> None:
     """Asks for every key until it is answered, from inside `namespace`; writes `file`."""
-    with namespaces.inside(namespaces.path_of(namespace)):
-        channel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    with channel, file.open("w") as out:
+    with udp_socket(namespace) as channel, file.open("w") as out:
         channel.connect(server)
         channel.setblocking(False)
         out.write('{"history":1}\n')

@@ -227,6 +227,18 @@ def test_whoever_asks_survives(running: Testbed) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_whoever_looks_into_a_namespace_is_not_found_in_it(running: Testbed) -> None:
+    def this_process_and_this_thread() -> list[int | None]:
+        tasks = ("self", "thread-self")
+        return [namespaces.inode_of(Path(f"/proc/{task}/ns/net")) for task in tasks]
+
+    home = namespaces.inode_of(Path("/proc/self/ns/net"))
+    path = namespaces.path_of(running.namespace("client0"))
+    inside = namespaces.inode_of(path)
+    assert home != inside
+    assert namespaces.call_inside(path, this_process_and_this_thread) == [home, inside]
+
+
 def test_a_namespace_kept_alive_by_a_process_is_still_found(running: Testbed) -> None:
     name = running.namespace("client0")
     process = start(running.inside("client0", sys.executable, "-c", READY + "signal.pause()"))

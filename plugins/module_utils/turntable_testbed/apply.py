@@ -57,8 +57,7 @@ class Kernel:
         self._netlink(name).link("set", index=1, ifalias=marker.text())
 
     def set_sysctl(self, name: str, key: str, value: str) -> None:
-        with namespaces.inside(self._path(name)):
-            sysctl_path(key).write_text(value)
+        namespaces.call_inside(self._path(name), lambda: sysctl_path(key).write_text(value))
 
     def create_link(self, name: str, device: str, link: Link) -> None:
         attributes = {"ifname": device, "kind": link.kind}

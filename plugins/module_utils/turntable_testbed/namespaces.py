@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pyroute2 import IPRoute, netns
 
@@ -19,8 +21,10 @@ from .errors import TestbedError
 from .marker import Marker
 
 DIRECTORY = Path("/run/netns")
-# The namespace this program runs in: the machine's own. Read it outside of `inside` only.
+# The namespace this program runs in: the machine's own.
 ROOT = Path("/proc/self/ns/net")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,49 +53,49 @@ def inode_of(path: Path) -> int | None:
     return status.st_ino if is_namespace else None
 
 
-@contextmanager
-def inside(path: Path) -> Iterator[None]:
-    """Runs the body with the calling thread in the namespace at `path`."""
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    there = os.open(path, os.O_RDONLY)
-    try:
-        netns.setns(there)
-        yield
-    finally:
-        netns.setns(home)
-        os.close(there)
-        os.close(home)
+def call_inside(path: Path, function: Callable[[], T]) -> T:
+    """What `function` returns, called in the namespace at `path`.
+
+    A thread of its own goes there, never the calling one: /proc shows where a process' first thread
+    is, and whoever takes a testbed down ends the processes that are in its namespaces. A process
+    that only looks at all namespaces must not be found in one.
+    """
+
+    def enter_and_call() -> T:
+        with path.open("rb") as namespace:
+            netns.setns(namespace.fileno())
+        return function()
+
+    return _in_a_thread(enter_and_call)
 
 
 def open_netlink(path: Path) -> IPRoute:
     """A route netlink socket that stays in the namespace at `path`."""
-    with inside(path):
-        return IPRoute()
+
+    def open_socket() -> int:
+        return socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, socket.NETLINK_ROUTE).detach()
+
+    return IPRoute(fileno=call_inside(path, open_socket))
 
 
 def create(name: str, marker: Marker) -> None:
     """Creates the namespace, marks it, and only then gives it its name."""
     if inode_of(path_of(name)) is None:
         path_of(name).unlink(missing_ok=True)
-    failure: list[BaseException] = []
 
     def body() -> None:
-        try:
-            _unshare_network()
-            with IPRoute() as netlink:
-                netlink.link("set", index=1, ifalias=marker.text(), state="up")
-            netns.attach(name, threading.get_native_id())
-        except BaseException as error:  # handed to the caller's thread below
-            failure.append(error)
+        _unshare_network()
+        with IPRoute() as netlink:
+            netlink.link("set", index=1, ifalias=marker.text(), state="up")
+        netns.attach(name, threading.get_native_id())
 
-    thread = threading.Thread(target=body, name=f"create {name}")
-    thread.start()
-    thread.join()
-    if failure:
+    try:
+        _in_a_thread(body)
+    except Exception as error:
         raise TestbedError(
-            f"namespace {name}: cannot be created ({failure[0]}); expected a Linux kernel with "
+            f"namespace {name}: cannot be created ({error}); expected a Linux kernel with "
             "network namespaces and root's rights: run as root or with sudo"
-        ) from failure[0]
+        ) from error
 
 
 def remove(name: str) -> None:
@@ -127,6 +131,12 @@ def _read_marker(path: Path) -> Marker | None:
             return Marker.parse(netlink.get_links(1)[0].get("ifalias"))
     except (OSError, IndexError):
         return None  # gone meanwhile
+
+
+def _in_a_thread(function: Callable[[], T]) -> T:
+    """What `function` returns or raises, called in a thread that ends with it."""
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        return threads.submit(function).result()
 
 
 def _unshare_network() -> None:

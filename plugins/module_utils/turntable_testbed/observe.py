@@ -35,11 +35,10 @@ def observe(testbed: str, sysctls: list[str]) -> State:
 
 def read_sysctl(namespace: Path, key: str) -> str:
     """Value of a network sysctl in `namespace`, `absent` if it is not there."""
-    with namespaces.inside(namespace):
-        try:
-            return sysctl_path(key).read_text().strip()
-        except OSError:
-            return "absent"
+    try:
+        return namespaces.call_inside(namespace, sysctl_path(key).read_text).strip()
+    except OSError:
+        return "absent"
 
 
 def sysctl_path(key: str) -> Path:

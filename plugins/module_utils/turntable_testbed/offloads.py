@@ -13,7 +13,7 @@ import socket
 import struct
 from pathlib import Path
 
-from .namespaces import inside
+from .namespaces import call_inside
 
 _SIOCETHTOOL = 0x8946
 
@@ -28,15 +28,20 @@ FEATURES = {
 
 def any_on(namespace: Path, device: str) -> bool:
     """Whether one of FEATURES is on."""
-    with inside(namespace), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+    with _socket(namespace) as handle:
         return any(_ethtool(handle, device, get, 0) for get, _ in FEATURES.values())
 
 
 def turn_off(namespace: Path, device: str) -> None:
     """Turns all of FEATURES off."""
-    with inside(namespace), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+    with _socket(namespace) as handle:
         for _, set_command in FEATURES.values():
             _ethtool(handle, device, set_command, 0)
+
+
+def _socket(namespace: Path) -> socket.socket:
+    """A socket for ioctls on the devices of `namespace`."""
+    return call_inside(namespace, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
 
 
 def _ethtool(handle: socket.socket, device: str, command: int, value: int) -> int:

@@ -144,7 +144,8 @@ def _make_files(server: Server, texts: dict[Path, str]) -> None:
 def _start(server: Server) -> None:
     _PRIVILEGE_SEPARATION_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
     log = server.directory / "log"
-    with namespaces.inside(namespaces.path_of(server.namespace)):
+
+    def start_and_wait() -> None:
         _run(_program(), "-f", server.configuration, "-E", log, log=log)
         limit = time.monotonic() + _START_DEADLINE_S
         while not _answers(server):
@@ -155,6 +156,8 @@ def _start(server: Server) -> None:
                     f"with: {_tail(log)}"
                 )
             time.sleep(_INTERVAL_S)  # waits: interval of a probe with a deadline
+
+    namespaces.call_inside(namespaces.path_of(server.namespace), start_and_wait)
 
 
 def _answers(server: Server) -> bool:
