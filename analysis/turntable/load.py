@@ -92,6 +92,7 @@ def _measurement(
 ) -> Measurement:
     iteration, answers = turn.iterations[attempt.iteration], _answers(run, attempt)
     measured = analysis_of(plan).read(answers, turn, iteration, attempt.overhead_s)
+    measured = replace(measured, switch_not_measured=raw.switch_not_measured(answers))
     if not plan.timeline:
         return measured
     start_ns = _start_ns(run, attempt)

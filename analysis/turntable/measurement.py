@@ -58,6 +58,9 @@ class Measurement:
     hosts: tuple[HostLoad, ...] | None = None
     switch_thread: Punctuality = Punctuality()
     switch_drops: Mapping[str, int] | None = None  # by reason, where there were any
+    # What the switch's driver cannot tell, or not all of it (turntable_core.switch: THREAD, DROPS)
+    # -> why. load.py reads it, whatever the system.
+    switch_not_measured: Mapping[str, str] = field(default_factory=dict)
     events: tuple[Event, ...] = ()  # load.py reads them, whatever the system
 
     @property

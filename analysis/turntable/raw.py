@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable.measurement import Event, HostLoad, Punctuality
-from turntable_core.switch import switch_nodes
+from turntable_core.switch import not_measured, switch_nodes
 
 BEGIN, COLLECT = "begin", "collect"
 
@@ -42,6 +42,11 @@ def switch_results(answers: Iterable[RawAnswer], command: str) -> list[Mapping[s
     """Of the switch's node, whose name depends on the switch's driver."""
     nodes = switch_nodes()
     return [a.result for a in answers if a.node in nodes and a.command == command]
+
+
+def switch_not_measured(answers: Iterable[RawAnswer]) -> dict[str, str]:
+    """What the switch of these answers does not measure -> why not."""
+    return not_measured({answer.node for answer in answers})
 
 
 def errors(who: str, rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, int]:

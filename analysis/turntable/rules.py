@@ -7,9 +7,11 @@ Those that differ from system to system are made: `losses("requests were sent ag
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from turntable.measurement import Measurement
 from turntable.verdict import Case, Finding, Rule
+from turntable_core.switch import DROPS, THREAD
 
 NO_BOUND = "the plan's validity section has no bound for it"
 
@@ -73,7 +75,8 @@ def switch_drops(case: Case) -> Finding:
         return None if by_reason is None else sum(by_reason.values())
 
     reasons = {name for m in case.measurements for name in m.switch_drops or {}}
-    return losses(f"the switch dropped packets, {', '.join(sorted(reasons))}", drops)(case)
+    finding = losses(f"the switch dropped packets, {', '.join(sorted(reasons))}", drops)(case)
+    return replace(finding, not_checked=_not_measured(case, DROPS) or finding.not_checked)
 
 
 def _nic_drops(measurement: Measurement) -> int | None:
@@ -127,7 +130,24 @@ def starved(who: str, wait_share: Callable[[Measurement], float | None]) -> Rule
     )
 
 
-switch_starved = starved("the switch", lambda m: m.switch_thread.wait_share)
+def of_switch_thread(rule: Rule) -> Rule:
+    """Where a switch cannot tell how its thread got on, the rule says that, and why."""
+
+    def checked(case: Case) -> Finding:
+        finding, why = rule(case), _not_measured(case, THREAD)
+        return replace(finding, not_checked=why) if why and finding.not_checked else finding
+
+    return checked
+
+
+def _not_measured(case: Case, what: str) -> str | None:
+    whys = (m.switch_not_measured.get(what) for m in case.measurements)
+    return next((why for why in whys if why), None)
+
+
+switch_starved = of_switch_thread(
+    starved("the switch", lambda m: m.switch_thread.wait_share),
+)
 
 
 def _short(value: float) -> str:

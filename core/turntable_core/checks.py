@@ -12,7 +12,6 @@ from turntable_core import systems
 from turntable_core.errors import InputError, TurntableError
 from turntable_core.overrides import WHERE
 from turntable_core.plan import Cell
-from turntable_core.switch import driver_of
 from turntable_core.system import Check, Parameters, Role, System
 from turntable_core.testbed import PORTS_OF_A_PIPE, DataHost, Testbed
 from turntable_inventory.inventory import SWITCHES
@@ -70,21 +69,6 @@ def check_hosts(system: System, testbed: Testbed, inventories: Path) -> None:
 
 
 _PORT = "turntable_switch_port"
-
-
-def check_switch_target(testbed: Testbed) -> None:
-    """Before anything is started: no other switch takes the place of one that cannot be driven."""
-    if testbed.switch is None:
-        return
-    try:
-        driver_of(testbed.switch)
-    except InputError as error:
-        raise TurntableError(
-            f"{error}\n{testbed.switch.name} is a Tofino: playbooks/switch.yml compiles a program "
-            "for it, starts bf_switchd and sets ports (docs/rack.md). Experiments cannot drive "
-            "one yet: bfrt-driver is not among the nodes of a run. Choose an inventory whose "
-            "turntable_switch_target is soft"
-        ) from error
 
 
 def check_pipes(system: System, testbed: Testbed, place: Callable[[str, str], str]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from turntable_core.connections import Command, HostConnections
 from turntable_core.errors import PhaseError, TurntableError
 from turntable_core.files import digest_of_file
+from turntable_core.switch import find_driver
 from turntable_core.system import System
 from turntable_core.testbed import Host, SwitchHost, Testbed
 
@@ -20,8 +21,8 @@ _DEADLINE_S = 30.0
 def programs_of(host: Host, testbed: Testbed, wanted: Iterable[System]) -> list[str]:
     """Absolute paths of the files that the host needs to have for these systems."""
     names = ["supervisor", "nodectl"]
-    if isinstance(host, SwitchHost) and host.target == "soft":
-        names.append("softswitch")
+    if isinstance(host, SwitchHost) and (driver := find_driver(host)):
+        names += driver.programs
         names += [name for system in wanted for name in system.switch_programs]
     for role in (role for system in wanted for role in system.roles):
         hosts = testbed.hosts_of(role.group)
@@ -65,9 +66,10 @@ def _wanted(host: Host, testbed: Testbed, system: System, build: Path) -> dict[s
     names = [Path(path).name for path in programs_of(host, testbed, [system])]
     digests = digests_of_build(build / "bin", names)
     wanted = {f"{host.bin_dir}/{name}": digest for name, digest in digests.items()}
-    if isinstance(host, SwitchHost) and host.target == "soft":
-        for program in sorted(build.glob("lib/p4/*.so")):
-            wanted[f"{host.p4_dir}/{program.name}"] = digest_of_file(program)
+    if isinstance(host, SwitchHost) and (driver := find_driver(host)):
+        for pattern in driver.p4_files:
+            for file in sorted(build.glob(f"lib/p4/{pattern}")):
+                wanted[f"{host.p4_dir}/{file.name}"] = digest_of_file(file)
     return wanted
 
 

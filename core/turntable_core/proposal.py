@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from turntable_core import overrides, plan
-from turntable_core.checks import check_hosts, check_pipes, check_plan, check_switch_target
+from turntable_core.checks import check_hosts, check_pipes, check_plan
 from turntable_core.components import timeline
 from turntable_core.errors import InputError, TurntableError, did_you_mean
 from turntable_core.overrides import DEFAULT_PROFILE, WHERE, ExtraVars, RunOptions
@@ -19,6 +19,7 @@ from turntable_core.plan_limits import planning_deadline_s
 from turntable_core.reference import Reference
 from turntable_core.run_directory import RunDirectory, new_run_name
 from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
+from turntable_core.switch_checks import check_switch_settings, check_switch_target
 from turntable_core.system import Parameters, Planned
 from turntable_core.testbed import Testbed
 from turntable_core.wait_notice import PlanningNotice
@@ -96,10 +97,11 @@ def propose(
     scale = overrides.apply_overrides(choose_profile(experiment, options.profile), extra)
     cells = plan.cells_of(scale)
     check_hosts(experiment.system, testbed, INVENTORIES)
-    check_switch_target(testbed)
+    check_switch_target(testbed, place)
     check_pipes(experiment.system, testbed, place)
     timeline.check(scale.timeline, cells, experiment.system, testbed)
     check_plan(experiment.system, cells, testbed, scale.origins)
+    check_switch_settings(experiment.system, cells, testbed)
     if reference := experiment.document.get("reference"):
         Reference(experiment.directory / reference).check(experiment.parameter_schemas)
     run = RunDirectory(runs / (options.run or new_run_name(options.profile)))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 AT = "at_s"
-KILL, START, IMPAIR = "kill", "start", "impair"
+KILL, START, IMPAIR, HEAL = "kill", "start", "impair", "heal"
 
 
 @dataclass(frozen=True)

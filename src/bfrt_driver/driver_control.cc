@@ -115,7 +115,7 @@ Json DriverControl::info(SwitchCalls& calls) const {
   const ConnectionOptions& options = connection_.options();
   return {{"program", calls.schema().program()},
           {"ports", std::move(ports)},
-          {"settings", settings(Json::object())},
+          {"settings", nullptr},
           {"pipeline_thread", nullptr},
           {"bfrt",
            {{"address", options.address},

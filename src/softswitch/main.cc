@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/data_path_thread.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
 #include "dataplane/packet_tracer.h"
@@ -33,6 +34,7 @@ struct Options {
   std::size_t frames = 2048;
   int receive_buffer_bytes = kDefaultReceiveBufferBytes;
   std::uint64_t busy_poll_ns = kDefaultBusyPollNs;
+  bool realtime = false;
   std::optional<std::string> trace;  // a filter
   bool trace_json = false;
 };
@@ -106,6 +108,11 @@ int run(const Options& options) {
   int status = 0;
   std::thread pipeline_thread([&] {
     try {
+      if (options.realtime && !use_realtime_priority()) {
+        std::cerr << "softswitch: --realtime: the system does not allow SCHED_RR; the pipeline's "
+                     "thread has its ordinary priority"
+                  << std::endl;
+      }
       loop.run();
     } catch (const std::exception& error) {
       std::cerr << "softswitch: the pipeline thread failed: " << error.what() << std::endl;
@@ -146,6 +153,8 @@ int run_program(int argc, char** argv) {
       .shows_default();
   app.option("--busy-poll-ns", options.busy_poll_ns, "Polling before sleeping; 0: none")
       .shows_default();
+  app.flag("--realtime", options.realtime,
+           "Run the pipeline's thread before all ordinary ones, if the system allows it");
   std::string filter;
   const auto trace =
       app.option("--trace", filter,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from turntable import raw
+from turntable.measurement import Punctuality
 from turntable.raw import RawAnswer
-from turntable_core.switch import driver
+from turntable_core.switch import DROPS, THREAD, driver
 
 
 class OtherSwitch(driver.SoftSwitch):
@@ -27,6 +28,19 @@ def test_every_driver_s_node_is_a_switch(monkeypatch: pytest.MonkeyPatch, node: 
     monkeypatch.setattr(driver, "_DRIVERS", {"soft": driver.SoftSwitch, "other": OtherSwitch})
     assert raw.switch_drops(answers(node), {"answered": 10}) == {"no_route": 3}
     assert raw.switch_thread(answers(node)).wait_share == 0.25
+
+
+def test_what_a_driver_cannot_ask_is_not_measured() -> None:
+    """As bfrt-driver answers: no thread, and drops of ports only (docs/bfrt-driver.md)."""
+    drops = {"rx_queue_full": 0, "rx_error": 0, "tx_failed": 2}
+    told = [
+        RawAnswer("switch0", "collect", "bfrt-driver", "info", {"pipeline_thread": None}),
+        RawAnswer("switch0", "collect", "bfrt-driver", "port_stats", {"ports": [{"drops": drops}]}),
+    ]
+    assert raw.switch_thread(told) == Punctuality(None, None)
+    assert raw.switch_drops(told, {"egress_drop": 5}) == {"tx_failed": 2}
+    assert raw.switch_not_measured(told).keys() == {THREAD, DROPS}
+    assert raw.switch_not_measured(answers("softswitch")) == {}
 
 
 def test_no_other_node_is() -> None:

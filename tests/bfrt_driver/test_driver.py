@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from packet.bfrt_target import BfrtTarget
+from packet.bfrt_target import BfrtTarget, Node
 from packet.nocache_tables import all_entries
 from packet.targets import CommandFailedError
 
@@ -69,6 +69,24 @@ def test_silent_address_is_named(build_dir: Path, tmp_path: Path) -> None:
     ended = start_driver(build_dir, tmp_path, "127.0.0.1:1", "--program", "nocache")
     assert ended.returncode == 1
     assert "switch 127.0.0.1:1: nobody answers there" in ended.stderr
+
+
+def test_driver_answers_once_it_has_reached_the_switch(
+    switch: BfrtTarget, build_dir: Path, tmp_path: Path
+) -> None:
+    """What starts a node takes it for ready when it answers `ping` (docs/architecture.md §2)."""
+    switch.driver.end()  # else the program is its own
+    switch.kill_switch()
+    argv = [build_dir / "bin" / "bfrt-driver", "--switch", switch.address, "--program", "nocache"]
+    driver = Node("other", tmp_path, argv)
+    try:
+        driver.ask("ping")
+        assert not driver.has_answered(within_s=0.5)
+        switch.start_switch()
+        assert driver.answer()["state"] == "bound"
+        assert driver.command("table_info", table="ipv4_lpm")["entries"] == 0
+    finally:
+        driver.close()
 
 
 def test_driver_goes_on_when_the_server_was_started_again(switch: BfrtTarget) -> None:

@@ -10,6 +10,7 @@ softswitch itself.
 from __future__ import annotations
 
 import json
+import select
 import socket
 import subprocess
 import time
@@ -52,8 +53,17 @@ class Node:
             return
 
     def command(self, name: str, **arguments: Any) -> Any:
+        self.ask(name, **arguments)
+        return self.answer()
+
+    def ask(self, name: str, **arguments: Any) -> None:
         request = {"id": 1, "command": name, "args": arguments}
         self._control.sendall(json.dumps(request).encode() + b"\n")
+
+    def has_answered(self, within_s: float) -> bool:
+        return bool(select.select([self._control], [], [], within_s)[0])
+
+    def answer(self) -> Any:
         return result_of(json.loads(self._answers.readline()))
 
     def end(self) -> int:
@@ -110,6 +120,10 @@ class BfrtTarget(SoftswitchTarget):
         self._nodes.append(self._server)
         self._port = self._server.command("stats")["port"]
         self.address = f"{ADDRESS}:{self._port}"
+
+    def start_switch(self) -> None:
+        """Another softswitch behind the same server, after kill_switch."""
+        super()._start()
 
     def stop_server(self) -> None:
         self._nodes.remove(self._server)

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,14 @@ class SoftswitchTarget:
         ports: list[int],
         trace: str | None = None,
         port_driver: str = "af_packet",
+        options: Sequence[str] = (),
     ) -> None:
         self._links = Links(ports, _MTU[port_driver])
         arguments = [f"--port={port}=s{port}" for port in ports]
         self._argv = [
             "ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
-            "--program", program, "--port-driver", port_driver, *arguments, *trace_options(trace),
+            "--program", program, "--port-driver", port_driver, *arguments,
+            *trace_options(trace), *options,
         ]  # fmt: skip
         self.directory = directory
         self._socket_path = directory / "softswitch.sock"
@@ -137,11 +140,14 @@ class SoftswitchTarget:
 
     def kill_and_start(self) -> None:
         """Another switch at the same links, without a table or a register of the first."""
+        self.kill_switch()
+        self._start()
+
+    def kill_switch(self) -> None:
         assert self._control is not None
         self._control.close()
         self._process.kill()
         self._process.wait(timeout=DEADLINE_S)
-        self._start()
 
     def _connect(self) -> None:
         """Connects when the switch answers; fails when it has ended or is silent."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from small_experiment import hostvars_of
 from turntable_core.ownership.owner import Owner
+from turntable_core.testbed import Testbed, read_testbed
 
 OWNER = Owner("alice", "ctl", 17, "20261121-183000-smoke", "tiny", 1)
 GROUPS = {
@@ -22,3 +25,10 @@ def hostvars() -> dict[str, dict]:
     variables = hostvars_of("switch0", GROUPS["endpoints"])
     variables["sender1"]["turntable_node_nice"] = -15
     return variables
+
+
+def over_bfrt(**of_switch: Any) -> Testbed:
+    """Its switch is driven over BF Runtime, unless `of_switch` says otherwise."""
+    variables = hostvars()
+    variables["switch0"] |= {"turntable_switch_target": "bfrt"} | of_switch
+    return read_testbed(variables, GROUPS)

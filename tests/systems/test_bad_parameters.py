@@ -4,7 +4,9 @@ each system lists in its bad_parameters.yml.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -40,12 +42,18 @@ CASES = [
 
 
 def proposal(
-    directory: Path, system: str, changes: dict[str, Any], extra: dict[str, Any]
+    directory: Path,
+    system: str,
+    changes: dict[str, Any],
+    extra: dict[str, Any],
+    of_switch: Mapping[str, Any] = MappingProxyType({}),
 ) -> Proposal:
     document, _, testbeds = SYSTEMS[system]
     (directory / "experiments" / "tests").mkdir(parents=True)
     file = write_experiment(directory / "experiments", with_changes(document, changes))
-    testbed = read_testbed(testbeds.hostvars(), testbeds.GROUPS)
+    variables = testbeds.hostvars()
+    variables["switch0"] |= of_switch
+    testbed = read_testbed(variables, testbeds.GROUPS)
     given = ExtraVars({"profile": "smoke"} | extra)
     return propose(file, given, testbed, directory / "results")
 
@@ -56,10 +64,17 @@ def test_the_unchanged_experiment_is_accepted(tmp_path: Path, system: str) -> No
     assert len(proposal(tmp_path, system, {}, {}).cells) == SYSTEMS[system][1]
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_switch_over_bf_runtime_is_accepted(tmp_path: Path, system: str) -> None:
+    over_bfrt = {"turntable_switch_target": "bfrt"}
+    assert len(proposal(tmp_path, system, {}, {}, over_bfrt).cells) == SYSTEMS[system][1]
+
+
 @pytest.mark.parametrize(("system", "case"), CASES)
 def test_bad_parameters_are_refused(tmp_path: Path, system: str, case: dict[str, Any]) -> None:
+    given = (case.get("set", {}), case.get("extra", {}), case.get("switch", {}))
     with pytest.raises(TurntableError) as caught:
-        proposal(tmp_path, system, case.get("set", {}), case.get("extra", {}))
+        proposal(tmp_path, system, *given)
     file = tmp_path / "experiments" / "tests" / "tiny.yml"
     for text in case["says"]:
         assert text.replace("FILE", str(file)) in str(caught.value)

@@ -103,7 +103,7 @@ def test_an_experiment_names_the_inventories_that_have_the_hosts_for_it() -> Non
         "not the hosts that farreach needs",
         "group switches has no hosts; expected 1 host",
         "group servers has 1 host (server0); expected 2 hosts",
-        "Inventories that have what it needs: embedded, embedded-ssh",
+        "Inventories that have what it needs: embedded, embedded-bfrt, embedded-ssh",
     ):
         assert text in refused.stdout, refused.stdout
 

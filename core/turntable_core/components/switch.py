@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turntable_core.components.supervisor import end, spawn
+from turntable_core.components.supervisor import end, kill, spawn
 from turntable_core.context import Context
 from turntable_core.requests import Batches, Request
-from turntable_core.switch import driver_of
+from turntable_core.switch import Start, SwitchNode, driver_of
 
 
 def start(context: Context) -> Batches:
     """Loads the program of the turn; the switch has one program at a time."""
-    host, driver = context.testbed.switch, driver_of(context.testbed.switch)
-    program = context.system.switch_program(context.parameters)
-    options = driver.program_options(program, context.testbed)
-    return {host.name: [spawn(context, host, driver.node, *options)]}
+    host = context.testbed.switch
+    spawning = [spawn(context, host, node.program, *node.options) for node in _nodes(context)]
+    return {host.name: spawning}
 
 
 def change_program(context: Context) -> Batches:
     """Ends the switch and starts it with the turn's program; tables and counters are empty then."""
     ((host, spawning),) = start(context).items()
-    return {host: [end(driver_of(context.testbed.switch).node), *spawning]}
+    return {host: [*(end(node.program) for node in reversed(_nodes(context))), *spawning]}
+
+
+def crash(context: Context) -> Batches:
+    """The switch dies with all its state, then what had spoken to it; `start` brings them back.
+
+    Not where the driver cannot (CRASH): the switch would live on.
+    """
+    switch = context.testbed.switch
+    return {switch.name: [kill(program) for program in driver_of(switch).programs]}
 
 
 def configure(context: Context) -> Batches:
@@ -31,14 +39,14 @@ def configure(context: Context) -> Batches:
     updates = [system.switch_multicast(context), system.switch_tables(context)]
     written = [driver.write(of_one) for of_one in updates if of_one]
     settings = driver.settings(system.switch_settings(context.parameters))
-    return _to_switch(context, *written, settings)
+    return _to_switch(context, *written, *settings)
 
 
 def forget(context: Context) -> Batches:
     """What registers still know of the iteration before."""
     names = context.system.switch_registers(context.parameters)
     requests = driver_of(context.testbed.switch).clear_registers(names)
-    return _to_switch(context, *requests) if requests else {}
+    return _to_switch(context, *requests)
 
 
 def prepare(context: Context) -> Batches:
@@ -64,5 +72,15 @@ def impair(
     return _to_switch(context, driver.impair(ports[host], direction, rules))
 
 
+def _nodes(context: Context) -> list[SwitchNode]:
+    system, parameters = context.system, context.parameters
+    with_what = Start(
+        system.switch_program(parameters),
+        system.switch_settings(parameters),
+        context.plan.deadlines["start_nodes"],
+    )
+    return driver_of(context.testbed.switch).nodes(with_what, context.testbed)
+
+
 def _to_switch(context: Context, *requests: Request) -> Batches:
-    return {context.testbed.switch.name: list(requests)}
+    return {context.testbed.switch.name: list(requests)} if requests else {}

@@ -15,9 +15,10 @@ from turntable_core.context import Context
 from turntable_core.errors import InputError
 from turntable_core.plan import Cell, Plan
 from turntable_core.requests import Batches, Request, merged
+from turntable_core.switch import LINK_FAULTS, driver_of
 from turntable_core.system import System
 from turntable_core.testbed import Testbed
-from turntable_core.timeline import IMPAIR, KILL, START, Event
+from turntable_core.timeline import HEAL, IMPAIR, KILL, START, Event
 
 
 def check(events: Iterable[Event], cells: Iterable[Cell], system: System, testbed: Testbed) -> None:
@@ -119,19 +120,31 @@ def _heal(value: str, context: Context) -> Batches:
     return merged(switch.impair(context, value, direction, []) for direction in ("rx", "tx"))
 
 
-_VERBS: Mapping[str, Verb] = {KILL: _kill, START: _start, IMPAIR: _impair, "heal": _heal}
+_VERBS: Mapping[str, Verb] = {KILL: _kill, START: _start, IMPAIR: _impair, HEAL: _heal}
 
 
 def _fault(event: Event, testbed: Testbed) -> str | None:
     """What was expected of the value."""
+    if event.verb in (IMPAIR, HEAL) and (refusal := _refusal(testbed)):
+        return refusal
     if event.verb == IMPAIR:
         return _fault_of_impairment(event.value, testbed)
-    if event.verb == "heal":
+    if event.verb == HEAL:
         return _fault_of_link(event.value, testbed)
     hosts = [host.name for host in testbed.hosts]
     if isinstance(event.value, str) and event.value.rpartition("@")[2] in hosts:
         return None
     return f"a host of this testbed, {', '.join(hosts)}, or NODE@HOST"
+
+
+def _refusal(testbed: Testbed) -> str | None:
+    """Of faults of links."""
+    if testbed.switch is None or not (why := driver_of(testbed.switch).cannot.get(LINK_FAULTS)):
+        return None
+    return (
+        f"no such event where turntable_switch_target is {testbed.switch.target}: {why}. Take it "
+        "out, or choose an inventory whose turntable_switch_target is soft"
+    )
 
 
 def _fault_of_impairment(value: Any, testbed: Testbed) -> str | None:

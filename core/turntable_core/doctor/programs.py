@@ -10,12 +10,13 @@ from turntable_core.doctor.finding import OK, PROBLEM, Finding
 from turntable_core.doctor.looks import HostView
 from turntable_core.files import digest_of_file
 from turntable_core.programs import programs_of
+from turntable_core.switch import find_driver
 from turntable_core.testbed import Testbed
 
 
 def built(build: Path) -> dict[str, str]:
     """SHA-256 of the controller's build by file name; empty if there is none."""
-    paths = [*build.glob("bin/*"), *build.glob("lib/p4/*.so")]
+    paths = [*build.glob("bin/*"), *build.glob("lib/p4/*")]
     return {path.name: digest_of_file(path) for path in paths if path.is_file()}
 
 
@@ -58,7 +59,7 @@ def _differences(view: HostView, testbed: Testbed, controller: Mapping[str, str]
             yield f"{path} is missing"
         elif found[path] != controller[name]:
             yield f"{path} is another build than the controller's"
-    if testbed.switch and view.host == testbed.switch and testbed.switch.target == "soft":
+    if testbed.switch and view.host == testbed.switch and find_driver(testbed.switch):
         programs = _digests(view.text("p4"))
         if not programs:
             yield f"no P4 program in {testbed.switch.p4_dir}"

@@ -4,6 +4,28 @@
 nothing else addresses a switch.
 """
 
-from turntable_core.switch.driver import SwitchDriver, Update, driver_of, switch_nodes
+from turntable_core.switch.driver import (
+    SwitchDriver,
+    Update,
+    driver_of,
+    find_driver,
+    not_measured,
+    switch_nodes,
+)
+from turntable_core.switch.nodes import CRASH, DROPS, LINK_FAULTS, THREAD, TRACES, Start, SwitchNode
 
-__all__ = ["SwitchDriver", "Update", "driver_of", "switch_nodes"]
+__all__ = [
+    "CRASH",
+    "DROPS",
+    "LINK_FAULTS",
+    "THREAD",
+    "TRACES",
+    "Start",
+    "SwitchDriver",
+    "SwitchNode",
+    "Update",
+    "driver_of",
+    "find_driver",
+    "not_measured",
+    "switch_nodes",
+]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
 from turntable_core.errors import InputError
 from turntable_core.requests import Request
+from turntable_core.switch.bfrt import BfrtSoftSwitch
+from turntable_core.switch.nodes import Start, SwitchNode
 from turntable_core.switch.soft import SoftSwitch
 from turntable_core.testbed import SwitchHost, Testbed
 
@@ -15,15 +17,26 @@ Update = Mapping[str, Any]
 
 
 class SwitchDriver(Protocol):
-    node: str  # that is asked
+    node: ClassVar[str]  # that is asked
+    # Programs, whose nodes have the same names, in the order in which they start.
+    programs: ClassVar[tuple[str, ...]]
+    p4_files: ClassVar[tuple[str, ...]]  # patterns of what these nodes read of lib/p4
+    cannot: ClassVar[Mapping[str, str]]  # one of CRASH, LINK_FAULTS, TRACES -> why not
+    settings_of_start: ClassVar[Collection[str]]  # which the switch has until it ends
+    # One of THREAD, DROPS -> why its answers do not have it.
+    not_measured: ClassVar[Mapping[str, str]]
 
-    def program_options(self, program: str, testbed: Testbed) -> list[str]:
-        """Of the node's command line: it loads a P4 program of this name."""
+    def nodes(self, start: Start, testbed: Testbed) -> list[SwitchNode]:
+        """In the order in which they start; they end in the reverse one."""
 
     def write(self, updates: Sequence[Update]) -> Request:
         """Tables, all updates or none."""
 
-    def settings(self, values: Mapping[str, Any]) -> Request: ...
+    def setting_fault(self, name: str, value: Any) -> str | None:
+        """What was expected of a setting; None: it is as expected."""
+
+    def settings(self, values: Mapping[str, Any]) -> list[Request]:
+        """Those with which it was not started."""
 
     def clear_counters(self) -> list[Request]: ...
 
@@ -43,17 +56,32 @@ class SwitchDriver(Protocol):
         """
 
 
-_DRIVERS: Mapping[str, type[SwitchDriver]] = {"soft": SoftSwitch}
+_DRIVERS: Mapping[str, type[SwitchDriver]] = {"soft": SoftSwitch, "bfrt": BfrtSoftSwitch}
+
+
+def find_driver(switch: SwitchHost) -> SwitchDriver | None:
+    """None for a target without a driver."""
+    return _DRIVERS[switch.target]() if switch.target in _DRIVERS else None
 
 
 def driver_of(switch: SwitchHost) -> SwitchDriver:
     """Raises InputError for a target without a driver."""
-    if switch.target not in _DRIVERS:
+    driver = find_driver(switch)
+    if driver is None:
         expected = f"one of {', '.join(_DRIVERS)}"
         raise InputError("inventory", "turntable_switch_target", switch.target, expected)
-    return _DRIVERS[switch.target]()
+    return driver
 
 
 def switch_nodes() -> frozenset[str]:
     """Names in raw files that mean the switch, whatever its target."""
     return frozenset(driver.node for driver in _DRIVERS.values())
+
+
+def not_measured(nodes: Collection[str]) -> dict[str, str]:
+    """What the switch among these nodes, as raw files name them, does not measure -> why not."""
+    lacking: dict[str, str] = {}
+    for driver in _DRIVERS.values():
+        if driver.node in nodes:
+            lacking |= driver.not_measured
+    return lacking

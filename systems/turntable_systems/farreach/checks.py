@@ -7,6 +7,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from turntable_core.switch import CRASH, driver_of
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
 from turntable_systems.farreach import hosts, idle_path, offered, popularity, recorded, ycsb
@@ -111,9 +112,9 @@ def _maximum(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
 
 
 def _delay(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
-    if parameters["switch_processing_delay_ns"] and testbed.switch.target != "soft":
-        return "0: only a software switch can be slowed"
-    return None
+    delay_ns = parameters["switch_processing_delay_ns"]
+    fault = driver_of(testbed.switch).setting_fault("processing_delay_ns", delay_ns)
+    return fault and f"{fault}. Only a software switch that is driven as such can be slowed"
 
 
 def _crash(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
@@ -122,6 +123,8 @@ def _crash(parameters: Mapping[str, Any], testbed: Testbed) -> str | None:
             f"none, or -e method={'|'.join(WRITE_BACK)}: the switch of other methods has no "
             "records that nobody else has"
         )
+    if crash_of(parameters) and (why := driver_of(testbed.switch).cannot.get(CRASH)):
+        return f"none: {why}"
     return None
 
 

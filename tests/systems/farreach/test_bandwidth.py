@@ -101,6 +101,13 @@ def test_columns_are_those_of_the_cell() -> None:
     assert bandwidth.columns(case(method="nocache"))["bandwidth_mib_per_s"] is None
 
 
+def test_time_of_a_switch_that_tells_none_is_no_number() -> None:
+    measured = measurement(switch_ns_per_op=None, client_ns_per_op=2000.0)
+    row = bandwidth.columns(replace(case(capacity_ops_per_s=0), measurements=[measured]))
+    assert row["switch_ns_per_op"] is None
+    assert row["client_ns_per_op"] == 2000
+
+
 ALL_CACHED = {"method": "farreach", "capacity_ops_per_s": 0, "cache_size": 100, "records": 100}
 
 

@@ -213,6 +213,27 @@ def test_a_crash_kills_the_nodes_of_the_cell(caching: Context, crashing: Context
     assert list(components.batches(["crash"], "kill_nodes", alone)) == ["switch0"]
 
 
+def test_a_crash_over_bf_runtime_kills_the_switch_behind_its_driver(crashing: Context) -> None:
+    variables = hostvars()
+    variables["switch0"]["turntable_switch_target"] = "bfrt"
+    crashing = replace(crashing, testbed=inventory.read_testbed(variables, GROUPS))
+    killed = components.batches(["crash"], "kill_nodes", crashing)["switch0"]
+    names = ["softswitch", "bfrt-server", "bfrt-driver"]
+    assert [request.args for request in killed] == [{"name": n, "kill": True} for n in names]
+    started = components.batches(["switch"], "start", crashing)["switch0"]
+    assert [request.args["name"] for request in started] == names
+
+
+def test_the_agent_talks_to_the_driver(caching: Context) -> None:
+    variables = hostvars()
+    variables["switch0"]["turntable_switch_target"] = "bfrt"
+    over_bfrt = replace(caching, testbed=inventory.read_testbed(variables, GROUPS))
+    for context, node in ((caching, "softswitch"), (over_bfrt, "bfrt-driver")):
+        (request,) = components.batches(["switch_agent"], "start", context)["switch0"]
+        argv = request.args["argv"]
+        assert argv[argv.index("--switch") + 1] == node
+
+
 def with_parameters(context: Context, **changes: object) -> Context:
     cell = context.turn.cell
     cell = replace(cell, parameters=dict(cell.parameters) | changes)

@@ -312,6 +312,22 @@ def test_rule_without_data_is_not_checked_and_says_so() -> None:
     assert not judged(measurement()).not_checked
 
 
+def test_what_the_switch_does_not_measure_is_said_with_the_reason() -> None:
+    silent = {"thread": "it tells nothing", "drops": "it tells a part"}
+    unknown = {"switch_thread": Punctuality(), "switch_not_measured": silent}
+    result = judged(measurement(**unknown, switch_drops={}))
+    assert result.valid
+    assert result.not_checked == {
+        "switch drops": "it tells a part",
+        "switch stalls": "it tells nothing",
+        "switch starved": "it tells nothing",
+    }
+    # The part that it tells is judged.
+    lossy = judged(measurement(**unknown, switch_drops={"rx_queue_full": 11}))
+    assert "the switch dropped packets, rx_queue_full" in str(lossy)
+    assert lossy.not_checked["switch drops"] == "it tells a part"
+
+
 def test_rule_without_data_in_one_iteration_is_still_broken_by_another() -> None:
     result = judged(measurement(hosts=None), measurement(hosts=(HostLoad("a", 0.5, 0),)))
     assert "stolen (share of their time): up to 0.5 in 1 of 2" in str(result)

@@ -73,6 +73,18 @@ def test_a_short_stall_in_a_long_window_does_not_matter() -> None:
     assert reason.startswith("the switch stood still")
 
 
+def test_a_switch_that_tells_nothing_of_its_thread_is_said_to() -> None:
+    silent = {"thread": "it tells nothing", "drops": "it tells a part"}
+    unknown = replace(healthy(), switch_thread=Punctuality(), switch_not_measured=silent)
+    verdict = judge(RULES, case_of(unknown))
+    assert verdict.reasons == ()
+    assert verdict.not_checked == {
+        "switch drops": "it tells a part",
+        "switch starved": "it tells nothing",
+        "switch stalls": "it tells nothing",
+    }
+
+
 MEAN_SERVICE_US = 2_850  # of the parameters, on the testbed's clock
 STALLS = "the machine held requests up (share late by a mean service time, or slot time lost)"
 

@@ -240,7 +240,7 @@ RULES: Mapping[str, Rule] = {
     "clients starved": rules.starved("a client", lambda m: m.client_threads.wait_share),
     "coordinator starved": rules.starved("the coordinator", _coordinator_wait),
     "switch starved": rules.switch_starved,
-    "switch stalls": _switch_stalls,
+    "switch stalls": rules.of_switch_thread(_switch_stalls),
     "stalls": _stalls,
     "steal": rules.steal,
 }

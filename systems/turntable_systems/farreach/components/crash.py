@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from turntable_core.components import switch
 from turntable_core.components.supervisor import kill
 from turntable_core.context import Context
 from turntable_core.requests import Batches
-from turntable_core.switch import driver_of
 from turntable_systems.farreach import hosts
 from turntable_systems.farreach.components import kvserver
 from turntable_systems.farreach.methods import crash_of
@@ -13,7 +13,7 @@ from turntable_systems.farreach.methods import crash_of
 
 def kill_nodes(context: Context) -> Batches:
     """On all hosts at once."""
-    switch, killed = context.testbed.switch, crash_of(context.parameters)
-    batches = {switch.name: [kill(driver_of(switch).node)]} if "switch" in killed else {}
+    killed = crash_of(context.parameters)
+    batches = switch.crash(context) if "switch" in killed else {}
     servers = hosts.servers(context.testbed) if "kvserver" in killed else ()
     return batches | {host.name: [kill(kvserver.NODE)] for host in servers}

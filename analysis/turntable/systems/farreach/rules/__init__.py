@@ -68,7 +68,9 @@ _OF_RUNS: Mapping[str, Rule] = {
     "late start": rules.late_start(lambda case: latest_start_us(case.parameters)),
     "late end": rules.late_end,
     "steal": rules.steal,
-    "switch stalls": _stall("the switch", lambda m: m.switch_thread.late_max_us),
+    "switch stalls": rules.of_switch_thread(
+        _stall("the switch", lambda m: m.switch_thread.late_max_us)
+    ),
     "client stalls": _stall("clients", lambda m: m.client_threads.late_max_us),
     "switch starved": rules.switch_starved,
     "clients starved": starved("clients", lambda m: m.client_threads.wait_share),

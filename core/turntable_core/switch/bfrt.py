@@ -1,0 +1,102 @@
+"""A switch that is driven over BF Runtime alone: by the node bfrt-driver (docs/bfrt-driver.md).
+
+What the driver reaches may be nodes of the run too, which then start before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
+
+from turntable_core.requests import Request
+from turntable_core.switch import soft
+from turntable_core.switch.nodes import (
+    CRASH,
+    DROPS,
+    LINK_FAULTS,
+    THREAD,
+    TRACES,
+    Start,
+    SwitchNode,
+)
+from turntable_core.testbed import Testbed
+
+DRIVER, SERVER = "bfrt-driver", "bfrt-server"
+
+# The protocol has no authentication: its server is not reached from another host.
+_ADDRESS, _PORT = "127.0.0.1", 50052
+# The driver ends by itself before its supervisor ends it: then it says what it waited for.
+_OF_DEADLINE = 0.8
+
+_NOTHING = "BF Runtime has nothing for"
+
+
+class BfrtSwitch(soft.Commands):
+    """bfrt-driver takes softswitch's commands, as far as BF Runtime has something for them."""
+
+    node = DRIVER
+    programs: ClassVar[tuple[str, ...]] = (DRIVER,)
+    p4_files: ClassVar[tuple[str, ...]] = ("*.bfrt.json",)
+    settings_of_start: ClassVar[Collection[str]] = ()
+    cannot: ClassVar[Mapping[str, str]] = {
+        CRASH: "the switch is no node of the run",
+        LINK_FAULTS: f"{_NOTHING} faults of links",
+        TRACES: f"{_NOTHING} traces of packets",
+    }
+    not_measured: ClassVar[Mapping[str, str]] = {
+        THREAD: "not measured: BF Runtime does not tell when the switch was late or had to wait",
+        DROPS: "measured at ports only: BF Runtime does not tell what the switch drops inside",
+    }
+
+    def nodes(self, start: Start, testbed: Testbed) -> list[SwitchNode]:
+        return [*self.behind(start, testbed), self._driver(start, testbed)]
+
+    def behind(self, start: Start, testbed: Testbed) -> list[SwitchNode]:
+        """What the driver reaches, as far as the run starts it."""
+        return []
+
+    def _driver(self, start: Start, testbed: Testbed) -> SwitchNode:
+        switch = testbed.switch
+        assert switch is not None, "a driver is that of a testbed's switch"
+        options = ["--switch", f"{_ADDRESS}:{_PORT}", "--program", start.program]
+        options += ["--schema", f"{switch.p4_dir}/{start.program}.bfrt.json"]
+        deadline_s = start.deadline_s * _OF_DEADLINE
+        options += ["--pipe", str(_pipe(testbed)), "--start-deadline", f"{deadline_s:g}"]
+        return SwitchNode(DRIVER, options)
+
+    def setting_fault(self, name: str, value: Any) -> str | None:
+        if name in self.settings_of_start or not value:
+            return None
+        return f"0: {_NOTHING} the setting {name}"
+
+    def settings(self, values: Mapping[str, Any]) -> list[Request]:
+        later = {key: value for key, value in values.items() if key not in self.settings_of_start}
+        return [self._request("settings", **later)] if later else []
+
+    def begin(self) -> list[Request]:
+        return []
+
+
+class BfrtSoftSwitch(BfrtSwitch):
+    """softswitch with BF Runtime in front of it; nobody uses its own commands."""
+
+    programs: ClassVar[tuple[str, ...]] = (soft.PROGRAM, SERVER, DRIVER)
+    p4_files: ClassVar[tuple[str, ...]] = ("*.so", "*.bfrt.json")
+    settings_of_start: ClassVar[Collection[str]] = ("realtime",)  # options of softswitch
+    cannot: ClassVar[Mapping[str, str]] = {
+        what: why for what, why in BfrtSwitch.cannot.items() if what != CRASH
+    }
+
+    def behind(self, start: Start, testbed: Testbed) -> list[SwitchNode]:
+        settings = [f"--{name}" for name in self.settings_of_start if start.settings.get(name)]
+        pipes = "2" if _pipe(testbed) < 2 else "4"
+        server = ["--address", _ADDRESS, "--port", str(_PORT), "--pipes", pipes]
+        return [
+            SwitchNode(soft.PROGRAM, [*soft.options_of(start.program, testbed), *settings]),
+            SwitchNode(SERVER, server),
+        ]
+
+
+def _pipe(testbed: Testbed) -> int:
+    """In which the driver reads registers. Of systems that have any, all hosts are in one pipe."""
+    return max(host.pipe or 0 for host in testbed.data_hosts)

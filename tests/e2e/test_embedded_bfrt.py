@@ -1,0 +1,84 @@
+"""The switch driven as a Tofino is: over BF Runtime alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from turntable_testbed import fingerprint
+
+from .conftest import (
+    BUILD,
+    Finished,
+    measured,
+    playbook,
+    require_root_and_programs,
+    require_valid,
+)
+
+pytestmark = pytest.mark.e2e
+
+# Beside the testbeds of the other end-to-end tests.
+TESTBED_ID = f"b{os.getpid() % 100000:05d}"
+OVER_BFRT = {
+    "inventory": "embedded-bfrt",
+    "turntable_testbed_id": TESTBED_ID,
+    "turntable_data_network": f"198.18.{128 + os.getpid() % 64}.0/24",
+    "turntable_control_network": f"198.19.{128 + os.getpid() % 64}.0/24",
+}
+NOT_MEASURED = ("switch drops", "switch stalls", "switch starved")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory for results of a testbed that is up."""
+    require_root_and_programs()
+    missing = [
+        name for name in ("bfrt-server", "bfrt-driver") if not (BUILD / "bin" / name).exists()
+    ]
+    if missing:
+        pytest.skip(f"{BUILD}/bin lacks {', '.join(missing)}: run `make build` first")
+    before = fingerprint.take(TESTBED_ID)
+    directory = tmp_path_factory.mktemp("results-over-bfrt")
+    up = playbook("testbed_up", directory, **OVER_BFRT)
+    assert up.status == 0, up.output
+    yield directory
+    down = playbook("testbed_down", directory, **OVER_BFRT, purge=True)
+    assert down.status == 0, down.output
+    assert fingerprint.take(TESTBED_ID) == before
+
+
+def asked_on_switch(run: Finished) -> set[str]:
+    """Nodes of the switch's host that told what they had counted."""
+    files = run.directory.glob("raw/*/r*/i*/a*/switch0*.json")
+    answers = [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
+    return {answer["node"] for answer in answers}
+
+
+def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
+    chosen = {"profile": "smoke", "servers": 2, "method": "nocache,farreach"}
+    run = measured("farreach/exp01_throughput", results, **OVER_BFRT, **chosen)
+    assert run.status == 0, run.output
+    require_valid(run)
+    nocache, farreach = run.rows()
+    assert (nocache["method"], farreach["method"]) == ("nocache", "farreach")
+    assert asked_on_switch(run) == {"bfrt-driver", "switch-agent", "supervisor"}
+    for row in (nocache, farreach):
+        # What the iterations' traces give, to 6 %: test_exp01_throughput.py says why so much.
+        trace = float(row["trace_normalized"])
+        assert float(row["normalized_throughput"]) == pytest.approx(trace, rel=0.06)
+        assert all(rule in row["not_checked"] for rule in NOT_MEASURED)
+    # The program was changed between the two.
+    assert float(nocache["switch_ops_per_s"]) == 0
+    assert float(farreach["switch_ops_per_s"]) > 0
+
+
+def test_what_bf_runtime_has_nothing_for_is_refused_before_the_run(results: Path) -> None:
+    slow = {"profile": "smoke", "switch_processing_delay_ns": 2000}
+    run = playbook("farreach/exp01_throughput", results, check=True, **OVER_BFRT, **slow)
+    assert run.status != 0
+    assert "switch_processing_delay_ns: 2000 is not accepted; expected 0" in run.output
