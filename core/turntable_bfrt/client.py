@@ -115,6 +115,10 @@ class Client:
         """By name or a suffix of it; after bind()."""
         return self._tables[resolve(self._tables, name, f"table of switch {self._address}")]
 
+    def tables(self) -> dict[str, Table]:
+        """All of the program and the switch, by full name; after bind()."""
+        return dict(self._tables)
+
     def write(self, updates: Sequence[Update], *, all_or_nothing: bool = False) -> None:
         """Raises BfrtError that has the errors of single updates."""
         request = self._proto.WriteRequest(client_id=self._client_id)

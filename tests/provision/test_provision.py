@@ -333,8 +333,21 @@ def test_tasks_are_named_with_v_and_chosen_by_tags(one: Rack) -> None:
     for thing in ("Set kernel parameters", "Set queues (ethtool -L)", "Bring the NIC up"):
         assert thing in named
     assert "TASK [Check the inventory against inventories/schema]" in named
-    nothing = one.played("provision", "--check", "--tags", "measure", "-v")
-    assert "Set kernel parameters" not in nothing
+    refused = one.play("provision", "--check", "--tags", "measure", "-v")
+    assert refused.returncode != 0
+    assert "measure: no such tag in this playbook; expected provision" in sentences(refused.stdout)
+    assert "Set kernel parameters" not in refused.stdout
+
+
+@pytest.mark.parametrize("playbook", ["testbed_up", "stop", "testbed_down", "switch"])
+def test_playbooks_of_namespaces_and_switches_leave_machines_alone(
+    one: Rack, playbook: str
+) -> None:
+    before = one.fingerprints()
+    output = one.played(playbook)
+    recap = re.findall(r"^(\w+) +: ok=.*changed=(\d+)", output, re.MULTILINE)
+    assert recap == [("localhost", "0")], output
+    assert one.fingerprints() == before
 
 
 def test_a_host_that_lacks_ethtool_can_be_checked(one: Rack) -> None:

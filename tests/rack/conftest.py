@@ -75,9 +75,16 @@ class Rack:
         )
 
     def role(
-        self, name: str, *options: str, tasks: str = "main", **variables: Any
+        self,
+        name: str,
+        *options: str,
+        tasks: str = "main",
+        in_its_network: bool = False,
+        **variables: Any,
     ) -> subprocess.CompletedProcess[str]:
-        """Applies a role with these variables on top of what it needs here."""
+        """Applies a role with these variables on top of what it needs here. in_its_network: the
+        controller is in the switch's own network.
+        """
         task = {"ansible.builtin.import_role": {"name": name, "tasks_from": tasks}}
         values = self.variables() | variables
         # Outputs of failed tasks are looked at whole.
@@ -86,6 +93,8 @@ class Rack:
         playbook.write_text(yaml.safe_dump(play))
         program = Path(sys.executable).parent / "ansible-playbook"
         command = [str(program), "-i", str(self.root / "hosts.yml"), str(playbook), *options]
+        if in_its_network:
+            command = self.inside(*command)
         return subprocess.run(
             command,
             cwd=REPOSITORY,

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from subprocess import PIPE
+from typing import Any
 
 import pytest
 
@@ -230,6 +231,31 @@ def test_queues_are_set_once(rack: Rack) -> None:
     refused = rack.role("switch_ports", switch_ports_queues=weighted)
     assert refused.returncode != 0
     assert "softswitch serves this queue with priority 5" in " ".join(refused.stdout.split())
+
+
+def test_bf_runtime_is_reached_at_an_address_without_the_hosts_connection(rack: Rack) -> None:
+    """Where the controller is in a network that bf_switchd listens on."""
+    assert rack.execute("ip", "address", "add", "192.0.2.2/32", "dev", "lo").returncode == 0
+    address = "192.0.2.2:50052"
+    far: dict[str, Any] = {"in_its_network": True, "ansible_netns_name": "there-is-none"}
+    ports: dict[str, Any] = far | {"switch_ports_grpc_address": address}
+    route = {"dst_addr": {"value": 0xC6120000, "prefix_len": 24}}
+    entry = {"table": "ipv4_lpm", "key": route, "action": "forward", "data": {"port": 28, "mac": 5}}
+    entries = far | {
+        "switch_program_grpc_address": address,
+        "switch_program_entries": [entry],
+    }
+    rack.start()
+    refused = rack.role("switch_ports", switch_ports_command_deadline_s=2, **ports)
+    assert refused.returncode != 0, "--server-listen-local-only"
+    assert f"switch {address}: UNAVAILABLE" in " ".join(refused.stdout.split()), refused.stdout
+    assert changed(rack.role("switchd", switchd_arguments=[])) == 1
+    assert changed(rack.role("switch_ports", **ports)) == 1
+    assert changed(rack.role("switch_ports")) == 0, "the other way sees the same"
+    assert changed(rack.role("switch_program", **entries)) == 1
+    assert changed(rack.role("switch_program", **entries)) == 0
+    lost = rack.role("switch_ports", **far)
+    assert lost.returncode != 0, "without the address this connection is needed"
 
 
 @pytest.mark.parametrize("way", [{}, CLI], ids=["grpc", "cli"])

@@ -74,12 +74,17 @@ class Relay:
                 )
 
 
+def carrying(port: int) -> str:
+    """For a shell on the switch: carries a connection to this port of its loopback."""
+    program = f"{(PROGRAMS / 'carry.py').read_text()}\nrun({port})\n"
+    return COMMAND.replace('exec "$python" -;', f'exec "$python" -c {shlex.quote(program)};')
+
+
 def command_to(connection: Any, port: int) -> list[str]:
     """connection: Ansible's; its options are public. A program on the switch, not `ssh -W`: an sshd
     may refuse to forward.
     """
-    program = f"{(PROGRAMS / 'carry.py').read_text()}\nrun({port})\n"
-    carry = COMMAND.replace('exec "$python" -;', f'exec "$python" -c {shlex.quote(program)};')
+    carry = carrying(port)
     kind = connection.ansible_name.rpartition(".")[2]
     if kind == "local":
         return ["/bin/sh", "-c", carry]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import grpc
 
@@ -34,6 +34,7 @@ _LOOPBACK = {
     "Pcs-near": "PCS_NEAR",
     "Ser-near": "SERDES_NEAR",
 }
+_OF_PRESENCE = (grpc.StatusCode.ALREADY_EXISTS.value[0], grpc.StatusCode.NOT_FOUND.value[0])
 # Driver's codes of ports.py -> gRPC's.
 _CODES = {
     "3": grpc.StatusCode.INVALID_ARGUMENT,
@@ -55,7 +56,8 @@ class BfRuntime(grpc.GenericRpcHandler):
         ]
         self._options = unlimited
         self._channel = grpc.insecure_channel(upstream, unlimited)
-        self._table = self._port_table()
+        tables = self._fixed_tables()
+        self._table, self._mirror = tables["$PORT"], tables["$mirror.cfg"].id
         self._fields = {field.id: field for field in self._table.data.values()}
         self._unavailable = machine.has("unavailable_once")
         self._owner: Client | None = None
@@ -80,7 +82,7 @@ class BfRuntime(grpc.GenericRpcHandler):
         if name == "SetForwardingPipelineConfig":
             call = self._channel.unary_unary(method)
             return grpc.unary_unary_rpc_method_handler(
-                lambda request, context: _passed(call, request, context)
+                lambda request, context: _passed_or_failed(call, request, context)
             )
         if name == "GetForwardingPipelineConfig":
             return grpc.unary_stream_rpc_method_handler(
@@ -105,13 +107,19 @@ class BfRuntime(grpc.GenericRpcHandler):
         of_ports = [self._is_of_ports(update.entity) for update in request.updates]
         call = self._channel.unary_unary(SERVICE + "Write")
         if not any(of_ports):
-            return _passed(call, text, context)
+            try:
+                return _passed(call, text, context)
+            except grpc.RpcError as error:
+                _fail(error, context, self._as_an_sde(request, error))
         if not all(of_ports):
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "the fake takes $PORT alone in a call")
         # Whether this client may write is bfrt-server's to say.
         nothing = self._proto.WriteRequest.FromString(text)
         del nothing.updates[:]
-        _passed(call, nothing.SerializeToString(), context)
+        try:
+            _passed(call, nothing.SerializeToString(), context)
+        except grpc.RpcError as error:
+            _fail(error, context)
         errors = [self._write_port(update) for update in request.updates]
         self._report("Write", errors, context)
         answer: bytes = self._proto.WriteResponse().SerializeToString()
@@ -169,15 +177,18 @@ class BfRuntime(grpc.GenericRpcHandler):
         return grpc.StatusCode.OK, ""
 
     def _change(self, kind: int, name: str, given: dict[str, Any]) -> None:
-        if kind == DELETE:
-            self._ports.delete(name)
-            return
         added = name in {port.name for port in self._ports.added()}
+        if kind == DELETE:
+            if added:  # without a word otherwise, unlike the command line
+                self._ports.delete(name)
+            return
         if kind == INSERT or (kind == UPSERT and not added):
             if not {"$SPEED", "$FEC"} <= set(given):
                 raise PortError("Invalid arguments (3)")
             fec = _named(_FEC, given.pop("$FEC"), "BF_FEC_TYP_")
-            self._ports.add(name, given.pop("$SPEED").removeprefix("BF_SPEED_"), fec)
+            speed = given.pop("$SPEED").removeprefix("BF_SPEED_")
+            if not added:  # otherwise it keeps what it has
+                self._ports.add(name, speed, fec)
         elif kind not in (MODIFY, UPSERT):
             raise PortError("Operation not supported (17)")
         if "$FEC" in given:
@@ -235,15 +246,34 @@ class BfRuntime(grpc.GenericRpcHandler):
                 return name
         raise PortError("Invalid arguments (3)")
 
-    def _port_table(self) -> Table:
+    def _fixed_tables(self) -> dict[str, Table]:
         call = self._channel.unary_stream(SERVICE + "GetForwardingPipelineConfig")
         request = self._proto.GetForwardingPipelineConfigRequest()
         [answer] = call(request.SerializeToString())
         configs = self._proto.GetForwardingPipelineConfigResponse.FromString(answer)
         self._program = configs.config[0].p4_name
-        return tables_of(configs.non_p4_config.bfruntime_info)["$PORT"]
+        return tables_of(configs.non_p4_config.bfruntime_info)
 
     # --- Errors and faults ---
+
+    def _as_an_sde(self, request: Any, error: Any) -> list[tuple[str, str | bytes]]:
+        """The trailers of a failed Write: mirror sessions that are there already, or missing, are
+        an invalid argument.
+        """
+        trailers = []
+        for name, value in error.trailing_metadata() or ():
+            if name == "grpc-status-details-bin":
+                status = self._proto.Status.FromString(value)
+                for update, detail in zip(request.updates, status.details, strict=False):
+                    one = self._proto.Error()
+                    detail.Unpack(one)
+                    of_mirror = update.entity.table_entry.table_id == self._mirror
+                    if of_mirror and one.canonical_code in _OF_PRESENCE:
+                        one.canonical_code = grpc.StatusCode.INVALID_ARGUMENT.value[0]
+                        detail.Pack(one)
+                value = status.SerializeToString()  # noqa: PLW2901
+            trailers.append((name, value))
+        return trailers
 
     def _report(
         self, what: str, errors: list[tuple[grpc.StatusCode, str]], context: grpc.ServicerContext
@@ -289,17 +319,25 @@ def _left(context: grpc.ServicerContext) -> float | None:
 
 def _passed(call: Any, request: bytes, context: grpc.ServicerContext) -> bytes:
     metadata = context.invocation_metadata()
-    try:
-        answer: bytes = call(request, metadata=metadata, timeout=_left(context))
-    except grpc.RpcError as error:
-        _fail(error, context)
+    answer: bytes = call(request, metadata=metadata, timeout=_left(context))
     return answer
 
 
-def _fail(error: Any, context: grpc.ServicerContext) -> None:
+def _passed_or_failed(call: Any, request: bytes, context: grpc.ServicerContext) -> bytes:
+    try:
+        return _passed(call, request, context)
+    except grpc.RpcError as error:
+        _fail(error, context)
+
+
+def _fail(
+    error: Any, context: grpc.ServicerContext, trailers: Sequence[Any] | None = None
+) -> NoReturn:
+    """trailers: instead of the error's own."""
     if error.code() is grpc.StatusCode.CANCELLED:
         with contextlib.suppress(Exception):
             context.cancel()
-        return
-    context.set_trailing_metadata(error.trailing_metadata() or ())
+    context.set_trailing_metadata(
+        trailers if trailers is not None else error.trailing_metadata() or ()
+    )
     context.abort(error.code(), error.details())
