@@ -246,9 +246,11 @@ def test_bf_runtime_is_reached_at_an_address_without_the_hosts_connection(rack: 
         "switch_program_entries": [entry],
     }
     rack.start()
-    refused = rack.role("switch_ports", switch_ports_command_deadline_s=2, **ports)
+    quick = ports | {"switch_ports_command_deadline_s": 2}
+    refused = rack.role("switch_ports", **quick)
     assert refused.returncode != 0, "--server-listen-local-only"
     assert f"switch {address}: UNAVAILABLE" in " ".join(refused.stdout.split()), refused.stdout
+    assert changed(rack.role("switch_ports", "--check", **quick)) == 1, "as of one not started"
     assert changed(rack.role("switchd", switchd_arguments=[])) == 1
     assert changed(rack.role("switch_ports", **ports)) == 1
     assert changed(rack.role("switch_ports")) == 0, "the other way sees the same"

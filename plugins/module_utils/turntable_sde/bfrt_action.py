@@ -65,7 +65,12 @@ class BfrtAction(SwitchAction):
                 "bf_switchd that is ready"
             )
         with self._client() as client:
-            running = client.programs()
+            try:
+                running = client.programs()
+            except BfrtError as error:
+                if self.checks_only and self._given["address"] and error.code == "UNAVAILABLE":
+                    return self.foresee()
+                raise
             program = self._given["program"] or next(iter(running), "")
             if self.checks_only and program not in running:
                 return self.foresee()  # bf_switchd would be started anew
