@@ -26,6 +26,11 @@ from . import messages  # noqa: E402
 from .client import DEADLINE_S, Client  # noqa: E402
 
 PORTS = [1, 2, 3]
+QUEUES = 8  # of a port
+SPEED = {"$SPEED": "BF_SPEED_25G", "$FEC": "BF_FEC_TYP_RS"}
+TABLES = ["forward", "prefixes", "ranges", "seen", "limits", "hits", "pairs"]
+FIXED = ["$pre.mgid", "$pre.node", "$mirror.cfg"]
+PROGRAM = "everything"
 
 
 class Server:
@@ -119,14 +124,53 @@ def switch(start_switch: StartSwitch) -> Iterator[SoftswitchTarget]:
 
 
 @pytest.fixture(scope="session")
-def server(build_dir: Path, switch: SoftswitchTarget) -> Iterator[Server]:
+def running_server(build_dir: Path, switch: SoftswitchTarget) -> Iterator[Server]:
     running = Server(build_dir / "bin" / "bfrt-server", switch.directory)
     yield running
     running.close()
 
 
-TABLES = ["forward", "prefixes", "ranges", "seen", "limits", "hits", "pairs"]
-FIXED = ["$pre.mgid", "$pre.node", "$mirror.cfg"]
+@pytest.fixture
+def server(running_server: Server, proto: SimpleNamespace) -> Server:
+    """With nothing in it that another test wrote, and nobody who is connected."""
+    end = time.monotonic() + DEADLINE_S
+    while running_server.command("stats")["clients"]:
+        assert time.monotonic() < end, "a client of another test stays"
+        time.sleep(0.01)
+    client = Client(running_server.address, proto)
+    try:
+        client.write_updates(_resetting(client), p4_name=PROGRAM)
+        # Queues are of one pipe.
+        client.write_updates(_unshaping(client), pipe=0, p4_name=PROGRAM)
+    finally:
+        client.close()
+    return running_server
+
+
+def _resetting(client: Client) -> list[Any]:
+    """Tables are emptied; ports are there, enabled, as on a switch that has just begun."""
+    updates = [client.update("DELETE", client.entry(table)) for table in TABLES + FIXED]
+    updates.append(client.update("DELETE", client.entry("$PORT")))
+    for port in PORTS:
+        entry = client.entry("$PORT", {"$DEV_PORT": port}, data=SPEED | {"$PORT_ENABLE": True})
+        updates.append(client.update("INSERT", entry))
+    return updates
+
+
+def _unshaping(client: Client) -> list[Any]:
+    shaping = {"max_rate": 0, "max_burst_size": 0, "provisioning": "UPPER"}
+    keys: list[tuple[str, dict[str, Any]]] = [("port", {"dev_port": port}) for port in PORTS]
+    # A group is four ports; a queue's number goes on from port to port.
+    keys += [
+        ("queue", {"pg_id": port // 4, "pg_queue": port % 4 * QUEUES + queue})
+        for port in PORTS
+        for queue in range(QUEUES)
+    ]
+    return [
+        client.update("MODIFY", client.entry(f"tf1.tm.{kind}.{table}", key, data=data))
+        for kind, key in keys
+        for table, data in (("sched_cfg", {"max_rate_enable": False}), ("sched_shaping", shaping))
+    ]
 
 
 @pytest.fixture
@@ -145,10 +189,8 @@ def connect(server: Server, proto: SimpleNamespace) -> Iterator[Callable[[int], 
 
 @pytest.fixture
 def client(connect: Callable[[int], Client]) -> Client:
-    """Subscribed with id 1 and bound; all tables are empty."""
+    """Subscribed with id 1 and bound."""
     made = connect(1)
     made.open(enable_learn_notifications=True, enable_port_status_change_notifications=True)
     made.bind()
-    for table in TABLES + FIXED:
-        made.delete(table)
     return made

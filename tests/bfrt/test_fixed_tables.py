@@ -11,18 +11,8 @@ import pytest
 from packet.live_switch import SoftswitchTarget
 
 from .client import CallError, Client
-from .conftest import PORTS, Server
+from .conftest import PORTS, SPEED, Server
 from .test_tables import EXISTS, FRAME, INVALID, MAC, NOT_FOUND, UNIMPLEMENTED, failing, to
-
-SPEED = {"$SPEED": "BF_SPEED_25G", "$FEC": "BF_FEC_TYP_RS"}
-
-
-@pytest.fixture(autouse=True)
-def all_ports(client: Client) -> None:
-    """Added and enabled before each test, as the server began with them."""
-    for port in PORTS:
-        client.delete("$PORT", {"$DEV_PORT": port})
-        client.insert("$PORT", {"$DEV_PORT": port}, data=SPEED | {"$PORT_ENABLE": True})
 
 
 def port(client: Client, number: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import pytest
 from packet.live_switch import SoftswitchTarget
 
 from .client import DEADLINE_S, CallError, Client
-from .conftest import Server, StartSwitch
+from .conftest import PROGRAM, Server, StartSwitch
 from .test_tables import FRAME, insertion
 
 # More than the buffers of a connection and the server's own queue of a client can hold.
@@ -198,12 +198,11 @@ def test_many_clients_at_once(server: Server, proto: SimpleNamespace) -> None:
         try:
             client.open()
             client.config()
-            name = "everything"
             entry = client.entry("hits", {"$REGISTER_INDEX": number}, data={"f1": number})
             for _ in range(20):
-                client.write_updates([client.update("INSERT", entry)], p4_name=name)
+                client.write_updates([client.update("INSERT", entry)], p4_name=PROGRAM)
                 entities = [client.proto.Entity(table_entry=entry)]
-                answer = client.read_entities(entities, p4_name=name)
+                answer = client.read_entities(entities, p4_name=PROGRAM)
                 assert answer.entities[0].table_entry.data.fields[0].stream[-1] == number
         except BaseException as error:
             failures.append(error)
