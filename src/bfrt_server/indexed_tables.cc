@@ -103,8 +103,7 @@ void RegisterTable::write(const EntryWrite& update, WriteBatch& batch) {
   std::vector<std::uint64_t> values;
   for (const bfrt::Field& field : table().data)
     values.push_back(given.value(field.name, std::uint64_t{0}));
-  Json cell = values.size() == 1 ? Json(values.front()) : Json(values);
-  batch.add(WriteBatch::Cells{table().name, index, {std::move(cell)}}, what, [this, index, values] {
+  batch.add(WriteBatch::Cell{&table(), index, values}, what, [this, index, values] {
     const std::lock_guard lock(mutex_);
     std::copy(values.begin(), values.end(),
               copy_.begin() + static_cast<std::ptrdiff_t>(index * values.size()));
