@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 
 #include "bfrt/byte_string.h"
 #include "bfrt_driver/value_codec.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::json;
 constexpr const char* kPriority = "$MATCH_PRIORITY";
 constexpr int kPriorityBits = 24;
 constexpr const char* kOperations =
-    R"("insert", "modify", "upsert", "upsert_columns", "delete", "clear" or "set_default")";
+    R"("insert", "modify", "upsert", "delete", each also with "_columns", "clear" or "set_default")";
 
 std::string where(const bfrt::Table& table) {
   return "table " + table.name;
@@ -239,32 +240,53 @@ std::vector<std::vector<std::string>> columns(const std::vector<bfrt::Field>& fi
   return all;
 }
 
-void add_columns(const bfrt::Table& table, const Json& update, bfrt_proto::WriteRequest& request) {
+// The type of what one entry or, with "_columns", each row is to undergo.
+std::optional<bfrt_proto::Update::Type> type_of(std::string_view operation) {
+  using Update = bfrt_proto::Update;
+  if (operation == "insert") return Update::INSERT;
+  if (operation == "modify") return Update::MODIFY;
+  if (operation == "upsert") return Update::INSERT_OR_MODIFY;
+  if (operation == "delete") return Update::DELETE;
+  return std::nullopt;
+}
+
+std::optional<bfrt_proto::Update::Type> type_of_columns(std::string_view operation) {
+  constexpr std::string_view kEnd = "_columns";
+  if (!operation.ends_with(kEnd)) return std::nullopt;
+  return type_of(operation.substr(0, operation.size() - kEnd.size()));
+}
+
+void add_columns(const bfrt::Table& table, const Json& update, bfrt_proto::Update::Type type,
+                 bfrt_proto::WriteRequest& request) {
   const bool exact = std::all_of(table.keys.begin(), table.keys.end(), [](const auto& key) {
     return key.match == bfrt::Field::Match::kExact;
   });
   if (!exact || table.keys.empty() || is_fixed(table)) {
-    throw bad_argument(where(table) + ": \"upsert_columns\" is for tables of the program whose " +
-                       "keys are all exact; use \"upsert\"");
+    throw bad_argument(where(table) +
+                       ": columns are for tables of the program whose keys are all " +
+                       "exact; write entry by entry (\"upsert\")");
   }
-  const bfrt::Action& action = action_of(table, update);
+  const bool erases = type == bfrt_proto::Update::DELETE;
+  const bfrt::Action* action = erases ? nullptr : &action_of(table, update);
   const auto keys = columns(table.keys, object_in(update, "key", table), "key", table);
-  const auto data = columns(action.data, object_in(update, "data", table), "data", table);
+  std::vector<std::vector<std::string>> data;
+  if (!erases) data = columns(action->data, object_in(update, "data", table), "data", table);
   if (!data.empty() && data.front().size() != keys.front().size()) {
     throw bad_argument(where(table) + ": the data has " + std::to_string(data.front().size()) +
                        " rows, the key " + std::to_string(keys.front().size()));
   }
   for (std::size_t row = 0; row < keys.front().size(); ++row) {
-    auto& entry = new_update(request, table, bfrt_proto::Update::INSERT_OR_MODIFY);
+    auto& entry = new_update(request, table, type);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       auto& field = *entry.mutable_key()->add_fields();
       field.set_field_id(table.keys[i].id);
       field.mutable_exact()->set_value(keys[i][row]);
     }
-    entry.mutable_data()->set_action_id(action.id);
+    if (erases) continue;
+    entry.mutable_data()->set_action_id(action->id);
     for (std::size_t i = 0; i < data.size(); ++i) {
       auto& field = *entry.mutable_data()->add_fields();
-      field.set_field_id(action.data[i].id);
+      field.set_field_id(action->data[i].id);
       field.set_stream(data[i][row]);
     }
   }
@@ -303,23 +325,19 @@ void add_update(const SwitchSchema& schema, const Json& update, bfrt_proto::Writ
                        ", not a match-action table; use the commands counter_…, register_… or "
                        "meter_…");
   }
-  if (*operation == "clear") {
+  const auto& name = operation->get_ref<const std::string&>();
+  if (name == "clear") {
     new_update(request, table, Update::DELETE);
-  } else if (*operation == "set_default") {
+  } else if (name == "set_default") {
     auto& entry = new_update(request, table, Update::MODIFY);
     entry.set_is_default_entry(true);
     put_data(table, update, entry);
-  } else if (*operation == "upsert_columns") {
-    add_columns(table, update, request);
-  } else if (*operation == "delete") {
-    put_key(table, update, new_update(request, table, Update::DELETE));
-  } else if (*operation == "insert" || *operation == "modify" || *operation == "upsert") {
-    const auto type = *operation == "insert"   ? Update::INSERT
-                      : *operation == "modify" ? Update::MODIFY
-                                               : Update::INSERT_OR_MODIFY;
-    auto& entry = new_update(request, table, type);
+  } else if (const auto of_rows = type_of_columns(name)) {
+    add_columns(table, update, *of_rows, request);
+  } else if (const auto type = type_of(name)) {
+    auto& entry = new_update(request, table, *type);
     put_key(table, update, entry);
-    put_data(table, update, entry);
+    if (*type != Update::DELETE) put_data(table, update, entry);
   } else {
     throw bad_argument("op " + operation->dump() + " is not known; expected " + kOperations);
   }
