@@ -21,6 +21,7 @@ from . import (
     analyzer,
     cache_recovery,
     client,
+    control_plane,
     open_loop,
     program_costs,
     programs_in_memory,
@@ -48,6 +49,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "analyzer": analyzer.measure,
     "snapshot": snapshots.measure,
     "recovery": cache_recovery.measure,
+    "bfrt": control_plane.measure,
 }
 
 

@@ -18,6 +18,8 @@ class Unit(Enum):
     """What a run gives: (text, whether more is better, how a number is written)."""
 
     PAIRS_PER_S = ("pairs/s", True, "{:,.0f}")
+    ENTRIES_PER_S = ("entries/s", True, "{:,.0f}")
+    CELLS_PER_S = ("cells/s", True, "{:,.0f}")
     CPU_NS_PER_OP = ("ns CPU/op", False, "{:,.0f}")
     CPU_US_PER_PAIR = ("us CPU/pair", False, "{:,.2f}")
     CPU_S = ("s CPU", False, "{:,.2f}")

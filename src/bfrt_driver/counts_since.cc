@@ -42,6 +42,7 @@ nlohmann::json CountsSince::since(std::uint64_t epoch, const bfrt_proto::TableEn
 
 void CountsSince::applied(const bfrt_proto::WriteRequest& request) {
   const std::lock_guard lock(mutex_);
+  if (before_.empty()) return;
   for (const auto& update : request.updates()) {
     const auto& entry = update.entity().table_entry();
     const bool anew =

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 
 #include "bfrt/byte_string.h"
 #include "bfrt_driver/value_codec.h"
@@ -19,7 +21,7 @@ using Json = nlohmann::json;
 constexpr const char* kPriority = "$MATCH_PRIORITY";
 constexpr int kPriorityBits = 24;
 constexpr const char* kOperations =
-    R"("insert", "modify", "upsert", "upsert_columns", "delete", "clear" or "set_default")";
+    R"("insert", "modify", "upsert", "delete", each also with "_columns", "clear" or "set_default")";
 
 std::string where(const bfrt::Table& table) {
   return "table " + table.name;
@@ -42,17 +44,65 @@ const Json& object_in(const Json& update, const char* member, const bfrt::Table&
                      "; expected an object from names to values");
 }
 
-// The fields of `given`, in the order of `names`; nullptr where one is left out.
-std::vector<const Json*> in_order(const std::vector<std::string>& names, const Json& given,
-                                  const char* what, const std::string& of) {
-  std::vector<const Json*> values(names.size());
+using Fields = std::vector<const bfrt::Field*>;
+
+Fields fields_of(const std::vector<bfrt::Field>& some, const std::vector<bfrt::Field>& more = {}) {
+  Fields fields;
+  fields.reserve(some.size() + more.size());
+  for (const bfrt::Field& field : some) fields.push_back(&field);
+  for (const bfrt::Field& field : more) fields.push_back(&field);
+  return fields;
+}
+
+// Whole names are found without a list of all.
+std::size_t place_of(const Fields& fields, const std::string& name, const char* what,
+                     const std::string& of) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i]->name == name) return i;
+  }
+  std::vector<std::string> names;
+  names.reserve(fields.size());
+  for (const bfrt::Field* field : fields) names.push_back(field->name);
+  return dataplane::resolve_name(names, name, what, of);
+}
+
+// The values of `given`, in the order of `fields`; nullptr where one is left out.
+std::vector<const Json*> in_order(const Fields& fields, const Json& given, const char* what,
+                                  const std::string& of) {
+  std::vector<const Json*> values(fields.size());
   for (const auto& [name, value] : given.items()) {
-    const std::size_t i = dataplane::resolve_name(names, name, what, of);
+    const std::size_t i = place_of(fields, name, what, of);
     if (values[i] != nullptr)
-      throw bad_argument(std::string(what) + " " + names[i] + " " + of + " is given twice");
+      throw bad_argument(std::string(what) + " " + fields[i]->name + " " + of + " is given twice");
     values[i] = &value;
   }
   return values;
+}
+
+// A number that needs no further look, as nearly all are.
+std::optional<std::string> plain_number(const bfrt::Field& field, const Json& value) {
+  const bool is_plain = field.kind == bfrt::Field::Kind::kNumber && !field.repeated &&
+                        field.width < 64 && value.is_number_unsigned();
+  if (!is_plain || value.get<std::uint64_t>() >> field.width != 0) return std::nullopt;
+  return bfrt::to_byte_string(value.get<std::uint64_t>(), field.width);
+}
+
+bool put_plain_key(const bfrt::Field& key, const Json& value, bfrt_proto::KeyField& field) {
+  if (key.match != bfrt::Field::Match::kExact) return false;
+  auto bytes = plain_number(key, value);
+  if (!bytes) return false;
+  field.set_field_id(key.id);
+  field.mutable_exact()->set_value(std::move(*bytes));
+  return true;
+}
+
+bool put_plain_datum(const bfrt::Field& described, const Json& value,
+                     bfrt_proto::DataField& field) {
+  auto bytes = plain_number(described, value);
+  if (!bytes) return false;
+  field.set_field_id(described.id);
+  field.set_stream(std::move(*bytes));
+  return true;
 }
 
 void put_key(const bfrt::Table& table, const Json& update, bfrt_proto::TableEntry& entry) {
@@ -61,12 +111,13 @@ void put_key(const bfrt::Table& table, const Json& update, bfrt_proto::TableEntr
                        " has no keys; only its default action can be set (\"set_default\")");
   }
   const Json& given = object_in(update, "key", table);
-  const auto values = in_order(names_of(table.keys), given, "key", "of " + where(table));
+  const auto values = in_order(fields_of(table.keys), given, "key", "of " + where(table));
   bool has_priority = false;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bfrt::Field& key = table.keys[i];
-    const std::string what = where(table) + ", key " + key.name;
     auto& field = *entry.mutable_key()->add_fields();
+    if (values[i] != nullptr && put_plain_key(key, *values[i], field)) continue;
+    const std::string what = where(table) + ", key " + key.name;
     if (values[i] != nullptr) {
       field = encode_key(key, *values[i], what);
     } else if (key.name == kPriority) {
@@ -91,6 +142,9 @@ const bfrt::Action& action_of(const bfrt::Table& table, const Json& update) {
   const auto named = update.find("action");
   if (named == update.end() || !named->is_string())
     throw bad_argument(where(table) + ": \"action\" is missing; expected an action's name");
+  for (const bfrt::Action& action : table.actions) {
+    if (action.name == named->get_ref<const std::string&>()) return action;
+  }
   return table.actions[dataplane::resolve_name(names_of(table.actions),
                                                named->get_ref<const std::string&>(), "action",
                                                "of " + where(table))];
@@ -115,18 +169,18 @@ void complete_node(const bfrt::Table& table, Json& data) {
 }
 
 void put_fixed_data(const bfrt::Table& table, const Json& update, bfrt_proto::TableEntry& entry) {
-  std::vector<bfrt::Field> fields = table.data;
+  Fields fields = fields_of(table.data);
   if (const bfrt::Action* action = fixed_action(table, update)) {
     entry.mutable_data()->set_action_id(action->id);
-    fields.insert(fields.end(), action->data.begin(), action->data.end());
+    fields = fields_of(table.data, action->data);
   }
   Json data = object_in(update, "data", table);
   complete_node(table, data);
-  const auto values = in_order(names_of(fields), data, "data field", "of " + where(table));
+  const auto values = in_order(fields, data, "data field", "of " + where(table));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] == nullptr) continue;
     *entry.mutable_data()->add_fields() =
-        encode_data(fields[i], *values[i], where(table) + ", " + fields[i].name);
+        encode_data(*fields[i], *values[i], where(table) + ", " + fields[i]->name);
   }
 }
 
@@ -134,17 +188,18 @@ void put_data(const bfrt::Table& table, const Json& update, bfrt_proto::TableEnt
   if (is_fixed(table)) return put_fixed_data(table, update, entry);
   const bfrt::Action& action = action_of(table, update);
   const std::string of = "of action " + action.name + " in " + where(table);
+  const Fields fields = fields_of(action.data, table.data);
   entry.mutable_data()->set_action_id(action.id);
-  std::vector<bfrt::Field> fields = action.data;
-  fields.insert(fields.end(), table.data.begin(), table.data.end());
-  const auto values = in_order(names_of(fields), object_in(update, "data", table), "data", of);
+  const auto values = in_order(fields, object_in(update, "data", table), "data", of);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] != nullptr) {
-      *entry.mutable_data()->add_fields() =
-          encode_data(fields[i], *values[i], "data " + fields[i].name + " " + of);
-    } else if (i < action.data.size()) {
-      throw bad_argument("data " + fields[i].name + " " + of + " is missing");
+    if (values[i] == nullptr) {
+      if (i < action.data.size())
+        throw bad_argument("data " + fields[i]->name + " " + of + " is missing");
+      continue;
     }
+    auto& field = *entry.mutable_data()->add_fields();
+    if (put_plain_datum(*fields[i], *values[i], field)) continue;
+    field = encode_data(*fields[i], *values[i], "data " + fields[i]->name + " " + of);
   }
 }
 
@@ -168,10 +223,10 @@ std::vector<std::string> column(const Json& value, int width, const std::string&
   return cells;
 }
 
-template <class Fields>
-std::vector<std::vector<std::string>> columns(const Fields& fields, const Json& given,
-                                              const char* member, const bfrt::Table& table) {
-  const auto values = in_order(names_of(fields), given, member, "of " + where(table));
+std::vector<std::vector<std::string>> columns(const std::vector<bfrt::Field>& fields,
+                                              const Json& given, const char* member,
+                                              const bfrt::Table& table) {
+  const auto values = in_order(fields_of(fields), given, member, "of " + where(table));
   std::vector<std::vector<std::string>> all;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string what = where(table) + ", " + member + " " + fields[i].name;
@@ -185,32 +240,53 @@ std::vector<std::vector<std::string>> columns(const Fields& fields, const Json& 
   return all;
 }
 
-void add_columns(const bfrt::Table& table, const Json& update, bfrt_proto::WriteRequest& request) {
+// The type of what one entry or, with "_columns", each row is to undergo.
+std::optional<bfrt_proto::Update::Type> type_of(std::string_view operation) {
+  using Update = bfrt_proto::Update;
+  if (operation == "insert") return Update::INSERT;
+  if (operation == "modify") return Update::MODIFY;
+  if (operation == "upsert") return Update::INSERT_OR_MODIFY;
+  if (operation == "delete") return Update::DELETE;
+  return std::nullopt;
+}
+
+std::optional<bfrt_proto::Update::Type> type_of_columns(std::string_view operation) {
+  constexpr std::string_view kEnd = "_columns";
+  if (!operation.ends_with(kEnd)) return std::nullopt;
+  return type_of(operation.substr(0, operation.size() - kEnd.size()));
+}
+
+void add_columns(const bfrt::Table& table, const Json& update, bfrt_proto::Update::Type type,
+                 bfrt_proto::WriteRequest& request) {
   const bool exact = std::all_of(table.keys.begin(), table.keys.end(), [](const auto& key) {
     return key.match == bfrt::Field::Match::kExact;
   });
   if (!exact || table.keys.empty() || is_fixed(table)) {
-    throw bad_argument(where(table) + ": \"upsert_columns\" is for tables of the program whose " +
-                       "keys are all exact; use \"upsert\"");
+    throw bad_argument(where(table) +
+                       ": columns are for tables of the program whose keys are all " +
+                       "exact; write entry by entry (\"upsert\")");
   }
-  const bfrt::Action& action = action_of(table, update);
+  const bool erases = type == bfrt_proto::Update::DELETE;
+  const bfrt::Action* action = erases ? nullptr : &action_of(table, update);
   const auto keys = columns(table.keys, object_in(update, "key", table), "key", table);
-  const auto data = columns(action.data, object_in(update, "data", table), "data", table);
+  std::vector<std::vector<std::string>> data;
+  if (!erases) data = columns(action->data, object_in(update, "data", table), "data", table);
   if (!data.empty() && data.front().size() != keys.front().size()) {
     throw bad_argument(where(table) + ": the data has " + std::to_string(data.front().size()) +
                        " rows, the key " + std::to_string(keys.front().size()));
   }
   for (std::size_t row = 0; row < keys.front().size(); ++row) {
-    auto& entry = new_update(request, table, bfrt_proto::Update::INSERT_OR_MODIFY);
+    auto& entry = new_update(request, table, type);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       auto& field = *entry.mutable_key()->add_fields();
       field.set_field_id(table.keys[i].id);
       field.mutable_exact()->set_value(keys[i][row]);
     }
-    entry.mutable_data()->set_action_id(action.id);
+    if (erases) continue;
+    entry.mutable_data()->set_action_id(action->id);
     for (std::size_t i = 0; i < data.size(); ++i) {
       auto& field = *entry.mutable_data()->add_fields();
-      field.set_field_id(action.data[i].id);
+      field.set_field_id(action->data[i].id);
       field.set_stream(data[i][row]);
     }
   }
@@ -249,23 +325,19 @@ void add_update(const SwitchSchema& schema, const Json& update, bfrt_proto::Writ
                        ", not a match-action table; use the commands counter_…, register_… or "
                        "meter_…");
   }
-  if (*operation == "clear") {
+  const auto& name = operation->get_ref<const std::string&>();
+  if (name == "clear") {
     new_update(request, table, Update::DELETE);
-  } else if (*operation == "set_default") {
+  } else if (name == "set_default") {
     auto& entry = new_update(request, table, Update::MODIFY);
     entry.set_is_default_entry(true);
     put_data(table, update, entry);
-  } else if (*operation == "upsert_columns") {
-    add_columns(table, update, request);
-  } else if (*operation == "delete") {
-    put_key(table, update, new_update(request, table, Update::DELETE));
-  } else if (*operation == "insert" || *operation == "modify" || *operation == "upsert") {
-    const auto type = *operation == "insert"   ? Update::INSERT
-                      : *operation == "modify" ? Update::MODIFY
-                                               : Update::INSERT_OR_MODIFY;
-    auto& entry = new_update(request, table, type);
+  } else if (const auto of_rows = type_of_columns(name)) {
+    add_columns(table, update, *of_rows, request);
+  } else if (const auto type = type_of(name)) {
+    auto& entry = new_update(request, table, *type);
     put_key(table, update, entry);
-    put_data(table, update, entry);
+    if (*type != Update::DELETE) put_data(table, update, entry);
   } else {
     throw bad_argument("op " + operation->dump() + " is not known; expected " + kOperations);
   }

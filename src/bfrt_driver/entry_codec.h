@@ -8,7 +8,7 @@
 
 namespace turntable::bfrt_driver {
 
-// Adds one element of table_write's "updates" to `request`; "upsert_columns" becomes an update of
+// Adds one element of table_write's "updates" to `request`; columns become an update of
 // each row. Throws CommandError bad_argument.
 void add_update(const SwitchSchema& schema, const nlohmann::json& update,
                 bfrt_proto::WriteRequest& request);

@@ -41,13 +41,21 @@ bfrt_proto::WriteRequest SwitchCalls::write_request(bfrt_proto::WriteRequest::At
   return request;
 }
 
+bfrt_proto::WriteRequest& SwitchCalls::write_request(
+    google::protobuf::Arena& arena, bfrt_proto::WriteRequest::Atomicity atomicity) {
+  auto& request = *google::protobuf::Arena::CreateMessage<bfrt_proto::WriteRequest>(&arena);
+  set_all(*request.mutable_target());
+  request.set_atomicity(atomicity);
+  return request;
+}
+
 bfrt_proto::ReadRequest SwitchCalls::read_request() {
   bfrt_proto::ReadRequest request;
   set_all(*request.mutable_target());
   return request;
 }
 
-void SwitchCalls::write(const bfrt_proto::WriteRequest& request) {
+void SwitchCalls::write(bfrt_proto::WriteRequest& request) {
   if (request.updates().empty()) return;
   connection_.write(request, deadline_);
 }

@@ -1,6 +1,8 @@
 // Reads and writes of one table at a bound switch: what several commands share.
 #pragma once
 
+#include <google/protobuf/arena.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,8 +25,11 @@ class SwitchCalls {
   // not take back what was done to registers, counters, meters or ports.
   static bfrt_proto::WriteRequest write_request(
       bfrt_proto::WriteRequest::Atomicity atomicity = bfrt_proto::WriteRequest::CONTINUE_ON_ERROR);
+  // The same on the arena: a request of many updates, whose parts are freed all at once.
+  static bfrt_proto::WriteRequest& write_request(google::protobuf::Arena& arena,
+                                                 bfrt_proto::WriteRequest::Atomicity atomicity);
   static bfrt_proto::ReadRequest read_request();
-  void write(const bfrt_proto::WriteRequest& request);
+  void write(bfrt_proto::WriteRequest& request);
 
   enum class From : std::uint8_t { kDriver, kHardware };
   using Entries = std::vector<bfrt_proto::TableEntry>;

@@ -334,7 +334,7 @@ grpc::Status SwitchConnection::call_while_busy(Deadline deadline, const Call& ca
   }
 }
 
-void SwitchConnection::write(bfrt_proto::WriteRequest request, Deadline deadline) {
+void SwitchConnection::write(bfrt_proto::WriteRequest& request, Deadline deadline) {
   request.set_client_id(options_.client_id);
   bfrt_proto::WriteResponse response;
   const grpc::Status status = call_while_busy(

@@ -56,8 +56,9 @@ class SwitchConnection {
   // A batch that is applied wholly or not at all. Throws UpdateError of the first update
   // that failed, or another CommandError. While the switch says that it is busy (UNAVAILABLE) it is
   // asked again; when the connection is lost the batch is not sent again, as nobody knows whether
-  // it was applied.
-  void write(bfrt_proto::WriteRequest request, Deadline deadline);
+  // it was applied. The request gets this client's id.
+  void write(bfrt_proto::WriteRequest& request, Deadline deadline);
+  void write(bfrt_proto::WriteRequest&& request, Deadline deadline) { write(request, deadline); }
 
   // As write(); a read is sent again on a new connection. `missing`: entities that are not found
   // are left out of the answer rather than an error.

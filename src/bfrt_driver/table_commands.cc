@@ -66,7 +66,8 @@ Json table_write(SwitchCalls& calls, const Json& args, CountsSince& since) {
   const auto updates = args.find("updates");
   if (updates == args.end() || !updates->is_array())
     throw bad_argument("table_write: \"updates\" is missing; expected an array of updates");
-  auto request = SwitchCalls::write_request(bfrt_proto::WriteRequest::ROLLBACK_ON_ERROR);
+  google::protobuf::Arena arena;
+  auto& request = SwitchCalls::write_request(arena, bfrt_proto::WriteRequest::ROLLBACK_ON_ERROR);
   std::vector<std::size_t> number_of;  // of each update of the request, among those of the command
   const auto failure = [](const CommandError& error, std::size_t update) {
     return CommandError(error.code(), "updates[" + std::to_string(update) + "]: " + error.what() +

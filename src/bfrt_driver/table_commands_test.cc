@@ -102,6 +102,56 @@ TEST_F(TableCommands, operations_have_the_types_of_the_protocol) {
   EXPECT_EQ(updates.at(4).entity().table_entry().data().action_id(), testing::kDrop);
 }
 
+TEST_F(TableCommands, each_row_of_columns_is_an_update) {
+  using Update = bfrt_proto::Update;
+  const std::map<std::string, Update::Type> operations = {
+      {"insert_columns", Update::INSERT},
+      {"modify_columns", Update::MODIFY},
+      {"upsert_columns", Update::INSERT_OR_MODIFY},
+      {"delete_columns", Update::DELETE}};
+  for (const auto& [operation, type] : operations) {
+    Json update = {{"op", operation}, {"table", "cache"}};
+    update["key"] = {{"low", pack_numbers(std::vector<std::uint64_t>{1, 0xFFF})},
+                     {"high", {2, 0x304}}};
+    if (type != Update::DELETE) {
+      update["action"] = "cached_at";
+      update["data"] = {{"slot", {7, 256}}};
+    }
+    fake.writes.clear();
+    message(Json::array({update}));  // what the switch says of it does not matter
+    ASSERT_EQ(fake.writes.size(), 1U) << operation;
+    ASSERT_EQ(fake.writes[0].updates_size(), 2) << operation;
+    EXPECT_EQ(fake.writes[0].updates(0).type(), type);
+    const auto& entry = fake.writes[0].updates(1).entity().table_entry();
+    EXPECT_EQ(entry.key().fields(0).exact().value(), "\x0F\xFF"s);
+    EXPECT_EQ(entry.key().fields(1).exact().value(), "\x03\x04"s);
+    EXPECT_EQ(entry.has_data(), type != Update::DELETE);
+    if (type != Update::DELETE) {
+      EXPECT_EQ(entry.data().fields(0).stream(), "\x01\x00"s);
+    }
+  }
+  const Json other = {{"op", "clear_columns"}, {"table", "cache"}};
+  EXPECT_NE(message(Json::array({other})).find("is not known"), std::string::npos);
+}
+
+TEST_F(TableCommands, plain_numbers_are_checked_like_others) {
+  const auto insertion = [](const Json& low, const Json& slot) {
+    return Json{{"op", "insert"},
+                {"table", "cache"},
+                {"key", {{"low", low}, {"high", 1}}},
+                {"action", "cached_at"},
+                {"data", {{"slot", slot}}}};
+  };
+  EXPECT_EQ(message(Json::array({insertion(0xFFFU, "0x1ff")})), "no error");
+  const auto& entry = fake.writes.at(0).updates(0).entity().table_entry();
+  EXPECT_EQ(entry.key().fields(0).exact().value(), "\x0F\xFF"s);
+  EXPECT_EQ(entry.data().fields(0).stream(), "\x01\xFF"s);
+  EXPECT_NE(message(Json::array({insertion(0x1000U, 1U)})).find("key low: 4096 is too wide"),
+            std::string::npos);
+  EXPECT_NE(message(Json::array({insertion(1U, 512U)})).find("512 is too wide"), std::string::npos);
+  EXPECT_NE(message(Json::array({insertion(-1, 1U)})).find("-1 is not"), std::string::npos);
+}
+
 TEST_F(TableCommands, a_mirror_session_is_written_by_its_names) {
   const Json update = {
       {"op", "upsert"},

@@ -56,6 +56,17 @@ inline nlohmann::json toy_schema() {
        "data": [{"singleton": {"id": 65554, "name": "$COUNTER_SPEC_PKTS",
                                "type": {"type": "uint64"}}, "mandatory": false, "read_only": false}],
        "supported_operations": ["SyncCounters"], "attributes": []},
+      {"name": "pipe.In.cache", "id": 33554437, "table_type": "MatchAction_Direct", "size": 4,
+       "key": [
+         {"id": 1, "name": "low", "match_type": "Exact", "mandatory": true,
+          "type": {"type": "bytes", "width": 12}},
+         {"id": 2, "name": "high", "match_type": "Exact", "mandatory": true,
+          "type": {"type": "bytes", "width": 16}}],
+       "action_specs": [
+         {"id": 16777219, "name": "In.cached_at", "action_scope": "TableOnly", "data": [
+           {"id": 1, "name": "slot", "mandatory": true, "read_only": false,
+            "type": {"type": "bytes", "width": 9}}]}],
+       "data": [], "supported_operations": [], "attributes": []},
       {"name": "pipe.In.cells", "id": 33554434, "table_type": "Register", "size": 200,
        "key": [{"id": 65557, "name": "$REGISTER_INDEX", "match_type": "Exact", "mandatory": true,
                 "type": {"type": "uint32"}}],

@@ -67,7 +67,7 @@ class TrafficUpdates {
     target.set_pipe_id(*pipe);
   }
 
-  const bfrt_proto::WriteRequest& request() const { return request_; }
+  bfrt_proto::WriteRequest& request() { return request_; }
 
  private:
   const SwitchSchema& schema_;

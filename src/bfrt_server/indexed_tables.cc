@@ -33,6 +33,12 @@ std::uint32_t IndexedTable::usage(SwitchLink&) {
 
 std::uint32_t IndexedTable::index_of(const bfrt_proto::TableKey& key,
                                      const std::string& context) const {
+  const bfrt::Field& described = table().keys.front();
+  if (key.fields_size() == 1 && key.fields(0).field_id() == described.id) {
+    const auto number = bfrt::from_byte_string(key.fields(0).exact().value(), described.width);
+    if (number && *number < table().size) return static_cast<std::uint32_t>(*number);
+  }
+  // Something is wrong with it.
   const Json fields = key_of(key, context);
   if (fields.empty()) throw invalid(context + ": the index is missing;");
   const auto index = fields.begin()->get<std::uint32_t>();
@@ -42,7 +48,10 @@ std::uint32_t IndexedTable::index_of(const bfrt_proto::TableKey& key,
 }
 
 void IndexedTable::put_index(std::uint32_t index, bfrt_proto::TableEntry& entry) const {
-  put_key({{table().keys.front().name, index}}, entry);
+  const bfrt::Field& described = table().keys.front();
+  auto& field = *entry.mutable_key()->add_fields();
+  field.set_field_id(described.id);
+  field.mutable_exact()->set_value(bfrt::to_byte_string(index, described.width));
 }
 
 std::pair<std::uint32_t, std::uint32_t> IndexedTable::range_of(const EntryRead& read) const {
@@ -103,8 +112,7 @@ void RegisterTable::write(const EntryWrite& update, WriteBatch& batch) {
   std::vector<std::uint64_t> values;
   for (const bfrt::Field& field : table().data)
     values.push_back(given.value(field.name, std::uint64_t{0}));
-  Json cell = values.size() == 1 ? Json(values.front()) : Json(values);
-  batch.add(WriteBatch::Cells{table().name, index, {std::move(cell)}}, what, [this, index, values] {
+  batch.add(WriteBatch::Cell{&table(), index, values}, what, [this, index, values] {
     const std::lock_guard lock(mutex_);
     std::copy(values.begin(), values.end(),
               copy_.begin() + static_cast<std::ptrdiff_t>(index * values.size()));

@@ -69,7 +69,31 @@ void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   batch.add(WriteBatch::Entry{std::move(written), false}, what);
 }
 
+// Counters of an entry begin anew.
+bool MatchTable::counts_anew(Update::Type type) const {
+  return (type == Update::INSERT || type == Update::DELETE) && !table().operations.empty();
+}
+
+// False: it is no row, or a wrong one, and write_entry() says why.
+bool MatchTable::write_row(const EntryWrite& update, WriteBatch& batch) {
+  EntryRows::Row row;
+  const auto kind = EntryRows::parse(update.type, update.entry, table(), row);
+  if (!kind) return false;
+  if (batch.add_row(*kind, row)) return true;
+  WriteBatch::RowDone done;
+  if (counts_anew(update.type)) {
+    done = [this](const EntryRows& rows, std::size_t number) {
+      const std::lock_guard lock(mutex_);
+      if (!counters_.empty()) counters_.erase(identity(rows.as_update(number)));
+    };
+  }
+  batch.add(WriteBatch::Rows{EntryRows(*kind), std::move(done)}, context(update.type));
+  batch.add_row(*kind, row);
+  return true;
+}
+
 void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
+  if (write_row(update, batch)) return;
   const std::string what = context(update.type);
   if (update.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
     throw cannot("entries have no handles here; use the key;");
@@ -83,9 +107,8 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
   }
   written["table"] = table().name;
   if (update.type != Update::DELETE) put_action_and_data(update, written, what);
-  const bool counts_anew = update.type == Update::INSERT || update.type == Update::DELETE;
   std::function<void()> done;
-  if (counts_anew && !table().operations.empty()) {
+  if (counts_anew(update.type)) {
     done = [this, id = update.entry.has_key() ? identity(written) : ""] {
       const std::lock_guard lock(mutex_);
       id.empty() ? counters_.clear() : static_cast<void>(counters_.erase(id));

@@ -22,6 +22,8 @@ class MatchTable final : public TableAccess {
  private:
   void write_default(const EntryWrite& update, WriteBatch& batch);
   void write_entry(const EntryWrite& update, WriteBatch& batch);
+  bool write_row(const EntryWrite& update, WriteBatch& batch);
+  bool counts_anew(bfrt_proto::Update::Type type) const;
   nlohmann::json selector(const bfrt_proto::TableKey& key, const std::string& context) const;
   void put_action_and_data(const EntryWrite& update, nlohmann::json& written,
                            const std::string& context) const;

@@ -28,18 +28,35 @@ std::unique_ptr<node::ControlClient> SwitchLink::take() {
   return connect();
 }
 
-// A client that failed is out of step, and is left out of `idle_`.
+void SwitchLink::give_back(std::unique_ptr<node::ControlClient> client) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(client));
+}
+
 SwitchLink::Json SwitchLink::call(const std::string& command, const Json& args) {
-  auto client = take();
+  CommandSequence one(*this);
+  one.send(command, args);
+  return one.receive();
+}
+
+// A client that failed, or whose answers nobody has read, is out of step and left to end.
+CommandSequence::~CommandSequence() {
+  if (client_ != nullptr && waiting_ == 0) link_.give_back(std::move(client_));
+}
+
+void CommandSequence::send(const std::string& command, const SwitchLink::Json& args) {
+  if (client_ == nullptr) client_ = link_.take();
+  ++waiting_;
+  client_->send(command, args, Deadline::after(kAnswerDeadline));
+}
+
+SwitchLink::Json CommandSequence::receive() {
   node::ControlClient::CallOptions options;
   options.deadline = Deadline::after(kAnswerDeadline);
-  Json answer = client->request(command, args, options);
-  {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(client));
-  }
+  SwitchLink::Json answer = client_->receive(options);
+  --waiting_;
   if (answer.at("ok").get<bool>()) return std::move(answer.at("result"));
-  const Json error = answer.value("error", Json::object());
+  const SwitchLink::Json error = answer.value("error", SwitchLink::Json::object());
   throw CommandError(error.value("code", "internal"), error.value("message", "no message"));
 }
 

@@ -12,6 +12,8 @@
 
 namespace turntable::bfrt_server {
 
+class CommandSequence;
+
 // Thread-safe.
 class SwitchLink {
  public:
@@ -30,12 +32,35 @@ class SwitchLink {
   const std::string& node_name() const { return node_name_; }
 
  private:
+  friend class CommandSequence;
+
   std::unique_ptr<node::ControlClient> take();
+  void give_back(std::unique_ptr<node::ControlClient> client);
 
   std::filesystem::path directory_;
   std::string node_name_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<node::ControlClient>> idle_;
+};
+
+// Commands on one connection that are sent before those before them are answered, so that
+// softswitch does one while the next is made. Their answers have to fit the socket: no more than a
+// few hundred kilobytes on their way.
+class CommandSequence {
+ public:
+  explicit CommandSequence(SwitchLink& link) : link_(link) {}
+  CommandSequence(const CommandSequence&) = delete;
+  CommandSequence& operator=(const CommandSequence&) = delete;
+  ~CommandSequence();
+
+  void send(const std::string& command, const SwitchLink::Json& args);
+  // The result of the first that has not been answered yet. Throws as SwitchLink::call() does.
+  SwitchLink::Json receive();
+
+ private:
+  SwitchLink& link_;
+  std::unique_ptr<node::ControlClient> client_;
+  std::size_t waiting_ = 0;
 };
 
 }  // namespace turntable::bfrt_server

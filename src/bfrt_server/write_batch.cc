@@ -1,38 +1,27 @@
 #include "bfrt_server/write_batch.h"
 
 #include <algorithm>
-#include <charconv>
+#include <deque>
+#include <functional>
 
-#include "bfrt_server/insert_columns.h"
+#include "common/packed_numbers.h"
 
 namespace turntable::bfrt_server {
 namespace {
 
 using Json = nlohmann::json;
+using Form = EntryCommand::Form;
 
 // Packets wait while the switch runs one command; so many entries take it about a millisecond.
 constexpr std::size_t kEntriesPerCommand = 1024;
-// Fewer are not worth the columns.
-constexpr std::size_t kFewEntries = 16;
 // All of an atomic batch is one command, which has to end before the switch's own deadline.
 constexpr std::size_t kMostAtomicEntries = 100'000;
+// Of commands that wait for their answer: what a socket takes although nobody reads.
+constexpr std::size_t kMostBytesAhead = 64 << 10;
 
-// "updates[17]: …" of a table_write that applied nothing.
-std::size_t number_in(const std::string& message) {
-  constexpr std::string_view kBegin = "updates[";
-  std::size_t number = 0;
-  if (message.starts_with(kBegin)) {
-    std::from_chars(message.data() + kBegin.size(), message.data() + message.size(), number);
-  }
-  return number;
-}
-
-// Without what table_write puts before and after it.
-std::string reason_in(const std::string& message) {
-  const std::size_t begin = message.find("]: ");
-  const std::size_t end = message.rfind(" (no update of this batch");
-  if (!message.starts_with("updates[") || begin == std::string::npos) return message;
-  return message.substr(begin + 3, end == std::string::npos ? end : end - begin - 3);
+bool is_fixed(const WriteBatch::What& what) {
+  const auto* entry = std::get_if<WriteBatch::Entry>(&what);
+  return entry != nullptr && entry->fixed;
 }
 
 bool is_lost(const CommandError& error) {
@@ -41,19 +30,31 @@ bool is_lost(const CommandError& error) {
 
 }  // namespace
 
-void WriteBatch::add(std::variant<Entry, Cells, Act> what, std::string context,
-                     std::function<void()> done) {
+void WriteBatch::add(What what, std::string context, std::function<void()> done) {
   steps_.push_back({current_, std::move(what), std::move(context), std::move(done)});
+}
+
+bool WriteBatch::add_row(const EntryRows::Kind& kind, const EntryRows::Row& row) {
+  auto* last = steps_.empty() ? nullptr : std::get_if<Rows>(&steps_.back().what);
+  if (last == nullptr || last->rows.kind() != kind || last->rows.size() == kEntriesPerCommand)
+    return false;
+  last->rows.add(current_, row);
+  return true;
+}
+
+bool WriteBatch::has_news() const {
+  return std::any_of(replaced_.begin(), replaced_.end(), std::identity()) ||
+         !std::all_of(statuses_.begin(), statuses_.end(),
+                      [](const grpc::Status& status) { return status.ok(); });
 }
 
 void WriteBatch::run() {
   if (atomicity_ != Atomicity::kContinueOnError) return run_atomic();
   for (std::size_t first = 0; first < steps_.size();) {
-    if (abandoned_())
-      throw Failure(grpc::StatusCode::CANCELLED, "the client has gone; the rest is not done");
-    if (std::holds_alternative<Entry>(steps_[first].what)) {
+    check_wanted();
+    if (is_of_entries(steps_[first])) {
       first = run_entries(first);
-    } else if (std::holds_alternative<Cells>(steps_[first].what)) {
+    } else if (std::holds_alternative<Cell>(steps_[first].what)) {
       first = run_cells(first);
     } else {
       run_act(steps_[first++]);
@@ -61,102 +62,141 @@ void WriteBatch::run() {
   }
 }
 
+void WriteBatch::check_wanted() const {
+  if (abandoned_())
+    throw Failure(grpc::StatusCode::CANCELLED, "the client has gone; the rest is not done");
+}
+
+bool WriteBatch::is_of_entries(const Step& step) {
+  return std::holds_alternative<Entry>(step.what) || std::holds_alternative<Rows>(step.what);
+}
+
 // One table_write does all, or nothing, between two packets.
 void WriteBatch::run_atomic() {
   if (steps_.empty()) return;
-  const auto* front = std::get_if<Entry>(&steps_.front().what);
-  const bool one_kind = std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
-    const auto* entry = std::get_if<Entry>(&step.what);
-    return front != nullptr && entry != nullptr && entry->fixed == front->fixed;
-  });
-  if (!one_kind) {
-    throw not_supported(
-        "a batch that is all or nothing holds entries of the program's match-action tables only, "
-        "or of $pre and $mirror only; send other updates with CONTINUE_ON_ERROR;");
+  const bool fixed = is_fixed(steps_.front().what);
+  EntryCommand in_columns;
+  EntryCommand one_by_one;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (!is_of_entries(steps_[i]) || is_fixed(steps_[i].what) != fixed) {
+      throw not_supported(
+          "a batch that is all or nothing holds entries of the program's match-action tables only, "
+          "or of $pre and $mirror only; send other updates with CONTINUE_ON_ERROR;");
+    }
+    if (const auto* rows = std::get_if<Rows>(&steps_[i].what)) {
+      in_columns.add(i, rows->rows, Form::kColumns);
+    } else {
+      in_columns.add(i, std::get<Entry>(steps_[i].what).update);
+    }
   }
-  if (steps_.size() > kMostAtomicEntries) {
+  if (in_columns.size() > kMostAtomicEntries) {
     throw no_space("a batch that is all or nothing has at most " +
                    std::to_string(kMostAtomicEntries) + " updates, this one has " +
-                   std::to_string(steps_.size()) + ";");
+                   std::to_string(in_columns.size()) + ";");
   }
-  std::vector<Json> updates;
-  for (Step& step : steps_) updates.push_back(std::move(std::get<Entry>(step.what).update));
-  try {
-    if (!insert_columns(updates)) link_.call("table_write", {{"updates", std::move(updates)}});
-    for (Step& step : steps_) finish(step);
-  } catch (const CommandError& error) {
-    if (is_lost(error)) throw from_switch("table_write", error);
-    Step& step = steps_.at(std::min(number_in(error.what()), steps_.size() - 1));
-    refuse(step, CommandError(error.code(), reason_in(error.what())));
+  const auto attempt = [&](EntryCommand& command) {
+    try {
+      link_.call("table_write", command.take(/*continues=*/false));
+      finish({0, steps_.size()});
+      return true;
+    } catch (const CommandError& error) {
+      if (is_lost(error)) throw from_switch("table_write", error);
+      if (!command.has_columns()) refuse(command.place_in(error), own_words(error));
+      return false;
+    }
+  };
+  if (attempt(in_columns) || !in_columns.has_columns()) return;
+  // Nothing was done. Which update was in the way is said where each is one of its own.
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (const auto* rows = std::get_if<Rows>(&steps_[i].what)) {
+      one_by_one.add(i, rows->rows, Form::kOneByOne);
+    } else {
+      one_by_one.add(i, std::get<Entry>(steps_[i].what).update);
+    }
   }
+  attempt(one_by_one);
 }
 
-// Whether all are insertions that could be done at once. Where one fails, none is done, and each
-// has to be tried for itself.
-bool WriteBatch::insert_columns(const std::vector<Json>& updates) {
-  if (updates.size() < kFewEntries) return false;
-  const auto columns = as_columns(updates);
-  if (!columns) return false;
-  try {
-    link_.call("table_write", {{"updates", {*columns}}});
-    return true;
-  } catch (const CommandError& error) {
-    if (is_lost(error)) throw;
-    return false;
-  }
-}
-
+// Small commands are sent before those before them are answered.
 std::size_t WriteBatch::run_entries(std::size_t first) {
-  const bool fixed = std::get<Entry>(steps_[first].what).fixed;
-  std::vector<Json> updates;
-  std::size_t end = first;
-  for (; end < steps_.size() && end - first < kEntriesPerCommand; ++end) {
-    auto* entry = std::get_if<Entry>(&steps_[end].what);
-    if (entry == nullptr || entry->fixed != fixed) break;
-    updates.push_back(std::move(entry->update));
+  CommandSequence sequence(link_);
+  std::deque<Sent> waiting;
+  std::size_t bytes = 0;
+  const auto wait_for_all_but = [&](std::size_t most_bytes) {
+    while (!waiting.empty() && bytes > most_bytes) {
+      receive(waiting.front(), sequence);
+      bytes -= waiting.front().bytes;
+      waiting.pop_front();
+    }
+  };
+  while (first < steps_.size() && is_of_entries(steps_[first])) {
+    check_wanted();
+    Sent next = next_command(first);
+    first = next.steps.end;
+    wait_for_all_but(kMostBytesAhead - next.bytes);
+    try {
+      sequence.send("table_write", next.command.take(/*continues=*/true));
+    } catch (const CommandError& error) {
+      throw from_switch("table_write", error);
+    }
+    bytes += next.bytes;
+    waiting.push_back(std::move(next));
   }
+  wait_for_all_but(0);
+  return first;
+}
+
+WriteBatch::Sent WriteBatch::next_command(std::size_t first) {
+  Sent sent{{}, {first, first}, 0};
+  const bool fixed = is_fixed(steps_[first].what);
+  for (std::size_t& end = sent.steps.end; end < steps_.size(); ++end) {
+    Step& step = steps_[end];
+    if (!is_of_entries(step) || is_fixed(step.what) != fixed) break;
+    const auto* rows = std::get_if<Rows>(&step.what);
+    const std::size_t entries = rows == nullptr ? 1 : rows->rows.size();
+    if (end > first && sent.command.size() + entries > kEntriesPerCommand) break;
+    if (rows != nullptr) {
+      sent.command.add(end, rows->rows, Form::kColumns);
+    } else {
+      sent.command.add(end, std::move(std::get<Entry>(step.what).update));
+    }
+  }
+  sent.bytes = std::min(sent.command.bytes(), kMostBytesAhead);
+  return sent;
+}
+
+void WriteBatch::receive(const Sent& sent, CommandSequence& sequence) {
   Json result;
   try {
-    if (insert_columns(updates)) {
-      for (std::size_t place = first; place < end; ++place) finish(steps_[place]);
-      return end;
-    }
-    result = link_.call("table_write", {{"updates", std::move(updates)}, {"on_error", "continue"}});
+    result = sequence.receive();
   } catch (const CommandError& error) {
     if (is_lost(error)) throw from_switch("table_write", error);
-    for (std::size_t place = first; place < end; ++place) refuse(steps_[place], error);
-    return end;
+    return refuse(sent.steps, error);
   }
-  for (const Json& error : result.at("errors")) {
-    refuse(steps_.at(first + error.at("index").get<std::size_t>()),
-           CommandError(error.at("code"), error.at("message")));
-  }
-  for (const Json& place : result.value("replaced", Json::array()))
-    replaced_[steps_.at(first + place.get<std::size_t>()).number] = true;
-  for (std::size_t place = first; place < end; ++place) {
-    if (statuses_[steps_[place].number].ok()) finish(steps_[place]);
-  }
-  return end;
+  sent.command.read_answer(
+      result, [&](EntryCommand::Place place, const CommandError& error) { refuse(place, error); },
+      [&](EntryCommand::Place place) { replaced_[number(place)] = true; });
+  finish(sent.steps);
 }
 
 std::size_t WriteBatch::run_cells(std::size_t first) {
-  const auto& front = std::get<Cells>(steps_[first].what);
-  Json values = Json::array();
+  const auto& front = std::get<Cell>(steps_[first].what);
+  std::vector<std::uint64_t> values;
   std::size_t end = first;
   for (; end < steps_.size(); ++end) {
-    auto* cells = std::get_if<Cells>(&steps_[end].what);
-    const bool follows = cells != nullptr && cells->table == front.table &&
-                         cells->first == front.first + values.size();
-    if (!follows) break;
-    for (Json& value : cells->values) values.push_back(std::move(value));
+    const auto* cell = std::get_if<Cell>(&steps_[end].what);
+    if (cell == nullptr || cell->table != front.table || cell->index != front.index + (end - first))
+      break;
+    values.insert(values.end(), cell->values.begin(), cell->values.end());
   }
   try {
-    link_.call("register_write",
-               {{"table", front.table}, {"first", front.first}, {"values", std::move(values)}});
-    for (std::size_t place = first; place < end; ++place) finish(steps_[place]);
+    link_.call(
+        "register_write",
+        {{"table", front.table->name}, {"first", front.index}, {"values", pack_numbers(values)}});
+    finish({first, end});
   } catch (const CommandError& error) {
     if (is_lost(error)) throw from_switch("register_write", error);
-    for (std::size_t place = first; place < end; ++place) refuse(steps_[place], error);
+    refuse(Range{first, end}, error);
   }
   return end;
 }
@@ -164,21 +204,44 @@ std::size_t WriteBatch::run_cells(std::size_t first) {
 void WriteBatch::run_act(Step& step) {
   try {
     std::get<Act>(step.what).run();
-    finish(step);
+    if (step.done) step.done();
   } catch (const Failure& failure) {
     fail(step.number, failure);
   } catch (const CommandError& error) {
     if (is_lost(error)) throw from_switch(step.context, error);
-    refuse(step, error);
+    fail(step.number, from_switch(step.context, error.code(), std::string(error.what()) + ";"));
   }
 }
 
-void WriteBatch::finish(Step& step) {
-  if (step.done) step.done();
+// Of updates without an error.
+void WriteBatch::finish(Range steps) {
+  for (std::size_t i = steps.first; i < steps.end; ++i) {
+    const Step& step = steps_[i];
+    if (step.done && statuses_[step.number].ok()) step.done();
+    const auto* run = std::get_if<Rows>(&step.what);
+    if (run == nullptr || !run->done) continue;
+    for (std::size_t row = 0; row < run->rows.size(); ++row) {
+      if (statuses_[run->rows.number(row)].ok()) run->done(run->rows, row);
+    }
+  }
 }
 
-void WriteBatch::refuse(const Step& step, const CommandError& error) {
-  fail(step.number, from_switch(step.context, error.code(), std::string(error.what()) + ";"));
+std::size_t WriteBatch::number(EntryCommand::Place place) const {
+  const auto* run = std::get_if<Rows>(&steps_.at(place.step).what);
+  return run == nullptr ? steps_[place.step].number : run->rows.number(place.row);
+}
+
+void WriteBatch::refuse(EntryCommand::Place place, const CommandError& error) {
+  fail(number(place),
+       from_switch(steps_[place.step].context, error.code(), std::string(error.what()) + ";"));
+}
+
+void WriteBatch::refuse(Range steps, const CommandError& error) {
+  for (std::size_t step = steps.first; step < steps.end; ++step) {
+    const auto* run = std::get_if<Rows>(&steps_[step].what);
+    const std::size_t rows = run == nullptr ? 1 : run->rows.size();
+    for (std::size_t row = 0; row < rows; ++row) refuse(EntryCommand::Place{step, row}, error);
+  }
 }
 
 }  // namespace turntable::bfrt_server

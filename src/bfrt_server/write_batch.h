@@ -1,5 +1,6 @@
 // The updates of one Write, gathered into as few control commands as their order allows: runs of
-// table entries into one table_write, runs of neighbouring register cells into one register_write.
+// table entries into one table_write, like ones as columns; runs of neighbouring register cells
+// into one register_write.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "bfrt_server/entry_command.h"
+#include "bfrt_server/entry_rows.h"
 #include "bfrt_server/failure.h"
 #include "bfrt_server/switch_link.h"
 
@@ -24,16 +27,24 @@ class WriteBatch {
     Json update;
     bool fixed;
   };
-  // Cells one after the other; `checked`: they cannot fail any more.
-  struct Cells {
-    std::string table;
-    std::uint32_t first;
-    std::vector<Json> values;
+  // Entries of the program; `done` is called for each row that was.
+  using RowDone = std::function<void(const EntryRows&, std::size_t row)>;
+  struct Rows {
+    EntryRows rows;
+    RowDone done;
+  };
+  // A cell of a register: its fields.
+  struct Cell {
+    const bfrt::Table* table;
+    std::uint32_t index;
+    std::vector<std::uint64_t> values;
   };
   // Anything else; may throw Failure or CommandError.
   struct Act {
     std::function<void()> run;
   };
+
+  using What = std::variant<Entry, Rows, Cell, Act>;
 
   // `abandoned`: whether nobody waits for the outcome any more; then no further command is begun.
   WriteBatch(SwitchLink& link, std::size_t updates, Atomicity atomicity,
@@ -46,8 +57,10 @@ class WriteBatch {
 
   // What is added from here on belongs to update `number`; its failures begin with `context`.
   void begin(std::size_t number) { current_ = number; }
-  void add(std::variant<Entry, Cells, Act> what, std::string context,
-           std::function<void()> done = nullptr);
+  void add(What what, std::string context, std::function<void()> done = nullptr);
+  // The same for one more row of the Rows that were added last, where those are of its kind.
+  bool add_row(const EntryRows::Kind& kind, const EntryRows::Row& row);
+
   void fail(std::size_t number, const Failure& failure) { statuses_[number] = failure.status(); }
 
   // Does it all. Throws Failure for the whole of it: UNAVAILABLE where the switch has gone,
@@ -58,22 +71,40 @@ class WriteBatch {
   const grpc::Status& status(std::size_t number) const { return statuses_[number]; }
   // Whether INSERT_OR_MODIFY found an entry.
   bool replaced(std::size_t number) const { return replaced_[number]; }
+  // Whether any failed, or found an entry.
+  bool has_news() const;
 
  private:
   struct Step {
     std::size_t number;
-    std::variant<Entry, Cells, Act> what;
+    What what;
     std::string context;
     std::function<void()> done;
   };
 
+  struct Range {
+    std::size_t first;
+    std::size_t end;
+  };
+  // A command that was sent.
+  struct Sent {
+    EntryCommand command;
+    Range steps;
+    std::size_t bytes;
+  };
+
+  static bool is_of_entries(const Step& step);
   void run_atomic();
-  bool insert_columns(const std::vector<Json>& updates);
   std::size_t run_entries(std::size_t first);
+  Sent next_command(std::size_t first);
+  void receive(const Sent& sent, CommandSequence& sequence);
   std::size_t run_cells(std::size_t first);
   void run_act(Step& step);
-  void finish(Step& step);
-  void refuse(const Step& step, const CommandError& error);
+  void check_wanted() const;
+  void finish(Range steps);
+  void refuse(Range steps, const CommandError& error);
+  void refuse(EntryCommand::Place place, const CommandError& error);
+  std::size_t number(EntryCommand::Place place) const;
 
   SwitchLink& link_;
   Atomicity atomicity_;

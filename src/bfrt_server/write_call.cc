@@ -90,6 +90,7 @@ void WriteCall::add(const bfrt_proto::WriteRequest& request, const Update& updat
 // Errors may also be asked for in the response; INSERT_OR_MODIFY says there that it modified.
 grpc::Status WriteCall::answer(const bfrt_proto::WriteRequest& request, const WriteBatch& batch,
                                std::size_t tried, bfrt_proto::WriteResponse& response) const {
+  if (!options_.error_in_response && !batch.has_news()) return grpc::Status::OK;
   std::vector<bfrt_proto::Error> errors;
   errors.reserve(tried);
   for (std::size_t number = 0; number < tried; ++number) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/command_error.h"
 #include "common/packed_numbers.h"
@@ -151,7 +152,9 @@ TEST_F(BulkWritesTest, InsertedColumnsReplaceNothing) {
   EXPECT_EQ(slot_of(2, 20), 200);
   json again = columns({3, 2}, {30, 20}, {300, 201});
   again["op"] = "insert_columns";
-  EXPECT_NE(write_error(again).find("the entry of row 1 exists already"), std::string::npos);
+  EXPECT_NE(write_error(again).find(
+                R"(row 1: table pipe.In.cache: entry {"key_high":20,"key_low":2} exists already)"),
+            std::string::npos);
   EXPECT_EQ(slot_of(2, 20), 200);
   EXPECT_EQ(slot_of(3, 30), -1);
 }
@@ -164,22 +167,89 @@ TEST_F(BulkWritesTest, ABatchMayGoOnAfterErrors) {
                 {"action", "cached_at"},
                 {"data", {{"slot", slot}}}};
   };
-  // The columns are full at their last row, and leave nothing.
+  // The columns are full at their last two rows.
   const json updates = {
       one("insert", 1, 11), one("insert", 1, 12),
       one("modify", 9, 1),  columns({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}),
       one("upsert", 1, 13), one("upsert", 2, 14),
       "no update"};
   const json answer = run("table_write", {{"updates", updates}, {"on_error", "continue"}});
-  EXPECT_EQ(answer.at("applied"), 3);
+  EXPECT_EQ(answer.at("applied"), 5);
   EXPECT_EQ(answer.at("replaced"), json({4}));
-  std::vector<std::pair<int, std::string>> errors;
-  for (const json& error : answer.at("errors")) errors.emplace_back(error["index"], error["code"]);
-  EXPECT_EQ(errors, (std::vector<std::pair<int, std::string>>{
-                        {1, "exists"}, {2, "not_found"}, {3, "full"}, {6, "bad_argument"}}));
+  std::vector<std::tuple<int, int, std::string>> errors;
+  for (const json& error : answer.at("errors"))
+    errors.emplace_back(error["index"], error.value("row", -1), error["code"]);
+  EXPECT_EQ(errors, (std::vector<std::tuple<int, int, std::string>>{{1, -1, "exists"},
+                                                                    {2, -1, "not_found"},
+                                                                    {3, 3, "full"},
+                                                                    {3, 4, "full"},
+                                                                    {5, -1, "full"},
+                                                                    {6, -1, "bad_argument"}}));
   EXPECT_EQ(slot_of(1, 0), 13);
-  EXPECT_EQ(slot_of(2, 0), 14);
-  EXPECT_EQ(table_.size(), 2U);
+  EXPECT_EQ(slot_of(3, 3), 3);
+  EXPECT_EQ(table_.size(), 4U);
+}
+
+TEST_F(BulkWritesTest, RowsOfColumnsAreTriedLikeTheSameUpdatesOneByOne) {
+  const auto rows_of = [&](const char* operation, const json& keys) {
+    json update = columns(keys, keys, keys);
+    update["op"] = operation;
+    return update;
+  };
+  // In this order 3 is there twice at once, and 9 never.
+  const std::vector<std::pair<std::string, std::vector<int>>> runs = {{"insert", {1, 2, 3, 3}},
+                                                                      {"modify", {9, 3, 1}},
+                                                                      {"delete", {2, 2, 9}},
+                                                                      {"upsert", {4, 1, 5, 6}}};
+  json in_columns = json::array();
+  json one_by_one = json::array();
+  for (const auto& [operation, keys] : runs) {
+    in_columns.push_back(rows_of((operation + "_columns").c_str(), keys));
+    for (const int key : keys) {
+      json update = rows_of(operation.c_str(), key);
+      update["data"]["slot"] = key;
+      one_by_one.push_back(update);
+    }
+  }
+  const json at_once = run("table_write", {{"updates", in_columns}, {"on_error", "continue"}});
+  const auto entries = [&] {
+    const json read = run("table_read", {{"table", "cache"}}).at("entries");
+    return std::set<json>(read.begin(), read.end());
+  };
+  const auto left = entries();
+  write({{"op", "clear"}, {"table", "cache"}});
+  const json single = run("table_write", {{"updates", one_by_one}, {"on_error", "continue"}});
+  EXPECT_EQ(entries(), left);
+  EXPECT_EQ(at_once.at("applied"), single.at("applied"));
+  EXPECT_EQ(at_once.at("replaced"), json::parse(R"([{"index": 3, "rows": [1]}])"));
+  ASSERT_EQ(at_once.at("errors").size(), single.at("errors").size());
+  ASSERT_EQ(single.at("errors").size(), 5U);
+  const std::vector<std::size_t> first = {0, 4, 7, 10};
+  for (std::size_t i = 0; i < single.at("errors").size(); ++i) {
+    const json& error = at_once.at("errors").at(i);
+    const json& expected = single.at("errors").at(i);
+    EXPECT_EQ(first.at(error.at("index")) + error.at("row").get<std::size_t>(),
+              expected.at("index"));
+    EXPECT_EQ(error.at("code"), expected.at("code"));
+    EXPECT_EQ(error.at("message"), expected.at("message"));
+  }
+}
+
+TEST_F(BulkWritesTest, ColumnsThatFailBringErasedAndChangedEntriesBack) {
+  write(columns({1, 2, 3}, {10, 20, 30}, {100, 200, 300}));
+  const json before = run("table_read", {{"table", "cache"}});
+  json erased = columns({2, 1, 7}, {20, 10, 70}, {0, 0, 0});
+  erased["op"] = "delete_columns";
+  json changed = columns({3}, {30}, {301});
+  changed["op"] = "modify_columns";
+  EXPECT_NE(error_of("table_write", {{"updates", {changed, erased}}})
+                .find("updates[1]: row 2: table pipe.In.cache: entry"),
+            std::string::npos);
+  EXPECT_EQ(run("table_read", {{"table", "cache"}}), before);
+  erased["key"] = {{"key_low", {2, 1}}, {"key_high", {20, 10}}};
+  run("table_write", {{"updates", {changed, erased}}});
+  EXPECT_EQ(table_.size(), 1U);
+  EXPECT_EQ(slot_of(3, 30), 301);
 }
 
 TEST_F(BulkWritesTest, ChosenEntriesAreRead) {
@@ -211,7 +281,7 @@ TEST_F(BulkWritesTest, AFailedBatchOfColumnsLeavesEverythingAsItWas) {
   EXPECT_EQ(error_of("table_write", {{"updates",
                                       {columns({1, 3}, {10, 30}, {101, 300}),
                                        columns({2, 4, 5}, {20, 40, 50}, {201, 400, 500})}}}),
-            "updates[1]: table pipe.In.cache is full at 4 entries, before row 2; delete some, or "
+            "updates[1]: row 2: table pipe.In.cache is full at 4 entries; delete some, or "
             "enlarge `size` in the P4 program (no update of this batch was applied)");
   EXPECT_EQ(run("table_read", {{"table", "cache"}}), before);
   EXPECT_EQ(slot_of(2, 20), 200);

@@ -41,20 +41,23 @@ std::vector<const nlohmann::json*> given_columns(const nlohmann::json& update, c
 }  // namespace
 
 EntryColumns::EntryColumns(const TableSchema& schema, const Table& table,
-                           const nlohmann::json& update)
+                           const nlohmann::json& update, Parts parts)
     : schema_(schema), table_(table) {
   const std::string where = "table " + schema.name;
   if (!schema.all_exact()) {
-    throw bad_argument(where + ": \"upsert_columns\" is for tables whose keys are all exact; use " +
-                       "\"upsert\"");
+    throw bad_argument(where + ": columns are for tables whose keys are all exact; write " +
+                       "entry by entry (\"upsert\")");
   }
-  action_ = EntryCodec(schema, table).action_of(update, /*for_default=*/false);
+  if (parts == Parts::kKeysAndData) {
+    action_ = EntryCodec(schema, table).action_of(update, /*for_default=*/false);
+  }
   const auto keys = given_columns(update, "key", schema.keys, where);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::string what = where + ", key " + schema.keys[i].name;
     keys_.push_back(column(*keys[i], schema.keys[i].field.width, what));
     check_length(keys_.back(), what);
   }
+  if (parts == Parts::kKeys) return;
   const ActionSchema& action = schema.actions[action_];
   const auto data = given_columns(update, "data", action.data, where);
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -100,6 +103,12 @@ void EntryColumns::check_length(const Column& column, const std::string& what) {
                      " rows; expected as many as the first column, " + std::to_string(rows_));
 }
 
+nlohmann::json EntryColumns::key(std::size_t row) const {
+  nlohmann::json key = nlohmann::json::object();
+  for (std::size_t i = 0; i < keys_.size(); ++i) key[schema_.keys[i].name] = keys_[i][row];
+  return key;
+}
+
 Match EntryColumns::match() const {
   return {std::vector<std::uint64_t>(static_cast<std::size_t>(words_for(schema_.key_bits))), {}, 0};
 }
@@ -119,6 +128,7 @@ Table::Words EntryColumns::words() const {
 }
 
 void EntryColumns::put_data(std::size_t row, Table::Words& words) const {
+  if (data_.empty()) return;
   const ActionSchema& action = schema_.actions[action_];
   for (std::size_t i = 0; i < data_.size(); ++i) {
     words[table_.data_start() + static_cast<std::size_t>(action.data[i].word)] = data_[i][row];

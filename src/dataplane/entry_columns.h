@@ -1,7 +1,8 @@
-// Many entries of a table at once, as columns of numbers (table_write's "upsert_columns",
-// docs/p4soft.md): an entry at a time costs ten times as much.
+// Many entries of a table at once, as columns of numbers (table_write's "upsert_columns" and the
+// like, docs/p4soft.md): an entry at a time costs ten times as much.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -13,12 +14,18 @@ namespace turntable::dataplane {
 
 class EntryColumns {
  public:
-  // `update` has "key", "action" and "data"; each value of "key" and "data" is a column: an array,
-  // or packed numbers (common/packed_numbers.h), one of each row. Only for tables whose keys are
-  // exact and, like the data, of at most 64 bits. Throws bad_argument that names row and field.
-  EntryColumns(const TableSchema& schema, const Table& table, const nlohmann::json& update);
+  enum class Parts : std::uint8_t { kKeys, kKeysAndData };
+
+  // `update` has "key" and, unless only keys are asked for, "action" and "data"; each value of
+  // "key" and "data" is a column: an array, or packed numbers (common/packed_numbers.h), one of
+  // each row. Only for tables whose keys are exact and, like the data, of at most 64 bits. Throws
+  // bad_argument that names row and field.
+  EntryColumns(const TableSchema& schema, const Table& table, const nlohmann::json& update,
+               Parts parts);
 
   std::size_t rows() const { return rows_; }
+  // A row's key as a single update would have it.
+  nlohmann::json key(std::size_t row) const;
 
   // An entry's key and words, to be given to put_key() and put_data() for each row; counters are
   // zero.

@@ -205,9 +205,9 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
 nlohmann::json FixedTables::write_each(const nlohmann::json& updates) {
   UpdateErrors errors;
   for (std::size_t i = 0; i < updates.size(); ++i) {
-    errors.attempt(i, [&] { write({{"updates", {updates[i]}}}); });
+    errors.attempt(i, [&](RowOutcomes*) { write({{"updates", {updates[i]}}}); });
   }
-  return errors.answer(updates.size());
+  return errors.answer();
 }
 
 nlohmann::json FixedTables::read(const nlohmann::json& args) const {

@@ -95,10 +95,11 @@ Table& ProgramControl::match_table(const TableSchema& schema) const {
   return *table;
 }
 
-void ProgramControl::apply(TableBatch& batch, const nlohmann::json& update) const {
+void ProgramControl::apply(TableBatch& batch, const nlohmann::json& update,
+                           RowOutcomes* rows) const {
   if (!update.is_object()) throw bad_argument("is " + update.dump() + "; expected an object");
   const TableSchema& schema = resolve(update);
-  batch.apply(schema, match_table(schema), update);
+  batch.apply(schema, match_table(schema), update, rows);
 }
 
 nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
@@ -110,13 +111,13 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
   if (continues_on_error(args)) {
     UpdateErrors errors;
     for (std::size_t i = 0; i < updates.size(); ++i) {
-      errors.attempt(i, [&] {
-        apply(batch, updates[i]);
-        if (batch.replaced()) errors.replaced(i);
+      errors.attempt(i, [&](RowOutcomes* rows) {
+        apply(batch, updates[i], rows);
+        if (batch.replaced()) errors.replaced();
       });
     }
     batch.commit();
-    return errors.answer(updates.size());
+    return errors.answer();
   }
   for (std::size_t i = 0; i < updates.size(); ++i) {
     try {

@@ -18,6 +18,7 @@
 
 namespace turntable::dataplane {
 
+class RowOutcomes;
 class TableBatch;
 
 class ProgramControl final : public ControlPlane {
@@ -57,7 +58,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json digest_read(const nlohmann::json& args);
   nlohmann::json random_seed(const nlohmann::json& args);
 
-  void apply(TableBatch& batch, const nlohmann::json& update) const;
+  void apply(TableBatch& batch, const nlohmann::json& update, RowOutcomes* rows = nullptr) const;
   const TableSchema& resolve(const nlohmann::json& args) const;
   Table* table_of(const TableSchema& schema) const;
   Table& match_table(const TableSchema& schema) const;

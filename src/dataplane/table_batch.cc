@@ -12,8 +12,7 @@ namespace turntable::dataplane {
 namespace {
 
 constexpr const char* kOperations =
-    "\"insert\", \"insert_columns\", \"modify\", \"upsert\", \"upsert_columns\", \"delete\", "
-    "\"clear\", "
+    "\"insert\", \"modify\", \"upsert\", \"delete\", each also with \"_columns\", \"clear\", "
     "\"set_default\" or \"reset_default\"";
 
 std::string operation_of(const nlohmann::json& update) {
@@ -23,17 +22,40 @@ std::string operation_of(const nlohmann::json& update) {
   return update.at("op");
 }
 
+bool is_of_columns(const std::string& operation) {
+  return operation == "insert_columns" || operation == "modify_columns" ||
+         operation == "upsert_columns" || operation == "delete_columns";
+}
+
 std::string described(const nlohmann::json& update) {
   std::string text = update.contains("key") ? update.at("key").dump() : "{}";
   if (update.contains("priority")) text += " priority " + update.at("priority").dump();
   return text;
 }
 
-void check_room(const TableSchema& schema, const Table& table, const std::string& row) {
+void check_room(const TableSchema& schema, const Table& table) {
   if (table.size() < table.capacity()) return;
   throw CommandError("full", "table " + schema.name + " is full at " +
-                                 std::to_string(table.capacity()) + " entries" + row +
-                                 "; delete some, or enlarge `size` in the P4 program");
+                                 std::to_string(table.capacity()) +
+                                 " entries; delete some, or enlarge `size` in the P4 program");
+}
+
+CommandError exists(const TableSchema& schema, const std::string& entry) {
+  return {"exists", "table " + schema.name + ": entry " + entry +
+                        " exists already; use \"modify\" or \"upsert\""};
+}
+
+CommandError not_there(const TableSchema& schema, const std::string& entry) {
+  return {"not_found",
+          "table " + schema.name + ": entry " + entry +
+              " does not exist; use \"insert\" or \"upsert\", or read the entries with "
+              "table_read"};
+}
+
+// Counters of an entry run on when it gets other words.
+Table::Words with_counters_of(std::uint32_t entry, const Table& table, Table::Words words) {
+  for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = table.words(entry)[i];
+  return words;
 }
 
 }  // namespace
@@ -50,17 +72,19 @@ void TableBatch::undo_down_to(std::size_t steps) {
   }
 }
 
-void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::json& update) {
+void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::json& update,
+                       RowOutcomes* rows) {
   const std::size_t before = undo_.size();
   try {
-    dispatch(schema, table, update);
+    dispatch(schema, table, update, rows);
   } catch (...) {
     undo_down_to(before);
     throw;
   }
 }
 
-void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update) {
+void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update,
+                          RowOutcomes* rows) {
   const std::string operation = operation_of(update);
   touched_.insert(&table);
   replaced_ = false;
@@ -81,48 +105,39 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
     throw bad_argument("table " + schema.name +
                        " has no keys; only its default action can be set (\"set_default\")");
   }
-  if (operation == "upsert_columns") return put_columns(schema, table, update, true);
-  if (operation == "insert_columns") return put_columns(schema, table, update, false);
+  if (is_of_columns(operation)) return put_columns(schema, table, operation, update, rows);
   const Match match = EntryCodec(schema, table).match(update);
   const std::uint32_t entry = table.find(match);
   const bool present = entry != kNoEntry;
-  if (operation == "insert" && present) {
-    throw CommandError("exists", "table " + schema.name + ": entry " + described(update) +
-                                     " exists already; use \"modify\" or \"upsert\"");
-  }
+  if (operation == "insert" && present) throw exists(schema, described(update));
   if (operation == "insert" || (operation == "upsert" && !present)) {
     return insert(schema, table, update, match);
   }
   if (operation != "modify" && operation != "delete" && operation != "upsert") {
     throw bad_argument("op \"" + operation + "\" is not known; expected " + kOperations);
   }
-  if (!present) {
-    throw CommandError(
-        "not_found",
-        "table " + schema.name + ": entry " + described(update) +
-            " does not exist; use \"insert\" or \"upsert\", or read the entries with table_read");
-  }
+  if (!present) throw not_there(schema, described(update));
   if (operation == "delete") return erase(table, match);
   modify(schema, table, update, entry);
 }
 
 void TableBatch::insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         const Match& match) {
-  check_room(schema, table, "");
+  check_room(schema, table);
   table.insert(match, EntryCodec(schema, table).words(update, false));
   undo_.push_back([&table, match] { table.erase(match); });
 }
 
-// One step undoes all of it: as many steps as rows would take longer than the rows themselves. The
+struct TableBatch::DoneRows {
+  std::vector<std::uint32_t> inserted;
+  std::vector<std::pair<std::uint32_t, Table::Words>> replaced;
+  std::vector<std::pair<Match, Table::Words>> erased;
+};
+
+// One step undoes all rows: as many steps as rows would take longer than the rows themselves. The
 // last row is undone first, so that entries of earlier steps get their numbers back.
-void TableBatch::put_columns(const TableSchema& schema, Table& table, const nlohmann::json& update,
-                             bool may_replace) {
-  const EntryColumns columns(schema, table, update);
-  struct Done {
-    std::vector<std::uint32_t> inserted;
-    std::vector<std::pair<std::uint32_t, Table::Words>> replaced;
-  };
-  const auto done = std::make_shared<Done>();
+TableBatch::DoneRows& TableBatch::new_done_rows(Table& table) {
+  const auto done = std::make_shared<DoneRows>();
   undo_.push_back([&table, done] {
     for (auto old = done->replaced.rbegin(); old != done->replaced.rend(); ++old) {
       table.replace(old->first, old->second);
@@ -130,24 +145,49 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const nloh
     for (auto entry = done->inserted.rbegin(); entry != done->inserted.rend(); ++entry) {
       table.erase(Match(table.match(*entry)));
     }
+    for (auto old = done->erased.rbegin(); old != done->erased.rend(); ++old) {
+      table.insert(old->first, old->second);
+    }
   });
+  return *done;
+}
+
+void TableBatch::put_columns(const TableSchema& schema, Table& table, const std::string& operation,
+                             const nlohmann::json& update, RowOutcomes* rows) {
+  const bool erases = operation == "delete_columns";
+  const bool inserts = operation == "insert_columns" || operation == "upsert_columns";
+  const bool replaces = operation == "modify_columns" || operation == "upsert_columns";
+  using Parts = EntryColumns::Parts;
+  const EntryColumns columns(schema, table, update, erases ? Parts::kKeys : Parts::kKeysAndData);
+  DoneRows& done = new_done_rows(table);
   Table::Words words = columns.words();
   Match match = columns.match();
-  for (std::size_t row = 0; row < columns.rows(); ++row) {
+  const auto put = [&](std::size_t row) {
     columns.put_key(row, match);
     columns.put_data(row, words);
     const std::uint32_t entry = table.find(match);
     if (entry == kNoEntry) {
-      check_room(schema, table, ", before row " + std::to_string(row));
-      done->inserted.push_back(table.insert(match, words));
-    } else if (!may_replace) {
-      throw CommandError("exists", "table " + schema.name + ": the entry of row " +
-                                       std::to_string(row) +
-                                       " exists already; use \"upsert_columns\"");
+      if (!inserts) throw not_there(schema, columns.key(row).dump());
+      check_room(schema, table);
+      done.inserted.push_back(table.insert(match, words));
+    } else if (erases) {
+      done.erased.emplace_back(match, table.erase(match));
+    } else if (replaces) {
+      done.replaced.emplace_back(entry,
+                                 table.replace(entry, with_counters_of(entry, table, words)));
+      if (inserts && rows != nullptr) rows->replaced(row);
     } else {
-      Table::Words kept = words;
-      for (std::size_t i = 1; i < table.data_start(); ++i) kept[i] = table.words(entry)[i];
-      done->replaced.emplace_back(entry, table.replace(entry, kept));
+      throw exists(schema, columns.key(row).dump());
+    }
+  };
+  if (rows != nullptr) rows->begin(columns.rows());
+  for (std::size_t row = 0; row < columns.rows(); ++row) {
+    try {
+      put(row);
+    } catch (const CommandError& error) {
+      if (rows == nullptr)
+        throw CommandError(error.code(), "row " + std::to_string(row) + ": " + error.what());
+      rows->failed(row, error);
     }
   }
 }
@@ -160,8 +200,7 @@ void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann:
   const auto before = table.words(entry);
   Table::Words words(before.begin(), before.end());
   if (update.contains("action")) {
-    words = codec.words(update, false);
-    for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = before[i];
+    words = with_counters_of(entry, table, codec.words(update, false));
   }
   codec.put_counters(update, words);
   Table::Words old = table.replace(entry, words);

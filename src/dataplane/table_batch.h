@@ -4,12 +4,25 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "common/command_error.h"
+#include "dataplane/entry_columns.h"
 #include "dataplane/schema.h"
 #include "dataplane/table.h"
 
 namespace turntable::dataplane {
+
+// What became of the rows of an update of columns, where each is tried for itself.
+class RowOutcomes {
+ public:
+  virtual ~RowOutcomes() = default;
+  virtual void begin(std::size_t rows) = 0;
+  virtual void failed(std::size_t row, const CommandError& error) = 0;
+  // "upsert_columns" found an entry.
+  virtual void replaced(std::size_t row) = 0;
+};
 
 class TableBatch {
  public:
@@ -20,20 +33,26 @@ class TableBatch {
   ~TableBatch();
 
   // One element of table_write's "updates". Throws CommandError: bad_argument, exists, full, or
-  // not_found; what it did until then is undone.
-  void apply(const TableSchema& schema, Table& table, const nlohmann::json& update);
+  // not_found; what it did until then is undone. With `rows`, a row of columns that fails is told
+  // there, and the others are done.
+  void apply(const TableSchema& schema, Table& table, const nlohmann::json& update,
+             RowOutcomes* rows = nullptr);
   // Whether the last update replaced an entry that was there.
   bool replaced() const { return replaced_; }
   // Keeps what was applied.
   void commit() noexcept { undo_.clear(); }
 
  private:
-  void dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update);
+  struct DoneRows;
+
+  void dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update,
+                RowOutcomes* rows);
   void undo_down_to(std::size_t steps);
   void insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
               const Match& match);
-  void put_columns(const TableSchema& schema, Table& table, const nlohmann::json& update,
-                   bool may_replace);
+  void put_columns(const TableSchema& schema, Table& table, const std::string& operation,
+                   const nlohmann::json& update, RowOutcomes* rows);
+  DoneRows& new_done_rows(Table& table);
   void modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
               std::uint32_t entry);
   void erase(Table& table, const Match& match);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/command_error.h"
+#include "dataplane/table_batch.h"
 
 namespace turntable::dataplane {
 
@@ -18,29 +19,46 @@ inline bool continues_on_error(const nlohmann::json& args) {
                      "; expected \"stop\" or \"continue\"");
 }
 
-class UpdateErrors {
+// Rows of columns are told beside the number of their update.
+class UpdateErrors final : private RowOutcomes {
  public:
-  // Update `index` found an entry in its place ("upsert").
-  void replaced(std::size_t index) { replaced_.push_back(index); }
+  // The update now tried found an entry in its place ("upsert").
+  void replaced() { replaced_.push_back(index_); }
 
+  // `apply` is given what the rows of columns are told to.
   template <typename Apply>
   void attempt(std::size_t index, const Apply& apply) {
+    index_ = index;
+    replaced_rows_ = nlohmann::json::array();
+    ++tried_;
     try {
-      apply();
+      apply(static_cast<RowOutcomes*>(this));
     } catch (const CommandError& error) {
       errors_.push_back({{"index", index}, {"code", error.code()}, {"message", error.what()}});
     }
+    if (!replaced_rows_.empty())
+      replaced_.push_back({{"index", index}, {"rows", std::move(replaced_rows_)}});
   }
 
-  nlohmann::json answer(std::size_t updates) {
-    return {{"applied", updates - errors_.size()},
+  nlohmann::json answer() {
+    return {{"applied", tried_ - errors_.size()},
             {"errors", std::move(errors_)},
             {"replaced", std::move(replaced_)}};
   }
 
  private:
+  void begin(std::size_t rows) override { tried_ += rows - 1; }
+  void failed(std::size_t row, const CommandError& error) override {
+    errors_.push_back(
+        {{"index", index_}, {"row", row}, {"code", error.code()}, {"message", error.what()}});
+  }
+  void replaced(std::size_t row) override { replaced_rows_.push_back(row); }
+
+  std::size_t index_ = 0;
+  std::size_t tried_ = 0;  // updates, of columns each row
   nlohmann::json errors_ = nlohmann::json::array();
   nlohmann::json replaced_ = nlohmann::json::array();
+  nlohmann::json replaced_rows_;
 };
 
 }  // namespace turntable::dataplane
