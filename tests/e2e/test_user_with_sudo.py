@@ -22,6 +22,9 @@ from turntable_testbed import fingerprint
 
 from .conftest import BUILD, REPOSITORY, require_root_and_programs
 
+# The user and their rights are the machine's own: no test may compare its files meanwhile.
+pytestmark = pytest.mark.e2e
+
 # Of a user on Debian 12: no sbin, for sudo to hand on.
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 NAME = f"turntable-{os.getpid() % 100000:05d}"
