@@ -61,7 +61,7 @@ CONSEQUENCES = (
 )
 # Of failed attempts: a command that came after the instant it was about, or after the lease.
 TOO_LATE = ("after the common start", "an instant to come", "command renew")
-TRIES = 3
+TRIES = 5
 
 
 @dataclass(frozen=True)

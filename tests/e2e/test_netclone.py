@@ -26,7 +26,7 @@ SLOW_MACHINE = (
     "the machine held requests up",
     "processors of a host were stolen",
 )
-TRIES = 3
+TRIES = 5
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -26,7 +26,7 @@ class ClientNode::Client final : public load::Part {
       : index_(index),
         gap_(plan.gap(index)),
         thread_(load::OpenLoop(plan.loop),
-                Codec(plan.traffic, index, -realtime_to_monotonic_ns(),
+                Codec(plan.traffic, index, monotonic_ns(), -realtime_to_monotonic_ns(),
                       plan.work ? CreditDelays(*plan.work) : CreditDelays()),
                 std::move(datagrams), plan.frame) {}
 

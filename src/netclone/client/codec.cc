@@ -1,7 +1,5 @@
 #include "netclone/client/codec.h"
 
-#include <algorithm>
-
 #include "netclone/choices.h"
 
 namespace turntable::netclone {
@@ -11,7 +9,6 @@ unsigned Codec::send(std::uint64_t number, std::int64_t now_ns, net::Datagrams& 
                 .request = request_id(client_, number),
                 .sent_at_ns = static_cast<std::uint64_t>(now_ns + to_realtime_ns_),
                 .client = client_};
-  first_sent_at_ns_ = std::min(first_sent_at_ns_, packet.sent_at_ns);
   draw(packet);
   const auto add = [&](const sockaddr_in& to) { out.add(encode(packet, out.buffer()), &to); };
   const std::uint32_t servers = traffic_->server_count();
@@ -54,16 +51,16 @@ std::optional<std::uint64_t> Codec::decode(const net::Datagrams::Received& datag
     ++counts_.malformed;
     return std::nullopt;
   }
+  if (answer.sent_at_ns < since_ns_) {
+    ++counts_.late;
+    return std::nullopt;
+  }
   if (answer.client != client_ || !traffic_->is_answer_from(datagram.from, answer.server)) {
     ++counts_.not_mine;
     return std::nullopt;
   }
   const std::uint64_t number = number_of(answer.request);
   if (number >= kFirstProbe) return std::nullopt;  // late, and measured already
-  if (answer.sent_at_ns < first_sent_at_ns_) {
-    ++counts_.late;
-    return std::nullopt;
-  }
   answer_ = answer;
   return number;
 }

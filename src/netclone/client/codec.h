@@ -27,17 +27,19 @@ class Codec {
   struct Counts {
     std::int64_t malformed = 0;  // not a packet of NetClone's, or none that answers
     std::int64_t not_mine = 0;   // an answer to another client, or of somebody who was not asked
-    std::int64_t late = 0;       // to a request of an iteration before, whose numbers were the same
+    // To a request of an iteration before: its numbers were the same, its servers perhaps others.
+    std::int64_t late = 0;
     // First answers in the window.
     std::int64_t cloned = 0;       // of requests that had two copies
     std::int64_t clone_first = 0;  // of these, the second copy's was first
   };
 
-  // `traffic` must outlive this object.
-  Codec(const Traffic& traffic, std::uint16_t client, std::int64_t monotonic_to_realtime_ns,
-        CreditDelays credit_delays = {})
+  // `traffic` must outlive this object. Nothing of this iteration is sent before `since_ns`.
+  Codec(const Traffic& traffic, std::uint16_t client, std::int64_t since_ns,
+        std::int64_t monotonic_to_realtime_ns, CreditDelays credit_delays = {})
       : traffic_(&traffic),
         client_(client),
+        since_ns_(static_cast<std::uint64_t>(since_ns + monotonic_to_realtime_ns)),
         to_realtime_ns_(monotonic_to_realtime_ns),
         credit_delays_(std::move(credit_delays)) {}
 
@@ -54,8 +56,8 @@ class Codec {
 
   const Traffic* traffic_;
   std::uint16_t client_;
+  std::uint64_t since_ns_;  // of the realtime clock, as packets have it
   std::int64_t to_realtime_ns_;
-  std::uint64_t first_sent_at_ns_ = UINT64_MAX;
   Packet answer_;  // decoded last
   Counts counts_;
   CreditDelays credit_delays_;

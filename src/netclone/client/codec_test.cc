@@ -31,7 +31,7 @@ class CodecTest : public ::testing::Test {
 
   unsigned send(Method method, std::uint64_t number) {
     traffic_.method = method;
-    Codec codec(traffic_, kClient, 1000);
+    Codec codec(traffic_, kClient, 0, 1000);
     const unsigned sent = codec.send(number, 234, *mine_);
     mine_->flush([](std::uint32_t, int error) { FAIL() << error; });
     return sent;
@@ -153,9 +153,10 @@ class DecodeTest : public CodecTest {
 
   DecodeTest() { codec_.send(77, kSentAtNs, *mine_); }
 
+  static constexpr std::int64_t kSinceNs = 4000;
   static constexpr std::int64_t kSentAtNs = 5000;
 
-  Codec codec_{traffic_, kClient, 0};
+  Codec codec_{traffic_, kClient, kSinceNs, 0};
   std::array<std::uint8_t, kPacketBytes> buffer_{};
   Packet answer_{.op = Op::kResponse,
                  .request = request_id(kClient, 77),
@@ -177,12 +178,24 @@ TEST_F(DecodeTest, TheSequenceNumberOfTheSwitchDoesNotMatter) {
 
 // Its numbers are the same, and its answers would seem to be very fast.
 TEST_F(DecodeTest, LateAnswersOfTheIterationBeforeAreNotTaken) {
-  answer_.sent_at_ns = kSentAtNs - 1;
+  answer_.sent_at_ns = kSinceNs - 1;
   EXPECT_FALSE(decode_one(answer_));
   EXPECT_EQ(codec_.counts().late, 1);
-  answer_.sent_at_ns = kSentAtNs;
+  answer_.sent_at_ns = kSinceNs;
   EXPECT_EQ(decode_one(answer_), 77U);
   EXPECT_EQ(codec_.counts().late, 1);
+}
+
+// The slower copy of a cclone request, say, when the next iteration is netclone's: its servers have
+// other ports, and a socket's client may be another.
+TEST_F(DecodeTest, LateAnswersMayBeToAndFromOthers) {
+  answer_.sent_at_ns = kSinceNs - 1;
+  EXPECT_FALSE(decode_from(gate_->local(), answer_));
+  answer_.client = kClient + 1;
+  answer_.request = request_id(kClient + 1, 77);
+  EXPECT_FALSE(decode_one(answer_));
+  EXPECT_EQ(codec_.counts().late, 2);
+  EXPECT_EQ(codec_.counts().not_mine, 0);
 }
 
 TEST_F(DecodeTest, WhatIsNoAnswerIsMalformed) {
@@ -246,7 +259,7 @@ TEST_F(DecodeTest, AnswersOfLaedgeTellHowLongCreditsAreUnderWay) {
   };
   traffic_.method = Method::kLaedge;
   Codec codec(
-      traffic_, kClient, 0,
+      traffic_, kClient, 0, 0,
       CreditDelays(simulation::settings_from_json("test", Method::kLaedge, 3, kSeed, work)));
   codec.send(77, kSentAtNs, *mine_);
   note(codec, 0, 21'000, first);
