@@ -19,7 +19,11 @@ from turntable_core.plan_limits import planning_deadline_s
 from turntable_core.reference import Reference
 from turntable_core.run_directory import RunDirectory, new_run_name
 from turntable_core.spec import Experiment, Scale, choose_profile, load_experiment
-from turntable_core.switch_checks import check_switch_settings, check_switch_target
+from turntable_core.switch_checks import (
+    check_switch_program,
+    check_switch_settings,
+    check_switch_target,
+)
 from turntable_core.system import Parameters, Planned
 from turntable_core.testbed import Testbed
 from turntable_core.wait_notice import PlanningNotice
@@ -101,6 +105,7 @@ def propose(
     check_pipes(experiment.system, testbed, place)
     timeline.check(scale.timeline, cells, experiment.system, testbed)
     check_plan(experiment.system, cells, testbed, scale.origins)
+    check_switch_program(experiment.system, cells, testbed)
     check_switch_settings(experiment.system, cells, testbed)
     if reference := experiment.document.get("reference"):
         Reference(experiment.directory / reference).check(experiment.parameter_schemas)

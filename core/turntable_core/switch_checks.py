@@ -22,15 +22,7 @@ def check_switch_target(testbed: Testbed, place: Callable[[str, str], str]) -> N
     switch = testbed.switch
     if switch is None:
         return
-    try:
-        driver = driver_of(switch)
-    except InputError as error:
-        raise TurntableError(
-            f"{error}\n{switch.name} is a Tofino: playbooks/switch.yml compiles a program for it, "
-            "starts bf_switchd and sets ports (docs/rack.md). Experiments cannot drive one yet: "
-            "bfrt-driver is not among the nodes of a run. Choose an inventory whose "
-            "turntable_switch_target is soft or bfrt"
-        ) from error
+    driver = driver_of(switch)
     if switch.trace is not None and (why := driver.cannot.get(TRACES)):
         key = "turntable_switch_trace"
         expected = (
@@ -39,6 +31,24 @@ def check_switch_target(testbed: Testbed, place: Callable[[str, str], str]) -> N
         )
         problem = Problem(switch.name, key, expected, switch.trace, place(switch.name, key))
         raise TurntableError(f"inventory: {switch.name}: {problem.subject()}")
+
+
+def check_switch_program(system: System, cells: Sequence[Cell], testbed: Testbed) -> None:
+    """That a switch which keeps its program has that of every cell, as far as this is known before
+    it is asked.
+    """
+    switch = testbed.switch
+    if switch is None or not driver_of(switch).keeps_program:
+        return
+    programs = sorted({system.switch_program(cell.parameters) for cell in cells})
+    if len(programs) > 1:
+        raise TurntableError(
+            f"the cells of this run need the P4 programs {', '.join(programs)}, and {switch.name} "
+            f"(turntable_switch_target {switch.target}) runs the one that playbooks/switch.yml "
+            "started; expected cells of one program. Choose them, for instance with "
+            "-e method=NAME, start it with playbooks/switch.yml -e program=NAME, and measure the "
+            "others in runs of their own"
+        )
 
 
 def check_switch_settings(system: System, cells: Sequence[Cell], testbed: Testbed) -> None:

@@ -58,11 +58,16 @@ class SwitchHost(Host):
     target: str
     p4_dir: str
     cpu_port: int
-    cpu_interface: str
+    cpu_interface: str  # the link of the CPU port, at the switch
     port_driver: str  # of a software switch: af_packet or af_xdp
     trace: str | None = None  # which packets softswitch traces (docs/p4soft.md); None: none
-    cpu_control_interface: str = ""
+    cpu_control_interface: str = ""  # its other end; "": a chip's link has one interface
     control_address: str = ""
+
+    @property
+    def control_plane_interface(self) -> str:
+        """Where the control plane sends packets to the CPU port, and receives them."""
+        return self.cpu_control_interface or self.cpu_interface
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ from ansible.vars.manager import VariableManager
 
 Groups = dict[str, list[str]]
 
-_TARGET, _NOT_YET = "turntable_switch_target", "tofino"
+# Of a rack, which is somebody's own.
+_TARGET, _RACK = "turntable_switch_target", "tofino"
 
 
 def inventories_of(directory: Path) -> Iterator[tuple[str, Groups]]:
-    """Name -> groups with their hosts. Left out are those that Ansible cannot read, and those whose
-    switch no experiment can drive.
-    """
+    """Name -> groups with their hosts. Left out are those that Ansible cannot read, and racks."""
     for file in sorted(directory.glob("*/hosts.yml")):
         loader = DataLoader()
         try:
@@ -28,5 +27,5 @@ def inventories_of(directory: Path) -> Iterator[tuple[str, Groups]]:
             targets = [variables.get_vars(host=host).get(_TARGET) for host in switches]
         except AnsibleError:
             continue
-        if _NOT_YET not in targets:
+        if _RACK not in targets:
             yield file.parent.name, read.get_groups_dict()

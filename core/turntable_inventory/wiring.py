@@ -1,8 +1,7 @@
 """The wiring table of a rack, turntable_wiring: what is plugged into what.
 
 A row is of a host, by its inventory name. inventories/schema/wiring.schema.json has the rules of
-one
-row; here are those between rows, and between a row and the variables of its host.
+one row; here are those between rows, and between a row and the variables of its host.
 """
 
 from __future__ import annotations

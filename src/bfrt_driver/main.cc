@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bfrt_driver/driver_control.h"
+#include "bfrt_driver/fresh_program.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
 
@@ -17,6 +18,7 @@ struct Options {
   ConnectionOptions connection;
   std::filesystem::path schema;
   double start_deadline_s = 60;
+  bool fresh = false;
   std::uint64_t client_id = 1;
   std::uint64_t device = 0;
   std::uint64_t pipe = 0;
@@ -45,6 +47,10 @@ int run(Options options) {
   DriverControl control(connection, digests, options.pipe);
   control.serve(server);
   connection.bound(Deadline::after_seconds(options.start_deadline_s));
+  if (options.fresh) {
+    SwitchCalls calls(connection);
+    make_fresh(calls);
+  }
   server.set_state("bound");
   server.run();
   return 0;
@@ -83,6 +89,9 @@ int run_program(int argc, char** argv) {
              "Until when the switch must be there and free")
       .seconds()
       .shows_default();
+  app.flag("--fresh", options.fresh,
+           "Begin with a program in which nobody has written anything, as if the switch had just "
+           "started; ports and queues stay as they are");
   app.option("--deadline", options.connection.call_deadline_s, "Of a command, in seconds")
       .seconds()
       .shows_default();

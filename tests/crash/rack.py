@@ -226,7 +226,7 @@ class Rack:
             AGENT,
             SWITCH,
             "switch-agent",
-            f"--cpu-interface={switch.cpu_control_interface}",
+            f"--cpu-interface={switch.control_plane_interface}",
             f"--address={switch.control_address}",
             f"--port={AGENT_PORT}",
         )

@@ -97,7 +97,37 @@ def test_settings_of_the_start_are_those_of_all_cells(
     plan(experiments, over_bfrt(turntable_switch_target="soft"), document)
 
 
-def test_a_target_without_a_driver_is_refused(experiments: Path) -> None:
-    expected = r"turntable_switch_target: 'tofino' .*one of soft, bfrt\n.*Experiments cannot drive"
+def test_a_chip_cannot_be_killed_by_a_run(experiments: Path) -> None:
+    document = {"timeline": [{"at_s": 1, "kill": "switch0"}]}
+    expected = (
+        r"timeline\.kill: 'switch0' .*no such event where turntable_switch_target is tofino: the "
+        rf"switch is no node of the run\. Take it out, or {OTHER}"
+    )
+    with pytest.raises(InputError, match=expected):
+        plan(experiments, over_bfrt(turntable_switch_target="tofino"), document)
+    others = {"timeline": [{"at_s": 1, "kill": "sender0"}]}
+    plan(experiments, over_bfrt(turntable_switch_target="tofino"), others)
+
+
+def test_a_chip_runs_one_program(experiments: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(_: object, parameters: dict) -> str:
+        return {"plain": "toy", "slow": "other"}[parameters["method"]]
+
+    give(monkeypatch, plain={}, slow={})
+    monkeypatch.setattr(type(systems.find("fake")), "switch_program", program)
+    document = {"factors.method": ["plain", "slow"]}
+    tofino = over_bfrt(turntable_switch_target="tofino")
+    expected = (
+        r"^the cells of this run need the P4 programs other, toy, and switch0 .* runs the one that "
+        r"playbooks/switch\.yml started; expected cells of one program.*-e program=NAME"
+    )
     with pytest.raises(TurntableError, match=expected):
-        plan(experiments, over_bfrt(turntable_switch_target="tofino"))
+        plan(experiments, tofino, document)
+    plan(experiments, tofino)
+    plan(experiments, over_bfrt(), document)
+
+
+def test_a_target_without_a_driver_is_refused(experiments: Path) -> None:
+    expected = r"turntable_switch_target: 'p4runtime' .*one of soft, bfrt, tofino"
+    with pytest.raises(InputError, match=expected):
+        plan(experiments, over_bfrt(turntable_switch_target="p4runtime"))

@@ -15,7 +15,7 @@ from turntable_core.context import Context
 from turntable_core.errors import InputError
 from turntable_core.plan import Cell, Plan
 from turntable_core.requests import Batches, Request, merged
-from turntable_core.switch import LINK_FAULTS, driver_of
+from turntable_core.switch import CRASH, LINK_FAULTS, driver_of
 from turntable_core.system import System
 from turntable_core.testbed import Testbed
 from turntable_core.timeline import HEAL, IMPAIR, KILL, START, Event
@@ -125,21 +125,22 @@ _VERBS: Mapping[str, Verb] = {KILL: _kill, START: _start, IMPAIR: _impair, HEAL:
 
 def _fault(event: Event, testbed: Testbed) -> str | None:
     """What was expected of the value."""
-    if event.verb in (IMPAIR, HEAL) and (refusal := _refusal(testbed)):
+    if event.verb in (IMPAIR, HEAL) and (refusal := _refusal(LINK_FAULTS, testbed)):
         return refusal
     if event.verb == IMPAIR:
         return _fault_of_impairment(event.value, testbed)
     if event.verb == HEAL:
         return _fault_of_link(event.value, testbed)
     hosts = [host.name for host in testbed.hosts]
-    if isinstance(event.value, str) and event.value.rpartition("@")[2] in hosts:
-        return None
+    if isinstance(event.value, str) and (host := event.value.rpartition("@")[2]) in hosts:
+        is_switch = testbed.switch is not None and host == testbed.switch.name
+        return _refusal(CRASH, testbed) if is_switch else None
     return f"a host of this testbed, {', '.join(hosts)}, or NODE@HOST"
 
 
-def _refusal(testbed: Testbed) -> str | None:
-    """Of faults of links."""
-    if testbed.switch is None or not (why := driver_of(testbed.switch).cannot.get(LINK_FAULTS)):
+def _refusal(fault: str, testbed: Testbed) -> str | None:
+    """Of a fault that the switch cannot have: CRASH or LINK_FAULTS."""
+    if testbed.switch is None or not (why := driver_of(testbed.switch).cannot.get(fault)):
         return None
     return (
         f"no such event where turntable_switch_target is {testbed.switch.target}: {why}. Take it "

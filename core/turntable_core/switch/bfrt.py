@@ -29,14 +29,20 @@ _ADDRESS, _PORT = "127.0.0.1", 50052
 _OF_DEADLINE = 0.8
 
 _NOTHING = "BF Runtime has nothing for"
+# Settings that every switch behind BF Runtime has: a chip waits for no processor, and softswitch is
+# started with them.
+_ALWAYS = ("realtime",)
 
 
 class BfrtSwitch(soft.Commands):
-    """bfrt-driver takes softswitch's commands, as far as BF Runtime has something for them."""
+    """bfrt-driver takes softswitch's commands, as far as BF Runtime has something for them. The
+    switch itself, a Tofino with its bf_switchd, is there before a run and after it.
+    """
 
     node = DRIVER
     programs: ClassVar[tuple[str, ...]] = (DRIVER,)
-    p4_files: ClassVar[tuple[str, ...]] = ("*.bfrt.json",)
+    p4_files: ClassVar[tuple[str, ...]] = ()
+    keeps_program: ClassVar[bool] = True
     settings_of_start: ClassVar[Collection[str]] = ()
     cannot: ClassVar[Mapping[str, str]] = {
         CRASH: "the switch is no node of the run",
@@ -55,22 +61,27 @@ class BfrtSwitch(soft.Commands):
         """What the driver reaches, as far as the run starts it."""
         return []
 
+    def state_options(self, start: Start, testbed: Testbed) -> list[str]:
+        """Nothing of an earlier run is left. Which version of the program the switch runs is the
+        affair of playbooks/switch.yml, which compiled it.
+        """
+        return ["--fresh"]
+
     def _driver(self, start: Start, testbed: Testbed) -> SwitchNode:
-        switch = testbed.switch
-        assert switch is not None, "a driver is that of a testbed's switch"
         options = ["--switch", f"{_ADDRESS}:{_PORT}", "--program", start.program]
-        options += ["--schema", f"{switch.p4_dir}/{start.program}.bfrt.json"]
+        options += self.state_options(start, testbed)
         deadline_s = start.deadline_s * _OF_DEADLINE
         options += ["--pipe", str(_pipe(testbed)), "--start-deadline", f"{deadline_s:g}"]
         return SwitchNode(DRIVER, options)
 
     def setting_fault(self, name: str, value: Any) -> str | None:
-        if name in self.settings_of_start or not value:
+        if name in (*_ALWAYS, *self.settings_of_start) or not value:
             return None
         return f"0: {_NOTHING} the setting {name}"
 
     def settings(self, values: Mapping[str, Any]) -> list[Request]:
-        later = {key: value for key, value in values.items() if key not in self.settings_of_start}
+        given = (*_ALWAYS, *self.settings_of_start)
+        later = {key: value for key, value in values.items() if key not in given}
         return [self._request("settings", **later)] if later else []
 
     def begin(self) -> list[Request]:
@@ -82,6 +93,7 @@ class BfrtSoftSwitch(BfrtSwitch):
 
     programs: ClassVar[tuple[str, ...]] = (soft.PROGRAM, SERVER, DRIVER)
     p4_files: ClassVar[tuple[str, ...]] = ("*.so", "*.bfrt.json")
+    keeps_program: ClassVar[bool] = False
     settings_of_start: ClassVar[Collection[str]] = ("realtime",)  # options of softswitch
     cannot: ClassVar[Mapping[str, str]] = {
         what: why for what, why in BfrtSwitch.cannot.items() if what != CRASH
@@ -95,6 +107,12 @@ class BfrtSoftSwitch(BfrtSwitch):
             SwitchNode(soft.PROGRAM, [*soft.options_of(start.program, testbed), *settings]),
             SwitchNode(SERVER, server),
         ]
+
+    def state_options(self, start: Start, testbed: Testbed) -> list[str]:
+        """It starts with the run, and the program of this build."""
+        switch = testbed.switch
+        assert switch is not None, "a driver is that of a testbed's switch"
+        return ["--schema", f"{switch.p4_dir}/{start.program}.bfrt.json"]
 
 
 def _pipe(testbed: Testbed) -> int:

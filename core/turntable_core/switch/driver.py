@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from turntable_core.errors import InputError
 from turntable_core.requests import Request
-from turntable_core.switch.bfrt import BfrtSoftSwitch
+from turntable_core.switch.bfrt import BfrtSoftSwitch, BfrtSwitch
 from turntable_core.switch.nodes import Start, SwitchNode
 from turntable_core.switch.soft import SoftSwitch
 from turntable_core.testbed import SwitchHost, Testbed
@@ -21,6 +21,7 @@ class SwitchDriver(Protocol):
     # Programs, whose nodes have the same names, in the order in which they start.
     programs: ClassVar[tuple[str, ...]]
     p4_files: ClassVar[tuple[str, ...]]  # patterns of what these nodes read of lib/p4
+    keeps_program: ClassVar[bool]  # it runs the one with which somebody has started it
     cannot: ClassVar[Mapping[str, str]]  # one of CRASH, LINK_FAULTS, TRACES -> why not
     settings_of_start: ClassVar[Collection[str]]  # which the switch has until it ends
     # One of THREAD, DROPS -> why its answers do not have it.
@@ -56,7 +57,11 @@ class SwitchDriver(Protocol):
         """
 
 
-_DRIVERS: Mapping[str, type[SwitchDriver]] = {"soft": SoftSwitch, "bfrt": BfrtSoftSwitch}
+_DRIVERS: Mapping[str, type[SwitchDriver]] = {
+    "soft": SoftSwitch,
+    "bfrt": BfrtSoftSwitch,
+    "tofino": BfrtSwitch,
+}
 
 
 def find_driver(switch: SwitchHost) -> SwitchDriver | None:

@@ -55,6 +55,7 @@ class SoftSwitch(Commands):
     node = PROGRAM
     programs: ClassVar[tuple[str, ...]] = (PROGRAM,)
     p4_files: ClassVar[tuple[str, ...]] = ("*.so",)
+    keeps_program: ClassVar[bool] = False
     settings_of_start: ClassVar[Collection[str]] = ()
     cannot: ClassVar[Mapping[str, str]] = {}
     not_measured: ClassVar[Mapping[str, str]] = {}

@@ -18,6 +18,7 @@ from .ports import Ports
 
 DEADLINE_S = 20
 INTERVAL_S = 0.05
+CPU_PORT = 64
 
 
 class DataplaneError(Exception):
@@ -47,6 +48,7 @@ class Dataplane:
         port_map.write_text(json.dumps({name: of["dev_port"] for name, of in board.items()}))
         pipes = 4 if self._machine.has("register_list_length") else self._machine.settings["pipes"]
         ports = [f"--port={port}={name}" for port, name in self.interfaces.items()]
+        ports += [f"--cpu-port={CPU_PORT}={name}" for name in interfaces_of_cpu()]
         self._run("softswitch", "--program", str(self._program), *ports)
         self._run("bfrt-server", "--port", "0", "--pipes", str(pipes), "--ports", "absent",
                   "--port-map", str(port_map))  # fmt: skip
@@ -109,3 +111,8 @@ def interfaces_of_ports() -> dict[int, str]:
         if match := re.fullmatch(r".+-p(\d+)", name):
             found[int(match.group(1))] = name
     return found
+
+
+def interfaces_of_cpu() -> list[str]:
+    """That of the processor's own port, if this network has one."""
+    return [name for _, name in socket.if_nameindex() if name.endswith("-cpu")]

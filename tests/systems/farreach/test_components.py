@@ -234,6 +234,23 @@ def test_the_agent_talks_to_the_driver(caching: Context) -> None:
         assert argv[argv.index("--switch") + 1] == node
 
 
+@pytest.mark.parametrize(
+    ("other_end", "used"), [("tt-cpuctl", "tt-cpuctl"), (None, "enp4s0")], ids=["veth", "chip"]
+)
+def test_the_agent_has_its_end_of_the_cpu_ports_link(
+    caching: Context, other_end: str | None, used: str
+) -> None:
+    variables = hostvars()
+    variables["switch0"]["turntable_cpu_interface"] = "enp4s0"
+    variables["switch0"].pop("turntable_cpu_control_interface", None)
+    if other_end:
+        variables["switch0"]["turntable_cpu_control_interface"] = other_end
+    context = replace(caching, testbed=inventory.read_testbed(variables, GROUPS))
+    (request,) = components.batches(["switch_agent"], "start", context)["switch0"]
+    argv = request.args["argv"]
+    assert argv[argv.index("--cpu-interface") + 1] == used
+
+
 def with_parameters(context: Context, **changes: object) -> Context:
     cell = context.turn.cell
     cell = replace(cell, parameters=dict(cell.parameters) | changes)

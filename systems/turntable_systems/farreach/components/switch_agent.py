@@ -30,7 +30,7 @@ def start(context: Context) -> Batches:
         "--switch",
         driver_of(switch).node,
         "--cpu-interface",
-        switch.cpu_control_interface,
+        switch.control_plane_interface,
     )
     return {switch.name: [spawn_with_secret(context, switch, NODE, *address, *of_switch)]}
 
