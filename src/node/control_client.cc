@@ -73,12 +73,13 @@ Json ControlClient::receive(const CallOptions& options) {
   sent_.pop_front();
   Status status = Status::kOk;
   std::string line;
-  do {
+  for (;;) {
     const Deadline wake =
         options.while_waiting ? options.deadline.min(Deadline::after(kTick)) : options.deadline;
     status = channel_.read_line(line, wake, options.interrupt_fd);
-    if (status == Status::kTimeout && options.while_waiting) options.while_waiting();
-  } while (status == Status::kTimeout && !options.deadline.passed());
+    if (status != Status::kTimeout || options.deadline.passed()) break;
+    if (options.while_waiting) options.while_waiting();
+  }
   if (status != Status::kOk) fail(status, command);
 
   Json answer = Json::parse(line, nullptr, /*allow_exceptions=*/false);

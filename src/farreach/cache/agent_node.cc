@@ -16,7 +16,6 @@ using Json = AgentNode::Json;
 using kv::Arguments;
 
 constexpr std::chrono::seconds kLoopDeadline{10};
-constexpr std::chrono::seconds kAdoptDeadline{60};
 constexpr std::uint16_t kMaxPort = 511;  // a dev_port has 9 bits
 constexpr double kMaxPeriod_s = 3600;
 
@@ -64,8 +63,11 @@ Json snapshots_as_json(const SnapshotCounters& counters) {
 
 AgentNode::AgentNode(net::EventLoop& loop, std::unique_ptr<Driver> driver,
                      const sockaddr_in& address, net::Credentials credentials,
-                     std::function<void(std::string)> set_state)
-    : loop_(loop), driver_(std::move(driver)), set_state_(std::move(set_state)) {
+                     std::function<void(std::string)> set_state, std::chrono::seconds adopting_max)
+    : loop_(loop),
+      driver_(std::move(driver)),
+      set_state_(std::move(set_state)),
+      adopting_max_(adopting_max) {
   driver_->on_frame([this](const ControlFrame& frame) {
     if (agent_) agent_->received(frame);
   });
@@ -131,8 +133,24 @@ Json AgentNode::configure(const Json& args) {
     begin();
     agent_->spawn(std::move(task));  // and so ended with it
   };
-  return net::run_on_loop(loop_, "switch-agent configure", Deadline::after(kAdoptDeadline), spawn,
-                          [this] { return adopt(); });
+  try {
+    return net::run_on_loop(loop_, "switch-agent configure", Deadline::after(adopting_max_), spawn,
+                            [this] { return adopt(); });
+  } catch (const CommandError& error) {
+    if (error.code() != "timeout" || !hears_nothing()) throw;
+    throw CommandError("timeout",
+                       "switch-agent configure: the switch answered no control frame; expected its "
+                       "CPU port " +
+                           std::to_string(cpu_port) +
+                           " to be up, and --cpu-interface to be the other end of its link");
+  }
+}
+
+bool AgentNode::hears_nothing() {
+  const auto read = [this] {
+    return agent_ && agent_->frame_counters().sent > 0 && agent_->frame_counters().answered == 0;
+  };
+  return loop_.tasks().call(read, Deadline::after(kLoopDeadline));
 }
 
 net::Task<Json> AgentNode::adopt() {

@@ -1,6 +1,7 @@
 // The commands of switch-agent (docs/architecture.md §5).
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -18,9 +19,11 @@ class AgentNode {
   using Json = nlohmann::json;
 
   // `set_state` is told "idle", "serving" or "failed"; it may be called on any thread. Listens for
-  // the controller at `address`. The loop has to run while commands are handled.
+  // the controller at `address`. The loop has to run while commands are handled. A switch that has
+  // not said what it has after `adopting_max` is given up.
   AgentNode(net::EventLoop& loop, std::unique_ptr<Driver> driver, const sockaddr_in& address,
-            net::Credentials credentials, std::function<void(std::string)> set_state);
+            net::Credentials credentials, std::function<void(std::string)> set_state,
+            std::chrono::seconds adopting_max = std::chrono::seconds(45));
   ~AgentNode();
 
   // Any thread but the loop's. All throw CommandError.
@@ -41,6 +44,7 @@ class AgentNode {
   };
 
   net::Task<Json> adopt();
+  bool hears_nothing();
   void apply(const Json& args);
   Json settings_as_json() const;
   void fail(const std::string& why);
@@ -53,6 +57,7 @@ class AgentNode {
   net::EventLoop& loop_;
   std::unique_ptr<Driver> driver_;
   std::function<void(std::string)> set_state_;
+  const std::chrono::seconds adopting_max_;
   RunTime run_time_;
   std::unique_ptr<Agent> agent_;
   std::uint32_t last_epoch_ = 0;

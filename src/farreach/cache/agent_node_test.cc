@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/command_error.h"
 #include "farreach/cache/links.h"
 #include "farreach/cache/testing_loop_switch.h"
 #include "net/testing_credentials.h"
@@ -21,19 +22,21 @@ using testing::value_record;
 
 class AgentNodeTest : public ::testing::Test {
  protected:
-  AgentNodeTest() : thread_([this] { loop.run(); }) {
-    on_loop([&] {
-      auto driver = std::make_unique<testing::LoopSwitch>(loop, stores);
-      the_switch = driver.get();
-      agent = std::make_unique<AgentNode>(loop, std::move(driver), net::testing::loopback(),
-                                          net::testing::credentials("agent"),
-                                          [](const std::string&) {});
-    });
-  }
+  AgentNodeTest() : thread_([this] { loop.run(); }) { make_agent(std::chrono::seconds(60)); }
   // NOLINTNEXTLINE(bugprone-exception-escape): a loop that does not answer may end the test
   ~AgentNodeTest() override {
     on_loop([&] { controller.reset(), agent.reset(); });
     loop.stop();
+  }
+
+  void make_agent(std::chrono::seconds adopting_max) {
+    on_loop([&] {
+      auto driver = std::make_unique<testing::LoopSwitch>(loop, stores);
+      the_switch = driver.get();
+      agent = std::make_unique<AgentNode>(
+          loop, std::move(driver), net::testing::loopback(), net::testing::credentials("agent"),
+          [](const std::string&) {}, adopting_max);
+    });
   }
 
   void on_loop(const std::function<void()>& work) {
@@ -91,6 +94,21 @@ class AgentNodeTest : public ::testing::Test {
  private:
   std::jthread thread_;
 };
+
+// As a rack's is that nobody has added, or a cable that ends somewhere else.
+TEST_F(AgentNodeTest, ACpuPortThatIsDownIsNamed) {
+  make_agent(std::chrono::seconds(1));
+  on_loop([&] { the_switch->holds_frames = true; });
+  try {
+    configure(/*fresh=*/true);
+    ADD_FAILURE() << "the switch holds all frames";
+  } catch (const CommandError& error) {
+    EXPECT_EQ(error.code(), "timeout");
+    EXPECT_NE(std::string(error.what()).find("answered no control frame; expected its CPU port 64"),
+              std::string::npos)
+        << error.what();
+  }
+}
 
 // A controller that is no more has asked for an admission while the agent was finding out what its
 // switch has; its successor has asked what has a slot, and its servers have been told. The record

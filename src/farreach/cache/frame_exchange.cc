@@ -100,6 +100,7 @@ void FrameExchange::received(const ControlFrame& answer) {
     ++counters_.unexpected;
     return;
   }
+  ++counters_.answered;
   const Question question = found->second;
   by_time_.erase(question.place);
   under_way_.erase(found);

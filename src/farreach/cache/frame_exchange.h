@@ -18,6 +18,7 @@ class FrameExchange {
   struct Counters {
     std::uint64_t sent = 0;
     std::uint64_t retries = 0;     // of these
+    std::uint64_t answered = 0;    // questions
     std::uint64_t unexpected = 0;  // answers that nobody waits for
   };
 

@@ -1,6 +1,7 @@
 """BF Runtime at the port of bf_switchd: $PORT is the fake port manager's, all else bfrt-server's.
 
-So a port that was added on the command line is there over gRPC too, and has the same faults.
+So a port that was added on the command line is there over gRPC too, and has the same faults. What
+$PORT_STAT answers is counted by the chip, for the ports that the port manager has.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from turntable_bfrt import SchemaError, messages, values
 from turntable_bfrt.client import Client
 from turntable_bfrt.schema import Table, tables_of
 
+from .dataplane import Dataplane
 from .machine import Machine
 from .ports import Port, PortError, Ports
 
@@ -34,6 +36,13 @@ _LOOPBACK = {
     "Pcs-near": "PCS_NEAR",
     "Ser-near": "SERDES_NEAR",
 }
+# Fields of $PORT_STAT -> what softswitch counts. The others are zero.
+_COUNTED = {
+    "$FramesReceivedOK": "rx_packets",
+    "$OctetsReceivedinGoodFrames": "rx_bytes",
+    "$FramesTransmittedOK": "tx_packets",
+    "$OctetsTransmittedwithouterror": "tx_bytes",
+}
 _OF_PRESENCE = (grpc.StatusCode.ALREADY_EXISTS.value[0], grpc.StatusCode.NOT_FOUND.value[0])
 # Driver's codes of ports.py -> gRPC's.
 _CODES = {
@@ -45,8 +54,8 @@ _CODES = {
 
 
 class BfRuntime(grpc.GenericRpcHandler):
-    def __init__(self, machine: Machine, ports: Ports, upstream: str) -> None:
-        self._machine, self._ports = machine, ports
+    def __init__(self, machine: Machine, ports: Ports, dataplane: Dataplane, upstream: str) -> None:
+        self._machine, self._ports, self._dataplane = machine, ports, dataplane
         descriptors = Path(machine.settings["build"]) / "lib/bfrt/bfruntime.desc"
         self._proto = messages.load(descriptors)
         unlimited = [
@@ -57,7 +66,8 @@ class BfRuntime(grpc.GenericRpcHandler):
         self._options = unlimited
         self._channel = grpc.insecure_channel(upstream, unlimited)
         tables = self._fixed_tables()
-        self._table, self._mirror = tables["$PORT"], tables["$mirror.cfg"].id
+        self._table, self._counters = tables["$PORT"], tables["$PORT_STAT"]
+        self._mirror = tables["$mirror.cfg"].id
         self._fields = {field.id: field for field in self._table.data.values()}
         self._unavailable = machine.has("unavailable_once")
         self._owner: Client | None = None
@@ -104,7 +114,7 @@ class BfRuntime(grpc.GenericRpcHandler):
             print("bfruntime: Write: Resource temporarily not available", flush=True)
             context.abort(grpc.StatusCode.UNAVAILABLE, "Write Resource temporarily not available")
         request = self._proto.WriteRequest.FromString(text)
-        of_ports = [self._is_of_ports(update.entity) for update in request.updates]
+        of_ports = [self._is_of(update.entity, self._table) for update in request.updates]
         call = self._channel.unary_unary(SERVICE + "Write")
         if not any(of_ports):
             try:
@@ -127,13 +137,14 @@ class BfRuntime(grpc.GenericRpcHandler):
 
     def _read(self, text: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
         request = self._proto.ReadRequest.FromString(text)
-        of_ports = [self._is_of_ports(entity) for entity in request.entities]
+        own = (self._table, self._counters)
+        of_ports = [self._is_of(entity, *own) for entity in request.entities]
         call = self._channel.unary_stream(SERVICE + "Read")
         if not any(of_ports):
             yield from self._passed_stream(call, text, context)
             return
         if not all(of_ports):
-            context.abort(grpc.StatusCode.UNIMPLEMENTED, "the fake takes $PORT alone in a call")
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "the fake is asked for ports alone")
         nothing = self._proto.ReadRequest.FromString(text)
         del nothing.entities[:]
         for _ in self._passed_stream(call, nothing.SerializeToString(), context):
@@ -157,9 +168,10 @@ class BfRuntime(grpc.GenericRpcHandler):
 
     # --- $PORT ---
 
-    def _is_of_ports(self, entity: Any) -> bool:
+    @staticmethod
+    def _is_of(entity: Any, *tables: Table) -> bool:
         return entity.WhichOneof("entity") == "table_entry" and (
-            entity.table_entry.table_id == self._table.id
+            entity.table_entry.table_id in [table.id for table in tables]
         )
 
     def _write_port(self, update: Any) -> tuple[grpc.StatusCode, str]:
@@ -205,6 +217,8 @@ class BfRuntime(grpc.GenericRpcHandler):
             self._ports.enable(name, True)
 
     def _read_ports(self, entry: Any, response: Any) -> tuple[grpc.StatusCode, str]:
+        of_counters = entry.table_id == self._counters.id
+        table = self._counters if of_counters else self._table
         found = {port.name: port for port in self._ports.added()}
         if entry.HasField("key"):
             try:
@@ -212,15 +226,25 @@ class BfRuntime(grpc.GenericRpcHandler):
             except PortError:
                 name = ""
             if name not in found:
-                return grpc.StatusCode.NOT_FOUND, "Table read failed table:$PORT Object not found"
+                text = f"Table read failed table:{table.name} Object not found"
+                return grpc.StatusCode.NOT_FOUND, text
             found = {name: found[name]}
+        counted = self._dataplane.counters() if of_counters else {}
         for port in found.values():
             one = response.entities.add().table_entry
-            one.table_id = self._table.id
-            values.encode_key(self._table.keys["$DEV_PORT"], port.dev_port, one.key.fields.add())
-            for name, value in self._row(port).items():
-                values.encode(self._table.data[name], value, one.data.fields.add())
+            one.table_id = table.id
+            values.encode_key(table.keys["$DEV_PORT"], port.dev_port, one.key.fields.add())
+            row = self._row_of(counted.get(port.dev_port)) if of_counters else self._row(port)
+            for name, value in row.items():
+                values.encode(table.data[name], value, one.data.fields.add())
         return grpc.StatusCode.OK, ""
+
+    def _row_of(self, counted: dict[str, int] | None) -> dict[str, int]:
+        """counted: of a port; None: nothing is plugged in there."""
+        row = dict.fromkeys(self._counters.data, 0)
+        if counted is not None:
+            row |= {field: counted[name] for field, name in _COUNTED.items()}
+        return row
 
     def _row(self, port: Port) -> dict[str, Any]:
         connector, channel = port.name.split("/")

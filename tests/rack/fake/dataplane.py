@@ -18,7 +18,7 @@ from .ports import Ports
 
 DEADLINE_S = 20
 INTERVAL_S = 0.05
-CPU_PORT = 64
+CPU_PORT = 64  # the first lane of the Ethernet CPU port
 
 
 class DataplaneError(Exception):
@@ -47,8 +47,10 @@ class Dataplane:
         board = self._machine.settings["board"]
         port_map.write_text(json.dumps({name: of["dev_port"] for name, of in board.items()}))
         pipes = 4 if self._machine.has("register_list_length") else self._machine.settings["pipes"]
-        ports = [f"--port={port}={name}" for port, name in self.interfaces.items()]
-        ports += [f"--cpu-port={CPU_PORT}={name}" for name in interfaces_of_cpu()]
+        options = {CPU_PORT: "--cpu-port"}
+        ports = [
+            f"{options.get(port, '--port')}={port}={name}" for port, name in self.interfaces.items()
+        ]
         self._run("softswitch", "--program", str(self._program), *ports)
         self._run("bfrt-server", "--port", "0", "--pipes", str(pipes), "--ports", "absent",
                   "--port-map", str(port_map))  # fmt: skip
@@ -60,6 +62,10 @@ class Dataplane:
             time.sleep(INTERVAL_S)  # waits: interval of a probe with a deadline
         threading.Thread(target=self._follow_links, daemon=True).start()
         return f"127.0.0.1:{stats['port']}"
+
+    def counters(self) -> dict[int, dict[str, int]]:
+        """What softswitch has counted at its ports, by dev_port."""
+        return {port["port"]: port for port in self._command("softswitch", "port_stats")["ports"]}
 
     def stop(self) -> None:
         for process in self._processes:
@@ -105,14 +111,13 @@ class Dataplane:
 
 
 def interfaces_of_ports() -> dict[int, str]:
-    """dev_port -> the interface that ends in its number, of this process's network."""
+    """dev_port -> the interface NAME-pDEV_PORT of this process's network, NAME-cpu for the
+    processor's.
+    """
     found = {}
     for _, name in socket.if_nameindex():
         if match := re.fullmatch(r".+-p(\d+)", name):
             found[int(match.group(1))] = name
+        elif name.endswith("-cpu"):
+            found[CPU_PORT] = name
     return found
-
-
-def interfaces_of_cpu() -> list[str]:
-    """That of the processor's own port, if this network has one."""
-    return [name for _, name in socket.if_nameindex() if name.endswith("-cpu")]

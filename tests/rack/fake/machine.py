@@ -51,6 +51,7 @@ CABLES = {
     "10/0": {"speed": "100G", "fec": "RS"},
     "11/0": {"speed": "25G", "fec": "NONE"},
     "12/0": {"speed": "25G", "fec": "NONE"},
+    "33/0": {"speed": "10G", "fec": "NONE"},  # the processor's NIC, on the board
 }
 
 SETTINGS = {

@@ -150,7 +150,7 @@ class Switchd:
             program = self._machine.settings["other_program"]
         self._dataplane = Dataplane(self._machine, program, self._ports)
         upstream = self._dataplane.start()
-        self._bfrt = BfRuntime(self._machine, self._ports, upstream)
+        self._bfrt = BfRuntime(self._machine, self._ports, self._dataplane, upstream)
         self._bfrt.serve(f"{self._address}:{port}")
 
     def _load(self, conf: Path) -> list[dict[str, Any]] | None:
