@@ -62,18 +62,21 @@ def start(program: str, results: Path) -> int:
     return int(recap[1])
 
 
-# The second run of farreach finds a switch that the first has filled.
-@pytest.mark.parametrize("program", ["nocache", "farreach", "farreach"])
-def test_exp01_drives_a_switch_that_is_there(results: Path, program: str) -> None:
+@pytest.mark.parametrize(("program", "runs"), [("nocache", 1), ("farreach", 2)])
+def test_exp01_drives_a_switch_that_is_there(results: Path, program: str, runs: int) -> None:
+    """The second run finds a switch that the first has filled."""
     start(program, results)
-    run = measured("farreach/exp01_throughput", results, **FAKE_RACK, **EXPERIMENT, method=program)
-    assert run.status == 0, run.output
-    require_valid(run)
-    (row,) = run.rows()
-    # What the iterations' traces give, to 6 %: test_exp01_throughput.py says why so much.
-    trace = float(row["trace_normalized"])
-    assert float(row["normalized_throughput"]) == pytest.approx(trace, rel=0.06)
-    assert (float(row["switch_ops_per_s"]) > 0) == (program == "farreach")
+    for _ in range(runs):
+        run = measured(
+            "farreach/exp01_throughput", results, **FAKE_RACK, **EXPERIMENT, method=program
+        )
+        assert run.status == 0, run.output
+        require_valid(run)
+        (row,) = run.rows()
+        # What the iterations' traces give, to 6 %: test_exp01_throughput.py says why so much.
+        trace = float(row["trace_normalized"])
+        assert float(row["normalized_throughput"]) == pytest.approx(trace, rel=0.06)
+        assert (float(row["switch_ops_per_s"]) > 0) == (program == "farreach")
     assert start(program, results) == 0, "a run ends no switch, and sets no port"
 
 
