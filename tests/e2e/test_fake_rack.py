@@ -44,8 +44,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     make = [sys.executable, "tests/rack/fake/make.py", str(RUN / "fake")]
     try:
         subprocess.run(make, cwd=REPOSITORY, check=True)
-        up = playbook("testbed_up", directory, **FAKE_RACK)
-        assert up.status == 0, up.output
+        for name in ("testbed_up", "provision"):
+            made = playbook(name, directory, **FAKE_RACK)
+            assert made.status == 0, made.output
         yield directory
     finally:
         playbook("switch_stop", directory, **FAKE_RACK)
@@ -87,4 +88,4 @@ def test_another_program_is_named_and_nothing_measured(results: Path) -> None:
     )
     assert run.status != 0
     assert "runs program farreach; expected nocache" in " ".join(run.output.split())
-    assert run.journal() == []
+    assert not (run.directory / "journal.ndjson").exists()
