@@ -52,6 +52,10 @@ SLOW_MACHINE = (
     "stalled, which makes latencies longer",
     "requests were sent late",
     "the idle path was disturbed",
+    "slots were held for another time",
+    "slots were busy for another time",
+    "the switch stood still",
+    "the machine held requests up",
 )
 CONSEQUENCES = (
     "the servers were not the bottleneck",

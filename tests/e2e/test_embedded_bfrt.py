@@ -52,11 +52,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert fingerprint.take(TESTBED_ID) == before
 
 
-def asked_on_switch(run: Finished) -> set[str]:
-    """Nodes of the switch's host that told what they had counted."""
+def answers_on_switch(run: Finished) -> list[dict]:
+    """What the nodes of the switch's host have counted."""
     files = run.directory.glob("raw/*/r*/i*/a*/switch0*.json")
-    answers = [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
-    return {answer["node"] for answer in answers}
+    return [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
 
 
 def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
@@ -66,7 +65,8 @@ def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
     require_valid(run)
     nocache, farreach = run.rows()
     assert (nocache["method"], farreach["method"]) == ("nocache", "farreach")
-    assert asked_on_switch(run) == {"bfrt-driver", "switch-agent", "supervisor"}
+    asked = {answer["node"] for answer in answers_on_switch(run)}
+    assert asked == {"bfrt-driver", "switch-agent", "supervisor"}
     for row in (nocache, farreach):
         # What the iterations' traces give, to 6 %: test_exp01_throughput.py says why so much.
         trace = float(row["trace_normalized"])
@@ -75,6 +75,32 @@ def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
     # The program was changed between the two.
     assert float(nocache["switch_ops_per_s"]) == 0
     assert float(farreach["switch_ops_per_s"]) > 0
+
+
+def test_live_admission_and_snapshots(results: Path) -> None:
+    run = measured("farreach/exp08_snapshot", results, **OVER_BFRT, profile="smoke")
+    assert run.status == 0, run.output
+    require_valid(run)
+    without, with_snapshots = run.rows()
+    assert without["snapshot_mib"] == ""
+    assert float(with_snapshots["snapshot_mib"]) > 1
+    told = [answer["result"] for answer in answers_on_switch(run) if answer["command"] == "stats"]
+    admitted = [result["admitted"] for result in told if "admitted" in result]
+    # 10,000 keys before each iteration's window, those that get hot in it come on top.
+    assert [number > 10_000 for number in sorted(admitted)] == [False, False, True, True]
+
+
+def test_netclone_over_bf_runtime(results: Path) -> None:
+    run = measured("netclone/minimal", results, **OVER_BFRT, profile="smoke")
+    assert run.status == 0, run.output
+    require_valid(run)
+    noclone, netclone = run.rows()
+    assert float(noclone["clone_rate"]) == 0
+    # What the replay of the same draws gives.
+    assert float(netclone["clone_rate"]) == pytest.approx(
+        float(netclone["trace_clone_rate"]), abs=0.02
+    )
+    assert float(netclone["redundant_share"]) == 0
 
 
 def test_what_bf_runtime_has_nothing_for_is_refused_before_the_run(results: Path) -> None:

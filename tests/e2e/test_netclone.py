@@ -8,25 +8,12 @@ import pytest
 
 from turntable.load import load_run
 
-from .conftest import BUILD, Finished, playbook
+from .conftest import BUILD, Finished, measured
 
 pytestmark = pytest.mark.e2e
 
 PROGRAMS = ("rpcserver", "rpcclient", "laedge-coordinator", "netclone-simulate")
 METHODS = ["noclone", "cclone", "netclone", "netclone-racksched", "laedge"]
-# Reasons that a busy machine may give.
-SLOW_MACHINE = (
-    "requests were sent late",
-    "slots were held for another time",
-    "slots were busy for another time",
-    "clients started late",
-    "clients closed the window late",
-    "waited for a processor",
-    "the switch stood still",
-    "the machine held requests up",
-    "processors of a host were stolen",
-)
-TRIES = 5
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,27 +23,10 @@ def _programs_are_there() -> None:
         pytest.skip(f"{BUILD}/bin lacks {', '.join(missing)}: run `make build` first")
 
 
-def is_disturbed(run: Finished) -> bool:
-    """By the machine: every reason is one that it may give."""
-    invalid = [row["verdict"] for row in run.rows() if row["verdict"] != "valid"]
-    reasons = [reason for verdict in invalid for reason in verdict[9:].split("; ")]
-    return bool(reasons) and all(any(slow in reason for slow in SLOW_MACHINE) for reason in reasons)
-
-
-def measured(name: str, results: Path, **extra_vars: object) -> Finished:
-    for _ in range(TRIES):
-        run = playbook(
-            f"netclone/{name}", results, profile="smoke", fail_on_invalid=False, **extra_vars
-        )
-        if run.status != 0 or not is_disturbed(run):
-            break
-    return run
-
-
 @pytest.fixture(scope="module")
 def figure7(testbed: Path) -> Finished:
     # Medians of 10 ms: what a slow machine adds to each, some 0.2 ms, is well within a tenth.
-    return measured("figure7", testbed, dilation=1000)
+    return measured("netclone/figure7", testbed, profile="smoke", dilation=1000)
 
 
 def test_all_methods_are_valid(figure7: Finished) -> None:
@@ -84,7 +54,7 @@ def test_medians_are_those_of_a_replay_of_the_same_draws(figure7: Finished) -> N
 
 
 def test_without_the_filter_answers_come_twice(testbed: Path) -> None:
-    run = measured("filter", testbed)
+    run = measured("netclone/filter", testbed, profile="smoke")
     assert run.status == 0, run.output
     redundant = {row["filter"]: float(row["redundant_share"]) for row in run.rows()}
     assert redundant["True"] == 0
@@ -92,7 +62,7 @@ def test_without_the_filter_answers_come_twice(testbed: Path) -> None:
 
 
 def test_the_switch_dies_and_comes_back(testbed: Path) -> None:
-    run = measured("switch_failure", testbed)
+    run = measured("netclone/switch_failure", testbed, profile="smoke")
     assert run.status == 0, run.output
     (turn,) = load_run(run.directory).turns
     (measurement,) = turn.measurements
@@ -107,7 +77,7 @@ def test_the_switch_dies_and_comes_back(testbed: Path) -> None:
 
 
 def test_the_minimal_example(testbed: Path) -> None:
-    run = measured("minimal", testbed)
+    run = measured("netclone/minimal", testbed, profile="smoke")
     assert run.status == 0, run.output
     assert [row["verdict"] for row in run.rows()] == ["valid"] * 2
     for row in run.rows():
