@@ -31,6 +31,18 @@ def programs_by_host(
     }
 
 
+def p4_files_of_switch(target: str, directory: str) -> list[str]:
+    """Names of files of `directory`, lib/p4 of a build, that the nodes of such a switch read."""
+    from turntable_core.errors import InputError  # noqa: PLC0415
+    from turntable_core.switch import driver_for  # noqa: PLC0415
+
+    try:
+        patterns = driver_for(target).p4_files
+    except InputError as error:
+        raise AnsibleFilterError(str(error)) from error
+    return sorted(path.name for pattern in patterns for path in Path(directory).glob(pattern))
+
+
 class FilterModule:
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"programs_by_host": programs_by_host}
+        return {"programs_by_host": programs_by_host, "p4_files_of_switch": p4_files_of_switch}

@@ -46,9 +46,10 @@ int run(Options options) {
                               });
   DriverControl control(connection, digests, options.pipe);
   control.serve(server);
-  connection.bound(Deadline::after_seconds(options.start_deadline_s));
+  const Deadline start = Deadline::after_seconds(options.start_deadline_s);
+  connection.bound(start);
   if (options.fresh) {
-    SwitchCalls calls(connection);
+    SwitchCalls calls(connection, start);
     make_fresh(calls);
   }
   server.set_state("bound");

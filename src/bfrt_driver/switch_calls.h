@@ -14,7 +14,9 @@ namespace turntable::bfrt_driver {
 class SwitchCalls {
  public:
   explicit SwitchCalls(SwitchConnection& connection)
-      : connection_(connection), deadline_(connection.call_deadline()) {}
+      : SwitchCalls(connection, connection.call_deadline()) {}
+  SwitchCalls(SwitchConnection& connection, Deadline deadline)
+      : connection_(connection), deadline_(deadline) {}
 
   // The schema of the switch as it is bound now.
   const SwitchSchema& schema();

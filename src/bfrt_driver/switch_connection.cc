@@ -316,9 +316,7 @@ grpc::Status SwitchConnection::call_while_busy(Deadline deadline, const Call& ca
     grpc::Status status = call(context);
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
       give_up(before);
-      throw CommandError("timeout", who() + ": no answer within " +
-                                        std::to_string(options_.call_deadline_s) +
-                                        " s; is the switch alive?");
+      throw CommandError("timeout", who() + ": no answer before the deadline; is it alive?");
     }
     if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return status;
     // A switch that is busy says so and goes on; one that has gone takes the stream with it.

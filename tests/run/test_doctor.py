@@ -215,6 +215,20 @@ def test_programs_must_be_there_and_the_same(tmp_path: Path) -> None:
     assert "not built" in text
 
 
+def test_a_chip_has_no_devices_and_reads_no_files_of_the_build(tmp_path: Path) -> None:
+    chip = replace(SWITCH, target="tofino")
+    testbed = replace(TESTBED, switch=chip)
+    assert looks.interfaces_of(chip, testbed, {}) == [chip.cpu_interface]
+    assert chip.p4_dir not in looks.script_for(chip, testbed, [])
+    wanted = systems_for(testbed)
+    paths = programs_of(chip, testbed, wanted)
+    seen = host_view(chip, programs="\n".join(f"{'a' * 64}  {path}" for path in paths))
+    names = [Path(p).name for host in testbed.hosts for p in programs_of(host, testbed, wanted)]
+    built = dict.fromkeys([*names, "planner"], "a" * 64)
+    (finding,) = of(programs.findings(testbed, [seen], built, tmp_path), "programs")
+    assert finding[0] == OK, finding
+
+
 def test_the_script_of_a_host_is_a_shell_script(tmp_path: Path) -> None:
     host = replace(CLIENT, run_dir=str(tmp_path / "run"), state_dir=str(tmp_path / "state"))
     text = looks.script_for(host, replace(TESTBED, roles={"senders": (host,)}), ["lo"])

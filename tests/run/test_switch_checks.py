@@ -105,8 +105,9 @@ def test_a_chip_cannot_be_killed_by_a_run(experiments: Path) -> None:
     )
     with pytest.raises(InputError, match=expected):
         plan(experiments, over_bfrt(turntable_switch_target="tofino"), document)
-    others = {"timeline": [{"at_s": 1, "kill": "sender0"}]}
-    plan(experiments, over_bfrt(turntable_switch_target="tofino"), others)
+    for other in ("sender0", "agent@switch0"):
+        others = {"timeline": [{"at_s": 1, "kill": other}]}
+        plan(experiments, over_bfrt(turntable_switch_target="tofino"), others)
 
 
 def test_a_chip_runs_one_program(experiments: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,6 +86,16 @@ def test_registers_are_read_in_the_hosts_pipe(
     assert option(argv(moved, "bfrt-server"), "--pipes") == pipes
 
 
+def test_pipes_of_hosts_that_the_system_does_not_have_are_no_matter(context: Context) -> None:
+    """Where they are, its registers are empty."""
+    variables = hostvars()
+    variables["switch0"]["turntable_switch_target"] = "bfrt"
+    variables["receiver1"]["turntable_switch_port"] = 200  # of pipe 1
+    groups = GROUPS | {"receivers": ["receiver0"], "watchers": ["receiver1"]}
+    moved = replace(context, testbed=read_testbed(variables, groups))
+    assert option(argv(moved, "bfrt-driver"), "--pipe") == "0"
+
+
 def test_another_program_ends_the_nodes_in_reverse_order(context: Context) -> None:
     done = [(r.command, r.args["name"]) for r in of_switch(context, "change_program")]
     ends, starts = [("stop", name) for name in reversed(NODES)], [("spawn", n) for n in NODES]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -41,6 +42,7 @@ def test_mac_of_address_is_local_and_holds_the_address() -> None:
 
 TOPOLOGY = load("topology")
 PROGRAMS = load("programs")
+TARGETS = ("soft", "bfrt", "tofino")
 GROUPS = {
     "all": ["localhost", "sw", "c0", "c1", "s0", "s1", "o0"],
     "switches": ["sw"],
@@ -138,6 +140,15 @@ def test_a_host_gets_the_programs_of_its_role() -> None:
     assert programs("s0") >= common | {"kvserver", "cache-controller"}
     assert programs("s1") >= common | {"kvserver"}
     assert programs("o0") == common
+
+
+def test_a_switch_gets_the_files_that_its_nodes_read(tmp_path: Path) -> None:
+    for name in ("toy.so", "toy.bfrt.json", "toy.p4info.txt"):
+        (tmp_path / name).touch()
+    files = {target: PROGRAMS.p4_files_of_switch(target, str(tmp_path)) for target in TARGETS}
+    assert files == {"soft": ["toy.so"], "bfrt": ["toy.bfrt.json", "toy.so"], "tofino": []}
+    with pytest.raises(AnsibleFilterError, match="'other' .*expected one of soft, bfrt, tofino"):
+        PROGRAMS.p4_files_of_switch("other", str(tmp_path))
 
 
 def test_hosts_get_no_programs_of_systems_that_the_testbed_is_not_for() -> None:

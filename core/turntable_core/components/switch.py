@@ -78,8 +78,15 @@ def _nodes(context: Context) -> list[SwitchNode]:
         system.switch_program(parameters),
         system.switch_settings(parameters),
         context.plan.deadlines["start_nodes"],
+        _pipe(context),
     )
     return driver_of(context.testbed.switch).nodes(with_what, context.testbed)
+
+
+def _pipe(context: Context) -> int:
+    """Others of the testbed's hosts may be elsewhere."""
+    roles = (context.testbed.hosts_of(role.group) for role in context.system.roles)
+    return max(host.pipe or 0 for hosts in roles for host in hosts)
 
 
 def _to_switch(context: Context, *requests: Request) -> Batches:

@@ -132,10 +132,17 @@ def _fault(event: Event, testbed: Testbed) -> str | None:
     if event.verb == HEAL:
         return _fault_of_link(event.value, testbed)
     hosts = [host.name for host in testbed.hosts]
-    if isinstance(event.value, str) and (host := event.value.rpartition("@")[2]) in hosts:
-        is_switch = testbed.switch is not None and host == testbed.switch.name
-        return _refusal(CRASH, testbed) if is_switch else None
+    if isinstance(event.value, str) and event.value.rpartition("@")[2] in hosts:
+        return _refusal(CRASH, testbed) if _is_of_switch(event.value, testbed) else None
     return f"a host of this testbed, {', '.join(hosts)}, or NODE@HOST"
+
+
+def _is_of_switch(value: str, testbed: Testbed) -> bool:
+    """The switch, and not another node of its host."""
+    node, _, host = value.rpartition("@")
+    if testbed.switch is None or host != testbed.switch.name:
+        return False
+    return node in ("", *driver_of(testbed.switch).programs)
 
 
 def _refusal(fault: str, testbed: Testbed) -> str | None:

@@ -12,7 +12,7 @@ from turntable_core.checks import systems_for
 from turntable_core.connections import Outcome
 from turntable_core.host_probe import Look, ask_nodes, parse, script
 from turntable_core.programs import programs_of
-from turntable_core.switch import find_driver
+from turntable_core.switch import driver_of
 from turntable_core.testbed import DataHost, Host, SwitchHost, Testbed
 
 ANSWER_S = 1  # a node that hangs costs this
@@ -86,7 +86,8 @@ def script_for(host: Host, testbed: Testbed, interfaces: list[str]) -> str:
         Look("interval", f"sleep {_INTERVAL_S}"),
         Look("cpu-after", "head -n 1 /proc/stat"),
     ]
-    if isinstance(host, SwitchHost) and (driver := find_driver(host)):
+    driver = driver_of(host) if isinstance(host, SwitchHost) else None
+    if isinstance(host, SwitchHost) and driver and driver.p4_files:
         files = " ".join(driver.p4_files)
         looks.append(Look("p4", f"cd {shlex.quote(host.p4_dir)} && sha256sum -- {files}"))
     return script(looks, before=ask_nodes(host.run_dir, host.bin_dir, ANSWER_S))
@@ -96,9 +97,9 @@ def interfaces_of(host: Host, testbed: Testbed, variables: Mapping[str, Any]) ->
     """Devices of the host that the inventory names."""
     if isinstance(host, DataHost):
         return [str(variables["turntable_data_interface"])]
-    if isinstance(host, SwitchHost) and find_driver(host):
+    if isinstance(host, SwitchHost) and (driver := driver_of(host)):
         ports = [peer.switch_interface for peer in testbed.data_hosts]
-        return [*ports, host.cpu_interface]
+        return [*(ports if driver.opens_interfaces else ()), host.cpu_interface]
     return []
 
 

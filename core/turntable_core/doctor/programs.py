@@ -10,7 +10,7 @@ from turntable_core.doctor.finding import OK, PROBLEM, Finding
 from turntable_core.doctor.looks import HostView
 from turntable_core.files import digest_of_file
 from turntable_core.programs import programs_of
-from turntable_core.switch import find_driver
+from turntable_core.switch import driver_of
 from turntable_core.testbed import Testbed
 
 
@@ -59,7 +59,8 @@ def _differences(view: HostView, testbed: Testbed, controller: Mapping[str, str]
             yield f"{path} is missing"
         elif found[path] != controller[name]:
             yield f"{path} is another build than the controller's"
-    if testbed.switch and view.host == testbed.switch and find_driver(testbed.switch):
+    driver = driver_of(testbed.switch) if testbed.switch == view.host else None
+    if testbed.switch and driver and driver.p4_files:
         programs = _digests(view.text("p4"))
         if not programs:
             yield f"no P4 program in {testbed.switch.p4_dir}"

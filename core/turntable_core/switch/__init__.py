@@ -7,8 +7,8 @@ nothing else addresses a switch.
 from turntable_core.switch.driver import (
     SwitchDriver,
     Update,
+    driver_for,
     driver_of,
-    find_driver,
     not_measured,
     switch_nodes,
 )
@@ -24,8 +24,8 @@ __all__ = [
     "SwitchDriver",
     "SwitchNode",
     "Update",
+    "driver_for",
     "driver_of",
-    "find_driver",
     "not_measured",
     "switch_nodes",
 ]

@@ -43,6 +43,7 @@ class BfrtSwitch(soft.Commands):
     programs: ClassVar[tuple[str, ...]] = (DRIVER,)
     p4_files: ClassVar[tuple[str, ...]] = ()
     keeps_program: ClassVar[bool] = True
+    opens_interfaces: ClassVar[bool] = False
     settings_of_start: ClassVar[Collection[str]] = ()
     cannot: ClassVar[Mapping[str, str]] = {
         CRASH: "the switch is no node of the run",
@@ -71,7 +72,7 @@ class BfrtSwitch(soft.Commands):
         options = ["--switch", f"{_ADDRESS}:{_PORT}", "--program", start.program]
         options += self.state_options(start, testbed)
         deadline_s = start.deadline_s * _OF_DEADLINE
-        options += ["--pipe", str(_pipe(testbed)), "--start-deadline", f"{deadline_s:g}"]
+        options += ["--pipe", str(start.pipe), "--start-deadline", f"{deadline_s:g}"]
         return SwitchNode(DRIVER, options)
 
     def setting_fault(self, name: str, value: Any) -> str | None:
@@ -94,6 +95,7 @@ class BfrtSoftSwitch(BfrtSwitch):
     programs: ClassVar[tuple[str, ...]] = (soft.PROGRAM, SERVER, DRIVER)
     p4_files: ClassVar[tuple[str, ...]] = ("*.so", "*.bfrt.json")
     keeps_program: ClassVar[bool] = False
+    opens_interfaces: ClassVar[bool] = True
     settings_of_start: ClassVar[Collection[str]] = ("realtime",)  # options of softswitch
     cannot: ClassVar[Mapping[str, str]] = {
         what: why for what, why in BfrtSwitch.cannot.items() if what != CRASH
@@ -101,7 +103,7 @@ class BfrtSoftSwitch(BfrtSwitch):
 
     def behind(self, start: Start, testbed: Testbed) -> list[SwitchNode]:
         settings = [f"--{name}" for name in self.settings_of_start if start.settings.get(name)]
-        pipes = "2" if _pipe(testbed) < 2 else "4"
+        pipes = "2" if start.pipe < 2 else "4"
         server = ["--address", _ADDRESS, "--port", str(_PORT), "--pipes", pipes]
         return [
             SwitchNode(soft.PROGRAM, [*soft.options_of(start.program, testbed), *settings]),
@@ -113,8 +115,3 @@ class BfrtSoftSwitch(BfrtSwitch):
         switch = testbed.switch
         assert switch is not None, "a driver is that of a testbed's switch"
         return ["--schema", f"{switch.p4_dir}/{start.program}.bfrt.json"]
-
-
-def _pipe(testbed: Testbed) -> int:
-    """In which the driver reads registers. Of systems that have any, all hosts are in one pipe."""
-    return max(host.pipe or 0 for host in testbed.data_hosts)

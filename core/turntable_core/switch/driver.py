@@ -22,6 +22,7 @@ class SwitchDriver(Protocol):
     programs: ClassVar[tuple[str, ...]]
     p4_files: ClassVar[tuple[str, ...]]  # patterns of what these nodes read of lib/p4
     keeps_program: ClassVar[bool]  # it runs the one with which somebody has started it
+    opens_interfaces: ClassVar[bool]  # its ports are network devices of the switch host
     cannot: ClassVar[Mapping[str, str]]  # one of CRASH, LINK_FAULTS, TRACES -> why not
     settings_of_start: ClassVar[Collection[str]]  # which the switch has until it ends
     # One of THREAD, DROPS -> why its answers do not have it.
@@ -64,18 +65,17 @@ _DRIVERS: Mapping[str, type[SwitchDriver]] = {
 }
 
 
-def find_driver(switch: SwitchHost) -> SwitchDriver | None:
-    """None for a target without a driver."""
-    return _DRIVERS[switch.target]() if switch.target in _DRIVERS else None
+def driver_for(target: str) -> SwitchDriver:
+    """Raises InputError for a target without a driver."""
+    if target not in _DRIVERS:
+        expected = f"one of {', '.join(_DRIVERS)}"
+        raise InputError("inventory", "turntable_switch_target", target, expected)
+    return _DRIVERS[target]()
 
 
 def driver_of(switch: SwitchHost) -> SwitchDriver:
     """Raises InputError for a target without a driver."""
-    driver = find_driver(switch)
-    if driver is None:
-        expected = f"one of {', '.join(_DRIVERS)}"
-        raise InputError("inventory", "turntable_switch_target", switch.target, expected)
-    return driver
+    return driver_for(switch.target)
 
 
 def switch_nodes() -> frozenset[str]:

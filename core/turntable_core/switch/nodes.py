@@ -19,6 +19,7 @@ class Start:
     program: str  # name of the P4 program
     settings: Mapping[str, Any]  # of the system (System.switch_settings)
     deadline_s: float  # of each node
+    pipe: int  # of the system's hosts; of those that keep state in registers all are in one
 
 
 @dataclass(frozen=True)

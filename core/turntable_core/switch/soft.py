@@ -56,6 +56,7 @@ class SoftSwitch(Commands):
     programs: ClassVar[tuple[str, ...]] = (PROGRAM,)
     p4_files: ClassVar[tuple[str, ...]] = ("*.so",)
     keeps_program: ClassVar[bool] = False
+    opens_interfaces: ClassVar[bool] = True
     settings_of_start: ClassVar[Collection[str]] = ()
     cannot: ClassVar[Mapping[str, str]] = {}
     not_measured: ClassVar[Mapping[str, str]] = {}

@@ -43,6 +43,11 @@ _COUNTED = {
     "$FramesTransmittedOK": "tx_packets",
     "$OctetsTransmittedwithouterror": "tx_bytes",
 }
+_DROPPED = {
+    "$FramesDroppedBufferFull": ("rx_queue_full",),
+    "$FrameswithanyError": ("rx_oversize",),
+    "$FramesTransmittedwithError": ("tx_failed", "tx_oversize"),
+}
 _OF_PRESENCE = (grpc.StatusCode.ALREADY_EXISTS.value[0], grpc.StatusCode.NOT_FOUND.value[0])
 # Driver's codes of ports.py -> gRPC's.
 _CODES = {
@@ -239,11 +244,13 @@ class BfRuntime(grpc.GenericRpcHandler):
                 values.encode(table.data[name], value, one.data.fields.add())
         return grpc.StatusCode.OK, ""
 
-    def _row_of(self, counted: dict[str, int] | None) -> dict[str, int]:
+    def _row_of(self, counted: dict[str, Any] | None) -> dict[str, int]:
         """counted: of a port; None: nothing is plugged in there."""
         row = dict.fromkeys(self._counters.data, 0)
         if counted is not None:
+            drops = counted["drops"]
             row |= {field: counted[name] for field, name in _COUNTED.items()}
+            row |= {field: sum(drops[name] for name in names) for field, names in _DROPPED.items()}
         return row
 
     def _row(self, port: Port) -> dict[str, Any]:

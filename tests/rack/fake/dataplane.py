@@ -63,7 +63,7 @@ class Dataplane:
         threading.Thread(target=self._follow_links, daemon=True).start()
         return f"127.0.0.1:{stats['port']}"
 
-    def counters(self) -> dict[int, dict[str, int]]:
+    def counters(self) -> dict[int, dict[str, Any]]:
         """What softswitch has counted at its ports, by dev_port."""
         return {port["port"]: port for port in self._command("softswitch", "port_stats")["ports"]}
 
