@@ -224,7 +224,7 @@ def test_a_chip_has_no_devices_and_reads_no_files_of_the_build(tmp_path: Path) -
     paths = programs_of(chip, testbed, wanted)
     seen = host_view(chip, programs="\n".join(f"{'a' * 64}  {path}" for path in paths))
     names = [Path(p).name for host in testbed.hosts for p in programs_of(host, testbed, wanted)]
-    built = dict.fromkeys([*names, "planner"], "a" * 64)
+    built = dict.fromkeys([*names, "planner", "p.so"], "a" * 64)
     (finding,) = of(programs.findings(testbed, [seen], built, tmp_path), "programs")
     assert finding[0] == OK, finding
 

@@ -147,7 +147,7 @@ def test_a_switch_gets_the_files_that_its_nodes_read(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     files = {target: PROGRAMS.p4_files_of_switch(target, str(tmp_path)) for target in TARGETS}
     assert files == {"soft": ["toy.so"], "bfrt": ["toy.bfrt.json", "toy.so"], "tofino": []}
-    with pytest.raises(AnsibleFilterError, match="'other' .*expected one of soft, bfrt, tofino"):
+    with pytest.raises(AnsibleFilterError, match=r"'other' .*expected one of soft, bfrt, tofino"):
         PROGRAMS.p4_files_of_switch("other", str(tmp_path))
 
 
