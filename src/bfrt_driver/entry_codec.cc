@@ -343,6 +343,10 @@ void add_update(const SwitchSchema& schema, const Json& update, bfrt_proto::Writ
   }
 }
 
+bool has_columns(const Json& update) {
+  return type_of_columns(update.at("op").get<std::string>()).has_value();
+}
+
 Json key_of(const bfrt::Table& table, const bfrt_proto::TableEntry& entry) {
   Json key = Json::object();
   for (const bfrt::Field& schema : table.keys) {

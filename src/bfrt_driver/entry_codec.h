@@ -12,6 +12,8 @@ namespace turntable::bfrt_driver {
 // each row. Throws CommandError bad_argument.
 void add_update(const SwitchSchema& schema, const nlohmann::json& update,
                 bfrt_proto::WriteRequest& request);
+// Whether each of its rows is one, of an update that was added.
+bool has_columns(const nlohmann::json& update);
 
 // An update without key and data.
 bfrt_proto::TableEntry& new_update(bfrt_proto::WriteRequest& request, const bfrt::Table& table,

@@ -1,6 +1,7 @@
 #include "bfrt_driver/table_commands.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bfrt_driver/call_errors.h"
 #include "bfrt_driver/entry_codec.h"
@@ -68,24 +69,33 @@ Json table_write(SwitchCalls& calls, const Json& args, CountsSince& since) {
     throw bad_argument("table_write: \"updates\" is missing; expected an array of updates");
   google::protobuf::Arena arena;
   auto& request = SwitchCalls::write_request(arena, bfrt_proto::WriteRequest::ROLLBACK_ON_ERROR);
-  std::vector<std::size_t> number_of;  // of each update of the request, among those of the command
-  const auto failure = [](const CommandError& error, std::size_t update) {
-    return CommandError(error.code(), "updates[" + std::to_string(update) + "]: " + error.what() +
-                                          " (no update of this batch was applied)");
+  // Of each update of the request, among those of the command, where a row of columns is one.
+  struct Place {
+    std::size_t update;
+    std::optional<std::size_t> row;
+  };
+  std::vector<Place> places;
+  const auto failure = [](const CommandError& error, const Place& place) {
+    const std::string row = place.row ? "row " + std::to_string(*place.row) + ": " : "";
+    return CommandError(error.code(), "updates[" + std::to_string(place.update) + "]: " + row +
+                                          error.what() + " (no update of this batch was applied)");
   };
   const SwitchSchema& schema = calls.schema();
   for (std::size_t i = 0; i < updates->size(); ++i) {
     try {
       add_update(schema, (*updates)[i], request);
     } catch (const CommandError& error) {
-      throw failure(error, i);
+      throw failure(error, {.update = i, .row = std::nullopt});
     }
-    number_of.resize(static_cast<std::size_t>(request.updates_size()), i);
+    const bool rows = has_columns((*updates)[i]);
+    const auto end = static_cast<std::size_t>(request.updates_size());
+    for (std::size_t row = 0; places.size() < end; ++row)
+      places.push_back({.update = i, .row = rows ? std::optional(row) : std::nullopt});
   }
   try {
     calls.write(request);
   } catch (const UpdateError& error) {
-    throw failure(error, number_of.at(error.update()));
+    throw failure(error, places.at(error.update()));
   }
   since.applied(request);
   return {{"applied", updates->size()}};

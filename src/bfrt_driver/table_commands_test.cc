@@ -207,6 +207,18 @@ TEST_F(TableCommands, an_update_that_the_switch_refuses_is_named_as_the_command_
   EXPECT_NE(text.find("no update of this batch was applied"), std::string::npos) << text;
 }
 
+TEST_F(TableCommands, a_row_that_the_switch_refuses_is_named) {
+  fake.failing[4] = {grpc::StatusCode::ALREADY_EXISTS, "Already exists"};
+  const Json rows = {{"op", "insert_columns"},
+                     {"table", "cache"},
+                     {"key", {{"low", {1, 2, 3}}, {"high", {1, 2, 3}}}},
+                     {"action", "cached_at"},
+                     {"data", {{"slot", {7, 8, 9}}}}};
+  const Json clear = {{"op", "clear"}, {"table", "route"}};
+  const std::string text = message({clear, clear, rows});
+  EXPECT_EQ(text.find("exists: updates[2]: row 2: "), 0U) << text;
+}
+
 // The errors of all updates before it come along, as more metadata than gRPC takes by default.
 TEST_F(TableCommands, the_last_of_many_updates_is_named) {
   constexpr int kMany = 3000;
