@@ -38,7 +38,7 @@ def check_switch_program(system: System, cells: Sequence[Cell], testbed: Testbed
     it is asked.
     """
     switch = testbed.switch
-    if switch is None or not driver_of(switch).keeps_program:
+    if switch is None or not system.needs_switch or not driver_of(switch).keeps_program:
         return
     programs = sorted({system.switch_program(cell.parameters) for cell in cells})
     if len(programs) > 1:

@@ -9,9 +9,8 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 
+from turntable_core.kept_program import source_files
 from turntable_sde.action import SwitchAction
-
-_SOURCES = ("*.p4", "*.h", "*.p4h")
 
 
 class ActionModule(SwitchAction):
@@ -67,11 +66,5 @@ def sources_of(program: Path) -> tuple[str, dict[str, str]]:
     if not program.is_file():
         raise AnsibleActionFail(f"{program} is missing; expected the top file of a P4 program")
     root = program.parent.parent
-    files = sorted(
-        path
-        for directory in (program.parent, root / "shared")
-        for pattern in _SOURCES
-        for path in directory.rglob(pattern)
-    )
-    sources = {path.relative_to(root).as_posix(): path.read_text() for path in files}
+    sources = {p.relative_to(root).as_posix(): p.read_text() for p in source_files(program)}
     return program.relative_to(root).as_posix(), sources

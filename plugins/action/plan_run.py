@@ -26,6 +26,7 @@ from turntable.load import judged
 from turntable_core import (
     caller,
     estimate,
+    kept_program,
     labels,
     long_runs,
     planned,
@@ -87,7 +88,11 @@ class ActionModule(PlanAction):
         owner = new_owner(run.path.name, proposal.experiment.id)
         with self.held(testbed, owner, task_vars) if work else nullcontext():
             if work:
-                programs.require_build(self.connections(task_vars), testbed, system, build)
+                connections = self.connections(task_vars)
+                programs.require_build(connections, testbed, system, build)
+                kept_program.require_program(
+                    connections, testbed, system, proposal.cells, Path(arguments["repository"])
+                )
             if is_new:
                 run.create(plan, manifest)
             plays.begin(run.path, began_at_ns)
