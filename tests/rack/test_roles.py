@@ -194,6 +194,7 @@ def test_ports_are_set_once(rack: Rack) -> None:
     assert changed(rack.role("switch_ports")) == 0
     assert changed(rack.role("switch_ports", "--check", **CLI)) == 0, "the other way sees the same"
     up = {port["port"]: port["enabled"] for port in rack.chip("info")["ports"]}
+    assert up.pop(64) is False, "the CPU port: nobody has added it"
     assert up == {28: True, 20: False, 12: True, 36: False, 132: False}, "packets pass there alone"
 
 
