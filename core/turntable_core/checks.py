@@ -75,7 +75,7 @@ def check_pipes(system: System, testbed: Testbed, place: Callable[[str, str], st
     """place: (host, variable) -> `file:line` where the inventory gives it."""
     if not system.needs_one_pipe:
         return
-    hosts = [host for role in system.roles for host in testbed.hosts_of(role.group)]
+    hosts = system.hosts_in(testbed)
     pipes = Counter(host.pipe for host in hosts)
     if len(pipes) < 2:
         return

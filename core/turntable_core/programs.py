@@ -21,8 +21,8 @@ _DEADLINE_S = 30.0
 def programs_of(host: Host, testbed: Testbed, wanted: Iterable[System]) -> list[str]:
     """Absolute paths of the files that the host needs to have for these systems."""
     names = ["supervisor", "nodectl"]
-    if isinstance(host, SwitchHost) and (driver := driver_of(host)):
-        names += driver.programs
+    if isinstance(host, SwitchHost):
+        names += driver_of(host).programs
         names += [name for system in wanted for name in system.switch_programs]
     for role in (role for system in wanted for role in system.roles):
         hosts = testbed.hosts_of(role.group)
@@ -66,8 +66,8 @@ def _wanted(host: Host, testbed: Testbed, system: System, build: Path) -> dict[s
     names = [Path(path).name for path in programs_of(host, testbed, [system])]
     digests = digests_of_build(build / "bin", names)
     wanted = {f"{host.bin_dir}/{name}": digest for name, digest in digests.items()}
-    if isinstance(host, SwitchHost) and (driver := driver_of(host)):
-        for pattern in driver.p4_files:
+    if isinstance(host, SwitchHost):
+        for pattern in driver_of(host).p4_files:
             for file in sorted(build.glob(f"lib/p4/{pattern}")):
                 wanted[f"{host.p4_dir}/{file.name}"] = digest_of_file(file)
     return wanted

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from turntable_core.context import Context
     from turntable_core.plan import Iteration, Turn
     from turntable_core.requests import Batches
-    from turntable_core.testbed import Testbed
+    from turntable_core.testbed import DataHost, Testbed
     from turntable_core.timeline import Event
 
 Parameters = Mapping[str, Any]  # of a cell
@@ -129,6 +129,10 @@ class System:
     # Parameter -> how a label says it: "updates after {} µs". Others: the name, then the value; of
     # the identity the value alone.
     phrases: ClassVar[Mapping[str, str]] = {}
+
+    def hosts_in(self, testbed: Testbed) -> list[DataHost]:
+        """Those of its roles; others of the testbed are none of its business."""
+        return [host for role in self.roles for host in testbed.hosts_of(role.group)]
 
     def checks(self) -> Sequence[Check]:
         return ()

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bfrt/byte_string.h"
+#include "bfrt_server/operation.h"
 #include "common/packed_numbers.h"
 
 namespace turntable::bfrt_server {
@@ -15,19 +16,6 @@ using bfrt::Field;
 using bfrt_proto::Update;
 
 constexpr int kMaxWidth = 64;
-
-const char* operation_of(Update::Type type) {
-  switch (type) {
-    case Update::INSERT:
-      return "insert";
-    case Update::MODIFY:
-      return "modify";
-    case Update::INSERT_OR_MODIFY:
-      return "upsert";
-    default:
-      return "delete";
-  }
-}
 
 bool is_plain(const Field& field) {
   return field.kind == Field::Kind::kNumber && field.width <= kMaxWidth && !field.repeated &&

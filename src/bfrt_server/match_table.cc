@@ -1,5 +1,6 @@
 #include "bfrt_server/match_table.h"
 
+#include "bfrt_server/operation.h"
 #include "bfrt_server/write_batch.h"
 #include "common/command_error.h"
 
@@ -11,19 +12,6 @@ using bfrt_proto::Update;
 
 constexpr const char* kPriority = "$MATCH_PRIORITY";
 constexpr std::string_view kCounters = "$COUNTER_SPEC_";
-
-const char* operation_of(Update::Type type) {
-  switch (type) {
-    case Update::INSERT:
-      return "insert";
-    case Update::MODIFY:
-      return "modify";
-    case Update::INSERT_OR_MODIFY:
-      return "upsert";
-    default:
-      return "delete";
-  }
-}
 
 // An entry's place among counters_.
 std::string identity(const Json& entry) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "bfrt_server/operation.h"
 #include "bfrt_server/write_batch.h"
 #include "common/command_error.h"
 
@@ -36,19 +37,6 @@ const std::vector<Absent>& absent() {
                                              {"$icos_for_copy_to_cpu", 0},
                                              {"$copy_to_cpu", false}};
   return fields;
-}
-
-const char* operation_of(Update::Type type) {
-  switch (type) {
-    case Update::INSERT:
-      return "insert";
-    case Update::MODIFY:
-      return "modify";
-    case Update::INSERT_OR_MODIFY:
-      return "upsert";
-    default:
-      return "delete";
-  }
 }
 
 }  // namespace

@@ -75,20 +75,26 @@ bool WriteBatch::is_of_entries(const Step& step) {
 void WriteBatch::run_atomic() {
   if (steps_.empty()) return;
   const bool fixed = is_fixed(steps_.front().what);
-  EntryCommand in_columns;
-  EntryCommand one_by_one;
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    if (!is_of_entries(steps_[i]) || is_fixed(steps_[i].what) != fixed) {
-      throw not_supported(
-          "a batch that is all or nothing holds entries of the program's match-action tables only, "
-          "or of $pre and $mirror only; send other updates with CONTINUE_ON_ERROR;");
-    }
-    if (const auto* rows = std::get_if<Rows>(&steps_[i].what)) {
-      in_columns.add(i, rows->rows, Form::kColumns);
-    } else {
-      in_columns.add(i, std::get<Entry>(steps_[i].what).update);
-    }
+  const auto is_of_its_kind = [&](const Step& step) {
+    return is_of_entries(step) && is_fixed(step.what) == fixed;
+  };
+  if (!std::all_of(steps_.begin(), steps_.end(), is_of_its_kind)) {
+    throw not_supported(
+        "a batch that is all or nothing holds entries of the program's match-action tables only, "
+        "or of $pre and $mirror only; send other updates with CONTINUE_ON_ERROR;");
   }
+  const auto command_in = [&](Form form) {
+    EntryCommand command;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (const auto* rows = std::get_if<Rows>(&steps_[i].what)) {
+        command.add(i, rows->rows, form);
+      } else {
+        command.add(i, std::get<Entry>(steps_[i].what).update);
+      }
+    }
+    return command;
+  };
+  EntryCommand in_columns = command_in(Form::kColumns);
   if (in_columns.size() > kMostAtomicEntries) {
     throw no_space("a batch that is all or nothing has at most " +
                    std::to_string(kMostAtomicEntries) + " updates, this one has " +
@@ -107,13 +113,7 @@ void WriteBatch::run_atomic() {
   };
   if (attempt(in_columns) || !in_columns.has_columns()) return;
   // Nothing was done. Which update was in the way is said where each is one of its own.
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    if (const auto* rows = std::get_if<Rows>(&steps_[i].what)) {
-      one_by_one.add(i, rows->rows, Form::kOneByOne);
-    } else {
-      one_by_one.add(i, std::get<Entry>(steps_[i].what).update);
-    }
-  }
+  EntryCommand one_by_one = command_in(Form::kOneByOne);
   attempt(one_by_one);
 }
 

@@ -85,8 +85,7 @@ def _nodes(context: Context) -> list[SwitchNode]:
 
 def _pipe(context: Context) -> int:
     """Others of the testbed's hosts may be elsewhere."""
-    roles = (context.testbed.hosts_of(role.group) for role in context.system.roles)
-    return max(host.pipe or 0 for hosts in roles for host in hosts)
+    return max(host.pipe or 0 for host in context.system.hosts_in(context.testbed))
 
 
 def _to_switch(context: Context, *requests: Request) -> Batches:

@@ -86,9 +86,8 @@ def script_for(host: Host, testbed: Testbed, interfaces: list[str]) -> str:
         Look("interval", f"sleep {_INTERVAL_S}"),
         Look("cpu-after", "head -n 1 /proc/stat"),
     ]
-    driver = driver_of(host) if isinstance(host, SwitchHost) else None
-    if isinstance(host, SwitchHost) and driver and driver.p4_files:
-        files = " ".join(driver.p4_files)
+    if isinstance(host, SwitchHost) and (patterns := driver_of(host).p4_files):
+        files = " ".join(patterns)
         looks.append(Look("p4", f"cd {shlex.quote(host.p4_dir)} && sha256sum -- {files}"))
     return script(looks, before=ask_nodes(host.run_dir, host.bin_dir, ANSWER_S))
 
@@ -97,9 +96,9 @@ def interfaces_of(host: Host, testbed: Testbed, variables: Mapping[str, Any]) ->
     """Devices of the host that the inventory names."""
     if isinstance(host, DataHost):
         return [str(variables["turntable_data_interface"])]
-    if isinstance(host, SwitchHost) and (driver := driver_of(host)):
+    if isinstance(host, SwitchHost):
         ports = [peer.switch_interface for peer in testbed.data_hosts]
-        return [*(ports if driver.opens_interfaces else ()), host.cpu_interface]
+        return [*(ports if driver_of(host).opens_interfaces else ()), host.cpu_interface]
     return []
 
 

@@ -59,8 +59,7 @@ def _differences(view: HostView, testbed: Testbed, controller: Mapping[str, str]
             yield f"{path} is missing"
         elif found[path] != controller[name]:
             yield f"{path} is another build than the controller's"
-    driver = driver_of(testbed.switch) if testbed.switch == view.host else None
-    if testbed.switch and driver and driver.p4_files:
+    if view.host == testbed.switch and driver_of(testbed.switch).p4_files:
         programs = _digests(view.text("p4"))
         if not programs:
             yield f"no P4 program in {testbed.switch.p4_dir}"

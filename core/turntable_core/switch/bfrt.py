@@ -76,14 +76,17 @@ class BfrtSwitch(soft.Commands):
         return SwitchNode(DRIVER, options)
 
     def setting_fault(self, name: str, value: Any) -> str | None:
-        if name in (*_ALWAYS, *self.settings_of_start) or not value:
+        if self._has(name) or not value:
             return None
         return f"0: {_NOTHING} the setting {name}"
 
     def settings(self, values: Mapping[str, Any]) -> list[Request]:
-        given = (*_ALWAYS, *self.settings_of_start)
-        later = {key: value for key, value in values.items() if key not in given}
+        later = {name: value for name, value in values.items() if not self._has(name)}
         return [self._request("settings", **later)] if later else []
+
+    def _has(self, setting: str) -> bool:
+        """Nobody has to ask for it."""
+        return setting in (*_ALWAYS, *self.settings_of_start)
 
     def begin(self) -> list[Request]:
         return []
