@@ -69,7 +69,7 @@ void run(const workload::Workload& workload) {
   while (clients.answers() < wanted) {
     now = monotonic_ns();
     store.answer(clients, now);
-    clients.retry_late(now);
+    clients.act(now);
   }
   const kv::PartitionStatistics& counted = clients.statistics().partitions.front();
   std::cout << nlohmann::json{{"operations", counted.server_ops},

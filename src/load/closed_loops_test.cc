@@ -58,10 +58,10 @@ TEST_F(ClosedLoopsTest, EveryClientSendsTheNextWhenItHasAnAnswer) {
 TEST_F(ClosedLoopsTest, WhatIsLateIsSentAgainUnderAnotherId) {
   loops_.begin(0);
   loops_.answered(0, 60);
-  EXPECT_EQ(loops_.next_deadline_ns(), kTimeoutNs);
-  loops_.retry_late(kTimeoutNs - 1);
+  EXPECT_EQ(loops_.next_due_ns(), kTimeoutNs);
+  loops_.act(kTimeoutNs - 1);
   EXPECT_EQ(codec_.sent.size(), 3U);
-  loops_.retry_late(kTimeoutNs);
+  loops_.act(kTimeoutNs);
   ASSERT_EQ(codec_.sent.size(), 4U);
   const auto& again = codec_.sent[3];
   EXPECT_EQ(again.client, 1U);
@@ -71,20 +71,56 @@ TEST_F(ClosedLoopsTest, WhatIsLateIsSentAgainUnderAnotherId) {
   EXPECT_EQ(loops_.first_sent_ns(1), 0);  // of the same request
   EXPECT_EQ(codec_.drawn[1], 1);
   EXPECT_EQ(codec_.lates, (std::map<std::uint32_t, int>{{1, 1}}));
-  EXPECT_EQ(loops_.next_deadline_ns(), 160);  // of client 0
+  EXPECT_EQ(loops_.next_due_ns(), 160);  // of client 0
 }
 
 TEST_F(ClosedLoopsTest, InTheDrainNothingIsSentAndAnswersAreTaken) {
   loops_.begin(0);
   loops_.enter(Phase::kDrain);
   loops_.answered(0, 10);
-  loops_.retry_late(kTimeoutNs);
+  loops_.act(kTimeoutNs);
   EXPECT_EQ(codec_.sent.size(), 2U);
   EXPECT_EQ(codec_.lates[1], 1);
-  EXPECT_EQ(loops_.next_deadline_ns(), INT64_MAX);
+  EXPECT_EQ(loops_.next_due_ns(), INT64_MAX);
   EXPECT_TRUE(loops_.awaits(codec_.sent[1].id));
   loops_.answered(1, 300);
   EXPECT_EQ(loops_.outstanding(), 0U);
+}
+
+TEST(ClosedLoops, ClientsBeginOneAfterTheOther) {
+  FakeCodec codec;
+  // Clients 1, 2 and 3 of 4, of a ramp of 40: they begin at 10, 20 and 30; the last has no
+  // requests.
+  ClosedLoops<FakeCodec> loops(3, 1000, codec, {.length_ns = 40, .clients = 4, .first = 1});
+  loops.begin(100);
+  EXPECT_EQ(codec.sent.size(), 0U);
+  EXPECT_EQ(loops.next_due_ns(), 110);
+  loops.act(109);
+  EXPECT_EQ(codec.sent.size(), 0U);
+  loops.act(110);
+  ASSERT_EQ(codec.sent.size(), 1U);
+  EXPECT_EQ(codec.sent[0].client, 0U);
+  loops.answered(0, 115);  // does not wait for the others
+  EXPECT_EQ(codec.sent.size(), 2U);
+  EXPECT_EQ(loops.next_due_ns(), 120);
+  loops.act(500);  // who is late sends what is due
+  EXPECT_EQ(codec.sent.size(), 3U);
+  EXPECT_EQ(loops.first_sent_ns(1), 500);
+  EXPECT_EQ(loops.outstanding(), 2U);
+  EXPECT_EQ(loops.next_due_ns(), 1115);  // of client 0, sent again
+}
+
+TEST(ClosedLoops, NobodyBeginsInTheDrain) {
+  FakeCodec codec;
+  ClosedLoops<FakeCodec> loops(2, 1000, codec, {.length_ns = 40, .clients = 2});
+  loops.begin(0);
+  ASSERT_EQ(codec.sent.size(), 1U);
+  loops.enter(Phase::kDrain);
+  loops.act(30);
+  EXPECT_EQ(codec.sent.size(), 1U);
+  loops.answered(0, 31);
+  EXPECT_EQ(loops.outstanding(), 0U);
+  EXPECT_EQ(loops.next_due_ns(), INT64_MAX);
 }
 
 TEST_F(ClosedLoopsTest, IdsOfOthersAreNotAwaited) {

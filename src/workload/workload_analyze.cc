@@ -106,6 +106,11 @@ ProgramOptions::Option declare_options(ProgramOptions& app, Options& options) {
           .within(1, kLongestModel);
   app.option("--warmup", options.window.warmup, "Time of the model before its window, in 1/c")
       .within(0, kLongestModel);
+  app.option("--ramp", options.window.ramp,
+             "Time of the model over which its clients begin, one after the other (default 0: all "
+             "at once)")
+      .within(0, kLongestModel)
+      .needs(window);
   app.option("--update-round-trips", options.update_round_trips,
              "Replay the traces against a model of a write-through cache whose value updates "
              "take so long (u c)")

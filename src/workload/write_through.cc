@@ -84,15 +84,15 @@ std::vector<WriteThroughModel::Client> WriteThroughModel::clients_of(unsigned sc
                                                                      unsigned bottleneck,
                                                                      unsigned rotated) const {
   std::vector<Client> clients;
-  for (const std::vector<Request>& trace : traces_) {
-    Client client;
-    for (const Request& request : trace) {
+  for (std::size_t number = 0; number < traces_.size(); ++number) {
+    Client client{.number = number, .requests = {}};
+    for (const Request& request : traces_[number]) {
       const unsigned partition = partition_of(request.slot, scale);
       if (partition != bottleneck && partition != rotated) continue;
-      client.push_back(request);
-      client.back().slot = partition == bottleneck ? 0 : 1;
+      client.requests.push_back(request);
+      client.requests.back().slot = partition == bottleneck ? 0 : 1;
     }
-    if (!client.empty()) clients.push_back(std::move(client));
+    if (!client.requests.empty()) clients.push_back(std::move(client));
   }
   return clients;
 }
@@ -100,9 +100,12 @@ std::vector<WriteThroughModel::Client> WriteThroughModel::clients_of(unsigned sc
 void WriteThroughModel::deviate(PlacementRates& rates, const std::vector<Client>& clients,
                                 double update_round_trip, const Window& window) const {
   Deviation hit_share, rotated_share;
+  Window at_once = window;
+  at_once.ramp = 0;
   for (std::uint64_t piece = 0; piece < window.pieces; ++piece) {
     const double begin = static_cast<double>(piece) / static_cast<double>(window.pieces);
-    const PlacementRates other = replay(clients, begin, update_round_trip, window);
+    const PlacementRates other =
+        replay(clients, begin, update_round_trip, piece % 2 == 0 ? window : at_once);
     const double hits = other.bottleneck_switch + other.rotated_switch;
     const double served = other.bottleneck_server + other.rotated_server;
     if (hits + served > 0) hit_share.add(hits / (hits + served));
@@ -117,9 +120,13 @@ PlacementRates WriteThroughModel::replay(const std::vector<Client>& clients, dou
   using Arrival = std::pair<double, std::size_t>;  // time, client
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
   std::vector<std::size_t> next;
+  const std::size_t sharing = std::max(1U, sharing_);
+  const double apart = window.ramp / static_cast<double>(traces_.size() * sharing);
   for (std::size_t client = 0; client < clients.size(); ++client) {
-    for (unsigned i = 0; i < std::max(1U, sharing_); ++i) arrivals.emplace(0.0, client);
-    next.push_back(static_cast<std::size_t>(begin * static_cast<double>(clients[client].size())));
+    const auto& [number, requests] = clients[client];
+    for (std::size_t i = 0; i < sharing; ++i)
+      arrivals.emplace(apart * static_cast<double>(number * sharing + i), client);
+    next.push_back(static_cast<std::size_t>(begin * static_cast<double>(requests.size())));
   }
   std::vector<double> acknowledged(cached_.size(), 0.0);
   std::array<double, 2> idle_from = {};                       // by server
@@ -127,7 +134,7 @@ PlacementRates WriteThroughModel::replay(const std::vector<Client>& clients, dou
   while (!arrivals.empty() && arrivals.top().first < window.warmup + window.length) {
     const auto [now, client] = arrivals.top();
     arrivals.pop();
-    const Client& requests = clients[client];
+    const std::vector<Request>& requests = clients[client].requests;
     const Request& request = requests[next[client]];
     next[client] = next[client] + 1 == requests.size() ? 0 : next[client] + 1;
 

@@ -41,10 +41,13 @@ class WriteThroughModel {
   struct Window {
     double warmup = 0;
     double length = 0;
+    // Client i of n begins at i / n of this; 0: all at once.
+    double ramp = 0;
     // 1: every placement begins at the beginning of the traces. Else placement i of n begins at
-    // i / n of what a client replays, and is replayed from so many other places too. Where two
-    // servers are nearly equally busy, their queues wander, and the hits with them: how far says
-    // the deviation.
+    // i / n of what a client replays, and is replayed from so many other places too, from every
+    // second of them with all clients at once. Where two servers are nearly equally busy, their
+    // queues wander, and the hits with them, and what the beginning fills may stay full: how far
+    // that goes says the deviation.
     std::uint64_t pieces = 1;
   };
 
@@ -71,7 +74,10 @@ class WriteThroughModel {
   static constexpr std::uint32_t kUncached = UINT32_MAX;
 
   // What a client replays in a placement: at least one request.
-  using Client = std::vector<Request>;
+  struct Client {
+    std::size_t number;  // in the whole run
+    std::vector<Request> requests;
+  };
 
   std::vector<Client> clients_of(unsigned scale, unsigned bottleneck, unsigned rotated) const;
   void deviate(PlacementRates& rates, const std::vector<Client>& clients, double update_round_trip,

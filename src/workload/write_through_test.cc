@@ -117,6 +117,17 @@ TEST(WriteThrough, PiecesAreReplayedFromTheirOwnPlaces) {
   EXPECT_EQ(four.at(1).hit_share_deviation, 0);
 }
 
+TEST(WriteThrough, ClientsBeginOneAfterTheOther) {
+  WriteThroughModel model({kHot});
+  for (unsigned client = 0; client < 4; ++client) model.add(client, {get(kHot)});
+  // A hit takes a quarter of a unit: 4 per unit and client, of 1, 2, 3 and 4 clients.
+  for (const int begun : {1, 2, 3, 4}) {
+    const auto window =
+        WriteThroughModel::Window{.warmup = 10.0 * (begun - 1) + 1, .length = 8, .ramp = 40};
+    EXPECT_NEAR(rotate(model, 1, 0, 0, window).at(0).bottleneck_switch, 4 * begun, 0.5);
+  }
+}
+
 TEST(WriteThrough, EveryRoundTripIsAskedOfTheSameTraces) {
   WriteThroughModel model({kHot});
   model.add(0, {put(kHot), put(kHot)});

@@ -63,6 +63,8 @@ def serve(partition: int, port: int) -> dict[str, Any]:
         ({"open_loop": {"rate_per_s": 10, "arrivals": "bursts"}}, "exponential, uniform"),
         ({"open_loop": {"rate_per_s": 10, "iteration": -1}}, "from 0 to 65535"),
         ({"piece": 4, "pieces": 4}, "from 0 to 3"),
+        ({"ramp_us": -1}, "from 0 to"),
+        ({"ramp_us": 1, "open_loop": {"rate_per_s": 10}}, "none with open_loop"),
         (
             {
                 "open_loop": {

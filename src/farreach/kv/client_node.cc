@@ -20,6 +20,7 @@ constexpr std::int64_t kMaxThreads = 64;
 constexpr std::size_t kMaxRunning = 256;  // two histograms of 0.2 MiB each per thread
 constexpr std::int64_t kMaxCopies = 10'000'000;
 constexpr std::int64_t kMaxPieces = 65'536;
+constexpr std::int64_t kMaxRampUs = 3600 * std::int64_t{1'000'000};
 
 Variations variations_of(const Arguments& arguments) {
   const Json* given = arguments.object_or_null("variations");
@@ -73,6 +74,7 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_sec
                                 arguments.text("server_address"), port);
   plan.timeout_ns =
       arguments.integer_or("timeout_us", 100, 60 * std::int64_t{1'000'000}, 5'000'000) * 1000;
+  plan.ramp_ns = arguments.integer_or("ramp_us", 0, kMaxRampUs, 0) * 1000;
   plan.variations = variations_of(arguments);
   plan.copies_max = static_cast<std::size_t>(arguments.integer_or("copies_max", 0, kMaxCopies, 0));
   plan.controller = arguments.controller_or_none(has_secret);
@@ -84,6 +86,7 @@ ClientNode::Plan ClientNode::parse_plan(const Arguments& arguments, bool has_sec
   plan.open = OpenPlan::parse(arguments, plan.workload);
   if (!plan.open) return plan;
   if (!plan.history.empty()) arguments.fail("history", plan.history, "none with open_loop");
+  if (plan.ramp_ns != 0) arguments.fail("ramp_us", plan.ramp_ns / 1000, "none with open_loop");
   if (!plan.hot_lists.empty())
     arguments.fail("popularity", plan.hot_lists.size(), "none with open_loop");
   return plan;
@@ -93,8 +96,8 @@ Json ClientNode::prepare(const Json& args) {
   const Arguments arguments(
       "kvclient prepare", args,
       {"workload", "scale", "partitions", "first_client", "clients", "threads", "server_address",
-       "server_port", "timeout_us", "piece", "pieces", "variations", "copies_max", "controller",
-       "history", "popularity", "open_loop"});
+       "server_port", "timeout_us", "ramp_us", "piece", "pieces", "variations", "copies_max",
+       "controller", "history", "popularity", "open_loop"});
   const Plan plan = parse_plan(arguments, credentials_.has_value());
 
   const auto command = life_.begin_prepare([&] {
@@ -151,14 +154,18 @@ std::unique_ptr<ClientPart> ClientNode::open_thread(const Plan& plan, std::size_
     return std::make_unique<OpenClient>(settings, *replay_,
                                         open(OpenClient::datagrams_for(settings)));
   }
-  const ClientThread::Settings settings{.first_client = begin,
-                                        .clients = end - begin,
-                                        .first_global_client = plan.first_client,
-                                        .value_bytes = plan.workload.value_bytes,
-                                        .timeout_ns = plan.timeout_ns,
-                                        .variations = plan.variations,
-                                        .copies_max = copies_max,
-                                        .history = open_history(plan, begin)};
+  const ClientThread::Settings settings{
+      .first_client = begin,
+      .clients = end - begin,
+      .first_global_client = plan.first_client,
+      .value_bytes = plan.workload.value_bytes,
+      .timeout_ns = plan.timeout_ns,
+      .ramp = {.length_ns = plan.ramp_ns,
+               .clients = plan.workload.clients,
+               .first = static_cast<std::uint32_t>(plan.first_client + begin)},
+      .variations = plan.variations,
+      .copies_max = copies_max,
+      .history = open_history(plan, begin)};
   return std::make_unique<ClientThread>(settings, *replay_,
                                         open(ClientThread::datagrams_for(settings)));
 }

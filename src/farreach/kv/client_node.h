@@ -54,6 +54,7 @@ class ClientNode {
     unsigned threads;
     sockaddr_in server;
     std::int64_t timeout_ns;
+    std::int64_t ramp_ns;  // from the first client's beginning to, nearly, the last one's
     Variations variations;
     std::size_t copies_max;  // of the machine
     std::optional<sockaddr_in> controller;

@@ -58,7 +58,7 @@ void ClientThread::handle_batch(std::int64_t now_ns) noexcept {
 }
 
 void ClientThread::act(std::int64_t now_ns) noexcept {
-  clients_.retry_late(now_ns);
+  clients_.act(now_ns);
   flush();
 }
 

@@ -55,7 +55,7 @@ class ClientThread final : public ClientPart, private load::Loop, private Reques
   std::optional<std::int64_t> oldest_arrival_ns() const noexcept override;
   void handle_batch(std::int64_t now_ns) noexcept override;
   void act(std::int64_t now_ns) noexcept override;
-  std::int64_t next_due_ns() const noexcept override { return clients_.next_deadline_ns(); }
+  std::int64_t next_due_ns() const noexcept override { return clients_.next_due_ns(); }
   std::size_t outstanding() const noexcept override { return clients_.outstanding(); }
   void count_receive_error() noexcept override { ++clients_.statistics().receive_errors; }
   void end() noexcept override;

@@ -118,7 +118,7 @@ TEST_F(PopularityTest, ARequestThatIsSentAgainAfterAChangeIsTheSame) {
   // Until a client waits for one of the keys that will be another.
   while (sent_.at(0).key != hottest_[0]) play(at, 1, 0);
   replay_->popularity()->begin_period(1);
-  loops_->retry_late(10'000'000);
+  loops_->act(10'000'000);
   EXPECT_GT(loops_->statistics().retries, 0);
   EXPECT_EQ(sent_.at(0).key, hottest_[0]);
   play(at, 10, 1);

@@ -17,7 +17,7 @@ TraceClients::TraceClients(const Settings& settings, const Replay& replay, Reque
       replay_(replay),
       sink_(sink),
       clients_(settings.clients),
-      loops_(settings.clients, settings.timeout_ns, *this),
+      loops_(settings.clients, settings.timeout_ns, *this, settings.ramp),
       sends_ns_(settings.history != nullptr ? settings.clients : 0),
       copies_(settings.copies_max),
       statistics_(replay.partitions().size(), 0) {

@@ -67,6 +67,7 @@ class TraceClients {
     std::uint32_t first_global_client;  // number of client 0 of `replay` in the whole run
     std::uint32_t value_bytes;
     std::int64_t timeout_ns;
+    load::Ramp ramp{};  // of the clients of this thread
     Variations variations{};
     std::size_t copies_max = 0;     // client copies to keep
     HistoryLog* history = nullptr;  // must outlive this object
@@ -80,8 +81,10 @@ class TraceClients {
   // Before begin(). What is answered in Phase::kMeasure is counted from `from_ns` on.
   void set_window(std::int64_t from_ns, std::int64_t until_ns);
 
-  // Every client that has operations sends its first.
+  // The first clients of the ramp send their first request.
   void begin(std::int64_t now_ns) noexcept { loops_.begin(now_ns); }
+  // What is due: other clients begin, and requests that are late are sent again.
+  void act(std::int64_t now_ns) noexcept { loops_.act(now_ns); }
   void enter(load::Phase phase) noexcept { loops_.enter(phase); }
   // A large value must be whole, in as many datagrams as it has.
   void handle(const Packet& answer, std::int64_t now_ns) noexcept;
@@ -89,10 +92,9 @@ class TraceClients {
   void handle_part(const Packet& fragment) noexcept;
   // When nothing will be handled any more.
   void end() noexcept;
-  void retry_late(std::int64_t now_ns) noexcept { loops_.retry_late(now_ns); }
 
   std::size_t outstanding() const noexcept { return loops_.outstanding(); }
-  std::int64_t next_deadline_ns() const noexcept { return loops_.next_deadline_ns(); }
+  std::int64_t next_due_ns() const noexcept { return loops_.next_due_ns(); }
   std::int64_t answers() const noexcept { return answers_.get(); }  // thread-safe
 
   ClientStatistics& statistics() noexcept { return statistics_; }

@@ -12,6 +12,7 @@ from typing import Any
 
 from turntable_core.errors import PhaseError, TurntableError
 from turntable_systems.farreach import admission, popularity, recorded, rotation, ycsb
+from turntable_systems.farreach.closed_loop import ramp_s
 from turntable_systems.farreach.methods import WRITE_BACK, WRITE_THROUGH, caches, fits_a_slot
 from turntable_systems.farreach.prediction import Composition, Prediction, write_through
 from turntable_systems.farreach.workload import replays_pieces
@@ -142,6 +143,7 @@ def _model(parameters: Mapping[str, Any]) -> dict[str, Any]:
         "--update-round-trips": ",".join(map(str, UPDATE_ROUND_TRIPS)),
         "--warmup": capacity * parameters["warmup_s"],
         "--window": capacity * parameters["measure_s"],
+        "--ramp": capacity * ramp_s(parameters),
         "--pieces": PIECES if replays_pieces(parameters) else 1,
     }
 

@@ -11,6 +11,7 @@ from turntable_core.switch import CRASH, driver_of
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
 from turntable_systems.farreach import hosts, idle_path, offered, popularity, recorded, ycsb
+from turntable_systems.farreach.closed_loop import settling_s
 from turntable_systems.farreach.methods import (
     WRITE_BACK,
     caches,
@@ -19,16 +20,6 @@ from turntable_systems.farreach.methods import (
     snapshot_period_s,
 )
 from turntable_systems.farreach.rotation import rotates
-
-
-def settling_s(parameters: Mapping[str, Any]) -> float:
-    """How long a closed loop takes to be steady after all clients have begun at once.
-
-    The time in which one server answers every client twice; 0 when servers have no limit.
-    """
-    capacity = parameters["capacity_ops_per_s"]
-    return 2 * parameters["clients"] / capacity if capacity else 0.0
-
 
 # Relaxation times of a queue, after which less than 2 % of its beginning is left.
 _RELAXATIONS = 4

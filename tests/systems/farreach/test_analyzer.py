@@ -27,7 +27,7 @@ DOCUMENT = {
 PARAMETERS = {
     "workload": "workloada", "servers": 2, "records": 1, "theta": 0.9, "value_bytes": 1,
     "cache_size": 1, "clients": 1, "operations": 1, "seed": 1, "capacity_ops_per_s": 1000,
-    "warmup_s": 0.5, "measure_s": 2,
+    "warmup_s": 0.5, "ramp_share": 0.5, "measure_s": 2,
 }  # fmt: skip
 
 
@@ -87,7 +87,8 @@ def test_a_write_through_cache_is_modelled_for_the_window_that_is_measured(tmp_p
     models.predict(PARAMETERS | {"method": "farreach"}, 0)
     models.predict(PARAMETERS | {"method": "netcache", "capacity_ops_per_s": 0}, 0)
     asked = (tmp_path / "asked").read_text().splitlines()
-    assert "--warmup 500.0 --window 2000 --pieces 8" in asked[0]
+    # One client: a ramp over half of what 0.5 s have beyond 2 / 1000 s.
+    assert "--warmup 500.0 --window 2000 --ramp 249.0 --pieces 8" in asked[0]
     assert "--pieces 1 " in asked[1]  # its keys are inserted in the traces' order
     # What has no model asks the same whatever its method, once.
     assert ["--window" in line for line in asked] == [True, True, False]

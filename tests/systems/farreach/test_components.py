@@ -76,6 +76,23 @@ def test_clients_replay_what_the_model_of_their_plan_did(context: Context) -> No
     assert pieces(planned_with_model(context)) == [None] * 2
 
 
+def ramp_us(context: Context) -> int | None:
+    (request,) = components.batches(["kvclient"], "prepare", context)["client0"]
+    return request.args.get("ramp_us")
+
+
+def test_clients_begin_one_after_the_other(context: Context) -> None:
+    # Of 1 s, two answers to each of 8 clients by a server with 100 ops/s take 0.16 s.
+    assert ramp_us(with_parameters(context, ramp_share=0.5)) == 420_000
+    assert ramp_us(with_parameters(context, ramp_share=0.5, clients=80)) == 0
+    assert ramp_us(with_parameters(context, ramp_share=0.5, capacity_ops_per_s=0)) == 500_000
+    # A plan of an older version.
+    parameters = {name: context.parameters[name] for name in context.parameters}
+    parameters.pop("ramp_share", None)
+    cell = replace(context.turn.cell, parameters=parameters)
+    assert ramp_us(replace(context, turn=replace(context.turn, cell=cell))) == 0
+
+
 def test_iteration_zero_ends_what_the_second_server_did_before(context: Context) -> None:
     first = Context(context.testbed, context.plan, context.turn, context.turn.iterations[0])
     asked = components.batches(["kvserver"], "prepare", first)

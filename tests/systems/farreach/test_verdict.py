@@ -490,6 +490,16 @@ def test_hits_may_be_as_far_off_the_model_as_its_own_replays_are() -> None:
         assert "promise 30.00%" in verdict(updating(4000), **case)
 
 
+def test_of_the_models_spread_at_other_round_trips_the_largest_counts() -> None:
+    # Of two ways to go on, which one it is depends on what the model does not have.
+    rows = ((0.3, 0.7, 0, 0), *[(0, 1, 0, 1)] * 3)
+    calm, torn = ((0.001, 0.0),) * 4, ((0.02, 0.0), *[(0.001, 0.0)] * 3)
+    for spreads, expected in (((calm, calm), "promise 30.00%"), ((calm, torn), "valid")):
+        model = tuple(WriteThrough(u, rows, spread) for u, spread in enumerate(spreads))
+        case = {"prediction": replace(PROMISE, write_through=model), "method": "netcache"}
+        assert expected in verdict(updating(3900), **case)
+
+
 def test_value_updates_in_the_switch_are_those_sent() -> None:
     assert "value updates" not in verdict(updating(0, updates_sent=101))
     assert verdict(updating(0, updates_sent=140)) == (

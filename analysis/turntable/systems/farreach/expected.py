@@ -99,7 +99,7 @@ def model_deviations(
     """By iteration; None: what is expected is no model's."""
     if not is_modelled(measurements, parameters):
         return None
-    return expected_deviations(prediction, measurements, parameters["capacity_ops_per_s"])
+    return expected_deviations(prediction)
 
 
 def _is_replayed_often(prediction: Prediction, parameters: Mapping[str, Any]) -> bool:

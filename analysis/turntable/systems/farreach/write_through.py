@@ -47,15 +47,18 @@ def expected_placements(
     return _placements(prediction, _between(low.placements, high.placements, share))
 
 
-def expected_deviations(
-    prediction: Prediction, measurements: Sequence[Measurement], capacity_ops_per_s: float
-) -> list[Deviations] | None:
-    """How far the model's own replays are apart, of every iteration; None: not known."""
-    around = _around(prediction, measurements, capacity_ops_per_s)
-    if around is None:
-        return None
-    low, high, share = around
-    return [Deviations(*row) for row in _between(low.deviations, high.deviations, share)] or None
+def expected_deviations(prediction: Prediction) -> list[Deviations] | None:
+    """How far the model's own replays are apart, of every iteration; None: not known.
+
+    The most of any u. Where a placement has one way to go on, its spread is nearly that of all u;
+    where it has two, which one it takes depends on what the model does not have, too: on stalls,
+    and on the network's time. The replays of other u show then how far apart the two are.
+    """
+    rows = [part.deviations for part in prediction.write_through if part.deviations]
+    return [
+        Deviations(*(max(values) for values in zip(*placement, strict=True)))
+        for placement in zip(*rows, strict=True)
+    ] or None
 
 
 def expected_aggregate(

@@ -1,7 +1,4 @@
-"""Logical clients, spread evenly over the client hosts;
-
-all of them begin at one instant (docs/architecture.md §5).
-"""
+"""Logical clients, spread evenly over the client hosts (docs/architecture.md §5)."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.context import Context, seconds_to_ns
 from turntable_core.requests import Batches, Request
 from turntable_systems.farreach import hosts, idle_path, offered, ycsb
+from turntable_systems.farreach.closed_loop import ramp_s
 from turntable_systems.farreach.methods import keeps_copies
 from turntable_systems.farreach.placement import CONTROLLER_PORT, FIRST_PORT
 from turntable_systems.farreach.rotation import partitions_of
@@ -59,7 +57,7 @@ def prepare(context: Context) -> Batches:
                 | _piece(context)
                 | copies
                 | changes
-                | _open_loop(context, index, len(machines)),
+                | _loop(context, index, len(machines)),
             )
         ]
         for index, host in enumerate(machines)
@@ -91,11 +89,10 @@ def _copies(context: Context) -> dict[str, Any]:
     }
 
 
-def _open_loop(context: Context, machine: int, machines: int) -> dict[str, Any]:
-    """Nothing where loops are closed."""
+def _loop(context: Context, machine: int, machines: int) -> dict[str, Any]:
     parameters = context.parameters
     if not offered.is_open(parameters):
-        return {}
+        return {"ramp_us": round(ramp_s(parameters) * 1e6)}
     return {
         "open_loop": {
             "rate_per_s": offered.planned_ops_per_s(context.iteration) / machines,

@@ -8,14 +8,16 @@ from typing import Any
 from turntable.rules import limit
 from turntable.systems.farreach.measurement import Measurement
 from turntable.verdict import Case, Finding, Rule
-from turntable_systems.farreach.checks import relaxation_s, settling_s
+from turntable_systems.farreach.checks import relaxation_s
+from turntable_systems.farreach.closed_loop import latest_start_s
 from turntable_systems.farreach.offered import is_open
 
 
 def latest_start_us(parameters: Mapping[str, Any]) -> float:
     """The lateness after which too little of the warm-up would be left for the loop to settle."""
-    needed_s = relaxation_s(parameters) if is_open(parameters) else settling_s(parameters)
-    return round((parameters["warmup_s"] - needed_s) * 1e6)
+    if is_open(parameters):
+        return round((parameters["warmup_s"] - relaxation_s(parameters)) * 1e6)
+    return round(latest_start_s(parameters) * 1e6)
 
 
 def stall(who: str, late_us: Callable[[Measurement], float | None]) -> Rule:
