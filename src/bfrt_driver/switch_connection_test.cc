@@ -256,6 +256,7 @@ TEST(SwitchConnection, takes_digests) {
   connection.bound(connection.call_deadline());
   bfrt_proto::StreamMessageResponse message;
   message.mutable_digest()->set_digest_id(testing::kLearn);
+  message.mutable_digest()->mutable_target()->set_pipe_id(1);
   auto& learned = *message.mutable_digest()->add_data();
   learned.add_fields()->set_field_id(1);
   learned.mutable_fields(0)->set_stream(std::string("\x02\x00\x00\x00\x00\x51", 6));
@@ -265,6 +266,7 @@ TEST(SwitchConnection, takes_digests) {
   fake.push(message);
   const auto answer = digests.read(1, Deadline::after_seconds(kLongS));
   const nlohmann::json expected = {{"name", "pipe.InDeparser.learn"},
+                                   {"pipe", 1},
                                    {"fields", {{"src", 0x020000000051}, {"port", 0x104}}}};
   EXPECT_EQ(answer.at("digests"), nlohmann::json::array({expected}));
   EXPECT_EQ(answer.at("waiting"), 1);

@@ -86,7 +86,7 @@ void Notifier::pass_digests_on(RunningSwitch& running) {
   if (client && !result.at("digests").empty()) send_digests(running, *client, result.at("digests"));
 }
 
-// A list has what came of one kind without another between.
+// A list has what came of one kind in one pipe without another between.
 void Notifier::send_digests(RunningSwitch& running, ClientId client, const Json& digests) {
   bfrt_proto::StreamMessageResponse message;
   const auto flush = [&] {
@@ -97,9 +97,11 @@ void Notifier::send_digests(RunningSwitch& running, ClientId client, const Json&
   for (const Json& digest : digests) {
     const auto* filter = running.schema().learn_filter(digest.at("name").get<std::string>());
     if (filter == nullptr) continue;
-    if (message.digest().digest_id() != filter->id) flush();
+    const auto pipe = digest.at("pipe").get<std::uint32_t>();
+    if (message.digest().digest_id() != filter->id || message.digest().target().pipe_id() != pipe)
+      flush();
     message.mutable_digest()->set_digest_id(filter->id);
-    message.mutable_digest()->mutable_target()->set_pipe_id(kAllPipes);
+    message.mutable_digest()->mutable_target()->set_pipe_id(pipe);
     auto* data = message.mutable_digest()->add_data();
     for (const bfrt::Field& field : filter->fields)
       bfrt::set_datum(field, digest.at("fields").at(field.name), *data->add_fields());

@@ -10,9 +10,11 @@ namespace turntable::dataplane {
 
 inline constexpr std::size_t kMaxDigestBytes = 48;  // of a learn quantum on Tofino 1
 inline constexpr std::size_t kDigestQueueLength = 4096;
+inline constexpr std::uint32_t kPortsPerPipe = 128;
 
 struct Digest {
   std::uint32_t filter;                              // place in the schema's learn_filters
+  std::uint32_t pipe;                                // where the frame came in
   std::array<std::uint8_t, kMaxDigestBytes> fields;  // each in whole bytes, big-endian
 };
 
@@ -20,7 +22,8 @@ struct Digest {
 // counted, as when the ASIC's learn quanta are full.
 class DigestQueue {
  public:
-  void push(std::uint32_t filter, std::span<const std::uint8_t> fields) noexcept;
+  void push(std::uint32_t filter, std::uint16_t ingress_port,
+            std::span<const std::uint8_t> fields) noexcept;
 
   // The oldest, or nullptr; valid until pop().
   const Digest* front() const noexcept { return count_ == 0 ? nullptr : &ring_[first_]; }

@@ -46,7 +46,7 @@ inline const std::uint8_t* write_egress_prefix(const Packet& packet) noexcept {
   store_bits<152, 16>(prefix, packet.egress_rid);
   store_bits<175, 1>(prefix, packet.egress_rid_first ? 1 : 0);
   store_bits<179, 5>(prefix, to_bit<5>(packet.qid));
-  store_bits<200, 16>(prefix, to_bit<16>(packet.length));
+  store_bits<200, 16>(prefix, to_bit<16>(packet.length + kFrameCheckBytes));
   return prefix;
 }
 

@@ -22,6 +22,10 @@ namespace turntable::dataplane {
 inline constexpr std::uint32_t kHeadroom = 512;
 inline constexpr std::uint32_t kMaxFrame = 10240;  // Tofino's default port MTU
 
+// A frame is held without its check sequence, but as on the ASIC its length has it: counters and
+// meters of bytes, and pkt_length.
+inline constexpr std::uint32_t kFrameCheckBytes = 4;
+
 inline constexpr std::uint32_t kMaxMirrorHeader = 32;
 inline constexpr std::uint32_t kResubmitBytes = 8;
 

@@ -307,9 +307,11 @@ nlohmann::json ProgramControl::digest_read(const nlohmann::json& args) {
           : kDigestQueueLength;
   nlohmann::json digests = nlohmann::json::array();
   while (digests.size() < most && digests_.front() != nullptr) {
-    const LearnFilter& filter = filters_.at(digests_.front()->filter);
-    digests.push_back(
-        {{"name", filter.name}, {"fields", filter.fields_of(digests_.front()->fields)}});
+    const Digest& digest = *digests_.front();
+    const LearnFilter& filter = filters_.at(digest.filter);
+    digests.push_back({{"name", filter.name},
+                       {"pipe", digest.pipe},
+                       {"fields", filter.fields_of(digest.fields)}});
     digests_.pop();
   }
   return {{"digests", digests}, {"waiting", digests_.size()}, {"lost", digests_.lost()}};

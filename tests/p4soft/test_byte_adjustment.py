@@ -42,6 +42,7 @@ COUNTERS = program(
 """,
 )
 BYTES = 60
+ON_WIRE = 64  # with the check sequence
 
 
 def test_bytes_are_counted_less_the_adjustment(load) -> None:
@@ -56,26 +57,26 @@ def test_bytes_are_counted_less_the_adjustment(load) -> None:
 
     names = ("plain", "constant", "sum", "pragma", "added", "argument", "both")
     assert {name: counted(name) for name in names} == {
-        "plain": 2 * 60,
-        "constant": 2 * (60 - 4),
-        "sum": 2 * (60 - (14 + 4 - 1)),  # data_h has 14 bytes, extra_h 4
-        "pragma": 2 * (60 - 7),
-        "added": 2 * (60 + 3),
-        "argument": 2 * (60 - 10),
-        "both": 2 * (60 - 6),  # the argument is what counts, as the Tofino compiler warns
+        "plain": 2 * ON_WIRE,
+        "constant": 2 * (ON_WIRE - 4),
+        "sum": 2 * (ON_WIRE - (14 + 4 - 1)),  # data_h has 14 bytes, extra_h 4
+        "pragma": 2 * (ON_WIRE - 7),
+        "added": 2 * (ON_WIRE + 3),
+        "argument": 2 * (ON_WIRE - 10),
+        "both": 2 * (ON_WIRE - 6),  # the argument is what counts, as the Tofino compiler warns
     }
     default = switch.command("counter_read", table="t")["default"]
-    assert default == {"$COUNTER_SPEC_BYTES": 2 * (60 - 5)}
+    assert default == {"$COUNTER_SPEC_BYTES": 2 * (ON_WIRE - 5)}
 
 
 def test_meter_sees_the_adjusted_bytes(load) -> None:
-    """A burst of 125 bytes (1 kbit) holds four frames of 60 - 30 bytes, or two of 60."""
+    """A burst of 125 bytes (1 kbit) holds three frames of 64 - 30 bytes, or one of 64."""
     switch = load(COUNTERS)
     limits = {"CIR_KBPS": 1, "PIR_KBPS": 1, "CBS_KBITS": 1, "PBS_KBITS": 1}
     data = {f"$METER_SPEC_{name}": value for name, value in limits.items()}
     switch.command("meter_write", table="m", index=0, data=data)
     colors = [switch.send(1, bytes(BYTES), now_ns=10**12)[0][1][1] for _ in range(5)]
-    assert colors == [0, 0, 0, 0, 3]
+    assert colors == [0, 0, 0, 3, 3]
 
 
 def test_a_frame_shorter_than_the_adjustment_counts_less_than_nothing(load) -> None:
@@ -84,10 +85,10 @@ def test_a_frame_shorter_than_the_adjustment_counts_less_than_nothing(load) -> N
         local="@adjust_byte_count(20) Counter<bit<64>, bit<8>>(1, CounterType_t.BYTES) c;",
     )
     switch = load(source)
-    for size in (14, 50):
+    for size in (14, 50):  # and four bytes of check sequence
         switch.send(1, bytes(size))
     [cell] = switch.command("counter_read", table="c")["counters"]
-    assert cell["$COUNTER_SPEC_BYTES"] == (14 - 20) + (50 - 20)
+    assert cell["$COUNTER_SPEC_BYTES"] == (14 + 4 - 20) + (50 + 4 - 20)
 
 
 COUNTER = "Counter<bit<64>, bit<8>>(1, CounterType_t.BYTES) c;"
@@ -127,4 +128,4 @@ def test_one_adjustment_holds_for_all_counts_of_a_counter(load) -> None:
     switch = load(program("c.count(0, 4); c.count(1);", local=COUNTER.replace("(1,", "(2,")))
     switch.send(1, bytes(BYTES))
     cells = switch.command("counter_read", table="c")["counters"]
-    assert [cell["$COUNTER_SPEC_BYTES"] for cell in cells] == [56, 56]
+    assert [cell["$COUNTER_SPEC_BYTES"] for cell in cells] == [ON_WIRE - 4, ON_WIRE - 4]

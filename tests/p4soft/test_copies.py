@@ -324,6 +324,7 @@ def test_digests(load_anywhere) -> None:
     assert first["digests"] == [
         {
             "name": "pipe.IngressDeparser.learn",
+            "pipe": 0,
             "fields": {"small": 0xABC, "mac": int.from_bytes(b"macmac", "big"), "yes": 1, "c": 0},
         }
     ]
@@ -353,10 +354,11 @@ METERS = program(
 """,
 )
 GREEN, YELLOW, RED = 0, 1, 3
+CHECK_SEQUENCE = 4  # bytes at the end of a frame, which count
 
 
 def colors(switch, at_ns: int, size: int = 100) -> tuple[int, int]:
-    frame = data(0, 0, 2, 0, bytes(size - 14))
+    frame = data(0, 0, 2, 0, bytes(size - CHECK_SEQUENCE - 14))
     [(_, out)] = switch.send(1, frame, now_ns=at_ns)
     return out[1], int.from_bytes(out[4:8], "big")
 

@@ -132,6 +132,7 @@ COUNTERS = program(
 
 
 def test_counters(load) -> None:
+    """Bytes are those on the wire: a frame's check sequence has four."""
     target = load(COUNTERS)
     for kind, action in ((1, "count"), (3, "ignore")):
         update = {"op": "upsert", "table": "t", "key": {"kind": kind}, "action": action}
@@ -141,12 +142,12 @@ def test_counters(load) -> None:
     counts = target.command("counter_read", table="c")["counters"]
     assert counts == [
         {"index": 0, "$COUNTER_SPEC_PKTS": 0, "$COUNTER_SPEC_BYTES": 0},
-        {"index": 1, "$COUNTER_SPEC_PKTS": 2, "$COUNTER_SPEC_BYTES": 40},
-        {"index": 2, "$COUNTER_SPEC_PKTS": 1, "$COUNTER_SPEC_BYTES": 20},
-        {"index": 3, "$COUNTER_SPEC_PKTS": 1, "$COUNTER_SPEC_BYTES": 20},
+        {"index": 1, "$COUNTER_SPEC_PKTS": 2, "$COUNTER_SPEC_BYTES": 48},
+        {"index": 2, "$COUNTER_SPEC_PKTS": 1, "$COUNTER_SPEC_BYTES": 24},
+        {"index": 3, "$COUNTER_SPEC_PKTS": 1, "$COUNTER_SPEC_BYTES": 24},
     ]  # kind 9 is outside: lost
     assert target.command("counter_read", table="p", index=3)["counters"] == [
-        {"index": 3, "$COUNTER_SPEC_BYTES": 16}
+        {"index": 3, "$COUNTER_SPEC_BYTES": 20}
     ]
     direct = target.command("counter_read", table="t")
     assert {e["key"]["hdr.data.kind"]: e["$COUNTER_SPEC_PKTS"] for e in direct["counters"]} == {
@@ -198,7 +199,7 @@ control EgDeparser(packet_out pkt, inout eheaders_t hdr, in emetadata_t md) {
     ("kind", "expected"),
     [
         (0, [(5, "0011" + "00" * 12 + "aabb")]),  # egress bypassed
-        (1, [(300, "0111" + "012c" + "00000010" + "00" * 6 + "aabb")]),  # seen by egress
+        (1, [(300, "0111" + "012c" + "00000014" + "00" * 6 + "aabb")]),  # seen by egress
         (2, []),  # dropped in ingress
         (3, []),  # no port
         (4, []),  # dropped in egress

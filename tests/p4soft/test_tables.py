@@ -62,11 +62,14 @@ def test_exact_of_several_fields(load) -> None:
     assert send(target, 1, 0x1234) == 0xFF
 
 
-def test_schema_says_validity_is_a_bit(load) -> None:
-    """As the Tofino compiler's bfrt.json does."""
+def test_schema_says_truth_is_a_bit(load) -> None:
+    """In keys and action data, as the Tofino compiler's bfrt.json does."""
     [table] = load(EXACT).command("schema")["tables"]
     types = {key["name"]: key["type"] for key in table["key"]}
     assert types["extra"] == {"type": "bytes", "width": 1}
+    [wide] = [action for action in table["action_specs"] if action["name"].endswith("wide")]
+    types = {datum["name"]: datum["type"] for datum in wide["data"]}
+    assert types["flag"] == {"type": "bytes", "width": 1}
 
 
 def test_action_data_wide_signed_and_bool(load) -> None:

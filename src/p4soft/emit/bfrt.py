@@ -83,7 +83,7 @@ def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
             "annotations": [],
             "mandatory": False,
             "match_type": _MATCH_TYPES[key.match_kind],
-            "type": _key_type(key.expression),
+            "type": _table_type(key.expression.type),
         }
         for number, key in enumerate(declaration.keys, start=1)
     ]
@@ -102,12 +102,10 @@ def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
     return keys
 
 
-def _key_type(expression: syntax.Expression) -> dict[str, Any]:
-    """A header's validity is a bit, not a bool: as the compiler says it."""
-    if isinstance(expression, syntax.Call) and expression.target.name == "isValid":
-        return _type(types.Bit(1))
-    assert expression.type is not None
-    return _type(expression.type)
+def _table_type(type_: types.Type | None) -> dict[str, Any]:
+    """In keys and action data a bool is a number of one bit: as the compiler says it."""
+    assert type_ is not None
+    return _type(types.Bit(1) if types.underlying(type_) == types.BOOL else type_)
 
 
 def key_name(key: syntax.TableKey) -> str:
@@ -146,7 +144,7 @@ def _action(table: TableInstance, number: int, reference: syntax.ActionReference
                 "mandatory": True,
                 "read_only": False,
                 "annotations": [],
-                "type": _type(parameter.type),
+                "type": _table_type(parameter.type),
             }
             for i, parameter in enumerate(symbol.data, start=1)
         ],

@@ -80,7 +80,7 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
     )
     reads_error = _reads_parser_error(control)
     with output.braces(f"void {half.name}(Packet& packet) override"):
-        output.add("packet_bytes_ = packet.length;", f"now_ns_ = {half.now};")
+        output.add("packet_bytes_ = packet.length + kFrameCheckBytes;", f"now_ns_ = {half.now};")
         if _asks(deparser):
             output.add("packet_ = &packet;", "mirror_requested_ = false;")
         output.add("packet.mirrored = false;")
@@ -134,7 +134,7 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
 
 
 def _asks(deparser: BlockInstance) -> bool:
-    return uses(deparser, "Mirror", "Resubmit")
+    return uses(deparser, "Mirror", "Resubmit", "Digest")
 
 
 def _arguments(block: BlockInstance, half: Half) -> str:

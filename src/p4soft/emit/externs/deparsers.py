@@ -127,9 +127,10 @@ class Digest(DeparserExtern):
             raw = to_raw(part.text, part.type)
             emitter.lines.add(f"{fields}.put<{offset - width}, {width}>({raw});")
         number = emitter.emission.pipeline.digests().index(instance)
-        arguments = f"{number}, {fields}.bytes()"
+        content = f"{fields}.bytes()"
+        pushed = f"digests_.push({number}, packet_->ingress_port, {content});"
         self.request(
-            emitter, instance, f"digests_.push({arguments});", f"trace_.digest({arguments});"
+            emitter, instance, pushed, f"trace_.digest({number}, {content});"
         )
         return ""
 
