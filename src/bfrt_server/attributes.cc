@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bfrt_server/failure.h"
+#include "common/command_error.h"
 
 namespace turntable::bfrt_server {
 namespace {
@@ -34,7 +35,7 @@ Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase att
       what = "softswitch's port counters are always up to date, there is nothing to poll";
       break;
     case TableAttribute::kPreDeviceConfig:
-      what = "softswitch's replication engine has no such settings";
+      what = "the replication engine's settings cannot be read";
       break;
     case TableAttribute::kSelectorUpdateNotify:
       what = "softswitch has no selectors";
@@ -43,6 +44,27 @@ Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase att
       return invalid("table:" + table.name + ": " + what + ";");
   }
   return not_supported("table:" + table.name + ": " + what + ";");
+}
+
+// How long the chip's engine works at a time is nothing to softswitch's.
+void configure_replication(const bfrt::Table& table, const bfrt_proto::PreDeviceConfig& config,
+                           RunningSwitch& running) {
+  if (config.pre_port_protection().enable() || config.pre_fast_failover().enable()) {
+    throw not_supported("table:" + table.name +
+                        ": softswitch's replication engine has no port protection and no fast "
+                        "failover;");
+  }
+  if (!config.has_pre_global_rid()) return;
+  try {
+    running.link().call("table_write",
+                        {{"updates",
+                          {{{"op", "upsert"},
+                            {"table", "$pre.device_config"},
+                            {"key", {{"$DEVICE", 0}}},
+                            {"data", {{"$GLOBAL_RID", config.pre_global_rid().global_rid()}}}}}}});
+  } catch (const CommandError& error) {
+    throw from_switch("table:" + table.name, error);
+  }
 }
 
 bool is_all(const bfrt_proto::Mode& mode) {
@@ -58,6 +80,9 @@ void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, 
     case TableAttribute::kPortStatusNotify:
       check_has(table, "port_status_notif_cb");
       return notifier.watch_ports(client, attribute.port_status_notify().enable(), running);
+    case TableAttribute::kPreDeviceConfig:
+      check_has(table, "pre_device_config");
+      return configure_replication(table, attribute.pre_device_config(), running);
     case TableAttribute::kEntryScope: {
       check_has(table, "EntryScope");
       const auto& scope = attribute.entry_scope();

@@ -249,13 +249,14 @@ void add_replication(Json& tables) {
       {number(1, "$MULTICAST_NODE_ID", 32).list(), truth(2, "$MULTICAST_NODE_L1_XID_VALID").list(),
        number(3, "$MULTICAST_NODE_L1_XID", 16).list(), number(4, "$MULTICAST_ECMP_ID", 32).list(),
        truth(5, "$MULTICAST_ECMP_L1_XID_VALID").list(),
-       number(6, "$MULTICAST_ECMP_L1_XID", 16).list()}));
+       number(6, "$MULTICAST_ECMP_L1_XID", 16).list()},
+      {"pre_device_config"}));
   tables.push_back(table("$pre.node", 0xFF020002, "PreNode", 1 << 24,
                          {number(1, "$MULTICAST_NODE_ID", 32)},
                          {number(1, "$MULTICAST_RID", 16).mandatory(),
                           number(2, "$MULTICAST_LAG_ID", 8).list().mandatory(),
                           number(3, "$DEV_PORT", 32).list().mandatory()}));
-  tables.push_back(table("$pre.prune", 0xFF020005, "PrePrune", 288,
+  tables.push_back(table("$pre.prune", 0xFF020005, "PrePrune", kPruneEntries,
                          {number(1, "$MULTICAST_L2_XID", 16)},
                          {number(1, "$DEV_PORT", 32).list().mandatory()}));
   tables.push_back(

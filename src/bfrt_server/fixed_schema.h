@@ -6,6 +6,8 @@
 
 namespace turntable::bfrt_server {
 
+inline constexpr int kPruneEntries = 288;  // of $pre.prune
+
 // As a bfrt.json. Only tables that are served here are in it.
 nlohmann::json fixed_schema();
 

@@ -20,6 +20,17 @@ std::string identity(const Json& entry) {
   return key->dump() + std::to_string(entry.value("priority", 0U));
 }
 
+// What a write says of an entry's counters.
+Json written_counters(const Json& written) {
+  Json counters = Json::object();
+  const auto data = written.find("data");
+  if (data == written.end()) return counters;
+  for (const auto& [name, value] : data->items()) {
+    if (name.starts_with(kCounters)) counters[name] = value;
+  }
+  return counters;
+}
+
 }  // namespace
 
 void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
@@ -95,11 +106,14 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
   }
   written["table"] = table().name;
   if (update.type != Update::DELETE) put_action_and_data(update, written, what);
+  Json set = written_counters(written);
   std::function<void()> done;
-  if (counts_anew(update.type)) {
-    done = [this, id = update.entry.has_key() ? identity(written) : ""] {
+  if (counts_anew(update.type) || !set.empty()) {
+    done = [this, anew = counts_anew(update.type), set = std::move(set),
+            id = update.entry.has_key() ? identity(written) : ""] {
       const std::lock_guard lock(mutex_);
-      id.empty() ? counters_.clear() : static_cast<void>(counters_.erase(id));
+      if (anew) id.empty() ? counters_.clear() : static_cast<void>(counters_.erase(id));
+      for (const auto& [name, value] : set.items()) counters_[id][name] = value;
     };
   }
   const bool clears = written.at("op") == "clear";
@@ -124,9 +138,14 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
                                      const std::string& context) const {
   const bfrt_proto::TableData& data = update.entry.data();
   const bfrt::Action* action = action_of(data, context);
-  Json values = data_of(data, context, /*complete=*/action != nullptr);
+  const bool is_modify = update.type == Update::MODIFY && !update.entry.is_default_entry();
+  Json values = data_of(data, context, /*complete=*/action != nullptr && !is_modify);
   if (action != nullptr) {
     written["action"] = action->name;
+    // An SDE writes the action's data anew, and zero where a modification leaves some out.
+    for (const bfrt::Field& field : action->data) {
+      if (is_modify && !values.contains(field.name)) values[field.name] = 0;
+    }
   } else if (update.type != Update::MODIFY || values.empty()) {
     throw invalid(context + ": the action is missing;");
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "bfrt_server/fixed_schema.h"
 #include "bfrt_server/operation.h"
 #include "bfrt_server/write_batch.h"
 #include "common/command_error.h"
@@ -41,17 +42,31 @@ const std::vector<Absent>& absent() {
 
 }  // namespace
 
+// As on the chip: what is not written is empty, and there is neither adding nor taking away.
+bool ReplicationTable::always_has_entries() const {
+  return table().name == "$pre.prune" || table().name == "$pre.port";
+}
+
+Json ReplicationTable::empty_entry() const {
+  if (table().name == "$pre.prune") return {{"$DEV_PORT", Json::array()}};
+  return {{"$COPY_TO_CPU_PORT_ENABLE", false}};
+}
+
 void ReplicationTable::write(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type);
   if (update.entry.is_default_entry() || update.type == Update::RESET)
     throw cannot("there is no default entry;");
   Json written = {{"table", table().name}};
+  written["op"] = always_has_entries() ? "upsert" : operation_of(update.type);
   switch (update.type) {
     case Update::DELETE:
+      // A node that is deleted is no longer in its group.
+      if (table().name == "$pre.node") written["from_groups"] = true;
       if (!update.entry.has_key()) {
         written["op"] = "clear";
         return batch.add(WriteBatch::Entry{std::move(written), true}, what);
       }
+      if (always_has_entries()) written["data"] = empty_entry();
       break;
     case Update::INSERT:
     case Update::MODIFY:
@@ -63,14 +78,17 @@ void ReplicationTable::write(const EntryWrite& update, WriteBatch& batch) {
     default:
       throw invalid("Unspecified update type table:" + table().name);
   }
-  written["op"] = operation_of(update.type);
   written["key"] = key_of(update.entry.key(), what);
   batch.add(WriteBatch::Entry{std::move(written), true}, what);
 }
 
 Json ReplicationTable::written_data(const EntryWrite& update, const std::string& context) const {
   const bool is_whole = update.type != Update::MODIFY && update.type != Update::MODIFY_INC;
-  Json data = data_of(update.entry.data(), context, /*complete=*/is_whole);
+  // A node's lists may be left out, although the schema calls them mandatory.
+  const bool is_node = table().name == "$pre.node";
+  Json data = data_of(update.entry.data(), context, /*complete=*/is_whole && !is_node);
+  if (is_whole && is_node && !data.contains("$MULTICAST_RID"))
+    throw invalid(context + ": field $MULTICAST_RID is missing;");
   for (const auto& [field, harmless] : absent()) {
     const auto given = data.find(field);
     if (given == data.end()) continue;
@@ -128,6 +146,25 @@ Json ReplicationTable::entries(SwitchLink& link) const {
   return link.call("table_read", {{"table", table().name}}).at("entries");
 }
 
+// Those that nobody wrote too: a table of exclusions is always full.
+Json ReplicationTable::readable(SwitchLink& link, const Json& key) const {
+  Json all = entries(link);
+  if (!always_has_entries()) return all;
+  std::set<int> written;
+  const std::string& name = table().keys.front().name;
+  for (const Json& entry : all) written.insert(entry.at("key").at(name).get<int>());
+  const auto add = [&](int number) {
+    if (written.insert(number).second)
+      all.push_back({{"key", {{name, number}}}, {"data", empty_entry()}});
+  };
+  if (!key.is_null()) {
+    add(key.at(name).get<int>());
+  } else if (table().name == "$pre.prune") {
+    for (int number = 0; number < kPruneEntries; ++number) add(number);
+  }
+  return all;
+}
+
 void ReplicationTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
                                 ReadAnswers& answers) {
   try {
@@ -135,7 +172,7 @@ void ReplicationTable::read_one(std::size_t number, const EntryRead& read, Switc
     const Json key = one ? key_of(read.entry.key(), reading()) : Json();
     const bfrt::Action* action = table().actions.empty() ? nullptr : &table().actions.front();
     bool found = false;
-    for (const Json& entry : entries(link)) {
+    for (const Json& entry : readable(link, key)) {
       if (one && entry.at("key") != key) continue;
       found = true;
       Json data = entry.at("data");
@@ -153,6 +190,7 @@ void ReplicationTable::read_one(std::size_t number, const EntryRead& read, Switc
 }
 
 std::uint32_t ReplicationTable::usage(SwitchLink& link) {
+  if (table().name == "$pre.prune") return kPruneEntries;
   return static_cast<std::uint32_t>(entries(link).size());
 }
 

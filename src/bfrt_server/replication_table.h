@@ -21,7 +21,10 @@ class ReplicationTable final : public TableAccess {
  private:
   nlohmann::json written_data(const EntryWrite& update, const std::string& context) const;
   void modify_lists(const EntryWrite& update, WriteBatch& batch, const std::string& context);
+  bool always_has_entries() const;
+  nlohmann::json empty_entry() const;
   nlohmann::json entries(SwitchLink& link) const;
+  nlohmann::json readable(SwitchLink& link, const nlohmann::json& key) const;
 };
 
 }  // namespace turntable::bfrt_server

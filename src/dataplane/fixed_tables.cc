@@ -33,16 +33,17 @@ const std::vector<FixedTable>& tables() {
        "$MULTICAST_NODE_ID",
        32,
        {{"$MULTICAST_RID", Kind::kNumber, 16, nullptr},
-        {"$DEV_PORT", Kind::kNumbers, 9, nullptr},
+        {"$DEV_PORT", Kind::kNumbers, 9, nlohmann::json::array()},
         {"$MULTICAST_LAG_ID", Kind::kNumbers, 8, nlohmann::json::array()}}},
       {"$pre.mgid",
        "$MGID",
        16,
-       {{"$MULTICAST_NODE_ID", Kind::kNumbers, 32, nullptr},
-        {"$MULTICAST_NODE_L1_XID_VALID", Kind::kBools, 1, nullptr},
-        {"$MULTICAST_NODE_L1_XID", Kind::kNumbers, 16, nullptr}}},
+       {{"$MULTICAST_NODE_ID", Kind::kNumbers, 32, nlohmann::json::array()},
+        {"$MULTICAST_NODE_L1_XID_VALID", Kind::kBools, 1, nlohmann::json::array()},
+        {"$MULTICAST_NODE_L1_XID", Kind::kNumbers, 16, nlohmann::json::array()}}},
       {"$pre.prune", "$MULTICAST_L2_XID", 9, {{"$DEV_PORT", Kind::kNumbers, 9, nullptr}}},
       {"$pre.port", "$DEV_PORT", 9, {{"$COPY_TO_CPU_PORT_ENABLE", Kind::kBool, 1, nullptr}}},
+      {kDeviceConfig, "$DEVICE", 0, {{kGlobalRid, Kind::kNumber, 16, 0}}},
       {"$mirror.cfg",
        "$sid",
        10,
@@ -161,6 +162,18 @@ void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::E
   }
 }
 
+// Takes the nodes out of all groups that are not in $pre.node any more.
+void withdraw_nodes(FixedTables::State& state) {
+  const FixedTables::Entries& nodes = state.at("$pre.node");
+  for (auto& [group, data] : state.at("$pre.mgid")) {
+    const nlohmann::json ids = data.at("$MULTICAST_NODE_ID");
+    for (std::size_t i = ids.size(); i-- > 0;) {
+      if (nodes.contains(ids[i].get<std::uint64_t>())) continue;
+      for (auto& [name, list] : data.items()) list.erase(i);
+    }
+  }
+}
+
 }  // namespace
 
 FixedTables::FixedTables(Listener listener) : listener_(std::move(listener)) {
@@ -192,6 +205,7 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
     try {
       const FixedTable& table = find(updates[i]);
       apply(table, updates[i], next[table.name]);
+      if (updates[i].value("from_groups", false)) withdraw_nodes(next);
     } catch (const CommandError& error) {
       throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
                                            " (no update of this batch was applied)");

@@ -1,5 +1,6 @@
 // Tables that every switch has, whatever its program: the packet replication engine and mirror
-// sessions, with the names of BfRt ($pre.node, $pre.mgid, $pre.prune, $pre.port, $mirror.cfg).
+// sessions, with the names of BfRt ($pre.node, $pre.mgid, $pre.prune, $pre.port, $mirror.cfg). What
+// an attribute sets in BfRt is in $pre.device_config, whose one entry has the key 0.
 //
 // They are kept as checked JSON; who acts on them (Replication) compiles that after each change.
 #pragma once
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace turntable::dataplane {
+
+inline constexpr const char* kDeviceConfig = "$pre.device_config";
+inline constexpr const char* kGlobalRid = "$GLOBAL_RID";
 
 class FixedTables {
  public:

@@ -68,6 +68,8 @@ void Replication::configure(const FixedTables::State& tables) {
     if (next.copies_to_cpu()) throw bad_argument("table $pre.port: more than one port for copies");
     next.cpu_port_ = static_cast<std::uint16_t>(port);
   }
+  for (const auto& [key, data] : tables.at(kDeviceConfig))
+    next.global_rid_ = number(data, kGlobalRid);
   for (const auto& [id, data] : tables.at("$mirror.cfg")) {
     if (data.at("$session_enable"))
       next.sessions_[static_cast<std::uint16_t>(id)] = session_of(data);
@@ -120,10 +122,10 @@ void Replication::add_group(std::uint16_t group, const Packet& packet,
 }
 
 // Level 1: a node whose exclusion id is the packet's. Level 2: where the node's rid is the
-// packet's, the ports that the packet's exclusion id stands for.
+// packet's, or the packet has the global rid, the ports that the packet's exclusion id stands for.
 bool Replication::pruned(const Member& member, const Packet& packet) const {
   if (member.has_exclusion && member.exclusion_id == packet.level1_exclusion_id) return true;
-  if (member.rid != packet.rid) return false;
+  if (member.rid != packet.rid && packet.rid != global_rid_) return false;
   const auto ports = pruned_ports_.find(packet.level2_exclusion_id);
   return ports != pruned_ports_.end() && ports->second.contains(member.port);
 }

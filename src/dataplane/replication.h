@@ -82,6 +82,7 @@ class Replication {
   std::unordered_map<std::uint16_t, std::unordered_set<std::uint16_t>> pruned_ports_;
   std::unordered_map<std::uint16_t, Session> sessions_;
   std::uint16_t cpu_port_ = kNoPort;
+  std::uint16_t global_rid_ = 0;  // as an SDE begins
 };
 
 // Writes a mirror copy into `buffer` (kMaxFrame bytes); `frame` is what ingress or egress left.

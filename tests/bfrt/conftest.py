@@ -29,7 +29,7 @@ PORTS = [1, 2, 3]
 QUEUES = 8  # of a port
 SPEED = {"$SPEED": "BF_SPEED_25G", "$FEC": "BF_FEC_TYP_RS"}
 TABLES = ["forward", "prefixes", "ranges", "seen", "limits", "hits", "pairs"]
-FIXED = ["$pre.mgid", "$pre.node", "$mirror.cfg"]
+FIXED = ["$pre.mgid", "$pre.node", "$pre.prune", "$pre.port", "$mirror.cfg"]
 PROGRAM = "everything"
 
 

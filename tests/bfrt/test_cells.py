@@ -147,7 +147,7 @@ def test_counters_are_read_synchronised_and_written(
     switch.send(1, FRAME)
     packets, octets = counted(client)
     assert packets == 6
-    assert octets >= 9 + len(FRAME)
+    assert octets == 9 + len(FRAME) + 4  # and the check sequence
     client.delete("seen")
     assert counted(client) == (0, 0)
 
@@ -221,5 +221,6 @@ def test_digests_name_their_filter(
     switch.send(1, FRAME)
     message = drained.message()
     assert message.digest.digest_id == 0x0B000001
+    assert message.digest.target.pipe_id == 0
     assert [each.field_id for each in message.digest.data[0].fields] == [1, 2]
     assert [len(each.stream) for each in message.digest.data[0].fields] == [6, 2]

@@ -171,6 +171,87 @@ def test_members_are_added_to_a_group_and_taken_out(client: Client) -> None:
     }
 
 
+def test_a_node_that_is_deleted_leaves_its_groups(client: Client) -> None:
+    node(client, 10, [2])
+    node(client, 11, [3])
+    client.insert("$pre.mgid", {"$MGID": 5}, data=group([10, 11]))
+    client.delete("$pre.node", {"$MULTICAST_NODE_ID": 10})
+    assert client.read("$pre.mgid", {"$MGID": 5})[0].data["$MULTICAST_NODE_ID"] == [11]
+    client.delete("$pre.node")
+    assert client.read("$pre.mgid", {"$MGID": 5})[0].data["$MULTICAST_NODE_ID"] == []
+
+
+def test_lists_of_nodes_and_groups_may_be_left_out(client: Client) -> None:
+    key = {"$MULTICAST_NODE_ID": 10}
+    client.insert("$pre.node", key, data={"$MULTICAST_RID": 1, "$DEV_PORT": [2]})
+    assert client.read("$pre.node", key)[0].data["$MULTICAST_LAG_ID"] == []
+    client.insert("$pre.mgid", {"$MGID": 5})
+    client.write("MODIFY_INC", "$pre.mgid", {"$MGID": 5}, data=group([10]))
+    assert client.read("$pre.mgid", {"$MGID": 5})[0].data["$MULTICAST_NODE_ID"] == [10]
+    entry = client.entry("$pre.node", {"$MULTICAST_NODE_ID": 11}, data={"$DEV_PORT": [2]})
+    assert failing(client, client.update("INSERT", entry)).codes() == [INVALID]
+
+
+def test_exclusions_are_always_there(client: Client) -> None:
+    assert client.usage("$pre.prune") == 288
+
+    def excluded() -> dict[int, list[int]]:
+        entries = client.read("$pre.prune")
+        return {e.key["$MULTICAST_L2_XID"]: e.data["$DEV_PORT"] for e in entries}
+
+    nothing: dict[int, list[int]] = {number: [] for number in range(288)}
+    assert excluded() == nothing
+    key = {"$MULTICAST_L2_XID": 7}
+    client.modify("$pre.prune", key, data={"$DEV_PORT": [2]})
+    client.insert("$pre.prune", key, data={"$DEV_PORT": [1, 3]})
+    assert excluded() == nothing | {7: [1, 3]}
+    client.delete("$pre.prune", key)
+    assert client.read("$pre.prune", key)[0].data["$DEV_PORT"] == []
+    client.delete("$pre.prune", key)
+
+
+def test_any_port_may_be_told_whether_it_is_the_cpus(client: Client) -> None:
+    key = {"$DEV_PORT": 3}
+
+    def is_cpu() -> bool:
+        return bool(client.read("$pre.port", key)[0].data["$COPY_TO_CPU_PORT_ENABLE"])
+
+    assert not is_cpu()
+    client.modify("$pre.port", key, data={"$COPY_TO_CPU_PORT_ENABLE": True})
+    assert is_cpu()
+    client.delete("$pre.port", key)
+    assert not is_cpu()
+
+
+def configuration(client: Client) -> tuple[Any, Any]:
+    """An update that sets the replication engine's attribute, and what it sets."""
+    update = client.proto.Update(type="INSERT")
+    attribute = update.entity.table_attribute
+    attribute.table_id = client.table("$pre.mgid")["id"]
+    return update, attribute.pre_device_config
+
+
+def test_the_global_rid_is_set(client: Client, switch: SoftswitchTarget) -> None:
+    update, config = configuration(client)
+    config.pre_global_rid.global_rid = 0x4322
+    client.write_updates([update])
+    config.pre_global_rid.global_rid = 0x10000
+    assert failing(client, update).codes() == [INVALID]
+    (entry,) = switch.command("table_read", table="$pre.device_config")["entries"]
+    assert entry["data"] == {"$GLOBAL_RID": 0x4322}
+    config.pre_global_rid.global_rid = 0
+    client.write_updates([update])
+
+
+def test_settings_that_the_replication_engine_has_not(client: Client) -> None:
+    update, config = configuration(client)
+    config.pre_port_protection.enable = False
+    config.pre_max_nodes_before_yield.count = 16
+    client.write_updates([update])
+    config.pre_fast_failover.enable = True
+    assert failing(client, update).codes() == [UNIMPLEMENTED]
+
+
 def test_what_replication_has_not_is_unimplemented(client: Client) -> None:
     data = {"$MULTICAST_RID": 1, "$DEV_PORT": [], "$MULTICAST_LAG_ID": [4]}
     entry = client.entry("$pre.node", {"$MULTICAST_NODE_ID": 1}, data=data)

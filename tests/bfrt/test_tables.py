@@ -244,6 +244,25 @@ def test_direct_counters_are_kept_written_and_reset(
     assert counters(client) == (0, 0)
 
 
+def test_written_counters_are_in_the_copy(client: Client, switch: SoftswitchTarget) -> None:
+    ours = {"$COUNTER_SPEC_PKTS": 20, "$COUNTER_SPEC_BYTES": 4000}
+    client.insert("forward", to(MAC), "send", {"port": 2} | ours)
+    assert counters(client, from_hw=False) == (20, 4000)
+    switch.send(1, FRAME)
+    assert counters(client) == (21, 4000 + len(FRAME) + 4)  # and the check sequence
+    client.modify("forward", to(MAC), data=ours)
+    assert counters(client, from_hw=False) == (20, 4000)
+
+
+def test_what_a_modification_leaves_out_of_an_action_is_zero(client: Client) -> None:
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    client.modify("forward", to(MAC), "send", {"$COUNTER_SPEC_PKTS": 5})
+    data = client.read("forward", to(MAC))[0].data
+    assert (data["port"], data["$COUNTER_SPEC_PKTS"]) == (0, 5)
+    entry = client.entry("forward", to(MAC + 1), "send", {"$COUNTER_SPEC_PKTS": 5})
+    assert failing(client, client.update("INSERT", entry)).codes() == [INVALID]
+
+
 def test_keys_alone_are_read(client: Client) -> None:
     client.insert("forward", to(MAC), "send", {"port": 2})
     entry = client.entry("forward", to(MAC), table_flags=client.proto.TableFlags(key_only=True))

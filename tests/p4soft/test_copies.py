@@ -181,8 +181,13 @@ def test_multicast(load_anywhere) -> None:
     assert copies(0) == {1: b"\0\x11", 2: b"\0\x11", 3: b"\0\x12"}  # with the rid of each node
     assert copies(0x21) == {1: b"\0\x11", 2: b"\0\x11"}  # node 2 is excluded by level 1
     assert copies(17 << 16 | 6 << 8) == {1: b"\0\x11", 2: b"\0\x11", 3: b"\0\x12"}  # 9 bits: 0x106
-    write(switch, "$pre.prune", {"$MULTICAST_L2_XID": 0x106}, {"$DEV_PORT": [2]})
+    write(switch, "$pre.prune", {"$MULTICAST_L2_XID": 0x106}, {"$DEV_PORT": [2, 3]})
     assert copies(17 << 16 | 6 << 8) == {1: b"\0\x11", 3: b"\0\x12"}  # port 2 by level 2
+    # A frame with the global rid is of all nodes.
+    write(switch, "$pre.device_config", {"$DEVICE": 0}, {"$GLOBAL_RID": 17})
+    assert copies(17 << 16 | 6 << 8) == {1: b"\0\x11"}
+    write(switch, "$pre.device_config", {"$DEVICE": 0}, op="delete")
+    assert copies(6 << 8) == {1: b"\0\x11", 3: b"\0\x12"}  # it is 0 unless set
     assert switch.send(1, data(4, 0, 99)) == []  # a group without members
     with pytest.raises(CommandFailedError, match="delete groups before nodes"):
         write(switch, "$pre.node", {"$MULTICAST_NODE_ID": 2}, op="delete")
@@ -529,3 +534,6 @@ def test_instances_made_with_a_type_ask_only_for_that_type(load) -> None:
     assert sent(0x20) == {5: data(0, 0x20, 0)}
     digests = switch.command("digest_read")["digests"]
     assert [digest["fields"] for digest in digests] == [{"a": 2}]
+    switch.send(300, data(0, 2))
+    [digest] = switch.command("digest_read")["digests"]
+    assert digest["pipe"] == 300 // 128
