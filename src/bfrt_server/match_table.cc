@@ -64,6 +64,8 @@ void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
     written["op"] = "set_default";
     put_action_and_data(update, written, what);
     if (!written.contains("action")) throw invalid(what + ": an action is missing;");
+  } else if (table().has_const_default_action) {
+    return;  // it is what it was
   }
   batch.add(WriteBatch::Entry{std::move(written), false}, what);
 }

@@ -209,6 +209,13 @@ def test_constant_entries_are_not_changed(client: Client) -> None:
     assert failing(client, client.update("INSERT", entry)).codes() == [INVALID]
 
 
+def test_a_constant_default_entry_is_reset_but_not_set(client: Client) -> None:
+    entry = client.entry("ranges", None, "mark", {"value": 1}, is_default_entry=True)
+    assert failing(client, client.update("MODIFY", entry)).codes() == [INVALID]
+    for kind in ("RESET", "DELETE"):
+        client.write_updates([client.update(kind, client.entry("ranges", is_default_entry=True))])
+
+
 def counters(client: Client, **how: Any) -> tuple[int, int]:
     data = client.read("forward", to(MAC), **how)[0].data
     return data["$COUNTER_SPEC_PKTS"], data["$COUNTER_SPEC_BYTES"]
