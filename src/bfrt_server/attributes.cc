@@ -32,7 +32,7 @@ Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase att
       what = "softswitch's meters count the bytes of the frame; set adjust_byte_count in P4";
       break;
     case TableAttribute::kIntvlMs:
-      what = "softswitch's port counters are always up to date, there is nothing to poll";
+      what = "softswitch's port counters are always up to date, and no interval is kept";
       break;
     case TableAttribute::kPreDeviceConfig:
       what = "the replication engine's settings cannot be read";
@@ -80,6 +80,8 @@ void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, 
     case TableAttribute::kPortStatusNotify:
       check_has(table, "port_status_notif_cb");
       return notifier.watch_ports(client, attribute.port_status_notify().enable(), running);
+    case TableAttribute::kIntvlMs:  // nothing is polled: counters are always up to date
+      return check_has(table, "poll_intvl_ms");
     case TableAttribute::kPreDeviceConfig:
       check_has(table, "pre_device_config");
       return configure_replication(table, attribute.pre_device_config(), running);

@@ -91,6 +91,7 @@ def test_port_counters_count_and_are_cleared(client: Client, switch: SoftswitchT
     after = client.read("$PORT_STAT", key)[0].data
     assert after["$FramesReceivedOK"] == before["$FramesReceivedOK"] + 1
     assert after["$OctetsReceived"] >= before["$OctetsReceived"] + len(FRAME)
+    assert after["$FramesReceivedwithFCSError"] == 0
     client.modify("$PORT_STAT", key, data={"$FramesReceivedOK": 0})
     assert client.read("$PORT_STAT", key)[0].data["$FramesReceivedOK"] == 0
 
@@ -131,6 +132,16 @@ def test_a_change_of_a_port_is_told(client: Client) -> None:
         assert change.port_up is enabled
     attribute.port_status_notify.enable = False
     client.write_updates([update])
+
+
+def test_any_interval_of_polling_will_do(client: Client) -> None:
+    update = client.proto.Update(type="INSERT")
+    attribute = update.entity.table_attribute
+    attribute.table_id = client.table("$PORT_STAT")["id"]
+    attribute.intvl_ms.intvl_val = 600
+    client.write_updates([update])
+    attribute.table_id = client.table("$PORT")["id"]
+    assert failing(client, update).codes() == [INVALID]
 
 
 def node(client: Client, number: int, ports: list[int], kind: str = "INSERT") -> None:

@@ -130,7 +130,7 @@ def test_fields_are_padded_to_bytes_between_ingress_and_egress(
     assert port == 5
     assert len(out) == 14  # the header does not leave the switch
     assert out[8:14].hex().startswith(layout)
-    assert int.from_bytes(out[4:8], "big") == size + 14  # pkt_length
+    assert int.from_bytes(out[4:8], "big") == size + 14 + 4  # pkt_length, with the check sequence
     assert int.from_bytes(out[2:4], "big") == b
     assert out[1] == {1: a & 7, 2: a & 3, 3: a & 15, 4: a}[kind]
     assert out[0] == {1: 1}.get(kind, kind)
