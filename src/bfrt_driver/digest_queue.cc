@@ -21,9 +21,8 @@ void DigestQueue::take(const SwitchSchema& schema, const bfrt_proto::DigestList&
           fields[field.name] = decode_data(field, value, /*fixed=*/false);
       }
     }
-    digests_.push_back({{"name", filter->name},
-                        {"pipe", list.target().pipe_id()},
-                        {"fields", std::move(fields)}});
+    digests_.push_back(
+        {{"name", filter->name}, {"pipe", list.target().pipe_id()}, {"fields", std::move(fields)}});
   }
   came_.notify_all();
 }

@@ -129,9 +129,7 @@ class Digest(DeparserExtern):
         number = emitter.emission.pipeline.digests().index(instance)
         content = f"{fields}.bytes()"
         pushed = f"digests_.push({number}, packet_->ingress_port, {content});"
-        self.request(
-            emitter, instance, pushed, f"trace_.digest({number}, {content});"
-        )
+        self.request(emitter, instance, pushed, f"trace_.digest({number}, {content});")
         return ""
 
 
