@@ -100,12 +100,12 @@ std::vector<WriteThroughModel::Client> WriteThroughModel::clients_of(unsigned sc
 void WriteThroughModel::deviate(PlacementRates& rates, const std::vector<Client>& clients,
                                 double update_round_trip, const Window& window) const {
   Deviation hit_share, rotated_share;
-  Window at_once = window;
-  at_once.ramp = 0;
+  Window otherwise = window;
+  otherwise.ramp = window.ramp > 0 ? 0 : window.warmup / 2;
   for (std::uint64_t piece = 0; piece < window.pieces; ++piece) {
     const double begin = static_cast<double>(piece) / static_cast<double>(window.pieces);
     const PlacementRates other =
-        replay(clients, begin, update_round_trip, piece % 2 == 0 ? window : at_once);
+        replay(clients, begin, update_round_trip, piece % 2 == 0 ? window : otherwise);
     const double hits = other.bottleneck_switch + other.rotated_switch;
     const double served = other.bottleneck_server + other.rotated_server;
     if (hits + served > 0) hit_share.add(hits / (hits + served));

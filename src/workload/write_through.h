@@ -44,10 +44,11 @@ class WriteThroughModel {
     // Client i of n begins at i / n of this; 0: all at once.
     double ramp = 0;
     // 1: every placement begins at the beginning of the traces. Else placement i of n begins at
-    // i / n of what a client replays, and is replayed from so many other places too, from every
-    // second of them with all clients at once. Where two servers are nearly equally busy, their
-    // queues wander, and the hits with them, and what the beginning fills may stay full: how far
-    // that goes says the deviation.
+    // i / n of what a client replays, and is replayed from so many other places too; from every
+    // second of them the clients begin otherwise: all at once or, where they do so anyway, over
+    // half of the warm-up. Where two servers are nearly equally busy, their queues wander, and the
+    // hits with them, and what the beginning fills may stay full: how far that goes says the
+    // deviation.
     std::uint64_t pieces = 1;
   };
 
