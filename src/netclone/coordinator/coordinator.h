@@ -17,7 +17,7 @@
 
 #include "netclone/laedge.h"
 #include "netclone/packet.h"
-#include "netclone/ring.h"
+#include "common/ring.h"
 #include "stats/histogram.h"
 
 namespace turntable::netclone {

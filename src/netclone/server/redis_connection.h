@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "netclone/packet.h"
-#include "netclone/ring.h"
+#include "common/ring.h"
 
 struct redisContext;
 struct redisReply;

@@ -21,9 +21,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "netclone/min_heap.h"
+#include "common/min_heap.h"
 #include "netclone/packet.h"
-#include "netclone/ring.h"
+#include "common/ring.h"
 
 namespace turntable::netclone {
 

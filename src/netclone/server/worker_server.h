@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "netclone/ring.h"
+#include "common/ring.h"
 #include "netclone/server/server_thread.h"
 
 namespace turntable::netclone {

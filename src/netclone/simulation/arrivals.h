@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "load/arrivals.h"
-#include "netclone/min_heap.h"
+#include "common/min_heap.h"
 #include "netclone/packet.h"
 
 namespace turntable::netclone::simulation {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "netclone/laedge.h"
-#include "netclone/min_heap.h"
+#include "common/min_heap.h"
 #include "netclone/packet.h"
-#include "netclone/ring.h"
+#include "common/ring.h"
 #include "netclone/simulation/arrivals.h"
 #include "netclone/simulation/result.h"
 #include "netclone/simulation/settings.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace turntable::netclone {
+namespace turntable {
 
 // The first is the least by `<`. Allocates only when it has never been so long.
 template <typename Item>
@@ -64,4 +64,4 @@ class MinHeap {
   std::vector<Item> items_;
 };
 
-}  // namespace turntable::netclone
+}  // namespace turntable

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace turntable::netclone {
+namespace turntable {
 
 template <typename Item>
 class Ring {
@@ -40,4 +40,4 @@ class Ring {
   std::size_t size_ = 0;
 };
 
-}  // namespace turntable::netclone
+}  // namespace turntable
