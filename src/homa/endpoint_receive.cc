@@ -224,13 +224,13 @@ void Endpoint::acknowledge(Peer server, RpcId id) {
   send_control(server, id, true, {.opcode = Opcode::kAck, .oldest = oldest});
 }
 
+// The call's own record becomes one of those when it is forgotten.
 void Endpoint::acknowledged(const Packet& packet) {
   if (!settings_.at_most_once) return;
   Finished& finished = finished_[packet.id.client];
   finished.below = std::max(finished.below, packet.oldest);
   finished.sequences.erase(finished.sequences.begin(),
                            finished.sequences.lower_bound(finished.below));
-  if (packet.id.sequence >= finished.below) finished.sequences.insert(packet.id.sequence);
 }
 
 bool Endpoint::is_finished(RpcId id) const {
