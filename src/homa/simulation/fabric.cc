@@ -75,8 +75,8 @@ std::uint32_t Fabric::port_at(std::uint32_t switch_index, std::uint32_t to) {
   return first_down + (switch_index - leaves_) * leaves_ + leaf;
 }
 
-void Fabric::inject(const Frame& frame) {
-  events_.at(events_.now_ps() + link_ps_ + switch_ps_, EventKind::kAtSwitch, leaf_of(frame.from),
+void Fabric::inject(const Frame& frame, std::int64_t left_at_ps) {
+  events_.at(left_at_ps + link_ps_ + switch_ps_, EventKind::kAtSwitch, leaf_of(frame.from),
              frames_.add(frame));
 }
 
@@ -122,7 +122,7 @@ void Fabric::start(std::uint32_t port_index, Waiting waiting) {
   port.statistics.bytes += frame.wire_bytes;
   port.statistics.waited_ps += now - waiting.since_ps;
   port.free_at_ps = now + std::llround(frame.wire_bytes * port.ps_per_byte);
-  const std::int64_t after = port.next == EventKind::kAtSwitch ? switch_ps_ : 0;
+  const std::int64_t after = port.next == EventKind::kAtSwitch ? switch_ps_ : host_ps_;
   events_.at(port.free_at_ps + link_ps_ + after, port.next, port.next_index, waiting.frame);
   if (port.not_empty == 0) return;
   port.free_is_due = true;

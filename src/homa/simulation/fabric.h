@@ -52,8 +52,11 @@ class Fabric {
   // `events` must outlive it. Throws bad_argument for what is no fabric.
   Fabric(const FabricSettings& settings, Events& events);
 
-  // A frame that has left its host's uplink; the link to the switch is before it.
-  void inject(const Frame& frame);
+  // From a frame's arrival at a host until its node acts on it.
+  void set_host_delay(std::int64_t ps) noexcept { host_ps_ = ps; }
+
+  // A frame that has left its host's uplink at that time; the link to the switch is before it.
+  void inject(const Frame& frame, std::int64_t left_at_ps);
   // One that arrives at the port to its receiver now: for tests of queueing.
   void inject_at_last_port(const Frame& frame) { enqueue(frame.to, frames_.add(frame)); }
 
@@ -103,6 +106,7 @@ class Fabric {
   const std::uint32_t leaves_;
   const std::int64_t link_ps_;
   const std::int64_t switch_ps_;
+  std::int64_t host_ps_ = 0;
   // Ports to the hosts, by host; leaves' ports to spines, by leaf; spines' ports to leaves.
   std::vector<Port> ports_;
   Frames frames_;
