@@ -33,7 +33,7 @@ struct FabricSettings {
 };
 
 struct Frame {
-  Packet packet;
+  Packet packet{};
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::uint32_t wire_bytes = 0;

@@ -243,12 +243,9 @@ Result Simulation::run() {
 double Simulation::round_trip_ns(std::uint32_t bytes, bool far) {
   fabric_.set_host_delay(host_delay_ps_);
   const std::uint32_t leaf = settings_.fabric.hosts_per_leaf;
-  Call call{0, bytes, 0, far ? leaf : 1U};
-  call.counts = true;
-  ++open_;
-  begin(0, call);
+  begin(0, {.bytes = bytes, .server = far ? leaf : 1U});
   use_uplink(0);
-  while (open_ > 0 && !events_.empty()) step(events_.take());
+  while (hosts_[0]->endpoint.outstanding_calls() > 0) step(events_.take());
   return static_cast<double>(events_.now_ps()) / 1000;
 }
 
