@@ -119,8 +119,8 @@ bool Endpoint::take_data(Rpc& rpc, std::uint32_t offset, bool again, Outgoing& o
   OutgoingMessage& out = rpc.out;
   const std::uint32_t length = out.packet_length(offset, settings_.payload_bytes);
   Packet packet{.opcode = length == out.size() ? Opcode::kAllData : Opcode::kData, .id = rpc.id};
-  packet.flags = static_cast<std::uint8_t>((rpc.is_call() ? kFromClient : 0) |
-                                           (again ? kRetransmission : 0));
+  packet.flags =
+      static_cast<std::uint8_t>((rpc.is_call() ? kFromClient : 0) | (again ? kRetransmission : 0));
   packet.total = out.size();
   packet.offset = offset;
   packet.length = length;
@@ -168,13 +168,13 @@ void Endpoint::send_control(Peer to, RpcId id, bool from_client, Packet packet) 
 // Grants that are made before the packet goes out are one packet.
 void Endpoint::send_grant(Receiving& receiving) {
   if (std::exchange(receiving.grant_is_due, true)) return;
-  due_.push_back(
-      {.kind = Due::Kind::kGrant, .of_call = receiving.is_response, .id = receiving.id});
+  due_.push_back({.kind = Due::Kind::kGrant, .of_call = receiving.is_response, .id = receiving.id});
 }
 
 void Endpoint::send_again(Rpc& rpc, std::uint32_t begin, std::uint32_t end) {
   for (std::uint32_t at = begin; at < end; at += settings_.payload_bytes)
-    due_.push_back({.kind = Due::Kind::kAgain, .of_call = rpc.is_call(), .id = rpc.id, .offset = at});
+    due_.push_back(
+        {.kind = Due::Kind::kAgain, .of_call = rpc.is_call(), .id = rpc.id, .offset = at});
   rpc.out.count_sent_again(tick_);
 }
 

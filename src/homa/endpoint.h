@@ -56,10 +56,10 @@ struct Statistics {
   std::uint64_t resends_asked = 0;
   std::uint64_t busy_answers = 0;
   std::uint64_t restarts = 0;
-  std::uint64_t unknown = 0;         // packets of calls that are over
-  std::uint64_t strangers = 0;       // packets that are not of the call's peer
-  std::uint64_t malformed = 0;       // of a message, but no packet of it
-  std::uint64_t refused_again = 0;   // at-most-once: requests that had been executed
+  std::uint64_t unknown = 0;        // packets of calls that are over
+  std::uint64_t strangers = 0;      // packets that are not of the call's peer
+  std::uint64_t malformed = 0;      // of a message, but no packet of it
+  std::uint64_t refused_again = 0;  // at-most-once: requests that had been executed
 
   Statistics& operator+=(const Statistics& other) noexcept;
 };
@@ -162,7 +162,7 @@ class Endpoint {
 
   // At-most-once: what each client's node has acknowledged.
   struct Finished {
-    std::uint64_t below = 0;              // all of these
+    std::uint64_t below = 0;            // all of these
     std::set<std::uint64_t> sequences;  // and these
   };
   std::unordered_map<std::uint64_t, Finished> finished_;

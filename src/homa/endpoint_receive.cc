@@ -51,8 +51,7 @@ void Endpoint::receive_unknown_at_client(Peer from, const Packet& packet) {
   ++statistics_.unknown;
   if (packet.id.sequence >= next_sequence_) return;  // never made: nothing is known of it
   const bool wants_answer = packet.opcode == Opcode::kData || packet.opcode == Opcode::kGrant ||
-                            packet.opcode == Opcode::kResend ||
-                            packet.opcode == Opcode::kNeedAck;
+                            packet.opcode == Opcode::kResend || packet.opcode == Opcode::kNeedAck;
   if (!wants_answer) return;
   if (settings_.at_most_once) return acknowledge(from, packet.id);
   send_control(from, packet.id, true, {.opcode = Opcode::kAbort});
@@ -235,8 +234,8 @@ void Endpoint::acknowledged(const Packet& packet) {
 
 bool Endpoint::is_finished(RpcId id) const {
   const auto found = finished_.find(id.client);
-  return found != finished_.end() && (id.sequence < found->second.below ||
-                                      found->second.sequences.contains(id.sequence));
+  return found != finished_.end() &&
+         (id.sequence < found->second.below || found->second.sequences.contains(id.sequence));
 }
 
 }  // namespace turntable::homa

@@ -18,9 +18,9 @@ void GrantScheduler::received(Receiving& receiving) {
 void GrantScheduler::collect_active() {
   active_.clear();
   for (const auto& entry : waiting_) {
-    const bool sender_is_active = std::any_of(
-        active_.begin(), active_.end(),
-        [&](const Receiving* other) { return other->sender == entry.item->sender; });
+    const bool sender_is_active =
+        std::any_of(active_.begin(), active_.end(),
+                    [&](const Receiving* other) { return other->sender == entry.item->sender; });
     if (sender_is_active) continue;
     active_.push_back(entry.item);
     if (active_.size() == settings_.degree) return;
@@ -44,8 +44,7 @@ Receiving* GrantScheduler::grant() {
 // Few active messages have the lowest levels, so that a shorter one that comes has one above them.
 std::uint8_t GrantScheduler::scheduled_priority(std::size_t rank,
                                                 std::size_t active) const noexcept {
-  const std::size_t best =
-      std::min<std::size_t>(active - 1, highest_scheduled_priority(settings_));
+  const std::size_t best = std::min<std::size_t>(active - 1, highest_scheduled_priority(settings_));
   return static_cast<std::uint8_t>(best > rank ? best - rank : 0);
 }
 
@@ -55,8 +54,8 @@ std::uint8_t GrantScheduler::priority(const IncomingMessage& message, std::size_
                                       std::size_t active) const noexcept {
   if (message.total() - message.granted() > settings_.rtt_bytes)
     return scheduled_priority(rank, active);
-  return unscheduled_priority(
-      settings_, std::min(settings_.rtt_bytes, message.total() - settings_.rtt_bytes));
+  return unscheduled_priority(settings_,
+                              std::min(settings_.rtt_bytes, message.total() - settings_.rtt_bytes));
 }
 
 bool grant_independently(const Settings& settings, Receiving& receiving) noexcept {

@@ -12,8 +12,8 @@ IncomingMessage::IncomingMessage(std::uint32_t total, std::uint32_t unscheduled,
       granted_(unscheduled),
       came_((std::uint64_t{total} + payload_bytes - 1) / payload_bytes) {}
 
-bool IncomingMessage::is_packet_of(std::uint32_t total, std::uint32_t offset,
-                                   std::uint32_t length, std::uint32_t payload_bytes) noexcept {
+bool IncomingMessage::is_packet_of(std::uint32_t total, std::uint32_t offset, std::uint32_t length,
+                                   std::uint32_t payload_bytes) noexcept {
   return offset < total && offset % payload_bytes == 0 &&
          length == std::min(payload_bytes, total - offset);
 }

@@ -17,7 +17,9 @@ class IncomingMessage {
 
   bool started() const noexcept { return total_ > 0; }
   bool complete() const noexcept { return started() && contiguous_ == total_; }
-  bool is_scheduled() const noexcept { return unscheduled_ < total_; }  // longer than what comes by itself
+  bool is_scheduled() const noexcept {
+    return unscheduled_ < total_;
+  }  // longer than what comes by itself
   std::uint32_t total() const noexcept { return total_; }
   std::uint32_t contiguous() const noexcept { return contiguous_; }  // all bytes below have come
   std::uint32_t remaining() const noexcept { return total_ - contiguous_; }

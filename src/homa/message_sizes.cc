@@ -46,8 +46,7 @@ std::vector<MessageSizes::Point> mapped(const std::vector<MessageSizes::Point>& 
 
 class Table {
  public:
-  Table(const std::string& path, std::uint32_t most_bytes)
-      : path_(path), most_bytes_(most_bytes) {}
+  Table(const std::string& path, std::uint32_t most_bytes) : path_(path), most_bytes_(most_bytes) {}
 
   // A size may stand in several lines.
   std::vector<MessageSizes::Point> read() {
@@ -73,28 +72,30 @@ class Table {
  private:
   void add(double bytes, double cumulative) {
     if (bytes < 1 || bytes > most_bytes_ || bytes != std::floor(bytes))
-      fail(path_, line_, "a message of " + text_of(bytes) + " bytes; expected 1 to " +
-                             std::to_string(most_bytes_));
+      fail(path_, line_,
+           "a message of " + text_of(bytes) + " bytes; expected 1 to " +
+               std::to_string(most_bytes_));
     const double before = points_.empty() ? 0 : points_.back().cumulative;
     if (!points_.empty() && bytes < points_.back().bytes)
       fail(path_, line_, text_of(bytes) + " bytes; expected no less than the line before");
     if (cumulative < before || cumulative > 1)
-      fail(path_, line_, "probability " + text_of(cumulative) +
-                             "; expected one that does not fall, up to 1");
+      fail(path_, line_,
+           "probability " + text_of(cumulative) + "; expected one that does not fall, up to 1");
     points_.push_back({static_cast<std::uint32_t>(bytes), cumulative - before, cumulative});
   }
 
   void check() const {
     if (points_.empty()) fail(path_, line_, "no sizes; expected the mean and one at least");
     if (points_.back().cumulative != 1)
-      fail(path_, line_, "the last probability is " + text_of(points_.back().cumulative) +
-                             "; expected 1");
+      fail(path_, line_,
+           "the last probability is " + text_of(points_.back().cumulative) + "; expected 1");
     double mean = 0;
     for (const auto& point : points_) mean += point.bytes * point.probability;
     // Published means are of samples, and rounded.
     if (std::abs(mean - mean_) > 0.01 * mean)
-      fail(path_, 1, "the mean is said to be " + text_of(mean_) + " bytes; that of the sizes is " +
-                         text_of(mean));
+      fail(path_, 1,
+           "the mean is said to be " + text_of(mean_) + " bytes; that of the sizes is " +
+               text_of(mean));
   }
 
   static std::string text_of(double number) {
@@ -123,8 +124,7 @@ MessageSizes MessageSizes::read(const std::string& path, std::uint32_t most_byte
 
 MessageSizes MessageSizes::capped(std::uint32_t bytes) const {
   if (bytes == 0) throw bad_argument("messages of at most 0 bytes; expected at least 1");
-  return MessageSizes(
-      mapped(points_, [&](std::uint32_t size) { return std::min(size, bytes); }));
+  return MessageSizes(mapped(points_, [&](std::uint32_t size) { return std::min(size, bytes); }));
 }
 
 MessageSizes MessageSizes::divided(double by) const {

@@ -26,11 +26,12 @@ struct Published {
 
 // A percentile is the smallest size that so many messages do not exceed.
 TEST(HomaSizes, workloads_are_the_published_ones) {
-  const Published all[] = {{"W1", 187.5, 2, 27, 503, 1876, 100'000, .995},
-                           {"W2", 440.8, 3, 269, 512, 3151, 3'529'904, .77},
-                           {"W3", 2927, 36, 268, 1755, 31'000, 15'158'197, .30},
-                           {"W4", 127'800, 315, 662, 120'000, 3'400'000, 10'000'000, .027},
-                           {"W5", 2'565'000, 5900, 72'000, 4'900'000, 27'400'000, 29'400'000, .004}};
+  const Published all[] = {
+      {"W1", 187.5, 2, 27, 503, 1876, 100'000, .995},
+      {"W2", 440.8, 3, 269, 512, 3151, 3'529'904, .77},
+      {"W3", 2927, 36, 268, 1755, 31'000, 15'158'197, .30},
+      {"W4", 127'800, 315, 662, 120'000, 3'400'000, 10'000'000, .027},
+      {"W5", 2'565'000, 5900, 72'000, 4'900'000, 27'400'000, 29'400'000, .004}};
   for (const Published& row : all) {
     const MessageSizes sizes = workload(row.name);
     EXPECT_NEAR(sizes.mean(), row.mean, .001 * row.mean) << row.name;

@@ -1,4 +1,5 @@
-// The UDP payload of every Homa packet, as RAMCloud's transport has it (docs/homa.md §2), big-endian:
+// The UDP payload of every Homa packet, as RAMCloud's transport has it (docs/homa.md §2),
+// big-endian:
 //
 //   common    18 bytes: opcode 8, client 64, sequence 64, flags 8
 //   ALL_DATA  + length 16, the whole message
@@ -60,14 +61,14 @@ struct Packet {
   Opcode opcode = Opcode::kBusy;
   RpcId id{};
   std::uint8_t flags = 0;
-  std::uint32_t total = 0;             // ALL_DATA, DATA: bytes of the message
-  std::uint32_t offset = 0;            // DATA, RESEND: first byte; GRANT: may be sent below this
-  std::uint32_t length = 0;            // ALL_DATA, DATA: bytes of it in here; RESEND: bytes asked for
-  std::uint32_t unscheduled = 0;       // DATA: bytes that are sent without a grant
-  std::uint8_t granted_priority = 0;   // GRANT, RESEND: of the packets that it asks for
-  std::uint64_t oldest = 0;            // ACK: the client's sequences below it are all complete
+  std::uint32_t total = 0;        // ALL_DATA, DATA: bytes of the message
+  std::uint32_t offset = 0;       // DATA, RESEND: first byte; GRANT: may be sent below this
+  std::uint32_t length = 0;       // ALL_DATA, DATA: bytes of it in here; RESEND: bytes asked for
+  std::uint32_t unscheduled = 0;  // DATA: bytes that are sent without a grant
+  std::uint8_t granted_priority = 0;        // GRANT, RESEND: of the packets that it asks for
+  std::uint64_t oldest = 0;                 // ACK: the client's sequences below it are all complete
   std::span<const std::uint8_t> payload{};  // ALL_DATA, DATA: empty where no content is kept
-  std::uint8_t priority = 0;           // of this packet; carried outside of it, in DSCP
+  std::uint8_t priority = 0;                // of this packet; carried outside of it, in DSCP
 
   bool from_client() const noexcept { return (flags & kFromClient) != 0; }
   bool is_data() const noexcept { return opcode == Opcode::kAllData || opcode == Opcode::kData; }
@@ -75,11 +76,11 @@ struct Packet {
 
 enum class DecodeStatus : std::uint8_t {
   kOk,
-  kTooShort,       // for its opcode
+  kTooShort,  // for its opcode
   kUnknownOpcode,
   kUnknownFlag,
-  kWrongLength,    // what it says of its length is not so, or it is empty
-  kWrongRange,     // reaches beyond the message or is empty
+  kWrongLength,  // what it says of its length is not so, or it is empty
+  kWrongRange,   // reaches beyond the message or is empty
 };
 
 // `packet` refers to `datagram`. Where the answer is not kOk, its content means nothing.

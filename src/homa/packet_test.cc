@@ -96,8 +96,10 @@ TEST(HomaPacket, malformed) {
   const auto data = [](const Bytes& rest) { return with(common(21, 0), rest); };
   // Total, offset, unscheduled, and a byte of the message.
   EXPECT_EQ(decode(data({0, 0, 0, 9, 0, 0, 0, 8, 0, 0, 0, 0, 1}), packet), DecodeStatus::kOk);
-  EXPECT_EQ(decode(data({0, 0, 0, 9, 0, 0, 0, 9, 0, 0, 0, 0, 1}), packet), DecodeStatus::kWrongRange);
-  EXPECT_EQ(decode(data({0, 0, 0, 9, 0, 0, 0, 8, 0, 0, 0, 10, 1}), packet), DecodeStatus::kWrongRange);
+  EXPECT_EQ(decode(data({0, 0, 0, 9, 0, 0, 0, 9, 0, 0, 0, 0, 1}), packet),
+            DecodeStatus::kWrongRange);
+  EXPECT_EQ(decode(data({0, 0, 0, 9, 0, 0, 0, 8, 0, 0, 0, 10, 1}), packet),
+            DecodeStatus::kWrongRange);
   EXPECT_EQ(decode(data({0, 0, 0, 9, 0, 0, 0, 8, 0, 0, 0, 0}), packet), DecodeStatus::kWrongRange);
   EXPECT_EQ(decode(data({0, 0, 0, 9, 255, 255, 255, 255, 0, 0, 0, 0, 1}), packet),
             DecodeStatus::kWrongRange);

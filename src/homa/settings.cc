@@ -26,8 +26,8 @@ void check_levels(const Settings& settings) {
          settings.cutoffs.size(),
          std::to_string(settings.unscheduled_levels - 1) + ", one below each unscheduled level");
   for (std::size_t i = 1; i < settings.cutoffs.size(); ++i)
-    expect(settings.cutoffs[i - 1] < settings.cutoffs[i],
-           "cutoff number " + std::to_string(i + 1), settings.cutoffs[i], "more than the one before");
+    expect(settings.cutoffs[i - 1] < settings.cutoffs[i], "cutoff number " + std::to_string(i + 1),
+           settings.cutoffs[i], "more than the one before");
 }
 
 }  // namespace
@@ -60,16 +60,16 @@ std::uint8_t highest_priority(const Settings& settings) noexcept {
 }
 
 std::uint8_t unscheduled_priority(const Settings& settings, std::uint32_t message_bytes) noexcept {
-  const auto level = std::upper_bound(settings.cutoffs.begin(), settings.cutoffs.end(),
-                                      message_bytes) -
-                     settings.cutoffs.begin();
+  const auto level =
+      std::upper_bound(settings.cutoffs.begin(), settings.cutoffs.end(), message_bytes) -
+      settings.cutoffs.begin();
   return static_cast<std::uint8_t>(settings.levels - 1 - static_cast<std::uint32_t>(level));
 }
 
 std::uint8_t highest_scheduled_priority(const Settings& settings) noexcept {
-  return static_cast<std::uint8_t>(
-      settings.levels > settings.unscheduled_levels ? settings.levels - settings.unscheduled_levels - 1
-                                                    : 0);
+  return static_cast<std::uint8_t>(settings.levels > settings.unscheduled_levels
+                                       ? settings.levels - settings.unscheduled_levels - 1
+                                       : 0);
 }
 
 }  // namespace turntable::homa

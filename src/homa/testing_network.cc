@@ -126,9 +126,8 @@ void Network::Node::call() {
   const std::uint64_t tag = network_.calls_.size();
   const Call call{sizes[network_.draw(sizes.size())], sizes[network_.draw(sizes.size())]};
   network_.calls_.push_back(call);
-  const Peer server =
-      static_cast<Peer>((self_ + 1 + network_.draw(network_.settings_.nodes - 1)) %
-                        network_.settings_.nodes);
+  const Peer server = static_cast<Peer>((self_ + 1 + network_.draw(network_.settings_.nodes - 1)) %
+                                        network_.settings_.nodes);
   watch.begins(server, call.request_bytes, std::nullopt);
   endpoint.call(server, content_of(tag, true, call.request_bytes), tag);
 }
@@ -255,6 +254,8 @@ NetworkResult Network::run() {
 
 }  // namespace
 
-NetworkResult run_network(const NetworkSettings& settings) { return Network(settings).run(); }
+NetworkResult run_network(const NetworkSettings& settings) {
+  return Network(settings).run();
+}
 
 }  // namespace turntable::homa

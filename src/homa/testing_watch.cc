@@ -17,9 +17,8 @@ void Watch::tell(const std::string& rule, const Packet& packet) {
   std::ostringstream text;
   text << rule << ": opcode " << int{static_cast<std::uint8_t>(packet.opcode)} << " of call "
        << packet.id.client << "/" << packet.id.sequence << ", flags " << int{packet.flags}
-       << ", total " << packet.total << ", offset " << packet.offset << ", length "
-       << packet.length << ", priority " << int{packet.priority} << "/"
-       << int{packet.granted_priority};
+       << ", total " << packet.total << ", offset " << packet.offset << ", length " << packet.length
+       << ", priority " << int{packet.priority} << "/" << int{packet.granted_priority};
   broken_(text.str());
 }
 
@@ -69,8 +68,8 @@ void Watch::receives(Peer from, const Packet& packet) {
   Sending* sending = find_sending(name);
   if (sending == nullptr) return;
   if (packet.opcode == Opcode::kResend && (packet.flags & kRestart) != 0) {
-    const Sending anew{sending->to, sending->size, 0,
-                       std::min(sending->size, settings_.rtt_bytes), std::nullopt};
+    const Sending anew{sending->to, sending->size, 0, std::min(sending->size, settings_.rtt_bytes),
+                       std::nullopt};
     incoming_.erase({packet.id.client, packet.id.sequence, false});
     if (settings_.at_most_once) {
       *sending = anew;
@@ -85,14 +84,15 @@ void Watch::receives(Peer from, const Packet& packet) {
   if (packet.opcode == Opcode::kGrant) limit = packet.offset;
   if (packet.opcode == Opcode::kResend) limit = std::uint64_t{packet.offset} + packet.length;
   limit = (limit + settings_.payload_bytes - 1) / settings_.payload_bytes * settings_.payload_bytes;
-  sending->limit = std::max(sending->limit,
-                            static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, sending->size)));
+  sending->limit = std::max(
+      sending->limit, static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, sending->size)));
 }
 
 void Watch::receives_data(Peer from, const Packet& packet) {
   const MessageName name = name_of(packet);
   if (over_.contains(name)) return;
-  if (!packet.from_client() && find_sending({packet.id.client, packet.id.sequence, true}) == nullptr)
+  if (!packet.from_client() &&
+      find_sending({packet.id.client, packet.id.sequence, true}) == nullptr)
     return;
   const auto [found, is_new] = incoming_.try_emplace(name);
   Incoming& incoming = found->second;
@@ -125,7 +125,8 @@ void Watch::expect_grant(const Incoming& arrived, const MessageName& name) {
   }
   std::map<Peer, const std::pair<const MessageName, Incoming>*> best;
   const auto shorter = [](const Incoming& a, const Incoming& b) {
-    return std::pair(a.total - a.contiguous, a.number) < std::pair(b.total - b.contiguous, b.number);
+    return std::pair(a.total - a.contiguous, a.number) <
+           std::pair(b.total - b.contiguous, b.number);
   };
   for (const auto& entry : incoming_) {
     const Incoming& incoming = entry.second;
@@ -143,7 +144,8 @@ void Watch::expect_grant(const Incoming& arrived, const MessageName& name) {
     if (incoming.granted >= incoming.contiguous + settings_.rtt_bytes) continue;
     const int scheduled_levels = static_cast<int>(settings_.levels - settings_.unscheduled_levels);
     const int top = std::max(scheduled_levels - 1, 0);
-    int priority = std::max(0, std::min(static_cast<int>(active.size()) - 1, top) - static_cast<int>(rank));
+    int priority =
+        std::max(0, std::min(static_cast<int>(active.size()) - 1, top) - static_cast<int>(rank));
     if (incoming.total - incoming.granted <= settings_.rtt_bytes)
       priority = unscheduled(std::min(settings_.rtt_bytes, incoming.total - settings_.rtt_bytes));
     expected_.push_back({active[rank]->first,
@@ -172,7 +174,8 @@ void Watch::has_sent_all() {
 void Watch::sends(Peer to, const Packet& packet) {
   if (packet.is_data()) return sends_data(to, packet);
   if (packet.opcode == Opcode::kGrant) return sends_grant(packet);
-  if (packet.priority != settings_.levels - 1) tell("control is not at the highest priority", packet);
+  if (packet.priority != settings_.levels - 1)
+    tell("control is not at the highest priority", packet);
 }
 
 // Requests are named by their endpoint: the oldest of this size to this node has this name.
@@ -191,7 +194,8 @@ void Watch::sends_data(Peer to, const Packet& packet) {
   if (sending == nullptr) return tell("data of no message", packet);
   if (packet.total != sending->size || to != sending->to) tell("another message's name", packet);
   if ((packet.flags & kRetransmission) != 0) {
-    if (packet.offset + packet.length > sending->sent) tell("sent again before it was sent", packet);
+    if (packet.offset + packet.length > sending->sent)
+      tell("sent again before it was sent", packet);
     return;
   }
   if (packet.offset != sending->sent) tell("bytes are out of order", packet);
@@ -219,9 +223,9 @@ void Watch::sends_grant(const Packet& packet) {
   if (found == incoming_.end()) return tell("a grant for no message", packet);
   Incoming& incoming = found->second;
   const std::uint32_t ahead =
-      settings_.rtt_bytes +
-      (settings_.independent_grants ? settings_.independent_ahead_packets * settings_.payload_bytes
-                                    : 0);
+      settings_.rtt_bytes + (settings_.independent_grants
+                                 ? settings_.independent_ahead_packets * settings_.payload_bytes
+                                 : 0);
   if (packet.offset > incoming.total) tell("granted beyond the end", packet);
   if (packet.offset > incoming.contiguous + ahead) tell("granted too far ahead", packet);
   if (packet.offset <= incoming.granted) tell("nothing new is granted", packet);

@@ -89,8 +89,7 @@ void Fabric::enqueue(std::uint32_t port_index, std::uint32_t frame_index) {
   const Frame& frame = frames_.records[frame_index];
   const std::int64_t now = events_.now_ps();
   if (port.free_at_ps <= now && port.not_empty == 0) return start(port_index, {frame_index, now});
-  if (settings_.buffer_bytes > 0 &&
-      port.queued_bytes + frame.wire_bytes > settings_.buffer_bytes) {
+  if (settings_.buffer_bytes > 0 && port.queued_bytes + frame.wire_bytes > settings_.buffer_bytes) {
     ++port.statistics.dropped;
     frames_.free.push_back(frame_index);
     return;
@@ -141,8 +140,7 @@ PortStatistics Fabric::total() const {
     total.bytes += port.statistics.bytes;
     total.dropped += port.statistics.dropped;
     total.waited_ps += port.statistics.waited_ps;
-    total.max_queued_bytes =
-        std::max(total.max_queued_bytes, port.statistics.max_queued_bytes);
+    total.max_queued_bytes = std::max(total.max_queued_bytes, port.statistics.max_queued_bytes);
   }
   return total;
 }

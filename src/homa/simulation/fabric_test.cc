@@ -118,7 +118,8 @@ TEST(Fabric, waits_are_those_of_the_closed_form) {
   std::array<double, 3> next_us{};
   std::array<double, 3> waited_us{};
   std::array<std::uint64_t, 3> count{};
-  for (std::size_t k = 0; k < 3; ++k) next_us[k] = gap(random) * classes[k].service_us / classes[k].load;
+  for (std::size_t k = 0; k < 3; ++k)
+    next_us[k] = gap(random) * classes[k].service_us / classes[k].load;
   for (std::uint32_t k = 0; k < 3; ++k)
     events.at(std::llround(next_us[k] * 1e6), EventKind::kArrival, k);
   while (count[0] + count[1] + count[2] < 3'000'000) {

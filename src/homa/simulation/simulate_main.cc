@@ -32,16 +32,21 @@ using node::Arguments;
 class Input {
  public:
   explicit Input(const Json& json)
-      : json_(json),
-        arguments_("input", json,
-                   {"sizes",           "load",         "payload_gbps",    "transport",
-                    "levels",          "paper",        "degree",          "cutoffs",
-                    "at_most_once",    "payload_bytes", "rtt_bytes",      "hosts",
-                    "hosts_per_leaf",  "spines",       "gbps",            "core_gbps",
-                    "link_delay_us",   "switch_delay_us", "buffer_bytes", "host_delay_us",
-                    "queue_ahead_us",  "frame_overhead_bytes", "tick_us", "arrivals",
-                    "outstanding",     "warmup_s",     "measure_s",       "drain_s",
-                    "seed",            "idle_bytes"}) {}
+      : json_(json), arguments_("input", json, {"sizes",          "load",
+                                                "payload_gbps",   "transport",
+                                                "levels",         "paper",
+                                                "degree",         "cutoffs",
+                                                "at_most_once",   "payload_bytes",
+                                                "rtt_bytes",      "hosts",
+                                                "hosts_per_leaf", "spines",
+                                                "gbps",           "core_gbps",
+                                                "link_delay_us",  "switch_delay_us",
+                                                "buffer_bytes",   "host_delay_us",
+                                                "queue_ahead_us", "frame_overhead_bytes",
+                                                "tick_us",        "arrivals",
+                                                "outstanding",    "warmup_s",
+                                                "measure_s",      "drain_s",
+                                                "seed",           "idle_bytes"}) {}
 
   bool has(const char* name) const { return json_.contains(name); }
 
@@ -160,8 +165,10 @@ Json group_of(const Result& result, std::size_t begin, std::size_t end) {
   const auto rtt_us = [&](double percent) {
     return static_cast<double>(group.rtt_ns.value_at_percentile(percent)) / 1000;
   };
-  return {{"samples", group.rtt_ns.count()}, {"slowdown_p50", slowdown(50)},
-          {"slowdown_p99", slowdown(99)},    {"rtt_us_p50", rtt_us(50)},
+  return {{"samples", group.rtt_ns.count()},
+          {"slowdown_p50", slowdown(50)},
+          {"slowdown_p99", slowdown(99)},
+          {"rtt_us_p50", rtt_us(50)},
           {"rtt_us_p99", rtt_us(99)}};
 }
 
@@ -212,7 +219,8 @@ Json answer(const Json& json) {
 }
 
 int run(int argc, char** argv) {
-  ProgramOptions options("homa-sim", "Simulates a cell: JSON from standard input to standard output.");
+  ProgramOptions options("homa-sim",
+                         "Simulates a cell: JSON from standard input to standard output.");
   bool brief = false;
   options.flag("--brief", brief, "without the histograms of the percentiles");
   if (const auto status = options.parse(argc, argv)) return *status;
@@ -229,5 +237,6 @@ int run(int argc, char** argv) {
 }  // namespace turntable::homa::simulation
 
 int main(int argc, char** argv) {
-  return turntable::run_main("homa-sim", [&] { return turntable::homa::simulation::run(argc, argv); });
+  return turntable::run_main("homa-sim",
+                             [&] { return turntable::homa::simulation::run(argc, argv); });
 }

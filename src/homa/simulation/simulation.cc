@@ -15,7 +15,9 @@ constexpr double kPsPerSecond = 1e12;
 constexpr std::int64_t kHighestNs = 100'000'000'000;
 constexpr std::int64_t kHighestSlowdown = 100'000'000;  // thousandths
 
-std::int64_t ps_of_us(double us) { return std::llround(us * kPsPerUs); }
+std::int64_t ps_of_us(double us) {
+  return std::llround(us * kPsPerUs);
+}
 
 class Simulation {
  public:
@@ -27,10 +29,11 @@ class Simulation {
         fabric_(settings.fabric, events_),
         clients_(settings.fabric.hosts / 2),
         ps_per_byte_(8 * kPsPerSecond / settings.fabric.host_bits_per_s),
-        queue_ahead_ps_(std::max(
-            ps_of_us(settings.queue_ahead_us),
-            static_cast<std::int64_t>(
-                2 * ps_per_byte_ * wire_bytes(kDataHeaderBytes + settings.transport.payload_bytes)))),
+        queue_ahead_ps_(
+            std::max(ps_of_us(settings.queue_ahead_us),
+                     static_cast<std::int64_t>(
+                         2 * ps_per_byte_ *
+                         wire_bytes(kDataHeaderBytes + settings.transport.payload_bytes)))),
         host_delay_ps_(ps_of_us(settings.host_delay_us)),
         begin_ps_(std::llround(settings.warmup_s * kPsPerSecond)),
         end_ps_(begin_ps_ + std::llround(settings.measure_s * kPsPerSecond)) {
@@ -53,7 +56,9 @@ class Simulation {
   class Host final : public Application {
    public:
     Host(Simulation& simulation, std::uint32_t self)
-        : endpoint(simulation.settings_.transport, self, *this), simulation_(simulation), self_(self) {}
+        : endpoint(simulation.settings_.transport, self, *this),
+          simulation_(simulation),
+          self_(self) {}
 
     void request(RpcId id, Peer, Content content) override {
       endpoint.reply(id, std::move(content));
@@ -118,8 +123,8 @@ void Simulation::use_uplink(std::uint32_t index) {
     if (!host.endpoint.next(outgoing)) return;
     Frame frame{outgoing.packet, index, outgoing.to, wire_bytes(packet_bytes(outgoing.packet))};
     frame.packet.payload = {};
-    host.uplink_free_ps = std::max(now, host.uplink_free_ps) +
-                          std::llround(ps_per_byte_ * frame.wire_bytes);
+    host.uplink_free_ps =
+        std::max(now, host.uplink_free_ps) + std::llround(ps_per_byte_ * frame.wire_bytes);
     fabric_.inject(frame, host.uplink_free_ps);
     ++result_.frames;
   }
@@ -281,7 +286,8 @@ double payload_at_load(const Settings& settings, const MessageSizes& sizes, doub
     if (rest > 0) bytes += wire((full == 0 ? kAllDataHeaderBytes : kDataHeaderBytes) + rest);
     // The grants for the other direction's message.
     const std::uint32_t unscheduled = std::min(point.bytes, settings.transport.rtt_bytes);
-    bytes += std::ceil((point.bytes - unscheduled) / static_cast<double>(packet)) * wire(kGrantBytes);
+    bytes +=
+        std::ceil((point.bytes - unscheduled) / static_cast<double>(packet)) * wire(kGrantBytes);
     wire_bytes += bytes * point.probability;
   }
   return load * settings.fabric.host_bits_per_s * sizes.mean() / wire_bytes;

@@ -48,7 +48,7 @@ struct Result {
   std::uint64_t offered = 0;            // calls that arrived in the window
   std::uint64_t answered = 0;
   std::uint64_t aborted = 0;
-  double delivered_bits_per_s = 0;  // of payload, each client in each direction, in the window
+  double delivered_bits_per_s = 0;      // of payload, each client in each direction, in the window
   double unanswered_payload_share = 0;  // of what was offered, at the end of the window
   Statistics transport;
   PortStatistics switches;

@@ -1,5 +1,5 @@
-// What clients ask for: arrivals of calls and their sizes, as functions of (seed, client, number), so
-// that every transport is offered the same.
+// What clients ask for: arrivals of calls and their sizes, as functions of (seed, client, number),
+// so that every transport is offered the same.
 #pragma once
 
 #include <cstdint>

@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
+#include "common/ring.h"
 #include "netclone/laedge.h"
 #include "netclone/packet.h"
-#include "common/ring.h"
 #include "stats/histogram.h"
 
 namespace turntable::netclone {

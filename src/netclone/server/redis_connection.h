@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "netclone/packet.h"
 #include "common/ring.h"
+#include "netclone/packet.h"
 
 struct redisContext;
 struct redisReply;

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "common/min_heap.h"
-#include "netclone/packet.h"
 #include "common/ring.h"
+#include "netclone/packet.h"
 
 namespace turntable::netclone {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "load/arrivals.h"
 #include "common/min_heap.h"
+#include "load/arrivals.h"
 #include "netclone/packet.h"
 
 namespace turntable::netclone::simulation {

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "netclone/laedge.h"
 #include "common/min_heap.h"
-#include "netclone/packet.h"
 #include "common/ring.h"
+#include "netclone/laedge.h"
+#include "netclone/packet.h"
 #include "netclone/simulation/arrivals.h"
 #include "netclone/simulation/result.h"
 #include "netclone/simulation/settings.h"
