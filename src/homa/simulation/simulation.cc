@@ -236,9 +236,9 @@ Result Simulation::run() {
 
   result_.delivered_bits_per_s =
       static_cast<double>(delivered_bytes_) * 8 / settings_.measure_s / clients_;
-  double open_bytes = late_bytes_;
-  if (open_ > 0) open_bytes += static_cast<double>(open_) * sizes_.mean();
-  result_.unanswered_payload_share = offered_bytes_ > 0 ? open_bytes / offered_bytes_ : 0;
+  result_.offered_bits_per_s = offered_bytes_ * 8 / settings_.measure_s / clients_;
+  const double open_bytes = late_bytes_ + static_cast<double>(open_) * sizes_.mean();
+  result_.unanswered_share = offered_bytes_ > 0 ? open_bytes / offered_bytes_ : 0;
   for (const auto& host : hosts_) result_.transport += host->endpoint.statistics();
   result_.switches = fabric_.total();
   result_.events = events_.count();

@@ -48,8 +48,11 @@ struct Result {
   std::uint64_t offered = 0;            // calls that arrived in the window
   std::uint64_t answered = 0;
   std::uint64_t aborted = 0;
-  double delivered_bits_per_s = 0;      // of payload, each client in each direction, in the window
-  double unanswered_payload_share = 0;  // of what was offered, at the end of the window
+  // Of payload, each client in each direction: of calls that arrived, and were answered, in the
+  // window.
+  double offered_bits_per_s = 0;
+  double delivered_bits_per_s = 0;
+  double unanswered_share = 0;  // of what was offered, when the window ends
   Statistics transport;
   PortStatistics switches;
   std::uint64_t frames = 0;  // that hosts sent
