@@ -110,6 +110,7 @@ class Simulation {
   std::vector<std::uint64_t> free_tags_;
   std::uint64_t open_ = 0;  // calls that count and have no answer
   double offered_bytes_ = 0;
+  double open_bytes_ = 0;
   double late_bytes_ = 0;  // of those that have none when the window ends
   std::uint64_t delivered_bytes_ = 0;
   Result result_;
@@ -153,6 +154,7 @@ void Simulation::arrive(std::uint32_t client) {
     ++open_;
     ++result_.offered;
     offered_bytes_ += call.bytes;
+    open_bytes_ += call.bytes;
   }
   if (host.endpoint.outstanding_calls() < settings_.outstanding) {
     begin(client, call);
@@ -167,7 +169,10 @@ void Simulation::arrive(std::uint32_t client) {
 Simulation::Call Simulation::end(std::uint32_t client, std::uint64_t tag) {
   const Call call = calls_[tag];
   free_tags_.push_back(tag);
-  if (call.counts) --open_;
+  if (call.counts) {
+    --open_;
+    open_bytes_ -= call.bytes;
+  }
   Host& host = *hosts_[client];
   if (!host.waiting.empty() && host.endpoint.outstanding_calls() < settings_.outstanding)
     begin(client, host.waiting.pop());
@@ -237,8 +242,7 @@ Result Simulation::run() {
   result_.delivered_bits_per_s =
       static_cast<double>(delivered_bytes_) * 8 / settings_.measure_s / clients_;
   result_.offered_bits_per_s = offered_bytes_ * 8 / settings_.measure_s / clients_;
-  const double open_bytes = late_bytes_ + static_cast<double>(open_) * sizes_.mean();
-  result_.unanswered_share = offered_bytes_ > 0 ? open_bytes / offered_bytes_ : 0;
+  result_.unanswered_share = offered_bytes_ > 0 ? (late_bytes_ + open_bytes_) / offered_bytes_ : 0;
   for (const auto& host : hosts_) result_.transport += host->endpoint.statistics();
   result_.switches = fabric_.total();
   result_.events = events_.count();
