@@ -16,7 +16,8 @@ constexpr std::uint64_t kForever = 1U << 30U;  // no call takes as long
 // response. Small ones have the tag only, in as many bytes as there are.
 std::uint8_t content_byte(std::uint64_t tag, bool request, std::uint32_t at) {
   if (at < 4) return static_cast<std::uint8_t>(tag >> (8 * at));
-  return static_cast<std::uint8_t>((tag * 131 + at * 7 + at / 251) ^ (request ? 0 : 0x5a));
+  return static_cast<std::uint8_t>((tag * 131 + std::uint64_t{at} * 7 + at / 251) ^
+                                   (request ? 0 : 0x5a));
 }
 
 Content content_of(std::uint64_t tag, bool request, std::uint32_t size) {

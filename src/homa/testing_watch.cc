@@ -135,6 +135,7 @@ void Watch::expect_grant(const Incoming& arrived, const MessageName& name) {
     if (of_sender == nullptr || shorter(incoming, of_sender->second)) of_sender = &entry;
   }
   std::vector<const std::pair<const MessageName, Incoming>*> active;
+  active.reserve(best.size());
   for (const auto& [sender, entry] : best) active.push_back(entry);
   std::sort(active.begin(), active.end(),
             [&](const auto* a, const auto* b) { return shorter(a->second, b->second); });

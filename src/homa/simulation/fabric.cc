@@ -105,6 +105,7 @@ void Fabric::enqueue(std::uint32_t port_index, std::uint32_t frame_index) {
 void Fabric::port_free(std::uint32_t port_index) {
   Port& port = ports_[port_index];
   port.free_is_due = false;
+  if (port.not_empty == 0) return;
   const auto priority = static_cast<unsigned>(std::bit_width(port.not_empty)) - 1;
   Ring<Waiting>& queue = port.queues[priority];
   const Waiting first = queue.pop();
