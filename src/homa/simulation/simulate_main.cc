@@ -221,9 +221,9 @@ Json answer(const Json& json) {
 
 int run(int argc, char** argv) {
   ProgramOptions options("homa-sim",
-                         "Simulates a cell: JSON from standard input to standard output.");
+                         "Simulates a cell that standard input describes as JSON; answers JSON");
   bool brief = false;
-  options.flag("--brief", brief, "without the histograms of the percentiles");
+  options.flag("--brief", brief, "Without the histograms of the percentiles");
   if (const auto status = options.parse(argc, argv)) return *status;
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
   const Json request = Json::parse(text, nullptr, /*allow_exceptions=*/false);
