@@ -46,6 +46,7 @@ programs: configure ## Compile what a run needs (SYSTEM=farreach)
 	@cmake --build --preset release --parallel $(JOBS) --target $(SYSTEM)
 
 configure:
+	@scripts/setup --check
 	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
 	@rm -f build.log
 

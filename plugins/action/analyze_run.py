@@ -1,12 +1,6 @@
 """Makes summary.csv, cells.csv and report.html of a run again, from its files alone.
 
-    analyze_run: {results: DIR, experiment: SYSTEM/EXPERIMENT, run: ID}
-    analyze_run: {results: DIR, run_dir: DIR, notebook: true}
-    analyze_run: {results: DIR, import: DIR, run: ID}
-
-Without run the newest, without experiment that of any. notebook: executes the experiment's notebook
-too. Needs no testbed, and does not judge: an invalid run gets its report too. import: first makes
-runs of the statistics files below this directory, named `run`.
+Documented in plugins/modules/analyze_run.py.
 """
 
 from __future__ import annotations

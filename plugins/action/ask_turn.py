@@ -1,11 +1,6 @@
 """Whether a turn is still needed: the rounds before it may know all results precisely enough.
 
-ask_turn:
-  only: iteration=0          # what this play measures again, as plan_run returned: that is needed
-  at: {run: DIR, cell: ID, round: 0}
-
-Returns `needed`. A turn that is not, and the cell's rounds after it, are noted in the run's
-directory: they are not missing there.
+Documented in plugins/modules/ask_turn.py.
 """
 
 from __future__ import annotations

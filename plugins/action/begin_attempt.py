@@ -1,9 +1,6 @@
 """Opens an attempt at an iteration: numbers it and makes the directory of its raw files.
 
-begin_attempt:
-  at: {run: DIR, cell: ID, round: 0, iteration: 3}
-
-Returns number, directory and began_at_ns, which record_attempt takes.
+Documented in plugins/modules/begin_attempt.py.
 """
 
 from __future__ import annotations

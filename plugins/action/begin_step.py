@@ -1,4 +1,7 @@
-"""A line that says which experiment of a series begins: begin_step: {label: TEXT}."""
+"""A line that says which experiment of a series begins.
+
+Documented in plugins/modules/begin_step.py.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """Action plugin: checks the inventory before anything is changed.
 
-    - check_inventory:
-
-Fails with one line per mistake (host, key, value, expectation, file and line). Touches nothing,
-runs no module.
+Documented in plugins/modules/check_inventory.py.
 """
 
 from __future__ import annotations

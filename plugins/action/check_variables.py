@@ -1,9 +1,6 @@
 """Refuses extra variables that a playbook does not take, before anything is changed.
 
-    check_variables: {known: [force, purge]}
-
-Variables of the testbed (inventories/schema) and of Ansible are taken by every playbook. Those of
-an experiment are checked by plan_run.
+Documented in plugins/modules/check_variables.py.
 """
 
 from __future__ import annotations

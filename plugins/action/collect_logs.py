@@ -1,13 +1,6 @@
 """Keeps what the hosts can tell about a failure, in logs.tar.gz of the run.
 
-collect_logs:
-  at: {run: DIR, cell: ID, round: 0, iteration: 3}
-  attempt: 1                 # of that iteration; left out when the run itself failed
-  failure: "{{ ansible_failed_result }}"
-  end_run: false
-
-Never fails because of the logs. end_run: fails with the failure's own class, once the logs are
-kept, and says how to go on.
+Documented in plugins/modules/collect_logs.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """What differs between two runs, and by how much their cells do: a text, and a page.
 
-    compare_runs: {results: DIR, run: ID, compare: ID}
-
-Both may be the name of a run, or its directory. Needs no testbed. The page is in the first run's
-directory; --check writes none.
+Documented in plugins/modules/compare_runs.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """Explains the state of a testbed in plain words, and changes nothing.
 
-    diagnose_testbed: {build: DIR, results: DIR}
-
-Fails when a run could not start now. Works with hosts that cannot be reached and with an inventory
-that does not hold together: that is then what it says.
+Documented in plugins/modules/diagnose_testbed.py.
 """
 
 from __future__ import annotations

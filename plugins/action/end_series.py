@@ -1,8 +1,6 @@
 """The report over all experiments of a series, and the list of those that failed or are invalid.
 
-    end_series: {series: DIR}
-
-Fails when there are any. -e fail_on_invalid=false: only when one has failed.
+Documented in plugins/modules/end_series.py.
 """
 
 from __future__ import annotations

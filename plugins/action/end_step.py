@@ -1,8 +1,6 @@
 """Notes that an experiment of a series has ended.
 
-    end_step: {series: DIR, experiment: SYSTEM/NAME, failure: "{{ ansible_failed_result }}"}
-
-failure: left out where it ended in order.
+Documented in plugins/modules/end_step.py.
 """
 
 from __future__ import annotations

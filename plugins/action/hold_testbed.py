@@ -1,9 +1,6 @@
 """Takes the testbed for a run that has it already: hosts that lost their supervisor get one again.
 
-    hold_testbed:
-      at: {run: DIR}
-
-Fails when another run has taken it meanwhile.
+Documented in plugins/modules/hold_testbed.py.
 """
 
 from __future__ import annotations

@@ -1,16 +1,6 @@
 """Gives a host the programs of the controller's build that it lacks.
 
-install_programs:
-  source: build/bin                # on the controller
-  destination: /opt/turntable/bin  # on the host
-  names: [supervisor, nodectl]
-  record: {path: /var/lib/turntable/host_settings.json, testbed: rack1, changed_settings: refuse}
-
-With a record (path empty: none) what was there before is written to it before anything is copied
-(module host_settings). Files with the digest of the build stay as they are, so a host that shares
-the controller's file system is left alone. Two commands on a host that lacks nothing; the copy
-module would take two module calls per file. Fails if a program cannot be loaded there, and says
-which package it needs.
+Documented in plugins/modules/install_programs.py.
 """
 
 from __future__ import annotations

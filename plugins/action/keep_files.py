@@ -1,11 +1,6 @@
 """Copies files that nodes have left in the run directories of a group's hosts into the run's.
 
-keep_files:
-  role: clients              # a group of the inventory below `endpoints`
-  hosts: 2                   # the first so many of it; left out: all
-  files: latencies-*.bin     # their names; * is a wildcard
-  into: latencies            # directory of the run
-  at: {run: DIR, cell: ID, round: 0, iteration: 3}
+Documented in plugins/modules/keep_files.py.
 """
 
 from __future__ import annotations

@@ -1,14 +1,6 @@
 """One phase of a run on all hosts at once: requests sent through each host's own connection.
 
-node_phase:
-  components: [switch]       # of the system, or turntable_core/components/
-  verb: start                # a function of each of them
-  deadline: start_nodes      # one of the experiment's deadlines (default: command)
-  save_to: DIR               # optional: a file per host with its nodes' answers,
-                             # HOST.VERB.json
-  at: {run: DIR, cell: ID, round: 0, iteration: 3}
-
-Those of an iteration that follow each other are one task: node_phases.
+Documented in plugins/modules/node_phase.py.
 """
 
 from __future__ import annotations

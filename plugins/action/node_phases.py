@@ -1,21 +1,7 @@
 """Phases of one iteration, one after the other, each on all hosts at once: a single task, since a
 task of Ansible takes as long as a phase.
 
-node_phases:
-  phases:
-    - name: Prepare clients  # for a reader who waits, and in failures
-      components: [client]   # of the system, or turntable_core/components/
-      verb: prepare          # a function of each of them
-      deadline: prepare      # one of the experiment's deadlines (default: command), or `measure`
-      save: false            # a file per host with its nodes' answers, in save_to: HOST.json of
-                             # the verb collect, HOST.VERB.json of others
-      needed: true           # else nothing is done
-  save_to: DIR
-  attempt: 1                 # its number, for the verb begin
-  at: {run: DIR, cell: ID, round: 0, iteration: 3}
-
-The verb `begin` needs the common start instant: it is the system's lead from now, more for a later
-`attempt`, and is returned as start_at_ns. A phase that fails ends the task.
+Documented in plugins/modules/node_phases.py.
 """
 
 from __future__ import annotations

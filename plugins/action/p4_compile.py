@@ -1,4 +1,4 @@
-"""Documented in plugins/modules/p4_compile.yml."""
+"""Documented in plugins/modules/p4_compile.py."""
 
 from __future__ import annotations
 

@@ -1,16 +1,6 @@
 """Plans a run, or continues one, and takes the testbed for it.
 
-Spec + profile + extra variables -> cells x rounds x iterations, less what the journal has.
-
-    plan_run: {experiment: SYSTEM/NAME, repository: DIR, build: DIR, results: DIR}
-
-experiments: the directory with the systems' experiments, if it is not the repository's. run,
-share_rounds: as if they were given as extra variables, where they are not. planned: what a series
-of experiments has planned already (turntable_core.planned). Creates results/<experiment>/<run>/
-with manifest.json and plan.json. Returns `run` (directory, name, options), `system` (its name,
-and the directory of its task files) and `turns`: for each round of each cell the iterations to be
-measured. In check mode it only reports plan and estimate: it writes nothing and does not ask the
-testbed.
+Documented in plugins/modules/plan_run.py.
 """
 
 from __future__ import annotations

@@ -1,18 +1,6 @@
 """Plans several experiments that are run one after another, and says what all of them will take.
 
-    plan_series:
-      series: SYSTEM/NAME
-      title: TEXT
-      steps: [SYSTEM/EXPERIMENT, {experiment: SYSTEM/NAME, title: TEXT, tasks: FILE}]
-      playbook: FILE
-      repository: DIR
-      build: DIR
-      results: DIR
-
-Refuses whatever is wrong with one of them before any is begun, and hosts that do not answer. A step
-with tasks of its own is no run: it is not planned. Returns `series` (directory; run, its name;
-planned, a file for plan_run) and `steps`. In check mode it only reports: it writes nothing and does
-not ask the testbed.
+Documented in plugins/modules/plan_series.py.
 """
 
 from __future__ import annotations

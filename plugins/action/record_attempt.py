@@ -1,24 +1,6 @@
 """Closes an attempt: a line in the journal and, if it succeeded, iteration.json beside its files.
 
-record_attempt:
-  at: {run: DIR, cell: ID, round: 0, iteration: 3}
-  number: 1                  # as begin_attempt returned
-  began_at_ns: N             # as begin_attempt returned
-  status: ok                 # or failed
-  start_at_ns: N             # ok: the hosts' common start
-  failure_class: timeout     # failed
-  message: TEXT              # failed
-  max_attempts: 2            # failed: per iteration and play
-  repeats: 2                 # at most, of an iteration that the machine disturbed
-  earlier_attempts: 0        # lines of the journal when this play began
-  only: iteration=0          # what this play measures again, as plan_run returned
-
-Returns `progress` for the callback; `again`: the iteration is to be measured again; `afresh`: nodes
-are to be started afresh before anything else is measured; `heal`: links are to be healed. Fails
-when too many attempts in a row have failed.
-
-The overhead of an attempt is its wall time less warm-up and measuring. Wall time runs from the end
-of the attempt before it in the same turn, so that nothing between two attempts is left out.
+Documented in plugins/modules/record_attempt.py.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Ends the nodes of a run and gives the testbed back.
 
-    release_testbed:
-      at: {run: DIR}
-
-Never fails: a host that cannot be reached ends its nodes with its lease, and one that another run
-has taken meanwhile is left alone.
+Documented in plugins/modules/release_testbed.py.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Leaves a testbed to the run that has it: for playbooks that change one.
 
-    require_free_testbed: {force: false, results: DIR}
-
-Waits for a lease that runs out, because its playbook was killed, and fails with the owner's name
-when it is being renewed. With force that run is ended, and cannot come back. Secrets that killed
-playbooks left in the results are removed.
+Documented in plugins/modules/require_free_testbed.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Documented in plugins/modules/sde_module.yml."""
+"""Documented in plugins/modules/sde_module.py."""
 
 from __future__ import annotations
 

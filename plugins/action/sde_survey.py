@@ -1,4 +1,4 @@
-"""Documented in plugins/modules/sde_survey.yml."""
+"""Documented in plugins/modules/sde_survey.py."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """Judges and aggregates a run from its raw files: summary.csv, the terminal table, report.html.
 
-    summarize_run: {run: DIR, fail_on_invalid: true}
-
-Fails when a verdict is invalid and fail_on_invalid is set, after summary.csv is written and with
-the reasons.
+Documented in plugins/modules/summarize_run.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Documented in plugins/modules/switch_ports.yml."""
+"""Documented in plugins/modules/switch_ports.py."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """What a system's programs take of a switch: summary.csv and report.html of a run without traffic.
 
-    switch_resources: {system: NAME, repository: DIR, build: DIR, results: DIR, profile: embedded}
-
-p4c: a Tofino compiler that compiles the programs first, into the build's `tofino`; without it, what
-`make tofino` has left there is read.
+Documented in plugins/modules/switch_resources.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Documented in plugins/modules/switchd.yml."""
+"""Documented in plugins/modules/switchd.py."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from ansible import constants
+from ansible import constants, context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 # Tasks run in forks of this process: what is imported here costs them nothing.
@@ -182,9 +182,20 @@ class CallbackModule(DefaultCallback):
             self._live.show(terminal_lines.live(progress, self._width))
 
     def v2_playbook_on_stats(self, stats):
+        if not stats.processed and context.CLIARGS["subset"]:
+            self._refuse_limit(context.CLIARGS["subset"])
         # A run ends with its table, other playbooks with Ansible's recap.
         if not self._quiet or stats.failures or stats.dark or not self._has_reported:
             super().v2_playbook_on_stats(stats)
+
+    def _refuse_limit(self, limit):
+        """Ansible itself ends with status 0 where a limit has left nothing to do."""
+        text = (
+            f"--limit {limit}: no host of this playbook is in it, nothing was done; expected a limit "
+            "with localhost, which plans and measures on all hosts of the inventory, or none"
+        )
+        self._display.error(text)
+        raise SystemExit(2)
 
 
 def _run_of(planned):

@@ -1,0 +1,49 @@
+#!/usr/bin/python
+"""Documentation of plugins/action/ask_turn.py, which does the work."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: ask_turn
+author:
+  - Turntable (@turntable)
+short_description: Whether a turn is still needed
+description:
+  - The rounds before it may know all results precisely enough. Such a turn and the cell's rounds
+    after it are noted in the run's directory, where they are not missing.
+options:
+  at:
+    description: Where in the run.
+    type: dict
+    required: true
+    suboptions:
+      run:
+        description: The run's directory.
+        type: path
+        required: true
+      cell:
+        description: Its id; without it the run as a whole.
+        type: str
+      round:
+        description: From 0.
+        type: int
+      iteration:
+        description: From 0.
+        type: int
+  only:
+    description: What this play measures again, as plan_run returned; that is needed.
+    type: str
+"""
+
+EXAMPLES = r"""
+- ask_turn:
+    at: {run: results/farreach_exp01/a, cell: c0, round: 3}
+"""
+
+RETURN = r"""
+needed:
+  description: Whether to measure it.
+  returned: always
+  type: bool
+"""

@@ -1,0 +1,103 @@
+#!/usr/bin/python
+"""Documentation of plugins/action/record_attempt.py, which does the work."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: record_attempt
+author:
+  - Turntable (@turntable)
+short_description: Closes an attempt at an iteration
+description:
+  - A line in the journal and, if it succeeded, iteration.json beside its files. Fails when too
+    many attempts in a row have failed.
+  - The overhead of an attempt is its wall time less warm-up and measuring; wall time runs from
+    the end of the attempt before it in the same turn.
+options:
+  at:
+    description: Where in the run.
+    type: dict
+    required: true
+    suboptions:
+      run:
+        description: The run's directory.
+        type: path
+        required: true
+      cell:
+        description: Its id; without it the run as a whole.
+        type: str
+      round:
+        description: From 0.
+        type: int
+      iteration:
+        description: From 0.
+        type: int
+  number:
+    description: As begin_attempt returned.
+    type: int
+    required: true
+  began_at_ns:
+    description: As begin_attempt returned.
+    type: int
+    required: true
+  status:
+    description: Of the attempt.
+    type: str
+    required: true
+    choices:
+      - ok
+      - failed
+  start_at_ns:
+    description: The hosts' common start, of one that is ok.
+    type: int
+  failure_class:
+    description: Of one that failed.
+    type: str
+  message:
+    description: Of one that failed.
+    type: str
+  max_attempts:
+    description: Per iteration and play.
+    type: int
+    default: 1
+  repeats:
+    description: At most, of an iteration that the machine disturbed.
+    type: int
+    default: 0
+  earlier_attempts:
+    description: Lines of the journal when this play began.
+    type: int
+    default: 0
+  only:
+    description: What this play measures again, as plan_run returned.
+    type: str
+"""
+
+EXAMPLES = r"""
+- record_attempt:
+    number: "{{ turntable_attempt.number }}"
+    began_at_ns: "{{ turntable_attempt.began_at_ns }}"
+    start_at_ns: "{{ turntable_measured.start_at_ns }}"
+    status: ok
+    at: "{{ turntable_here }}"
+"""
+
+RETURN = r"""
+progress:
+  description: For the callback.
+  returned: always
+  type: dict
+again:
+  description: The iteration is to be measured again.
+  returned: always
+  type: bool
+afresh:
+  description: Nodes are to be started afresh before anything else is measured.
+  returned: always
+  type: bool
+heal:
+  description: Links are to be healed.
+  returned: always
+  type: bool
+"""

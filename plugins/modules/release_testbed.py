@@ -1,0 +1,43 @@
+#!/usr/bin/python
+"""Documentation of plugins/action/release_testbed.py, which does the work."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: release_testbed
+author:
+  - Turntable (@turntable)
+short_description: Ends the nodes of a run and gives the testbed back
+description:
+  - 'Never fails: a host that cannot be reached ends its nodes with its lease, and one that another
+    run has taken meanwhile is left alone.'
+options:
+  at:
+    description: Where in the run.
+    type: dict
+    required: true
+    suboptions:
+      run:
+        description: The run's directory.
+        type: path
+        required: true
+      cell:
+        description: Its id; without it the run as a whole.
+        type: str
+      round:
+        description: From 0.
+        type: int
+      iteration:
+        description: From 0.
+        type: int
+"""
+
+EXAMPLES = r"""
+- release_testbed:
+    at: {run: results/farreach_exp01/a}
+"""
+
+RETURN = r"""
+{}
+"""
