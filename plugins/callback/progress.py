@@ -191,8 +191,8 @@ class CallbackModule(DefaultCallback):
     def _refuse_limit(self, limit):
         """Ansible itself ends with status 0 where a limit has left nothing to do."""
         text = (
-            f"--limit {limit}: no host of this playbook is in it, nothing was done; expected a limit "
-            "with localhost, which plans and measures on all hosts of the inventory, or none"
+            f"--limit {limit}: no host of this playbook is in it, nothing was done; expected a "
+            "limit with localhost, which plans and measures on all hosts of the inventory, or none"
         )
         self._display.error(text)
         raise SystemExit(2)

@@ -40,7 +40,7 @@ options:
 EXAMPLES = r"""
 - analyze_run:
     results: results
-    experiment: farreach/exp01_throughput
+    experiment: echo/sweep
 """
 
 RETURN = r"""

@@ -45,7 +45,7 @@ options:
 
 EXAMPLES = r"""
 - collect_logs:
-    at: {run: results/farreach_exp01/a}
+    at: {run: results/echo_sweep/a}
     failure: "{{ ansible_failed_result }}"
     end_run: true
 """

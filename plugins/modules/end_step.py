@@ -28,7 +28,7 @@ options:
 EXAMPLES = r"""
 - end_step:
     series: "{{ turntable_series.series.directory }}"
-    experiment: farreach/exp01_throughput
+    experiment: echo/sweep
 """
 
 RETURN = r"""

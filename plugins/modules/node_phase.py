@@ -51,10 +51,10 @@ options:
 
 EXAMPLES = r"""
 - node_phase:
-    components: [switch, kvserver]
+    components: [server, client]
     verb: start
     deadline: start_nodes
-    at: {run: results/farreach_exp01/a, cell: c0, round: 0}
+    at: {run: results/echo_sweep/a, cell: c0, round: 0}
 """
 
 RETURN = r"""

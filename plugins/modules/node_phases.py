@@ -78,8 +78,8 @@ options:
 EXAMPLES = r"""
 - node_phases:
     phases:
-      - {name: Prepare clients, components: [rpcclient], verb: prepare, deadline: prepare}
-      - {name: Begin at one instant, components: [rpcclient, supervisor], verb: begin, save: true}
+      - {name: Prepare clients, components: [client], verb: prepare, deadline: prepare}
+      - {name: Begin at one instant, components: [client, supervisor], verb: begin, save: true}
     save_to: "{{ turntable_attempt.directory }}"
     attempt: "{{ turntable_attempt.number }}"
     at: "{{ turntable_here }}"

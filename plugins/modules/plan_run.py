@@ -47,7 +47,7 @@ options:
 
 EXAMPLES = r"""
 - plan_run:
-    experiment: farreach/exp01_throughput
+    experiment: echo/sweep
     repository: .
     build: build
     results: results

@@ -51,10 +51,10 @@ options:
 
 EXAMPLES = r"""
 - plan_series:
-    series: farreach/all
-    title: FarReach's experiments
-    steps: [farreach/exp01_throughput, farreach/exp02_latency]
-    playbook: playbooks/farreach/all.yml
+    series: echo/all
+    title: All of echo
+    steps: [echo/sweep, echo/slowdown]
+    playbook: playbooks/echo/all.yml
     repository: .
     build: build
     results: results

@@ -35,7 +35,7 @@ options:
 
 EXAMPLES = r"""
 - release_testbed:
-    at: {run: results/farreach_exp01/a}
+    at: {run: results/echo_sweep/a}
 """
 
 RETURN = r"""

@@ -25,7 +25,7 @@ options:
 
 EXAMPLES = r"""
 - summarize_run:
-    run: results/farreach_exp01/a
+    run: results/echo_sweep/a
 """
 
 RETURN = r"""

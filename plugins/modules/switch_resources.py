@@ -43,7 +43,7 @@ options:
 
 EXAMPLES = r"""
 - switch_resources:
-    system: farreach
+    system: echo
     repository: .
     build: build
     results: results
