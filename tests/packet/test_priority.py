@@ -184,7 +184,7 @@ def test_jumbo_frame_passes_whole(priority: PrioritySwitch) -> None:
 
 @pytest.mark.parametrize("ether_type", ["0806", "86dd", "8100", "0000"])
 def test_what_is_not_ipv4_is_dropped(priority: PrioritySwitch, ether_type: str) -> None:
-    """Behind 8100, a VLAN's tag, there may be IPv4 with an 802.1p priority: that is not looked at."""
+    """Behind a VLAN tag (8100) there is IPv4, beside an 802.1p priority: nobody looks at it."""
     inside = bytes(Packet())[12:]
     frame = mac(SERVER0.mac) + mac(CLIENT.mac) + bytes.fromhex(ether_type) + bytes(2) + inside
     assert priority.target.send(CLIENT.port, frame) == []
