@@ -66,7 +66,9 @@ def test_entries_change_while_packets_pass(priority: PrioritySwitch) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [entry(1, 8), entry(1, 31), entry(64, 1), default_queue(8)], ids=str
+    "wrong",
+    [entry(1, 8), entry(1, 31), entry(64, 1), default_queue(8)],
+    ids=["queue 8", "queue 31", "DSCP 64", "default queue 8"],
 )
 def test_a_queue_or_dscp_that_does_not_exist_is_refused(
     priority: PrioritySwitch, wrong: dict[str, object]

@@ -33,7 +33,7 @@ def queues_of(priority: PrioritySwitch, port: int, count: str) -> list[int]:
 
 
 def past_the_driver(priority: PrioritySwitch, command: str, **arguments: Any) -> Any:
-    """Of softswitch itself: BF Runtime in front of it has no limits of queues and clears nothing."""
+    """Of softswitch itself: over BF Runtime it has no limits of queues and clears nothing."""
     target = target_of(priority)
     ask = target.softswitch if isinstance(target, BfrtTarget) else target.command
     return ask(command, **arguments)
