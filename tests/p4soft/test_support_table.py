@@ -49,7 +49,7 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 def module(name: str) -> ModuleType:
-    of_packets = name in ("test_nocache", "test_netclone")
+    of_packets = name in ("test_nocache", "test_netclone", "test_priority")
     return importlib.import_module(f"packet.{name}" if of_packets else name)
 
 

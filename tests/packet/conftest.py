@@ -22,12 +22,18 @@ from .compilation import compile_program
 from .live_switch import SoftswitchTarget
 from .netclone_switch import NETCLONE_PORTS, NetCloneSwitch
 from .nocache_tables import PORTS, all_entries
+from .priority_switch import PRIORITY_PORTS, PrioritySwitch
 from .targets import MemoryTarget, Target
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TARGETS = os.environ.get("TURNTABLE_PACKET_TARGETS", "memory,poisoned,softswitch,bfrt").split(",")
 # Without that variable these alone run over bfrt, as the others' commands are no others.
-OVER_BFRT = {"test_farreach", "test_netclone", "test_netclone_control", "test_nocache_control"}
+OVER_BFRT = {
+    *("test_farreach", "test_netclone", "test_netclone_control", "test_nocache_control"),
+    *("test_priority", "test_priority_queues"),
+}
+LIVE = [kind for kind in TARGETS if kind in ("softswitch", "bfrt")]
+PORTS_OF = {"nocache": PORTS, "netclone": NETCLONE_PORTS, "priority": PRIORITY_PORTS}
 PORT_DRIVER = os.environ.get("TURNTABLE_PORT_DRIVER", "af_packet")
 
 
@@ -72,7 +78,7 @@ def start(kind: str, name: str, build_dir: Path, directory: Path, p4_trace: str 
     binary = build_dir / "bin" / "softswitch"
     if not binary.exists():
         pytest.fail(f"{binary} does not exist; run `make build`")
-    ports = {"nocache": PORTS, "netclone": NETCLONE_PORTS}.get(name, CACHE_PORTS)
+    ports = PORTS_OF.get(name, CACHE_PORTS)
     if kind == "bfrt":
         return BfrtTarget(build_dir, program, directory, ports)
     return SoftswitchTarget(binary, program, directory, ports, p4_trace, PORT_DRIVER)
@@ -123,6 +129,22 @@ def netclone(
 ) -> NetCloneSwitch:
     """NetClone with 4 logical servers on 2 hosts, and no state."""
     return NetCloneSwitch(running("netclone", request.param))
+
+
+@pytest.fixture(params=TARGETS)
+def priority(
+    request: pytest.FixtureRequest, running: Callable[[str, str], Target]
+) -> PrioritySwitch:
+    """Priority with Homa's eight entries, and all counters at zero."""
+    return PrioritySwitch(running("priority", request.param))
+
+
+@pytest.fixture(params=LIVE)
+def live_priority(
+    request: pytest.FixtureRequest, running: Callable[[str, str], Target]
+) -> PrioritySwitch:
+    """The same on a target that has queues."""
+    return PrioritySwitch(running("priority", request.param))
 
 
 @pytest.fixture(params=[(name, kind) for name in ("farreach", "netcache") for kind in TARGETS],

@@ -1,4 +1,5 @@
-"""Writes the fuzz corpora of FarReach, NetCache and NetClone: directories of tests/fuzz/corpus.
+"""Writes the fuzz corpora of FarReach, NetCache, NetClone and Priority: directories of
+tests/fuzz/corpus.
 
     PYTHONPATH=tests python -m packet.fuzz_corpus
 
@@ -42,6 +43,7 @@ from .compilation import REPOSITORY
 from .frames import Packet, key_with_slot
 from .netclone_corpus import record as record_netclone
 from .nocache_tables import CLIENT, slots
+from .priority_corpus import record as record_priority
 from .targets import Frame
 
 CORPUS = REPOSITORY / "tests" / "fuzz" / "corpus"
@@ -82,6 +84,8 @@ def record(program: str) -> Recorder:
     recorder = Recorder()
     if program == "netclone":
         record_netclone(recorder)
+    elif program == "priority":
+        record_priority(recorder)
     else:
         _record_cache(recorder, program)
     return recorder
@@ -155,5 +159,5 @@ def write(program: str, directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    for name in ("farreach", "netcache", "netclone"):
+    for name in ("farreach", "netcache", "netclone", "priority"):
         write(name, CORPUS / name)

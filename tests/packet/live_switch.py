@@ -201,6 +201,10 @@ class SoftswitchTarget:
             for _ in range(sent - before[out][1])
         ]
 
+    def next_frame(self, port: int) -> bytes:
+        """Of a port that `send` has seen nothing leave, as frames wait in its queues."""
+        return self._links.sockets[port].recv(_LONGEST_FRAME)
+
     def close(self) -> None:
         if self._control is not None:
             self._control.close()
