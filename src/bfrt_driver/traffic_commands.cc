@@ -134,6 +134,12 @@ void change(SwitchCalls& calls, TrafficUpdates& updates, const Json& update,
                        ": \"delay_ns\": a Tofino cannot delay a link; use another box, or "
                        "softswitch");
   }
+  for (const char* name : {"link_bps", "link_overhead_bytes"}) {
+    if (update.contains(name) && !update.at(name).is_null())
+      throw bad_argument(what + ": \"" + name +
+                         "\": a Tofino's port is a link already, with the speed of $PORT; shape it "
+                         "with \"max_rate_bps\"");
+  }
   const PlaceOfPort place = place_of(calls, natural(update.at("port"), what + ": \"port\""));
   if (update.contains("queue")) return change_queue(updates, place, update, what);
   shape(updates, "port", {{"dev_port", place.port}}, update, std::nullopt, what);

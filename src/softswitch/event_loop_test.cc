@@ -186,6 +186,28 @@ TEST_F(EventLoopTest, LoopWakesForADelayedFrame) {
   EXPECT_GE(loop_->tasks().call([&] { return left_at - begin; }, Deadline::never()), kDelayNs);
 }
 
+// 24 bytes of framing and 126 of each frame at 1 Mb/s are 1.2 ms; 20 of them, and then the cable.
+TEST_F(EventLoopTest, FramesTakeALinkTheirTime) {
+  constexpr std::int64_t kDelayNs = 5'000'000;
+  ask("tm_write", {{"updates", {{{"port", 2}, {"link_bps", 1'000'000}, {"delay_ns", kDelayNs}}}}});
+  std::int64_t left_at = 0;
+  loop_->tasks().call([&] { return fakes_[1]->on_send = [&] { left_at = monotonic_ns(); }, 0; },
+                      Deadline::never());
+  const std::string frame = frame_to(2, std::string(124, 'x'));
+  const std::int64_t begin = monotonic_ns();
+  loop_->tasks().call(
+      [&] {
+        for (int i = 0; i < 20; ++i) fakes_[0]->inject(frame);
+        return 0;
+      },
+      Deadline::never());
+  ASSERT_TRUE(node::testing::eventually([&] { return sent_by(2) == 20; }));
+  const auto bits = static_cast<std::int64_t>(20 * (frame.size() + 24) * 8);
+  EXPECT_GE(loop_->tasks().call([&] { return left_at - begin; }, Deadline::never()),
+            bits * 1'000 + kDelayNs);
+  EXPECT_EQ(ask("tm_read", {{"port", 2}})["ports"][0]["link_frames"], 20);
+}
+
 TEST_F(EventLoopTest, ShapedFramesLeaveByThemselves) {
   ask("tm_write",
       {{"updates", {{{"port", 2}, {"max_rate_bps", 1'000'000}, {"max_burst_bytes", 0}}}}});

@@ -17,6 +17,7 @@ struct Frame {
   std::uint8_t* buffer = nullptr;  // kFrameBufferBytes; a received frame begins at kHeadroom
   Frame* next = nullptr;           // in a queue of the traffic manager, or in the pool
   dataplane::TracedFrame* trace = nullptr;  // nullptr: the packet is not traced
+  std::uint64_t left_at_ns = 0;  // its port's queues; the port's wire, where it has a link
 
   // Metadata of a frame of `length` bytes that was just received into buffer + kHeadroom.
   void reset(std::uint32_t length);

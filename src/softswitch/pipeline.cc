@@ -181,7 +181,7 @@ void Pipeline::serve(Port& port, std::uint64_t now_ns) {
       }
       if (egress(frame, port, now_ns)) batch[count++] = frame;
     }
-    leave(std::span(batch.data(), count), port, now_ns);
+    leave(std::span(batch.data(), count), port);
   }
 }
 
@@ -203,12 +203,12 @@ bool Pipeline::egress(Frame* frame, Port& port, std::uint64_t now_ns) {
   return false;
 }
 
-void Pipeline::leave(std::span<Frame* const> frames, Port& port, std::uint64_t now_ns) {
+void Pipeline::leave(std::span<Frame* const> frames, Port& port) {
   if (dataplane::is_recirculation_port(port.number())) {
     recirculate(frames, port);
   } else if (const std::uint64_t delay_ns = traffic_manager_.delay_ns(port.number());
              delay_ns != 0) {
-    for (Frame* frame : frames) in_flight_.add(frame, now_ns + delay_ns);
+    for (Frame* frame : frames) in_flight_.add(frame, frame->left_at_ns + delay_ns);
   } else {
     send(frames, port);
   }

@@ -59,7 +59,7 @@ class Pipeline {
   bool take_recirculated();
   void serve(Port& port, std::uint64_t now_ns);
   bool egress(Frame* frame, Port& port, std::uint64_t now_ns);
-  void leave(std::span<Frame* const> frames, Port& port, std::uint64_t now_ns);
+  void leave(std::span<Frame* const> frames, Port& port);
   void recirculate(std::span<Frame* const> frames, Port& port);
   void send(std::span<Frame* const> frames, Port& port);
   void send_now(std::span<Frame* const> frames, Port& port);

@@ -20,6 +20,8 @@ constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 40U;
 // costs no throughput.
 constexpr std::uint64_t kDefaultBurstNs = 1'000'000;
 
+constexpr std::uint64_t kMaxOverheadBytes = 1000;
+
 // null: none.
 std::uint64_t integer_or_none(const std::string& what, const Json& value, std::uint64_t least,
                               std::uint64_t most, std::uint64_t none) {
@@ -48,6 +50,22 @@ bool has_rate(const Json& args) {
   return args.contains("max_rate_bps") || args.contains("max_burst_bytes");
 }
 
+bool has_link(const Json& args) {
+  return args.contains("link_bps") || args.contains("link_overhead_bytes");
+}
+
+// `before` has what the arguments leave out.
+Link link_argument(const std::string& what, const Json& args, Link before) {
+  Link link = before;
+  if (args.contains("link_bps"))
+    link.bits_per_s =
+        integer_or_none(what + ": \"link_bps\"", args.at("link_bps"), 1, kMaxBitsPerS, 0);
+  if (args.contains("link_overhead_bytes"))
+    link.overhead_bytes = static_cast<std::uint32_t>(integer_argument(
+        what + ": \"link_overhead_bytes\"", args.at("link_overhead_bytes"), 0, kMaxOverheadBytes));
+  return link;
+}
+
 void change_queue(const TrafficManager& manager, std::uint16_t port, const std::string& what,
                   const Json& args, std::uint64_t now_ns, std::vector<Change>& changes) {
   expect_names(what, args, {"port", "queue", "max_rate_bps", "max_burst_bytes", "buffer_bytes"});
@@ -66,7 +84,13 @@ void change_queue(const TrafficManager& manager, std::uint16_t port, const std::
 
 void change_port(const TrafficManager& manager, std::uint16_t port, const std::string& what,
                  const Json& args, std::uint64_t now_ns, std::vector<Change>& changes) {
-  expect_names(what, args, {"port", "queue", "max_rate_bps", "max_burst_bytes", "delay_ns"});
+  expect_names(what, args,
+               {"port", "queue", "max_rate_bps", "max_burst_bytes", "link_bps",
+                "link_overhead_bytes", "delay_ns"});
+  if (has_link(args)) {
+    const Link link = link_argument(what, args, manager.link(port));
+    changes.emplace_back([=](TrafficManager& tm) { tm.set_link(port, link); });
+  }
   if (has_rate(args)) {
     const Rate rate = rate_argument(what, args, manager.port_rate(port));
     changes.emplace_back([=](TrafficManager& tm) { tm.shape_port(port, rate, now_ns); });
@@ -106,6 +130,15 @@ void describe_rate(Json& answer, Rate rate) {
   answer["max_burst_bytes"] = rate.burst_bytes;
 }
 
+void describe_link(Json& answer, Link link, const LinkCounters& counters) {
+  answer["link_bps"] = link.bits_per_s == 0 ? Json() : Json(link.bits_per_s);
+  answer["link_overhead_bytes"] = link.overhead_bytes;
+  answer["link_frames"] = counters.frames;
+  answer["link_late_frames"] = counters.late_frames;
+  answer["link_late_sum_ns"] = counters.late_sum_ns;
+  answer["link_late_max_ns"] = counters.late_max_ns;
+}
+
 Json limit_or_null(std::uint64_t limit) {
   return limit == kNoLimit ? Json() : Json(limit);
 }
@@ -130,6 +163,7 @@ Json describe_port(const TrafficManager& manager, std::uint16_t port) {
   for (std::size_t queue = 0; queue < kQueues; ++queue)
     queues.push_back(describe_queue(manager, port, queue));
   Json answer = {{"port", port}, {"delay_ns", manager.delay_ns(port)}, {"queues", queues}};
+  describe_link(answer, manager.link(port), manager.link_counters(port));
   describe_rate(answer, manager.port_rate(port));
   return answer;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace turntable::softswitch {
 namespace {
@@ -104,6 +105,8 @@ Frame* TrafficManager::pop(PortQueues& state, std::size_t number) {
 
 Frame* TrafficManager::dequeue(const Port& port, std::uint64_t now_ns) {
   PortQueues& state = ports_of_[port.number()];
+  if (state.leaving != nullptr || (state.link.limits() && state.backlog != 0))
+    return dequeue_from_link(state, now_ns);
   if (state.backlog == 0) return nullptr;
   const int chosen =
       state.is_shaped ? choose_shaped(state, now_ns) : static_cast<int>(highest(state.backlog));
@@ -116,7 +119,44 @@ Frame* TrafficManager::dequeue(const Port& port, std::uint64_t now_ns) {
   }
   frame->packet.deq_qdepth = state.queues[number].counters.cells;
   frame->packet.deq_timedelta_ns = static_cast<std::uint32_t>(now_ns - frame->packet.enq_tstamp_ns);
+  frame->left_at_ns = now_ns;
   return frame;
+}
+
+Frame* TrafficManager::dequeue_from_link(PortQueues& state, std::uint64_t now_ns) {
+  if (state.leaving == nullptr) begin_next(state);
+  if (state.leaves_at_ns > now_ns) {
+    state.due_ns = state.leaves_at_ns;
+    return nullptr;
+  }
+  const std::uint64_t late_ns = now_ns - state.leaves_at_ns;
+  LinkCounters& counters = state.link_counters;
+  ++counters.frames;
+  counters.late_sum_ns += late_ns;
+  counters.late_max_ns = std::max(counters.late_max_ns, late_ns);
+  if (late_ns > state.leaves_at_ns - state.leaving_since_ns) ++counters.late_frames;
+  state.due_ns = 0;
+  return std::exchange(state.leaving, nullptr);
+}
+
+// The link became free, or a frame came to a free one. Which is next was decided then.
+void TrafficManager::begin_next(PortQueues& state) {
+  std::uint64_t first_came_ns = kNever;
+  for (const Queue& queue : state.queues)
+    if (queue.head != nullptr)
+      first_came_ns = std::min(first_came_ns, queue.head->packet.enq_tstamp_ns);
+  const std::uint64_t begins_ns = std::max(state.link.free_at_ns(), first_came_ns);
+  std::size_t number = highest(state.backlog);
+  while (state.queues[number].head == nullptr ||
+         state.queues[number].head->packet.enq_tstamp_ns > begins_ns)
+    --number;
+  Frame* const frame = pop(state, number);
+  frame->packet.deq_qdepth = state.queues[number].counters.cells;
+  frame->packet.deq_timedelta_ns =
+      static_cast<std::uint32_t>(begins_ns - frame->packet.enq_tstamp_ns);
+  state.leaving = frame;
+  state.leaving_since_ns = begins_ns;
+  state.leaves_at_ns = frame->left_at_ns = state.link.send(begins_ns, frame->packet.length);
 }
 
 // The highest queue that may send, or -1: then due_ns says when to ask again.
@@ -136,7 +176,7 @@ int TrafficManager::choose_shaped(PortQueues& state, std::uint64_t now_ns) {
 
 void TrafficManager::leave_idle() {
   std::erase_if(active_, [](PortQueues* state) {
-    state->is_active = state->backlog != 0;
+    state->is_active = state->backlog != 0 || state->leaving != nullptr;
     return !state->is_active;
   });
 }
@@ -158,6 +198,11 @@ void TrafficManager::shape_queue(std::uint16_t port, std::size_t queue, Rate rat
   update_flags(ports_of_[port], port);
 }
 
+void TrafficManager::set_link(std::uint16_t port, Link link) {
+  ports_of_[port].link.configure(link);
+  update_flags(ports_of_[port], port);
+}
+
 void TrafficManager::limit_queue(std::uint16_t port, std::size_t queue, std::uint64_t bytes) {
   ports_of_[port].queues[queue].limit_bytes = bytes;
 }
@@ -171,12 +216,14 @@ void TrafficManager::update_flags(PortQueues& state, std::uint16_t port) {
   state.is_shaped =
       state.bucket.limits() || std::any_of(state.queues.begin(), state.queues.end(),
                                            [](const Queue& q) { return q.bucket.limits(); });
-  state.may_hold = state.is_shaped || state.delay_ns != 0 || dataplane::is_recirculation_port(port);
+  state.may_hold = state.is_shaped || state.link.limits() || state.delay_ns != 0 ||
+                   dataplane::is_recirculation_port(port);
   state.due_ns = 0;  // what waits is judged anew
 }
 
 void TrafficManager::clear_counters() {
   for (PortQueues& state : ports_of_) {
+    state.link_counters = {};
     for (Queue& queue : state.queues) {
       queue.counters.dropped_frames = queue.counters.dropped_bytes = 0;
       queue.counters.watermark_cells = queue.counters.cells;

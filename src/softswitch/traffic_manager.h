@@ -3,6 +3,10 @@
 //
 // Each port has eight queues of strict priority, 7 first. A port, and each of its queues, may be
 // shaped; queues have a limit. Times are the caller's, so that tests have a clock of their own.
+//
+// A shaped port lets frames go at a rate. A port with a link serializes them: the next frame is
+// chosen when the link is free, of those that had come by then, however late anybody looks; and it
+// leaves when its last bit has.
 #pragma once
 
 #include <array>
@@ -12,6 +16,7 @@
 
 #include "dataplane/replication.h"
 #include "softswitch/frame_pool.h"
+#include "softswitch/link_clock.h"
 #include "softswitch/port.h"
 #include "softswitch/timeline.h"
 #include "softswitch/token_bucket.h"
@@ -32,6 +37,16 @@ struct QueueCounters {
   std::uint64_t watermark_bytes = 0;
   std::uint64_t dropped_frames = 0;  // refused by a limit
   std::uint64_t dropped_bytes = 0;
+};
+
+// What left a link, and how long after its last bit it was handed on.
+struct LinkCounters {
+  std::uint64_t frames = 0;
+  std::uint64_t late_sum_ns = 0;
+  std::uint64_t late_max_ns = 0;
+  std::uint64_t late_frames = 0;  // by more than the time that they took themselves
+
+  bool operator==(const LinkCounters&) const = default;
 };
 
 class TrafficManager {
@@ -57,7 +72,11 @@ class TrafficManager {
   // When a port may next send: kNever if nothing is queued, 0 for at once.
   std::uint64_t next_due_ns() const;
 
-  std::uint32_t queued_frames(const Port& port) const { return ports_of_[port.number()].frames; }
+  // The one that is being serialized, too.
+  std::uint32_t queued_frames(const Port& port) const {
+    const PortQueues& state = ports_of_[port.number()];
+    return state.frames + (state.leaving == nullptr ? 0 : 1);
+  }
 
   // --- Configuration, and what it holds. Queues 0 to 7.
   void shape_port(std::uint16_t port, Rate rate, std::uint64_t now_ns);
@@ -65,9 +84,17 @@ class TrafficManager {
   void limit_queue(std::uint16_t port, std::size_t queue, std::uint64_t bytes);
   void limit_all(std::uint64_t bytes) { shared_limit_bytes_ = bytes; }
   // What leaves the port arrives `delay_ns` later at its other end: a long cable. The sender of the
-  // frames keeps to it.
+  // frames keeps to it, from Frame::left_at_ns on: that a link is looked at late does not add up.
   void set_delay(std::uint16_t port, std::uint64_t delay_ns);
 
+  // While frames are being serialized, from the next one on. No link: Link{}. A link's queues are
+  // served by priority alone: rates of the port and its queues say nothing meanwhile.
+  void set_link(std::uint16_t port, Link link);
+
+  Link link(std::uint16_t port) const { return ports_of_[port].link.link(); }
+  const LinkCounters& link_counters(std::uint16_t port) const {
+    return ports_of_[port].link_counters;
+  }
   Rate port_rate(std::uint16_t port) const { return ports_of_[port].bucket.rate(); }
   Rate queue_rate(std::uint16_t port, std::size_t queue) const {
     return ports_of_[port].queues[queue].bucket.rate();
@@ -104,6 +131,11 @@ class TrafficManager {
     std::uint64_t due_ns = 0;
     std::uint64_t delay_ns = 0;
     TokenBucket bucket;
+    LinkClock link;
+    Frame* leaving = nullptr;  // is being serialized
+    std::uint64_t leaving_since_ns = 0;
+    std::uint64_t leaves_at_ns = 0;
+    LinkCounters link_counters;
     std::array<Queue, kQueues> queues;
   };
 
@@ -111,6 +143,8 @@ class TrafficManager {
   void push(Frame* frame, PortQueues& state, std::size_t number);
   Frame* pop(PortQueues& state, std::size_t number);
   int choose_shaped(PortQueues& state, std::uint64_t now_ns);
+  Frame* dequeue_from_link(PortQueues& state, std::uint64_t now_ns);
+  void begin_next(PortQueues& state);
   void update_flags(PortQueues& state, std::uint16_t port);
   void leave_idle();
 

@@ -37,6 +37,7 @@ class TrafficManagerTest : public ::testing::Test {
       while (Frame* frame = manager_.dequeue(port, at)) {
         marks += static_cast<char>(frame->packet.data[0]);
         last_ = frame->packet;
+        left_at_ns_ = frame->left_at_ns;
         pool_.release(frame);
       }
     });
@@ -67,6 +68,7 @@ class TrafficManagerTest : public ::testing::Test {
   FramePool pool_;
   TrafficManager manager_;
   dataplane::Packet last_;
+  std::uint64_t left_at_ns_ = 0;
 };
 
 TEST_F(TrafficManagerTest, QueueSevenIsFirstAndEachIsInOrder) {
@@ -224,6 +226,97 @@ TEST_F(TrafficManagerTest, WrongUpdatesAreRefusedWhole) {
   EXPECT_THROW(write_traffic_manager(manager_, ports_, {{"updates", updates}}, kStart),
                CommandError);
   EXPECT_EQ(manager_.delay_ns(1), 0);
+}
+
+// --- Links. 8 Mb/s are a byte in a microsecond; 76 bytes and 24 of framing take 100 us.
+
+TEST_F(TrafficManagerTest, AFrameLeavesALinkWithItsLastBit) {
+  configure({{"port", 1}, {"link_bps", 8'000'000}});
+  enqueue(0, 76, 'a');
+  enqueue(0, 176, 'b');
+  EXPECT_EQ(departures(), (std::vector<std::uint64_t>{100'000, 300'000}));
+}
+
+TEST_F(TrafficManagerTest, ALinkThatWasIdleHasEarnedNothing) {
+  configure({{"port", 1}, {"link_bps", 8'000'000}});
+  const std::uint64_t later = kStart + 1'000'000'000;
+  enqueue(0, 76, 'a', later);
+  enqueue(0, 76, 'b', later);
+  EXPECT_EQ(departures(), (std::vector<std::uint64_t>{1'000'100'000, 1'000'200'000}));
+}
+
+// Nobody looks for 250 us: two frames have left by then, and the third leaves when it would have.
+TEST_F(TrafficManagerTest, ALateLookCostsALinkNothing) {
+  configure({{"port", 1}, {"link_bps", 8'000'000}});
+  for (const char mark : {'a', 'b', 'c'}) enqueue(0, 76, mark);
+  EXPECT_EQ(send(kStart + 250'000), "ab");
+  EXPECT_EQ(left_at_ns_, kStart + 200'000);  // what a cable's delay is counted from
+  EXPECT_EQ(send(kStart + 299'999), "");
+  EXPECT_EQ(send(kStart + 300'000), "c");
+  // Late by 150, 50 and 0 us; one by more than its own 100 us.
+  EXPECT_EQ(manager_.link_counters(1),
+            (LinkCounters{
+                .frames = 3, .late_sum_ns = 200'000, .late_max_ns = 150'000, .late_frames = 1}));
+}
+
+// 'x' came 10 us after the link had chosen 'b', the only one at 100 us, so it is behind it, though
+// all of that is looked at when both are there.
+TEST_F(TrafficManagerTest, ALinkChoosesOfWhatHadComeByThen) {
+  configure({{"port", 1}, {"link_bps", 8'000'000}});
+  enqueue(0, 76, 'a');
+  enqueue(0, 76, 'b');
+  enqueue(0, 76, 'c');
+  enqueue(7, 76, 'x', kStart + 110'000);
+  EXPECT_EQ(send(kStart + 1'000'000), "abxc");
+}
+
+TEST_F(TrafficManagerTest, AFrameThatLeavesIsNotOvertaken) {
+  configure({{"port", 1}, {"link_bps", 8'000'000}});
+  enqueue(0, 76, 'a');
+  EXPECT_EQ(send(kStart + 50'000), "");
+  enqueue(7, 76, 'x', kStart + 50'000);
+  EXPECT_EQ(send(kStart + 50'000), "");
+  EXPECT_EQ(send(kStart + 100'000), "a");
+  EXPECT_EQ(send(kStart + 199'999), "");
+  EXPECT_EQ(send(kStart + 200'000), "x");
+  EXPECT_EQ(manager_.next_due_ns(), kNever);
+}
+
+// 7,000 frames of 3 bytes and no overhead at 7 bits/s take 24/7 s each: nothing is rounded away.
+TEST_F(TrafficManagerTest, ALinkKeepsWhatItRounds) {
+  LinkClock clock;
+  clock.configure({.bits_per_s = 7, .overhead_bytes = 0});
+  std::uint64_t left = 0;
+  for (int i = 0; i < 7'000; ++i) left = clock.send(0, 3);
+  EXPECT_EQ(left, 24'000'000'000'000U);
+}
+
+TEST_F(TrafficManagerTest, WhatIsBeingSerializedIsNotInItsQueue) {
+  configure({{"port", 1}, {"link_bps", 8'000'000}});
+  configure({{"port", 1}, {"queue", 0}, {"buffer_bytes", 76}});
+  enqueue(0, 76, 'a');
+  EXPECT_EQ(send(kStart), "");  // begins
+  enqueue(0, 76, 'b');
+  enqueue(0, 76, 'c');  // refused
+  EXPECT_EQ(manager_.queued_frames(*ports_.find(1)), 2U);
+  EXPECT_EQ(send(kStart + 1'000'000), "ab");
+  EXPECT_EQ(manager_.counters(1, 0).dropped_frames, 1U);
+}
+
+TEST_F(TrafficManagerTest, ALinkIsTakenAway) {
+  configure({{"port", 1}, {"link_bps", 8'000'000}, {"link_overhead_bytes", 4}});
+  enqueue(0, 96, 'a');
+  enqueue(0, 96, 'b');
+  EXPECT_EQ(send(kStart), "");
+  configure({{"port", 1}, {"link_bps", nullptr}});
+  EXPECT_EQ(send(kStart), "");  // the first one is under way
+  EXPECT_EQ(send(kStart + 100'000), "ab");
+}
+
+TEST_F(TrafficManagerTest, LinksThatAreNone) {
+  EXPECT_NE(error_of({{"port", 1}, {"link_bps", 0}}), "none");
+  EXPECT_NE(error_of({{"port", 1}, {"link_overhead_bytes", 1001}}), "none");
+  EXPECT_NE(error_of({{"port", 1}, {"queue", 0}, {"link_bps", 1000}}), "none");
 }
 
 }  // namespace

@@ -127,6 +127,14 @@ def test_what_a_tofino_does_not_have_is_refused(
     assert "Tofino" in error.value.message
 
 
+def test_a_port_of_a_tofino_is_a_link_already(switch: BfrtTarget) -> None:
+    with pytest.raises(CommandFailedError) as error:
+        switch.command("tm_write", updates=[{"port": 1, "link_bps": 1_000_000}])
+    assert error.value.code == "bad_argument"
+    assert "link_bps" in error.value.message
+    assert "$PORT" in error.value.message
+
+
 def test_settings_that_ask_for_nothing_are_granted(switch: BfrtTarget) -> None:
     assert switch.command("settings", processing_delay_ns=0, realtime=False)["realtime"] is False
 
