@@ -23,6 +23,7 @@ from .priority_switch import (
 from .targets import CommandFailedError
 
 HEADERS = 14 + 20  # bytes of Ethernet and IPv4
+CHECK_SEQUENCE = 4  # at the end of a frame on the wire, which counters count
 VERSION_AND_LENGTH = 14  # their place in a frame
 
 
@@ -94,11 +95,11 @@ def test_packets_and_bytes_of_each_queue_of_each_port(priority: PrioritySwitch) 
     for packet, times in sent:
         for _ in range(times):
             assert len(priority.send(packet)) == 1
-    small = HEADERS + 8 + 7
+    small = HEADERS + 8 + 7 + CHECK_SEQUENCE
     assert priority.queued() == {
         (SERVER0.port, 0): (3, 3 * small),
         (SERVER0.port, 7): (2, 2 * small),
-        (SERVER1.port, 5): (5, 4 * small + HEADERS + 8 + 1470),
+        (SERVER1.port, 5): (5, 4 * small + HEADERS + 8 + 1470 + CHECK_SEQUENCE),
         (CLIENT.port, 5): (1, small),
         (CLIENT.port, 0): (5, 5 * small),
     }
@@ -120,7 +121,7 @@ def test_every_port_that_the_chip_numbers_is_counted(
 def test_what_is_dropped_is_in_no_queue(priority: PrioritySwitch) -> None:
     assert priority.send(marked(56).change(dst_ip="198.18.7.7")) == []
     assert priority.send(marked(56).change(payload=b""), CLIENT) != []
-    assert priority.queued() == {(SERVER0.port, 7): (1, HEADERS + 8)}
+    assert priority.queued() == {(SERVER0.port, 7): (1, HEADERS + 8 + CHECK_SEQUENCE)}
     assert priority.outcomes() == {"no_route": 1, "forwarded": 1}
 
 
@@ -173,7 +174,7 @@ def test_what_follows_the_header_does_not_matter(
     sent = marked(24).change(**change)
     expected = sent.change(dst_mac=SERVER0.mac)
     assert priority.send(sent) == [(SERVER0.port, bytes(expected))]
-    assert priority.queued() == {(SERVER0.port, 3): (1, len(bytes(sent)))}
+    assert priority.queued() == {(SERVER0.port, 3): (1, len(bytes(sent)) + CHECK_SEQUENCE)}
 
 
 def test_jumbo_frame_passes_whole(priority: PrioritySwitch) -> None:
