@@ -14,9 +14,9 @@
 #include <limits>
 #include <vector>
 
+#include "common/link_clock.h"
 #include "dataplane/replication.h"
 #include "softswitch/frame_pool.h"
-#include "softswitch/link_clock.h"
 #include "softswitch/port.h"
 #include "softswitch/timeline.h"
 #include "softswitch/token_bucket.h"

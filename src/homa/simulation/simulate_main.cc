@@ -21,6 +21,7 @@
 #include "common/standard_output.h"
 #include "homa/priority_allocation.h"
 #include "homa/simulation/simulation.h"
+#include "homa/sizes_argument.h"
 #include "node/arguments.h"
 
 namespace turntable::homa::simulation {
@@ -67,18 +68,7 @@ class Input {
 
 MessageSizes sizes_of(const Input& input) {
   if (!input.has("sizes")) throw bad_argument("input: no \"sizes\"; expected {\"file\": …}");
-  const Json& json = input.json().at("sizes");
-  const Arguments arguments("input, sizes", json, {"file", "bytes", "cap", "divide"});
-  if (json.contains("file") == json.contains("bytes"))
-    throw bad_argument("input, sizes: expected one of \"file\" and \"bytes\"");
-  MessageSizes sizes =
-      json.contains("file")
-          ? MessageSizes::read(arguments.text("file"))
-          : MessageSizes::fixed(static_cast<std::uint32_t>(arguments.number("bytes", 1, 1 << 30)));
-  if (json.contains("divide")) sizes = sizes.divided(arguments.number("divide", 1, 1e6));
-  if (json.contains("cap"))
-    sizes = sizes.capped(static_cast<std::uint32_t>(arguments.number("cap", 1, 1 << 30)));
-  return sizes;
+  return sizes_argument("input, sizes", input.json().at("sizes"));
 }
 
 void read_transport(const Input& input, const MessageSizes& sizes, homa::Settings& transport) {

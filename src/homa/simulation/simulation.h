@@ -14,7 +14,7 @@
 #include "homa/endpoint.h"
 #include "homa/message_sizes.h"
 #include "homa/simulation/fabric.h"
-#include "homa/simulation/traffic.h"
+#include "homa/traffic.h"
 #include "stats/histogram.h"
 
 namespace turntable::homa::simulation {

@@ -1,8 +1,8 @@
-#include "homa/simulation/traffic.h"
+#include "homa/traffic.h"
 
 #include <cmath>
 
-namespace turntable::homa::simulation {
+namespace turntable::homa {
 
 Traffic::Traffic(const MessageSizes& sizes, Process process, double calls_per_s,
                  std::uint32_t servers, std::uint64_t seed, std::uint32_t client)
@@ -22,4 +22,4 @@ Arrival Traffic::next() {
   return {std::llround(at_ps_), server, sizes_.at(share), static_cast<std::uint32_t>(share * 100)};
 }
 
-}  // namespace turntable::homa::simulation
+}  // namespace turntable::homa

@@ -7,7 +7,7 @@
 #include "homa/message_sizes.h"
 #include "workload/random.h"
 
-namespace turntable::homa::simulation {
+namespace turntable::homa {
 
 enum class Process : std::uint8_t {
   kExponential,
@@ -41,4 +41,4 @@ class Traffic {
   double at_ps_ = 0;
 };
 
-}  // namespace turntable::homa::simulation
+}  // namespace turntable::homa

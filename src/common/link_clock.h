@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace turntable::softswitch {
+namespace turntable {
 
 struct Link {
-  std::uint64_t bits_per_s = 0;       // 0: frames take no time
-  std::uint32_t overhead_bytes = 24;  // of each frame, beside what softswitch has of it: preamble
-                                      // 8, check sequence 4, gap 12
+  std::uint64_t bits_per_s = 0;  // 0: frames take no time
+  // Of each frame, beside the bytes that a program sees of it: preamble 8, check sequence 4,
+  // gap 12.
+  std::uint32_t overhead_bytes = 24;
 
   bool operator==(const Link&) const = default;
 };
@@ -48,4 +49,4 @@ class LinkClock {
   std::uint64_t fraction_ = 0;  // of a nanosecond, in units of 1 / bits_per_s
 };
 
-}  // namespace turntable::softswitch
+}  // namespace turntable

@@ -1,0 +1,121 @@
+#include "homa/nodes/client_node.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "homa/nodes/arguments.h"
+#include "homa/nodes/raw_statistics.h"
+#include "homa/sizes_argument.h"
+
+namespace turntable::homa {
+namespace {
+
+using Json = ClientNode::Json;
+using node::Arguments;
+
+constexpr std::int64_t kMaxOutstanding = 1'000'000;
+
+Process process_argument(const Arguments& arguments) {
+  const std::string process = arguments.text_or("arrivals", "exponential");
+  if (process != "exponential" && process != "periodic")
+    arguments.fail("arrivals", process, "exponential or periodic");
+  return process == "periodic" ? Process::kPeriodic : Process::kExponential;
+}
+
+// [[bytes, ns], ...], of the idle network.
+IdleRoundTrips idle_argument(const Json& args, const Arguments& arguments) {
+  std::map<std::uint32_t, double> ns_by_bytes;
+  if (!args.contains("idle")) return {};
+  for (const Json& row : arguments.array_or_empty("idle")) {
+    const bool is_row = row.is_array() && row.size() == 2 && row[0].is_number_integer() &&
+                        row[0].get<std::int64_t>() > 0 && row[1].is_number() &&
+                        row[1].get<double>() > 0;
+    if (!is_row) arguments.fail("idle", row, "a size in bytes and its round trip in ns");
+    ns_by_bytes[row[0].get<std::uint32_t>()] = row[1].get<double>();
+  }
+  return IdleRoundTrips(std::move(ns_by_bytes));
+}
+
+ClientSettings settings_argument(const std::string& where, const Json& args,
+                                 const Arguments& arguments) {
+  ClientSettings settings;
+  settings.transport = TransportSettings::parse(where, arguments.object("transport"));
+  settings.sizes = sizes_argument(where + ", sizes", arguments.object("sizes"));
+  const std::uint32_t largest = settings.sizes.points().back().bytes;
+  if (largest > settings.transport.protocol.max_message_bytes) {
+    throw bad_argument(where + ": sizes reach " + std::to_string(largest) +
+                       " bytes; expected at most max_message_bytes, " +
+                       std::to_string(settings.transport.protocol.max_message_bytes) +
+                       ". Cap them, or divide them");
+  }
+  settings.process = process_argument(arguments);
+  settings.calls_per_s = arguments.number("payload_bps", 1, 1e12) / 8 / settings.sizes.mean();
+  settings.client = static_cast<std::uint32_t>(arguments.integer("client", 0, 4095));
+  settings.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX));
+  settings.outstanding =
+      static_cast<unsigned>(arguments.integer_or("outstanding", 1, kMaxOutstanding, 50));
+  settings.response_bytes =
+      static_cast<std::uint32_t>(arguments.integer_or("response_bytes", 0, 1 << 20, 0));
+  settings.idle = idle_argument(args, arguments);
+  settings.frame.spin_ns = arguments.integer_or("spin_us", 0, 1'000'000, 0) * 1000;
+  settings.frame.realtime = arguments.boolean("realtime");
+  return settings;
+}
+
+}  // namespace
+
+ClientNode::ClientNode(net::DatagramSettings local, std::function<void(std::string)> set_state)
+    : local_(std::move(local)), life_("msgbench-client", std::move(set_state)) {}
+
+ClientNode::~ClientNode() = default;
+
+Json ClientNode::prepare(const Json& args) {
+  const std::string where = "msgbench-client prepare";
+  const Arguments arguments(
+      where, args,
+      {"transport", "servers", "client", "seed", "sizes", "payload_bps", "arrivals", "outstanding",
+       "response_bytes", "idle", "spin_us", "realtime"});
+  ClientSettings settings = settings_argument(where, args, arguments);
+  Peers servers = peers_argument(where, arguments, "servers");
+  const auto command = life_.begin_prepare([&] { client_.reset(); });
+  const double calls_per_s = settings.calls_per_s;
+  const double mean = settings.sizes.mean();
+  auto client = std::make_unique<MessageClient>(std::move(settings), std::move(servers),
+                                                net::open_datagrams(local_));
+  life_.prepared([&] {
+    client_ = std::move(client);
+    return std::vector<load::Part*>{client_.get()};
+  });
+  return {{"calls_per_s", calls_per_s},
+          {"mean_bytes", mean},
+          {"receive_buffer_bytes", client_->transport().datagrams().buffer_bytes()}};
+}
+
+Json ClientNode::idle(const Json& args) {
+  const std::string where = "msgbench-client idle";
+  const Arguments arguments(where, args, {"bytes", "calls", "deadline_s"});
+  const auto calls = static_cast<unsigned>(arguments.integer("calls", 1, 1'000'000));
+  const double deadline_s = arguments.number("deadline_s", 0.001, 86'400);
+  const auto sizes = arguments.integers("bytes", 1, 1 << 28);
+  const std::int64_t deadline_ns = monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9);
+  const auto lock = life_.lock();
+  if (!client_ || life_.running())
+    throw CommandError("wrong_state", where + ": send `prepare` first, and `start` afterwards");
+  Json rows = Json::array();
+  for (const std::int64_t bytes : sizes) {
+    const auto times = client_->measure_idle(static_cast<std::uint32_t>(bytes), calls, deadline_ns);
+    rows.push_back({{"bytes", bytes}, {"min_ns", times.min_ns}, {"median_ns", times.median_ns}});
+  }
+  return {{"round_trips", rows}};
+}
+
+Json ClientNode::stats(const Json& args) {
+  const Arguments arguments("msgbench-client stats", args, {});
+  const auto lock = life_.lock();
+  if (life_.running()) return {{"running", true}};
+  life_.require_finished("stats");
+  return raw_statistics(*client_, life_.schedule(), !life_.stopped_early());
+}
+
+}  // namespace turntable::homa

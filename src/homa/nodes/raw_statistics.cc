@@ -1,0 +1,106 @@
+#include "homa/nodes/raw_statistics.h"
+
+#include <nlohmann/json.hpp>
+
+namespace turntable::homa {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+
+double us(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e3;
+}
+
+Json percentile_rows(const CallStatistics& statistics) {
+  Json rows = Json::array();
+  for (const auto& percentile : statistics.percentiles) {
+    rows.push_back({{"rtt_ns", percentile.rtt_ns.encode()},
+                    {"slowdown_1000", percentile.slowdown_1000.encode()}});
+  }
+  return rows;
+}
+
+Json second_rows(const CallStatistics& statistics) {
+  Json rows = Json::array();
+  for (const auto& second : statistics.seconds) {
+    rows.push_back({{"second", rows.size()},
+                    {"offered", second.offered},
+                    {"answered", second.answered},
+                    {"offered_bytes", second.offered_bytes},
+                    {"answered_bytes", second.answered_bytes},
+                    {"waiting_max", second.waiting_max}});
+  }
+  return rows;
+}
+
+void add_transport(Json& out, const TransportCounts& counts, const Statistics& protocol) {
+  out["transport"] = {{"datagrams_sent", counts.datagrams_sent},
+                      {"wire_bytes_sent", counts.wire_bytes_sent},
+                      {"refused", counts.refused},
+                      {"received", counts.received},
+                      {"malformed", counts.malformed + protocol.malformed},
+                      {"strangers", counts.strangers + protocol.strangers},
+                      {"receive_errors", counts.receive_errors},
+                      {"calls", protocol.calls},
+                      {"executed", protocol.executed},
+                      {"requests_dropped", protocol.requests_dropped},
+                      {"data_packets_sent", protocol.data_packets_sent},
+                      {"control_packets_sent", protocol.control_packets_sent},
+                      {"packets_sent_again", protocol.packets_sent_again},
+                      {"duplicate_packets", protocol.duplicate_packets},
+                      {"resends_asked", protocol.resends_asked},
+                      {"busy_answers", protocol.busy_answers},
+                      {"restarts", protocol.restarts},
+                      {"unknown", protocol.unknown},
+                      {"refused_again", protocol.refused_again}};
+}
+
+void add_scheduling(Json& out, const std::optional<SchedulingTimes>& times) {
+  out["run_ns"] = times ? Json(times->run_ns) : Json();
+  out["wait_ns"] = times ? Json(times->wait_ns) : Json();
+}
+
+}  // namespace
+
+Json raw_statistics(const MessageClient& client, const load::Schedule& schedule, bool complete) {
+  const CallStatistics& s = client.statistics();
+  const load::ThreadTiming& timing = client.timing();
+  Json out = {{"format", kFormat},
+              {"complete", complete},
+              {"window_ns", schedule.window_ns()},
+              {"offered", s.offered},
+              {"answered", s.answered},
+              {"aborted", s.aborted},
+              {"unanswered", s.open},
+              {"wrong", s.wrong},
+              {"waited", s.waited},
+              {"offered_bytes", s.offered_bytes},
+              {"answered_bytes", s.answered_bytes},
+              {"open_bytes_at_end", s.open_bytes_at_end},
+              {"outstanding_max", s.outstanding_max},
+              {"percentiles", percentile_rows(s)},
+              {"seconds", second_rows(s)},
+              {"begin_late_ns", s.begin_late_ns.encode()},
+              {"begin_late_max_us", us(s.begin_late_ns.max())},
+              {"start_late_us", us(timing.start_lateness_ns)},
+              {"window_late_us", us(timing.window_lateness_ns)},
+              {"read_late_max_us", us(timing.read_lateness_max_ns)},
+              {"socket_drops", client.transport().datagrams().drops()}};
+  add_transport(out, client.transport().counts(), client.transport().endpoint().statistics());
+  add_scheduling(out, timing.scheduling);
+  return out;
+}
+
+Json raw_statistics(const ServerStatistics& s) {
+  Json out = {{"format", kFormat},
+              {"echoed_bytes", s.echoed_bytes},
+              {"read_late_max_us", us(s.read_late_max_ns)},
+              {"socket_drops", s.socket_drops}};
+  add_transport(out, s.transport, s.protocol);
+  add_scheduling(out, s.scheduling);
+  return out;
+}
+
+}  // namespace turntable::homa

@@ -1,0 +1,24 @@
+#include "homa/sizes_argument.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/command_error.h"
+#include "node/arguments.h"
+
+namespace turntable::homa {
+
+MessageSizes sizes_argument(const std::string& where, const nlohmann::json& json) {
+  const node::Arguments arguments(where, json, {"file", "bytes", "cap", "divide"});
+  if (json.contains("file") == json.contains("bytes"))
+    throw bad_argument(where + ": expected one of \"file\" and \"bytes\"");
+  const auto bytes = [&](const char* name) {
+    return static_cast<std::uint32_t>(arguments.number(name, 1, 1 << 30));
+  };
+  MessageSizes sizes = json.contains("file") ? MessageSizes::read(arguments.text("file"))
+                                             : MessageSizes::fixed(bytes("bytes"));
+  if (json.contains("divide")) sizes = sizes.divided(arguments.number("divide", 1, 1e6));
+  if (json.contains("cap")) sizes = sizes.capped(bytes("cap"));
+  return sizes;
+}
+
+}  // namespace turntable::homa
