@@ -40,7 +40,7 @@ options:
 EXAMPLES = r"""
 - analyze_run:
     results: results
-    experiment: echo/sweep
+    experiment: example/throughput
 """
 
 RETURN = r"""

@@ -38,7 +38,7 @@ options:
 
 EXAMPLES = r"""
 - ask_turn:
-    at: {run: results/echo_sweep/a, cell: c0, round: 3}
+    at: {run: results/example_throughput/a, cell: c0, round: 3}
 """
 
 RETURN = r"""

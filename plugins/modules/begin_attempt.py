@@ -34,7 +34,7 @@ options:
 
 EXAMPLES = r"""
 - begin_attempt:
-    at: {run: results/echo_sweep/a, cell: c0, round: 0, iteration: 3}
+    at: {run: results/example_throughput/a, cell: c0, round: 0, iteration: 3}
   register: turntable_attempt
 """
 

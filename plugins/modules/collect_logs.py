@@ -45,7 +45,7 @@ options:
 
 EXAMPLES = r"""
 - collect_logs:
-    at: {run: results/echo_sweep/a}
+    at: {run: results/example_throughput/a}
     failure: "{{ ansible_failed_result }}"
     end_run: true
 """

@@ -28,7 +28,7 @@ options:
 EXAMPLES = r"""
 - end_step:
     series: "{{ turntable_series.series.directory }}"
-    experiment: echo/sweep
+    experiment: example/throughput
 """
 
 RETURN = r"""

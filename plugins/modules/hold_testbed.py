@@ -35,7 +35,7 @@ options:
 
 EXAMPLES = r"""
 - hold_testbed:
-    at: {run: results/echo_sweep/a}
+    at: {run: results/example_throughput/a}
 """
 
 RETURN = r"""

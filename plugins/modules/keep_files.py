@@ -52,7 +52,7 @@ EXAMPLES = r"""
     role: clients
     files: latencies-*.i64
     into: latencies
-    at: {run: results/echo_sweep/a, cell: c0, round: 0, iteration: 0}
+    at: {run: results/example_throughput/a, cell: c0, round: 0, iteration: 0}
 """
 
 RETURN = r"""

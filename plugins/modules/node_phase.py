@@ -54,7 +54,7 @@ EXAMPLES = r"""
     components: [server, client]
     verb: start
     deadline: start_nodes
-    at: {run: results/echo_sweep/a, cell: c0, round: 0}
+    at: {run: results/example_throughput/a, cell: c0, round: 0}
 """
 
 RETURN = r"""

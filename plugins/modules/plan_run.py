@@ -47,7 +47,7 @@ options:
 
 EXAMPLES = r"""
 - plan_run:
-    experiment: echo/sweep
+    experiment: example/throughput
     repository: .
     build: build
     results: results

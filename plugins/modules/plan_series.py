@@ -51,10 +51,10 @@ options:
 
 EXAMPLES = r"""
 - plan_series:
-    series: echo/all
-    title: All of echo
-    steps: [echo/sweep, echo/slowdown]
-    playbook: playbooks/echo/all.yml
+    series: example/all
+    title: All experiments
+    steps: [example/throughput, example/latency]
+    playbook: playbooks/example/all.yml
     repository: .
     build: build
     results: results

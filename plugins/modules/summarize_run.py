@@ -25,7 +25,7 @@ options:
 
 EXAMPLES = r"""
 - summarize_run:
-    run: results/echo_sweep/a
+    run: results/example_throughput/a
 """
 
 RETURN = r"""

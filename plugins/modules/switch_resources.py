@@ -43,7 +43,7 @@ options:
 
 EXAMPLES = r"""
 - switch_resources:
-    system: echo
+    system: example
     repository: .
     build: build
     results: results
