@@ -12,25 +12,8 @@ short_description: Whether a turn is still needed
 description:
   - The rounds before it may know all results precisely enough. Such a turn and the cell's rounds
     after it are noted in the run's directory, where they are not missing.
+extends_documentation_fragment: at
 options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
   only:
     description: What this play measures again, as plan_run returned; that is needed.
     type: str

@@ -11,25 +11,7 @@ author:
 short_description: Opens an attempt at an iteration
 description:
   - Numbers it and makes the directory of its raw files.
-options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
+extends_documentation_fragment: at
 """
 
 EXAMPLES = r"""

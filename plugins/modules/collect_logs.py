@@ -11,25 +11,8 @@ author:
 short_description: Keeps what hosts can tell about a failure
 description:
   - Writes logs.tar.gz of the run, or of an attempt. Never fails because of the logs.
+extends_documentation_fragment: at
 options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
   attempt:
     description: Number of the attempt that failed; without it the run itself.
     type: int

@@ -11,25 +11,8 @@ author:
 short_description: Copies files that nodes have left into the run
 description:
   - From the run directories of a group's hosts.
+extends_documentation_fragment: at
 options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
   role:
     description: A group of the inventory below C(endpoints).
     type: str

@@ -12,25 +12,8 @@ short_description: One phase of a run on all hosts at once
 description:
   - Requests go through each host's own connection. Phases of an iteration that follow each other
     are one task, node_phases.
+extends_documentation_fragment: at
 options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
   components:
     description: Of the system, or of turntable_core/components.
     type: list

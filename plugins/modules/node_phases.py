@@ -14,25 +14,8 @@ description:
     A phase that fails ends the task.
   - 'The verb C(begin) needs the common start instant: it is the system''s lead from now, more
     for a later attempt.'
+extends_documentation_fragment: at
 options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
   phases:
     description: What to do.
     type: list

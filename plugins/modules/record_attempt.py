@@ -14,25 +14,8 @@ description:
     many attempts in a row have failed.
   - The overhead of an attempt is its wall time less warm-up and measuring; wall time runs from
     the end of the attempt before it in the same turn.
+extends_documentation_fragment: at
 options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
   number:
     description: As begin_attempt returned.
     type: int

@@ -12,25 +12,7 @@ short_description: Ends the nodes of a run and gives the testbed back
 description:
   - 'Never fails: a host that cannot be reached ends its nodes with its lease, and one that another
     run has taken meanwhile is left alone.'
-options:
-  at:
-    description: Where in the run.
-    type: dict
-    required: true
-    suboptions:
-      run:
-        description: The run's directory.
-        type: path
-        required: true
-      cell:
-        description: Its id; without it the run as a whole.
-        type: str
-      round:
-        description: From 0.
-        type: int
-      iteration:
-        description: From 0.
-        type: int
+extends_documentation_fragment: at
 """
 
 EXAMPLES = r"""

@@ -1,8 +1,6 @@
 #include "homa/nodes/transport.h"
 
 #include <ifaddrs.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +8,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
-#include "common/unique_fd.h"
+#include "net/network_interface.h"
 #include "node/arguments.h"
 
 namespace turntable::homa {
@@ -35,26 +33,22 @@ std::vector<std::uint32_t> cutoffs_of(const Json& args, const Arguments& argumen
 }
 
 // Of the interface with this address; 0: there is none.
-unsigned mtu_of(const sockaddr_in& local) {
+std::uint32_t mtu_of(const sockaddr_in& local) {
   ifaddrs* found = nullptr;
   if (::getifaddrs(&found) != 0) return 0;
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(found, ::freeifaddrs);
-  const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   for (const ifaddrs* each = all.get(); each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
     const auto* address = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
-    if (address->sin_addr.s_addr != local.sin_addr.s_addr) continue;
-    ifreq request{};
-    std::strncpy(request.ifr_name, each->ifa_name, IFNAMSIZ - 1);
-    if (::ioctl(socket.get(), SIOCGIFMTU, &request) == 0)
-      return static_cast<unsigned>(request.ifr_mtu);
+    if (address->sin_addr.s_addr == local.sin_addr.s_addr)
+      return net::NetworkInterface(each->ifa_name).mtu();
   }
   return 0;
 }
 
 void check_mtu(const net::Datagrams& datagrams, std::uint32_t payload_bytes) {
-  const auto needed = static_cast<unsigned>(payload_bytes + kDataHeaderBytes + kIpAndUdp);
-  const unsigned mtu = mtu_of(datagrams.local());
+  const auto needed = static_cast<std::uint32_t>(payload_bytes + kDataHeaderBytes + kIpAndUdp);
+  const std::uint32_t mtu = mtu_of(datagrams.local());
   if (mtu == 0 || mtu >= needed) return;
   throw bad_argument("a packet of " + std::to_string(payload_bytes) + " bytes of payload needs " +
                      std::to_string(needed) + " bytes, and the MTU at " +
