@@ -23,6 +23,7 @@ from turntable_core.switch_checks import (
     check_switch_program,
     check_switch_settings,
     check_switch_target,
+    check_switch_traffic,
 )
 from turntable_core.system import Parameters, Planned
 from turntable_core.testbed import Testbed
@@ -107,6 +108,7 @@ def propose(
     check_plan(experiment.system, cells, testbed, scale.origins)
     check_switch_program(experiment.system, cells, testbed)
     check_switch_settings(experiment.system, cells, testbed)
+    check_switch_traffic(experiment.system, cells, testbed)
     if reference := experiment.document.get("reference"):
         Reference(experiment.directory / reference).check(experiment.parameter_schemas)
     run = RunDirectory(runs / (options.run or new_run_name(options.profile)))

@@ -51,6 +51,19 @@ def check_switch_program(system: System, cells: Sequence[Cell], testbed: Testbed
         )
 
 
+def check_switch_traffic(system: System, cells: Sequence[Cell], testbed: Testbed) -> None:
+    """That the switch can have the links of every cell."""
+    if testbed.switch is None or not system.needs_switch:
+        return
+    driver = driver_of(testbed.switch)
+    for cell in cells:
+        if why := driver.traffic_fault(system.switch_traffic(cell.parameters, testbed)):
+            raise TurntableError(
+                f"{testbed.switch.name}: turntable_switch_target is {testbed.switch.target}, and "
+                f"cells of {system.name} ask for links of its ports: {why}; {_ANOTHER}"
+            )
+
+
 def check_switch_settings(system: System, cells: Sequence[Cell], testbed: Testbed) -> None:
     """That the switch can have the settings of every cell, however it takes them."""
     if testbed.switch is None:

@@ -221,6 +221,12 @@ class System:
         """
         return []
 
+    def switch_traffic(self, parameters: Parameters, testbed: Testbed) -> list[dict[str, Any]]:
+        """Links, rates, delays and limits of the switch's ports and their queues: updates of one
+        `tm_write` (docs/architecture.md §5), which say all that a turn needs.
+        """
+        return []
+
     def switch_settings(self, parameters: Parameters) -> Mapping[str, Any]:
         """Of a software switch: arguments of its `settings`."""
         return {}

@@ -19,6 +19,8 @@ class Ring {
     items_[(first_ + size_++) & (items_.size() - 1)] = std::move(item);
   }
 
+  const Item& front() const noexcept { return items_[first_]; }  // not of an empty one
+
   Item pop() noexcept {
     Item item = std::move(items_[first_]);
     first_ = (first_ + 1) & (items_.size() - 1);

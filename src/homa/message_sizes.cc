@@ -49,10 +49,8 @@ class Table {
   Table(const std::string& path, std::uint32_t most_bytes) : path_(path), most_bytes_(most_bytes) {}
 
   // A size may stand in several lines.
-  std::vector<MessageSizes::Point> read() {
-    std::ifstream file(path_);
-    if (!file) throw bad_argument(path_ + ": cannot be read; expected a table of message sizes");
-    for (std::string text; std::getline(file, text);) {
+  std::vector<MessageSizes::Point> read(std::istream& lines) {
+    for (std::string text; std::getline(lines, text);) {
       ++line_;
       std::vector<double> numbers;
       if (!parse(text, numbers) || numbers.size() != (line_ == 1 ? 1U : 2U))
@@ -119,7 +117,15 @@ MessageSizes MessageSizes::fixed(std::uint32_t bytes) {
 }
 
 MessageSizes MessageSizes::read(const std::string& path, std::uint32_t most_bytes) {
-  return MessageSizes(Table(path, most_bytes).read());
+  std::ifstream file(path);
+  if (!file) throw bad_argument(path + ": cannot be read; expected a table of message sizes");
+  return MessageSizes(Table(path, most_bytes).read(file));
+}
+
+MessageSizes MessageSizes::parse(const std::string& text, const std::string& name,
+                                 std::uint32_t most_bytes) {
+  std::istringstream lines(text);
+  return MessageSizes(Table(name, most_bytes).read(lines));
 }
 
 MessageSizes MessageSizes::capped(std::uint32_t bytes) const {

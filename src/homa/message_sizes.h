@@ -21,6 +21,9 @@ class MessageSizes {
   // Throws bad_argument that names file and line for what is no such table, and for sizes that are
   // not from 1 to `most_bytes`.
   static MessageSizes read(const std::string& path, std::uint32_t most_bytes = 1U << 30U);
+  // The same of a table's text; `name` stands for the file.
+  static MessageSizes parse(const std::string& text, const std::string& name,
+                            std::uint32_t most_bytes = 1U << 30U);
 
   // Larger messages have `bytes` instead: their number is the same, the mean is not.
   MessageSizes capped(std::uint32_t bytes) const;

@@ -25,6 +25,18 @@ struct Published {
 };
 
 // A percentile is the smallest size that so many messages do not exceed.
+TEST(MessageSizes, ATextIsReadAsAFileIs) {
+  const MessageSizes sizes = MessageSizes::parse("15\n10 0.5\n20 1\n", "sizes");
+  ASSERT_EQ(sizes.points().size(), 2);
+  EXPECT_EQ(sizes.mean(), 15);
+  try {
+    MessageSizes::parse("15\n10 0.5\n", "the sizes of a cell");
+    FAIL();
+  } catch (const CommandError& error) {
+    EXPECT_NE(std::string(error.what()).find("the sizes of a cell, line 2"), std::string::npos);
+  }
+}
+
 TEST(HomaSizes, workloads_are_the_published_ones) {
   const Published all[] = {
       {"W1", 187.5, 2, 27, 503, 1876, 100'000, .995},

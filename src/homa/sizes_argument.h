@@ -8,8 +8,8 @@
 
 namespace turntable::homa {
 
-// {"file": a table of cumulative probabilities, or "bytes": one size, "divide", "cap"}; division
-// comes first. Throws bad_argument; `where` begins messages.
+// {"file": a table of cumulative probabilities, "table": the text of one, or "bytes": one size;
+// "divide", "cap"}; division comes first. Throws bad_argument; `where` begins messages.
 MessageSizes sizes_argument(const std::string& where, const nlohmann::json& json);
 
 }  // namespace turntable::homa

@@ -23,9 +23,10 @@ struct Arrival {
 
 class Traffic {
  public:
-  // `sizes` must outlive it.
+  // `sizes` must outlive it. `fan_out` calls arrive at the same instant, each for the next server
+  // after the one before.
   Traffic(const MessageSizes& sizes, Process process, double calls_per_s, std::uint32_t servers,
-          std::uint64_t seed, std::uint32_t client);
+          std::uint64_t seed, std::uint32_t client, std::uint32_t fan_out = 1);
 
   // One after the other, for ever.
   Arrival next();
@@ -38,7 +39,10 @@ class Traffic {
   const double gap_ps_;
   const std::uint32_t servers_;
   workload::Random random_;
+  const std::uint32_t fan_out_;
   double at_ps_ = 0;
+  std::uint32_t server_ = 0;
+  std::uint32_t left_ = 0;  // of those that arrive together
 };
 
 }  // namespace turntable::homa

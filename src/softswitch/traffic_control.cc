@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
 #include "dataplane/replication.h"
@@ -130,11 +131,16 @@ void describe_rate(Json& answer, Rate rate) {
   answer["max_burst_bytes"] = rate.burst_bytes;
 }
 
+Json without_trailing_zeros(std::span<const std::uint64_t> counts) {
+  while (!counts.empty() && counts.back() == 0) counts = counts.first(counts.size() - 1);
+  return Json(std::vector<std::uint64_t>(counts.begin(), counts.end()));
+}
+
 void describe_link(Json& answer, Link link, const LinkCounters& counters) {
   answer["link_bps"] = link.bits_per_s == 0 ? Json() : Json(link.bits_per_s);
   answer["link_overhead_bytes"] = link.overhead_bytes;
   answer["link_frames"] = counters.frames;
-  answer["link_late_frames"] = counters.late_frames;
+  answer["link_late_log2_ns"] = without_trailing_zeros(counters.late_log2_ns);
   answer["link_late_sum_ns"] = counters.late_sum_ns;
   answer["link_late_max_ns"] = counters.late_max_ns;
 }

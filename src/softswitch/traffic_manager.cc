@@ -134,7 +134,7 @@ Frame* TrafficManager::dequeue_from_link(PortQueues& state, std::uint64_t now_ns
   ++counters.frames;
   counters.late_sum_ns += late_ns;
   counters.late_max_ns = std::max(counters.late_max_ns, late_ns);
-  if (late_ns > state.leaves_at_ns - state.leaving_since_ns) ++counters.late_frames;
+  ++counters.late_log2_ns[static_cast<std::size_t>(std::bit_width(late_ns))];
   state.due_ns = 0;
   return std::exchange(state.leaving, nullptr);
 }

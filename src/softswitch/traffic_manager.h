@@ -44,7 +44,8 @@ struct LinkCounters {
   std::uint64_t frames = 0;
   std::uint64_t late_sum_ns = 0;
   std::uint64_t late_max_ns = 0;
-  std::uint64_t late_frames = 0;  // by more than the time that they took themselves
+  // Frames by how late they were: [0] those that were not, [n] from 2^(n-1) to 2^n - 1 ns.
+  std::array<std::uint64_t, 64> late_log2_ns{};
 
   bool operator==(const LinkCounters&) const = default;
 };

@@ -56,6 +56,8 @@ SLOW_MACHINE = (
     "slots were busy for another time",
     "the switch stood still",
     "the machine held requests up",
+    "frames left the switch late",
+    "calls began late",
 )
 CONSEQUENCES = (
     "the servers were not the bottleneck",

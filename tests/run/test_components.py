@@ -43,6 +43,27 @@ def test_switch_traces_what_the_inventory_says(context: Context) -> None:
     assert argv(traced)[-2:] == ["--trace", "udp=1152,count=20"]
 
 
+def test_a_switch_has_the_links_that_the_system_asks_for(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def commands(verb: str) -> list[str]:
+        return [r.command for r in components.batches(["switch"], verb, context)["switch0"]]
+
+    verbs = {"configure": "tm_write", "prepare": "tm_clear", "collect": "tm_read"}
+    for verb, command in verbs.items():
+        assert command not in commands(verb)
+    updates = [{"port": 0, "link_bps": 1_000_000}]
+    monkeypatch.setattr(type(context.system), "switch_traffic", lambda *_: updates)
+    for verb, command in verbs.items():
+        assert command in commands(verb)
+    [written] = [
+        request
+        for request in components.batches(["switch"], "configure", context)["switch0"]
+        if request.command == "tm_write"
+    ]
+    assert written.args == {"updates": updates}
+
+
 def test_switch_has_a_port_for_every_endpoint(context: Context) -> None:
     [request] = components.batches(["switch"], "start", context)["switch0"]
     argv = request.args["argv"]

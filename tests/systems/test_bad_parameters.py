@@ -20,6 +20,8 @@ from turntable_core.testbed import read_testbed
 
 from .farreach import conftest as farreach
 from .farreach import testbeds as farreach_testbeds
+from .homa import conftest as homa
+from .homa import testbeds as homa_testbeds
 from .netclone import conftest as netclone
 from .netclone import testbeds as netclone_testbeds
 
@@ -27,6 +29,7 @@ HERE = Path(__file__).parent
 # Its small experiment, how many cells that has, and its testbed.
 SYSTEMS = {
     "farreach": (farreach.DOCUMENT, 2, farreach_testbeds),
+    "homa": (homa.DOCUMENT, 2, homa_testbeds),
     "netclone": (netclone.DOCUMENT, 3, netclone_testbeds),
 }
 
@@ -64,10 +67,22 @@ def test_the_unchanged_experiment_is_accepted(tmp_path: Path, system: str) -> No
     assert len(proposal(tmp_path, system, {}, {}).cells) == SYSTEMS[system][1]
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+OVER_BFRT = {"turntable_switch_target": "bfrt"}
+
+
+@pytest.mark.parametrize("system", ["farreach", "netclone"])
 def test_a_switch_over_bf_runtime_is_accepted(tmp_path: Path, system: str) -> None:
-    over_bfrt = {"turntable_switch_target": "bfrt"}
-    assert len(proposal(tmp_path, system, {}, {}, over_bfrt).cells) == SYSTEMS[system][1]
+    assert len(proposal(tmp_path, system, {}, {}, OVER_BFRT).cells) == SYSTEMS[system][1]
+
+
+def test_links_are_not_asked_of_a_switch_over_bf_runtime(tmp_path: Path) -> None:
+    said = (
+        "^switch0: turntable_switch_target is bfrt, and cells of homa ask for links of its ports: "
+        "BF Runtime has nothing for links that are slower or longer than they are; choose an "
+        "inventory whose turntable_switch_target is soft$"
+    )
+    with pytest.raises(TurntableError, match=said):
+        proposal(tmp_path, "homa", {}, {}, OVER_BFRT)
 
 
 @pytest.mark.parametrize(("system", "case"), CASES)

@@ -38,6 +38,8 @@ def configure(context: Context) -> Batches:
     # Groups first: entries that name them would lose copies of packets that are on their way.
     updates = [system.switch_multicast(context), system.switch_tables(context)]
     written = [driver.write(of_one) for of_one in updates if of_one]
+    if traffic := _traffic(context):
+        written += driver.traffic(traffic)
     settings = driver.settings(system.switch_settings(context.parameters))
     return _to_switch(context, *written, *settings)
 
@@ -51,7 +53,9 @@ def forget(context: Context) -> Batches:
 
 def prepare(context: Context) -> Batches:
     """No request is on its way yet: counters begin at zero."""
-    return _to_switch(context, *driver_of(context.testbed.switch).clear_counters())
+    driver = driver_of(context.testbed.switch)
+    traffic = driver.clear_traffic() if _traffic(context) else []
+    return _to_switch(context, *driver.clear_counters(), *traffic)
 
 
 def begin(context: Context) -> Batches:
@@ -60,7 +64,9 @@ def begin(context: Context) -> Batches:
 
 def collect(context: Context) -> Batches:
     names = context.system.switch_counters(context.parameters)
-    return _to_switch(context, *driver_of(context.testbed.switch).read_counters(names))
+    driver = driver_of(context.testbed.switch)
+    traffic = driver.read_traffic() if _traffic(context) else []
+    return _to_switch(context, *driver.read_counters(names), *traffic)
 
 
 def impair(
@@ -86,6 +92,10 @@ def _nodes(context: Context) -> list[SwitchNode]:
 def _pipe(context: Context) -> int:
     """Others of the testbed's hosts may be elsewhere."""
     return max(host.pipe or 0 for host in context.system.hosts_in(context.testbed))
+
+
+def _traffic(context: Context) -> list[dict[str, Any]]:
+    return context.system.switch_traffic(context.parameters, context.testbed)
 
 
 def _to_switch(context: Context, *requests: Request) -> Batches:

@@ -5,7 +5,7 @@ What the driver reaches may be nodes of the run too, which then start before it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from turntable_core.requests import Request
@@ -27,6 +27,9 @@ DRIVER, SERVER = "bfrt-driver", "bfrt-server"
 _ADDRESS, _PORT = "127.0.0.1", 50052
 # The driver ends by itself before its supervisor ends it: then it says what it waited for.
 _OF_DEADLINE = 0.8
+
+# Of an update of the traffic manager.
+_LINKS = ("link_bps", "link_overhead_bytes", "delay_ns")
 
 _NOTHING = "BF Runtime has nothing for"
 # Settings that every switch behind BF Runtime has: a chip waits for no processor, and softswitch is
@@ -79,6 +82,11 @@ class BfrtSwitch(soft.Commands):
         if self._has(name) or not value:
             return None
         return f"0: {_NOTHING} the setting {name}"
+
+    def traffic_fault(self, updates: Sequence[Mapping[str, Any]]) -> str | None:
+        if any(update.get(name) for update in updates for name in _LINKS):
+            return f"{_NOTHING} links that are slower or longer than they are"
+        return None
 
     def settings(self, values: Mapping[str, Any]) -> list[Request]:
         later = {name: value for name, value in values.items() if not self._has(name)}

@@ -40,6 +40,17 @@ class SwitchDriver(Protocol):
     def settings(self, values: Mapping[str, Any]) -> list[Request]:
         """Those with which it was not started."""
 
+    def traffic_fault(self, updates: Sequence[Update]) -> str | None:
+        """Why it cannot have these; None: it can."""
+
+    def traffic(self, updates: Sequence[Update]) -> list[Request]:
+        """Of the traffic manager, all updates or none."""
+
+    def clear_traffic(self) -> list[Request]:
+        """Its counts begin at zero."""
+
+    def read_traffic(self) -> list[Request]: ...
+
     def clear_counters(self) -> list[Request]: ...
 
     def clear_registers(self, names: Sequence[str]) -> list[Request]:

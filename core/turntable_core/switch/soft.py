@@ -32,6 +32,15 @@ class Commands:
     def write(self, updates: Sequence[Mapping[str, Any]]) -> Request:
         return self._request("table_write", updates=list(updates))
 
+    def traffic(self, updates: Sequence[Mapping[str, Any]]) -> list[Request]:
+        return [self._request("tm_write", updates=list(updates))]
+
+    def clear_traffic(self) -> list[Request]:
+        return [self._request("tm_clear")]
+
+    def read_traffic(self) -> list[Request]:
+        return [self._request("tm_read")]
+
     def clear_counters(self) -> list[Request]:
         return [self._request("counter_clear"), self._request("port_stats_clear")]
 
@@ -65,6 +74,9 @@ class SoftSwitch(Commands):
         return [SwitchNode(PROGRAM, options_of(start.program, testbed))]
 
     def setting_fault(self, name: str, value: Any) -> str | None:
+        return None
+
+    def traffic_fault(self, updates: Sequence[Mapping[str, Any]]) -> str | None:
         return None
 
     def settings(self, values: Mapping[str, Any]) -> list[Request]:

@@ -18,6 +18,7 @@ class IdleRoundTrips {
 
   bool empty() const noexcept { return ns_by_bytes_.empty(); }
   double ns(std::uint32_t bytes) const noexcept;  // not of none
+  const std::map<std::uint32_t, double>& ns_by_bytes() const noexcept { return ns_by_bytes_; }
 
  private:
   std::map<std::uint32_t, double> ns_by_bytes_;

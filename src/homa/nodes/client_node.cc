@@ -1,5 +1,6 @@
 #include "homa/nodes/client_node.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "common/clock.h"
@@ -23,10 +24,15 @@ Process process_argument(const Arguments& arguments) {
   return process == "periodic" ? Process::kPeriodic : Process::kExponential;
 }
 
-// [[bytes, ns], ...], of the idle network.
-IdleRoundTrips idle_argument(const Json& args, const Arguments& arguments) {
+// [[bytes, ns], ...], of the idle network, or those that this node has measured.
+IdleRoundTrips idle_argument(const Json& args, const Arguments& arguments,
+                             const IdleRoundTrips& measured) {
   std::map<std::uint32_t, double> ns_by_bytes;
   if (!args.contains("idle")) return {};
+  if (args.at("idle") == "measured") {
+    if (measured.empty()) arguments.fail("idle", "measured", "the command `idle` to come before");
+    return measured;
+  }
   for (const Json& row : arguments.array_or_empty("idle")) {
     const bool is_row = row.is_array() && row.size() == 2 && row[0].is_number_integer() &&
                         row[0].get<std::int64_t>() > 0 && row[1].is_number() &&
@@ -38,7 +44,7 @@ IdleRoundTrips idle_argument(const Json& args, const Arguments& arguments) {
 }
 
 ClientSettings settings_argument(const std::string& where, const Json& args,
-                                 const Arguments& arguments) {
+                                 const Arguments& arguments, const IdleRoundTrips& measured) {
   ClientSettings settings;
   settings.transport = TransportSettings::parse(where, arguments.object("transport"));
   settings.sizes = sizes_argument(where + ", sizes", arguments.object("sizes"));
@@ -55,9 +61,11 @@ ClientSettings settings_argument(const std::string& where, const Json& args,
   settings.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX));
   settings.outstanding =
       static_cast<unsigned>(arguments.integer_or("outstanding", 1, kMaxOutstanding, 50));
+  settings.fan_out =
+      static_cast<std::uint32_t>(arguments.integer_or("fan_out", 1, kMaxOutstanding, 1));
   settings.response_bytes =
       static_cast<std::uint32_t>(arguments.integer_or("response_bytes", 0, 1 << 20, 0));
-  settings.idle = idle_argument(args, arguments);
+  settings.idle = idle_argument(args, arguments, measured);
   settings.frame.spin_ns = arguments.integer_or("spin_us", 0, 1'000'000, 0) * 1000;
   settings.frame.realtime = arguments.boolean("realtime");
   return settings;
@@ -75,8 +83,8 @@ Json ClientNode::prepare(const Json& args) {
   const Arguments arguments(
       where, args,
       {"transport", "servers", "client", "seed", "sizes", "payload_bps", "arrivals", "outstanding",
-       "response_bytes", "idle", "spin_us", "realtime"});
-  ClientSettings settings = settings_argument(where, args, arguments);
+       "fan_out", "response_bytes", "idle", "spin_us", "realtime"});
+  ClientSettings settings = settings_argument(where, args, arguments, measured_idle_);
   Peers servers = peers_argument(where, arguments, "servers");
   const auto command = life_.begin_prepare([&] { client_.reset(); });
   const double calls_per_s = settings.calls_per_s;
@@ -94,8 +102,9 @@ Json ClientNode::prepare(const Json& args) {
 
 Json ClientNode::idle(const Json& args) {
   const std::string where = "msgbench-client idle";
-  const Arguments arguments(where, args, {"bytes", "calls", "deadline_s"});
+  const Arguments arguments(where, args, {"bytes", "calls", "each_s", "deadline_s"});
   const auto calls = static_cast<unsigned>(arguments.integer("calls", 1, 1'000'000));
+  const double each_s = args.contains("each_s") ? arguments.number("each_s", 0, 86'400) : 86'400;
   const double deadline_s = arguments.number("deadline_s", 0.001, 86'400);
   const auto sizes = arguments.integers("bytes", 1, 1 << 28);
   const std::int64_t deadline_ns = monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9);
@@ -103,10 +112,14 @@ Json ClientNode::idle(const Json& args) {
   if (!client_ || life_.running())
     throw CommandError("wrong_state", where + ": send `prepare` first, and `start` afterwards");
   Json rows = Json::array();
+  std::map<std::uint32_t, double> least_ns;
   for (const std::int64_t bytes : sizes) {
-    const auto times = client_->measure_idle(static_cast<std::uint32_t>(bytes), calls, deadline_ns);
+    const auto times = client_->measure_idle(static_cast<std::uint32_t>(bytes), calls,
+                                             std::llround(each_s * 1e9), deadline_ns);
     rows.push_back({{"bytes", bytes}, {"min_ns", times.min_ns}, {"median_ns", times.median_ns}});
+    least_ns[static_cast<std::uint32_t>(bytes)] = static_cast<double>(times.min_ns);
   }
+  measured_idle_ = IdleRoundTrips(std::move(least_ns));
   return {{"round_trips", rows}};
 }
 

@@ -34,6 +34,7 @@ class ClientNode {
 
  private:
   const net::DatagramSettings local_;
+  IdleRoundTrips measured_idle_;  // by the last `idle`
   std::unique_ptr<MessageClient> client_;
   load::ClientLife life_;  // last: its thread uses the other
 };

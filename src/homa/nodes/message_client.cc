@@ -13,6 +13,7 @@ namespace turntable::homa {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr unsigned kLeastIdleCalls = 3;
 
 // No two endpoints have the same, not those of one client in two iterations either: packets of the
 // first may still be on their way in the second.
@@ -30,7 +31,8 @@ MessageClient::MessageClient(ClientSettings settings, Peers peers,
       transport_(settings_.transport, new_client_id(settings_.client), peers_, *this,
                  std::move(datagrams)),
       traffic_(settings_.sizes, settings_.process, settings_.calls_per_s,
-               static_cast<std::uint32_t>(peers_.size()), settings_.seed, settings_.client),
+               static_cast<std::uint32_t>(peers_.size()), settings_.seed, settings_.client,
+               settings_.fan_out),
       next_(traffic_.next()),
       frame_(*this, settings_.frame) {}
 
@@ -174,10 +176,13 @@ CallStatistics::Second* MessageClient::second_of(std::int64_t at_ns) {
 // --- The idle network
 
 MessageClient::RoundTrips MessageClient::measure_idle(std::uint32_t bytes, unsigned calls,
+                                                      std::int64_t each_ns,
                                                       std::int64_t deadline_ns) {
+  const std::int64_t begin_ns = monotonic_ns();
   use_precise_timers();
   std::vector<std::int64_t> times_ns;
   for (unsigned i = 0; i < calls; ++i) {
+    if (i >= kLeastIdleCalls && monotonic_ns() - begin_ns >= each_ns) break;
     const Call one{.at_ns = monotonic_ns(),
                    .number = number_++,
                    .bytes = bytes,

@@ -25,6 +25,7 @@ struct ClientSettings {
   std::uint32_t client = 0;  // of all clients: its draws are its own
   std::uint64_t seed = 1;
   unsigned outstanding = 50;
+  std::uint32_t fan_out = 1;         // calls that arrive at the same instant
   std::uint32_t response_bytes = 0;  // 0: as many as the request has
   IdleRoundTrips idle;               // none: no slowdowns
   load::ThreadFrame::Settings frame;
@@ -35,17 +36,21 @@ class MessageClient final : public load::Part, private load::Loop, private Appli
   // `peers`: the servers. Throws CommandError.
   MessageClient(ClientSettings settings, Peers peers, std::unique_ptr<net::Datagrams> datagrams);
 
-  // Least and median round trip of `calls` calls, one after the other, with all servers in turn.
-  // Before the schedule runs. Throws CommandError at the deadline, or for an answer that is wrong.
+  // Least and median round trip of `calls` calls, one after the other, with all servers in turn;
+  // fewer, but three, where they take `each_ns` together. Before the schedule runs. Throws
+  // CommandError at the deadline, or for an answer that is wrong.
   struct RoundTrips {
     std::int64_t min_ns = 0;
     std::int64_t median_ns = 0;
   };
-  RoundTrips measure_idle(std::uint32_t bytes, unsigned calls, std::int64_t deadline_ns);
+  RoundTrips measure_idle(std::uint32_t bytes, unsigned calls, std::int64_t each_ns,
+                          std::int64_t deadline_ns);
 
   void set_schedule(const load::Schedule& schedule) override;
   void run() override { frame_.run(); }
   void stop() noexcept override { frame_.stop(); }
+
+  const ClientSettings& settings() const noexcept { return settings_; }
 
   // After run().
   const CallStatistics& statistics() const noexcept { return statistics_; }

@@ -156,6 +156,33 @@ TEST_F(NodesTest, IdleRoundTripsAndSlowdowns) {
   EXPECT_EQ(run()["wrong"], 0);
 }
 
+// 100 bytes are 20 + 100 + 42 + 24 bytes on a link: 1.488 ms at 1 Mb/s, there and back again.
+TEST_F(NodesTest, APacketLeavesItsLinkWithItsLastBit) {
+  transport_["link_bps"] = 1'000'000;
+  prepare();
+  const Json idle = client_.idle({{"bytes", {100}}, {"calls", 5}, {"deadline_s", 30}});
+  EXPECT_GE(idle["round_trips"][0]["min_ns"], 2 * 1'488'000);
+}
+
+// A denominator of 1 ns would make slowdowns that no histogram holds; what was measured does not.
+TEST_F(NodesTest, SlowdownsAreOfWhatTheNodeHasMeasured) {
+  prepare();
+  const Json idle = client_.idle({{"bytes", {100}}, {"calls", 20}, {"deadline_s", 30}});
+  client_args_["idle"] = "measured";
+  const Json stats = run();
+  EXPECT_EQ(stats["idle"], Json({{100, idle["round_trips"][0]["min_ns"].get<double>()}}));
+}
+
+TEST_F(NodesTest, MeasuredRoundTripsMustHaveBeenMeasured) {
+  client_args_["idle"] = "measured";
+  try {
+    prepare();
+    FAIL();
+  } catch (const CommandError& error) {
+    EXPECT_NE(std::string(error.what()).find("`idle` to come before"), std::string::npos);
+  }
+}
+
 TEST_F(NodesTest, AnIdleCallWithoutAServerEndsAtTheDeadline) {
   prepare();
   for (const auto& server : servers_) server->stop(Json::object());

@@ -57,6 +57,12 @@ void add_transport(Json& out, const TransportCounts& counts, const Statistics& p
                       {"refused_again", protocol.refused_again}};
 }
 
+Json idle_rows(const IdleRoundTrips& idle) {
+  Json rows = Json::array();
+  for (const auto& [bytes, ns] : idle.ns_by_bytes()) rows.push_back({bytes, ns});
+  return rows;
+}
+
 void add_scheduling(Json& out, const std::optional<SchedulingTimes>& times) {
   out["run_ns"] = times ? Json(times->run_ns) : Json();
   out["wait_ns"] = times ? Json(times->wait_ns) : Json();
@@ -82,6 +88,7 @@ Json raw_statistics(const MessageClient& client, const load::Schedule& schedule,
               {"outstanding_max", s.outstanding_max},
               {"percentiles", percentile_rows(s)},
               {"seconds", second_rows(s)},
+              {"idle", idle_rows(client.settings().idle)},
               {"begin_late_ns", s.begin_late_ns.encode()},
               {"begin_late_max_us", us(s.begin_late_ns.max())},
               {"start_late_us", us(timing.start_lateness_ns)},

@@ -164,17 +164,18 @@ void Transport::use_uplink(std::int64_t now_ns, std::int64_t ready_ns) noexcept 
   const std::int64_t since_ns = is_blocked_ ? 0 : std::min(now_ns, ready_ns);
   const auto room_until_ns = static_cast<std::uint64_t>(now_ns + settings_.ahead_ns);
   Endpoint::Outgoing outgoing;
-  is_blocked_ = false;
-  while (!uplink_.limits() || uplink_.free_at_ns() <= room_until_ns) {
-    if (!endpoint_.next(outgoing)) return flush();
-    send(outgoing, since_ns);
-  }
   is_blocked_ = true;
-  flush();
+  while (!uplink_.limits() || uplink_.free_at_ns() <= room_until_ns) {
+    if (datagrams_->full()) depart(now_ns);
+    if (datagrams_->full()) break;
+    is_blocked_ = endpoint_.next(outgoing);
+    if (!is_blocked_) break;
+    hand_over(outgoing, since_ns);
+  }
+  depart(now_ns);
 }
 
-void Transport::send(const Endpoint::Outgoing& outgoing, std::int64_t ready_ns) noexcept {
-  if (datagrams_->full()) flush();
+void Transport::hand_over(const Endpoint::Outgoing& outgoing, std::int64_t ready_ns) noexcept {
   const auto buffer = datagrams_->buffer();
   std::size_t bytes = encode_header(outgoing.packet, buffer);
   const auto payload = outgoing.packet.payload;
@@ -183,19 +184,31 @@ void Transport::send(const Endpoint::Outgoing& outgoing, std::int64_t ready_ns) 
   const auto dscp = static_cast<std::uint8_t>(outgoing.packet.priority * 8);
   datagrams_->add(bytes, &peers_.address(outgoing.to), dscp);
   const auto frame_bytes = static_cast<std::uint32_t>(bytes) + kHeadersBelow;
-  if (uplink_.limits()) uplink_.send(static_cast<std::uint64_t>(ready_ns), frame_bytes);
+  if (uplink_.limits())
+    departures_ns_.push(uplink_.send(static_cast<std::uint64_t>(ready_ns), frame_bytes));
   ++counts_.datagrams_sent;
   counts_.wire_bytes_sent += frame_bytes + settings_.uplink.overhead_bytes;
 }
 
-void Transport::flush() noexcept {
-  datagrams_->flush([this](std::uint32_t, int) { ++counts_.refused; });
+void Transport::depart(std::int64_t now_ns) noexcept {
+  std::size_t count = datagrams_->waiting();
+  if (uplink_.limits()) {
+    count = 0;
+    for (; !departures_ns_.empty(); ++count) {
+      if (departures_ns_.front() > static_cast<std::uint64_t>(now_ns)) break;
+      departures_ns_.pop();
+    }
+  }
+  if (count > 0) datagrams_->flush(count, [this](std::uint32_t, int) { ++counts_.refused; });
 }
 
 std::int64_t Transport::next_due_ns() const noexcept {
-  if (!is_blocked_) return next_tick_ns_;
-  return std::min(next_tick_ns_,
-                  static_cast<std::int64_t>(uplink_.free_at_ns()) - settings_.ahead_ns);
+  std::int64_t due_ns = next_tick_ns_;
+  if (!departures_ns_.empty())
+    due_ns = std::min(due_ns, static_cast<std::int64_t>(departures_ns_.front()));
+  if (is_blocked_ && !datagrams_->full())
+    due_ns = std::min(due_ns, static_cast<std::int64_t>(uplink_.free_at_ns()) - settings_.ahead_ns);
+  return due_ns;
 }
 
 }  // namespace turntable::homa

@@ -1,5 +1,6 @@
 // A node's transport on a socket: the state machines of homa/endpoint.h, the timer's ticks, and the
 // node's uplink, which has a rate of its own and takes the most urgent packet whenever it has room.
+// A packet is on its way with its last bit, as from an interface that serializes.
 //
 // One thread drives it. All instants are CLOCK_MONOTONIC.
 #pragma once
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/link_clock.h"
+#include "common/ring.h"
 #include "homa/endpoint.h"
 #include "homa/nodes/peers.h"
 #include "net/datagrams.h"
@@ -67,15 +69,16 @@ class Transport {
 
  private:
   void use_uplink(std::int64_t now_ns, std::int64_t ready_ns) noexcept;
-  void send(const Endpoint::Outgoing& outgoing, std::int64_t ready_ns) noexcept;
-  void flush() noexcept;
+  void hand_over(const Endpoint::Outgoing& outgoing, std::int64_t ready_ns) noexcept;
+  void depart(std::int64_t now_ns) noexcept;  // what has left the uplink by now
 
   const TransportSettings settings_;
   const Peers& peers_;
   const std::unique_ptr<net::Datagrams> datagrams_;
   Endpoint endpoint_;
   LinkClock uplink_;
-  bool is_blocked_ = false;  // the uplink has no room, and something may wait for it
+  Ring<std::uint64_t> departures_ns_;  // of what waits in datagrams_, in this order
+  bool is_blocked_ = false;            // the uplink has no room, and something may wait for it
   std::int64_t next_tick_ns_ = 0;
   std::int64_t now_ns_ = 0;
   std::int64_t ready_ns_ = INT64_MAX;  // first packet handled since the uplink was used

@@ -3,12 +3,13 @@
 //
 //   {"sizes": {"file" or "bytes", "cap", "divide"},
 //    "load" (share of a client's link, headers and grants included) or "payload_gbps",
-//    "transport": "homa" or "basic", "levels", "paper": "W3" (its cutoffs and degree), "degree",
-//    "cutoffs", "at_most_once", "payload_bytes", "rtt_bytes",
-//    "hosts", "hosts_per_leaf", "spines", "gbps", "core_gbps", "link_delay_us", "switch_delay_us",
+//    "transport": "homa" or "basic", "levels", "paper": "W3" (its cutoffs and degree),
+//    "paper_degree", "degree", "cutoffs", "at_most_once", "payload_bytes", "rtt_bytes", "hosts",
+//    "hosts_per_leaf", "spines", "gbps", "core_gbps", "link_delay_us", "switch_delay_us",
 //    "buffer_bytes", "host_delay_us", "queue_ahead_us", "frame_overhead_bytes", "tick_us",
-//    "arrivals": "exponential" or "periodic", "outstanding", "warmup_s", "measure_s", "drain_s",
-//    "seed", "idle_bytes": [...] (round trips on the idle network, for these sizes alone)}
+//    "arrivals": "exponential" or "periodic", "outstanding", "fan_out", "response_bytes",
+//    "warmup_s", "measure_s", "drain_s", "seed", "idle_bytes": [...] (round trips on the idle
+//    network, for these sizes alone)}
 #include <ctime>
 #include <iostream>
 #include <iterator>
@@ -33,21 +34,41 @@ using node::Arguments;
 class Input {
  public:
   explicit Input(const Json& json)
-      : json_(json), arguments_("input", json, {"sizes",          "load",
-                                                "payload_gbps",   "transport",
-                                                "levels",         "paper",
-                                                "degree",         "cutoffs",
-                                                "at_most_once",   "payload_bytes",
-                                                "rtt_bytes",      "hosts",
-                                                "hosts_per_leaf", "spines",
-                                                "gbps",           "core_gbps",
-                                                "link_delay_us",  "switch_delay_us",
-                                                "buffer_bytes",   "host_delay_us",
-                                                "queue_ahead_us", "frame_overhead_bytes",
-                                                "tick_us",        "arrivals",
-                                                "outstanding",    "warmup_s",
-                                                "measure_s",      "drain_s",
-                                                "seed",           "idle_bytes"}) {}
+      : json_(json),
+        arguments_("input", json,
+                   {"sizes",
+                    "load",
+                    "payload_gbps",
+                    "transport",
+                    "levels",
+                    "paper",
+                    "paper_degree",
+                    "degree",
+                    "cutoffs",
+                    "at_most_once",
+                    "payload_bytes",
+                    "rtt_bytes",
+                    "hosts",
+                    "hosts_per_leaf",
+                    "spines",
+                    "gbps",
+                    "core_gbps",
+                    "link_delay_us",
+                    "switch_delay_us",
+                    "buffer_bytes",
+                    "host_delay_us",
+                    "queue_ahead_us",
+                    "frame_overhead_bytes",
+                    "tick_us",
+                    "arrivals",
+                    "outstanding",
+                    "fan_out",
+                    "response_bytes",
+                    "warmup_s",
+                    "measure_s",
+                    "drain_s",
+                    "seed",
+                    "idle_bytes"}) {}
 
   bool has(const char* name) const { return json_.contains(name); }
 
@@ -89,6 +110,8 @@ void read_transport(const Input& input, const MessageSizes& sizes, homa::Setting
     priorities = paper.priorities;
     transport.degree = paper.degree;
   }
+  if (input.has("paper_degree"))
+    transport.degree = paper_settings(input.word("paper_degree", ""), 1).degree;
   if (input.has("cutoffs")) {
     priorities.cutoffs = input.json().at("cutoffs").get<std::vector<std::uint32_t>>();
     priorities.unscheduled_levels = static_cast<std::uint32_t>(priorities.cutoffs.size()) + 1;
@@ -119,6 +142,8 @@ Settings settings_of(const Input& input, const MessageSizes& sizes) {
   input.number("frame_overhead_bytes", 0, 1000, settings.frame_overhead_bytes);
   input.number("tick_us", 1, 1e9, settings.tick_us);
   input.number("outstanding", 1, 1e6, settings.outstanding);
+  input.number("fan_out", 1, 1e6, settings.fan_out);
+  input.number("response_bytes", 0, 1 << 20, settings.response_bytes);
   input.number("warmup_s", 0, 1e5, settings.warmup_s);
   input.number("measure_s", 1e-6, 1e5, settings.measure_s);
   input.number("drain_s", 0, 1e5, settings.drain_s);
@@ -156,10 +181,18 @@ Json group_of(const Result& result, std::size_t begin, std::size_t end) {
     return static_cast<double>(group.rtt_ns.value_at_percentile(percent)) / 1000;
   };
   return {{"samples", group.rtt_ns.count()},
+          {"rtt_ns", group.rtt_ns.encode()},
+          {"slowdown_1000", group.slowdown_1000.encode()},
           {"slowdown_p50", slowdown(50)},
           {"slowdown_p99", slowdown(99)},
           {"rtt_us_p50", rtt_us(50)},
           {"rtt_us_p99", rtt_us(99)}};
+}
+
+Json idle_rows(const Result& result) {
+  Json rows = Json::array();
+  for (const auto& [bytes, ns] : result.idle_ns) rows.push_back({bytes, ns});
+  return rows;
 }
 
 Json deciles_of(const Result& result) {
@@ -206,6 +239,7 @@ Json answer(const Json& json) {
           {"events", result.events},
           {"cpu_s", cpu_s},
           {"deciles", deciles_of(result)},
+          {"idle_round_trips", idle_rows(result)},
           {"percentiles", percentiles_of(result)}};
 }
 
@@ -219,7 +253,11 @@ int run(int argc, char** argv) {
   const Json request = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!request.is_object()) throw bad_argument("standard input is no JSON; expected one object");
   Json result = answer(request);
-  if (brief) result.erase("percentiles");
+  if (brief) {
+    for (const char* histograms : {"percentiles", "idle_round_trips"}) result.erase(histograms);
+    for (Json& decile : result["deciles"])
+      for (const char* histogram : {"rtt_ns", "slowdown_1000"}) decile.erase(histogram);
+  }
   print_result(result.dump() + "\n");
   return 0;
 }

@@ -61,6 +61,8 @@ class Simulation {
           self_(self) {}
 
     void request(RpcId id, Peer, Content content) override {
+      if (simulation_.settings_.response_bytes > 0)
+        content.size = simulation_.settings_.response_bytes;
       endpoint.reply(id, std::move(content));
     }
     void response(std::uint64_t tag, Content) override { simulation_.answered(self_, tag); }
@@ -229,9 +231,9 @@ Result Simulation::run() {
   const double calls_per_s = settings_.payload_bits_per_s / 8 / sizes_.mean();
   for (std::uint32_t client = 0; client < clients_; ++client) {
     Host& host = *hosts_[client];
-    host.traffic =
-        std::make_unique<Traffic>(sizes_, settings_.process, calls_per_s,
-                                  settings_.fabric.hosts - clients_, settings_.seed, client);
+    host.traffic = std::make_unique<Traffic>(sizes_, settings_.process, calls_per_s,
+                                             settings_.fabric.hosts - clients_, settings_.seed,
+                                             client, settings_.fan_out);
     host.next = host.traffic->next();
     events_.at(host.next.at_ps, EventKind::kArrival, client);
   }
@@ -258,12 +260,18 @@ double Simulation::round_trip_ns(std::uint32_t bytes, bool far) {
   return static_cast<double>(events_.now_ps()) / 1000;
 }
 
-void check(const Settings& settings) {
+void check(const Settings& settings, const MessageSizes& sizes) {
   if (settings.fabric.hosts % 2 != 0)
     throw bad_argument(std::to_string(settings.fabric.hosts) +
                        " hosts; expected an even number: half of them are clients");
   if (!(settings.payload_bits_per_s > 0))
     throw bad_argument("no load; expected a payload rate above 0");
+  const std::uint32_t largest = sizes.points().back().bytes;
+  if (largest > settings.transport.max_message_bytes) {
+    throw bad_argument("sizes reach " + std::to_string(largest) + " bytes; the transport has " +
+                       std::to_string(settings.transport.max_message_bytes) +
+                       " at most. Cap them, or divide them");
+  }
 }
 
 }  // namespace
@@ -281,31 +289,42 @@ double payload_at_load(const Settings& settings, const MessageSizes& sizes, doub
     return std::max<double>(settings.min_wire_bytes,
                             static_cast<double>(datagram) + settings.frame_overhead_bytes);
   };
-  double wire_bytes = 0;
-  for (const auto& point : sizes.points()) {
-    const std::uint32_t packet = settings.transport.payload_bytes;
-    const std::uint32_t full = point.bytes / packet;
-    const std::uint32_t rest = point.bytes % packet;
+  const std::uint32_t packet = settings.transport.payload_bytes;
+  const auto data_bytes = [&](std::uint32_t message) {
+    const std::uint32_t full = message / packet;
+    const std::uint32_t rest = message % packet;
     double bytes = full * wire(kDataHeaderBytes + packet);
     if (rest > 0) bytes += wire((full == 0 ? kAllDataHeaderBytes : kDataHeaderBytes) + rest);
-    // The grants for the other direction's message.
-    const std::uint32_t unscheduled = std::min(point.bytes, settings.transport.rtt_bytes);
-    bytes +=
-        std::ceil((point.bytes - unscheduled) / static_cast<double>(packet)) * wire(kGrantBytes);
-    wire_bytes += bytes * point.probability;
+    return bytes;
+  };
+  const auto grant_bytes = [&](std::uint32_t message) {
+    const std::uint32_t unscheduled = std::min(message, settings.transport.rtt_bytes);
+    return std::ceil((message - unscheduled) / static_cast<double>(packet)) * wire(kGrantBytes);
+  };
+  double sent_bytes = 0;
+  double received_bytes = 0;
+  for (const auto& point : sizes.points()) {
+    const std::uint32_t response =
+        settings.response_bytes == 0 ? point.bytes : settings.response_bytes;
+    sent_bytes += (data_bytes(point.bytes) + grant_bytes(response)) * point.probability;
+    received_bytes += (data_bytes(response) + grant_bytes(point.bytes)) * point.probability;
   }
-  return load * settings.fabric.host_bits_per_s * sizes.mean() / wire_bytes;
+  return load * settings.fabric.host_bits_per_s * sizes.mean() /
+         std::max(sent_bytes, received_bytes);
 }
 
 Result simulate(const Settings& settings, const MessageSizes& sizes) {
-  check(settings);
+  check(settings, sizes);
   std::map<std::pair<std::uint32_t, bool>, double> idle_ns;
   for (const auto& point : sizes.points()) {
     idle_ns[{point.bytes, false}] = idle_rtt_ns(settings, point.bytes, false);
     if (settings.fabric.hosts_per_leaf > 0)
       idle_ns[{point.bytes, true}] = idle_rtt_ns(settings, point.bytes, true);
   }
-  return Simulation(settings, sizes, idle_ns).run();
+  Result result = Simulation(settings, sizes, idle_ns).run();
+  for (const auto& point : sizes.points())
+    result.idle_ns[point.bytes] = idle_ns.at({point.bytes, false});
+  return result;
 }
 
 }  // namespace turntable::homa::simulation

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,8 +29,10 @@ struct Settings {
   std::uint32_t frame_overhead_bytes = 66;  // of a datagram: its headers below Homa's, and gaps
   std::uint32_t min_wire_bytes = 84;
   Process process = Process::kExponential;
-  double payload_bits_per_s = 0;  // of each client, in each direction
-  unsigned outstanding = 50;      // calls of a client
+  double payload_bits_per_s = 0;     // of each client, in each direction
+  unsigned outstanding = 50;         // calls of a client
+  std::uint32_t fan_out = 1;         // that arrive at the same instant
+  std::uint32_t response_bytes = 0;  // 0: as many as the request has
   double warmup_s = 0.01;
   double measure_s = 0.1;  // calls that arrive in it are counted
   double drain_s = 1;      // for their answers, at most
@@ -44,8 +47,9 @@ struct Percentile {
 };
 
 struct Result {
-  std::vector<Percentile> percentiles;  // 100, of messages by size
-  std::uint64_t offered = 0;            // calls that arrived in the window
+  std::vector<Percentile> percentiles;      // 100, of messages by size
+  std::map<std::uint32_t, double> idle_ns;  // round trips that slowdowns are of: near servers'
+  std::uint64_t offered = 0;                // calls that arrived in the window
   std::uint64_t answered = 0;
   std::uint64_t aborted = 0;
   // Of payload, each client in each direction: of calls that arrived, and were answered, in the
@@ -65,8 +69,8 @@ Result simulate(const Settings& settings, const MessageSizes& sizes);
 // Round trip of one call of `bytes` while nothing else is under way, in ns. `far`: to another leaf.
 double idle_rtt_ns(const Settings& settings, std::uint32_t bytes, bool far);
 
-// A client's payload rate at which its link carries `load` of its bytes, headers and grants
-// included.
+// The rate of a client's requests, in payload, at which the busier direction of its link carries
+// `load` of its bytes, headers and grants included.
 double payload_at_load(const Settings& settings, const MessageSizes& sizes, double load);
 
 }  // namespace turntable::homa::simulation

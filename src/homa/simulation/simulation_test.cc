@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "common/command_error.h"
 #include "homa/priority_allocation.h"
 
@@ -53,6 +55,35 @@ TEST(HomaSimulation, idle_round_trips_are_near_the_published) {
       {149'000, 261}, {10'000'000, 17'100}, {29'400'000, 50'300}};
   for (const auto& [bytes, us] : published_us)
     EXPECT_NEAR(idle_rtt_ns(paper(8), bytes, false) / 1000, us, .105 * us) << bytes;
+}
+
+// 100 bytes there, 20 + 100 + 66 on the wire; 1,470 back: the link is full of what comes back.
+TEST(HomaSimulation, load_is_that_of_the_busier_direction) {
+  Settings settings;
+  settings.response_bytes = 1470;
+  EXPECT_NEAR(payload_at_load(settings, MessageSizes::fixed(100), .8), .8 * 10e9 * 100 / 1566, 1);
+  settings.response_bytes = 10;
+  EXPECT_NEAR(payload_at_load(settings, MessageSizes::fixed(100), .8), .8 * 10e9 * 100 / 186, 1);
+}
+
+// Four calls at the same instant, for the four servers; 400 of them at 4,000 calls/s take 0.1 s.
+TEST(HomaTraffic, calls_of_a_fan_arrive_together) {
+  const MessageSizes sizes = MessageSizes::fixed(100);
+  Traffic traffic(sizes, Process::kExponential, 4000, 4, 7, 0, 4);
+  Arrival last{};
+  for (int fan = 0; fan < 100; ++fan) {
+    std::array<bool, 4> asked{};
+    const Arrival first = traffic.next();
+    EXPECT_GT(first.at_ps, last.at_ps);
+    asked.at(first.server) = true;
+    for (int call = 1; call < 4; ++call) {
+      last = traffic.next();
+      EXPECT_EQ(last.at_ps, first.at_ps);
+      asked.at(last.server) = true;
+    }
+    EXPECT_EQ(asked, (std::array{true, true, true, true}));
+  }
+  EXPECT_NEAR(static_cast<double>(last.at_ps), 0.1e12, 0.03e12);
 }
 
 // 1,470 bytes are 30 + 1,470 + 66 on the wire. 14 packets have seven grants of 23 + 66 bytes.

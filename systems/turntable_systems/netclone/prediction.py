@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from turntable_core.errors import PhaseError, TurntableError
+from turntable_core.asked_program import AskedProgram
 from turntable_core.saturation import Half, grows, is_late
 from turntable_systems.netclone import offered_load, work
 
@@ -21,7 +17,6 @@ from turntable_systems.netclone import offered_load, work
 REQUESTS = 400_000
 _WARMUP_SHARE = 0.1
 PLANNING_S = 1.0  # of one call, on a virtual machine with two cores
-_TICK_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -66,51 +61,10 @@ class Simulator:
         self, program: Path, deadline_s: float, while_simulating: Callable[[], None]
     ) -> None:
         """while_simulating: called every second."""
-        self._program = program
-        self._deadline_s = deadline_s
-        self._while_simulating = while_simulating
+        self._program = AskedProgram(program, "netclone", deadline_s, while_simulating)
 
     def predict(self, parameters: Mapping[str, Any], round_: int) -> Prediction:
-        return from_answer(self._run(question(parameters, round_)))
-
-    def _run(self, asked: Mapping[str, Any]) -> Any:
-        try:
-            process = subprocess.Popen(
-                [str(self._program)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        except FileNotFoundError:
-            raise TurntableError(
-                f"{self._program} does not exist; build it with `make programs SYSTEM=netclone`"
-            ) from None
-        with process:
-            try:
-                output, error = self._output_of(process, json.dumps(asked))
-            except BaseException:
-                process.kill()
-                raise
-        if process.returncode != 0:
-            raise TurntableError(
-                f"{self._program} ended with status {process.returncode}: {error.strip()}. "
-                f"Asked was: {json.dumps(asked)}"
-            )
-        return json.loads(output)
-
-    def _output_of(self, process: subprocess.Popen[str], asked: str) -> tuple[str, str]:
-        end, unsent = monotonic() + self._deadline_s, asked
-        while (left_s := end - monotonic()) > 0:
-            with suppress(subprocess.TimeoutExpired):
-                return process.communicate(unsent, timeout=min(_TICK_S, left_s))
-            unsent = None  # what is on its way is sent on
-            self._while_simulating()
-        raise PhaseError(
-            "timeout",
-            f"planning: no answer of {self._program} within {self._deadline_s:g} s; this machine "
-            "is too busy (`uptime` shows its load): free it, then run the same command again",
-        )
+        return from_answer(self._program.ask(question(parameters, round_)))
 
 
 def question(parameters: Mapping[str, Any], round_: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from turntable_core import asked_program
 from turntable_core.errors import PhaseError, TurntableError
 from turntable_systems.netclone import prediction
 from turntable_systems.netclone.prediction import Simulator
@@ -45,7 +46,7 @@ def test_what_it_answers_is_the_prediction(tmp_path: Path) -> None:
 
 
 def test_a_long_simulation_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prediction, "_TICK_S", 0.01)
+    monkeypatch.setattr(asked_program, "_TICK_S", 0.01)
     (tmp_path / "answer.json").write_text(json.dumps(answer()))
     told, go_on = [], tmp_path / "go_on"
     simulate = program(
@@ -62,7 +63,7 @@ def test_a_long_simulation_is_asked_once(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_one_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prediction, "_TICK_S", 0.01)
+    monkeypatch.setattr(asked_program, "_TICK_S", 0.01)
     simulate = program(tmp_path, "exec cat")
     simulate.write_text("#!/bin/sh\nwhile :; do :; done\n")
     with pytest.raises(PhaseError, match=r"no answer of .*netclone-simulate within 0.1 s"):

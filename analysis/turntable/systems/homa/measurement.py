@@ -1,0 +1,71 @@
+"""What one successful attempt measured; raw.py reads it.
+
+Times are those of the testbed's clock: dilated. Counts ending in `_total` are of the whole
+iteration, the others of its measured window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from turntable import measurement
+from turntable.measurement import Punctuality
+
+TENTHS = 10
+
+Texts = tuple[str, ...]  # HdrHistogram V2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clients:
+    """All of them together."""
+
+    calls: int  # that arrived in the window
+    answered: int  # of these
+    aborted: int
+    unanswered: int  # when the drain had ended
+    waited: int  # as too many of their client's were under way
+    offered_bytes: int
+    answered_bytes: int  # of calls whose answers came in the window
+    rtt_ns: tuple[Texts, ...]  # of each tenth of the messages by size, smallest first
+    slowdown_1000: tuple[Texts, ...]  # the same, in thousandths of the idle network's round trip
+    begin_late: Texts  # ns: calls that the client itself began late
+    idle_ns: Mapping[int, float]  # round trips on the idle network: the least of all clients
+    waiting_max: Sequence[int]  # calls without a place, second by second
+    per_second: Sequence[Mapping[str, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packets:
+    """Of all nodes, in the whole iteration."""
+
+    sent: int
+    sent_again: int
+    came_twice: int
+    wire_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    """Of the switch's ports, in the whole iteration."""
+
+    frames: int
+    late_mean_us: float
+    late_max_us: float
+    late_log2_ns: tuple[int, ...]  # frames that were not late; then from 2^(n-1) to 2^n - 1 ns
+    queued_max_bytes: int  # in one queue
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement(measurement.Measurement):
+    clients: Clients
+    packets: Packets
+    socket_drops: int
+    queue_drops: int  # of the switch's queues
+    links: Links | None  # None: the switch's ports are links
+    nodes: Punctuality  # threads of clients and servers
+
+    @property
+    def requests_total(self) -> int:
+        return self.packets.sent

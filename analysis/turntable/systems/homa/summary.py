@@ -1,0 +1,111 @@
+"""What the system adds to a row of summary.csv. Slowdowns have no unit; rates are those of the
+testbed, times are divided by the dilation where a name says `true`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turntable.histograms import merge
+from turntable.results import Row
+from turntable.systems.homa.measurement import TENTHS, Measurement
+from turntable.systems.homa.saturation import STEADY, state_of
+from turntable.systems.homa.slowdowns import HALF, merged, percentiles
+from turntable.verdict import Case
+from turntable_core.reference import Reference
+from turntable_systems.homa import links
+from turntable_systems.homa.prediction import Prediction
+
+PARAMETERS = ("method", "sizes", "load", "link_mbps", "clients")
+# Further ones; some say nothing about some cells.
+_PECULIAR = (
+    *("message_bytes", "cap_bytes", "divide", "arrivals", "outstanding", "fan_out"),
+    *("response_bytes", "payload_bytes", "path_delay_ms", "priorities", "at_most_once", "tick_ms"),
+)
+# Percent of the messages at which the paper's tables have values, and the tenth that each is in.
+PUBLISHED_AT = {5: 1, 20: 2, 50: 5, 80: 8, 95: 10}
+PAPER = {f"paper_p99_at_{at}": f"p99_slowdown_at_{at}" for at in PUBLISHED_AT}
+
+OF_TENTHS = tuple(f"p99_tenth_{tenth}" for tenth in range(1, TENTHS + 1))
+SLOWDOWNS = ("p50_half", "p99_half", *OF_TENTHS)
+EXPECTED = tuple(f"predicted_{name}" for name in (*SLOWDOWNS, "delivered_share"))
+_DERIVED = ("dilation", "rtt_bytes", "unscheduled_levels", "cutoffs", "degree", "mean_bytes")
+_COUNTS = ("calls", "waited", "aborted", "sent_again", "came_twice", "queue_drops")
+COLUMNS = (
+    "state",
+    "offered_mbps",
+    "delivered_mbps",
+    "delivered_share",
+    *SLOWDOWNS,
+    "true_rtt_p99_smallest_us",
+    *EXPECTED,
+    *PAPER,
+    *_PECULIAR,
+    *_DERIVED,
+    *_COUNTS,
+    "queued_max_bytes",
+    "link_late_mean_us",
+)
+MEANS = ("offered_mbps", "delivered_mbps", "delivered_share", *SLOWDOWNS)
+
+
+def values(case: Case, reference: Reference) -> Row:
+    parameters, prediction = case.parameters, case.prediction
+    return {
+        **dict.fromkeys(COLUMNS),
+        **_predicted(prediction),
+        **{column: reference.value(metric, parameters) for column, metric in PAPER.items()},
+        **{name: parameters.get(name) for name in _PECULIAR},
+        "dilation": links.dilation(parameters),
+        "rtt_bytes": prediction.rtt_bytes,
+        "unscheduled_levels": prediction.unscheduled_levels,
+        "cutoffs": "+".join(map(str, prediction.cutoffs)),
+        "degree": prediction.degree,
+        "mean_bytes": prediction.mean_bytes,
+        **(_measured(case) if case.complete else {}),
+    }
+
+
+def _measured(case: Case) -> Row:
+    (measurement,) = case.measurements
+    clients, packets, late = measurement.clients, measurement.packets, measurement.links
+    state = state_of(case)
+    per_client_mbps = 8e-6 / measurement.seconds / case.parameters["clients"]
+    return {
+        "state": state,
+        "offered_mbps": clients.offered_bytes * per_client_mbps,
+        "delivered_mbps": clients.answered_bytes * per_client_mbps,
+        "delivered_share": clients.answered_bytes / max(clients.offered_bytes, 1),
+        **(_slowdowns(measurement, case.parameters) if state == STEADY else {}),
+        "calls": clients.calls,
+        "waited": clients.waited,
+        "aborted": clients.aborted,
+        "sent_again": packets.sent_again,
+        "came_twice": packets.came_twice,
+        "queue_drops": measurement.queue_drops,
+        "queued_max_bytes": None if late is None else late.queued_max_bytes,
+        "link_late_mean_us": None if late is None else late.late_mean_us,
+    }
+
+
+def _slowdowns(measurement: Measurement, parameters: Mapping[str, Any]) -> Row:
+    clients = measurement.clients
+    smallest_us = merge((text, 1.0) for text in clients.rtt_ns[0]).percentile(99)
+    true_us = None if smallest_us is None else smallest_us / links.dilation(parameters)
+    return {**_named(clients.slowdown_1000), "true_rtt_p99_smallest_us": true_us}
+
+
+def _named(of_tenths: tuple[tuple[str, ...], ...]) -> Row:
+    half = merged(of_tenths[:HALF])
+    return {
+        "p50_half": half.percentile(50),
+        "p99_half": half.percentile(99),
+        **dict(zip(OF_TENTHS, percentiles(of_tenths, 99), strict=True)),
+    }
+
+
+def _predicted(prediction: Prediction) -> Row:
+    found = _named(tuple((text,) for text in prediction.slowdown_1000))
+    found["delivered_share"] = prediction.delivered_share
+    return {f"predicted_{name}": value for name, value in found.items()}

@@ -1,0 +1,61 @@
+"""Columns of the table that a run ends with, and slowdown by size beside simulation and paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from turntable.grid import Column, Table
+from turntable.results import CellResult
+from turntable.systems.homa.summary import OF_TENTHS, PUBLISHED_AT
+
+_HALF = "p99, smaller half"
+_LARGEST = "p99, largest tenth"
+_PAYLOAD = "payload (Mb/s)"
+ROUNDS = (
+    Column(_PAYLOAD, "offered", "offered_mbps", ".2f"),
+    Column(_PAYLOAD, "delivered", "delivered_mbps", ".2f"),
+    Column(_HALF, "pred.", "predicted_p99_half", ".2f"),
+    Column(_HALF, "paper", "paper_p99_at_20", ".3g"),
+    Column(_HALF, "measured", "p99_half", ".2f", measured=True),
+    Column(_LARGEST, "pred.", "predicted_p99_tenth_10", ".2f"),
+    Column(_LARGEST, "measured", "p99_tenth_10", ".2f", measured=True),
+    Column("", "state", "state", ""),
+)
+CELLS = ROUNDS[1:-1]
+
+_TENTHS = "p99 slowdown by tenth of the messages, smallest first"
+_BY_SIZE = (
+    Column("", "cell", "label", ""),
+    Column("", "", "kind", ""),
+    *(Column(_TENTHS, str(index), name, ".2f") for index, name in enumerate(OF_TENTHS, start=1)),
+)
+
+
+def slowdown_table(cells: Sequence[CellResult]) -> list[Table]:
+    """Measured, predicted and published, of cells with a valid round."""
+    rows: list[dict[str, Any]] = []
+    for cell in cells:
+        if not cell.counted:
+            continue
+        label = cell.label.replace(" · ", ", ")
+        measured = {name: _mean(cell, name) for name in OF_TENTHS}
+        predicted = {name: cell.predicted(f"predicted_{name}") for name in OF_TENTHS}
+        rows.append({"label": label, "kind": "measured", **measured})
+        rows.append({"label": "", "kind": "predicted", **predicted})
+        if any(cell.paper.values()):
+            rows.append({"label": "", "kind": "paper", **_published(cell)})
+    title = "Slowdown by size; the paper's are at 5, 20, 50, 80 and 95 % of the messages"
+    return [Table(title, _BY_SIZE, rows)] if rows else []
+
+
+def _published(cell: CellResult) -> dict[str, float | None]:
+    found: dict[str, float | None] = dict.fromkeys(OF_TENTHS)
+    for at, tenth in PUBLISHED_AT.items():
+        found[OF_TENTHS[tenth - 1]] = cell.paper.get(f"p99_slowdown_at_{at}")
+    return found
+
+
+def _mean(cell: CellResult, name: str) -> float | None:
+    result = cell.measured(name)
+    return result.mean if result else None

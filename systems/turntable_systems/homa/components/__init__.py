@@ -1,0 +1,1 @@
+"""What the run asks of Homa's nodes, one module per component."""

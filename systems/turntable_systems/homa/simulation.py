@@ -1,0 +1,40 @@
+"""What homa-sim is asked of a cell: its own transport, links and calls, on the testbed's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turntable_systems.homa import links, methods, sizes, transport
+
+PLANNING_S = 6.0  # of a window of a minute, on a virtual machine with two cores
+
+
+def question(parameters: Mapping[str, Any], round_: int) -> dict[str, Any]:
+    gbps = links.bits_per_s(parameters) / 1e9
+    return {
+        **transport.common(parameters),
+        **transport.priorities(parameters),
+        "transport": methods.kind(parameters),
+        "sizes": sizes.argument(parameters),
+        "load": parameters["load"],
+        "arrivals": parameters["arrivals"],
+        "outstanding": parameters["outstanding"],
+        "fan_out": parameters["fan_out"],
+        "response_bytes": parameters["response_bytes"],
+        "hosts": 2 * parameters["clients"],
+        "gbps": gbps,
+        "link_delay_us": 1e3 * parameters["path_delay_ms"] / 2,
+        "host_delay_us": 1e3 * parameters["host_delay_ms"],
+        "buffer_bytes": parameters["buffer_bytes"],
+        "tick_us": 1e3 * parameters["tick_ms"],
+        "warmup_s": parameters["warmup_s"],
+        "measure_s": parameters["measure_s"],
+        "drain_s": parameters["drain_s"],
+        "seed": seed_of(parameters, round_),
+    }
+
+
+def seed_of(parameters: Mapping[str, Any], round_: int) -> int:
+    """Rounds differ, transports do not."""
+    return parameters["seed"] + round_
