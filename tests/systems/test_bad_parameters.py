@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 # Its small experiment, how many cells that has, and its testbed.
 SYSTEMS = {
     "farreach": (farreach.DOCUMENT, 2, farreach_testbeds),
-    "homa": (homa.DOCUMENT, 2, homa_testbeds),
+    "homa": (homa.DOCUMENT, 3, homa_testbeds),
     "netclone": (netclone.DOCUMENT, 3, netclone_testbeds),
 }
 

@@ -1,5 +1,5 @@
-"""The compared transports: Basic, and Homa with 1 to 8 priorities, as the paper's labels have them
-(homa-p1 to homa-p8 are its HomaP1 to HomaP8).
+"""The compared transports: Homa with 1 to 8 priorities, as the paper's labels have them (homa-p1 to
+homa-p8 are its HomaP1 to HomaP8), Basic, and the hosts' own TCP.
 """
 
 from __future__ import annotations
@@ -7,19 +7,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-BASIC = "basic"
+BASIC, TCP = "basic", "tcp"
 _HOMA = "homa-p"
-PAPER_LEVELS = (1, 2, 4, 8)  # for which the artifact has settings
+MOST_LEVELS = 8
+PAPER_LEVELS = (1, 2, 4, MOST_LEVELS)  # for which the artifact has settings
+
+Parameters = Mapping[str, Any]
 
 
-def kind(parameters: Mapping[str, Any]) -> str:
-    """As nodes and simulation call it."""
-    return BASIC if is_basic(parameters) else "homa"
+def kind(parameters: Parameters) -> str:
+    """As nodes call it."""
+    return "homa" if is_homa(parameters) else parameters["method"]
 
 
-def levels(parameters: Mapping[str, Any]) -> int:
-    return 1 if is_basic(parameters) else int(parameters["method"].removeprefix(_HOMA))
+def levels(parameters: Parameters) -> int:
+    """Priorities of packets."""
+    return int(parameters["method"].removeprefix(_HOMA)) if is_homa(parameters) else 1
 
 
-def is_basic(parameters: Mapping[str, Any]) -> bool:
-    return parameters["method"] == BASIC
+def meaningless(parameters: Parameters) -> frozenset[str]:
+    """Names of what says nothing about such a cell."""
+    method = parameters.get("method", "")
+    of_tcp = frozenset() if method == TCP else frozenset({"connections"})
+    of_homa = frozenset({"degree", "priorities", "cutoffs"})
+    return of_tcp if method.startswith(_HOMA) else of_tcp | of_homa
+
+
+def is_homa(parameters: Parameters) -> bool:
+    return parameters["method"].startswith(_HOMA)
+
+
+def is_tcp(parameters: Parameters) -> bool:
+    return parameters["method"] == TCP

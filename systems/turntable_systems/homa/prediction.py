@@ -26,7 +26,8 @@ class Prediction:
     calls: int  # that arrive in the window
     offered_bps: float  # payload of these
     delivered_bps: float  # of what was answered in the window
-    rtt_ns: tuple[str, ...]  # HdrHistogram V2 text, of each tenth of the messages by size
+    # HdrHistogram V2 text, of each tenth of the messages by size; none of TCP.
+    rtt_ns: tuple[str, ...]
     slowdown_1000: tuple[str, ...]  # the same, in thousandths of the idle network's round trip
     idle_ns: tuple[tuple[int, float], ...]  # size and round trip on it: some sizes of all ranges
 
@@ -44,9 +45,9 @@ def from_json(document: Mapping[str, Any]) -> Prediction:
     )
 
 
-def from_answer(answer: Mapping[str, Any]) -> Prediction:
-    """answer: of homa-sim."""
-    deciles = answer["deciles"]
+def from_answer(answer: Mapping[str, Any], *, of_its_transport: bool) -> Prediction:
+    """answer: of homa-sim. of_its_transport: or of another one that is offered the same calls."""
+    deciles = answer["deciles"] if of_its_transport else []
     return Prediction(
         payload_bps=answer["payload_gbps"] * 1e9,
         mean_bytes=answer["mean_bytes"],

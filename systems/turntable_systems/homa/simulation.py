@@ -1,4 +1,8 @@
-"""What homa-sim is asked of a cell: its own transport, links and calls, on the testbed's clock."""
+"""What homa-sim is asked of a cell: its own transport, links and calls, on the testbed's clock.
+
+TCP it does not know. Of such a cell it is asked for the calls, for the idle network, and for what of
+the calls' payload a window of this length can have, over Homa.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ def question(parameters: Mapping[str, Any], round_: int) -> dict[str, Any]:
     return {
         **transport.common(parameters),
         **transport.priorities(parameters),
-        "transport": methods.kind(parameters),
+        "transport": "homa" if methods.is_tcp(parameters) else methods.kind(parameters),
         "sizes": sizes.argument(parameters),
         "load": parameters["load"],
         "arrivals": parameters["arrivals"],

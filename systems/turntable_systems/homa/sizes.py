@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,21 @@ def text_of(name: str) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise TurntableError(f"{path}: cannot be read: {error}") from None
+
+
+def at_shares(parameters: Mapping[str, Any], shares: Sequence[float]) -> list[int]:
+    """The sizes that these shares of the messages, ascending, do not exceed. As nodes have them:
+    divided, rounded to the nearest, then capped (src/homa/message_sizes.h).
+    """
+    if parameters["sizes"] == FIXED:
+        return [parameters["message_bytes"]] * len(shares)
+    points = [line.split() for line in text_of(parameters["sizes"]).splitlines()[1:]]
+    found = []
+    for share in shares:
+        size = next(int(size) for size, cumulative in points if float(cumulative) >= share)
+        divided = max(1, math.floor(size / parameters["divide"] + 0.5))
+        found.append(min(divided, parameters["cap_bytes"] or divided))
+    return found
 
 
 def meaningless(parameters: Mapping[str, Any]) -> frozenset[str]:

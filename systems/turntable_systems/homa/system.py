@@ -64,10 +64,7 @@ class Homa(System):
         return checks.CHECKS
 
     def meaningless(self, parameters: Parameters) -> Collection[str]:
-        of_sizes = sizes.meaningless(parameters)
-        if parameters.get("method") != methods.BASIC:
-            return of_sizes
-        return {*of_sizes, "degree", "priorities", "cutoffs"}
+        return {*sizes.meaningless(parameters), *methods.meaningless(parameters)}
 
     def windows(self, parameters: Parameters) -> Windows:
         return Windows(
@@ -90,7 +87,9 @@ class Homa(System):
 
         def plan(parameters: Parameters, round_: int) -> Planned:
             asked = simulation.question(parameters, round_)
-            predicted = prediction.from_answer(program.ask(asked))
+            predicted = prediction.from_answer(
+                program.ask(asked), of_its_transport=not methods.is_tcp(parameters)
+            )
             offered = f"{predicted.payload_bps / 1e6:,.3g} Mb/s of payload"
             return Planned((Iteration(0, offered),), predicted)
 
@@ -104,10 +103,21 @@ class Homa(System):
 
     def preview(self, turn: Turn) -> Mapping[str, str]:
         predicted = turn.prediction
-        smallest, *_, largest = predicted.slowdown_1000
-        return {
+        offered = {
             "payload": f"{predicted.payload_bps / 1e6:.3g} Mb/s",
             "calls": f"{predicted.calls:,}",
+        }
+        if not predicted.slowdown_1000:
+            return {
+                **offered,
+                "RTTbytes": "-",
+                "cutoffs": "-",
+                "p99, smallest": "-",
+                "largest": "-",
+            }
+        smallest, *_, largest = predicted.slowdown_1000
+        return {
+            **offered,
             "RTTbytes": f"{predicted.rtt_bytes:,}",
             "cutoffs": "+".join(map(str, predicted.cutoffs)) or "none",
             "p99, smallest": f"{prediction.percentile(smallest, 99):.3g}",

@@ -14,8 +14,10 @@ Parameters = Mapping[str, Any]
 
 def priorities(parameters: Parameters) -> dict[str, Any]:
     """Of homa-sim, which knows the rule and the paper's table, and tells what they make."""
+    if methods.is_tcp(parameters):
+        return {"levels": methods.MOST_LEVELS}
     said: dict[str, Any] = {"levels": methods.levels(parameters)}
-    if methods.is_basic(parameters):
+    if not methods.is_homa(parameters):
         return said
     paper = parameters["sizes"] if parameters["sizes"] in PAPER else None
     if paper:
@@ -39,9 +41,16 @@ def common(parameters: Parameters) -> dict[str, Any]:
 
 def of_nodes(parameters: Parameters, derived: Prediction) -> dict[str, Any]:
     """`transport` of their command `prepare`."""
+    if methods.is_tcp(parameters):
+        return {
+            "kind": methods.kind(parameters),
+            "connections": parameters["connections"],
+            **_of_links(parameters),
+        }
     return {
         **common(parameters),
-        **_of_sockets(parameters),
+        **_of_links(parameters),
+        "tick_ms": parameters["tick_ms"],
         "kind": methods.kind(parameters),
         "levels": methods.levels(parameters),
         "unscheduled_levels": derived.unscheduled_levels,
@@ -54,12 +63,17 @@ def of_baseline(parameters: Parameters) -> dict[str, Any]:
     """Homa's on the idle network, where nothing has to wait for anything: the one denominator of
     all transports' slowdowns.
     """
-    return {**common(parameters), **_of_sockets(parameters), "kind": "homa", "levels": 1}
-
-
-def _of_sockets(parameters: Parameters) -> dict[str, Any]:
     return {
+        **common(parameters),
+        **_of_links(parameters),
         "tick_ms": parameters["tick_ms"],
+        "kind": "homa",
+        "levels": 1,
+    }
+
+
+def _of_links(parameters: Parameters) -> dict[str, Any]:
+    return {
         "link_bps": links.bits_per_s(parameters),
         "link_overhead_bytes": links.OVERHEAD,
     }

@@ -29,7 +29,7 @@ DOCUMENT = {
     "title": "A small experiment",
     "system": "homa",
     "source": "these tests",
-    "factors": {"method": ["basic", "homa-p8"], "sizes": ["W3"], "load": [0.8]},
+    "factors": {"method": ["basic", "homa-p8", "tcp"], "sizes": ["W3"], "load": [0.8]},
     "constants": {
         "message_bytes": 100,
         "cap_bytes": 1_000_000,
@@ -48,6 +48,7 @@ DOCUMENT = {
         "priorities": "paper",
         "cutoffs": "",
         "degree": 0,
+        "connections": 8,
         "at_most_once": False,
         "tick_ms": 100,
         "queue_ahead_us": 2,

@@ -36,6 +36,22 @@ def test_all_nodes_are_told_the_same_transport(contexts: Contexts, method: str) 
     assert prepared[0]["link_bps"] == 20_000_000
 
 
+def test_connections_of_tcp_have_the_links_alone(contexts: Contexts) -> None:
+    """Its packets are the kernel's."""
+    prepared = [
+        args["transport"]
+        for component in ("msgclient", "msgserver")
+        for _, _, args in asked(contexts["tcp"], component, "prepare")
+    ]
+    expected = {
+        "kind": "tcp",
+        "connections": 8,
+        "link_bps": 20_000_000,
+        "link_overhead_bytes": 24,
+    }
+    assert prepared == [expected] * 4
+
+
 def test_transports_are_offered_the_same_calls(contexts: Contexts) -> None:
     def calls(method: str) -> list[tuple]:
         names = ("client", "seed", "sizes", "payload_bps", "arrivals", "servers")
@@ -44,7 +60,7 @@ def test_transports_are_offered_the_same_calls(contexts: Contexts) -> None:
             for _, _, args in asked(contexts[method], "msgclient", "prepare")
         ]
 
-    assert calls("basic") == calls("homa-p8")
+    assert calls("basic") == calls("homa-p8") == calls("tcp")
     assert len(set(calls("basic"))) == 2  # clients differ
 
 

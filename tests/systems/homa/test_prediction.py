@@ -21,9 +21,9 @@ needs_program = pytest.mark.skipif(
 
 
 def test_all_transports_are_asked_for_the_same_calls() -> None:
-    asked = [simulation.question(parameters(method=m), 2) for m in ("basic", "homa-p8")]
+    asked = [simulation.question(parameters(method=m), 2) for m in ("basic", "homa-p8", "tcp")]
     for name in ("sizes", "load", "seed", "hosts", "gbps", "measure_s", "arrivals"):
-        assert asked[0][name] == asked[1][name]
+        assert asked[0][name] == asked[1][name] == asked[2][name]
     assert asked[0]["seed"] == 9
 
 
@@ -67,6 +67,14 @@ def test_a_prediction_survives_the_plan() -> None:
     assert (made.idle_ns[0][0], made.idle_ns[-1][0]) == (3, 1_000_000)
     # 3 bytes: 20 + 3 + 42 + 24 over four links, 1 ms twice.
     assert made.idle_ns[0][1] == pytest.approx(2e6 + 4 * 89 * 8 / 20 * 1e3, rel=1e-3)
+
+
+@needs_program
+def test_of_tcp_the_calls_are_known_and_no_slowdowns() -> None:
+    of_tcp, of_homa = planned(method="tcp"), planned(method="homa-p8")
+    assert (of_tcp.calls, of_tcp.payload_bps) == (of_homa.calls, of_homa.payload_bps)
+    assert of_tcp.idle_ns == of_homa.idle_ns
+    assert (of_tcp.rtt_ns, of_tcp.slowdown_1000) == ((), ())
 
 
 @needs_program

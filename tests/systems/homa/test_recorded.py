@@ -94,5 +94,5 @@ def test_the_table_has_simulation_and_paper_beside(run: Run) -> None:
 
 def test_the_report_shows_the_figure_and_the_shape(run: Run) -> None:
     html = page.render(run)
-    assert "messages by size, smallest first" in html
+    assert "between two marks are 10 % of the messages" in html
     assert "Basic is at least 8 times" in html

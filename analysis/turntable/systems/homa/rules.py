@@ -73,7 +73,7 @@ def _samples(case: Case) -> Finding:
 
 def _came_twice(case: Case) -> Finding:
     """Somebody was impatient: without losses nothing has to be sent again."""
-    if methods.is_basic(case.parameters):
+    if not methods.is_homa(case.parameters):
         return Finding()
 
     def share(measurement: Measurement) -> float:
@@ -88,8 +88,8 @@ def _came_twice(case: Case) -> Finding:
 
 
 def _queue_drops(case: Case) -> Finding:
-    """Homa fills no queue; what Basic loses is a part of its result."""
-    if methods.is_basic(case.parameters):
+    """Homa fills no queue; what others lose is a part of their results."""
+    if not methods.is_homa(case.parameters):
         return Finding()
     return rules.losses("the switch's queues were full", lambda m: m.queue_drops)(case)
 

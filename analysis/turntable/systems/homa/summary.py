@@ -14,14 +14,22 @@ from turntable.systems.homa.saturation import STEADY, state_of
 from turntable.systems.homa.slowdowns import HALF, merged, percentiles
 from turntable.verdict import Case
 from turntable_core.reference import Reference
-from turntable_systems.homa import links
+from turntable_systems.homa import links, methods
 from turntable_systems.homa.prediction import Prediction
 
 PARAMETERS = ("method", "sizes", "load", "link_mbps", "clients")
 # Further ones; some say nothing about some cells.
 _PECULIAR = (
     *("message_bytes", "cap_bytes", "divide", "arrivals", "outstanding", "fan_out"),
-    *("response_bytes", "payload_bytes", "path_delay_ms", "priorities", "at_most_once", "tick_ms"),
+    *(
+        "response_bytes",
+        "payload_bytes",
+        "path_delay_ms",
+        "priorities",
+        "connections",
+        "at_most_once",
+        "tick_ms",
+    ),
 )
 # Percent of the messages at which the paper's tables have values, and the tenth that each is in.
 PUBLISHED_AT = {5: 1, 20: 2, 50: 5, 80: 8, 95: 10}
@@ -58,12 +66,18 @@ def values(case: Case, reference: Reference) -> Row:
         **{column: reference.value(metric, parameters) for column, metric in PAPER.items()},
         **{name: parameters.get(name) for name in _PECULIAR},
         "dilation": links.dilation(parameters),
+        **({} if methods.is_tcp(parameters) else _derived(prediction)),
+        "mean_bytes": prediction.mean_bytes,
+        **(_measured(case) if case.complete else {}),
+    }
+
+
+def _derived(prediction: Prediction) -> Row:
+    return {
         "rtt_bytes": prediction.rtt_bytes,
         "unscheduled_levels": prediction.unscheduled_levels,
         "cutoffs": "+".join(map(str, prediction.cutoffs)),
         "degree": prediction.degree,
-        "mean_bytes": prediction.mean_bytes,
-        **(_measured(case) if case.complete else {}),
     }
 
 
@@ -106,6 +120,7 @@ def _named(of_tenths: tuple[tuple[str, ...], ...]) -> Row:
 
 
 def _predicted(prediction: Prediction) -> Row:
-    found = _named(tuple((text,) for text in prediction.slowdown_1000))
-    found["delivered_share"] = prediction.delivered_share
+    found: Row = {"delivered_share": prediction.delivered_share}
+    if prediction.slowdown_1000:
+        found |= _named(tuple((text,) for text in prediction.slowdown_1000))
     return {f"predicted_{name}": value for name, value in found.items()}

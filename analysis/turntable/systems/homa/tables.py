@@ -42,7 +42,8 @@ def slowdown_table(cells: Sequence[CellResult]) -> list[Table]:
         measured = {name: _mean(cell, name) for name in OF_TENTHS}
         predicted = {name: cell.predicted(f"predicted_{name}") for name in OF_TENTHS}
         rows.append({"label": label, "kind": "measured", **measured})
-        rows.append({"label": "", "kind": "predicted", **predicted})
+        if None not in predicted.values():
+            rows.append({"label": "", "kind": "predicted", **predicted})
         if any(cell.paper.values()):
             rows.append({"label": "", "kind": "paper", **_published(cell)})
     title = "Slowdown by size; the paper's are at 5, 20, 50, 80 and 95 % of the messages"
