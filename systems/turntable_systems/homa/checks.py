@@ -64,6 +64,16 @@ def _cutoffs(parameters: Parameters, testbed: Testbed) -> str | None:
     return None
 
 
+def _beside(parameters: Parameters, testbed: Testbed) -> str | None:
+    if not methods.is_mixed(parameters):
+        return None
+    if parameters["beside"] == parameters["method"]:
+        return "another method than the cell's, or none"
+    if parameters["clients"] < 2:
+        return "none: every second client has it, and there is one client"
+    return None
+
+
 def _rtt_bytes(parameters: Parameters, testbed: Testbed) -> str | None:
     if parameters["rtt_bytes"] % parameters["payload_bytes"]:
         return f"0, or whole packets of {parameters['payload_bytes']} bytes"
@@ -95,6 +105,7 @@ def _link_mbps(parameters: Parameters, testbed: Testbed) -> str | None:
 
 CHECKS = (
     Check("clients", _clients),
+    Check("beside", _beside, beside=("method", "clients")),
     Check("fan_out", _fan_out, beside=("outstanding",)),
     Check("link_mbps", _link_mbps, beside=("clients", "load")),
     Check("sizes", _sizes),

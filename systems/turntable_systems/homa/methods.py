@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 BASIC, TCP = "basic", "tcp"
+NONE = "none"
 _HOMA = "homa-p"
 MOST_LEVELS = 8
 PAPER_LEVELS = (1, 2, 4, MOST_LEVELS)  # for which the artifact has settings
@@ -25,10 +26,28 @@ def levels(parameters: Parameters) -> int:
     return int(parameters["method"].removeprefix(_HOMA)) if is_homa(parameters) else 1
 
 
+def of_client(parameters: Parameters, index: int) -> Parameters:
+    """Those of one client: every second one has the method beside, if there is one."""
+    return beside(parameters) if is_mixed(parameters) and index % 2 else parameters
+
+
+def beside(parameters: Parameters) -> Parameters:
+    return {**parameters, "method": parameters["beside"]}
+
+
+def is_mixed(parameters: Parameters) -> bool:
+    return parameters["beside"] != NONE
+
+
+def is_simulated(parameters: Parameters) -> bool:
+    return not is_tcp(parameters) and not is_mixed(parameters)
+
+
 def meaningless(parameters: Parameters) -> frozenset[str]:
     """Names of what says nothing about such a cell."""
     method = parameters.get("method", "")
-    of_tcp = frozenset() if method == TCP else frozenset({"connections"})
+    has_tcp = TCP in (method, parameters.get("beside"))
+    of_tcp = frozenset() if has_tcp else frozenset({"connections"})
     of_homa = frozenset({"degree", "priorities", "cutoffs"})
     return of_tcp if method.startswith(_HOMA) else of_tcp | of_homa
 

@@ -9,7 +9,8 @@ from turntable_core.context import Context
 from turntable_core.testbed import DataHost, Testbed
 
 CLIENT, SERVER = "msgbench-client", "msgbench-server"  # programs, and their nodes
-CLIENT_PORT, SERVER_PORT = 5000, 5001  # UDP
+BESIDE = f"{SERVER}-beside"  # the node of the other method, where clients have two
+CLIENT_PORT, SERVER_PORT, BESIDE_PORT = 5000, 5001, 5002  # UDP, or TCP
 
 Parameters = Mapping[str, Any]
 
@@ -33,5 +34,7 @@ def client_endpoints(testbed: Testbed, parameters: Parameters) -> list[dict[str,
     return [{"address": host.address, "port": CLIENT_PORT} for host in clients(testbed, parameters)]
 
 
-def server_endpoints(testbed: Testbed, parameters: Parameters) -> list[dict[str, Any]]:
-    return [{"address": host.address, "port": SERVER_PORT} for host in servers(testbed, parameters)]
+def server_endpoints(
+    testbed: Testbed, parameters: Parameters, port: int = SERVER_PORT
+) -> list[dict[str, Any]]:
+    return [{"address": host.address, "port": port} for host in servers(testbed, parameters)]

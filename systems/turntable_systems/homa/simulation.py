@@ -1,7 +1,7 @@
 """What homa-sim is asked of a cell: its own transport, links and calls, on the testbed's clock.
 
-TCP it does not know. Of such a cell it is asked for the calls, for the idle network, and for what of
-the calls' payload a window of this length can have, over Homa.
+It knows neither TCP nor two transports at once. Of such a cell it is asked for the calls, for the
+idle network, and for what of the calls' payload a window of this length can have, over Homa.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Homa(System):
         Role(
             "servers",
             programs=(placement.SERVER,),
-            udp_ports=range(placement.SERVER_PORT, placement.SERVER_PORT + 1),
+            udp_ports=range(placement.SERVER_PORT, placement.BESIDE_PORT + 1),
             needs=host_needs.NODES,
         ),
     )
@@ -53,6 +53,7 @@ class Homa(System):
         "fan_out": "{} at once",
         "rtt_bytes": "RTTbytes {}",
         "cap_bytes": "at most {} B",
+        "beside": "beside {}",
         "divide": "sizes / {}",
     }
     preview_note = (
@@ -88,7 +89,7 @@ class Homa(System):
         def plan(parameters: Parameters, round_: int) -> Planned:
             asked = simulation.question(parameters, round_)
             predicted = prediction.from_answer(
-                program.ask(asked), of_its_transport=not methods.is_tcp(parameters)
+                program.ask(asked), of_its_transport=methods.is_simulated(parameters)
             )
             offered = f"{predicted.payload_bps / 1e6:,.3g} Mb/s of payload"
             return Planned((Iteration(0, offered),), predicted)

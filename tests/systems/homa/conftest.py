@@ -35,6 +35,7 @@ DOCUMENT = {
         "cap_bytes": 1_000_000,
         "divide": 1,
         "arrivals": "exponential",
+        "beside": "none",
         "outstanding": 50,
         "fan_out": 1,
         "response_bytes": 0,

@@ -24,6 +24,21 @@ def histogram(counts: Mapping[float, int], unit: float = 1000) -> str:
 SLOWDOWNS = histogram({1.5: 980, 3: 19, 9: 1})
 SECONDS = [{"offered": 2000, "answered": 2000}] * 10
 
+CLIENTS = Clients(
+    calls=20_000,
+    answered=20_000,
+    aborted=0,
+    unanswered=0,
+    waited=0,
+    offered_bytes=35_000_000,
+    answered_bytes=33_000_000,  # 94.3 %; the simulation delivers 95 %
+    rtt_ns=((histogram({3000: 1000}),),) * 10,
+    slowdown_1000=((SLOWDOWNS,),) * 10,
+    begin_late=(histogram({50: 1000}),),
+    idle_ns={3: 2_150_000.0, 1_000_000: 871e6},
+    waiting_max=[0] * 10,
+    per_second=SECONDS,
+)
 HEALTHY = Measurement(
     iteration=0,
     seconds=10.0,
@@ -33,21 +48,9 @@ HEALTHY = Measurement(
     hosts=(HostLoad("client0", 0.0, 0),),
     switch_thread=Punctuality(200.0, 0.01),
     switch_drops={},
-    clients=Clients(
-        calls=20_000,
-        answered=20_000,
-        aborted=0,
-        unanswered=0,
-        waited=0,
-        offered_bytes=35_000_000,
-        answered_bytes=33_000_000,  # 94.3 %; the simulation delivers 95 %
-        rtt_ns=((histogram({3000: 1000}),),) * 10,
-        slowdown_1000=((SLOWDOWNS,),) * 10,
-        begin_late=(histogram({50: 1000}),),
-        idle_ns={3: 2_150_000.0, 1_000_000: 871e6},
-        waiting_max=[0] * 10,
-        per_second=SECONDS,
-    ),
+    clients=CLIENTS,
+    own=CLIENTS,
+    beside=None,
     packets=Packets(sent=200_000, sent_again=0, came_twice=0, wire_bytes=100_000_000),
     socket_drops=0,
     queue_drops=0,

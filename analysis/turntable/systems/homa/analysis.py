@@ -33,7 +33,7 @@ class HomaAnalysis(Analysis):
         iteration: Iteration,
         overhead_s: float | None,
     ) -> Measurement:
-        return read_answers(answers, iteration.index, overhead_s)
+        return read_answers(answers, iteration.index, overhead_s, turn.cell.parameters)
 
     def histograms(self, measurements: Sequence[Measurement]) -> Weighted:
         """Round trips of all messages, on the testbed's clock."""
@@ -63,7 +63,7 @@ class HomaAnalysis(Analysis):
     )
 
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
-        return tables.slowdown_table(cells)
+        return tables.further(cells)
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
         clients = measurement.clients

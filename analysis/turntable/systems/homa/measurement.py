@@ -19,7 +19,7 @@ Texts = tuple[str, ...]  # HdrHistogram V2
 
 @dataclass(frozen=True, kw_only=True)
 class Clients:
-    """All of them together."""
+    """Some or all of them together."""
 
     calls: int  # that arrived in the window
     answered: int  # of these
@@ -59,7 +59,9 @@ class Links:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement(measurement.Measurement):
-    clients: Clients
+    clients: Clients  # all
+    own: Clients  # those of the cell's method: all, unless it is mixed
+    beside: Clients | None  # those of the method beside, if there is one
     packets: Packets
     socket_drops: int
     queue_drops: int  # of the switch's queues

@@ -14,7 +14,7 @@ from turntable import raw
 from turntable.measurement import Punctuality
 from turntable.raw import RawAnswer, results, switch_results
 from turntable.systems.homa.measurement import TENTHS, Clients, Links, Measurement, Packets
-from turntable_systems.homa import placement
+from turntable_systems.homa import methods, placement
 
 Stats = Mapping[str, Any]  # of one node
 
@@ -25,12 +25,20 @@ _QUEUE_LIMIT = "queue_limit"
 
 
 def read_answers(
-    answers: Sequence[RawAnswer], iteration: int, overhead_s: float | None
+    answers: Sequence[RawAnswer],
+    iteration: int,
+    overhead_s: float | None,
+    parameters: Mapping[str, Any],
 ) -> Measurement:
-    """answers: of every host, in all phases of one attempt."""
+    """answers: of every host, in all phases of one attempt. parameters: of its cell."""
     clients = results(answers, placement.CLIENT, "stats")
-    servers = results(answers, placement.SERVER, "stats")
+    servers = [
+        result
+        for name in (placement.SERVER, placement.BESIDE)
+        for result in results(answers, name, "stats")
+    ]
     nodes = [*clients, *servers]
+    own, beside = _by_method(clients, parameters)
     transports = [node["transport"] for node in nodes]
     drops = raw.switch_drops(answers, {})
     return Measurement(
@@ -45,12 +53,26 @@ def read_answers(
         switch_thread=raw.switch_thread(answers),
         switch_drops=None if drops is None else _without(drops, _QUEUE_LIMIT),
         clients=_clients(clients),
+        own=_clients(own),
+        beside=_clients(beside) if beside else None,
         packets=_packets(transports),
         socket_drops=sum(node["socket_drops"] for node in nodes),
         queue_drops=(drops or {}).get(_QUEUE_LIMIT, 0),
         links=_links(answers),
         nodes=_punctuality(nodes, clients[0]["window_ns"]),
     )
+
+
+def _by_method(
+    clients: Sequence[Stats], parameters: Mapping[str, Any]
+) -> tuple[list[Stats], list[Stats]]:
+    """Those of the cell's method, and those beside, of all clients in the order of their hosts."""
+    own: list[Stats] = []
+    beside: list[Stats] = []
+    for index, client in enumerate(clients):
+        is_own = methods.of_client(parameters, index)["method"] == parameters["method"]
+        (own if is_own else beside).append(client)
+    return own, beside
 
 
 def _without(counts: Mapping[str, int], name: str) -> dict[str, int]:

@@ -71,9 +71,14 @@ def _samples(case: Case) -> Finding:
     return Finding(f"{fewest:,.0f} calls{of_which} (at least {least:,}); measure longer")
 
 
+def _has_only_homa(case: Case) -> bool:
+    """It fills no queue and loses nothing; what others lose is a part of their results."""
+    return methods.is_homa(case.parameters) and not methods.is_mixed(case.parameters)
+
+
 def _came_twice(case: Case) -> Finding:
     """Somebody was impatient: without losses nothing has to be sent again."""
-    if not methods.is_homa(case.parameters):
+    if not _has_only_homa(case):
         return Finding()
 
     def share(measurement: Measurement) -> float:
@@ -88,8 +93,7 @@ def _came_twice(case: Case) -> Finding:
 
 
 def _queue_drops(case: Case) -> Finding:
-    """Homa fills no queue; what others lose is a part of their results."""
-    if not methods.is_homa(case.parameters):
+    if not _has_only_homa(case):
         return Finding()
     return rules.losses("the switch's queues were full", lambda m: m.queue_drops)(case)
 

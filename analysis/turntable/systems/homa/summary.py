@@ -9,7 +9,7 @@ from typing import Any
 
 from turntable.histograms import merge
 from turntable.results import Row
-from turntable.systems.homa.measurement import TENTHS, Measurement
+from turntable.systems.homa.measurement import TENTHS, Clients, Measurement
 from turntable.systems.homa.saturation import STEADY, state_of
 from turntable.systems.homa.slowdowns import HALF, merged, percentiles
 from turntable.verdict import Case
@@ -20,7 +20,7 @@ from turntable_systems.homa.prediction import Prediction
 PARAMETERS = ("method", "sizes", "load", "link_mbps", "clients")
 # Further ones; some say nothing about some cells.
 _PECULIAR = (
-    *("message_bytes", "cap_bytes", "divide", "arrivals", "outstanding", "fan_out"),
+    *("beside", "message_bytes", "cap_bytes", "divide", "arrivals", "outstanding", "fan_out"),
     *(
         "response_bytes",
         "payload_bytes",
@@ -37,6 +37,7 @@ PAPER = {f"paper_p99_at_{at}": f"p99_slowdown_at_{at}" for at in PUBLISHED_AT}
 
 OF_TENTHS = tuple(f"p99_tenth_{tenth}" for tenth in range(1, TENTHS + 1))
 SLOWDOWNS = ("p50_half", "p99_half", *OF_TENTHS)
+BESIDE = ("beside_delivered_share", "beside_p50_half", "beside_p99_half", "beside_p99_tenth_10")
 EXPECTED = tuple(f"predicted_{name}" for name in (*SLOWDOWNS, "delivered_share"))
 _DERIVED = ("dilation", "rtt_bytes", "unscheduled_levels", "cutoffs", "degree", "mean_bytes")
 _COUNTS = ("calls", "waited", "aborted", "sent_again", "came_twice", "queue_drops")
@@ -47,6 +48,7 @@ COLUMNS = (
     "delivered_share",
     *SLOWDOWNS,
     "true_rtt_p99_smallest_us",
+    *BESIDE,
     *EXPECTED,
     *PAPER,
     *_PECULIAR,
@@ -55,7 +57,7 @@ COLUMNS = (
     "queued_max_bytes",
     "link_late_mean_us",
 )
-MEANS = ("offered_mbps", "delivered_mbps", "delivered_share", *SLOWDOWNS)
+MEANS = ("offered_mbps", "delivered_mbps", "delivered_share", *SLOWDOWNS, *BESIDE)
 
 
 def values(case: Case, reference: Reference) -> Row:
@@ -92,6 +94,7 @@ def _measured(case: Case) -> Row:
         "delivered_mbps": clients.answered_bytes * per_client_mbps,
         "delivered_share": clients.answered_bytes / max(clients.offered_bytes, 1),
         **(_slowdowns(measurement, case.parameters) if state == STEADY else {}),
+        **(_beside(measurement.beside, state) if measurement.beside else {}),
         "calls": clients.calls,
         "waited": clients.waited,
         "aborted": clients.aborted,
@@ -104,10 +107,18 @@ def _measured(case: Case) -> Row:
 
 
 def _slowdowns(measurement: Measurement, parameters: Mapping[str, Any]) -> Row:
-    clients = measurement.clients
+    clients = measurement.own
     smallest_us = merge((text, 1.0) for text in clients.rtt_ns[0]).percentile(99)
     true_us = None if smallest_us is None else smallest_us / links.dilation(parameters)
     return {**_named(clients.slowdown_1000), "true_rtt_p99_smallest_us": true_us}
+
+
+def _beside(clients: Clients, state: str | None) -> Row:
+    row: Row = {"beside_delivered_share": clients.answered_bytes / max(clients.offered_bytes, 1)}
+    if state == STEADY:
+        found = _named(clients.slowdown_1000)
+        row |= {f"beside_{name}": found[name] for name in ("p50_half", "p99_half", "p99_tenth_10")}
+    return row
 
 
 def _named(of_tenths: tuple[tuple[str, ...], ...]) -> Row:

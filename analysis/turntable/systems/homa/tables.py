@@ -8,6 +8,7 @@ from typing import Any
 from turntable.grid import Column, Table
 from turntable.results import CellResult
 from turntable.systems.homa.summary import OF_TENTHS, PUBLISHED_AT
+from turntable_systems.homa import methods
 
 _HALF = "p99, smaller half"
 _LARGEST = "p99, largest tenth"
@@ -30,6 +31,43 @@ _BY_SIZE = (
     Column("", "", "kind", ""),
     *(Column(_TENTHS, str(index), name, ".2f") for index, name in enumerate(OF_TENTHS, start=1)),
 )
+
+
+_OWN, _BESIDE = "those of the method", "those beside"
+_MIXED = (
+    Column("", "cell", "label", ""),
+    Column("", "beside", "beside", ""),
+    *(
+        Column(group, head, f"{prefix}{key}", form)
+        for group, prefix in ((_OWN, ""), (_BESIDE, "beside_"))
+        for head, key, form in (
+            ("p50, smaller half", "p50_half", ".2f"),
+            ("p99, smaller half", "p99_half", ".2f"),
+            ("p99, largest tenth", "p99_tenth_10", ".2f"),
+        )
+    ),
+)
+
+
+def further(cells: Sequence[CellResult]) -> list[Table]:
+    return [*slowdown_table(cells), *mixed_table(cells)]
+
+
+def mixed_table(cells: Sequence[CellResult]) -> list[Table]:
+    """Slowdowns of both halves of the clients, where they have two methods."""
+    keys = [column.key for column in _MIXED[2:]]
+    rows = [
+        {
+            "label": cell.label.replace(" · ", ", "),
+            "beside": cell.parameters["beside"],
+            **{key: _mean(cell, key) for key in keys},
+        }
+        for cell in cells
+        if cell.counted
+    ]
+    mixed = any(row["beside"] != methods.NONE for row in rows)
+    title = "Slowdown of clients by method, where every second one has another"
+    return [Table(title, _MIXED, rows)] if mixed else []
 
 
 def slowdown_table(cells: Sequence[CellResult]) -> list[Table]:

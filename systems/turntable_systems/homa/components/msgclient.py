@@ -8,7 +8,7 @@ from turntable_core.components.supervisor import spawn
 from turntable_core.context import Context, seconds_to_ns
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
-from turntable_systems.homa import placement, simulation, sizes, transport
+from turntable_systems.homa import methods, placement, simulation, sizes, transport
 
 NODE = placement.CLIENT
 # Of each size on the idle network: so many calls, or as many as this time allows (at least three).
@@ -42,13 +42,8 @@ def measure_baseline(context: Context) -> Batches:
 
 
 def prepare(context: Context) -> Batches:
-    parameters = context.parameters
-    servers = placement.server_endpoints(context.testbed, parameters)
     return _prepared(
-        context,
-        [{"servers": servers} for _ in _hosts(context)],
-        transport=transport.of_nodes(parameters, context.turn.prediction),
-        idle="measured",
+        context, [_own(context, index) for index, _ in enumerate(_hosts(context))], idle="measured"
     )
 
 
@@ -72,6 +67,17 @@ def wait(context: Context) -> Batches:
 
 def collect(context: Context) -> Batches:
     return _asked(context, "stats")
+
+
+def _own(context: Context, client: int) -> dict[str, Any]:
+    """Transport and servers of one client."""
+    parameters = methods.of_client(context.parameters, client)
+    is_other = parameters is not context.parameters
+    port = placement.BESIDE_PORT if is_other else placement.SERVER_PORT
+    return {
+        "transport": transport.of_nodes(parameters, context.turn.prediction),
+        "servers": placement.server_endpoints(context.testbed, parameters, port),
+    }
 
 
 def _spawn(context: Context, host: DataHost) -> Request:
