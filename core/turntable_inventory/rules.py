@@ -112,8 +112,8 @@ def _vendors_switch_apart(inventory: Inventory) -> Iterator[Problem]:
     for name in inventory.names("testbed"):
         if name in inventory.hosts and inventory.is_vendors(inventory.hosts[name]):
             expected = (
-                f"group {SWITCHES} beside testbed, not below it: hosts of testbed get programs, and a "
-                f"switch with {TARGET} {VENDOR} takes none"
+                f"group {SWITCHES} beside testbed, not below it: hosts of testbed get programs, "
+                f"and a switch with {TARGET} {VENDOR} takes none"
             )
             yield Problem(name, "its groups", expected, ["testbed"], inventory.sources)
 

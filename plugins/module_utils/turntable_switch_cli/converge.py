@@ -110,7 +110,7 @@ def _change(session: Asked, switch: str, differing: Differing, dialogue: Dialogu
         _require(session, switch, [setting for setting, _ in differing])
     except RefusedError as error:
         undone = _undo(session, differing, sent, dialogue)
-        raise SwitchCliError(f"{error}. {undone}") from None
+        raise SwitchCliError(f"{str(error).rstrip('.')}. {undone}") from None
     except SwitchCliError as error:
         had = ", ".join(f"'{line}'" for line in sent) or "nothing"
         raise SwitchCliError(

@@ -58,10 +58,7 @@ class Session:
 
         Raises RefusedError if it is an error, SwitchCliError if it does not come.
         """
-        try:
-            self._channel.sendall(f"{line}\n".encode())
-        except OSError as error:
-            raise self._lost(line) from error
+        self._send(f"{line}\n", f"'{line}'")
         answer = self._read(f"'{line}'").lstrip("\n").removeprefix(line).strip("\n")
         if error := self._dialogue.error_in(answer):
             raise RefusedError(f"{self._switch}: '{line}' was refused: {error}")
@@ -81,7 +78,13 @@ class Session:
             page = self._dialogue.without_pager(said)
             if page is not None:
                 pages, said = pages + page, ""
-                self._channel.sendall(self._dialogue.pager_key.encode())
+                self._send(self._dialogue.pager_key, after)
+
+    def _send(self, text: str, after: str) -> None:
+        try:
+            self._channel.sendall(text.encode())
+        except OSError as error:
+            raise self._lost(after) from error
 
     def _chunk(self, after: str, so_far: str, end: float) -> str:
         try:
@@ -90,8 +93,8 @@ class Session:
         except TimeoutError:
             last = plain(so_far)[-_SHOWN_CHARACTERS:].strip() or "nothing"
             raise SwitchCliError(
-                f"{self._switch}: no prompt within {self._deadline_s:g} s of {after}; it said last: "
-                f"{last!r}. Expected a prompt as {self._dialogue.first_prompt} "
+                f"{self._switch}: no prompt within {self._deadline_s:g} s of {after}; it said "
+                f"last: {last!r}. Expected a prompt as {self._dialogue.first_prompt} "
                 "(dialogue.yml of the vendor)"
             ) from None
         except OSError as error:
@@ -111,7 +114,13 @@ def session_with(access: Access, dialogue: Dialogue, deadline_s: float) -> Itera
         _load_known_hosts(client, access)
         client.set_missing_host_key_policy(paramiko.RejectPolicy())
         _log_in(client, access, deadline_s)
-        channel = client.invoke_shell(width=_COLUMNS, height=_ROWS)
+        try:
+            channel = client.invoke_shell(width=_COLUMNS, height=_ROWS)
+        except paramiko.SSHException as error:
+            raise SwitchCliError(
+                f"{access.where}: the switch gives no command line ({error}); expected one for "
+                "this account"
+            ) from None
         yield Session(channel, dialogue, access.switch, deadline_s)
 
 
@@ -120,13 +129,18 @@ def _load_known_hosts(client: paramiko.SSHClient, access: Access) -> None:
         client.load_host_keys(str(access.known_hosts))
     except OSError as error:
         raise SwitchCliError(
-            f"{access.switch}: {access.known_hosts} cannot be read ({error.strerror}); expected the "
-            f"switch's host key there. {_advice(access)}"
+            f"{access.switch}: {access.known_hosts} cannot be read ({error.strerror}); expected "
+            f"the switch's host key there. {_advice(access)}"
         ) from error
 
 
 def _log_in(client: paramiko.SSHClient, access: Access, deadline_s: float) -> None:
     by_agent = access.password is None and access.private_key_file is None
+    if access.private_key_file and not Path(access.private_key_file).is_file():
+        raise SwitchCliError(
+            f"{access.switch}: switch_qos_private_key_file is {access.private_key_file!r}; "
+            "expected a file with a private key on the controller"
+        )
     try:
         client.connect(
             access.address,
