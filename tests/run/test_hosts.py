@@ -121,8 +121,8 @@ def test_a_vendors_switch_runs_no_program(tmp_path: Path) -> None:
         check_hosts(Cloning(), VENDORS, tmp_path)
     assert str(caught.value).splitlines()[:2] == [
         "inventory: not the hosts that cloning needs",
-        "  switch tor is a vendor's (turntable_switch_target vendor); expected one that runs the P4 "
-        "program of cloning",
+        "  switch tor is a vendor's (turntable_switch_target vendor); expected one that runs the "
+        "P4 program of cloning",
     ]
     assert "Inventories that have what it needs: fits." in str(caught.value)
 
