@@ -14,7 +14,7 @@ from turntable_core.overrides import WHERE
 from turntable_core.plan import Cell
 from turntable_core.system import Check, Parameters, Role, System
 from turntable_core.testbed import PORTS_OF_A_PIPE, DataHost, Testbed
-from turntable_inventory.inventory import SWITCHES
+from turntable_inventory.inventory import SWITCHES, TARGET, VENDOR
 from turntable_inventory.others import inventories_of
 from turntable_inventory.problem import Problem
 from turntable_inventory.read import shorten
@@ -109,12 +109,21 @@ def systems_for(testbed: Testbed) -> list[System]:
 
 def _groups_of(testbed: Testbed) -> dict[str, list[str]]:
     roles = {role: [host.name for host in hosts] for role, hosts in testbed.roles.items()}
-    return {**roles, SWITCHES: [testbed.switch.name] if testbed.switch else []}
+    switches = [testbed.switch.name] if testbed.switch else []
+    vendors = [testbed.vendors_switch] if testbed.vendors_switch else []
+    return {**roles, SWITCHES: switches, VENDOR: vendors}
 
 
 def _lacking(system: System, groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """In words, group by group; groups: roles and switches, with their hosts."""
     needed = [Role(SWITCHES, 1, 1)] if system.needs_switch else []
+    if vendors := groups.get(VENDOR):
+        if system.needs_switch and system.needs_switch_program:
+            yield (
+                f"switch {', '.join(vendors)} is a vendor's ({TARGET} {VENDOR}); expected one that "
+                f"runs the P4 program of {system.name}"
+            )
+        needed = []
     for role in (*needed, *system.roles):
         hosts = groups.get(role.group, ())
         if len(hosts) < role.least or (role.most is not None and len(hosts) > role.most):

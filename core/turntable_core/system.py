@@ -119,6 +119,8 @@ class System:
 
     roles: ClassVar[tuple[Role, ...]]
     needs_switch: ClassVar[bool] = False
+    # Of the switch. If not, a vendor's switch will do, which has settings and runs no program.
+    needs_switch_program: ClassVar[bool] = True
     # Packets of all hosts meet in registers of the switch, which its pipes do not share.
     needs_one_pipe: ClassVar[bool] = False
     switch_programs: ClassVar[tuple[str, ...]] = ()  # of the switch host, beside the switch's own

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from turntable_core.errors import MISSING, InputError
+from turntable_inventory.inventory import SWITCHES, TARGET, VENDOR
 from turntable_inventory.roles import roles_of
 
 # dev_ports of each of a chip's pipes.
@@ -79,6 +80,7 @@ class Testbed:
     lease_s: float  # a host whose run is silent for so long ends its nodes and is free again
     switch: SwitchHost | None
     roles: Mapping[str, tuple[DataHost, ...]]  # by the inventory's groups below `endpoints`
+    vendors_switch: str = ""  # in place of `switch`, one that no run drives; its name
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -113,6 +115,7 @@ def from_json(document: Mapping[str, Any]) -> Testbed:
             role: tuple(DataHost(**host) for host in hosts)
             for role, hosts in document["roles"].items()
         },
+        vendors_switch=document.get("vendors_switch", ""),
     )
 
 
@@ -123,7 +126,10 @@ def read_testbed(
 
     Raises InputError for what is missing.
     """
-    switch = next(iter(_group(groups, "switches", 0, 1)), None)
+    switch = next(iter(_group(groups, SWITCHES, 0, 1)), None)
+    vendors = ""
+    if switch and hostvars.get(switch, {}).get(TARGET) == VENDOR:
+        switch, vendors = None, switch
     roles = {
         role: tuple(_data_host(hostvars, name, switch is not None) for name in names)
         for role, names in roles_of(groups).items()
@@ -137,13 +143,14 @@ def read_testbed(
         lease_s=float(_variable(hostvars, first, "turntable_lease_s")),
         switch=_switch(hostvars, switch) if switch else None,
         roles=roles,
+        vendors_switch=vendors,
     )
 
 
 def _switch(hostvars: Mapping[str, Mapping[str, Any]], name: str) -> SwitchHost:
     return SwitchHost(
         **_common(hostvars, name),
-        target=_variable(hostvars, name, "turntable_switch_target"),
+        target=_variable(hostvars, name, TARGET),
         p4_dir=_variable(hostvars, name, "turntable_p4_dir"),
         cpu_port=int(_variable(hostvars, name, "turntable_cpu_port")),
         cpu_interface=_variable(hostvars, name, "turntable_cpu_interface"),

@@ -10,6 +10,8 @@ from .roles import ENDPOINTS
 
 CONTROLLER = "controller"
 SWITCHES = "switches"
+# A switch's target, and that of a switch which no run drives: it has no program, only settings.
+TARGET, VENDOR = "turntable_switch_target", "vendor"
 # Variables of this project begin with it.
 PREFIX = "turntable_"
 # What stands for "file:line" of a value given with -e.
@@ -52,7 +54,11 @@ class Inventory:
 
     @property
     def has_switch(self) -> bool:
-        return bool(self.groups.get(SWITCHES))
+        """That a run drives: its ports are the program's."""
+        return any(not self.is_vendors(host) for host in self.members(SWITCHES))
+
+    def is_vendors(self, host: Host) -> bool:
+        return host.name in self.names(SWITCHES) and host.variables.get(TARGET) == VENDOR
 
     def with_value(self, key: str, *groups: str) -> Iterator[tuple[Host, Any]]:
         """Hosts of these groups (of all by default) that have `key`, with its value."""

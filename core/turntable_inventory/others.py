@@ -10,10 +10,12 @@ from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 from ansible.vars.manager import VariableManager
 
+from .inventory import TARGET, VENDOR
+
 Groups = dict[str, list[str]]
 
-# Of a rack, which is somebody's own.
-_TARGET, _RACK = "turntable_switch_target", "tofino"
+# Of racks, which are somebody's own.
+_RACKS = {"tofino", VENDOR}
 
 
 def inventories_of(directory: Path) -> Iterator[tuple[str, Groups]]:
@@ -24,8 +26,8 @@ def inventories_of(directory: Path) -> Iterator[tuple[str, Groups]]:
             read = InventoryManager(loader=loader, sources=[str(file)], cache=False)
             switches = read.get_hosts("switches") if "switches" in read.groups else []
             variables = VariableManager(loader=loader, inventory=read)
-            targets = [variables.get_vars(host=host).get(_TARGET) for host in switches]
+            targets = {variables.get_vars(host=host).get(TARGET) for host in switches}
         except AnsibleError:
             continue
-        if _RACK not in targets:
+        if not _RACKS & targets:
             yield file.parent.name, read.get_groups_dict()

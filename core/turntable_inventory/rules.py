@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Iterator
 from typing import Any
 
-from .inventory import CONTROLLER, GROUPS, SWITCHES, Host, Inventory
+from .inventory import CONTROLLER, GROUPS, SWITCHES, TARGET, VENDOR, Host, Inventory
 from .problem import Problem
 from .roles import ENDPOINTS, roles_of
 
@@ -57,6 +57,7 @@ def check(inventory: Inventory) -> Iterator[Problem]:
         _groups,
         _one_group_per_host,
         _no_host_outside,
+        _vendors_switch_apart,
         _one_role_per_endpoint,
         _same_everywhere,
         _unique,
@@ -104,6 +105,17 @@ def _no_host_outside(inventory: Inventory) -> Iterator[Problem]:
             groups = [group for group in groups if group not in ("all", "testbed")]
             expected = f"a group below {ENDPOINTS}, or {SWITCHES}"
             yield Problem(name, "its groups", expected, groups, inventory.sources)
+
+
+def _vendors_switch_apart(inventory: Inventory) -> Iterator[Problem]:
+    """Hosts of `testbed` get programs and run nodes."""
+    for name in inventory.names("testbed"):
+        if name in inventory.hosts and inventory.is_vendors(inventory.hosts[name]):
+            expected = (
+                f"group {SWITCHES} beside testbed, not below it: hosts of testbed get programs, "
+                f"and a switch with {TARGET} {VENDOR} takes none"
+            )
+            yield Problem(name, "its groups", expected, ["testbed"], inventory.sources)
 
 
 def _one_role_per_endpoint(inventory: Inventory) -> Iterator[Problem]:

@@ -67,6 +67,8 @@ def _missing(host: Host, inventory: Inventory, schema: dict[str, Any]) -> Iterat
 
 def _kinds(host: Host, inventory: Inventory) -> list[str]:
     """What the host is, by the names of the schema's lists of required keys."""
+    if inventory.is_vendors(host):
+        return ["vendors"]
     kinds = [group for group in GROUPS if host.name in inventory.groups.get(group, [])]
     if ENDPOINTS in kinds and inventory.has_switch:
         kinds.append("switched")
@@ -83,6 +85,8 @@ def _superfluous(host: Host, inventory: Inventory, schema: dict[str, Any]) -> It
         other, why = "bridged", f"the hosts are plugged into the switch of group {SWITCHES}"
     else:
         other, why = "switched", f"the inventory has no host in group {SWITCHES}"
+        if inventory.names(SWITCHES):
+            why = "the switch is a vendor's, and no run drives it"
     keys = dict.fromkeys(schema["$defs"]["required"][other]["required"], why)
     if host.embedded:
         why = "the host is a network namespace of this machine, whose settings are not changed"

@@ -14,7 +14,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 
-from .inventory import SWITCHES, Inventory
+from .inventory import SWITCHES, TARGET, Inventory
 from .problem import Problem
 from .roles import ENDPOINTS
 
@@ -49,7 +49,7 @@ def check(inventory: Inventory) -> Iterator[Problem]:
 
 
 def _missing(inventory: Inventory) -> Iterator[Problem]:
-    for host, target in inventory.with_value("turntable_switch_target", SWITCHES):
+    for host, target in inventory.with_value(TARGET, SWITCHES):
         if target == "tofino" and KEY not in host.variables and KEY not in host.untemplatable:
             expected = (
                 "a table with a row per host: what is plugged into which port of the switch "

@@ -125,5 +125,7 @@ def _title(task_vars: dict[str, Any]) -> str:
 
 def _describe(testbed: Testbed) -> str:
     switch = f"1 switch ({testbed.switch.target})" if testbed.switch else "no switch"
+    if testbed.vendors_switch:
+        switch = "1 switch (vendor)"
     hosts = ", ".join(f"{len(hosts)} {role}" for role, hosts in testbed.roles.items())
     return f"holds together: {switch}, {hosts}; {testbed.fidelity_class}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ class Cloning(System):
     name = "cloning"
     roles = (Role("loads"), Role("workers", 2, 6), Role("coordinators", 1, 1))
     needs_switch = True
+
+
+class Prioritizing(System):
+    name = "prioritizing"
+    roles = (Role("loads"),)
+    needs_switch = True
+    needs_switch_program = False
 
 
 SWITCH = SwitchHost("sw", "/bin", "/run", "/var", 0, "soft", "/p4", 64, "cpu", "af_packet")
@@ -102,3 +110,24 @@ def test_roles_are_groups_whose_hosts_are_all_endpoints() -> None:
         "rack7": ["sw", "a"],
     }
     assert roles_of(groups) == {"loads": ["a"], "workers": ["b", "c"]}
+
+
+VENDORS = replace(make(None, loads=1, workers=2, coordinators=1), vendors_switch="tor")
+
+
+def test_a_vendors_switch_runs_no_program(tmp_path: Path) -> None:
+    write_inventory(tmp_path / "fits", 2, True)
+    with pytest.raises(TurntableError) as caught:
+        check_hosts(Cloning(), VENDORS, tmp_path)
+    assert str(caught.value).splitlines()[:2] == [
+        "inventory: not the hosts that cloning needs",
+        "  switch tor is a vendor's (turntable_switch_target vendor); expected one that runs the "
+        "P4 program of cloning",
+    ]
+    assert "Inventories that have what it needs: fits." in str(caught.value)
+
+
+def test_a_vendors_switch_is_one_for_a_system_without_a_program(tmp_path: Path) -> None:
+    check_hosts(Prioritizing(), VENDORS, tmp_path)
+    with pytest.raises(TurntableError, match="group switches has no hosts; expected 1 host"):
+        check_hosts(Prioritizing(), replace(VENDORS, vendors_switch=""), tmp_path)

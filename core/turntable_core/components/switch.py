@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 from turntable_core.components.supervisor import end, kill, spawn
@@ -10,7 +11,20 @@ from turntable_core.context import Context
 from turntable_core.requests import Batches, Request
 from turntable_core.switch import Start, SwitchNode, driver_of
 
+Verb = Callable[[Context], Batches]
 
+
+def _of_driven_switch(verb: Verb) -> Verb:
+    """Of a vendor's switch nothing is asked: it is no node of the run, and has no tables."""
+
+    @wraps(verb)
+    def asked(context: Context) -> Batches:
+        return {} if context.testbed.vendors_switch else verb(context)
+
+    return asked
+
+
+@_of_driven_switch
 def start(context: Context) -> Batches:
     """Loads the program of the turn; the switch has one program at a time."""
     host = context.testbed.switch
@@ -33,6 +47,7 @@ def crash(context: Context) -> Batches:
     return {switch.name: [kill(program) for program in driver_of(switch).programs]}
 
 
+@_of_driven_switch
 def configure(context: Context) -> Batches:
     driver, system = driver_of(context.testbed.switch), context.system
     # Groups first: entries that name them would lose copies of packets that are on their way.
@@ -44,6 +59,7 @@ def configure(context: Context) -> Batches:
     return _to_switch(context, *written, *settings)
 
 
+@_of_driven_switch
 def forget(context: Context) -> Batches:
     """What registers still know of the iteration before."""
     names = context.system.switch_registers(context.parameters)
@@ -51,6 +67,7 @@ def forget(context: Context) -> Batches:
     return _to_switch(context, *requests)
 
 
+@_of_driven_switch
 def prepare(context: Context) -> Batches:
     """No request is on its way yet: counters begin at zero."""
     driver = driver_of(context.testbed.switch)
@@ -58,10 +75,12 @@ def prepare(context: Context) -> Batches:
     return _to_switch(context, *driver.clear_counters(), *traffic)
 
 
+@_of_driven_switch
 def begin(context: Context) -> Batches:
     return _to_switch(context, *driver_of(context.testbed.switch).begin())
 
 
+@_of_driven_switch
 def collect(context: Context) -> Batches:
     names = context.system.switch_counters(context.parameters)
     driver = driver_of(context.testbed.switch)

@@ -44,6 +44,7 @@ class Homa(System):
         ),
     )
     needs_switch = True
+    needs_switch_program = False  # eight strict-priority queues are enough
     controller_programs = ("homa-sim",)
 
     identity = ("method", "sizes", "load")

@@ -105,3 +105,11 @@ def test_the_switch_gets_queues_routes_and_links(contexts: Contexts) -> None:
         if update["op"] == "insert" and "dscp" in update["key"]
     }
     assert queues == {0: 0, 8: 1, 16: 2, 24: 3, 32: 4, 40: 5, 48: 6, 56: 7}
+
+
+@pytest.mark.parametrize("verb", ["start", "configure", "prepare", "begin", "collect"])
+def test_nothing_is_asked_of_a_vendors_switch(contexts: Contexts, verb: str) -> None:
+    driven = contexts["homa-p8"]
+    assert asked(driven, "switch", verb), "otherwise this would say nothing"
+    testbed = replace(driven.testbed, switch=None, vendors_switch="switch0")
+    assert asked(replace(driven, testbed=testbed), "switch", verb) == []

@@ -33,6 +33,12 @@ def test_a_healthy_measurement_is_valid_and_all_rules_are_checked() -> None:
     assert (verdict.reasons, verdict.not_checked) == ((), {})
 
 
+def test_what_nobody_asks_of_a_vendors_switch_is_not_checked() -> None:
+    verdict = judge(RULES, case_of(replace(HEALTHY, queue_drops=None, switch_drops=None)))
+    assert verdict.reasons == ()
+    assert sorted(verdict.not_checked) == ["queue drops", "switch drops"]
+
+
 BROKEN = {
     "errors": (replace(HEALTHY, errors={"client wrong": 1}), "errors were counted: client wrong 1"),
     "aborted": (with_clients(aborted=1), "calls were aborted: up to 1"),

@@ -64,7 +64,7 @@ class Measurement(measurement.Measurement):
     beside: Clients | None  # those of the method beside, if there is one
     packets: Packets
     socket_drops: int
-    queue_drops: int  # of the switch's queues
+    queue_drops: int | None  # of the switch's queues; None: nobody asks a vendor's switch
     links: Links | None  # None: the switch's ports are links
     nodes: Punctuality  # threads of clients and servers
 

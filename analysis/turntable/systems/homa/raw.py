@@ -57,7 +57,7 @@ def read_answers(
         beside=_clients(beside) if beside else None,
         packets=_packets(transports),
         socket_drops=sum(node["socket_drops"] for node in nodes),
-        queue_drops=(drops or {}).get(_QUEUE_LIMIT, 0),
+        queue_drops=None if drops is None else drops.get(_QUEUE_LIMIT, 0),
         links=_links(answers),
         nodes=_punctuality(nodes, clients[0]["window_ns"]),
     )
