@@ -7,6 +7,10 @@
 namespace turntable::homa {
 
 void Endpoint::receive(Peer from, const Packet& packet) {
+  if (packet.granted_priority >= settings_.levels) {  // no queue of a switch has it
+    ++statistics_.malformed;
+    return;
+  }
   if (packet.from_client()) {
     receive_at_server(from, packet);
   } else {
