@@ -26,9 +26,9 @@ def levels(parameters: Parameters) -> int:
     return int(parameters["method"].removeprefix(_HOMA)) if is_homa(parameters) else 1
 
 
-def of_client(parameters: Parameters, index: int) -> Parameters:
-    """Those of one client: every second one has the method beside, if there is one."""
-    return beside(parameters) if is_mixed(parameters) and index % 2 else parameters
+def is_beside(parameters: Parameters, client: int) -> bool:
+    """Every second client has the method beside, if there is one."""
+    return is_mixed(parameters) and client % 2 == 1
 
 
 def beside(parameters: Parameters) -> Parameters:

@@ -51,7 +51,8 @@ HEALTHY = Measurement(
     clients=CLIENTS,
     own=CLIENTS,
     beside=None,
-    packets=Packets(sent=200_000, sent_again=0, came_twice=0, wire_bytes=100_000_000),
+    packets=Packets(sent=200_000, sent_again=0, came_twice=0),
+    least_echoed_bytes=8_000_000,
     socket_drops=0,
     queue_drops=0,
     links=Links(

@@ -43,6 +43,7 @@ BROKEN = {
     "errors": (replace(HEALTHY, errors={"client wrong": 1}), "errors were counted: client wrong 1"),
     "aborted": (with_clients(aborted=1), "calls were aborted: up to 1"),
     "unanswered": (with_clients(unanswered=1), "calls had no answer when the drain ended"),
+    "servers": (replace(HEALTHY, least_echoed_bytes=0), "a server answered no call"),
     "offered": (with_clients(calls=19_999), "-1 calls arrived beside those planned (20,000)"),
     # The simulation delivers 95 %.
     "delivered": (with_clients(answered_bytes=32_500_000), "less of the offered payload"),
@@ -122,6 +123,14 @@ def test_a_saturated_cell_is_valid() -> None:
     saturated = growing([10, 40, 80, 120, 160, 200, 240, 280, 320])
     assert state_of(case_of(saturated)) == SATURATED
     assert reasons(saturated) == ()
+
+
+def test_who_delivers_next_to_nothing_is_broken() -> None:
+    """Of 35 MB less than a half."""
+    waiting = [10, 40, 80, 120, 160, 200, 240, 280, 320]
+    dead = with_clients(answered_bytes=17_000_000, unanswered=900, waiting_max=waiting)
+    assert state_of(case_of(dead)) == STEADY
+    assert len(reasons(dead)) == 2  # unanswered, delivered
 
 
 @pytest.mark.parametrize(

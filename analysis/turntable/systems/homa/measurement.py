@@ -40,10 +40,9 @@ class Clients:
 class Packets:
     """Of all nodes, in the whole iteration."""
 
-    sent: int
+    sent: int  # of TCP messages: nobody tells of its packets
     sent_again: int
-    came_twice: int
-    wire_bytes: int
+    came_twice: int  # not known of TCP's, which are not in it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +62,7 @@ class Measurement(measurement.Measurement):
     own: Clients  # those of the cell's method: all, unless it is mixed
     beside: Clients | None  # those of the method beside, if there is one
     packets: Packets
+    least_echoed_bytes: int  # of all servers
     socket_drops: int
     queue_drops: int | None  # of the switch's queues; None: nobody asks a vendor's switch
     links: Links | None  # None: the switch's ports are links

@@ -56,6 +56,7 @@ def read_answers(
         own=_clients(own),
         beside=_clients(beside) if beside else None,
         packets=_packets(transports),
+        least_echoed_bytes=min(server["echoed_bytes"] for server in servers),
         socket_drops=sum(node["socket_drops"] for node in nodes),
         queue_drops=None if drops is None else drops.get(_QUEUE_LIMIT, 0),
         links=_links(answers),
@@ -70,8 +71,7 @@ def _by_method(
     own: list[Stats] = []
     beside: list[Stats] = []
     for index, client in enumerate(clients):
-        is_own = methods.of_client(parameters, index)["method"] == parameters["method"]
-        (own if is_own else beside).append(client)
+        (beside if methods.is_beside(parameters, index) else own).append(client)
     return own, beside
 
 
@@ -126,14 +126,14 @@ def _least(of_hosts: Iterable[Sequence[Sequence[float]]]) -> dict[int, float]:
 
 
 def _packets(transports: Sequence[Stats]) -> Packets:
-    def total(field: str) -> int:
-        return sum(transport[field] for transport in transports)
+    def total(*fields: str) -> int:
+        """Each transport has one of them, or none."""
+        return sum(transport.get(field, 0) for transport in transports for field in fields)
 
     return Packets(
-        sent=total("datagrams_sent"),
-        sent_again=total("packets_sent_again"),
+        sent=total("datagrams_sent", "messages_sent"),
+        sent_again=total("packets_sent_again", "retransmitted_segments"),
         came_twice=total("duplicate_packets"),
-        wire_bytes=total("wire_bytes_sent"),
     )
 
 

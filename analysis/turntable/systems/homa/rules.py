@@ -29,6 +29,12 @@ def _unanswered(case: Case) -> Finding:
     return rules.limit(case, "calls had no answer when the drain ended", counted, 0)
 
 
+def _servers(case: Case) -> Finding:
+    """Clients choose servers at random: one without any call is none."""
+    silent = any(m.least_echoed_bytes == 0 for m in case.measurements)
+    return Finding("a server answered no call") if silent else Finding()
+
+
 def _offered(case: Case) -> Finding:
     """Clients and simulation draw the same calls."""
     differences = [m.clients.calls - case.prediction.calls for m in case.measurements]
@@ -164,6 +170,7 @@ RULES: Mapping[str, Rule] = {
     "errors": rules.errors,
     "aborted": _aborted,
     "unanswered": _unanswered,
+    "servers": _servers,
     "offered": _offered,
     "delivered": _delivered,
     "samples": _samples,

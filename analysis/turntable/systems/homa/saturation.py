@@ -15,6 +15,7 @@ from turntable.verdict import Case
 STEADY, SATURATED = "steady", "saturated"
 _GROWTH = 1.25  # of those that wait, from each third of the window to the next
 _DELIVERED = 0.98
+_CARRIED = 0.5  # who delivers less is not at a limit, but broken
 
 
 def state_of(case: Case) -> str | None:
@@ -26,11 +27,12 @@ def state_of(case: Case) -> str | None:
 
 
 def is_saturated(measurement: Measurement, parameters: Mapping[str, Any]) -> bool:
-    """Less is delivered than offered, and what waits grows all the time, to more than all clients
-    have under way: bursts end.
+    """Less is delivered than offered, though not next to nothing, and what waits grows all the time,
+    to more than all clients have under way: bursts end.
     """
     clients = measurement.clients
-    if clients.answered_bytes >= _DELIVERED * clients.offered_bytes:
+    share = clients.answered_bytes / max(clients.offered_bytes, 1)
+    if not _CARRIED <= share < _DELIVERED:
         return False
     thirds = _thirds(clients.waiting_max)
     if not thirds:

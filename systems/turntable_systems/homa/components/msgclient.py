@@ -71,9 +71,9 @@ def collect(context: Context) -> Batches:
 
 def _own(context: Context, client: int) -> dict[str, Any]:
     """Transport and servers of one client."""
-    parameters = methods.of_client(context.parameters, client)
-    is_other = parameters is not context.parameters
-    port = placement.BESIDE_PORT if is_other else placement.SERVER_PORT
+    parameters, port = context.parameters, placement.SERVER_PORT
+    if methods.is_beside(parameters, client):
+        parameters, port = methods.beside(parameters), placement.BESIDE_PORT
     return {
         "transport": transport.of_nodes(parameters, context.turn.prediction),
         "servers": placement.server_endpoints(context.testbed, parameters, port),
