@@ -1,5 +1,6 @@
 #include "net/network_interface.h"
 
+#include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -7,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 #include "common/errno_error.h"
@@ -68,6 +70,18 @@ std::uint32_t NetworkInterface::receive_queues() const {
   request.ifr_data = reinterpret_cast<char*>(&channels);
   if (::ioctl(control_.get(), SIOCETHTOOL, &request) != 0) return 1;
   return std::max(1U, channels.rx_count + channels.combined_count);
+}
+
+std::string interface_with(const sockaddr_in& address) {
+  ifaddrs* found = nullptr;
+  if (::getifaddrs(&found) != 0) throw errno_error("cannot read the addresses of interfaces");
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(found, ::freeifaddrs);
+  for (const ifaddrs* each = all.get(); each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
+    const auto* theirs = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
+    if (theirs->sin_addr.s_addr == address.sin_addr.s_addr) return each->ifa_name;
+  }
+  return "";
 }
 
 }  // namespace turntable::net

@@ -1,6 +1,8 @@
 // What is asked of the kernel about an interface.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -27,5 +29,8 @@ class NetworkInterface {
   int index_;
   UniqueFd control_;  // for ioctl
 };
+
+// The interface that has this address. Empty: none of this network namespace has.
+std::string interface_with(const sockaddr_in& address);
 
 }  // namespace turntable::net

@@ -46,13 +46,12 @@ IdleRoundTrips idle_argument(const Json& args, const Arguments& arguments,
 ClientSettings settings_argument(const std::string& where, const Json& args,
                                  const Arguments& arguments, const IdleRoundTrips& measured) {
   ClientSettings settings;
-  settings.transport = TransportSettings::parse(where, arguments.object("transport"));
+  settings.transport = transport_argument(where, arguments.object("transport"));
   settings.sizes = sizes_argument(where + ", sizes", arguments.object("sizes"));
   const std::uint32_t largest = settings.sizes.points().back().bytes;
-  if (largest > settings.transport.protocol.max_message_bytes) {
+  if (const auto most = max_message_bytes(settings.transport); largest > most) {
     throw bad_argument(where + ": sizes reach " + std::to_string(largest) +
-                       " bytes; expected at most max_message_bytes, " +
-                       std::to_string(settings.transport.protocol.max_message_bytes) +
+                       " bytes; expected at most max_message_bytes, " + std::to_string(most) +
                        ". Cap them, or divide them");
   }
   settings.process = process_argument(arguments);
@@ -89,15 +88,15 @@ Json ClientNode::prepare(const Json& args) {
   const auto command = life_.begin_prepare([&] { client_.reset(); });
   const double calls_per_s = settings.calls_per_s;
   const double mean = settings.sizes.mean();
-  auto client = std::make_unique<MessageClient>(std::move(settings), std::move(servers),
-                                                net::open_datagrams(local_));
+  auto client = std::make_unique<MessageClient>(std::move(settings), std::move(servers), local_);
   life_.prepared([&] {
     client_ = std::move(client);
     return std::vector<load::Part*>{client_.get()};
   });
+  const auto buffer_bytes = client_->transport().receive_buffer_bytes();
   return {{"calls_per_s", calls_per_s},
           {"mean_bytes", mean},
-          {"receive_buffer_bytes", client_->transport().datagrams().buffer_bytes()}};
+          {"receive_buffer_bytes", buffer_bytes ? Json(*buffer_bytes) : Json()}};
 }
 
 Json ClientNode::idle(const Json& args) {

@@ -24,12 +24,12 @@ std::uint64_t new_client_id(std::uint32_t client) {
 }  // namespace
 
 MessageClient::MessageClient(ClientSettings settings, Peers peers,
-                             std::unique_ptr<net::Datagrams> datagrams)
+                             const net::DatagramSettings& local)
     : settings_(std::move(settings)),
       peers_(std::move(peers)),
       contents_(settings_.seed),
-      transport_(settings_.transport, new_client_id(settings_.client), peers_, *this,
-                 std::move(datagrams)),
+      transport_(open_transport(settings_.transport, Role::kClient, local,
+                                new_client_id(settings_.client), peers_, *this)),
       traffic_(settings_.sizes, settings_.process, settings_.calls_per_s,
                static_cast<std::uint32_t>(peers_.size()), settings_.seed, settings_.client,
                settings_.fan_out),
@@ -52,8 +52,12 @@ void MessageClient::enter(load::Phase phase) noexcept {
 }
 
 std::optional<std::int64_t> MessageClient::oldest_arrival_ns() const noexcept {
-  const std::int64_t came_ns = transport_.first_came_ns();
-  return came_ns == 0 ? std::nullopt : std::optional(came_ns);
+  return transport_->first_came_ns();
+}
+
+std::optional<std::int64_t> MessageClient::read_late_max_ns() const noexcept {
+  if (!transport_->knows_arrivals()) return std::nullopt;
+  return frame_.timing().read_lateness_max_ns;
 }
 
 std::int64_t MessageClient::next_arrival_ns() const noexcept {
@@ -70,11 +74,11 @@ void MessageClient::act(std::int64_t now_ns) noexcept {
     arrive(next_, at_ns, now_ns);
     next_ = traffic_.next();
   }
-  transport_.act(now_ns, ready_ns);
+  transport_->act(now_ns, ready_ns);
 }
 
 std::int64_t MessageClient::next_due_ns() const noexcept {
-  const std::int64_t due_ns = transport_.next_due_ns();
+  const std::int64_t due_ns = transport_->next_due_ns();
   return arrivals_are_over_ ? due_ns : std::min(due_ns, next_arrival_ns());
 }
 
@@ -82,7 +86,7 @@ void MessageClient::arrive(const Arrival& arrival, std::int64_t at_ns, std::int6
   Call call{at_ns,          number_++,
             arrival.bytes,  arrival.percentile,
             arrival.server, schedule_.in_window(at_ns)};
-  const bool has_place = transport_.endpoint().outstanding_calls() < settings_.outstanding;
+  const bool has_place = transport_->outstanding_calls() < settings_.outstanding;
   if (call.counts) {
     ++statistics_.offered;
     ++statistics_.open;
@@ -112,9 +116,9 @@ void MessageClient::call(const Call& call) {
     free_tags_.pop_back();
     calls_[tag] = call;
   }
-  transport_.endpoint().call(call.server, contents_.of(call.number, call.bytes), tag);
-  statistics_.outstanding_max = std::max<std::uint64_t>(statistics_.outstanding_max,
-                                                        transport_.endpoint().outstanding_calls());
+  transport_->call(call.server, contents_.of(call.number, call.bytes), tag);
+  statistics_.outstanding_max =
+      std::max<std::uint64_t>(statistics_.outstanding_max, transport_->outstanding_calls());
 }
 
 // --- What became of a call
@@ -126,14 +130,14 @@ MessageClient::Call MessageClient::end(std::uint64_t tag) {
     --statistics_.open;
     statistics_.open_bytes -= ended.bytes;
   }
-  if (!waiting_.empty() && transport_.endpoint().outstanding_calls() < settings_.outstanding)
+  if (!waiting_.empty() && transport_->outstanding_calls() < settings_.outstanding)
     call(waiting_.pop());
   return ended;
 }
 
 void MessageClient::response(std::uint64_t tag, Content content) {
   const Call call = end(tag);
-  const std::int64_t came_ns = transport_.now_ns();
+  const std::int64_t came_ns = transport_->now_ns();
   ++answers_;
   if (!is_right(call, content)) {
     ++statistics_.wrong;
@@ -189,17 +193,17 @@ MessageClient::RoundTrips MessageClient::measure_idle(std::uint32_t bytes, unsig
                    .server = static_cast<std::uint32_t>(i % peers_.size())};
     const std::uint64_t answers_before = answers_;
     call(one);
-    transport_.act(one.at_ns, one.at_ns);
-    while (transport_.endpoint().outstanding_calls() > 0) {
+    transport_->act(one.at_ns, one.at_ns);
+    while (transport_->outstanding_calls() > 0) {
       std::int64_t now_ns = monotonic_ns();
       if (now_ns >= deadline_ns) break;
       pollfd polled{fd(), POLLIN, 0};
-      const std::int64_t until_ns = std::min(deadline_ns, transport_.next_due_ns());
+      const std::int64_t until_ns = std::min(deadline_ns, transport_->next_due_ns());
       const timespec left = to_timespec(std::max<std::int64_t>(0, until_ns - now_ns));
       ::ppoll(&polled, 1, &left, nullptr);
-      if (transport_.receive() > 0) transport_.handle_batch(monotonic_ns());
+      if (transport_->receive() > 0) transport_->handle_batch(monotonic_ns());
       now_ns = monotonic_ns();
-      transport_.act(now_ns, now_ns);
+      transport_->act(now_ns, now_ns);
     }
     if (answers_ == answers_before) {
       throw CommandError("timeout", "a call of " + std::to_string(bytes) + " bytes to " +
@@ -209,7 +213,7 @@ MessageClient::RoundTrips MessageClient::measure_idle(std::uint32_t bytes, unsig
     if (statistics_.wrong > 0)
       throw CommandError("failed", "an answer of " + net::text_of(peers_.address(one.server)) +
                                        " has other bytes than were sent");
-    times_ns.push_back(transport_.now_ns() - one.at_ns);
+    times_ns.push_back(transport_->now_ns() - one.at_ns);
   }
   std::sort(times_ns.begin(), times_ns.end());
   return {times_ns.front(), times_ns[times_ns.size() / 2]};

@@ -10,7 +10,7 @@
 #include "homa/message_sizes.h"
 #include "homa/nodes/call_statistics.h"
 #include "homa/nodes/contents.h"
-#include "homa/nodes/transport.h"
+#include "homa/nodes/transport_settings.h"
 #include "homa/traffic.h"
 #include "load/client_life.h"
 #include "load/thread_frame.h"
@@ -33,8 +33,8 @@ struct ClientSettings {
 
 class MessageClient final : public load::Part, private load::Loop, private Application {
  public:
-  // `peers`: the servers. Throws CommandError.
-  MessageClient(ClientSettings settings, Peers peers, std::unique_ptr<net::Datagrams> datagrams);
+  // `peers`: the servers; `local`: where its own address is. Throws CommandError.
+  MessageClient(ClientSettings settings, Peers peers, const net::DatagramSettings& local);
 
   // Least and median round trip of `calls` calls, one after the other, with all servers in turn;
   // fewer, but three, where they take `each_ns` together. Before the schedule runs. Throws
@@ -54,8 +54,10 @@ class MessageClient final : public load::Part, private load::Loop, private Appli
 
   // After run().
   const CallStatistics& statistics() const noexcept { return statistics_; }
-  const Transport& transport() const noexcept { return transport_; }
+  const Transport& transport() const noexcept { return *transport_; }
   const load::ThreadTiming& timing() const noexcept { return frame_.timing(); }
+  // An answer lay in the socket so long. Nothing: the transport does not know when it came.
+  std::optional<std::int64_t> read_late_max_ns() const noexcept;
 
  private:
   struct Call {
@@ -67,12 +69,12 @@ class MessageClient final : public load::Part, private load::Loop, private Appli
     bool counts = false;
   };
 
-  int fd() const noexcept override { return transport_.datagrams().fd(); }
+  int fd() const noexcept override { return transport_->fd(); }
   void begin(std::int64_t now_ns) noexcept override;
   void enter(load::Phase phase) noexcept override;
-  int receive() noexcept override { return transport_.receive(); }
+  int receive() noexcept override { return transport_->receive(); }
   std::optional<std::int64_t> oldest_arrival_ns() const noexcept override;
-  void handle_batch(std::int64_t now_ns) noexcept override { transport_.handle_batch(now_ns); }
+  void handle_batch(std::int64_t now_ns) noexcept override { transport_->handle_batch(now_ns); }
   void act(std::int64_t now_ns) noexcept override;
   std::int64_t next_due_ns() const noexcept override;
   std::size_t outstanding() const noexcept override { return statistics_.open; }
@@ -93,7 +95,7 @@ class MessageClient final : public load::Part, private load::Loop, private Appli
   const ClientSettings settings_;
   const Peers peers_;
   const Contents contents_;
-  Transport transport_;
+  const std::unique_ptr<Transport> transport_;
   Traffic traffic_;
   Arrival next_{};
   bool arrivals_are_over_ = false;

@@ -14,11 +14,11 @@
 namespace turntable::homa {
 
 MessageServer::MessageServer(const Settings& settings, Peers peers,
-                             std::unique_ptr<net::Datagrams> datagrams)
+                             const net::DatagramSettings& local)
     : settings_(settings),
       peers_(std::move(peers)),
       wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      transport_(settings.transport, 0, peers_, *this, std::move(datagrams)) {
+      transport_(open_transport(settings.transport, Role::kServer, local, 0, peers_, *this)) {
   if (!wake_event_) throw errno_error("cannot create an eventfd");
   thread_ = std::thread([this] { run(); });
 }
@@ -37,12 +37,12 @@ void MessageServer::begin_window() {
 
 ServerStatistics MessageServer::statistics() {
   const std::lock_guard lock(mutex_);
-  ServerStatistics statistics{.transport = transport_.counts(),
-                              .protocol = transport_.endpoint().statistics(),
+  ServerStatistics statistics{.transport = transport_->statistics(),
                               .echoed_bytes = echoed_bytes_,
-                              .socket_drops = transport_.datagrams().drops(),
-                              .read_late_max_ns = read_late_max_ns_,
+                              .socket_drops = transport_->socket_drops(),
+                              .read_late_max_ns = std::nullopt,
                               .scheduling = std::nullopt};
+  if (transport_->knows_arrivals()) statistics.read_late_max_ns = read_late_max_ns_;
   if (const auto now = scheduling_of_thread(thread_id_); now && scheduling_before_)
     statistics.scheduling = *now - *scheduling_before_;
   return statistics;
@@ -54,7 +54,7 @@ void MessageServer::request(RpcId id, Peer /*client*/, Content content) {
     content.bytes.resize(content.size);
   }
   echoed_bytes_ += content.size;
-  transport_.endpoint().reply(id, std::move(content));
+  transport_->reply(id, std::move(content));
 }
 
 void MessageServer::run() {
@@ -72,23 +72,22 @@ void MessageServer::run() {
 
 void MessageServer::serve() {
   const std::lock_guard lock(mutex_);
-  while (transport_.receive() > 0) {
-    if (const std::int64_t came_ns = transport_.first_came_ns(); came_ns > 0)
-      read_late_max_ns_ = std::max(read_late_max_ns_, realtime_ns() - came_ns);
-    transport_.handle_batch(monotonic_ns());
-    transport_.act(monotonic_ns(), INT64_MAX);
+  while (transport_->receive() > 0) {
+    if (const auto came_ns = transport_->first_came_ns())
+      read_late_max_ns_ = std::max(read_late_max_ns_, realtime_ns() - *came_ns);
+    transport_->handle_batch(monotonic_ns());
+    transport_->act(monotonic_ns(), INT64_MAX);
   }
-  transport_.act(monotonic_ns(), INT64_MAX);
+  transport_->act(monotonic_ns(), INT64_MAX);
 }
 
 void MessageServer::wait() noexcept {
   std::int64_t until_ns = 0;
   {
     const std::lock_guard lock(mutex_);
-    until_ns = transport_.next_due_ns();
+    until_ns = transport_->next_due_ns();
   }
-  std::array<pollfd, 2> polled = {
-      {{wake_event_.get(), POLLIN, 0}, {transport_.datagrams().fd(), POLLIN, 0}}};
+  std::array<pollfd, 2> polled = {{{wake_event_.get(), POLLIN, 0}, {transport_->fd(), POLLIN, 0}}};
   const timespec left = to_timespec(std::max<std::int64_t>(0, until_ns - monotonic_ns()));
   ::ppoll(polled.data(), polled.size(), &left, nullptr);
   eventfd_t ignored = 0;

@@ -5,22 +5,22 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
 #include "common/schedstat.h"
 #include "common/unique_fd.h"
-#include "homa/nodes/transport.h"
+#include "homa/nodes/transport_settings.h"
 
 namespace turntable::homa {
 
 struct ServerStatistics {
-  TransportCounts transport;
-  Statistics protocol;
+  nlohmann::json transport;
   std::uint64_t echoed_bytes = 0;
   std::uint32_t socket_drops = 0;
-  std::int64_t read_late_max_ns = 0;          // a packet lay in the socket so long
-  std::optional<SchedulingTimes> scheduling;  // of the thread, since the window began
+  std::optional<std::int64_t> read_late_max_ns;  // a packet lay in the socket so long, if known
+  std::optional<SchedulingTimes> scheduling;     // of the thread, since the window began
 };
 
 class MessageServer final : private Application {
@@ -31,8 +31,8 @@ class MessageServer final : private Application {
     bool realtime = false;
   };
 
-  // `peers`: the clients. Throws CommandError.
-  MessageServer(const Settings& settings, Peers peers, std::unique_ptr<net::Datagrams> datagrams);
+  // `peers`: the clients; `local`: where it is served. Throws CommandError.
+  MessageServer(const Settings& settings, Peers peers, const net::DatagramSettings& local);
   ~MessageServer() override;
 
   // Lateness and processor time count from now on. Thread-safe.
@@ -54,7 +54,7 @@ class MessageServer final : private Application {
   std::atomic<bool> stopping_{false};
 
   std::mutex mutex_;  // of all below, while the thread is awake
-  Transport transport_;
+  const std::unique_ptr<Transport> transport_;
   std::uint64_t echoed_bytes_ = 0;
   std::int64_t read_late_max_ns_ = 0;
   std::optional<SchedulingTimes> scheduling_before_;

@@ -242,8 +242,8 @@ TEST_F(NodesTest, WhatCannotBeIsRefused) {
   transport_["levels"] = 2;
   transport_["unscheduled_levels"] = 3;
   EXPECT_NE(error_of(), "was taken");
-  transport_ = {{"kind", "tcp"}};
-  EXPECT_NE(error_of().find("homa or basic"), std::string::npos);
+  transport_ = {{"kind", "sctp"}};
+  EXPECT_NE(error_of().find("homa, basic or tcp"), std::string::npos);
 }
 
 }  // namespace

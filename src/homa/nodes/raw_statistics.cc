@@ -35,26 +35,9 @@ Json second_rows(const CallStatistics& statistics) {
   return rows;
 }
 
-void add_transport(Json& out, const TransportCounts& counts, const Statistics& protocol) {
-  out["transport"] = {{"datagrams_sent", counts.datagrams_sent},
-                      {"wire_bytes_sent", counts.wire_bytes_sent},
-                      {"refused", counts.refused},
-                      {"received", counts.received},
-                      {"malformed", counts.malformed + protocol.malformed},
-                      {"strangers", counts.strangers + protocol.strangers},
-                      {"receive_errors", counts.receive_errors},
-                      {"calls", protocol.calls},
-                      {"executed", protocol.executed},
-                      {"requests_dropped", protocol.requests_dropped},
-                      {"data_packets_sent", protocol.data_packets_sent},
-                      {"control_packets_sent", protocol.control_packets_sent},
-                      {"packets_sent_again", protocol.packets_sent_again},
-                      {"duplicate_packets", protocol.duplicate_packets},
-                      {"resends_asked", protocol.resends_asked},
-                      {"busy_answers", protocol.busy_answers},
-                      {"restarts", protocol.restarts},
-                      {"unknown", protocol.unknown},
-                      {"refused_again", protocol.refused_again}};
+// Unknown is not 0.
+Json us_or_null(std::optional<std::int64_t> ns) {
+  return ns ? Json(us(*ns)) : Json();
 }
 
 Json idle_rows(const IdleRoundTrips& idle) {
@@ -93,9 +76,9 @@ Json raw_statistics(const MessageClient& client, const load::Schedule& schedule,
               {"begin_late_max_us", us(s.begin_late_ns.max())},
               {"start_late_us", us(timing.start_lateness_ns)},
               {"window_late_us", us(timing.window_lateness_ns)},
-              {"read_late_max_us", us(timing.read_lateness_max_ns)},
-              {"socket_drops", client.transport().datagrams().drops()}};
-  add_transport(out, client.transport().counts(), client.transport().endpoint().statistics());
+              {"read_late_max_us", us_or_null(client.read_late_max_ns())},
+              {"socket_drops", client.transport().socket_drops()},
+              {"transport", client.transport().statistics()}};
   add_scheduling(out, timing.scheduling);
   return out;
 }
@@ -103,9 +86,9 @@ Json raw_statistics(const MessageClient& client, const load::Schedule& schedule,
 Json raw_statistics(const ServerStatistics& s) {
   Json out = {{"format", kFormat},
               {"echoed_bytes", s.echoed_bytes},
-              {"read_late_max_us", us(s.read_late_max_ns)},
-              {"socket_drops", s.socket_drops}};
-  add_transport(out, s.transport, s.protocol);
+              {"read_late_max_us", us_or_null(s.read_late_max_ns)},
+              {"socket_drops", s.socket_drops},
+              {"transport", s.transport}};
   add_scheduling(out, s.scheduling);
   return out;
 }

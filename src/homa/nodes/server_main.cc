@@ -20,7 +20,7 @@ int run(int argc, char** argv) {
   std::uint16_t port = 0;
   app.option("--directory", directory, "Run directory: the control socket goes here").required();
   app.option("--address", address, "IPv4 address of the data network").required();
-  app.option("--port", port, "UDP port").required();
+  app.option("--port", port, "Port: of UDP, or of TCP").required();
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
   node::ControlServer control(directory, name);

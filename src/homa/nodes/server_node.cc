@@ -18,7 +18,7 @@ Json ServerNode::prepare(const Json& args) {
   const std::string where = "msgbench-server prepare";
   const Arguments arguments(where, args, {"transport", "clients", "response_bytes", "realtime"});
   const MessageServer::Settings settings{
-      .transport = TransportSettings::parse(where, arguments.object("transport")),
+      .transport = transport_argument(where, arguments.object("transport")),
       .response_bytes =
           static_cast<std::uint32_t>(arguments.integer_or("response_bytes", 0, 1 << 20, 0)),
       .realtime = arguments.boolean("realtime")};
@@ -26,8 +26,7 @@ Json ServerNode::prepare(const Json& args) {
   const std::lock_guard lock(mutex_);
   server_.reset();  // its port is needed again
   set_state_("idle");
-  server_ =
-      std::make_unique<MessageServer>(settings, std::move(clients), net::open_datagrams(local_));
+  server_ = std::make_unique<MessageServer>(settings, std::move(clients), local_);
   set_state_("serving");
   return Json::object();
 }

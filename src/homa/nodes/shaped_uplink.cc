@@ -1,0 +1,177 @@
+#include "homa/nodes/shaped_uplink.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/command_error.h"
+#include "common/errno_error.h"
+#include "net/ipv4.h"
+#include "net/network_interface.h"
+#include "node/process.h"
+
+namespace turntable::homa {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+constexpr const char* kHandle = "7474:";  // ours, so that nothing else is removed
+constexpr std::uint32_t kEthernetBytes = 14;
+constexpr std::uint32_t kFullFramesAtOnce = 2;
+constexpr std::uint32_t kQueueBytes = 2'000'000;
+
+bool is_loopback(const sockaddr_in& address) {
+  return ntohl(address.sin_addr.s_addr) >> 24U == IN_LOOPBACKNET;
+}
+
+std::string text_of(const Words& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string contents_of(int file) {
+  std::string text;
+  std::array<char, 4096> part;
+  for (off_t at = 0;; at = static_cast<off_t>(text.size())) {
+    const ssize_t got = ::pread(file, part.data(), part.size(), at);
+    if (got <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(got));
+  }
+}
+
+// What a program of iproute2 says. Throws CommandError with that if it fails.
+std::string output_of(const Words& command) {
+  const UniqueFd output(::memfd_create("output", MFD_CLOEXEC));
+  if (!output) throw errno_error("cannot create a memfd");
+  int status = 0;
+  try {
+    node::ProcessSpec program;
+    program.argv = command;
+    program.log_file = "/proc/self/fd/" + std::to_string(output.get());
+    const auto process = node::start_process(program);
+    if (::waitpid(process.pid, &status, 0) != process.pid) throw errno_error("cannot wait for it");
+  } catch (const std::system_error& error) {
+    throw CommandError("unavailable", "`" + text_of(command) + "`: " + error.what() +
+                                          "; a link of TCP (link_bps) needs iproute2");
+  }
+  std::string text = contents_of(output.get());
+  if (status == 0) return text;
+  throw CommandError("unavailable", "`" + text_of(command) + "` failed: " + text +
+                                        "; a link of TCP (link_bps) needs root and the kernel's "
+                                        "sch_tbf");
+}
+
+// Of this interface, while the process lives. Network namespaces have abstract names of their own.
+// None: another node has it.
+UniqueFd claim(const std::string& interface) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) throw errno_error("cannot create a socket");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name =
+      "turntable-uplink-" + std::to_string(net::NetworkInterface(interface).index());
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) return {};
+  return socket;
+}
+
+// Hosts without iproute2 have been shaped by nobody.
+bool has_tc() {
+  try {
+    output_of({"tc", "-V"});
+    return true;
+  } catch (const CommandError&) {
+    return false;
+  }
+}
+
+bool is_shaped(const std::string& interface) {
+  if (!has_tc()) return false;
+  const Json qdiscs =
+      Json::parse(output_of({"tc", "-j", "qdisc", "show", "dev", interface, "root"}));
+  for (const Json& qdisc : qdiscs)
+    if (qdisc.value("handle", "") == kHandle) return true;
+  return false;
+}
+
+void unshape(const std::string& interface) {
+  output_of({"tc", "qdisc", "del", "dev", interface, "root"});
+  const Json links = Json::parse(output_of({"ip", "-j", "-d", "link", "show", "dev", interface}));
+  const Json& most = links.at(0).at("tso_max_segs");
+  output_of({"ip", "link", "set", "dev", interface, "gso_max_segs", most.dump()});
+}
+
+}  // namespace
+
+ShapedUplink::ShapedUplink(const sockaddr_in& local, const Link& link) {
+  if (link.bits_per_s == 0 || is_loopback(local)) return;
+  const std::string interface = net::interface_with(local);
+  if (interface.empty()) {
+    throw bad_argument("link_bps: no interface has " + net::text_of(local) +
+                       "; expected an address of this host, whose link is to be shaped");
+  }
+  claim_ = claim(interface);
+  if (!claim_) {
+    throw CommandError("unavailable", "link_bps: another node shapes " + interface +
+                                          "; expected one node with TCP at an interface. Stop the "
+                                          "other one, or give each an interface");
+  }
+  interface_ = interface;
+  shape(link);
+}
+
+void ShapedUplink::shape(const Link& link) const {
+  const std::uint32_t frame_bytes =
+      net::NetworkInterface(interface_).mtu() + kEthernetBytes + link.overhead_bytes;
+  output_of({"tc",
+             "qdisc",
+             "replace",
+             "dev",
+             interface_,
+             "root",
+             "handle",
+             kHandle,
+             "stab",
+             "overhead",
+             std::to_string(link.overhead_bytes),
+             "linklayer",
+             "ethernet",
+             "tbf",
+             "rate",
+             std::to_string(link.bits_per_s) + "bit",
+             "burst",
+             std::to_string(kFullFramesAtOnce * frame_bytes),
+             "limit",
+             std::to_string(kQueueBytes)});
+  output_of({"ip", "link", "set", "dev", interface_, "gso_max_segs", "1"});
+}
+
+ShapedUplink::~ShapedUplink() {
+  if (interface_.empty()) return;
+  try {
+    unshape(interface_);
+  } catch (const std::exception&) {
+    // The interface has gone, or the next `prepare` removes it.
+  }
+}
+
+void remove_leftover_shaping(const sockaddr_in& local) {
+  if (is_loopback(local)) return;
+  const std::string interface = net::interface_with(local);
+  if (interface.empty()) return;
+  // Whoever holds the claim lives, and needs it.
+  const UniqueFd mine = claim(interface);
+  if (mine && is_shaped(interface)) unshape(interface);
+}
+
+}  // namespace turntable::homa
