@@ -33,7 +33,8 @@ net::DatagramSettings at(std::uint16_t port) {
 
 class NodesTest : public ::testing::Test {
  protected:
-  Json transport_ = {{"kind", "homa"}, {"max_message_bytes", 1'000'000}};
+  // Ticks are long, so that a busy machine is not taken for a lost packet.
+  Json transport_ = {{"kind", "homa"}, {"max_message_bytes", 1'000'000}, {"tick_ms", 50}};
   Json client_args_ = {{"client", 0},
                        {"seed", 7},
                        {"sizes", {{"bytes", 100}}},

@@ -42,9 +42,7 @@ def read_experiment(path: Path) -> list[RoundTrips]:
 
 def _row(line: Line) -> RoundTrips:
     if len(line.words) != len(_HEAD):
-        raise line.error(
-            f"{len(line.words)} columns; expected {len(_HEAD)}: {' '.join(_HEAD)}"
-        )
+        raise line.error(f"{len(line.words)} columns; expected {len(_HEAD)}: {' '.join(_HEAD)}")
     times = [line.number_at(index, _HEAD[index]) for index in range(2, len(_HEAD))]
     row = RoundTrips(line.count(0, "Size", least=1), line.count(1, "Samples"), *times)
     ascending = (row.min_us, row.median_us, row.p90_us, row.p99_us, row.p999_us, row.max_us)

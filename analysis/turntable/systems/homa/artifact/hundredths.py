@@ -14,9 +14,7 @@ from turntable.systems.homa.artifact.experiment import RoundTrips
 from turntable_systems.homa.distribution import Distribution
 
 
-def rows_of(
-    hundredths: Sequence[Iterable[str]], distribution: Distribution
-) -> list[RoundTrips]:
+def rows_of(hundredths: Sequence[Iterable[str]], distribution: Distribution) -> list[RoundTrips]:
     """hundredths: histograms of each, of all clients and rounds. Those without a call have no row."""
     sized = zip(distribution.largest_of_hundredths(), hundredths, strict=True)
     rows = []
