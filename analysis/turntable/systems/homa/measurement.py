@@ -36,7 +36,7 @@ class Clients:
     per_second: Sequence[Mapping[str, float]]
 
     def rtt_of_hundredths(self) -> list[Texts]:
-        """Of each hundredth of the messages: a tenth has ten of every client, one after the other."""
+        """Of each hundredth of the messages: a tenth has ten of one client, ten of the next."""
         return [texts[index::TENTHS] for texts in self.rtt_ns for index in range(TENTHS)]
 
 

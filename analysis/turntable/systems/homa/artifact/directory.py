@@ -50,7 +50,7 @@ class Contents:
 
 
 def slowdowns_in(directory: Path) -> list[SlowdownRow]:
-    """Of all experiments; of slowdownImpl.txt where there are no others. By workload, load and name.
+    """Of all experiments by workload, load and name; of slowdownImpl.txt where there are none.
 
     Raises TurntableError with all that is wrong.
     """
@@ -120,8 +120,8 @@ def _slowdowns_of(
 
 
 def _fractions(workload: str, rows: Sequence[RoundTrips]) -> list[float]:
-    """Of the workload's table where it has all sizes, for the artifact keeps at most 500,000 samples
-    of a size; else of the samples.
+    """Of the workload's table where it has all sizes, for the artifact keeps at most 500,000
+    samples of a size; else of the samples.
     """
     if workload in sizes.PAPER:
         table: Distribution = distribution_of({"table": sizes.text_of(workload)}, workload)

@@ -1,5 +1,5 @@
-"""NAME_W_LOAD_experiment.txt: round trips under load, a row of nine columns for each size. Times are
-in microseconds.
+"""NAME_W_LOAD_experiment.txt: round trips under load, a row of nine columns for each size. Times
+are in microseconds.
 
 The artifact's files have lines of a log among the rows; a row is what begins with a whole number.
 """

@@ -15,7 +15,7 @@ from turntable_systems.homa.distribution import Distribution
 
 
 def rows_of(hundredths: Sequence[Iterable[str]], distribution: Distribution) -> list[RoundTrips]:
-    """hundredths: histograms of each, of all clients and rounds. Those without a call have no row."""
+    """hundredths: histograms of each. Those without a call have no row."""
     sized = zip(distribution.largest_of_hundredths(), hundredths, strict=True)
     rows = []
     for size, group in groupby(sized, key=lambda one: one[0]):

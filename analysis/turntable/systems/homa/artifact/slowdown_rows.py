@@ -1,6 +1,6 @@
 """slowdownImpl.txt: a row for each size of each experiment,
-`name load workload size samples fraction [mean] median p99`. Of two versions of the artifact's script
-only the newer one writes the mean. `fraction` is the share of messages that are as small.
+`name load workload size samples fraction [mean] median p99`. Of two versions of the artifact's
+script only the newer one writes the mean. `fraction` is the share of messages that are as small.
 """
 
 from __future__ import annotations

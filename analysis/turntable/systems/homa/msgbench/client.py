@@ -1,5 +1,5 @@
-"""`msgbench client`: calls in an open loop, a line each second, and slowdowns at the end. Ctrl-C ends
-the measurement; what was measured until then is shown and written.
+"""`msgbench client`: calls in an open loop, a line each second, and slowdowns at the end. Ctrl-C
+ends the measurement; what was measured until then is shown and written.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from typing import Any
 
 
 def lines_of(row: Mapping[str, Any], length_s: float, response_bytes: int) -> Iterator[str]:
-    """row: of the node's `seconds`. length_s: of a last one that is a part. response_bytes: of every
-    answer; 0: as many as its request has.
+    """row: of the node's `seconds`. length_s: of a last one that is a part. response_bytes: of
+    every answer; 0: as many as its request has.
     """
     answered, out_bytes = row["answered"], row["answered_bytes"]
     in_bytes = answered * response_bytes if response_bytes else out_bytes
