@@ -134,8 +134,7 @@ Json ClientNode::stats(const Json& args) {
   const Arguments arguments("msgbench-client stats", args, {"from_second"});
   const std::int64_t from_second = arguments.integer_or("from_second", 0, INT64_MAX, 0);
   const auto lock = life_.lock();
-  if (life_.running())
-    return statistics_so_far(*client_, static_cast<std::size_t>(from_second));
+  if (life_.running()) return statistics_so_far(*client_, static_cast<std::size_t>(from_second));
   life_.require_finished("stats");
   return raw_statistics(*client_, life_.schedule(), !life_.stopped_early());
 }
