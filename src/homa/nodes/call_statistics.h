@@ -38,6 +38,12 @@ struct CallStatistics {
     std::uint64_t offered_bytes = 0;
     std::uint64_t answered_bytes = 0;
     std::uint64_t waiting_max = 0;  // calls for which no place was free
+    // When it was over: of the answers that came in it, and calls without an answer, also those
+    // that wait for a place.
+    std::int64_t rtt_p50_ns = 0;
+    std::int64_t rtt_p99_ns = 0;
+    std::int64_t rtt_p999_ns = 0;
+    std::uint64_t open = 0;
   };
 
   explicit CallStatistics(std::size_t window_seconds = 0);

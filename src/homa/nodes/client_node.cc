@@ -115,7 +115,14 @@ Json ClientNode::idle(const Json& args) {
   for (const std::int64_t bytes : sizes) {
     const auto times = client_->measure_idle(static_cast<std::uint32_t>(bytes), calls,
                                              std::llround(each_s * 1e9), deadline_ns);
-    rows.push_back({{"bytes", bytes}, {"min_ns", times.min_ns}, {"median_ns", times.median_ns}});
+    rows.push_back({{"bytes", bytes},
+                    {"calls", times.calls},
+                    {"min_ns", times.min_ns},
+                    {"mean_ns", times.mean_ns},
+                    {"median_ns", times.median_ns},
+                    {"p90_ns", times.p90_ns},
+                    {"p99_ns", times.p99_ns},
+                    {"p999_ns", times.p999_ns}});
     least_ns[static_cast<std::uint32_t>(bytes)] = static_cast<double>(times.min_ns);
   }
   measured_idle_ = IdleRoundTrips(std::move(least_ns));
@@ -123,9 +130,10 @@ Json ClientNode::idle(const Json& args) {
 }
 
 Json ClientNode::stats(const Json& args) {
-  const Arguments arguments("msgbench-client stats", args, {});
+  const Arguments arguments("msgbench-client stats", args, {"from_second"});
+  const std::int64_t from_second = arguments.integer_or("from_second", 0, INT64_MAX, 0);
   const auto lock = life_.lock();
-  if (life_.running()) return {{"running", true}};
+  if (life_.running()) return statistics_so_far(*client_, static_cast<std::size_t>(from_second));
   life_.require_finished("stats");
   return raw_statistics(*client_, life_.schedule(), !life_.stopped_early());
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "common/clock.h"
 #include "common/command_error.h"
@@ -14,11 +15,26 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr unsigned kLeastIdleCalls = 3;
+constexpr std::int64_t kHighestSecondRttNs = 100 * kSecondNs;
 
 // No two endpoints have the same, not those of one client in two iterations either: packets of the
 // first may still be on their way in the second.
 std::uint64_t new_client_id(std::uint32_t client) {
   return (static_cast<std::uint64_t>(realtime_ns()) << 12U) + client;
+}
+
+// Not of none.
+MessageClient::RoundTrips summary_of(std::vector<std::int64_t> times_ns) {
+  std::sort(times_ns.begin(), times_ns.end());
+  const std::size_t calls = times_ns.size();
+  const std::int64_t sum_ns = std::accumulate(times_ns.begin(), times_ns.end(), std::int64_t{0});
+  return {.calls = calls,
+          .min_ns = times_ns.front(),
+          .mean_ns = sum_ns / static_cast<std::int64_t>(calls),
+          .median_ns = times_ns[calls / 2],
+          .p90_ns = times_ns[calls * 900 / 1000],
+          .p99_ns = times_ns[calls * 990 / 1000],
+          .p999_ns = times_ns[calls * 999 / 1000]};
 }
 
 }  // namespace
@@ -34,13 +50,23 @@ MessageClient::MessageClient(ClientSettings settings, Peers peers,
                static_cast<std::uint32_t>(peers_.size()), settings_.seed, settings_.client,
                settings_.fan_out),
       next_(traffic_.next()),
+      second_rtt_ns_(kHighestSecondRttNs),
       frame_(*this, settings_.frame) {}
 
 void MessageClient::set_schedule(const load::Schedule& schedule) {
   schedule_ = schedule;
   const std::int64_t seconds = (schedule.window_ns() + kSecondNs - 1) / kSecondNs;
   statistics_ = CallStatistics(static_cast<std::size_t>(seconds));
+  second_rtt_ns_.clear();
+  seconds_over_ = 0;
   frame_.set_schedule(schedule);
+}
+
+// The last second is a part if somebody stops the run.
+void MessageClient::run() {
+  frame_.run();
+  if (seconds_over_ < statistics_.seconds.size())
+    summarize_second(statistics_.seconds[seconds_over_]);
 }
 
 // --- The loop
@@ -75,10 +101,11 @@ void MessageClient::act(std::int64_t now_ns) noexcept {
     next_ = traffic_.next();
   }
   transport_->act(now_ns, ready_ns);
+  end_seconds(now_ns);
 }
 
 std::int64_t MessageClient::next_due_ns() const noexcept {
-  const std::int64_t due_ns = transport_->next_due_ns();
+  const std::int64_t due_ns = std::min(transport_->next_due_ns(), second_ends_ns());
   return arrivals_are_over_ ? due_ns : std::min(due_ns, next_arrival_ns());
 }
 
@@ -146,6 +173,7 @@ void MessageClient::response(std::uint64_t tag, Content content) {
   if (auto* second = second_of(came_ns)) {
     ++second->answered;
     second->answered_bytes += call.bytes;
+    second_rtt_ns_.record(came_ns - call.at_ns);
     statistics_.answered_bytes += call.bytes;
   }
   if (call.counts) count_answer(call, came_ns);
@@ -171,10 +199,36 @@ bool MessageClient::is_right(const Call& call, const Content& content) const {
          contents_.begins(content, call.number, std::min(call.bytes, bytes));
 }
 
+// --- Seconds
+
+// Of what is handled late, after its second was over: the second that runs.
 CallStatistics::Second* MessageClient::second_of(std::int64_t at_ns) {
   if (!schedule_.in_window(at_ns)) return nullptr;
-  return &statistics_
-              .seconds[static_cast<std::size_t>((at_ns - schedule_.window_from_ns) / kSecondNs)];
+  const auto second = static_cast<std::size_t>((at_ns - schedule_.window_from_ns) / kSecondNs);
+  return &statistics_.seconds[std::max(second, seconds_over_.load(std::memory_order_relaxed))];
+}
+
+// The last one is over with the run: answers that came in it may still have to be read.
+std::int64_t MessageClient::second_ends_ns() const noexcept {
+  const std::size_t over = seconds_over_.load(std::memory_order_relaxed);
+  if (over + 1 >= statistics_.seconds.size()) return INT64_MAX;
+  return schedule_.window_from_ns + static_cast<std::int64_t>(over + 1) * kSecondNs;
+}
+
+void MessageClient::end_seconds(std::int64_t now_ns) noexcept {
+  while (now_ns >= second_ends_ns()) {
+    const std::size_t over = seconds_over_.load(std::memory_order_relaxed);
+    summarize_second(statistics_.seconds[over]);
+    seconds_over_.store(over + 1, std::memory_order_release);
+  }
+}
+
+void MessageClient::summarize_second(CallStatistics::Second& second) noexcept {
+  second.rtt_p50_ns = second_rtt_ns_.value_at_percentile(50);
+  second.rtt_p99_ns = second_rtt_ns_.value_at_percentile(99);
+  second.rtt_p999_ns = second_rtt_ns_.value_at_percentile(99.9);
+  second.open = transport_->outstanding_calls() + waiting_.size();
+  second_rtt_ns_.clear();
 }
 
 // --- The idle network
@@ -215,8 +269,7 @@ MessageClient::RoundTrips MessageClient::measure_idle(std::uint32_t bytes, unsig
                                        " has other bytes than were sent");
     times_ns.push_back(transport_->now_ns() - one.at_ns);
   }
-  std::sort(times_ns.begin(), times_ns.end());
-  return {times_ns.front(), times_ns[times_ns.size() / 2]};
+  return summary_of(std::move(times_ns));
 }
 
 }  // namespace turntable::homa

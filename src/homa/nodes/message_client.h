@@ -2,8 +2,10 @@
 // way the next ones wait, and their wait counts (homa reference §7).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "common/ring.h"
@@ -36,21 +38,32 @@ class MessageClient final : public load::Part, private load::Loop, private Appli
   // `peers`: the servers; `local`: where its own address is. Throws CommandError.
   MessageClient(ClientSettings settings, Peers peers, const net::DatagramSettings& local);
 
-  // Least and median round trip of `calls` calls, one after the other, with all servers in turn;
-  // fewer, but three, where they take `each_ns` together. Before the schedule runs. Throws
-  // CommandError at the deadline, or for an answer that is wrong.
+  // Round trips of `calls` calls, one after the other, with all servers in turn; fewer, but three,
+  // where they take `each_ns` together. Before the schedule runs. Throws CommandError at the
+  // deadline, or for an answer that is wrong.
   struct RoundTrips {
+    std::size_t calls = 0;
     std::int64_t min_ns = 0;
+    std::int64_t mean_ns = 0;
     std::int64_t median_ns = 0;
+    std::int64_t p90_ns = 0;
+    std::int64_t p99_ns = 0;
+    std::int64_t p999_ns = 0;
   };
   RoundTrips measure_idle(std::uint32_t bytes, unsigned calls, std::int64_t each_ns,
                           std::int64_t deadline_ns);
 
   void set_schedule(const load::Schedule& schedule) override;
-  void run() override { frame_.run(); }
+  void run() override;
   void stop() noexcept override { frame_.stop(); }
 
   const ClientSettings& settings() const noexcept { return settings_; }
+
+  // Seconds of the window that are over: nothing in them changes any more. Thread-safe after
+  // set_schedule().
+  std::span<const CallStatistics::Second> seconds_over() const noexcept {
+    return {statistics_.seconds.data(), seconds_over_.load(std::memory_order_acquire)};
+  }
 
   // After run().
   const CallStatistics& statistics() const noexcept { return statistics_; }
@@ -89,6 +102,9 @@ class MessageClient final : public load::Part, private load::Loop, private Appli
   Call end(std::uint64_t tag);
   void count_answer(const Call& call, std::int64_t came_ns);
   CallStatistics::Second* second_of(std::int64_t at_ns);
+  std::int64_t second_ends_ns() const noexcept;  // the one that runs
+  void end_seconds(std::int64_t now_ns) noexcept;
+  void summarize_second(CallStatistics::Second& second) noexcept;
   bool is_right(const Call& call, const Content& content) const;
   std::int64_t next_arrival_ns() const noexcept;
 
@@ -106,6 +122,8 @@ class MessageClient final : public load::Part, private load::Loop, private Appli
   std::uint64_t answers_ = 0;
   load::Schedule schedule_{};
   CallStatistics statistics_;
+  stats::Histogram second_rtt_ns_;  // of the second that runs
+  std::atomic<std::size_t> seconds_over_{0};
   load::ThreadFrame frame_;
 };
 

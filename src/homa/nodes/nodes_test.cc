@@ -33,7 +33,8 @@ net::DatagramSettings at(std::uint16_t port) {
 
 class NodesTest : public ::testing::Test {
  protected:
-  Json transport_ = {{"kind", "homa"}, {"max_message_bytes", 1'000'000}};
+  // Ticks are long, so that a busy machine is not taken for a lost packet.
+  Json transport_ = {{"kind", "homa"}, {"max_message_bytes", 1'000'000}, {"tick_ms", 50}};
   Json client_args_ = {{"client", 0},
                        {"seed", 7},
                        {"sizes", {{"bytes", 100}}},
@@ -130,6 +131,51 @@ TEST_F(NodesTest, ATableOfSizes) {
   EXPECT_EQ(stats["wrong"], 0);
 }
 
+// Two seconds: the first is told while the second runs, and nothing of it changes any more.
+TEST_F(NodesTest, SecondsThatAreOverAreToldWhileItRuns) {
+  prepare();
+  client_.start({{"start_at_ns", realtime_ns() + 50 * kMs},
+                 {"warmup_ns", 0},
+                 {"measure_ns", 2000 * kMs},
+                 {"drain_ns", 20'000 * kMs}});
+  const std::int64_t deadline_ns = monotonic_ns() + 20'000 * kMs;
+  Json so_far;
+  do {
+    so_far = client_.stats(Json::object());
+  } while (so_far.contains("running") && so_far["seconds"].empty() && monotonic_ns() < deadline_ns);
+  ASSERT_EQ(so_far["running"], true);
+  ASSERT_EQ(so_far["seconds"].size(), 1);
+  EXPECT_EQ(client_.stats({{"from_second", 1}})["seconds"].size(), 0);
+  client_.wait({{"deadline_s", 60}});
+  const Json stats = client_.stats(Json::object());
+  ASSERT_EQ(stats["seconds"].size(), 2);
+  EXPECT_EQ(stats["seconds"][0], so_far["seconds"][0]);
+  std::uint64_t answered = 0;
+  for (const Json& second : stats["seconds"]) {
+    answered += second["answered"].get<std::uint64_t>();
+    EXPECT_GT(second["rtt_p50_ns"], 0);
+    EXPECT_LE(second["rtt_p50_ns"], second["rtt_p99_ns"]);
+    EXPECT_LE(second["rtt_p99_ns"], second["rtt_p999_ns"]);
+  }
+  EXPECT_LE(answered, stats["answered"]);
+  EXPECT_GT(answered, 0);
+}
+
+// Nobody answers: 500 calls/s, of which 50 are under way and all others wait for a place.
+TEST_F(NodesTest, CallsWithoutAnAnswerAreOpenWhenTheirSecondEnds) {
+  prepare();
+  for (const auto& server : servers_) server->stop(Json::object());
+  client_.start({{"start_at_ns", realtime_ns() + 50 * kMs},
+                 {"warmup_ns", 0},
+                 {"measure_ns", 1000 * kMs},
+                 {"drain_ns", 0}});
+  client_.wait({{"deadline_s", 60}});
+  const Json stats = client_.stats(Json::object());
+  EXPECT_EQ(stats["seconds"][0]["open"], stats["offered"]);
+  EXPECT_EQ(stats["seconds"][0]["waiting_max"], stats["offered"].get<int>() - 50);
+  EXPECT_EQ(stats["seconds"][0]["rtt_p99_ns"], 0) << "there is none";
+}
+
 // 100 ms at 10 Mb/s are 125,000 bytes: what leaves in a window of 400 ms and the warm-up is less
 // than the link carries, though three times as much is offered.
 TEST_F(NodesTest, TheUplinkHasItsRate) {
@@ -152,6 +198,10 @@ TEST_F(NodesTest, IdleRoundTripsAndSlowdowns) {
   ASSERT_EQ(idle["round_trips"].size(), 2);
   EXPECT_GT(idle["round_trips"][0]["min_ns"], 0);
   EXPECT_LE(idle["round_trips"][0]["min_ns"], idle["round_trips"][0]["median_ns"]);
+  EXPECT_EQ(idle["round_trips"][0]["calls"], 20);
+  EXPECT_LE(idle["round_trips"][0]["median_ns"], idle["round_trips"][0]["p90_ns"]);
+  EXPECT_LE(idle["round_trips"][0]["p90_ns"], idle["round_trips"][0]["p99_ns"]);
+  EXPECT_GE(idle["round_trips"][0]["mean_ns"], idle["round_trips"][0]["min_ns"]);
   client_args_["idle"] = {{100, idle["round_trips"][0]["min_ns"]}};
   EXPECT_EQ(run()["wrong"], 0);
 }

@@ -1,6 +1,7 @@
 #include "homa/nodes/raw_statistics.h"
 
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace turntable::homa {
 namespace {
@@ -22,15 +23,20 @@ Json percentile_rows(const CallStatistics& statistics) {
   return rows;
 }
 
-Json second_rows(const CallStatistics& statistics) {
+Json second_rows(std::span<const CallStatistics::Second> seconds, std::size_t first) {
   Json rows = Json::array();
-  for (const auto& second : statistics.seconds) {
-    rows.push_back({{"second", rows.size()},
+  for (std::size_t i = first; i < seconds.size(); ++i) {
+    const CallStatistics::Second& second = seconds[i];
+    rows.push_back({{"second", i},
                     {"offered", second.offered},
                     {"answered", second.answered},
                     {"offered_bytes", second.offered_bytes},
                     {"answered_bytes", second.answered_bytes},
-                    {"waiting_max", second.waiting_max}});
+                    {"waiting_max", second.waiting_max},
+                    {"open", second.open},
+                    {"rtt_p50_ns", second.rtt_p50_ns},
+                    {"rtt_p99_ns", second.rtt_p99_ns},
+                    {"rtt_p999_ns", second.rtt_p999_ns}});
   }
   return rows;
 }
@@ -70,7 +76,7 @@ Json raw_statistics(const MessageClient& client, const load::Schedule& schedule,
               {"open_bytes_at_end", s.open_bytes_at_end},
               {"outstanding_max", s.outstanding_max},
               {"percentiles", percentile_rows(s)},
-              {"seconds", second_rows(s)},
+              {"seconds", second_rows(s.seconds, 0)},
               {"idle", idle_rows(client.settings().idle)},
               {"begin_late_ns", s.begin_late_ns.encode()},
               {"begin_late_max_us", us(s.begin_late_ns.max())},
@@ -81,6 +87,10 @@ Json raw_statistics(const MessageClient& client, const load::Schedule& schedule,
               {"transport", client.transport().statistics()}};
   add_scheduling(out, timing.scheduling);
   return out;
+}
+
+Json statistics_so_far(const MessageClient& client, std::size_t first_second) {
+  return {{"running", true}, {"seconds", second_rows(client.seconds_over(), first_second)}};
 }
 
 Json raw_statistics(const ServerStatistics& s) {

@@ -35,6 +35,10 @@ class Clients:
     waiting_max: Sequence[int]  # calls without a place, second by second
     per_second: Sequence[Mapping[str, float]]
 
+    def rtt_of_hundredths(self) -> list[Texts]:
+        """Of each hundredth of the messages: a tenth has ten of one client, ten of the next."""
+        return [texts[index::TENTHS] for texts in self.rtt_ns for index in range(TENTHS)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Packets:

@@ -1,0 +1,51 @@
+"""What the names of the artifact's files say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+BASELINE, EXPERIMENT = "_baseline.txt", "_experiment.txt"
+
+
+@dataclass(frozen=True, order=True)
+class Experiment:
+    workload: str
+    load: str  # percent of the link, payload alone: the paper's 29, 48 and 76 are its 30, 50, 80 %
+    name: str  # of the transport: Basic, HomaP1, …
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}_{self.workload}_{self.load}{EXPERIMENT}"
+
+    @property
+    def transport(self) -> str:
+        """Of the baseline's name, in small letters: all of Homa's have one."""
+        name = self.name.lower()
+        return "homa" if name.startswith("homa") else name
+
+
+def experiment_of(file: str) -> Experiment | None:
+    """None: it is no such file's name."""
+    parts = file.removesuffix(EXPERIMENT).rsplit("_", 2)
+    if not file.endswith(EXPERIMENT) or len(parts) != 3 or not all(parts):
+        return None
+    name, workload, load = parts
+    return Experiment(workload, load, name)
+
+
+def baseline_file(transport: str, workload: str) -> str:
+    return f"{transport}_{workload}{BASELINE}"
+
+
+def name_of(method: str) -> str:
+    """Of a method of ours: homa-p8 is HomaP8."""
+    return "".join(part[:1].upper() + part[1:] for part in method.split("-"))
+
+
+def load_of(payload_bps: float, link_bps: float) -> str:
+    return f"{100 * payload_bps / link_bps:.3g}"
+
+
+def directory_name(now: datetime) -> str:
+    return f"homa_experiment_{now:%Y%m%d%H%M%S}"

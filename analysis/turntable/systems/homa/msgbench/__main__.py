@@ -1,0 +1,5 @@
+import sys
+
+from turntable.systems.homa.msgbench.cli import main
+
+sys.exit(main())
