@@ -31,7 +31,15 @@ _POINTS = (5, 20, 50, 80, 95)  # per cent of the messages, smallest first
 
 # The artifact's payload of each client in Gb/s, whose labels are shares of the link with headers.
 _PAYLOAD_GBPS = {0.35: 3.5, 0.5: 4.8, 0.8: 7.6}
-_CELLS = (("W3", 0.8), ("W4", 0.8), ("W5", 0.8), ("W2", 0.35), ("W3", 0.5), ("W4", 0.5), ("W5", 0.5))
+_CELLS = (
+    ("W3", 0.8),
+    ("W4", 0.8),
+    ("W5", 0.8),
+    ("W2", 0.35),
+    ("W3", 0.5),
+    ("W4", 0.5),
+    ("W5", 0.5),
+)
 # Some 10,000 messages of each per cent of W3 and W2; 500 and 75 of W4 and W5, which are longer.
 _SECONDS = {"W2": 0.1, "W3": 0.5, "W4": 2.0, "W5": 6.0}
 # Fitted to the idle network alone; the measured transport has no IP.
