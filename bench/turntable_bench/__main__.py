@@ -22,6 +22,7 @@ from . import (
     cache_recovery,
     client,
     control_plane,
+    homa_simulation,
     open_loop,
     program_costs,
     programs_in_memory,
@@ -50,6 +51,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "snapshot": snapshots.measure,
     "recovery": cache_recovery.measure,
     "bfrt": control_plane.measure,
+    "homa_sim": homa_simulation.measure,
 }
 
 

@@ -28,6 +28,7 @@ class Unit(Enum):
     S = ("s", False, "{:,.3f}")
     MS = ("ms", False, "{:,.1f}")
     US = ("us", False, "{:,.0f}")
+    PERCENT = ("%", False, "{:.2f}")
     D = ("", False, "{:.4f}")  # of two distributions
     LATE_US = ("us", False, "{:,.1f}")
     US_PER_RECORD = ("us/record", False, "{:,.2f}")

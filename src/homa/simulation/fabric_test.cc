@@ -5,9 +5,12 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "common/command_error.h"
+#include "homa/simulation/packet_trace.h"
 
 namespace turntable::homa::simulation {
 namespace {
@@ -147,6 +150,56 @@ TEST(Fabric, waits_are_those_of_the_closed_form) {
   EXPECT_NEAR(waited_us[0] / static_cast<double>(count[0]), 1.25, .02 * 1.25);
   EXPECT_NEAR(waited_us[1] / static_cast<double>(count[1]), 2.5, .02 * 2.5);
   EXPECT_NEAR(waited_us[2] / static_cast<double>(count[2]), 10, .05 * 10);
+}
+
+// 400 packets of 32 hosts to four of them, and the mean delay of each priority, 0 first, that
+// ns-3.37 has for them (ns3-replay, which shares no code with the fabric).
+TEST(Fabric, delays_are_those_of_ns3) {
+  const std::array<double, kQueues> ns3_mean_ns{54566.216, 35341.522, 39888.373, 58199.877,
+                                                30670.809, 30014.402, 9421.564,  1268.740};
+  const auto packets = read_packet_trace(TURNTABLE_RECORDED "/packets.txt", 32);
+  Events events;
+  Fabric fabric({.hosts = 32, .link_delay_us = 0.25, .switch_delay_us = 0}, events);
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    Frame sent = frame(packets[i].from, packets[i].to, packets[i].wire_bytes,
+                       static_cast<std::uint8_t>(packets[i].priority));
+    sent.packet.id.sequence = i;
+    fabric.inject(sent, packets[i].left_at_ps);
+  }
+  std::array<std::int64_t, kQueues> sum_ps{};
+  std::array<std::int64_t, kQueues> count{};
+  for (const Delivery& delivery : run(events, fabric)) {
+    const TracedPacket& packet = packets[delivery.frame.packet.id.sequence];
+    sum_ps[packet.priority] += delivery.at_ps - packet.left_at_ps;
+    ++count[packet.priority];
+  }
+  for (std::size_t priority = 0; priority < kQueues; ++priority) {
+    ASSERT_GT(count[priority], 0) << priority;
+    EXPECT_NEAR(static_cast<double>(sum_ps[priority]) / static_cast<double>(count[priority]) / 1000,
+                ns3_mean_ns[priority], 0.001)
+        << priority;
+  }
+}
+
+TEST(PacketTrace, refusals_name_the_line) {
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("packet_trace_test." + std::to_string(std::random_device{}()));
+  const auto refusal = [&](const std::string& text) -> std::string {
+    std::ofstream(file) << text;
+    try {
+      read_packet_trace(file, 4);
+    } catch (const CommandError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("1000 0 1 7 84\n"), "");
+  EXPECT_NE(refusal("1000 0 1 7 84\n1000 0 4 7 84\n").find(":2: \"1000 0 4 7 84\""),
+            std::string::npos);
+  for (const char* wrong : {"1000 0 1 8 84\n", "1000 0 1 7 0\n", "1000 0 1\n", "no\n"})
+    EXPECT_NE(refusal(wrong).find(":1: "), std::string::npos) << wrong;
+  EXPECT_NE(refusal("").find("no packets"), std::string::npos);
+  std::filesystem::remove(file);
 }
 
 }  // namespace

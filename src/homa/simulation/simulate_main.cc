@@ -8,12 +8,14 @@
 //    "hosts_per_leaf", "spines", "gbps", "core_gbps", "link_delay_us", "switch_delay_us",
 //    "buffer_bytes", "host_delay_us", "queue_ahead_us", "frame_overhead_bytes", "tick_us",
 //    "arrivals": "exponential" or "periodic", "outstanding", "fan_out", "response_bytes",
-//    "warmup_s", "measure_s", "drain_s", "seed", "idle_bytes": [...] (round trips on the idle
-//    network, for these sizes alone)}
+//    "warmup_s", "measure_s", "drain_s", "seed", "packets": FILE (gets all that hosts send,
+//    packet_trace.h), "idle_bytes": [...] (round trips on the idle network, for these sizes alone)}
 #include <ctime>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "common/command_error.h"
@@ -68,6 +70,7 @@ class Input {
                     "measure_s",
                     "drain_s",
                     "seed",
+                    "packets",
                     "idle_bytes"}) {}
 
   bool has(const char* name) const { return json_.contains(name); }
@@ -209,14 +212,26 @@ Json idle_of(const Settings& settings, const Json& sizes) {
   return result;
 }
 
+std::ostream& open_packets(const Input& input, std::ofstream& file) {
+  const std::string name = input.word("packets", "");
+  file.open(name);
+  if (!file)
+    throw bad_argument("input: packets \"" + name + "\" cannot be written; expected a file");
+  return file;
+}
+
 Json answer(const Json& json) {
   const Input input(json);
   const MessageSizes sizes = sizes_of(input);
-  const Settings settings = settings_of(input, sizes);
+  Settings settings = settings_of(input, sizes);
   if (input.has("idle_bytes")) return {{"idle_rtt_us", idle_of(settings, json.at("idle_bytes"))}};
+  std::ofstream packets;
+  if (input.has("packets")) settings.packets = &open_packets(input, packets);
   const std::clock_t begin = std::clock();
   const Result result = simulate(settings, sizes);
   const double cpu_s = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  if (packets.is_open() && !packets.flush())
+    throw std::runtime_error(input.word("packets", "") + ": not all packets could be written");
   const Statistics& transport = result.transport;
   return {{"payload_gbps", settings.payload_bits_per_s / 1e9},
           {"mean_bytes", sizes.mean()},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/command_error.h"
+#include "homa/simulation/packet_trace.h"
 
 namespace turntable::homa::simulation {
 namespace {
@@ -115,6 +116,7 @@ class Simulation {
   double open_bytes_ = 0;
   double late_bytes_ = 0;  // of those that have none when the window ends
   std::uint64_t delivered_bytes_ = 0;
+  std::ostream* packets_ = nullptr;  // of the run; not of the idle network
   Result result_;
 };
 
@@ -129,6 +131,9 @@ void Simulation::use_uplink(std::uint32_t index) {
     host.uplink_free_ps =
         std::max(now, host.uplink_free_ps) + std::llround(ps_per_byte_ * frame.wire_bytes);
     fabric_.inject(frame, host.uplink_free_ps);
+    if (packets_ != nullptr)
+      write(*packets_,
+            {host.uplink_free_ps, index, frame.to, frame.packet.priority, frame.wire_bytes});
     ++result_.frames;
   }
   if (std::exchange(host.uplink_is_due, true)) return;
@@ -227,6 +232,7 @@ void Simulation::step(const Event& event) {
 
 Result Simulation::run() {
   result_.percentiles.resize(100);
+  packets_ = settings_.packets;
   fabric_.set_host_delay(host_delay_ps_);
   const double calls_per_s = settings_.payload_bits_per_s / 8 / sizes_.mean();
   for (std::uint32_t client = 0; client < clients_; ++client) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,6 +38,7 @@ struct Settings {
   double measure_s = 0.1;  // calls that arrive in it are counted
   double drain_s = 1;      // for their answers, at most
   std::uint64_t seed = 1;
+  std::ostream* packets = nullptr;  // gets all that hosts send (packet_trace.h); outlives the run
 };
 
 struct Percentile {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <sstream>
 
 #include "common/command_error.h"
 #include "homa/priority_allocation.h"
@@ -126,6 +128,18 @@ TEST(HomaSimulation, what_priorities_are_for) {
   EXPECT_LT(p2, 2.5 * p8);
   EXPECT_GT(p1, 2 * p2);
   EXPECT_GT(p99_of_smaller_half(simulate(basic, w3())), 8 * p8);
+}
+
+TEST(HomaSimulation, every_packet_that_hosts_send_is_written) {
+  Settings settings = paper(8);
+  std::ostringstream packets;
+  settings.packets = &packets;
+  settings.warmup_s = 0;
+  settings.measure_s = 0.001;
+  const Result result = simulate(settings, MessageSizes::fixed(20'000));
+  const std::string text = packets.str();
+  EXPECT_GT(result.frames, 1000U);
+  EXPECT_EQ(std::ranges::count(text, '\n'), result.frames);
 }
 
 TEST(HomaSimulation, more_than_the_links_carry) {
