@@ -172,7 +172,9 @@ TEST_P(HomaMalformedNoise, every_call_ends_once_and_nothing_stays) {
     }
     if (noise.chance(100)) node.endpoint.tick();
     // What one packet may bring about is bounded: all of a message, and a grant or an answer.
-    if (noise.chance(4)) EXPECT_LE(node.drain().size(), 40U * 80U);
+    if (noise.chance(4)) {
+      EXPECT_LE(node.drain().size(), 40U * 80U);
+    }
   }
   EXPECT_GT(taken, 50'000U);
   for (int tick = 0; tick < 200; ++tick) {
