@@ -126,6 +126,7 @@ class Endpoint {
   void receive_unknown_at_server(Peer from, const Packet& packet);
   bool is_possible(const Packet& packet) const noexcept;
   void receive_data(Rpc& rpc, const Packet& packet);
+  void granted(Rpc& rpc, std::uint32_t offset, std::uint8_t priority);
   void receive_resend(Rpc& rpc, const Packet& packet);
   void schedule_grants(Receiving& receiving);
   void grant_one();

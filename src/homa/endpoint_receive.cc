@@ -7,10 +7,6 @@
 namespace turntable::homa {
 
 void Endpoint::receive(Peer from, const Packet& packet) {
-  if (packet.granted_priority >= settings_.levels) {  // no queue of a switch has it
-    ++statistics_.malformed;
-    return;
-  }
   if (packet.from_client()) {
     receive_at_server(from, packet);
   } else {
@@ -37,8 +33,7 @@ void Endpoint::receive_at_client(Peer from, const Packet& packet) {
     case Opcode::kData:
       return receive_data(*rpc, packet);
     case Opcode::kGrant:
-      rpc->out.grant(packet.offset, packet.granted_priority, settings_.payload_bytes);
-      return resume_sending(*rpc);
+      return granted(*rpc, packet.offset, packet.granted_priority);
     case Opcode::kResend:
       return (packet.flags & kRestart) != 0 ? restart(*rpc) : receive_resend(*rpc, packet);
     case Opcode::kAbort:
@@ -79,8 +74,7 @@ void Endpoint::receive_at_server(Peer from, const Packet& packet) {
     case Opcode::kData:
       return receive_data(*rpc, packet);
     case Opcode::kGrant:
-      rpc->out.grant(packet.offset, packet.granted_priority, settings_.payload_bytes);
-      return resume_sending(*rpc);
+      return granted(*rpc, packet.offset, packet.granted_priority);
     case Opcode::kResend:
       return receive_resend(*rpc, packet);
     case Opcode::kAbort:
@@ -188,6 +182,13 @@ void Endpoint::completed(Rpc& rpc) {
   application_.response(tag, std::move(content));
 }
 
+// Bytes of the message below `offset` may be sent.
+void Endpoint::granted(Rpc& rpc, std::uint32_t offset, std::uint8_t priority) {
+  // Its peer may have more levels.
+  rpc.out.grant(offset, std::min(priority, highest_priority(settings_)), settings_.payload_bytes);
+  resume_sending(rpc);
+}
+
 void Endpoint::receive_resend(Rpc& rpc, const Packet& packet) {
   const bool is_sender = rpc.state != RpcState::kReceiving && rpc.state != RpcState::kExecuting;
   OutgoingMessage& out = rpc.out;
@@ -196,8 +197,7 @@ void Endpoint::receive_resend(Rpc& rpc, const Packet& packet) {
     return;
   }
   if (is_sender) {
-    out.grant(packet.offset + packet.length, packet.granted_priority, settings_.payload_bytes);
-    resume_sending(rpc);
+    granted(rpc, packet.offset + packet.length, packet.granted_priority);
     const std::uint32_t begin = packet.offset - packet.offset % settings_.payload_bytes;
     const std::uint32_t end = std::min(packet.offset + packet.length, out.size());
     // What has just been sent, or will be, is only late.

@@ -62,8 +62,15 @@ DecodeStatus decode_resend(ByteReader& in, Packet& packet) noexcept {
   packet.length = in.number<std::uint32_t>();
   packet.granted_priority = in.number<std::uint8_t>();
   if (in.truncated()) return DecodeStatus::kTooShort;
-  return is_in(packet.offset, packet.length, UINT32_MAX) ? DecodeStatus::kOk
-                                                         : DecodeStatus::kWrongRange;
+  if (!is_in(packet.offset, packet.length, UINT32_MAX)) return DecodeStatus::kWrongRange;
+  return packet.granted_priority <= kMaxPriority ? DecodeStatus::kOk : DecodeStatus::kWrongPriority;
+}
+
+DecodeStatus decode_grant(ByteReader& in, Packet& packet) noexcept {
+  packet.offset = in.number<std::uint32_t>();
+  packet.granted_priority = in.number<std::uint8_t>();
+  if (in.truncated()) return DecodeStatus::kTooShort;
+  return packet.granted_priority <= kMaxPriority ? DecodeStatus::kOk : DecodeStatus::kWrongPriority;
 }
 
 DecodeStatus decode_rest(ByteReader& in, Packet& packet) noexcept {
@@ -78,9 +85,7 @@ DecodeStatus decode_rest(ByteReader& in, Packet& packet) noexcept {
       packet.oldest = in.number<std::uint64_t>();
       return in.truncated() ? DecodeStatus::kTooShort : DecodeStatus::kOk;
     case Opcode::kGrant:
-      packet.offset = in.number<std::uint32_t>();
-      packet.granted_priority = in.number<std::uint8_t>();
-      return in.truncated() ? DecodeStatus::kTooShort : DecodeStatus::kOk;
+      return decode_grant(in, packet);
     case Opcode::kBusy:
     case Opcode::kAbort:
     case Opcode::kNeedAck:

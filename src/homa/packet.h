@@ -43,6 +43,8 @@ inline constexpr std::uint8_t kFromClient = 1;
 inline constexpr std::uint8_t kRetransmission = 2;
 inline constexpr std::uint8_t kRestart = 4;
 
+inline constexpr std::uint8_t kMaxPriority = 7;  // a switch's port has eight queues
+
 // A call and its answer. Sequences of one client ascend from 1.
 struct RpcId {
   std::uint64_t client = 0;
@@ -79,8 +81,9 @@ enum class DecodeStatus : std::uint8_t {
   kTooShort,  // for its opcode
   kUnknownOpcode,
   kUnknownFlag,
-  kWrongLength,  // what it says of its length is not so, or it is empty
-  kWrongRange,   // reaches beyond the message or is empty
+  kWrongLength,    // what it says of its length is not so, or it is empty
+  kWrongRange,     // reaches beyond the message or is empty
+  kWrongPriority,  // no queue of a switch has it
 };
 
 // `packet` refers to `datagram`. Where the answer is not kOk, its content means nothing.

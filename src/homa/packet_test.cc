@@ -107,6 +107,10 @@ TEST(HomaPacket, malformed) {
             DecodeStatus::kWrongRange);  // nothing is asked for
   EXPECT_EQ(decode(with(common(24, 0), {255, 255, 255, 255, 0, 0, 0, 9, 1}), packet),
             DecodeStatus::kWrongRange);
+  EXPECT_EQ(decode(with(common(24, 0), {0, 0, 0, 0, 0, 0, 0, 9, 7}), packet), DecodeStatus::kOk);
+  EXPECT_EQ(decode(with(common(24, 0), {0, 0, 0, 0, 0, 0, 0, 9, 8}), packet),
+            DecodeStatus::kWrongPriority);
+  EXPECT_EQ(decode(with(common(22, 0), {0, 0, 0, 9, 8}), packet), DecodeStatus::kWrongPriority);
 }
 
 // Every shorter prefix of every kind, and noise: refused or decoded, never read beyond its end

@@ -50,15 +50,15 @@ def distribution_of(argument: Mapping[str, Any], name: str) -> Distribution:
 
 
 def _points(text: str, name: str) -> Iterator[tuple[int, float]]:
-    """After the first line, which is the mean."""
-    last = (0, 0.0)
+    """After the first line, which is the mean. A size may stand in several lines."""
+    last = (1, 0.0)
     lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), start=1)]
     for number, words in [line for line in lines if line[1]][1:]:
         point = _point(words)
-        if point is None or point[0] <= last[0] or not last[1] <= point[1] <= 1 + _SLACK:
+        if point is None or point[0] < last[0] or not last[1] <= point[1] <= 1 + _SLACK:
             raise TurntableError(
                 f"{name}:{number}: {' '.join(words)!r} is not accepted; expected a size in bytes "
-                "and the share of messages of this size or less, both ascending up to 1"
+                "and the share of messages of this size or less; neither falls, up to 1"
             )
         yield point
         last = point

@@ -46,14 +46,20 @@ def is_simulated(parameters: Parameters) -> bool:
 def meaningless(parameters: Parameters) -> frozenset[str]:
     """Names of what says nothing about such a cell."""
     method = parameters.get("method", "")
-    has_tcp = TCP in (method, parameters.get("beside"))
-    of_tcp = frozenset() if has_tcp else frozenset({"connections"})
+    of_tcp = (
+        frozenset() if TCP in (method, parameters.get("beside")) else frozenset({"connections"})
+    )
     of_homa = frozenset({"degree", "priorities", "cutoffs"})
     return of_tcp if method.startswith(_HOMA) else of_tcp | of_homa
 
 
 def is_homa(parameters: Parameters) -> bool:
     return parameters["method"].startswith(_HOMA)
+
+
+def has_tcp(parameters: Parameters) -> bool:
+    """Of some clients at least."""
+    return TCP in (parameters["method"], parameters["beside"])
 
 
 def is_tcp(parameters: Parameters) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from turntable_core.errors import TurntableError
+from turntable_systems.homa.distribution import distribution_of
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 _TABLES = _REPOSITORY / "experiments" / "homa" / "sizes"
@@ -41,18 +41,9 @@ def text_of(name: str) -> str:
 
 
 def at_shares(parameters: Mapping[str, Any], shares: Sequence[float]) -> list[int]:
-    """The sizes that these shares of the messages, ascending, do not exceed. As nodes have them:
-    divided, rounded to the nearest, then capped (src/homa/message_sizes.h).
-    """
-    if parameters["sizes"] == FIXED:
-        return [parameters["message_bytes"]] * len(shares)
-    points = [line.split() for line in text_of(parameters["sizes"]).splitlines()[1:]]
-    found = []
-    for share in shares:
-        size = next(int(size) for size, cumulative in points if float(cumulative) >= share)
-        divided = max(1, math.floor(size / parameters["divide"] + 0.5))
-        found.append(min(divided, parameters["cap_bytes"] or divided))
-    return found
+    """The sizes in bytes that these shares of the messages do not exceed."""
+    found = distribution_of(argument(parameters), parameters["sizes"])
+    return [found.at(share) for share in shares]
 
 
 def meaningless(parameters: Mapping[str, Any]) -> frozenset[str]:

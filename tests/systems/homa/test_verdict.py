@@ -114,6 +114,12 @@ def test_what_basic_loses_and_sends_again_is_its_result() -> None:
     assert len(reasons(lossy)) == 2
 
 
+def test_what_tcps_sockets_drop_is_its_result() -> None:
+    dropped = replace(HEALTHY, socket_drops=1)
+    assert reasons(dropped, method="tcp") == reasons(dropped, beside="tcp") == ()
+    assert len(reasons(dropped, method="basic")) == 1
+
+
 def growing(waiting: list[int]) -> Measurement:
     return with_clients(answered_bytes=25_000_000, unanswered=900, aborted=3, waiting_max=waiting)
 

@@ -162,5 +162,5 @@ def _links(answers: Sequence[RawAnswer]) -> Links | None:
 
 def _punctuality(nodes: Sequence[Stats], window_ns: float) -> Punctuality:
     waits = [node["wait_ns"] / window_ns for node in nodes if node["wait_ns"] is not None]
-    late_us = max(node["read_late_max_us"] for node in nodes)
-    return Punctuality(late_us, max(waits, default=None))
+    late_us = [node["read_late_max_us"] for node in nodes if node["read_late_max_us"] is not None]
+    return Punctuality(max(late_us, default=None), max(waits, default=None))

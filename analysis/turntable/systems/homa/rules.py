@@ -110,6 +110,13 @@ def late_share(late: Links, after_us: float) -> float:
     return sum(late.late_log2_ns[first:]) / late.frames if late.frames else 0.0
 
 
+def _socket_drops(case: Case) -> Finding:
+    """TCP's sockets drop what its windows do not take: a part of its result."""
+    if methods.has_tcp(case.parameters):
+        return Finding()
+    return rules.losses("sockets dropped packets", lambda m: m.socket_drops)(case)
+
+
 def _links_late(case: Case) -> Finding:
     packet_us = links.full_packet_us(case.parameters)
 
@@ -177,7 +184,7 @@ RULES: Mapping[str, Rule] = {
     "idle network": _idle_network,
     "came twice": _came_twice,
     "queue drops": _queue_drops,
-    "socket drops": rules.losses("sockets dropped packets", lambda m: m.socket_drops),
+    "socket drops": _socket_drops,
     "switch drops": rules.switch_drops,
     "NIC drops": rules.nic_drops,
     "late start": rules.late_start(_late_start_us),
