@@ -74,11 +74,11 @@ BROKEN = {
         "calls began late (99th percentile, in a full packet's time)",
     ),
     "nodes starved": (
-        replace(HEALTHY, nodes=Punctuality(100.0, 0.31)),
+        replace(HEALTHY, nodes=Punctuality(100.0, 0.51)),
         "a node waited for a processor",
     ),
     "switch starved": (
-        replace(HEALTHY, switch_thread=Punctuality(100.0, 0.31)),
+        replace(HEALTHY, switch_thread=Punctuality(100.0, 0.51)),
         "the switch waited for a processor",
     ),
     "steal": (
