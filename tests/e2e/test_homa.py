@@ -94,6 +94,15 @@ def test_one_size_at_most_once_with_short_answers(results: Path) -> None:
     assert int(row["calls"]) > 1000
 
 
+def test_half_of_the_clients_have_tcp(results: Path) -> None:
+    """Both halves are served, on links that they share."""
+    run = measured("homa/mixed", results, **EIGHT_HOSTS, profile="smoke")
+    (row,) = run.rows()
+    assert row["beside"] == "tcp"
+    assert float(row["p99_half"]) < float(row["beside_p99_half"])
+    assert float(row["beside_delivered_share"]) > 0.9
+
+
 def test_packets_fit_an_mtu_of_1500_with_a_smaller_payload(testbed: Path) -> None:
     run = measured(
         "homa/slowdown",

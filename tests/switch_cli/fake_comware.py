@@ -1,7 +1,7 @@
 """A switch that talks as Comware 7 does, behind a real SSH server on loopback.
 
-No switch has been asked. How maps are shown is from a manual (HPE FlexFabric 5900, ACL and QoS); how
-trust and scheduling of a port are shown is assumed. It keeps the maps, and both of each port.
+No switch has been asked. How maps are shown is from a manual (HPE FlexFabric 5900, ACL and QoS);
+how trust and scheduling of a port are shown is assumed. It keeps the maps, and both of each port.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ class HomaAnalysis(Analysis):
     notes = (
         "p99 of slowdowns: a call's round trip over that of Homa's on the idle network, for its "
         "size. Payload is that of each client in each direction.",
-        "The paper's value is that at 20 % of the messages. Saturated cells have no slowdowns. TCP's "
-        "timers are not dilated.",
+        "The paper's value is that at 20 % of the messages. Saturated cells have no slowdowns. "
+        "TCP's timers are not dilated.",
     )
 
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:

@@ -27,8 +27,8 @@ def state_of(case: Case) -> str | None:
 
 
 def is_saturated(measurement: Measurement, parameters: Mapping[str, Any]) -> bool:
-    """Less is delivered than offered, though not next to nothing, and what waits grows all the time,
-    to more than all clients have under way: bursts end.
+    """Less is delivered than offered, though not next to nothing, and what waits grows all the
+    time, to more than all clients have under way: bursts end.
     """
     clients = measurement.clients
     share = clients.answered_bytes / max(clients.offered_bytes, 1)
