@@ -8,7 +8,7 @@ ifdef SUDO_UID
 .SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
 endif
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build configure programs lint ctest pytest smoke soak sanitize threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
+.PHONY: help demo test setup build configure programs lint ctest pytest smoke soak sanitize fuzz threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -67,6 +67,9 @@ soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOA
 
 sanitize: ## C++ tests and whole nodes under the address and undefined-behaviour sanitizers (two processors: 15 minutes to build, 5 to run)
 	@$(AS_ROOT) scripts/sanitized sanitize
+
+fuzz: build ## Malformed frames for the sample programs too, under sanitizers (5 minutes)
+	@cmake --build --preset release --parallel $(JOBS) --target fuzz_samples
 
 threads: ## C++ tests and whole nodes under the thread sanitizer (two processors: 15 minutes to build, 10 to run)
 	@$(AS_ROOT) scripts/sanitized threads

@@ -16,8 +16,8 @@ add_custom_target(fuzz_programs)
 add_test(NAME build_fuzz_programs COMMAND ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}" --target fuzz_programs)
 set_tests_properties(build_fuzz_programs PROPERTIES FIXTURES_SETUP fuzz_programs TIMEOUT 900)
 
-# turntable_fuzz(SOURCE): build/tests/fuzz_NAME from a program's file NAME.p4, and its bounded run in ctest.
-function(turntable_fuzz source)
+# turntable_fuzzer(SOURCE): build/tests/fuzz_NAME from a program's file NAME.p4.
+function(turntable_fuzzer source)
   cmake_path(GET source STEM name)
   turntable_translate("${source}" "${CMAKE_BINARY_DIR}/generated/fuzz")
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/generated/fuzz/${name}.cpp"
@@ -25,6 +25,12 @@ function(turntable_fuzz source)
   set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_compile_options(fuzz_${name} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
   target_link_libraries(fuzz_${name} PRIVATE frame_fuzzer)
+endfunction()
+
+# The same, and its bounded run in ctest.
+function(turntable_fuzz source)
+  turntable_fuzzer("${source}")
+  cmake_path(GET source STEM name)
   add_dependencies(fuzz_programs fuzz_${name})
   add_test(NAME fuzz_${name} COMMAND fuzz_${name} "${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name}")
   set_tests_properties(fuzz_${name} PROPERTIES FIXTURES_REQUIRED fuzz_programs TIMEOUT 300)
