@@ -32,6 +32,7 @@ MessageServer::~MessageServer() {
 void MessageServer::begin_window() {
   const std::lock_guard lock(mutex_);
   read_late_max_ns_ = 0;
+  echoed_bytes_ = 0;
   scheduling_before_ = scheduling_of_thread(thread_id_);
 }
 

@@ -35,7 +35,7 @@ class MessageServer final : private Application {
   MessageServer(const Settings& settings, Peers peers, const net::DatagramSettings& local);
   ~MessageServer() override;
 
-  // Lateness and processor time count from now on. Thread-safe.
+  // Lateness, processor time and echoed bytes count from now on. Thread-safe.
   void begin_window();
   ServerStatistics statistics();  // thread-safe
 

@@ -64,6 +64,7 @@ Json raw_statistics(const MessageClient& client, const load::Schedule& schedule,
   const load::ThreadTiming& timing = client.timing();
   Json out = {{"format", kFormat},
               {"complete", complete},
+              {"client", client.settings().client},
               {"window_ns", schedule.window_ns()},
               {"offered", s.offered},
               {"answered", s.answered},

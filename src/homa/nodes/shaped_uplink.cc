@@ -95,20 +95,19 @@ bool has_tc() {
   }
 }
 
-bool is_shaped(const std::string& interface) {
-  if (!has_tc()) return false;
+// Of the interface's root; the kernel's own has 0.
+std::string handle_at(const std::string& interface) {
   const Json qdiscs =
       Json::parse(output_of({"tc", "-j", "qdisc", "show", "dev", interface, "root"}));
-  for (const Json& qdisc : qdiscs)
-    if (qdisc.value("handle", "") == kHandle) return true;
-  return false;
+  return qdiscs.empty() ? "0:" : qdiscs.front().value("handle", "0:");
 }
 
+// The qdisc last: by it the next node knows that something was left.
 void unshape(const std::string& interface) {
-  output_of({"tc", "qdisc", "del", "dev", interface, "root"});
   const Json links = Json::parse(output_of({"ip", "-j", "-d", "link", "show", "dev", interface}));
-  const Json& most = links.at(0).at("tso_max_segs");
-  output_of({"ip", "link", "set", "dev", interface, "gso_max_segs", most.dump()});
+  if (const auto most = links.at(0).find("tso_max_segs"); most != links.at(0).end())
+    output_of({"ip", "link", "set", "dev", interface, "gso_max_segs", most->dump()});
+  output_of({"tc", "qdisc", "del", "dev", interface, "root"});
 }
 
 }  // namespace
@@ -125,6 +124,13 @@ ShapedUplink::ShapedUplink(const sockaddr_in& local, const Link& link) {
     throw CommandError("unavailable", "link_bps: another node shapes " + interface +
                                           "; expected one node with TCP at an interface. Stop the "
                                           "other one, or give each an interface");
+  }
+  if (const std::string handle = handle_at(interface); handle != "0:" && handle != kHandle) {
+    throw CommandError("unavailable", "link_bps: " + interface + " has the queueing discipline " +
+                                          handle +
+                                          " of somebody else; expected none. `tc qdisc "
+                                          "del dev " +
+                                          interface + " root` removes it");
   }
   interface_ = interface;
   shape(link);
@@ -171,7 +177,7 @@ void remove_leftover_shaping(const sockaddr_in& local) {
   if (interface.empty()) return;
   // Whoever holds the claim lives, and needs it.
   const UniqueFd mine = claim(interface);
-  if (mine && is_shaped(interface)) unshape(interface);
+  if (mine && has_tc() && handle_at(interface) == kHandle) unshape(interface);
 }
 
 }  // namespace turntable::homa

@@ -11,7 +11,8 @@ from typing import Any
 
 from turntable_systems.homa import links, methods, sizes, transport
 
-PLANNING_S = 6.0  # of a window of a minute, on a virtual machine with two cores
+# Of what homa-sim simulates in a second, on a virtual machine with two cores: payload of all hosts.
+_PLANNED_MBPS = 5000.0
 
 
 def question(parameters: Mapping[str, Any], round_: int) -> dict[str, Any]:
@@ -37,6 +38,12 @@ def question(parameters: Mapping[str, Any], round_: int) -> dict[str, Any]:
         "drain_s": parameters["drain_s"],
         "seed": seed_of(parameters, round_),
     }
+
+
+def planning_s(parameters: Mapping[str, Any]) -> float:
+    simulated_s = parameters["warmup_s"] + parameters["measure_s"]
+    mbps = 2 * parameters["clients"] * parameters["link_mbps"] * min(parameters["load"], 1)
+    return simulated_s * mbps / _PLANNED_MBPS
 
 
 def seed_of(parameters: Mapping[str, Any], round_: int) -> int:

@@ -80,7 +80,7 @@ class Homa(System):
         return 1
 
     def planning_s(self, parameters: Parameters) -> float:
-        return simulation.PLANNING_S * parameters["measure_s"] / 60
+        return simulation.planning_s(parameters)
 
     def planner(
         self, build: Path, deadline_s: float, while_planning: Callable[[], None]

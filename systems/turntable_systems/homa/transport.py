@@ -39,13 +39,15 @@ def common(parameters: Parameters) -> dict[str, Any]:
     }
 
 
-def of_nodes(parameters: Parameters, derived: Prediction) -> dict[str, Any]:
-    """`transport` of their command `prepare`."""
+def of_nodes(parameters: Parameters, derived: Prediction, *, emulated: bool) -> dict[str, Any]:
+    """`transport` of their command `prepare`. emulated: hosts make their links' rates; a rack's
+    interfaces have them, and Homa paces its packets there all the same.
+    """
     if methods.is_tcp(parameters):
         return {
             "kind": methods.kind(parameters),
             "connections": parameters["connections"],
-            **_of_links(parameters),
+            **(_of_links(parameters) if emulated else {}),
         }
     return {
         **common(parameters),

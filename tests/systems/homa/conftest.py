@@ -76,6 +76,7 @@ DOCUMENT = {
         "sent_again_share_max": 0.001,
         "link_late_share_max": 0.01,
         "client_late_packets_max": 1,
+        "server_shortfall_max": 0.5,
         "idle_difference_max": 0.1,
         "late_share_max": 0.05,
         "wait_share_max": 0.3,

@@ -35,7 +35,7 @@ CLIENTS = Clients(
     rtt_ns=((histogram({3000: 1000}),),) * 10,
     slowdown_1000=((SLOWDOWNS,),) * 10,
     begin_late=(histogram({50: 1000}),),
-    idle_ns={3: 2_150_000.0, 1_000_000: 871e6},
+    idle_ns=({3: 2_150_000.0, 1_000_000: 871e6},) * 2,
     waiting_max=[0] * 10,
     per_second=SECONDS,
 )
@@ -52,8 +52,9 @@ HEALTHY = Measurement(
     own=CLIENTS,
     beside=None,
     packets=Packets(sent=200_000, sent_again=0, came_twice=0),
-    least_echoed_bytes=8_000_000,
+    echoed_bytes=(16_000_000, 17_000_000),
     socket_drops=0,
+    tcp_socket_drops=0,
     queue_drops=0,
     links=Links(
         frames=200_000,

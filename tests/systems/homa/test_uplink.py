@@ -109,6 +109,21 @@ def test_what_a_killed_node_has_left_is_removed(tmp_path: Path, transport: dict)
 
 
 @pytest.mark.usefixtures("namespace")
+def test_what_somebody_else_has_set_stays(tmp_path: Path) -> None:
+    inside = ("tc", "-n", NAMESPACE)
+    run(*inside, "qdisc", "add", "dev", INTERFACE, "root", "handle", "9:", "pfifo")
+    server = Server(tmp_path / "run")
+    try:
+        with pytest.raises(NodeError, match=f"{INTERFACE} has the queueing discipline 9:"):
+            server.prepare(TCP)
+        server.prepare(HOMA)
+    finally:
+        server.end()
+    rows = json.loads(run("tc", "-n", NAMESPACE, "-j", "qdisc", "show", "dev", INTERFACE))
+    assert [(row["kind"], row["handle"]) for row in rows] == [("pfifo", "9:")]
+
+
+@pytest.mark.usefixtures("namespace")
 def test_one_node_shapes_an_interface(tmp_path: Path) -> None:
     first = Server(tmp_path / "first")
     try:

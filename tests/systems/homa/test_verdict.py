@@ -34,22 +34,28 @@ def test_a_healthy_measurement_is_valid_and_all_rules_are_checked() -> None:
 
 
 def test_what_nobody_asks_of_a_vendors_switch_is_not_checked() -> None:
-    verdict = judge(RULES, case_of(replace(HEALTHY, queue_drops=None, switch_drops=None)))
+    verdict = judge(
+        RULES, case_of(replace(HEALTHY, queue_drops=None, switch_drops=None, links=None))
+    )
     assert verdict.reasons == ()
-    assert sorted(verdict.not_checked) == ["queue drops", "switch drops"]
+    assert sorted(verdict.not_checked) == ["links late", "queue drops", "switch drops"]
 
 
 BROKEN = {
     "errors": (replace(HEALTHY, errors={"client wrong": 1}), "errors were counted: client wrong 1"),
     "aborted": (with_clients(aborted=1), "calls were aborted: up to 1"),
     "unanswered": (with_clients(unanswered=1), "calls had no answer when the drain ended"),
-    "servers": (replace(HEALTHY, least_echoed_bytes=0), "a server answered no call"),
+    # The mean is 12.45 MB: 0.51 of it is missing.
+    "servers": (
+        replace(HEALTHY, echoed_bytes=(6_100_000, 18_800_000)),
+        "a server answered with less than the mean of all (share): up to 0.51",
+    ),
     "offered": (with_clients(calls=19_999), "-1 calls arrived beside those planned (20,000)"),
     # The simulation delivers 95 %.
     "delivered": (with_clients(answered_bytes=32_500_000), "less of the offered payload"),
     "idle network": (
-        with_clients(idle_ns={3: 2_400_000.0}),
-        "a call of 3 B takes 2.4 ms on the idle network, and 2.14 ms by link_mbps",
+        with_clients(idle_ns=({3: 2_150_000.0}, {3: 2_400_000.0})),
+        "a call of 3 B takes a client 2.4 ms on the idle network, and 2.14 ms by link_mbps",
     ),
     "came twice": (with_packets(came_twice=201), "packets came twice"),
     "queue drops": (replace(HEALTHY, queue_drops=1), "the switch's queues were full"),
@@ -115,9 +121,23 @@ def test_what_basic_loses_and_sends_again_is_its_result() -> None:
 
 
 def test_what_tcps_sockets_drop_is_its_result() -> None:
-    dropped = replace(HEALTHY, socket_drops=1)
+    dropped = replace(HEALTHY, tcp_socket_drops=1)
     assert reasons(dropped, method="tcp") == reasons(dropped, beside="tcp") == ()
-    assert len(reasons(dropped, method="basic")) == 1
+    both = replace(dropped, socket_drops=1)
+    assert len(reasons(both, beside="tcp")) == 1
+
+
+def test_half_of_the_clients_are_fewer_samples() -> None:
+    half = replace(HEALTHY.clients, calls=9_990)
+    mixed = replace(HEALTHY, own=half, beside=half)
+    (reason,) = reasons(mixed, beside="tcp")
+    assert reason.startswith("999 calls of each tenth of the sizes (at least 1,000)")
+
+
+def test_at_twice_the_load_half_is_all_that_links_carry() -> None:
+    waiting = [10, 40, 80, 120, 160, 200, 240, 280, 320]
+    full = with_clients(answered_bytes=17_000_000, unanswered=900, waiting_max=waiting)
+    assert state_of(case_of(full, load=1.9)) == SATURATED
 
 
 def growing(waiting: list[int]) -> Measurement:

@@ -31,7 +31,7 @@ class Clients:
     rtt_ns: tuple[Texts, ...]  # of each tenth of the messages by size, smallest first
     slowdown_1000: tuple[Texts, ...]  # the same, in thousandths of the idle network's round trip
     begin_late: Texts  # ns: calls that the client itself began late
-    idle_ns: Mapping[int, float]  # round trips on the idle network: the least of all clients
+    idle_ns: tuple[Mapping[int, float], ...]  # by client: round trips on the idle network
     waiting_max: Sequence[int]  # calls without a place, second by second
     per_second: Sequence[Mapping[str, float]]
 
@@ -66,8 +66,9 @@ class Measurement(measurement.Measurement):
     own: Clients  # those of the cell's method: all, unless it is mixed
     beside: Clients | None  # those of the method beside, if there is one
     packets: Packets
-    least_echoed_bytes: int  # of all servers
-    socket_drops: int
+    echoed_bytes: tuple[int, ...]  # since the load began, by each server host
+    socket_drops: int  # of Homa's and Basic's
+    tcp_socket_drops: int
     queue_drops: int | None  # of the switch's queues; None: nobody asks a vendor's switch
     links: Links | None  # None: the switch's ports are links
     nodes: Punctuality  # threads of clients and servers

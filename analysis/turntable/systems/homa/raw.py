@@ -5,7 +5,7 @@ The only place that knows their names; turntable.raw knows those of hosts and of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from statistics import fmean
 from typing import Any
@@ -21,6 +21,7 @@ Stats = Mapping[str, Any]  # of one node
 # What must not happen at all: each of these counts is an error of the system under test.
 _CLIENT_ERRORS = ("wrong",)
 _TRANSPORT_ERRORS = ("malformed", "strangers", "refused", "receive_errors")
+_TCP_ERRORS = ("connections_lost",)
 _QUEUE_LIMIT = "queue_limit"
 
 
@@ -46,7 +47,10 @@ def read_answers(
         seconds=fmean(client["window_ns"] for client in clients) / 1e9,
         overhead_s=overhead_s,
         errors=raw.errors("client", clients, _CLIENT_ERRORS)
-        | raw.errors("transport", transports, _TRANSPORT_ERRORS),
+        | raw.errors("transport", transports, _TRANSPORT_ERRORS)
+        | raw.errors(
+            "transport", [node["transport"] for node in nodes if _is_tcp(node)], _TCP_ERRORS
+        ),
         start_lateness_us=max(client["start_late_us"] for client in clients),
         end_lateness_us=max(client["window_late_us"] for client in clients),
         hosts=raw.hosts(answers),
@@ -56,22 +60,37 @@ def read_answers(
         own=_clients(own),
         beside=_clients(beside) if beside else None,
         packets=_packets(transports),
-        least_echoed_bytes=min(server["echoed_bytes"] for server in servers),
-        socket_drops=sum(node["socket_drops"] for node in nodes),
+        echoed_bytes=tuple(_echoed(answers)),
+        socket_drops=sum(node["socket_drops"] for node in nodes if not _is_tcp(node)),
+        tcp_socket_drops=sum(node["socket_drops"] for node in nodes if _is_tcp(node)),
         queue_drops=None if drops is None else drops.get(_QUEUE_LIMIT, 0),
         links=_links(answers),
         nodes=_punctuality(nodes, clients[0]["window_ns"]),
     )
 
 
+def _is_tcp(node: Stats) -> bool:
+    return "connections" in node["transport"]
+
+
+def _echoed(answers: Sequence[RawAnswer]) -> Iterator[int]:
+    """From the begin of the clients' load on, by each server host."""
+    by_host: dict[str, int] = {}
+    for answer in answers:
+        if answer.node in (placement.SERVER, placement.BESIDE) and answer.command == "stats":
+            by_host.setdefault(answer.host, 0)
+            by_host[answer.host] += answer.result["echoed_bytes"]
+    yield from by_host.values()
+
+
 def _by_method(
     clients: Sequence[Stats], parameters: Mapping[str, Any]
 ) -> tuple[list[Stats], list[Stats]]:
-    """Those of the cell's method, and those beside, of all clients in the order of their hosts."""
+    """Those of the cell's method, and those beside."""
     own: list[Stats] = []
     beside: list[Stats] = []
-    for index, client in enumerate(clients):
-        (beside if methods.is_beside(parameters, index) else own).append(client)
+    for client in clients:
+        (beside if methods.is_beside(parameters, client["client"]) else own).append(client)
     return own, beside
 
 
@@ -94,7 +113,7 @@ def _clients(hosts: Sequence[Stats]) -> Clients:
         rtt_ns=_tenths(hosts, "rtt_ns"),
         slowdown_1000=_tenths(hosts, "slowdown_1000"),
         begin_late=tuple(host["begin_late_ns"] for host in hosts),
-        idle_ns=_least(host["idle"] for host in hosts),
+        idle_ns=tuple({int(size): ns for size, ns in host["idle"]} for host in hosts),
         waiting_max=[sum(row["waiting_max"] for row in second) for second in _seconds(hosts)],
         per_second=[
             {name: sum(row[name] for row in second) for name in ("offered", "answered")}
@@ -115,14 +134,6 @@ def _tenths(hosts: Sequence[Stats], field: str) -> tuple[tuple[str, ...], ...]:
         tuple(row[field] for rows in every for row in rows[tenth * width : (tenth + 1) * width])
         for tenth in range(TENTHS)
     )
-
-
-def _least(of_hosts: Iterable[Sequence[Sequence[float]]]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for rows in of_hosts:
-        for size, ns in rows:
-            found[int(size)] = min(ns, found.get(int(size), ns))
-    return found
 
 
 def _packets(transports: Sequence[Stats]) -> Packets:

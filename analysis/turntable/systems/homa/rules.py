@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from statistics import fmean
 
 from turntable import rules
 from turntable.histograms import merge
@@ -30,9 +31,18 @@ def _unanswered(case: Case) -> Finding:
 
 
 def _servers(case: Case) -> Finding:
-    """Clients choose servers at random: one without any call is none."""
-    silent = any(m.least_echoed_bytes == 0 for m in case.measurements)
-    return Finding("a server answered no call") if silent else Finding()
+    """Clients choose servers at random, so that all do as much: of the other ones' mean at least."""
+
+    def missing(measurement: Measurement) -> float:
+        mean = fmean(measurement.echoed_bytes)
+        return 1 - min(measurement.echoed_bytes) / mean if mean else 1.0
+
+    return rules.limit(
+        case,
+        "a server answered with less than the mean of all (share)",
+        missing,
+        case.bounds.get("server_shortfall_max"),
+    )
 
 
 def _offered(case: Case) -> Finding:
@@ -70,7 +80,9 @@ def _samples(case: Case) -> Finding:
     if least is None:
         return Finding(not_checked=rules.NO_BOUND)
     parts = 1 if case.parameters["sizes"] == sizes.FIXED else TENTHS
-    fewest = min((m.clients.calls / parts for m in case.measurements), default=least)
+    of_methods = [m.own for m in case.measurements]
+    of_methods += [m.beside for m in case.measurements if m.beside]
+    fewest = min((clients.calls / parts for clients in of_methods), default=least)
     if fewest >= least:
         return Finding()
     of_which = "" if parts == 1 else " of each tenth of the sizes"
@@ -110,19 +122,12 @@ def late_share(late: Links, after_us: float) -> float:
     return sum(late.late_log2_ns[first:]) / late.frames if late.frames else 0.0
 
 
-def _socket_drops(case: Case) -> Finding:
-    """TCP's sockets drop what its windows do not take: a part of its result."""
-    if methods.has_tcp(case.parameters):
-        return Finding()
-    return rules.losses("sockets dropped packets", lambda m: m.socket_drops)(case)
-
-
 def _links_late(case: Case) -> Finding:
     packet_us = links.full_packet_us(case.parameters)
 
     def share(measurement: Measurement) -> float | None:
         late = measurement.links
-        return 0.0 if late is None else late_share(late, packet_us)
+        return None if late is None else late_share(late, packet_us)
 
     return rules.limit(
         case,
@@ -152,16 +157,22 @@ def _idle_network(case: Case) -> Finding:
     most = case.bounds.get("idle_difference_max")
     if most is None:
         return Finding(not_checked=rules.NO_BOUND)
-    for measurement in case.measurements:
-        for size, expected_ns in case.prediction.idle_ns:
-            found_ns = measurement.clients.idle_ns.get(size)
-            if found_ns is not None and abs(found_ns / expected_ns - 1) > most:
-                return Finding(
-                    f"a call of {size:,} B takes {found_ns / 1e6:.3g} ms on the idle network, "
-                    f"and {expected_ns / 1e6:.3g} ms by link_mbps, path_delay_ms and "
-                    f"host_delay_ms (within {most:.0%})"
-                )
-    return Finding()
+    expected = dict(case.prediction.idle_ns)
+    found = [
+        (abs(ns / expected[size] - 1), size, ns)
+        for measurement in case.measurements
+        for of_client in measurement.clients.idle_ns
+        for size, ns in of_client.items()
+        if size in expected
+    ]
+    difference, size, ns = max(found, default=(0.0, 0, 0.0))
+    if difference <= most:
+        return Finding()
+    return Finding(
+        f"a call of {size:,} B takes a client {ns / 1e6:.3g} ms on the idle network, and "
+        f"{expected[size] / 1e6:.3g} ms by link_mbps, path_delay_ms and host_delay_ms (within "
+        f"{most:.0%})"
+    )
 
 
 def _late_start_us(case: Case) -> float | None:
@@ -184,7 +195,7 @@ RULES: Mapping[str, Rule] = {
     "idle network": _idle_network,
     "came twice": _came_twice,
     "queue drops": _queue_drops,
-    "socket drops": _socket_drops,
+    "socket drops": rules.losses("sockets dropped packets", lambda m: m.socket_drops),
     "switch drops": rules.switch_drops,
     "NIC drops": rules.nic_drops,
     "late start": rules.late_start(_late_start_us),

@@ -32,7 +32,8 @@ def is_saturated(measurement: Measurement, parameters: Mapping[str, Any]) -> boo
     """
     clients = measurement.clients
     share = clients.answered_bytes / max(clients.offered_bytes, 1)
-    if not _CARRIED <= share < _DELIVERED:
+    carried = share * max(parameters["load"], 1)  # of what links can
+    if share >= _DELIVERED or carried < _CARRIED:
         return False
     thirds = _thirds(clients.waiting_max)
     if not thirds:

@@ -82,6 +82,8 @@ def _halves(
         measured, predicted = cell.measured("p99_half"), cell.predicted("predicted_p99_half")
         if cell.parameters["load"] != _LOAD or measured is None or not predicted:
             continue
-        of_sizes = found.setdefault(cell.parameters["sizes"], {})
+        # What else is peculiar to them, RTTbytes or links, separates cells too.
+        where = ", ".join([cell.parameters["sizes"], *cell.peculiarities])
+        of_sizes = found.setdefault(where, {})
         of_sizes[cell.parameters["method"]] = (measured.mean, predicted)
     yield from found.items()

@@ -40,7 +40,10 @@ SLOWDOWNS = ("p50_half", "p99_half", *OF_TENTHS)
 BESIDE = ("beside_delivered_share", "beside_p50_half", "beside_p99_half", "beside_p99_tenth_10")
 EXPECTED = tuple(f"predicted_{name}" for name in (*SLOWDOWNS, "delivered_share"))
 _DERIVED = ("dilation", "rtt_bytes", "unscheduled_levels", "cutoffs", "degree", "mean_bytes")
-_COUNTS = ("calls", "waited", "aborted", "sent_again", "came_twice", "queue_drops")
+_COUNTS = (
+    *("calls", "waited", "aborted", "sent_again", "came_twice", "queue_drops"),
+    *("socket_drops", "tcp_socket_drops"),
+)
 COLUMNS = (
     "state",
     "offered_mbps",
@@ -101,6 +104,8 @@ def _measured(case: Case) -> Row:
         "sent_again": packets.sent_again,
         "came_twice": packets.came_twice,
         "queue_drops": measurement.queue_drops,
+        "socket_drops": measurement.socket_drops,
+        "tcp_socket_drops": measurement.tcp_socket_drops,
         "queued_max_bytes": None if late is None else late.queued_max_bytes,
         "link_late_mean_us": None if late is None else late.late_mean_us,
     }

@@ -75,7 +75,11 @@ def _own(context: Context, client: int) -> dict[str, Any]:
     if methods.is_beside(parameters, client):
         parameters, port = methods.beside(parameters), placement.BESIDE_PORT
     return {
-        "transport": transport.of_nodes(parameters, context.turn.prediction),
+        "transport": transport.of_nodes(
+            parameters,
+            context.turn.prediction,
+            emulated=context.testbed.fidelity_class == "emulated",
+        ),
         "servers": placement.server_endpoints(context.testbed, parameters, port),
     }
 

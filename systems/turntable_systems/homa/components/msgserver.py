@@ -16,7 +16,7 @@ _PORTS = {NODE: placement.SERVER_PORT, BESIDE: placement.BESIDE_PORT}
 
 
 def start(context: Context) -> Batches:
-    mixed = any(methods.is_mixed(cell.parameters) for cell in context.plan.cells)
+    mixed = _is_mixed_run(context)
     return {
         host.name: [
             spawn(
@@ -37,16 +37,20 @@ def start(context: Context) -> Batches:
 
 
 def prepare_baseline(context: Context) -> Batches:
-    return _asked(context, [_prepare(context, NODE, transport.of_baseline(context.parameters))])
+    """What the one beside has of an earlier cell, its interface's rate for instance, is gone."""
+    prepared = _prepare(context, NODE, transport.of_baseline(context.parameters))
+    stopped = [Request(BESIDE, "stop", {})] if _is_mixed_run(context) else []
+    return _asked(context, [*stopped, prepared])
 
 
 def prepare(context: Context) -> Batches:
     every = {NODE: context.parameters, BESIDE: methods.beside(context.parameters)}
     derived = context.turn.prediction
+    emulated = context.testbed.fidelity_class == "emulated"
     return _asked(
         context,
         [
-            _prepare(context, name, transport.of_nodes(every[name], derived))
+            _prepare(context, name, transport.of_nodes(every[name], derived, emulated=emulated))
             for name in _names(context)
         ],
     )
@@ -69,6 +73,10 @@ def _prepare(context: Context, name: str, settings: dict[str, Any]) -> Request:
         "realtime": True,
     }
     return Request(name, "prepare", args)
+
+
+def _is_mixed_run(context: Context) -> bool:
+    return any(methods.is_mixed(cell.parameters) for cell in context.plan.cells)
 
 
 def _names(context: Context) -> tuple[str, ...]:

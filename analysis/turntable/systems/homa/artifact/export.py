@@ -72,10 +72,17 @@ def _experiment(cell: CellResult) -> Experiment:
 
 
 def _workload(parameters: Mapping[str, Any]) -> str:
-    """No underscore: it would be taken for the end of the transport's name."""
+    """No underscore: it would be taken for the end of the transport's name. What has other sizes
+    than the original has another name.
+    """
     if parameters["sizes"] == sizes.FIXED:
         return f"{parameters['message_bytes']}B"
-    return Path(parameters["sizes"]).stem.replace("_", "-")
+    name = Path(parameters["sizes"]).stem.replace("_", "-")
+    if parameters["divide"] > 1:
+        name += f"-divided{parameters['divide']:g}"
+    if parameters["cap_bytes"]:
+        name += f"-capped{parameters['cap_bytes']}"
+    return name
 
 
 def _rows(cell: CellResult) -> list[RoundTrips]:
@@ -110,6 +117,7 @@ def _measurements(cell: CellResult) -> list[Measurement]:
 def _least(measurements: Iterable[Measurement]) -> dict[int, float]:
     found: dict[int, float] = {}
     for measurement in measurements:
-        for size, ns in measurement.clients.idle_ns.items():
-            found[size] = min(ns, found.get(size, ns))
+        for of_client in measurement.clients.idle_ns:
+            for size, ns in of_client.items():
+                found[size] = min(ns, found.get(size, ns))
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from turntable_systems.homa import methods
+
 BASELINE, EXPERIMENT = "_baseline.txt", "_experiment.txt"
 
 
@@ -39,7 +41,9 @@ def baseline_file(transport: str, workload: str) -> str:
 
 
 def name_of(method: str) -> str:
-    """Of a method of ours: homa-p8 is HomaP8."""
+    """Of a method of ours: homa-p8 is HomaP8, tcp is TCP."""
+    if method == methods.TCP:
+        return method.upper()
     return "".join(part[:1].upper() + part[1:] for part in method.split("-"))
 
 
