@@ -31,7 +31,7 @@ def _unanswered(case: Case) -> Finding:
 
 
 def _servers(case: Case) -> Finding:
-    """Clients choose servers at random, so that all do as much: of the other ones' mean at least."""
+    """Clients choose servers at random, so that all do about as much."""
 
     def missing(measurement: Measurement) -> float:
         mean = fmean(measurement.echoed_bytes)

@@ -22,12 +22,12 @@ def run(options: Namespace) -> int:
             response_bytes=ONE_WAY_BYTES if options.one_way else 0,
             realtime=options.realtime,
         )
-        print(
-            f"msgbench server: {transport.label(options)} on {options.address}:{options.port} for "
-            f"{len(options.clients)} client(s); Ctrl-C ends it",
-            flush=True,
-        )
         try:
+            print(
+                f"msgbench server: {transport.label(options)} on {options.address}:{options.port} for "
+                f"{len(options.clients)} client(s); Ctrl-C ends it",
+                flush=True,
+            )
             server.process.wait()
         except KeyboardInterrupt:
             print(_counts(server))
