@@ -77,7 +77,7 @@ DOCUMENT = {
         "link_late_share_max": 0.01,
         "client_late_packets_max": 1,
         "server_shortfall_max": 0.5,
-        "idle_difference_max": 0.1,
+        "idle_difference_max": 0.15,
         "late_share_max": 0.05,
         "wait_share_max": 0.3,
         "steal_share_max": 0.05,

@@ -68,7 +68,8 @@ HEALTHY = Measurement(
 
 
 def with_clients(**changes: Any) -> Measurement:
-    return replace(HEALTHY, clients=replace(HEALTHY.clients, **changes))
+    changed = replace(CLIENTS, **changes)
+    return replace(HEALTHY, clients=changed, own=changed)
 
 
 def with_packets(**changes: Any) -> Measurement:

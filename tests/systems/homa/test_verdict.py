@@ -54,8 +54,8 @@ BROKEN = {
     # The simulation delivers 95 %.
     "delivered": (with_clients(answered_bytes=32_500_000), "less of the offered payload"),
     "idle network": (
-        with_clients(idle_ns=({3: 2_150_000.0}, {3: 2_400_000.0})),
-        "a call of 3 B takes a client 2.4 ms on the idle network, and 2.14 ms by link_mbps",
+        with_clients(idle_ns=({3: 2_150_000.0}, {3: 2_500_000.0})),
+        "a call of 3 B takes a client 2.5 ms on the idle network, and 2.14 ms by link_mbps",
     ),
     "came twice": (with_packets(came_twice=201), "packets came twice"),
     "queue drops": (replace(HEALTHY, queue_drops=1), "the switch's queues were full"),
