@@ -23,6 +23,7 @@ from . import (
     client,
     control_plane,
     homa_simulation,
+    messages,
     open_loop,
     program_costs,
     programs_in_memory,
@@ -52,6 +53,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "recovery": cache_recovery.measure,
     "bfrt": control_plane.measure,
     "homa_sim": homa_simulation.measure,
+    "messages": messages.measure,
 }
 
 

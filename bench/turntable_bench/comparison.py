@@ -22,6 +22,9 @@ class Unit(Enum):
     CELLS_PER_S = ("cells/s", True, "{:,.0f}")
     CPU_NS_PER_OP = ("ns CPU/op", False, "{:,.0f}")
     CPU_US_PER_PAIR = ("us CPU/pair", False, "{:,.2f}")
+    CALLS_PER_S = ("calls/s", True, "{:,.0f}")
+    CPU_US_PER_CALL = ("us CPU/call", False, "{:,.2f}")
+    MBPS = ("Mb/s", True, "{:,.0f}")
     CPU_S = ("s CPU", False, "{:,.2f}")
     MPPS = ("Mpps", True, "{:,.2f}")  # millions of frames per second of processor time
     MB = ("MB", False, "{:,.1f}")

@@ -58,7 +58,7 @@ class ActionModule(ActionBase):
         checks_only = bool(self._task.check_mode)
         with session_with(access, dialogue, given["deadline_s"]) as session:
             outcome = converge(session, switch, settings, dialogue, checks_only)
-            if outcome.lines and given["save"] and not checks_only:
+            if given["save"] and not checks_only:
                 session.ask(dialogue.save)
         return {
             "changed": bool(outcome.lines),

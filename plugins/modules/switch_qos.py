@@ -64,7 +64,7 @@ options:
     default: 20
   save:
     description:
-      - Keep the switch's whole running configuration over its restart, if something was changed.
+      - Keep the switch's whole running configuration over its restart.
     type: bool
     default: false
 author:

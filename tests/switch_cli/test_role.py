@@ -70,7 +70,11 @@ def test_a_check_shows_the_lines_and_changes_nothing(reached: Reached) -> None:
 
 
 def test_the_running_configuration_is_kept_if_that_is_wanted(reached: Reached) -> None:
-    assert role(reached, switch_qos_save=True).returncode == 0
+    """Also where nothing has to be changed: somebody may have changed it without keeping it."""
+    assert role(reached).returncode == 0
+    assert not reached.switch.saved
+    kept = role(reached, switch_qos_save=True)
+    assert "changed=0 " in kept.stdout, kept.stdout
     assert reached.switch.saved
 
 

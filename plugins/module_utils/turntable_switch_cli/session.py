@@ -153,6 +153,7 @@ def _log_in(client: paramiko.SSHClient, access: Access, deadline_s: float) -> No
             timeout=deadline_s,
             banner_timeout=deadline_s,
             auth_timeout=deadline_s,
+            channel_timeout=deadline_s,
         )
     except paramiko.BadHostKeyException as error:
         raise SwitchCliError(

@@ -58,7 +58,8 @@ class HomaAnalysis(Analysis):
     cell_columns = tables.CELLS
     notes = (
         "p99 of slowdowns: a call's round trip over that of Homa's on the idle network, for its "
-        "size. Payload is that of each client in each direction.",
+        "size. Payload is that of each client's requests; responses are as long, unless "
+        "response_bytes says otherwise.",
         "The paper's value is that at 20 % of the messages. Saturated cells have no slowdowns. "
         "TCP's timers are not dilated.",
     )

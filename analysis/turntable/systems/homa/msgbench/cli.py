@@ -12,8 +12,7 @@ from typing import Any
 
 from turntable.find_run import named_run
 from turntable.systems.homa.artifact.export import export_run
-from turntable.systems.homa.msgbench import client, echo_basic, files, server
-from turntable.systems.homa.msgbench.transport import PROTOCOLS
+from turntable.systems.homa.msgbench import client, echo_basic, files, server, transport
 from turntable_core.errors import TurntableError
 from turntable_systems.homa import placement
 
@@ -186,7 +185,7 @@ def _add_sizes(group: Any) -> None:
 def _add_one_way(group: Any) -> None:
     group.add_argument(
         "--one-way", action="store_true",
-        help=f"answers of {server.ONE_WAY_BYTES} bytes, not as long as their requests",
+        help=f"answers of {transport.ONE_WAY_BYTES} bytes, not as long as their requests",
     )  # fmt: skip
 
 
@@ -199,7 +198,7 @@ def _add_seed(group: Any) -> None:
 
 def _add_transport(command: argparse.ArgumentParser, priorities: int = 8) -> None:
     group = command.add_argument_group("the transport, the same for all nodes")
-    group.add_argument("--protocol", choices=PROTOCOLS, default="homa")
+    group.add_argument("--protocol", choices=transport.PROTOCOLS, default="homa")
     group.add_argument(
         "--priorities", metavar="N", type=int, choices=range(1, 9), default=priorities,
         help="of homa, 1 to 8; cutoffs are the paper's, or follow from the sizes "

@@ -15,7 +15,6 @@ from turntable.systems.homa.artifact.hundredths import rows_of
 from turntable.systems.homa.artifact.names import Experiment
 from turntable.systems.homa.msgbench import files, node, seconds, tenths, transport, unloaded
 from turntable.systems.homa.msgbench.node import Node, NodeError
-from turntable.systems.homa.msgbench.server import ONE_WAY_BYTES
 from turntable.systems.homa.msgbench.transport import Derived, Workload
 from turntable_core.errors import TurntableError
 from turntable_systems.homa import placement
@@ -109,7 +108,7 @@ class _Measurement:
             payload_bps=self.payload_bps,
             arrivals=options.arrivals,
             outstanding=options.client_max,
-            response_bytes=ONE_WAY_BYTES if options.one_way else 0,
+            response_bytes=transport.ONE_WAY_BYTES if options.one_way else 0,
             realtime=options.realtime,
             **idle,
         )
@@ -131,7 +130,7 @@ class _Measurement:
             if self.ended_after_s:
                 length_s = min(length_s, self.ended_after_s - row["second"])
             if length_s > 0:
-                response_bytes = ONE_WAY_BYTES if self.options.one_way else 0
+                response_bytes = transport.ONE_WAY_BYTES if self.options.one_way else 0
                 print(*seconds.lines_of(row, length_s, response_bytes), sep="\n", flush=True)
         self.shown += len(rows)
 

@@ -9,8 +9,6 @@ from turntable.systems.homa.msgbench.node import Node
 from turntable_core.errors import TurntableError
 from turntable_systems.homa import placement
 
-ONE_WAY_BYTES = 100
-
 
 def run(options: Namespace) -> int:
     said = _transport(options)
@@ -19,13 +17,13 @@ def run(options: Namespace) -> int:
             "prepare",
             transport=said,
             clients=options.clients,
-            response_bytes=ONE_WAY_BYTES if options.one_way else 0,
+            response_bytes=transport.ONE_WAY_BYTES if options.one_way else 0,
             realtime=options.realtime,
         )
+        where = f"{options.address}:{options.port} for {len(options.clients)} client(s)"
         try:
             print(
-                f"msgbench server: {transport.label(options)} on {options.address}:{options.port} for "
-                f"{len(options.clients)} client(s); Ctrl-C ends it",
+                f"msgbench server: {transport.label(options)} on {where}; Ctrl-C ends it",
                 flush=True,
             )
             server.process.wait()

@@ -15,6 +15,7 @@ from turntable_systems.homa import links, methods, sizes
 from turntable_systems.homa.distribution import Distribution, distribution_of
 
 PROTOCOLS = ("homa", "basic", "tcp")
+ONE_WAY_BYTES = 100  # of the answers to --one-way
 _UNLINKED_GBPS = 10.0  # the paper's; for what has to be a share of a link where none is given
 _ANY_LOAD = 0.5  # priorities do not depend on it
 _DEADLINE_S = 60.0
@@ -80,6 +81,8 @@ def derive(options: Namespace, workload: Workload) -> Derived:
         "measure_s": 1e-6,  # nothing is simulated: only what is derived before is wanted
         "drain_s": 0,
     }
+    if options.one_way:
+        question["response_bytes"] = ONE_WAY_BYTES
     if options.rtt_bytes:
         question["rtt_bytes"] = options.rtt_bytes
     homa_sim = AskedProgram(options.build / "bin" / "homa-sim", "homa", _DEADLINE_S, lambda: None)

@@ -11,7 +11,6 @@ from typing import Any
 from turntable.systems.homa.artifact.baseline import Baseline, baseline_text
 from turntable.systems.homa.msgbench import files, node, transport
 from turntable.systems.homa.msgbench.node import Node
-from turntable.systems.homa.msgbench.server import ONE_WAY_BYTES
 from turntable.systems.homa.msgbench.transport import Workload
 from turntable_systems.homa import placement
 
@@ -44,7 +43,7 @@ def prepare(client: Node, options: Namespace, workload: Workload) -> None:
         seed=options.seed,
         sizes=workload.argument,
         payload_bps=1e6,  # nothing is started
-        response_bytes=ONE_WAY_BYTES if options.one_way else 0,
+        response_bytes=transport.ONE_WAY_BYTES if options.one_way else 0,
         realtime=options.realtime,
     )
 
