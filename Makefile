@@ -57,10 +57,10 @@ ctest: ## Tests of the C++ components
 	@ctest --preset release --parallel $(JOBS)
 
 pytest: ## Tests in Python, without those end to end, in two groups side by side
-	@$(AS_ROOT) scripts/pytest-groups
+	@$(AS_ROOT) scripts/pytest-groups units
 
-smoke: ## A small run end to end on a testbed of its own
-	@$(AS_ROOT) pytest -m e2e tests
+smoke: ## Small runs end to end, in two groups side by side on testbeds of their own
+	@$(AS_ROOT) scripts/pytest-groups e2e
 
 soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOAK="--kills 5 --seed 2")
 	@$(AS_ROOT) scripts/soak $(SOAK)

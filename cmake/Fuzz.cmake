@@ -5,11 +5,13 @@ set(TURNTABLE_SANITIZERS -fsanitize=address,undefined -fno-sanitize-recover=unde
 get_target_property(sources turntable_dataplane SOURCES)
 list(TRANSFORM sources PREPEND "${CMAKE_SOURCE_DIR}/src/dataplane/")
 add_library(turntable_dataplane_sanitized STATIC EXCLUDE_FROM_ALL ${sources})
-target_compile_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZERS} -fno-omit-frame-pointer -O1 -g1)
+target_compile_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZERS} -fno-omit-frame-pointer -g1
+                                                     PRIVATE -O1)
 target_link_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZERS})
 target_link_libraries(turntable_dataplane_sanitized PUBLIC turntable_options nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 
 add_library(frame_fuzzer OBJECT EXCLUDE_FROM_ALL "${CMAKE_SOURCE_DIR}/tests/fuzz/frame_fuzzer.cc")
+target_compile_options(frame_fuzzer PRIVATE -O1)
 target_link_libraries(frame_fuzzer PUBLIC turntable_dataplane_sanitized CLI11::CLI11)
 
 add_custom_target(fuzz_programs)
@@ -23,7 +25,8 @@ function(turntable_fuzzer source)
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/generated/fuzz/${name}.cpp"
                                                "${CMAKE_BINARY_DIR}/generated/fuzz/${name}.stamp")
   set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  target_compile_options(fuzz_${name} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
+  # Half the time of the compiler, and frames enough in some seconds.
+  target_compile_options(fuzz_${name} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS} -O0)
   target_link_libraries(fuzz_${name} PRIVATE frame_fuzzer)
 endfunction()
 

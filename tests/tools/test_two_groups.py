@@ -1,4 +1,4 @@
-"""scripts/pytest-groups: tests with hosts of their own beside all others, each in its order."""
+"""scripts/pytest-groups: two groups of tests side by side, each in its order."""
 
 from __future__ import annotations
 
@@ -13,22 +13,48 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SAYS_WHERE = """
 import os, pathlib, pytest
 
-@pytest.mark.parametrize("number", range(3))
-def test(number):
+def say(mark, number):
     name = pathlib.Path(__file__).stem
     with open(os.environ["SEEN"], "a") as seen:
-        seen.write(f"{os.getpid()} {name} {number}\\n")
-    assert (name, number) != ("test_" + os.environ["FAILING"], 1)
+        seen.write(f"{os.getpid()} {name} {mark} {number}\\n")
+    assert (name, mark, number) != ("test_" + os.environ["FAILING"], "unit", 1)
+
+@pytest.mark.parametrize("number", range(3))
+def test_unit(number):
+    say("unit", number)
+
+@pytest.mark.e2e
+def test_end_to_end():
+    say("e2e", 0)
 """
+FILES = {
+    "units": (
+        ("cache/test_cache.py", "run/test_run.py"),
+        ("provision/test_provision.py", "rack/test_rack.py", "testbed/test_testbed.py"),
+    ),
+    "e2e": (
+        ("e2e/test_homa.py", "e2e/test_ycsb.py"),
+        (
+            "e2e/test_embedded_ssh.py",
+            "e2e/test_fake_rack.py",
+            "e2e/test_faults.py",
+            "e2e/test_toy_system.py",
+            "e2e/test_trace.py",
+            "e2e/test_user_with_sudo.py",
+            "rack/test_rack.py",
+        ),
+    ),
+}
 
 
-def run(tests: Path, failing: str) -> subprocess.CompletedProcess[str]:
-    for directory in ("provision", "rack", "testbed", "cache", "run"):
-        (tests / directory).mkdir()
-        (tests / directory / f"test_{directory}.py").write_text(SAYS_WHERE)
+def run(which: str, tests: Path, failing: str) -> subprocess.CompletedProcess[str]:
+    for group in FILES[which]:
+        for name in group:
+            (tests / name).parent.mkdir(exist_ok=True)
+            (tests / name).write_text(SAYS_WHERE)
     (tests / "pytest.ini").write_text("[pytest]\nmarkers = e2e\n")
     return subprocess.run(
-        [sys.executable, REPOSITORY / "scripts/pytest-groups", tests],
+        [sys.executable, REPOSITORY / "scripts/pytest-groups", which, tests],
         env=os.environ | {"SEEN": str(tests / "seen"), "FAILING": failing},
         capture_output=True,
         text=True,
@@ -36,19 +62,21 @@ def run(tests: Path, failing: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_group_is_one_process_in_its_order(tmp_path: Path) -> None:
-    ended = run(tmp_path, failing="none")
+@pytest.mark.parametrize(("which", "mark", "of_each"), [("units", "unit", 3), ("e2e", "e2e", 1)])
+def test_a_group_is_one_process_in_its_order(
+    which: str, mark: str, of_each: int, tmp_path: Path
+) -> None:
+    ended = run(which, tmp_path, failing="none")
     assert ended.returncode == 0
-    assert "6 passed" in ended.stdout
-    assert "9 passed" in ended.stdout
     by_process: dict[str, list[str]] = {}
     for line in (tmp_path / "seen").read_text().splitlines():
         process, test = line.split(" ", 1)
         by_process.setdefault(process, []).append(test)
-    assert sorted(by_process.values()) == [
-        [f"test_{name} {number}" for name in names for number in range(3)]
-        for names in (("cache", "run"), ("provision", "rack", "testbed"))
+    expected = [
+        [f"{Path(name).stem} {mark} {number}" for name in group for number in range(of_each)]
+        for group in FILES[which]
     ]
+    assert sorted(by_process.values()) == sorted(expected)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +86,17 @@ def test_a_group_is_one_process_in_its_order(tmp_path: Path) -> None:
 def test_it_fails_when_one_of_them_does(
     failing: str, seen: tuple[str, str], tmp_path: Path
 ) -> None:
-    ended = run(tmp_path, failing=failing)
+    ended = run("units", tmp_path, failing=failing)
     assert ended.returncode == 1
     assert all(text in ended.stdout for text in seen)
+
+
+def test_which_tests_has_to_be_said() -> None:
+    done = subprocess.run(
+        [sys.executable, REPOSITORY / "scripts/pytest-groups", "all"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "choose from 'units', 'e2e'" in done.stderr
