@@ -8,7 +8,7 @@ ifdef SUDO_UID
 .SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
 endif
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build configure programs lint ctest pytest smoke soak sanitize fuzz threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
+.PHONY: help demo test setup build configure programs lint ctest pytest smoke long soak sanitize fuzz threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -56,11 +56,14 @@ lint: ## Static checks (scripts/lint NAME runs one of them)
 ctest: ## Tests of the C++ components
 	@ctest --preset release --parallel $(JOBS)
 
-pytest: ## Tests in Python, without those end to end, in two groups side by side
+pytest: ## Tests in Python, without long ones and those end to end, in two groups side by side
 	@$(AS_ROOT) scripts/pytest-groups units
 
 smoke: ## Small runs end to end, in two groups side by side on testbeds of their own
 	@$(AS_ROOT) scripts/pytest-groups e2e
+
+long: ## Tests in Python that take too long for `make test` (10 minutes)
+	@$(AS_ROOT) pytest -m long tests
 
 soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOAK="--kills 5 --seed 2")
 	@$(AS_ROOT) scripts/soak $(SOAK)

@@ -96,6 +96,7 @@ def lines_of_diff(output: str) -> list[str]:
     return [line for line in output.splitlines() if re.match(r"[-+](?![-+])", line)]
 
 
+@pytest.mark.long
 def test_a_limit_leaves_other_hosts_alone_and_is_checked_all_the_same(rack: Rack) -> None:
     before = rack.client.fingerprint()
     output = rack.played("provision", "--limit", "server0")
@@ -109,6 +110,7 @@ def test_a_limit_leaves_other_hosts_alone_and_is_checked_all_the_same(rack: Rack
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("entries", [1, 14])
 def test_an_interrupted_provisioning_can_be_undone(one: Rack, entries: int) -> None:
     """Killed as soon as the record of one machine has so many entries."""
@@ -134,6 +136,7 @@ def count(one: Rack) -> int:
     return len(json.loads(one.server.read(RECORD))["entries"])
 
 
+@pytest.mark.long
 def test_what_somebody_has_changed_since_is_not_overwritten(provisioned: Rack) -> None:
     rack = provisioned
     ours = rack.fingerprints()
@@ -160,6 +163,7 @@ def without_record(lines: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in lines.items() if not key.endswith(RECORD[1:])}
 
 
+@pytest.mark.long
 def test_unprovision_leaves_what_somebody_has_changed_since_and_says_so(one: Rack) -> None:
     before = one.fingerprints()
     one.played("provision")
@@ -181,6 +185,7 @@ def test_unprovision_leaves_what_somebody_has_changed_since_and_says_so(one: Rac
     assert one.fingerprints() == before
 
 
+@pytest.mark.long
 def test_stores_stay_unless_they_are_purged(one: Rack) -> None:
     before = one.fingerprints()
     one.played("provision")
@@ -194,6 +199,7 @@ def test_stores_stay_unless_they_are_purged(one: Rack) -> None:
     assert one.fingerprints() == before
 
 
+@pytest.mark.long
 def test_a_changed_inventory_changes_what_was_set_and_the_way_back_is_the_same(one: Rack) -> None:
     before = one.fingerprints()
     one.played("provision")
@@ -205,6 +211,7 @@ def test_a_changed_inventory_changes_what_was_set_and_the_way_back_is_the_same(o
     assert one.fingerprints() == before
 
 
+@pytest.mark.long
 def test_another_build_is_copied_and_what_was_there_before_comes_back(one: Rack) -> None:
     one.server.write("/opt/turntable/bin/nodectl", "somebody's own", 0o755)
     before = one.fingerprints()
@@ -263,6 +270,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.long
 def test_what_a_host_cannot_do_is_said(one: Rack) -> None:
     before = one.fingerprints()
     for settings, says in REFUSED:

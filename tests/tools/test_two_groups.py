@@ -23,6 +23,10 @@ def say(mark, number):
 def test_unit(number):
     say("unit", number)
 
+@pytest.mark.long
+def test_long():
+    say("long", 0)
+
 @pytest.mark.e2e
 def test_end_to_end():
     say("e2e", 0)
@@ -52,7 +56,7 @@ def run(which: str, tests: Path, failing: str) -> subprocess.CompletedProcess[st
         for name in group:
             (tests / name).parent.mkdir(exist_ok=True)
             (tests / name).write_text(SAYS_WHERE)
-    (tests / "pytest.ini").write_text("[pytest]\nmarkers = e2e\n")
+    (tests / "pytest.ini").write_text("[pytest]\nmarkers =\n e2e\n long\n")
     return subprocess.run(
         [sys.executable, REPOSITORY / "scripts/pytest-groups", which, tests],
         env=os.environ | {"SEEN": str(tests / "seen"), "FAILING": failing},
