@@ -162,7 +162,7 @@ class Analysis:
     def report(self, run: Run) -> Mapping[str, Any]:
         return {}
 
-    # In the report, of what an emulated testbed's numbers are not.
+    # What an emulated testbed's numbers are not, below the table and in the report.
     emulated_note: ClassVar[str] = "Compare ratios with the paper's, never absolute rates."
 
     def switch_resources(

@@ -206,9 +206,11 @@ def _not_checked(cells: Sequence[CellResult]) -> list[str]:
 
 def _notes(run: RunFacts, overhead_s: float | None) -> list[str]:
     notes: list[str] = []
+    analysis = analysis_of(run.plan)
     if run.emulated:
-        notes.append("Emulated testbed: compare ratios with the paper's, never the absolute ops/s.")
-    notes += analysis_of(run.plan).notes
+        notes.append(f"Emulated testbed. {analysis.emulated_note}")
+    notes += analysis.notes
+    notes = [line for note in notes for line in textwrap.wrap(note, WIDTH, subsequent_indent="  ")]
     if overhead_s is not None:
         notes.append(
             f"Overhead per iteration (wall - warm-up - measuring), median: {overhead_s:.2f} s"
