@@ -16,6 +16,8 @@ from turntable.load import load_run
 from turntable.measurement import Measurement
 from turntable.report import page
 from turntable.results import Run
+from turntable.systems.homa import ANALYSIS, tables
+from turntable.systems.homa.summary import OF_TENTHS
 
 from .recorded_run import RECORDED
 
@@ -90,6 +92,30 @@ def test_the_table_has_simulation_and_paper_beside(run: Run) -> None:
     text = table.render(run.cells, 1.5, "results")
     assert "p99 slowdown by tenth of the messages" in text
     assert [word for word in ("measured", "predicted", "paper") if word not in text] == []
+
+
+def test_the_papers_value_at_95_percent_is_not_beside_the_largest_tenth(run: Run) -> None:
+    """That tenth's p99 is that of its largest messages, which are 100 times those at 95 %."""
+    (by_tenth,) = tables.slowdown_table(run.cells)
+    paper = [row for row in by_tenth.rows if row["kind"] == "paper"]
+    assert len(paper) == 2
+    found = [[name for name in OF_TENTHS if row[name] is not None] for row in paper]
+    assert found == [[f"p99_tenth_{tenth}" for tenth in (1, 2, 5, 8)]] * 2
+    assert "5, 20, 50 and 80 %" in by_tenth.title
+    assert run.cells[0].paper["p99_slowdown_at_95"] is not None  # it stays in the figure
+
+
+def test_the_table_says_what_an_emulated_testbeds_numbers_are_not(run: Run) -> None:
+    """As the report does, in the system's own words."""
+    text = " ".join(table.render(run.cells, 1.5, "results").split())
+    assert f"Emulated testbed. {' '.join(ANALYSIS.emulated_note.split())}" in text
+    assert "ops/s" not in text
+
+
+def test_one_word_for_what_is_predicted(run: Run) -> None:
+    text = table.render(run.cells, 1.5, "results")
+    assert "predicted" in text
+    assert [word for word in ("pred.", "simulated") if word in text] == []
 
 
 def test_the_report_shows_the_figure_and_the_shape(run: Run) -> None:

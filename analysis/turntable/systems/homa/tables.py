@@ -7,7 +7,7 @@ from typing import Any
 
 from turntable.grid import Column, Table
 from turntable.results import CellResult
-from turntable.systems.homa.summary import OF_TENTHS, PUBLISHED_AT
+from turntable.systems.homa.summary import BESIDE_TENTHS, OF_TENTHS
 from turntable_systems.homa import methods
 
 _HALF = "p99, smaller half"
@@ -16,15 +16,17 @@ _PAYLOAD = "payload (Mb/s)"
 ROUNDS = (
     Column(_PAYLOAD, "offered", "offered_mbps", ".2f"),
     Column(_PAYLOAD, "delivered", "delivered_mbps", ".2f"),
-    Column(_HALF, "pred.", "predicted_p99_half", ".2f"),
+    Column(_HALF, "predicted", "predicted_p99_half", ".2f"),
     Column(_HALF, "paper", "paper_p99_at_20", ".3g"),
     Column(_HALF, "measured", "p99_half", ".2f", measured=True),
-    Column(_LARGEST, "pred.", "predicted_p99_tenth_10", ".2f"),
+    Column(_LARGEST, "predicted", "predicted_p99_tenth_10", ".2f"),
     Column(_LARGEST, "measured", "p99_tenth_10", ".2f", measured=True),
     Column("", "state", "state", ""),
 )
 CELLS = ROUNDS[1:-1]
 
+*_ALL_BUT_LAST, _LAST = BESIDE_TENTHS
+_WHERE = f"{', '.join(map(str, _ALL_BUT_LAST))} and {_LAST}"
 _TENTHS = "p99 slowdown by tenth of the messages, smallest first"
 _BY_SIZE = (
     Column("", "cell", "label", ""),
@@ -84,13 +86,13 @@ def slowdown_table(cells: Sequence[CellResult]) -> list[Table]:
             rows.append({"label": "", "kind": "predicted", **predicted})
         if any(cell.paper.values()):
             rows.append({"label": "", "kind": "paper", **_published(cell)})
-    title = "Slowdown by size; the paper's are at 5, 20, 50, 80 and 95 % of the messages"
+    title = f"Slowdown by size; the paper's are at {_WHERE} % of the messages"
     return [Table(title, _BY_SIZE, rows)] if rows else []
 
 
 def _published(cell: CellResult) -> dict[str, float | None]:
     found: dict[str, float | None] = dict.fromkeys(OF_TENTHS)
-    for at, tenth in PUBLISHED_AT.items():
+    for at, tenth in BESIDE_TENTHS.items():
         found[OF_TENTHS[tenth - 1]] = cell.paper.get(f"p99_slowdown_at_{at}")
     return found
 
