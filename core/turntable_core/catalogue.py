@@ -207,11 +207,17 @@ def resume_command(manifest: Mapping[str, Any], name: str, playbook: str | None 
     if (inventories := manifest.get("inventories", [])) != [DEFAULT_INVENTORY]:
         words += [f"-i {shlex.quote(source)}" for source in inventories]
     words.append(playbook or _playbook_of(manifest.get("experiment_file")))
-    for key, value in manifest.get("extra_vars", {}).items():
+    return " ".join([*words, *of_testbed(manifest.get("extra_vars", {})), f"-e run={name}"])
+
+
+def of_testbed(extra_vars: Mapping[str, Any]) -> list[str]:
+    """Arguments of a command that gives the same variables of the testbed."""
+    words = []
+    for key, value in extra_vars.items():
         if key.startswith("turntable_"):
             text = f"{key}={value}" if isinstance(value, str) else json.dumps({key: value})
             words.append(f"-e {shlex.quote(text)}")
-    return " ".join([*words, f"-e run={name}"])
+    return words
 
 
 def _playbook_of(experiment: str | None) -> str:

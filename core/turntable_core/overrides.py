@@ -132,7 +132,7 @@ def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
             raise InputError(extra.where(name), "-e", value, expected)
         if name not in schemas:
             known = [*schemas, *RUN_OPTIONS]
-            hint = f"{did_you_mean(name, known)}; known: {', '.join(known)}"
+            hint = f"{did_you_mean(name, known)}; known: {', '.join(known)}. --check shows the plan"
             expected = f"a factor, constant or option of {scale.experiment.id}{hint}"
             raise InputError(extra.where(name), name, value, expected)
         if name in factors:

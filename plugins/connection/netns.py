@@ -42,7 +42,9 @@ from pathlib import Path
 
 from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
+from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.connection.local import Connection as LocalConnection
+from ansible.utils.vars import load_extra_vars
 
 from turntable_testbed.namespaces import DIRECTORY, inode_of
 
@@ -86,8 +88,13 @@ class Connection(LocalConnection):
 
 
 def _testbed_up(inventories: list[str]) -> str:
-    """The command for these inventories; a path below the working directory is shown from there."""
+    """The command for these inventories and the given variables of the testbed; a path below the
+    working directory is shown from there.
+    """
+    from turntable_core.catalogue import of_testbed  # noqa: PLC0415  # rarely needed
+
     chosen = [] if inventories == constants.DEFAULT_HOST_LIST else inventories
     here = f"{Path.cwd()}/"
     named = [f"-i {shlex.quote(source.removeprefix(here))}" for source in chosen]
-    return " ".join(["ansible-playbook", *named, "playbooks/testbed_up.yml"])
+    given = of_testbed(load_extra_vars(DataLoader()))
+    return " ".join(["ansible-playbook", *named, "playbooks/testbed_up.yml", *given])

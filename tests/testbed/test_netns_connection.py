@@ -12,6 +12,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.connection import ConnectionBase
 from ansible.plugins.loader import connection_loader
+from ansible.utils.vars import load_extra_vars
 
 from .conftest import REPOSITORY, Testbed
 
@@ -94,6 +95,15 @@ def test_a_missing_namespace_says_the_command_of_its_inventory(
     sources = [f"{REPOSITORY}/inventories/{inventory}"]
     with pytest.raises(AnsibleConnectionFailure, match=rf"testbed up: {command}$"):
         connect("there-is-none", ansible_inventory_sources=sources).exec_command("true")
+
+
+def test_a_missing_namespace_says_the_command_of_its_testbed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {"turntable_testbed_id": "tb", "profile": "smoke"}
+    monkeypatch.setattr(load_extra_vars, "extra_vars", given, raising=False)
+    with pytest.raises(AnsibleConnectionFailure, match=r"up\.yml -e turntable_testbed_id=tb$"):
+        connect("there-is-none").exec_command("true")
 
 
 def test_pipelining_is_declared() -> None:
