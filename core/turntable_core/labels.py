@@ -25,13 +25,21 @@ def differing_parameters(plan: Plan) -> list[str]:
 
 
 def peculiar_parameters(plan: Plan) -> list[str]:
-    """Of these, the ones that tell cells apart whose identity is the same."""
+    """Of these, the ones that tell cells apart whose identity is the same; then those that are
+    unusual in all cells.
+    """
     always = plan.system.identity
-    return [
-        name
-        for name in differing_parameters(plan)
-        if name not in always and not _follows_from_others(name, plan)
+    differing = differing_parameters(plan)
+    telling = [
+        name for name in differing if name not in always and not _follows_from_others(name, plan)
     ]
+    first = plan.cells[0].parameters if plan.cells else {}
+    unusual = [
+        name
+        for name, usual in plan.system.usual.items()
+        if name not in differing and first.get(name, usual) != usual
+    ]
+    return [*telling, *unusual]
 
 
 def identity(plan: Plan, parameters: Mapping[str, Any]) -> list[str]:

@@ -45,12 +45,16 @@ class Proposal:
         return not self.run.exists
 
     def notes(self) -> list[str]:
-        """What was given for this run and changes nothing in it."""
-        return [
+        """What was given for this run and changes nothing in it, and what the system says of its
+        cells.
+        """
+        ignored = [
             f"{name}: given, but without a meaning for any cell of this run, and ignored"
             for name, origin in self.scale.origins.items()
             if origin.startswith(WHERE) and not any(name in cell.parameters for cell in self.cells)
         ]
+        cells = [cell.parameters for cell in self.cells]
+        return [*ignored, *self.experiment.system.notes(cells)]
 
     def plan(self, planner: Callable) -> plan.Plan:
         """The run's own plan, or a new one; planner: as make_plan takes it."""

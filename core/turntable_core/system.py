@@ -131,6 +131,9 @@ class System:
     # Parameter -> how a label says it: "updates after {} µs". Others: the name, then the value; of
     # the identity the value alone.
     phrases: ClassVar[Mapping[str, str]] = {}
+    # Parameter -> the value that labels leave out where all cells have it; another value is said
+    # even then.
+    usual: ClassVar[Mapping[str, Any]] = {}
 
     def hosts_in(self, testbed: Testbed) -> list[DataHost]:
         """Those of its roles; others of the testbed are none of its business."""
@@ -141,6 +144,10 @@ class System:
 
     def meaningless(self, parameters: Parameters) -> Collection[str]:
         """Names of parameters that say nothing about such a cell: they are left out of it."""
+        return ()
+
+    def notes(self, cells: Sequence[Parameters]) -> Sequence[str]:
+        """What whoever plans these cells should know; a line each, with the plan."""
         return ()
 
     def resolved(self, parameters: Parameters) -> Parameters:

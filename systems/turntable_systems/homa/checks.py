@@ -54,12 +54,12 @@ def _cutoffs(parameters: Parameters, testbed: Testbed) -> str | None:
         return None
     numbers = [int(part) for part in parameters["cutoffs"].split("+")]
     if numbers != sorted(set(numbers)):
-        return "sizes that grow"
+        return f"sizes that grow, such as {'+'.join(map(str, sorted(set(numbers))))}"
     levels = methods.levels(parameters)
     if len(numbers) > max(levels - 2, 0):
         return (
-            f"at most {max(levels - 2, 0)} numbers: of {levels} priorities one at least is for "
-            "what is granted, and each number begins another one"
+            f"at most {max(levels - 2, 0)} numbers for method {parameters['method']}: of {levels} "
+            "priorities one at least is for what is granted, and each number begins another one"
         )
     return None
 
@@ -75,9 +75,19 @@ def _beside(parameters: Parameters, testbed: Testbed) -> str | None:
 
 
 def _rtt_bytes(parameters: Parameters, testbed: Testbed) -> str | None:
-    if parameters["rtt_bytes"] % parameters["payload_bytes"]:
-        return f"0, or whole packets of {parameters['payload_bytes']} bytes"
-    return None
+    payload = parameters["payload_bytes"]
+    packets, rest = divmod(parameters["rtt_bytes"], payload)
+    if not rest:
+        return None
+    near = [f"{n * payload} ({_packets(n)})" for n in (packets, packets + 1) if n]
+    return (
+        f"whole packets of {payload} bytes (payload_bytes), such as {' or '.join(near)}; or 0: as "
+        "many as a link carries in a round trip"
+    )
+
+
+def _packets(number: int) -> str:
+    return f"{number} packet{'s' * (number > 1)}"
 
 
 def _fan_out(parameters: Parameters, testbed: Testbed) -> str | None:

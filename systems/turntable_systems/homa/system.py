@@ -57,13 +57,24 @@ class Homa(System):
         "beside": "beside {}",
         "divide": "sizes / {}",
     }
+    usual: ClassVar[Mapping[str, Any]] = {"beside": methods.NONE}
     preview_note = (
-        "payload: of each client, in each direction; p99: slowdown of the smallest and the largest "
-        "tenth of the messages in a simulation"
+        "payload: of each client, in each direction; p99: predicted slowdown of the smallest and "
+        "the largest tenth of the messages"
     )
 
     def checks(self) -> Sequence[Check]:
         return checks.CHECKS
+
+    def notes(self, cells: Sequence[Parameters]) -> Sequence[str]:
+        loads = sorted({parameters["load"] for parameters in cells if parameters["load"] >= 1})
+        if not loads:
+            return ()
+        which = ", ".join(f"{load:g}" for load in loads)
+        return (
+            f"load {which}: at least all that links carry. Expect these cells to be saturated: "
+            "they have no slowdowns then, and what they deliver is the result",
+        )
 
     def meaningless(self, parameters: Parameters) -> Collection[str]:
         return {*sizes.meaningless(parameters), *methods.meaningless(parameters)}
@@ -92,7 +103,7 @@ class Homa(System):
             predicted = prediction.from_answer(
                 program.ask(asked), of_its_transport=methods.is_simulated(parameters)
             )
-            offered = f"{predicted.payload_bps / 1e6:,.3g} Mb/s of payload"
+            offered = f"{_short(predicted.payload_bps / 1e6)} Mb/s of payload"
             return Planned((Iteration(0, offered),), predicted)
 
         return plan
@@ -106,7 +117,7 @@ class Homa(System):
     def preview(self, turn: Turn) -> Mapping[str, str]:
         predicted = turn.prediction
         offered = {
-            "payload": f"{predicted.payload_bps / 1e6:.3g} Mb/s",
+            "payload": f"{_short(predicted.payload_bps / 1e6)} Mb/s",
             "calls": f"{predicted.calls:,}",
         }
         if not predicted.slowdown_1000:
@@ -115,15 +126,15 @@ class Homa(System):
                 "RTTbytes": "-",
                 "cutoffs": "-",
                 "p99, smallest": "-",
-                "largest": "-",
+                "p99, largest": "-",
             }
         smallest, *_, largest = predicted.slowdown_1000
         return {
             **offered,
             "RTTbytes": f"{predicted.rtt_bytes:,}",
             "cutoffs": "+".join(map(str, predicted.cutoffs)) or "none",
-            "p99, smallest": f"{prediction.percentile(smallest, 99):.3g}",
-            "largest": f"{prediction.percentile(largest, 99):.3g}",
+            "p99, smallest": _short(prediction.percentile(smallest, 99)),
+            "p99, largest": _short(prediction.percentile(largest, 99)),
         }
 
     def switch_program(self, parameters: Parameters) -> str:
@@ -141,3 +152,8 @@ class Homa(System):
 
     def switch_counters(self, parameters: Parameters) -> Sequence[str]:
         return switch_tables.COUNTED
+
+
+def _short(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
