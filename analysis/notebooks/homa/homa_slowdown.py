@@ -66,7 +66,7 @@ valid = rounds[rounds["valid"]]
 valid.groupby(where, sort=False)[list(summary.OF_TENTHS)].median().round(2)
 
 # %% [markdown]
-# The same, simulated.
+# The same, predicted.
 
 # %%
 predicted = [f"predicted_{name}" for name in summary.OF_TENTHS]

@@ -63,7 +63,7 @@ def _ratio(
 
 
 def _beside_simulation(cells: Sequence[CellResult]) -> Finding:
-    finding = Finding("with 2, 4 and 8 priorities it is within 25 % of the simulation")
+    finding = Finding("with 2, 4 and 8 priorities it is within 25 % of what was predicted")
     for where, by_method in _halves(cells):
         for method in (_P2, _P4, _P8):
             if method in by_method:
