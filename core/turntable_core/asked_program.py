@@ -15,7 +15,8 @@ from typing import Any
 from turntable_core.errors import PhaseError, TurntableError
 
 _TICK_S = 1.0
-_SHOWN = 2000  # characters of a question, in a message
+_SHOWN = 500  # characters of a question, in a message
+_SHOWN_OF_TEXT = 60  # and of a text in it, which may be a whole file
 
 
 class AskedProgram:
@@ -44,7 +45,7 @@ class AskedProgram:
         if process.returncode != 0:
             raise TurntableError(
                 f"{self._program} ended with status {process.returncode}: {error.strip()}. "
-                f"Asked was: {text if len(text) <= _SHOWN else text[:_SHOWN] + ' …'}"
+                f"Asked was: {_cut(json.dumps(_shown(question), ensure_ascii=False), _SHOWN)}"
             )
         return json.loads(output)
 
@@ -75,3 +76,18 @@ class AskedProgram:
             f"planning: no answer of {self._program} within {self._deadline_s:g} s; this machine "
             "is too busy (`uptime` shows its load): free it, then run the same command again",
         )
+
+
+def _shown(value: Any) -> Any:
+    """The same without long texts."""
+    if isinstance(value, str):
+        return _cut(value, _SHOWN_OF_TEXT)
+    if isinstance(value, Mapping):
+        return {name: _shown(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(part) for part in value]
+    return value
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} … ({len(text)} characters)"

@@ -85,6 +85,21 @@ def test_a_file_that_is_no_table_is_named(tmp_path: Path) -> None:
         planned(sizes=str(file), priorities="rule")
 
 
+def test_a_question_that_is_refused_is_shown_without_its_table(tmp_path: Path) -> None:
+    program = tmp_path / "homa-sim"
+    program.write_text("#!/bin/sh\ncat > /dev/null; echo no such load >&2; exit 2\n")
+    program.chmod(0o755)
+    with pytest.raises(TurntableError) as caught:
+        AskedProgram(program, "homa", 10.0, lambda: None).ask(
+            {"sizes": {"table": "7 0.001\n" * 300}, "load": 11}
+        )
+    text = str(caught.value)
+    assert "ended with status 2: no such load. Asked was: " in text
+    assert "(2400 characters)" in text  # 300 lines of 8
+    assert '"load": 11' in text
+    assert len(text) < len(str(program)) + 250
+
+
 def test_a_program_that_is_not_built_is_named(tmp_path: Path) -> None:
     program = AskedProgram(tmp_path / "homa-sim", "homa", 1.0, lambda: None)
     with pytest.raises(TurntableError, match="build it with `make programs SYSTEM=homa`"):
