@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import subprocess
 import tempfile
 import time
@@ -90,12 +91,22 @@ def running(program: str, build: Path, address: str, port: int) -> Iterator[Node
 
 def _wait_ready(process: subprocess.Popen[bytes], control_socket: Path, said: Path) -> None:
     deadline = time.monotonic() + _READY_S
-    while not control_socket.exists():
+    while not _is_listened_to(control_socket):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_PROBE_S)
             raise TurntableError(said.read_text(errors="replace").strip())
         if time.monotonic() > deadline:
             raise TurntableError(f"{control_socket.stem}: not ready after {_READY_S:g} s")
+
+
+def _is_listened_to(path: Path) -> bool:
+    """A socket is there a moment before anybody listens on it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
