@@ -5,7 +5,7 @@ src/homa/message_sizes.h reads it.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +33,11 @@ class Distribution:
 
     def largest_of_hundredths(self) -> list[int]:
         return [self.at(hundredth / 100) for hundredth in range(1, 101)]
+
+    def least_of_hundredths(self) -> list[int]:
+        """A size at the end of a hundredth is in the next one too, unless its share ends there."""
+        ends = [bisect_right(self.cumulative, n / 100 + _SLACK) for n in range(100)]
+        return [self.sizes[min(index, len(self.sizes) - 1)] for index in ends]
 
 
 def distribution_of(argument: Mapping[str, Any], name: str) -> Distribution:

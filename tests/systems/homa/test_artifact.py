@@ -12,7 +12,7 @@ from hdrh.histogram import HdrHistogram
 from turntable.load import load_run
 from turntable.systems.homa.artifact import curves
 from turntable.systems.homa.artifact.baseline import baseline_text, read_baseline
-from turntable.systems.homa.artifact.directory import slowdowns_in
+from turntable.systems.homa.artifact.directory import only_one_in, slowdowns_in
 from turntable.systems.homa.artifact.echo import Echo, echo_table
 from turntable.systems.homa.artifact.experiment import (
     RoundTrips,
@@ -265,12 +265,91 @@ def test_a_table_that_is_none(line: str) -> None:
 def test_a_row_is_of_the_hundredths_with_one_largest_size() -> None:
     sizes = Distribution((10, 3000), (0.99, 1.0))
     hundredths = [[histogram({5: 9, 20: 1})]] * 99 + [[histogram({700: 4})]]
-    small, large = rows_of(hundredths, sizes)
+    small, large = rows_of(hundredths, [[]] * 100, sizes)
     assert (small.size, small.samples) == (10, 990)
     assert (small.min_us, small.median_us, small.p99_us) == pytest.approx((5, 5, 20), rel=1e-3)
     assert small.average_us == pytest.approx(6.5, rel=1e-3)
     assert (large.size, large.samples) == (3000, 4)
     assert large.max_us == pytest.approx(700, rel=1e-3)
+    assert (small.least_size, large.least_size) == (None, None)
+
+
+# 99 % are of 10 bytes; the last hundredth has 100, 900 and 30,000 bytes.
+SEVERAL = Distribution((10, 100, 900, 30_000), (0.99, 0.993, 0.999, 1.0))
+IDLE = "10 5 us\n100 10 us\n900 20 us\n30000 1 ms\n"
+# Two calls of 100 bytes in 30 us, three times their 10; one of 30,000 in 2 ms, twice its 1.
+OF_LAST = {30: 2, 2000: 1}
+SLOWDOWNS_OF_LAST = {3: 2, 2: 1}
+
+
+def directory_of_several_sizes(directory: Path, slowdowns: list[str]) -> Path:
+    rtt = [[histogram({5: 9, 20: 1})]] * 99 + [[histogram(OF_LAST)]]
+    rows = rows_of(rtt, [[]] * 99 + [slowdowns], SEVERAL)
+    (directory / "HomaP8_table_1_experiment.txt").write_text(experiment_text(rows))
+    (directory / "homa_table_baseline.txt").write_text(IDLE)
+    return directory
+
+
+def test_slowdowns_of_several_sizes_are_those_of_the_calls(tmp_path: Path) -> None:
+    """Over the baseline of the largest alone they would be 0.03 at the median."""
+    made = directory_of_several_sizes(tmp_path, [histogram(SLOWDOWNS_OF_LAST)])
+    small, last = slowdowns_in(made)
+    assert (small.median, small.p99) == pytest.approx((5 / 5, 20 / 5), rel=1e-3)
+    assert (last.size, last.samples, last.fraction) == (30_000, 3, 1.0)
+    assert (last.median, last.p99) == pytest.approx((3, 3), rel=1e-3)
+    assert last.mean == pytest.approx((3 + 3 + 2) / 3, rel=1e-3)
+    assert read_experiment(made / "HomaP8_table_1_experiment.txt")[1].least_size == 100
+    # What the artifact's scripts take for a row is what it was.
+    text = (made / "HomaP8_table_1_experiment.txt").read_text().splitlines()
+    assert [len(line.split()) for line in text if line.split()[0].isdigit()] == [9, 9]
+
+
+def test_several_sizes_without_a_baseline_have_no_slowdowns(tmp_path: Path) -> None:
+    text = error_of(directory_of_several_sizes(tmp_path, []))
+    assert "HomaP8_table_1_experiment.txt: measured without a baseline" in text
+    # Beside another experiment, it is the other one that is shown.
+    (tmp_path / "HomaP8_table_2_experiment.txt").write_text("10 1 5 5 5 5 5 5 5\n")
+    (row,) = slowdowns_in(tmp_path)
+    assert row.load == "2"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Sizes 10 to 3",
+        "Sizes 1 to 4",
+        "Sizes x to 3",
+        "Sizes 1 to 3, slowdown mean 1 median 2",
+        "Sizes 1 to 3, slowdown mean 1 median 2 p99 nan",
+    ],
+)
+def test_a_damaged_line_of_sizes_is_named(directory: Path, line: str) -> None:
+    path = directory / "HomaP8_W3_76_experiment.txt"
+    path.write_text(f"3 1000 4.4 9.5 8.6 12.0 14.6 20.1 31.0\n{line}\n")
+    assert f"{path}:2: '{line}' is not accepted" in error_of(directory)
+    path.write_text(f"{line}\n")
+    assert f"{path}:1: " in error_of(directory)
+
+
+def test_the_least_size_of_each_hundredth() -> None:
+    """A size of 6.5 % is in the first seven; one that ends with a hundredth is not in the next."""
+    sizes = Distribution((3, 8, 9), (0.065, 0.5, 1.0))
+    least = sizes.least_of_hundredths()
+    assert least == [3] * 7 + [8] * 43 + [9] * 50
+    assert sizes.largest_of_hundredths()[5:8] == [3, 8, 8]
+    assert distribution_of({"bytes": 7}, "7B").least_of_hundredths() == [7] * 100
+
+
+def test_the_directory_that_one_holds_is_meant(directory: Path, tmp_path: Path) -> None:
+    assert only_one_in(directory) == directory
+    holder = tmp_path / "holder"
+    first = holder / "homa_experiment_20190101000000"
+    first.mkdir(parents=True)
+    assert only_one_in(holder) == first
+    second = holder / "homa_experiment_20190102000000"
+    second.mkdir()
+    with pytest.raises(TurntableError, match=f"expected one of {first}, {second}"):
+        only_one_in(holder)
 
 
 # --- A run
@@ -295,6 +374,13 @@ def test_a_run_becomes_a_directory_of_the_artifact(tmp_path: Path) -> None:
         idle_ns = min(idle[3] for t in run.turns for idle in t.measurements[0].clients.idle_ns)
         expected = merged.get_value_at_percentile(99) / idle_ns
         assert own[0].p99 == pytest.approx(expected, rel=2e-3)
+        # The last hundredth has sizes that differ a thousandfold.
+        last = HdrHistogram(1, 1_000_000_000_000, 3)
+        for one in turn.measurements[0].clients.slowdown_of_hundredths()[99]:
+            last.add(HdrHistogram.decode(one))
+        thousandths = last.get_value_at_percentile(99)
+        assert own[-1].p99 == pytest.approx(thousandths / 1000, rel=2e-3)
+        assert own[-1].median >= 1
 
 
 def test_a_run_of_another_system_is_refused(tmp_path: Path) -> None:

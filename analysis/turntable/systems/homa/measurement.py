@@ -36,8 +36,15 @@ class Clients:
     per_second: Sequence[Mapping[str, float]]
 
     def rtt_of_hundredths(self) -> list[Texts]:
-        """Of each hundredth of the messages: a tenth has ten of one client, ten of the next."""
-        return [texts[index::TENTHS] for texts in self.rtt_ns for index in range(TENTHS)]
+        return _hundredths(self.rtt_ns)
+
+    def slowdown_of_hundredths(self) -> list[Texts]:
+        return _hundredths(self.slowdown_1000)
+
+
+def _hundredths(of_tenths: tuple[Texts, ...]) -> list[Texts]:
+    """Of the messages: a tenth has ten histograms of one client, ten of the next."""
+    return [texts[index::TENTHS] for texts in of_tenths for index in range(TENTHS)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from turntable.systems.homa.artifact import names
 from turntable.systems.homa.artifact.baseline import Baseline, baseline_text, read_baseline
 from turntable.systems.homa.artifact.experiment import (
     RoundTrips,
+    Slowdown,
     experiment_text,
     read_experiment,
 )
@@ -42,10 +43,10 @@ class Contents:
         for name in wanted:
             if name in self.baselines:
                 return self.baselines[name]
-        there = ", ".join(sorted(self.baselines)) or "none"
+        others = f" (there is {', '.join(sorted(self.baselines))})" if self.baselines else ""
         raise TurntableError(
             f"{experiment.file}: no baseline; expected {' or '.join(dict.fromkeys(wanted))} beside "
-            f"it, and there is: {there}. Measure one with `msgbench client --unloaded`"
+            f"it{others}. Measure one with `msgbench client --unloaded`"
         )
 
 
@@ -58,13 +59,35 @@ def slowdowns_in(directory: Path) -> list[SlowdownRow]:
         raise TurntableError(f"{directory}: no such directory; expected one of the artifact's")
     contents = read_contents(directory)
     if contents.experiments:
-        return slowdowns(contents)
+        found = slowdowns(contents)
+        if not found:
+            raise TurntableError(
+                f"{directory}: {', '.join(without_slowdowns(contents))}: measured without a "
+                "baseline, so there are no slowdowns; measure one with `msgbench client "
+                "--unloaded`, then measure again"
+            )
+        return found
     if (directory / FILE).is_file():
         return read_slowdown_rows(directory / FILE)
     raise TurntableError(
         f"{directory}: none of the artifact's files; expected NAME_W_LOAD{names.EXPERIMENT} with "
         f"TRANSPORT_W{names.BASELINE}, or {FILE}"
     )
+
+
+def only_one_in(directory: Path) -> Path:
+    """The directory, or the only one of the artifact's that it holds. Raises TurntableError if it
+    holds several.
+    """
+    if any(directory.glob("*.txt")):
+        return directory
+    held = sorted(path for path in directory.glob(f"{names.DIRECTORY}*") if path.is_dir())
+    if len(held) > 1:
+        raise TurntableError(
+            f"{directory}: has {len(held)} directories of the artifact; expected one of "
+            + ", ".join(map(str, held))
+        )
+    return held[0] if held else directory
 
 
 def read_contents(directory: Path) -> Contents:
@@ -93,19 +116,35 @@ def _lower_transport(file: str) -> str:
 
 
 def slowdowns(contents: Contents) -> list[SlowdownRow]:
+    """Of experiments that have them."""
     rows: list[SlowdownRow] = []
     for experiment, round_trips in sorted(contents.experiments.items()):
+        if not _have_slowdowns(round_trips):
+            continue
         baseline = contents.baseline(experiment)
         baseline.require(row.size for row in round_trips)
         rows += _slowdowns_of(experiment, round_trips, baseline)
     return rows
 
 
+def without_slowdowns(contents: Contents) -> list[str]:
+    """Files of experiments that were measured without a baseline, with rows of several sizes."""
+    return [
+        experiment.file
+        for experiment, round_trips in sorted(contents.experiments.items())
+        if not _have_slowdowns(round_trips)
+    ]
+
+
+def _have_slowdowns(rows: Sequence[RoundTrips]) -> bool:
+    return all(row.has_slowdown for row in rows)
+
+
 def _slowdowns_of(
     experiment: Experiment, rows: Sequence[RoundTrips], baseline: Baseline
 ) -> Iterator[SlowdownRow]:
     for row, fraction in zip(rows, _fractions(experiment.workload, rows), strict=True):
-        idle_us = baseline.ns(row.size) / 1e3
+        slowdown = row.slowdown or _over_baseline(row, baseline)
         yield SlowdownRow(
             name=experiment.name,
             load=experiment.load,
@@ -113,18 +152,24 @@ def _slowdowns_of(
             size=row.size,
             samples=row.samples,
             fraction=fraction,
-            mean=row.average_us / idle_us,
-            median=row.median_us / idle_us,
-            p99=row.p99_us / idle_us,
+            mean=slowdown.mean,
+            median=slowdown.median,
+            p99=slowdown.p99,
         )
+
+
+def _over_baseline(row: RoundTrips, baseline: Baseline) -> Slowdown:
+    idle_us = baseline.ns(row.size) / 1e3
+    return Slowdown(row.average_us / idle_us, row.median_us / idle_us, row.p99_us / idle_us)
 
 
 def _fractions(workload: str, rows: Sequence[RoundTrips]) -> list[float]:
     """Of the workload's table where it has all sizes, for the artifact keeps at most 500,000
     samples of a size; else of the samples.
     """
-    if workload in sizes.PAPER:
-        table: Distribution = distribution_of({"table": sizes.text_of(workload)}, workload)
+    name = workload.removesuffix(names.ONE_WAY)
+    if name in sizes.PAPER:
+        table: Distribution = distribution_of({"table": sizes.text_of(name)}, name)
         shares = [table.share_up_to(row.size) for row in rows]
         if None not in shares:
             return [min(share, 1.0) for share in shares if share is not None]

@@ -17,7 +17,7 @@ from turntable.systems.homa.artifact.directory import Contents, write_contents
 from turntable.systems.homa.artifact.experiment import RoundTrips
 from turntable.systems.homa.artifact.hundredths import rows_of
 from turntable.systems.homa.artifact.names import Experiment
-from turntable.systems.homa.measurement import Measurement
+from turntable.systems.homa.measurement import Measurement, Texts
 from turntable.systems.homa.saturation import STEADY
 from turntable_core.errors import TurntableError
 from turntable_systems.homa import links, sizes
@@ -72,24 +72,25 @@ def _experiment(cell: CellResult) -> Experiment:
 
 
 def _workload(parameters: Mapping[str, Any]) -> str:
-    """No underscore: it would be taken for the end of the transport's name. What has other sizes
-    than the original has another name.
-    """
     if parameters["sizes"] == sizes.FIXED:
         return f"{parameters['message_bytes']}B"
-    name = Path(parameters["sizes"]).stem.replace("_", "-")
-    if parameters["divide"] > 1:
-        name += f"-divided{parameters['divide']:g}"
-    if parameters["cap_bytes"]:
-        name += f"-capped{parameters['cap_bytes']}"
-    return name
+    name = Path(parameters["sizes"]).stem
+    return names.workload_of(name, parameters["divide"], parameters["cap_bytes"])
 
 
 def _rows(cell: CellResult) -> list[RoundTrips]:
     distribution = distribution_of(sizes.argument(cell.parameters), cell.parameters["sizes"])
-    rounds = [one.clients.rtt_of_hundredths() for one in _measurements(cell)]
-    merged = [[text for texts in each for text in texts] for each in zip(*rounds, strict=True)]
-    return rows_of(merged, distribution)
+    clients = [one.clients for one in _measurements(cell)]
+    return rows_of(
+        _of_rounds([one.rtt_of_hundredths() for one in clients]),
+        _of_rounds([one.slowdown_of_hundredths() for one in clients]),
+        distribution,
+    )
+
+
+def _of_rounds(rounds: Sequence[Sequence[Texts]]) -> list[list[str]]:
+    """Each hundredth's histograms, of all rounds."""
+    return [[text for texts in each for text in texts] for each in zip(*rounds, strict=True)]
 
 
 def _baselines(cells: Sequence[CellResult]) -> dict[str, Baseline]:

@@ -8,6 +8,8 @@ from datetime import datetime
 from turntable_systems.homa import methods
 
 BASELINE, EXPERIMENT = "_baseline.txt", "_experiment.txt"
+DIRECTORY = "homa_experiment_"
+ONE_WAY = "-oneway"  # ends a workload's name: short answers take another time than echoes
 
 
 @dataclass(frozen=True, order=True)
@@ -47,9 +49,21 @@ def name_of(method: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in method.split("-"))
 
 
+def workload_of(name: str, divide: float, cap_bytes: int | None) -> str:
+    """No underscore: it would be taken for the end of the transport's name. What has other sizes
+    than the original has another name.
+    """
+    name = name.replace("_", "-")
+    if divide > 1:
+        name += f"-divided{divide:g}"
+    if cap_bytes:
+        name += f"-capped{cap_bytes}"
+    return name
+
+
 def load_of(payload_bps: float, link_bps: float) -> str:
     return f"{100 * payload_bps / link_bps:.3g}"
 
 
 def directory_name(now: datetime) -> str:
-    return f"homa_experiment_{now:%Y%m%d%H%M%S}"
+    return f"{DIRECTORY}{now:%Y%m%d%H%M%S}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from turntable.find_run import named_run
+from turntable.systems.homa.artifact.directory import only_one_in
 from turntable.systems.homa.artifact.export import export_run
 from turntable.systems.homa.msgbench import client, echo_basic, files, server, transport
 from turntable_core.errors import TurntableError
@@ -25,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        if hasattr(options, "protocol"):
+            transport.complete(options, options.levels)
         return options.run(options)
     except TurntableError as error:
         print(f"msgbench {options.command}: {error}", file=sys.stderr)
@@ -56,7 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("of_run", metavar="RUN", type=Path, help="its directory or name")
     command.add_argument("directory", metavar="DIR", type=Path, help="gets a homa_experiment_…")
     command = add("import", _import, "show slowdowns of the artifact's files")
-    command.add_argument("directory", metavar="DIR", type=Path, help="a homa_experiment_…")
+    command.add_argument(
+        "directory", metavar="DIR", type=Path, help="a homa_experiment_…, or what holds one"
+    )
     command.add_argument(
         "--figure", metavar="FILE", type=Path, help="draw them too, as .svg, .pdf or .png"
     )
@@ -64,14 +69,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _export(options: argparse.Namespace) -> int:
-    run = named_run(_REPOSITORY / "results", options.of_run)
+    try:
+        run = named_run(_REPOSITORY / "results", options.of_run)
+    except TurntableError as error:
+        raise TurntableError(
+            f"{error}, or the path of a run's directory that lies elsewhere"
+        ) from None
     print(*export_run(run, options.directory), sep="\n")
     return 0
 
 
 def _import(options: argparse.Namespace) -> int:
     figure = options.figure.absolute() if options.figure else None
-    return files.show(options.directory, figure)
+    return files.show(only_one_in(options.directory), figure)
 
 
 def _add_server(command: argparse.ArgumentParser) -> None:
@@ -122,6 +132,9 @@ def _add_client(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     measured.add_argument(
         "--output", metavar="DIR", type=Path, help="add the artifact's files to this directory"
+    )
+    measured.add_argument(
+        "--replace", action="store_true", help="where --output has the same measurement already"
     )
     measured.add_argument(
         "--plot-only", action="store_true",
@@ -177,9 +190,7 @@ def _add_sizes(group: Any) -> None:
         "--cap", dest="cap_bytes", metavar="BYTES", type=_count,
         help="larger messages have this size",
     )  # fmt: skip
-    group.add_argument(
-        "--divide", metavar="D", type=_at_least_1, default=1.0, help="all sizes by so much"
-    )
+    group.add_argument("--divide", metavar="D", type=_at_least_1, help="all sizes by so much")
 
 
 def _add_one_way(group: Any) -> None:
@@ -200,29 +211,25 @@ def _add_transport(command: argparse.ArgumentParser, priorities: int = 8) -> Non
     group = command.add_argument_group("the transport, the same for all nodes")
     group.add_argument("--protocol", choices=transport.PROTOCOLS, default="homa")
     group.add_argument(
-        "--priorities", metavar="N", type=int, choices=range(1, 9), default=priorities,
+        "--priorities", metavar="N", type=int, choices=range(1, 9),
         help="of homa, 1 to 8; cutoffs are the paper's, or follow from the sizes "
-        "(default: %(default)s)",
+        f"(default: {priorities})",
     )  # fmt: skip
     group.add_argument(
         "--link-gbps", metavar="R", type=_positive, help="pace the node's uplink at this rate"
     )
     group.add_argument(
-        "--payload-bytes", metavar="B", type=_count, default=1442,
-        help="of a message in a packet; 1470, as the paper's, need an MTU of 1528 "
-        "(default: %(default)s)",
+        "--payload-bytes", metavar="B", type=_count,
+        help="of a message in a packet; 1470, as the paper's, need an MTU of 1528 (default: 1442)",
     )  # fmt: skip
     group.add_argument(
         "--rtt-bytes", metavar="B", type=_count, help="RTTbytes, whole packets (default: 7 packets)"
     )
+    group.add_argument("--tick-ms", metavar="MS", type=_positive, help="of the timer (default: 2)")
     group.add_argument(
-        "--tick-ms", metavar="MS", type=_positive, default=2.0,
-        help="of the timer (default: %(default)g)",
-    )  # fmt: skip
-    group.add_argument(
-        "--connections", metavar="N", type=_count, default=1,
-        help="of tcp, to each server (default: %(default)s)",
-    )  # fmt: skip
+        "--connections", metavar="N", type=_count, help="of tcp, to each server (default: 1)"
+    )
+    command.set_defaults(levels=priorities)  # where none are said
 
 
 # --- Words

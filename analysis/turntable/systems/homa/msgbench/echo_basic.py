@@ -17,7 +17,9 @@ def run(options: Namespace) -> int:
         unloaded.prepare(client, options, Workload.of("echo", {"bytes": max(SIZES)}))
         try:
             for size in SIZES:
-                echoes.append(_echo(size, unloaded.round_trips(client, size, options.count)))
+                echoes.append(
+                    _echo(size, unloaded.round_trips(client, options, size, options.count))
+                )
         except KeyboardInterrupt:
             pass
     print(*echo_table(echoes), sep="\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from turntable.systems.homa.artifact.baseline import Baseline, baseline_text
 from turntable.systems.homa.artifact.directory import (
     read_contents,
     slowdowns_in,
+    without_slowdowns,
     write_contents,
 )
 from turntable.systems.homa.artifact.experiment import RoundTrips, experiment_text
@@ -23,7 +25,10 @@ FIGURE = Path("slowdown.svg")  # in the directory
 def show(directory: Path, figure: Path | None) -> int:
     """figure: where it goes, from the directory unless absolute; None: nowhere."""
     rows = slowdowns_in(directory)
-    print(*curves.slowdown_lines(rows), sep="\n")
+    print(*curves.slowdown_lines(rows), "", sep="\n")
+    print("A load that was measured by hand without --link-gbps is a share of 10 Gb/s.")
+    for file in without_slowdowns(read_contents(directory)):
+        print(f"{file}: not shown, as it was measured without a baseline")
     if figure is not None:
         path = directory / figure
         if path.suffix not in (".pdf", ".png", ".svg"):
@@ -41,8 +46,31 @@ def baseline_in(directory: Path | None, protocol: str, workload: str) -> Path | 
     return next((path for path in paths if path.is_file()), None)
 
 
+def require_place(directory: Path, file: str, replace_it: bool) -> None:
+    """Before something is measured. Raises TurntableError if the file cannot be written, or is
+    there already and not to be replaced.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TurntableError(
+            f"--output: {directory} cannot be made: {error.strerror}; expected a directory"
+        ) from None
+    path = directory / file
+    if not os.access(directory, os.W_OK | os.X_OK) or (
+        path.exists() and not os.access(path, os.W_OK)
+    ):
+        raise TurntableError(
+            f"--output: {path} cannot be written; expected a directory that is yours to write to"
+        )
+    if path.exists() and not replace_it:
+        raise TurntableError(
+            f"--output: {path} is there already, and would be replaced; name another directory "
+            "(each of several clients has its own), or say --replace"
+        )
+
+
 def add_baseline(directory: Path, protocol: str, workload: str, baseline: Baseline) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
     path = directory / names.baseline_file(protocol, workload)
     path.write_text(baseline_text(baseline.ns_by_bytes), encoding="utf-8")
     print(path)
@@ -52,9 +80,6 @@ def add(
     directory: Path, experiment: Experiment, rows: Sequence[RoundTrips], baseline: Baseline | None
 ) -> None:
     """With a baseline, the directory's slowdowns too."""
-    if not rows:
-        return
-    directory.mkdir(parents=True, exist_ok=True)
     path = directory / experiment.file
     path.write_text(experiment_text(rows), encoding="utf-8")
     print(path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+_LEAST_GBPS = 0.001  # below, four decimals say nothing
+
 
 def lines_of(row: Mapping[str, Any], length_s: float, response_bytes: int) -> Iterator[str]:
     """row: of the node's `seconds`. length_s: of a last one that is a part. response_bytes: of
@@ -21,9 +23,10 @@ def lines_of(row: Mapping[str, Any], length_s: float, response_bytes: int) -> It
         f"{_gbps(out_bytes, length_s)} Gbps out  {_gbps(in_bytes, length_s)} Gbps in  "
         f"RTT (us) {times if answered else '-'}  {row['open']} outstanding RPCs"
     )
-    if row["waiting_max"]:
+    if row["waiting_max"] and answered:  # where nobody answers, it is not for the load
         yield f"         Lag due to overload: up to {row['waiting_max']} RPCs waited for a place"
 
 
 def _gbps(count: int, length_s: float) -> str:
-    return f"{8e-9 * count / length_s:.4f}"
+    gbps = 8e-9 * count / length_s
+    return f"{gbps:.4f}" if gbps >= _LEAST_GBPS or not count else f"{gbps:.7f}"

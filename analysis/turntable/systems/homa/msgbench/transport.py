@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,10 @@ ONE_WAY_BYTES = 100  # of the answers to --one-way
 _UNLINKED_GBPS = 10.0  # the paper's; for what has to be a share of a link where none is given
 _ANY_LOAD = 0.5  # priorities do not depend on it
 _DEADLINE_S = 60.0
+_PAYLOAD_BYTES, _TICK_MS, _CONNECTIONS = 1442, 2.0, 1
+_PACKET_BYTES = (64, 8900)  # of payload: src/homa/settings.cc
+_OF_HOMA = ("priorities",)
+_OF_PACKETS = ("payload_bytes", "rtt_bytes")
 
 
 @dataclass(frozen=True)
@@ -26,21 +31,27 @@ class Workload:
     name: str  # as files of the artifact have it
     argument: dict[str, Any]  # `sizes` of nodes and simulation
     distribution: Distribution
+    paper: str | None = None  # the paper's, whose priorities are known
 
     @classmethod
-    def of(cls, name: str, argument: dict[str, Any], where: str | None = None) -> Workload:
+    def of(
+        cls, name: str, argument: dict[str, Any], where: str | None = None, paper: str | None = None
+    ) -> Workload:
         """where: the table's file, for messages. Raises TurntableError for a table that is none."""
-        return cls(name, argument, distribution_of(argument, where or name))
+        return cls(name, argument, distribution_of(argument, where or name), paper)
 
 
 def workload_of(options: Namespace) -> Workload:
     """Raises TurntableError for a word that is none."""
     word = options.workload
+    suffix = names.ONE_WAY if options.one_way else ""
     if re.fullmatch(r"[0-9]+", word):
         if int(word) == 0:
             raise TurntableError("--workload: messages of 0 bytes; expected at least 1")
-        return Workload.of(f"{int(word)}B", {"bytes": int(word)})
-    if word.upper() in sizes.PAPER:
+        refuse(options, ("cap_bytes", "divide"), "a --workload of one size")
+        return Workload.of(f"{int(word)}B{suffix}", {"bytes": int(word)})
+    paper = word.upper() if word.upper() in sizes.PAPER else None
+    if paper:
         name, text = word.upper(), sizes.text_of(word.upper())
     elif Path(word).is_file():
         name, text = Path(word).stem.replace("_", "-"), Path(word).read_text(encoding="utf-8")
@@ -51,11 +62,57 @@ def workload_of(options: Namespace) -> Workload:
             f"bytes{did_you_mean(word.upper(), sizes.PAPER)}"
         )
     argument: dict[str, Any] = {"table": text}
-    if options.divide > 1:
-        argument["divide"] = options.divide
+    divide = options.divide or 1.0
+    if divide > 1:
+        argument["divide"] = divide
     if options.cap_bytes:
         argument["cap"] = options.cap_bytes
-    return Workload.of(name, argument, where=word)
+    name = names.workload_of(name, divide, options.cap_bytes) + suffix
+    return Workload.of(name, argument, where=word, paper=paper)
+
+
+def complete(options: Namespace, priorities: int) -> None:
+    """Gives options that were not said their defaults. Raises TurntableError for what does not
+    apply to the protocol, or is beyond its bounds.
+    """
+    what = f"--protocol {options.protocol}"
+    if options.protocol != "homa":
+        refuse(options, _OF_HOMA, what)
+    if options.protocol != "tcp":
+        refuse(options, ("connections",), what)
+    else:
+        refuse(options, ("tick_ms",), what)
+        if options.load is None:  # whose share of the link counts Homa's packets, also for TCP
+            refuse(options, _OF_PACKETS, what)
+    options.priorities = options.priorities or priorities
+    options.tick_ms = options.tick_ms or _TICK_MS
+    options.connections = options.connections or _CONNECTIONS
+    options.payload_bytes = options.payload_bytes or _PAYLOAD_BYTES
+    _check_packets(options)
+
+
+def refuse(options: Namespace, given: Iterable[str], what: str) -> None:
+    for name in given:
+        if getattr(options, name) is not None:
+            option = "--cap" if name == "cap_bytes" else f"--{name.replace('_', '-')}"
+            raise TurntableError(f"{option}: does not apply to {what}; leave it out")
+
+
+def _check_packets(options: Namespace) -> None:
+    payload, rtt = options.payload_bytes, options.rtt_bytes
+    least, most = _PACKET_BYTES
+    if not least <= payload <= most:
+        raise TurntableError(
+            f"--payload-bytes: {payload} is not accepted; expected {least} to {most}: packets are "
+            "not fragmented"
+        )
+    if rtt is None or rtt % payload == 0:
+        return
+    near = [count * payload for count in (rtt // payload, rtt // payload + 1) if count]
+    raise TurntableError(
+        f"--rtt-bytes: {rtt} is not accepted; expected whole packets of {payload} bytes, such as "
+        f"{' or '.join(map(str, near))}"
+    )
 
 
 @dataclass(frozen=True)
@@ -74,7 +131,7 @@ def derive(options: Namespace, workload: Workload) -> Derived:
         "transport": "homa",
         "levels": options.priorities,
         "payload_bytes": options.payload_bytes,
-        "gbps": options.link_gbps or _UNLINKED_GBPS,
+        "gbps": _link_gbps(options),
         "load": options.load or _ANY_LOAD,
         "hosts": 2,
         "warmup_s": 0,
@@ -91,10 +148,10 @@ def derive(options: Namespace, workload: Workload) -> Derived:
 
 
 def _priorities(options: Namespace, workload: Workload) -> dict[str, Any]:
-    if workload.name not in sizes.PAPER:
+    if workload.paper is None:
         return {}
     known = options.priorities in methods.PAPER_LEVELS
-    return {"paper" if known else "paper_degree": workload.name}
+    return {"paper" if known else "paper_degree": workload.paper}
 
 
 def transport_of(options: Namespace, derived: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -122,4 +179,14 @@ def label(options: Namespace) -> str:
 
 
 def load_label(options: Namespace, payload_bps: float) -> str:
-    return names.load_of(payload_bps, (options.link_gbps or _UNLINKED_GBPS) * 1e9)
+    return names.load_of(payload_bps, _link_gbps(options) * 1e9)
+
+
+def load_text(options: Namespace, payload_bps: float) -> str:
+    link = f"{_link_gbps(options):g} Gb/s"
+    assumed = "" if options.link_gbps else ", which is assumed where --link-gbps is not given"
+    return f"payload {load_label(options, payload_bps)} % of {link}{assumed}"
+
+
+def _link_gbps(options: Namespace) -> float:
+    return options.link_gbps or _UNLINKED_GBPS
