@@ -81,7 +81,8 @@ class AskedProgram:
 def _shown(value: Any) -> Any:
     """The same without long texts."""
     if isinstance(value, str):
-        return _cut(value, _SHOWN_OF_TEXT)
+        first_line, *_ = value.splitlines() or [""]
+        return _cut(value, min(_SHOWN_OF_TEXT, len(first_line)))
     if isinstance(value, Mapping):
         return {name: _shown(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -21,7 +21,7 @@ from turntable.systems.homa.artifact.experiment import (
 )
 from turntable.systems.homa.artifact.export import export_run
 from turntable.systems.homa.artifact.hundredths import rows_of
-from turntable.systems.homa.artifact.names import Experiment, experiment_of
+from turntable.systems.homa.artifact.names import Experiment, experiment_of, sizes_of
 from turntable.systems.homa.artifact.slowdown_rows import (
     read_slowdown_rows,
     slowdown_rows_text,
@@ -340,6 +340,12 @@ def test_the_least_size_of_each_hundredth() -> None:
     assert distribution_of({"bytes": 7}, "7B").least_of_hundredths() == [7] * 100
 
 
+def test_workloads_of_the_paper_are_known_by_their_names() -> None:
+    assert sizes_of("W3") == ("W3", {})
+    assert sizes_of("W4-divided2.5-capped1000-oneway") == ("W4", {"divide": 2.5, "cap": 1000})
+    assert [sizes_of(name) for name in ("W9", "W3-mine", "100B", "table")] == [None] * 4
+
+
 def test_the_directory_that_one_holds_is_meant(directory: Path, tmp_path: Path) -> None:
     assert only_one_in(directory) == directory
     holder = tmp_path / "holder"
@@ -374,6 +380,9 @@ def test_a_run_becomes_a_directory_of_the_artifact(tmp_path: Path) -> None:
         idle_ns = min(idle[3] for t in run.turns for idle in t.measurements[0].clients.idle_ns)
         expected = merged.get_value_at_percentile(99) / idle_ns
         assert own[0].p99 == pytest.approx(expected, rel=2e-3)
+        # 99 % of W3's messages have at most 31 KB; the rest is the last row.
+        assert own[-2].fraction >= 0.99
+        assert (own[-1].size, own[-1].fraction) == (1_000_000, 1.0)
         # The last hundredth has sizes that differ a thousandfold.
         last = HdrHistogram(1, 1_000_000_000_000, 3)
         for one in turn.measurements[0].clients.slowdown_of_hundredths()[99]:

@@ -212,6 +212,7 @@ BASIC, TCP = ["--protocol", "basic"], ["--protocol", "tcp"]
         ([*CLIENT, *W3, "--gbps", "0"], "--gbps: '0' is not accepted; expected a number above 0"),
         ([*CLIENT, *W3, "--gbps", "nan"], "--gbps: 'nan' is not accepted"),
         ([*CLIENT, *W3], "expected --gbps, --load, or --unloaded"),
+        ([*CLIENT, *W3, "--load", "20"], "--load: '20' is not accepted; expected a share of the"),
         ([*CLIENT, *W3, "--load", "0.8"], "expected --link-gbps with it"),
         ([*CLIENT, *W3, "--gbps", "1", "--priorities", "9"], "--priorities"),
         ([*CLIENT, "--plot-only"], "--output is missing"),

@@ -95,7 +95,7 @@ def test_a_question_that_is_refused_is_shown_without_its_table(tmp_path: Path) -
         )
     text = str(caught.value)
     assert "ended with status 2: no such load. Asked was: " in text
-    assert "(2400 characters)" in text  # 300 lines of 8
+    assert '{"table": "7 0.001 … (2400 characters)"}' in text  # 300 lines of 8
     assert '"load": 11' in text
     assert len(text) < len(str(program)) + 250
 

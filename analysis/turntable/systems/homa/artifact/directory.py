@@ -167,9 +167,9 @@ def _fractions(workload: str, rows: Sequence[RoundTrips]) -> list[float]:
     """Of the workload's table where it has all sizes, for the artifact keeps at most 500,000
     samples of a size; else of the samples.
     """
-    name = workload.removesuffix(names.ONE_WAY)
-    if name in sizes.PAPER:
-        table: Distribution = distribution_of({"table": sizes.text_of(name)}, name)
+    if (of_paper := names.sizes_of(workload)) is not None:
+        name, changes = of_paper
+        table: Distribution = distribution_of({"table": sizes.text_of(name)} | changes, name)
         shares = [table.share_up_to(row.size) for row in rows]
         if None not in shares:
             return [min(share, 1.0) for share in shares if share is not None]

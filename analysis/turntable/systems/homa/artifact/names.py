@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from turntable_systems.homa import methods
+from turntable_systems.homa import methods, sizes
 
 BASELINE, EXPERIMENT = "_baseline.txt", "_experiment.txt"
 DIRECTORY = "homa_experiment_"
 ONE_WAY = "-oneway"  # ends a workload's name: short answers take another time than echoes
+_OF_PAPER = re.compile(rf"(W\d)(?:-divided([\d.]+))?(?:-capped(\d+))?(?:{ONE_WAY})?")
 
 
 @dataclass(frozen=True, order=True)
@@ -59,6 +61,17 @@ def workload_of(name: str, divide: float, cap_bytes: int | None) -> str:
     if cap_bytes:
         name += f"-capped{cap_bytes}"
     return name
+
+
+def sizes_of(workload: str) -> tuple[str, dict[str, float]] | None:
+    """The workload of the paper that a name is made of, and what was done to its sizes; None: it
+    is another one.
+    """
+    found = _OF_PAPER.fullmatch(workload)
+    if found is None or found[1] not in sizes.PAPER:
+        return None
+    changes = {"divide": float(found[2])} if found[2] else {}
+    return found[1], changes | ({"cap": int(found[3])} if found[3] else {})
 
 
 def load_of(payload_bps: float, link_bps: float) -> str:

@@ -104,7 +104,7 @@ def _add_client(command: argparse.ArgumentParser) -> None:
     rate = messages.add_mutually_exclusive_group()
     rate.add_argument("--gbps", metavar="R", type=_positive, help="payload in each direction")
     rate.add_argument(
-        "--load", metavar="SHARE", type=_positive,
+        "--load", metavar="SHARE", type=_load,
         help="the same as a share of the link (--link-gbps) in wire bytes, with headers and grants",
     )  # fmt: skip
     messages.add_argument(
@@ -260,6 +260,10 @@ def _endpoints(word: str) -> list[dict[str, Any]]:
 
 def _positive(word: str) -> float:
     return _number(word, lambda value: 0 < value < float("inf"), "a number above 0")
+
+
+def _load(word: str) -> float:
+    return _number(word, lambda value: 1e-6 <= value <= 10, "a share of the link, 1e-6 to 10")
 
 
 def _at_least_1(word: str) -> float:
