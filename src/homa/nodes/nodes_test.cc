@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/clock.h"
@@ -221,6 +222,18 @@ TEST_F(NodesTest, SlowdownsAreOfWhatTheNodeHasMeasured) {
   client_args_["idle"] = "measured";
   const Json stats = run();
   EXPECT_EQ(stats["idle"], Json({{100, idle["round_trips"][0]["min_ns"].get<double>()}}));
+}
+
+TEST_F(NodesTest, OfASizeThatIsMeasuredAgainTheLeastCounts) {
+  prepare();
+  const Json idle =
+      client_.idle({{"bytes", {100, 5000, 100, 100}}, {"calls", 3}, {"deadline_s", 30}});
+  const auto& rows = idle["round_trips"];
+  ASSERT_EQ(rows.size(), 4);
+  const double least = std::min({rows[0]["min_ns"].get<double>(), rows[2]["min_ns"].get<double>(),
+                                 rows[3]["min_ns"].get<double>()});
+  client_args_["idle"] = "measured";
+  EXPECT_EQ(run()["idle"], Json({{100, least}, {5000, rows[1]["min_ns"].get<double>()}}));
 }
 
 TEST_F(NodesTest, MeasuredRoundTripsMustHaveBeenMeasured) {
