@@ -84,7 +84,7 @@ def test_slowdowns_are_of_homa_on_the_idle_network_whatever_the_transport(
     ]
     [(_, command, args), _] = asked(contexts["basic"], "msgclient", "measure_baseline")
     assert command == "idle"
-    assert args["bytes"] == [3, 1_000_000]
+    assert args["bytes"] == [3, 1_000_000, 3, 1_000_000]
     for _, _, prepared in asked(contexts["basic"], "msgclient", "prepare"):
         assert prepared["idle"] == "measured"
 
