@@ -142,8 +142,7 @@ std::array<Device, 2> Network::connect(double bits_per_s, Ptr<ns3::Node> a, AtA 
   const auto channel = ns3::CreateObject<ns3::PointToPointChannel>();
   const auto delay_ps = std::llround(settings_.link_delay_us * 1e6);
   channel->SetAttribute("Delay", ns3::TimeValue(ns3::PicoSeconds(delay_ps)));
-  const std::array<Device, 2> ends{add_device(a, bits_per_s, at_a),
-                                   add_device(b, bits_per_s, at_b)};
+  std::array<Device, 2> ends{add_device(a, bits_per_s, at_a), add_device(b, bits_per_s, at_b)};
   for (const Device& end : ends) end->Attach(channel);
   return ends;
 }
@@ -156,7 +155,8 @@ Device Network::add_device(Ptr<ns3::Node> node, double bits_per_s, Arrive arrive
   device->SetQueue(ns3::CreateObject<PriorityQueue>(packets_));
   node->AddDevice(device);
   device->SetReceiveCallback(ns3::NetDevice::ReceiveCallback(
-      [arrive](Ptr<ns3::NetDevice>, Ptr<const Packet> packet, std::uint16_t, const ns3::Address&) {
+      [arrive](const Ptr<ns3::NetDevice>&, const Ptr<const Packet>& packet, std::uint16_t,
+               const ns3::Address&) {
         arrive(packet);
         return true;
       }));
