@@ -127,6 +127,14 @@ def test_what_tcps_sockets_drop_is_its_result() -> None:
     assert len(reasons(both, beside="tcp")) == 1
 
 
+def test_nothing_predicts_what_tcp_delivers() -> None:
+    less = with_clients(answered_bytes=32_500_000)
+    for of_cell in ({"method": "tcp"}, {"beside": "tcp"}):
+        verdict = judge(RULES, case_of(less, **of_cell))
+        assert verdict.reasons == ()
+        assert list(verdict.not_checked) == ["delivered"]
+
+
 def test_half_of_the_clients_are_fewer_samples() -> None:
     half = replace(HEALTHY.clients, calls=9_990)
     mixed = replace(HEALTHY, own=half, beside=half)
