@@ -40,13 +40,12 @@ FILES = {
         ("e2e/test_homa.py", "e2e/test_ycsb.py"),
         (
             "e2e/test_embedded_ssh.py",
-            "e2e/test_fake_rack.py",
             "e2e/test_faults.py",
             "e2e/test_toy_system.py",
             "e2e/test_trace.py",
             "e2e/test_user_with_sudo.py",
-            "rack/test_rack.py",
         ),
+        ("e2e/test_fake_rack.py", "rack/test_rack.py"),
     ),
 }
 
