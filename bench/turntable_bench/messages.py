@@ -7,7 +7,6 @@ client wants to send more than it can, and has a fixed number of calls under way
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,6 @@ from .settings import Settings
 
 CLIENT_CPU, SERVER_CPU = 0, 1
 CLIENT_PORT, SERVER_PORT = 7471, 7472
-MS = 1_000_000
 LEAD_MS, WARMUP_MS, MEASURE_MS, DRAIN_MS = 100, 300, 1500, 300
 
 # Payload of a packet is what an MTU of 1500 leaves, and RTTbytes are seven of it, as the paper's.
@@ -109,13 +107,7 @@ def _measure(
 def _play(client: Node, server: Node, load: Load) -> Sequence[float]:
     """Processor time is that of everything, and so are the calls that it is divided by."""
     before = client.cpu_s() + server.cpu_s()
-    client.call(
-        "start",
-        start_at_ns=time.time_ns() + LEAD_MS * MS,
-        warmup_ns=WARMUP_MS * MS,
-        measure_ns=MEASURE_MS * MS,
-        drain_ns=DRAIN_MS * MS,
-    )
+    client.start(LEAD_MS, WARMUP_MS, MEASURE_MS, DRAIN_MS)
     client.call("wait", deadline_s=60)
     cpu_s = client.cpu_s() + server.cpu_s() - before
     executed = server.call("stats")["transport"]["executed"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -10,7 +9,6 @@ from .namespaces import CLIENT_ADDRESS
 from .processes import Argv, Node, node
 from .settings import Settings
 
-MS = 1_000_000
 LEAD_MS, WARMUP_MS, DRAIN_MS = 50, 200, 5_000
 
 
@@ -41,13 +39,7 @@ def play(client: Node, measure_ms: int = 1500) -> int:
 
     Raises RuntimeError unless every request was answered once, and rightly.
     """
-    client.call(
-        "start",
-        start_at_ns=time.time_ns() + LEAD_MS * MS,
-        warmup_ns=WARMUP_MS * MS,
-        measure_ns=measure_ms * MS,
-        drain_ns=DRAIN_MS * MS,
-    )
+    client.start(LEAD_MS, WARMUP_MS, measure_ms, DRAIN_MS)
     client.call("wait", deadline_s=30)
     statistics = client.call("stats")
     errors = {name: statistics[name] for name in ("retries", "unanswered", "wrong_values")}

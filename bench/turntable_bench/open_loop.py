@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +41,6 @@ CLIENT_CPU, SERVER_CPU = 0, 1
 UNDER_WAY = 64
 PACKET_BYTES = 52
 PORT, BARE_PORT, CLIENT_PORT = 2000, 7000, 4000
-MS = 1_000_000
 TOO_MANY_PER_S = 1_000_000
 # rpcclient and rpcserver run before ordinary threads, so bare sockets do so here.
 REALTIME = ("chrt", "--rr", "1")
@@ -177,13 +175,7 @@ def _prepare(client: Node, clients: list[int], rate_per_s: float, outstanding_ma
 
 
 def _start(client: Node, measure_ms: float) -> None:
-    client.call(
-        "start",
-        start_at_ns=time.time_ns() + 1000 * MS,
-        warmup_ns=200 * MS,
-        measure_ns=round(measure_ms * MS),
-        drain_ns=1000 * MS,
-    )
+    client.start(1000, 200, measure_ms, 1000)
 
 
 def _finish(client: Node) -> dict[str, Any]:

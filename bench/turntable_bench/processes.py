@@ -22,6 +22,7 @@ from .comparison import NotRunError
 Argv = Sequence[str | Path]
 READY_DEADLINE_S = 20
 RUN_DEADLINE_S = 120
+_MS = 1_000_000  # ns
 
 
 def need(program: str, package: str) -> None:
@@ -129,6 +130,16 @@ class Node:
         if done.returncode != 0:
             raise RuntimeError(f"{self.name} refused {command}: {done.stdout}{done.stderr}")
         return json.loads(done.stdout)[0]["result"]
+
+    def start(self, lead_ms: float, warmup_ms: float, measure_ms: float, drain_ms: float) -> None:
+        """Of a client: its iteration begins after `lead_ms`."""
+        self.call(
+            "start",
+            start_at_ns=time.time_ns() + round(lead_ms * _MS),
+            warmup_ns=round(warmup_ms * _MS),
+            measure_ns=round(measure_ms * _MS),
+            drain_ns=round(drain_ms * _MS),
+        )
 
     def cpu_s(self) -> float:
         return cpu_seconds(self.process.pid)

@@ -12,7 +12,6 @@ import contextlib
 import functools
 import json
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -36,7 +35,7 @@ from .namespaces import (
     enter,
     transmit_checksum_off,
 )
-from .nodes import DRAIN_MS, LEAD_MS, MS, WARMUP_MS
+from .nodes import DRAIN_MS, LEAD_MS, WARMUP_MS
 from .processes import Argv, Node, cpu_seconds, node, pinned, run, running, wait_ready
 from .settings import Settings
 
@@ -163,13 +162,7 @@ def _rpcclient(settings: Settings, hosts: Hosts, kind: str) -> float:
     with node(settings.binary("rpcclient"), prefix, options) as client:
         client.call("prepare", **_load())
         before = client.cpu_s()
-        client.call(
-            "start",
-            start_at_ns=time.time_ns() + LEAD_MS * MS,
-            warmup_ns=WARMUP_MS * MS,
-            measure_ns=MEASURE_MS * MS,
-            drain_ns=DRAIN_MS * MS,
-        )
+        client.start(LEAD_MS, WARMUP_MS, MEASURE_MS, DRAIN_MS)
         client.call("wait", deadline_s=30)
         cpu_s = client.cpu_s() - before
         statistics = client.call("stats")

@@ -83,6 +83,10 @@ class Testbed:
     vendors_switch: str = ""  # in place of `switch`, one that no run drives; its name
 
     @property
+    def emulated(self) -> bool:
+        return self.fidelity_class == "emulated"
+
+    @property
     def hosts(self) -> tuple[Host, ...]:
         """The switch first: who has the first one has the testbed."""
         return (*([self.switch] if self.switch else []), *self.data_hosts)

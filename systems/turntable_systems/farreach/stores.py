@@ -27,7 +27,7 @@ def preparation(turns: Sequence[Turn], testbed: Testbed) -> Preparation:
     missing = [keys_to_load(turn, testbed) for turn in stores]
     sizes = [workload_of(turn)["value_bytes"] + BYTES_PER_KEY for turn in stores]
     lacking, keys = sum(count > 0 for count in missing), sum(missing)
-    emulated = testbed.fidelity_class == "emulated"  # its hosts share this machine's file systems
+    emulated = testbed.emulated  # its hosts share this machine's file systems
     return Preparation(
         seconds=keys / KEYS_PER_S,
         what=f"building stores: {lacking} of {len(stores)} lack some, {keys:,} keys",

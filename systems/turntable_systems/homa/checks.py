@@ -99,7 +99,7 @@ def _fan_out(parameters: Parameters, testbed: Testbed) -> str | None:
 
 def _link_mbps(parameters: Parameters, testbed: Testbed) -> str | None:
     """All hosts and the switch share an emulated testbed's machine."""
-    if testbed.fidelity_class != "emulated":
+    if not testbed.emulated:
         return None
     most_packets = PACKETS_OF_A_PROCESSOR * len(os.sched_getaffinity(0))
     links_at_once = 2 * parameters["clients"] * min(parameters["load"], 1)

@@ -54,7 +54,7 @@ def rtt_bytes(parameters: Parameters) -> int:
 
 def traffic(testbed: Testbed, parameters: Parameters) -> list[Update]:
     """Of a software switch's `tm_write`. A rack's ports are links, with delays of their own."""
-    if testbed.fidelity_class != "emulated":
+    if not testbed.emulated:
         return []
     ports = [host.switch_port for host in testbed.data_hosts]
     of_ports = [

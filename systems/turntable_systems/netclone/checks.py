@@ -42,7 +42,7 @@ def _unequal_workers(parameters: Parameters, testbed: Testbed) -> str | None:
 
 def _clients(parameters: Parameters, testbed: Testbed) -> str | None:
     machines = len(testbed.hosts_of("clients"))
-    if testbed.fidelity_class == "emulated":
+    if testbed.emulated:
         most = MOST_CLIENTS * len(os.sched_getaffinity(0))
         if parameters["clients"] > most:
             return f"at most {most}: each is a thread, and all hosts share this machine"
@@ -54,7 +54,7 @@ def _clients(parameters: Parameters, testbed: Testbed) -> str | None:
 def _mode(parameters: Parameters, testbed: Testbed) -> str | None:
     if parameters["mode"] != "spin":
         return None
-    if testbed.fidelity_class == "emulated":
+    if testbed.emulated:
         processors, wanted = len(os.sched_getaffinity(0)), sum(offered_load.slots(parameters))
         if wanted > processors:
             return (
@@ -68,7 +68,7 @@ def _mode(parameters: Parameters, testbed: Testbed) -> str | None:
 
 def _dilation(parameters: Parameters, testbed: Testbed) -> str | None:
     undilated = parameters["mode"] == "redis" and parameters["dilation"] == 1
-    if undilated and testbed.fidelity_class == "emulated":
+    if undilated and testbed.emulated:
         return (
             "more than 1: undilated, Redis itself takes the time, and all servers share this "
             "machine"

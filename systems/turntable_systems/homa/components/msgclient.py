@@ -80,7 +80,7 @@ def _own(context: Context, client: int) -> dict[str, Any]:
         "transport": transport.of_nodes(
             parameters,
             context.turn.prediction,
-            emulated=context.testbed.fidelity_class == "emulated",
+            emulated=context.testbed.emulated,
         ),
         "servers": placement.server_endpoints(context.testbed, parameters, port),
     }

@@ -46,7 +46,7 @@ def prepare_baseline(context: Context) -> Batches:
 def prepare(context: Context) -> Batches:
     every = {NODE: context.parameters, BESIDE: methods.beside(context.parameters)}
     derived = context.turn.prediction
-    emulated = context.testbed.fidelity_class == "emulated"
+    emulated = context.testbed.emulated
     return _asked(
         context,
         [

@@ -135,7 +135,7 @@ class _Measurement:
             payload_bps=self.payload_bps,
             arrivals=options.arrivals,
             outstanding=options.client_max,
-            response_bytes=transport.ONE_WAY_BYTES if options.one_way else 0,
+            response_bytes=transport.response_bytes(options),
             realtime=options.realtime,
             **idle,
         )
@@ -150,7 +150,7 @@ class _Measurement:
             if self.ended_after_s:
                 length_s = min(length_s, self.ended_after_s - row["second"])
             if length_s > 0:
-                response_bytes = transport.ONE_WAY_BYTES if self.options.one_way else 0
+                response_bytes = transport.response_bytes(self.options)
                 print(*seconds.lines_of(row, length_s, response_bytes), sep="\n", flush=True)
 
     def report(self, client: Node) -> int:

@@ -17,6 +17,7 @@ from turntable.systems.homa.artifact.directory import (
 )
 from turntable.systems.homa.artifact.experiment import RoundTrips, experiment_text
 from turntable.systems.homa.artifact.names import Experiment
+from turntable.systems.homa.msgbench import transport
 from turntable_core.errors import TurntableError
 
 FIGURE = Path("slowdown.svg")  # in the directory
@@ -26,7 +27,8 @@ def show(directory: Path, figure: Path | None) -> int:
     """figure: where it goes, from the directory unless absolute; None: nowhere."""
     rows = slowdowns_in(directory)
     print(*curves.slowdown_lines(rows), "", sep="\n")
-    print("A load that was measured by hand without --link-gbps is a share of 10 Gb/s.")
+    assumed = f"{transport.UNLINKED_GBPS:g} Gb/s"
+    print(f"A load that was measured by hand without --link-gbps is a share of {assumed}.")
     for file in without_slowdowns(read_contents(directory)):
         print(f"{file}: not shown, as it was measured without a baseline")
     if figure is not None:

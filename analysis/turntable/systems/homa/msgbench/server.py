@@ -17,7 +17,7 @@ def run(options: Namespace) -> int:
             "prepare",
             transport=said,
             clients=options.clients,
-            response_bytes=transport.ONE_WAY_BYTES if options.one_way else 0,
+            response_bytes=transport.response_bytes(options),
             realtime=options.realtime,
         )
         where = f"{options.address}:{options.port} for {len(options.clients)} client(s)"

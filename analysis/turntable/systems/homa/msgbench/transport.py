@@ -17,7 +17,7 @@ from turntable_systems.homa.distribution import Distribution, distribution_of
 
 PROTOCOLS = ("homa", "basic", "tcp")
 ONE_WAY_BYTES = 100  # of the answers to --one-way
-_UNLINKED_GBPS = 10.0  # the paper's; for what has to be a share of a link where none is given
+UNLINKED_GBPS = 10.0  # the paper's; for what has to be a share of a link where none is given
 _ANY_LOAD = 0.5  # priorities do not depend on it
 _DEADLINE_S = 60.0
 _PAYLOAD_BYTES, _TICK_MS, _CONNECTIONS = 1442, 2.0, 1
@@ -137,9 +137,8 @@ def derive(options: Namespace, workload: Workload) -> Derived:
         "warmup_s": 0,
         "measure_s": 1e-6,  # nothing is simulated: only what is derived before is wanted
         "drain_s": 0,
+        "response_bytes": response_bytes(options),
     }
-    if options.one_way:
-        question["response_bytes"] = ONE_WAY_BYTES
     if options.rtt_bytes:
         question["rtt_bytes"] = options.rtt_bytes
     homa_sim = AskedProgram(options.build / "bin" / "homa-sim", "homa", _DEADLINE_S, lambda: None)
@@ -152,6 +151,11 @@ def _priorities(options: Namespace, workload: Workload) -> dict[str, Any]:
         return {}
     known = options.priorities in methods.PAPER_LEVELS
     return {"paper" if known else "paper_degree": workload.paper}
+
+
+def response_bytes(options: Namespace) -> int:
+    """Of every answer; 0: as many as its request has."""
+    return ONE_WAY_BYTES if options.one_way else 0
 
 
 def transport_of(options: Namespace, derived: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -189,4 +193,4 @@ def load_text(options: Namespace, payload_bps: float) -> str:
 
 
 def _link_gbps(options: Namespace) -> float:
-    return options.link_gbps or _UNLINKED_GBPS
+    return options.link_gbps or UNLINKED_GBPS

@@ -72,7 +72,7 @@ def prepare(client: Node, options: Namespace, workload: Workload) -> None:
         seed=options.seed,
         sizes=workload.argument,
         payload_bps=1e6,  # nothing is started
-        response_bytes=transport.ONE_WAY_BYTES if options.one_way else 0,
+        response_bytes=transport.response_bytes(options),
         realtime=options.realtime,
     )
 
