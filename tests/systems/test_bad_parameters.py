@@ -24,6 +24,8 @@ from .homa import conftest as homa
 from .homa import testbeds as homa_testbeds
 from .netclone import conftest as netclone
 from .netclone import testbeds as netclone_testbeds
+from .swan import conftest as swan
+from .swan import testbeds as swan_testbeds
 
 HERE = Path(__file__).parent
 # Its small experiment, how many cells that has, and its testbed.
@@ -31,6 +33,7 @@ SYSTEMS = {
     "farreach": (farreach.DOCUMENT, 2, farreach_testbeds),
     "homa": (homa.DOCUMENT, 3, homa_testbeds),
     "netclone": (netclone.DOCUMENT, 3, netclone_testbeds),
+    "swan": (swan.DOCUMENT, 2, swan_testbeds),
 }
 
 

@@ -1,0 +1,1 @@
+"""What the run asks of Swan's nodes, one module per component."""

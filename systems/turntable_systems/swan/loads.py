@@ -1,0 +1,21 @@
+"""Load points: shares of the peak, in steps as large as the first one, or as they are named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+SEPARATOR = "+"
+MOST = 2.0  # of the peak
+
+
+def loads(parameters: Mapping[str, Any]) -> tuple[float, ...]:
+    """In order of size. Raises ValueError for what is no list of shares."""
+    text = parameters["loads"]
+    if not text:
+        points = parameters["load_points"]
+        return tuple((index + 1) / points for index in range(points))
+    shares = tuple(float(part) for part in str(text).split(SEPARATOR))
+    if sorted(set(shares)) != list(shares) or not all(0 < share <= MOST for share in shares):
+        raise ValueError(text)
+    return shares

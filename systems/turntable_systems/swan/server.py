@@ -1,0 +1,44 @@
+"""memcached, as colocator starts it and mcload-node reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turntable_core.testbed import DataHost, Testbed
+
+UNIX = "unix"
+_SOCKET = "memcached.socket"
+
+
+def host(testbed: Testbed) -> DataHost:
+    (only,) = testbed.hosts_of("servers")
+    return only
+
+
+def endpoint(parameters: Mapping[str, Any], testbed: Testbed) -> dict[str, Any]:
+    """`server` of mcload-node's commands."""
+    at = host(testbed)
+    if parameters["transport"] == UNIX:
+        return {"socket": f"{at.run_dir}/{_SOCKET}"}
+    return {"address": at.address, "port": parameters["port"]}
+
+
+def settings(parameters: Mapping[str, Any], testbed: Testbed, *, fresh: bool) -> dict[str, Any]:
+    """`memcached` of colocator's command `prepare`."""
+    return {
+        "threads": parameters["threads"],
+        "connections": parameters["max_connections"],
+        "memory_mb": parameters["memory_mb"],
+        "user": parameters["memcached_user"],
+        "affinity": parameters["threads_affinity"],
+        "timeout_s": parameters["memcached_timeout_s"],
+        "fresh": fresh,
+        **endpoint(parameters, testbed),
+    }
+
+
+def content(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """`content` of mcload-node's commands."""
+    names = ("records", "key_size", "value_size", "seed")
+    return {name: parameters[name] for name in names}
