@@ -1,0 +1,117 @@
+"""memcached beside a job, from plan to report: killed on the way, and continued."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from turntable_testbed import fingerprint
+
+from .conftest import BUILD, TRIES, Finished, playbook, started
+from .faults import LEASE_S, measuring, wait_until
+
+pytestmark = pytest.mark.e2e
+
+INVENTORY = "embedded-hosts"
+PROGRAMS = ("nodectl", "supervisor", "mcload-node", "colocator", "pressure")
+# Beside the testbeds of the other end-to-end tests.
+TESTBED_ID = f"s{os.getpid() % 100000:05d}"
+TESTBED = {
+    "turntable_testbed_id": TESTBED_ID,
+    "turntable_data_network": f"198.18.{64 + os.getpid() % 32}.0/24",
+    "turntable_control_network": f"198.19.{64 + os.getpid() % 32}.0/24",
+    "turntable_lease_s": LEASE_S,
+}
+PATIENCE_S = 300
+# Reasons that a busy machine may give.
+SLOW_MACHINE = ("sent late", "waited for a processor", "stolen", "others used", "late", "probe")
+UNITS = 2 * 2 + 2  # two jobs at two loads, and a baseline row
+
+
+def cgroups() -> list[Path]:
+    """With the testbed's id in their names; what vanishes meanwhile is nobody's."""
+    found = []
+    for path, directories, _ in os.walk("/sys/fs/cgroup", onerror=None):
+        found += [Path(path) / name for name in directories if TESTBED_ID in name]
+    return found
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory for results of a testbed without a switch."""
+    if os.geteuid() != 0:
+        pytest.skip("end-to-end tests make network namespaces: run them as root")
+    missing = [name for name in PROGRAMS if not (BUILD / "bin" / name).exists()]
+    if missing:
+        pytest.skip(f"{BUILD}/bin lacks {', '.join(missing)}: run `make build` first")
+    results = tmp_path_factory.mktemp("results-of-swan")
+    before = fingerprint.take(TESTBED_ID)
+    up = playbook("testbed_up", results, INVENTORY, **TESTBED)
+    assert up.status == 0, up.output
+    yield results
+    down = playbook("testbed_down", results, INVENTORY, purge=True, **TESTBED)
+    assert down.status == 0, down.output
+    assert fingerprint.take(TESTBED_ID) == before
+    assert cgroups() == []
+
+
+def is_disturbed(run: Finished) -> bool:
+    reasons = [reason for row in run.rows() for reason in row["verdict"][9:].split("; ") if reason]
+    return bool(reasons) and all(any(slow in reason for slow in SLOW_MACHINE) for reason in reasons)
+
+
+@pytest.fixture(scope="module")
+def resumed(hosts: Path) -> Finished:
+    """Killed in its second unit, while a job runs beside memcached; then continued."""
+    for number in range(TRIES):
+        arguments = {"profile": "smoke", "run": f"night{number}", "fail_on_invalid": False}
+        with started("swan/sensitivity", hosts, INVENTORY, **arguments, **TESTBED) as running:
+            run = hosts / "swan_sensitivity" / f"night{number}"
+            wait_until(lambda run=run: measuring(run, after=3), running, PATIENCE_S)
+            running.kill(signal.SIGKILL)
+            running.finished()
+        finished = playbook("swan/sensitivity", hosts, INVENTORY, **arguments, **TESTBED)
+        if finished.status != 0 or not is_disturbed(finished):
+            break
+    return finished
+
+
+def test_a_killed_run_is_continued(resumed: Finished) -> None:
+    assert resumed.status == 0, resumed.output
+    (row,) = resumed.rows()
+    assert row["verdict"] == "valid", row["verdict"]
+    assert int(row["iterations_ok"]) == UNITS
+    measured = [attempt for attempt in resumed.journal() if attempt["status"] == "ok"]
+    assert len({attempt["iteration"] for attempt in measured}) == UNITS
+
+
+def test_nothing_is_left_of_memcached_jobs_and_cgroups(resumed: Finished) -> None:
+    assert resumed.status == 0, resumed.output
+    assert fingerprint.take(TESTBED_ID)["processes"] == []
+    assert cgroups() == []
+
+
+def test_the_job_shares_the_processor_and_the_placebo_does_not(resumed: Finished) -> None:
+    """Both are at the whole of a load that memcached alone carries easily."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "turntable", "summarize", str(resumed.directory)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name in ("Baseline", "placebo", "stress-ng-cache-l3"):
+        assert name in shown
+
+
+def test_a_machine_with_two_processors_has_no_core_allocation(hosts: Path) -> None:
+    refused = playbook(
+        "swan/core_allocation", hosts, INVENTORY, check=True, least_processors=1000, **TESTBED
+    )
+    assert refused.status != 0
+    assert "a machine with 1000 processors or more" in refused.output
