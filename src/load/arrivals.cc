@@ -53,6 +53,14 @@ double legacy_end(double rate_per_s, double dilation) {
   return std::min(1.0, kLegacyLeastRate / undilated);
 }
 
+double checked_mean(const std::optional<Variate>& variate) {
+  const double mean = variate ? variate->mean() : 0;
+  if (mean > 0 && std::isfinite(mean)) return mean;
+  throw std::invalid_argument("arrivals \"" + (variate ? variate->text() : std::string()) +
+                              "\": their mean distance is " + number_text(mean) +
+                              "; expected one above 0 that is finite");
+}
+
 std::vector<double> stretched(std::span<const double> trace, double rate_per_s) {
   const double sum = std::accumulate(trace.begin(), trace.end(), 0.0);
   if (!(sum > 0)) {
@@ -90,6 +98,7 @@ Arrivals::Arrivals(const Settings& settings)
   }
   if (settings.process == Process::kTrace)
     trace_s_ = stretched(settings.trace, settings.rate_per_s);
+  if (settings.process == Process::kVariate) scale_s_ /= checked_mean(settings.variate);
   settings_.trace = {};  // may end before this object
 }
 
@@ -103,9 +112,26 @@ double Arrivals::gap_s(std::uint64_t number, double uniform) const noexcept {
       return -std::log1p(-uniform * legacy_end_) * scale_s_;
     case Process::kTrace:
       return trace_s_[(settings_.trace_begin + number) % trace_s_.size()];
+    case Process::kVariate:
+      return settings_.variate->value(uniform) * scale_s_;
     default:
       return -std::log1p(-uniform) * scale_s_;
   }
+}
+
+Arrivals::Settings arrivals_of(std::string_view text, double rate_per_s) {
+  const std::string_view name = text.substr(0, text.find(':'));
+  Arrivals::Settings settings{.rate_per_s = rate_per_s};
+  if (name == "exponential" || name == "uniform" || name == "periodic" || name == "fixed") {
+    const bool has_range = name == "uniform" && text.find(',') != std::string_view::npos;
+    settings.process =
+        has_range ? Process::kVariate : process_of(name == "fixed" ? "periodic" : name);
+    if (text != name) settings.variate = Variate::parse(text);  // refuses what is wrong
+    return settings;
+  }
+  settings.process = Process::kVariate;
+  settings.variate = Variate::parse(text == "normal" ? "normal:4,1" : text);
+  return settings;
 }
 
 Gap drawn_gaps(const Arrivals& arrivals, std::uint64_t seed, std::uint64_t client) {

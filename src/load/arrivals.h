@@ -8,10 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "load/variate.h"
 
 namespace turntable::load {
 
@@ -21,6 +24,7 @@ enum class Process : std::uint8_t {
   kPeriodic,     // all the same; the first is cut at random, so that clients are not in step
   kLegacy,       // that of the published NetClone client, whose rate is below the given one
   kTrace,        // recorded distances, stretched to the rate
+  kVariate,      // independent draws of a distribution, stretched to the rate
 };
 
 // "exponential", …; throws std::invalid_argument for another name.
@@ -36,6 +40,8 @@ class Arrivals {
     // kTrace: distances in any unit; they begin at `trace_begin` and are repeated.
     std::span<const double> trace = {};
     std::size_t trace_begin = 0;
+    // kVariate: the distances in any unit.
+    std::optional<Variate> variate = {};
   };
 
   // Throws std::invalid_argument with the reason if the process cannot have this rate.
@@ -54,6 +60,11 @@ class Arrivals {
   double legacy_end_ = 0;  // kLegacy: numbers are drawn from [0, legacy_end_)
   double mean_rate_per_s_;
 };
+
+// Settings for a name of a process or a distribution in mutilate's notation (load/variate.h):
+// "periodic" is also "fixed", "fb_ia" is Facebook's, "normal:4,1" has a standard deviation of a
+// quarter of the mean at every rate, and so has "normal" alone. Throws std::invalid_argument.
+Arrivals::Settings arrivals_of(std::string_view text, double rate_per_s);
 
 // Seconds from the request before; of request 0, from the start.
 using Gap = std::function<double(std::uint64_t number)>;

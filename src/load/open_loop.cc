@@ -12,6 +12,7 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 OpenLoop::OpenLoop(Settings settings) : settings_(std::move(settings)) {
   for (const std::int64_t over : settings_.over_ns)
     statistics_.over.push_back({.over_ns = over, .requests = 0});
+  if (settings_.outstanding_max > 0) limit_ = settings_.outstanding_max;
 }
 
 void OpenLoop::set_schedule(const Schedule& schedule, const Gap& gap) {
@@ -66,6 +67,17 @@ void OpenLoop::give_up_old(std::int64_t now_ns) noexcept {
   }
 }
 
+void OpenLoop::abandon(std::uint64_t number) noexcept {
+  if (number >= next_) return;
+  Request& request = requests_[number];
+  if (request.answered || request.abandoned) return;
+  request.abandoned = true;
+  ++abandoned_;
+  if (request.given_up) return;
+  request.given_up = true;
+  --outstanding_;
+}
+
 OpenLoop::Counted OpenLoop::answered(std::uint64_t number, std::int64_t arrived_ns,
                                      std::int64_t read_ns) noexcept {
   if (number >= next_) return {.number = number, .answer = Answer::kUnknown};
@@ -87,6 +99,7 @@ OpenLoop::Counted OpenLoop::answered(std::uint64_t number, std::int64_t arrived_
   if (limit_reached()) withhold_due(read_ns);
   request.answered = true;
   ++first_answers_;
+  if (request.abandoned) --abandoned_;
   if (!request.given_up) --outstanding_;
   record(request, counted.arrived_ns, read_ns);
   return counted;

@@ -52,10 +52,16 @@ class OpenLoop {
   // `arrived_ns` is when the answer reached the host, `read_ns` when it was read.
   Counted answered(std::uint64_t number, std::int64_t arrived_ns, std::int64_t read_ns) noexcept;
 
+  // A sent request will have no answer any more (its connection is closed): it does not count for
+  // the limit, and nobody waits for it. It is lost unless it is answered all the same.
+  void abandon(std::uint64_t number) noexcept;
+  // Another limit of outstanding requests from now on; 0: nothing can be sent for the moment.
+  void set_limit(std::size_t outstanding_max) noexcept { limit_ = outstanding_max; }
+
   // When to call take_due() again; INT64_MAX: after an answer, or never.
   std::int64_t next_due_ns() const noexcept;
   // Requests to be sent or answered.
-  std::size_t open() const noexcept { return requests_.size() - first_answers_; }
+  std::size_t open() const noexcept { return requests_.size() - first_answers_ - abandoned_; }
 
   std::size_t requests() const noexcept { return requests_.size(); }
   std::int64_t intended_ns(std::uint64_t number) const { return requests_[number].intended_ns; }
@@ -74,12 +80,11 @@ class OpenLoop {
     std::int64_t sent_ns = 0;  // 0: not yet
     bool answered = false;
     bool given_up = false;
+    bool abandoned = false;
     bool withheld = false;
   };
 
-  bool limit_reached() const noexcept {
-    return settings_.outstanding_max > 0 && outstanding_ >= settings_.outstanding_max;
-  }
+  bool limit_reached() const noexcept { return outstanding_ >= limit_; }
   void give_up_old(std::int64_t now_ns) noexcept;
   void withhold_due(std::int64_t now_ns) noexcept;
   void record(const Request& request, std::int64_t arrived_ns, std::int64_t read_ns) noexcept;
@@ -92,7 +97,9 @@ class OpenLoop {
   std::size_t due_ = 0;            // so many have been looked at: those from next_ on are withheld
   std::size_t oldest_ = 0;         // that may count for the limit
   std::size_t outstanding_ = 0;    // that count for the limit
+  std::size_t limit_ = SIZE_MAX;
   std::size_t first_answers_ = 0;
+  std::size_t abandoned_ = 0;  // and not answered
   std::vector<std::int64_t> latencies_ns_;
   OpenLoopStatistics statistics_;
 };

@@ -104,7 +104,9 @@ void ThreadFrame::wait_until(std::int64_t at_ns, bool for_answers) noexcept {
     const std::int64_t left_ns = at_ns - monotonic_ns();
     if (left_ns <= 0) return;
     const timespec left = to_timespec(left_ns);
-    if (::ppoll(polled.data(), polled.size(), &left, nullptr) <= 0) continue;
+    const int ready = ::ppoll(polled.data(), polled.size(), &left, nullptr);
+    if (ready == 0) loop_.woke_without_answers();
+    if (ready <= 0) continue;
     eventfd_t ignored = 0;
     if (polled[0].revents != 0) ::eventfd_read(wake_event_.get(), &ignored);
     return;

@@ -41,6 +41,9 @@ class Loop {
   virtual std::int64_t next_due_ns() const noexcept = 0;  // INT64_MAX: nothing
   virtual std::size_t outstanding() const noexcept = 0;   // requests without an answer
   virtual void count_receive_error() noexcept = 0;
+  // The thread slept, and did not wake because of answers: a loop may then do without asking for
+  // them.
+  virtual void woke_without_answers() noexcept {}
   virtual void end() noexcept {}  // nothing is handled any more; not if it never began
 
  protected:

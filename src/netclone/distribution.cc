@@ -7,8 +7,8 @@
 
 #include "common/command_error.h"
 #include "netclone/draws.h"
-#include "netclone/normal_quantile.h"
 #include "node/arguments.h"
+#include "stats/normal_quantile.h"
 
 namespace turntable::netclone {
 namespace {
@@ -112,7 +112,7 @@ double value(const Distribution::Atoms& distribution, double u) noexcept {
 
 double value(const Distribution::LogNormal& normal, double u) noexcept {
   constexpr double kLeast = 0x1.0p-54;  // half of the least number above 0 that is drawn
-  return std::exp(normal.mu + normal.sigma * normal_quantile(std::max(u, kLeast)));
+  return std::exp(normal.mu + normal.sigma * stats::normal_quantile(std::max(u, kLeast)));
 }
 
 double mean(const Distribution::Fixed& fixed) noexcept {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
-#include "netclone/normal_quantile.h"
+#include "stats/normal_quantile.h"
 
 namespace turntable::netclone {
 namespace {
@@ -190,7 +190,8 @@ TEST(ServiceTimes, ErrorsNameThePartThatIsWrong) {
 // Python's statistics.NormalDist().inv_cdf(u).
 TEST(NormalQuantile, IsThatOfPython) {
   const auto expect = [](double u, double quantile) {
-    EXPECT_NEAR(normal_quantile(u), quantile, 1e-14 * std::max(1.0, std::abs(quantile))) << u;
+    EXPECT_NEAR(stats::normal_quantile(u), quantile, 1e-14 * std::max(1.0, std::abs(quantile)))
+        << u;
   };
   expect(0x1.0p-54, -8.292361075813595);
   expect(1e-10, -6.361340902404056);

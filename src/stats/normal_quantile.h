@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace turntable::netclone {
+namespace turntable::stats {
 
 namespace as241 {
 
@@ -70,4 +70,4 @@ inline double normal_quantile(double u) noexcept {
   return q < 0 ? -magnitude : magnitude;
 }
 
-}  // namespace turntable::netclone
+}  // namespace turntable::stats

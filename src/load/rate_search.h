@@ -1,0 +1,72 @@
+// The highest rate at which a measurement holds, found although single measurements are noisy.
+//
+// Each rate is probed several times and judged by the majority of the probes. Where their median
+// lies close to the limit, they are doubled first: a rate that just holds or just fails must not be
+// decided by luck. Rates are halved down until one holds, then bisected (geometrically) between the
+// highest that held and the lowest that did not. In the end the highest that held has to hold
+// again; if it does not, the search goes on below it. So the answer's lower end held twice.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace turntable::load {
+
+class RateSearch {
+ public:
+  struct Settings {
+    double first_per_s = 0;    // the first guess: about what can be reached at all
+    double least_per_s = 1;    // given up below it
+    double limit = 0;          // what is measured is to be at most this
+    double resolution = 0.02;  // the search ends when the two ends are so close, as a share
+    int repeats = 3;           // probes of a rate
+    double close = 0.1;        // a median so close to the limit (as a share) is looked at again
+    int max_probes = 100;
+  };
+
+  // Of one measurement.
+  struct Outcome {
+    double value = 0;  // as the limit; negative: there is none, and it is above every limit
+    double achieved_per_s = 0;
+    bool reached = true;  // the rate was offered and answered at all
+  };
+
+  struct Probe {
+    double rate_per_s;
+    Outcome outcome;
+    int repeat;  // of this rate, from 0
+    bool met;
+  };
+
+  struct Result {
+    double low_per_s = 0;       // the highest that held; 0: none
+    double high_per_s = 0;      // the lowest that did not; 0: all did
+    double achieved_per_s = 0;  // median of the probes at low_per_s
+    bool is_confirmed = false;
+    std::vector<Probe> probes;
+  };
+
+  using Measure = std::function<Outcome(double rate_per_s)>;
+
+  // `measure` may throw to end the search.
+  static Result run(const Settings& settings, const Measure& measure);
+
+ private:
+  RateSearch(const Settings& settings, const Measure& measure)
+      : settings_(settings), measure_(measure) {}
+
+  bool holds(double rate_per_s);
+  void bracket();
+  void bisect();
+  bool met(const Outcome& outcome) const;
+  bool is_close(const std::vector<Outcome>& outcomes) const;
+  bool has_probes_left() const;
+  void finish();
+
+  const Settings settings_;
+  const Measure& measure_;
+  Result result_;
+};
+
+}  // namespace turntable::load

@@ -1,0 +1,314 @@
+#include "mcload/client_thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <stdexcept>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "common/errno_error.h"
+
+namespace turntable::mcload {
+namespace {
+
+constexpr std::int64_t kCloseReadingsNs = 2'000;
+
+std::int64_t ns_of(const timeval& time) {
+  return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000;
+}
+
+load::OpenLoop::Settings loop_settings(const GeneratorSettings& settings) {
+  // A reply comes in its place or never: no request stops counting for the limit before.
+  return {.outstanding_max =
+              settings.servers.size() * std::size_t{settings.connections} * settings.depth,
+          .give_up_ns = INT64_MAX / 4};
+}
+
+void pin(const GeneratorSettings& settings, std::uint32_t thread) {
+  if (settings.cpus.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (settings.one_cpu_each) {
+    CPU_SET(settings.cpus[thread % settings.cpus.size()], &set);
+  } else {
+    for (const int cpu : settings.cpus) CPU_SET(cpu, &set);
+  }
+  ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
+}
+
+}  // namespace
+
+std::unique_ptr<ClientThread> ClientThread::make(const std::string& where,
+                                                 const GeneratorSettings& settings,
+                                                 std::uint32_t thread) {
+  if (settings.is_closed_loop)
+    return std::make_unique<LoopThread<load::SaturatedLoop>>(where, settings, thread);
+  return std::make_unique<LoopThread<load::OpenLoop>>(where, settings, thread);
+}
+
+template <typename RequestLoop>
+LoopThread<RequestLoop>::LoopThread(const std::string& where, const GeneratorSettings& settings,
+                                    std::uint32_t thread)
+    : settings_(settings),
+      thread_(thread),
+      draws_(settings.seed, settings.client, thread, settings.content->records(),
+             static_cast<std::uint32_t>(settings.servers.size()) * settings.connections,
+             settings.update),
+      loop_(loop_settings(settings)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      buffer_(kReadBytes),
+      frame_(*this, settings.frame) {
+  if (!epoll_) throw errno_error("cannot create an epoll");
+  connect_all(where);
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::connect_all(const std::string& where) {
+  const std::size_t count = settings_.servers.size() * settings_.connections;
+  connections_.reserve(count);
+  dirty_.reserve(count);
+  closed_.reserve(count);
+  const std::int64_t deadline_ns = monotonic_ns() + settings_.connect_timeout_ns;
+  for (std::size_t index = 0; index < count; ++index) {
+    const ServerAddress& server = settings_.servers[index % settings_.servers.size()];
+    Connection& connection = connections_.emplace_back(settings_.protocol, settings_.depth);
+    connection.connecting(server.connect(where, deadline_ns, settings_.no_delay));
+    connection.open(server.is_tcp());
+    watch(index, /*is_new=*/true, /*for_room=*/false);
+    ++open_connections_;
+  }
+  set_limit();
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::set_schedule(const load::Schedule& schedule) {
+  load::Gap gap;
+  if (!settings_.is_closed_loop) {
+    gap = draws_.gaps(load::Arrivals(
+        load::arrivals_of(settings_.arrivals, settings_.rate_per_s / settings_.threads)));
+  }
+  try {
+    loop_.set_schedule(schedule, gap);
+  } catch (const std::length_error& error) {
+    throw bad_argument(std::string("start: ") + error.what());
+  }
+  frame_.set_schedule(schedule);
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::run() {
+  pin(settings_, thread_);
+  frame_.run();
+  timing_ = frame_.timing();
+  timing_.read_lateness_max_ns = read_late_max_ns_;
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::begin(std::int64_t /*now_ns*/) noexcept {
+  read_clock_offset();
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::enter(load::Phase phase) noexcept {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  in_window_ = phase == load::Phase::kMeasure;
+  if (in_window_) {
+    usage_before_ = usage;
+    rx_before_ = rx_;
+    tx_before_ = tx_;
+    return;
+  }
+  statistics_.rx_bytes = rx_ - rx_before_;
+  statistics_.tx_bytes = tx_ - tx_before_;
+  statistics_.user_ns = ns_of(usage.ru_utime) - ns_of(usage_before_.ru_utime);
+  statistics_.system_ns = ns_of(usage.ru_stime) - ns_of(usage_before_.ru_stime);
+}
+
+template <typename RequestLoop>
+int LoopThread<RequestLoop>::receive() noexcept {
+  // After a batch that was not full there is nothing more for the moment: no need to ask.
+  if (std::exchange(emptied_, false)) return count_ = 0;
+  const int count = ::epoll_wait(epoll_.get(), events_.data(), kEvents, 0);
+  count_ = std::max(count, 0);
+  emptied_ = count_ > 0 && static_cast<std::size_t>(count_) < kEvents;
+  return count_;
+}
+
+// Readings that an interruption tore apart say nothing: the ones before still hold.
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::read_clock_offset() noexcept {
+  const std::int64_t before = monotonic_ns();
+  const std::int64_t real = realtime_ns();
+  const std::int64_t apart = monotonic_ns() - before;
+  if (apart < kCloseReadingsNs || !to_monotonic_ns_) to_monotonic_ns_ = before + apart / 2 - real;
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::handle_batch(std::int64_t now_ns) noexcept {
+  read_clock_offset();
+  for (int i = 0; i < count_; ++i) {
+    const epoll_event& event = events_[static_cast<std::size_t>(i)];
+    const auto index = static_cast<std::size_t>(event.data.u64);
+    Connection& connection = connections_[index];
+    if (connection.state() == Connection::State::kConnecting) {
+      end_connect(index, now_ns);
+      continue;
+    }
+    if (connection.state() == Connection::State::kClosed) continue;
+    if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read(index);
+    if ((event.events & EPOLLOUT) != 0 && connection.state() == Connection::State::kOpen)
+      flush(index, now_ns);
+  }
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::read(std::size_t index) noexcept {
+  Connection& connection = connections_[index];
+  const Connection::Read read = connection.read(buffer_);
+  if (read.bytes == -EAGAIN || read.bytes == -EINTR) return;
+  const std::int64_t now_ns = monotonic_ns();
+  if (read.bytes <= 0) return lose(index, now_ns);
+  rx_ += static_cast<std::uint64_t>(read.bytes);
+  // Without a stamp the reading has to stand for the arrival.
+  std::int64_t arrived_ns = now_ns;
+  if (read.arrived_realtime_ns)
+    arrived_ns = std::min(now_ns, *read.arrived_realtime_ns + *to_monotonic_ns_);
+  if (in_window_) read_late_max_ns_ = std::max(read_late_max_ns_, now_ns - arrived_ns);
+  std::span<const char> bytes(buffer_.data(), static_cast<std::size_t>(read.bytes));
+  for (Reply reply;;) {
+    const auto status = connection.replies().next(bytes, reply);
+    if (status == ReplyReader::Status::kMore) return;
+    if (status == ReplyReader::Status::kReply && take_reply(connection, reply, arrived_ns, now_ns))
+      continue;
+    ++statistics_.errors.protocol;
+    return lose(index, now_ns);
+  }
+}
+
+// False: nobody awaits such a reply.
+template <typename RequestLoop>
+bool LoopThread<RequestLoop>::take_reply(Connection& connection, const Reply& reply,
+                                         std::int64_t arrived_ns, std::int64_t read_ns) noexcept {
+  if (connection.empty()) return false;
+  const Connection::Request& request = connection.take_oldest();
+  const bool is_get_reply = reply.outcome == Outcome::kHit || reply.outcome == Outcome::kMiss;
+  const bool is_error = !is_get_reply && reply.outcome != Outcome::kStored;
+  if (!is_error && is_get_reply == request.is_set) {
+    loop_.abandon(request.number);
+    return false;
+  }
+  if (is_error) count_error(reply.outcome);
+  count(loop_.answered(request.number, arrived_ns, read_ns), request, reply);
+  return true;
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::count(const load::OpenLoop::Counted& counted,
+                                    const Connection::Request& request,
+                                    const Reply& reply) noexcept {
+  if (reply.outcome == Outcome::kHit && reply.value_bytes != request.value_bytes)
+    ++statistics_.errors.wrong_size;
+  if (!counted.in_window || counted.answer != load::OpenLoop::Answer::kFirst) return;
+  ++(request.is_set ? statistics_.sets : statistics_.gets);
+  if (reply.outcome == Outcome::kHit) ++statistics_.hits;
+  if (reply.outcome == Outcome::kMiss) ++statistics_.misses;
+  Latencies& latencies = request.is_set ? statistics_.set : statistics_.get;
+  latencies.intended_ns.record(counted.arrived_ns - counted.intended_ns);
+  latencies.from_send_ns.record(counted.arrived_ns - counted.sent_ns);
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::count_error(Outcome outcome) noexcept {
+  Errors& errors = statistics_.errors;
+  if (outcome == Outcome::kOutOfMemory) {
+    ++errors.out_of_memory;
+  } else if (outcome == Outcome::kClientError) {
+    ++errors.client_error;
+  } else if (outcome == Outcome::kRefused) {
+    ++errors.protocol;
+  } else {
+    ++errors.server_error;
+  }
+}
+
+// The clock is read for each request: to write a batch takes its time.
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::act(std::int64_t now_ns) noexcept {
+  if (!closed_.empty()) reconnect_due(now_ns);
+  int batch = 0;
+  while (const auto number = loop_.take_due(now_ns)) {
+    send(*number);
+    if (++batch % kBatch == 0) flush_dirty(now_ns);
+    now_ns = monotonic_ns();
+  }
+  flush_dirty(now_ns);
+}
+
+template <typename RequestLoop>
+std::size_t LoopThread<RequestLoop>::connection_for(std::uint32_t drawn) const noexcept {
+  std::size_t index = drawn;
+  // The loop's limit is the room of all, so one has it.
+  while (!connections_[index].has_room())
+    if (++index == connections_.size()) index = 0;
+  return index;
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::send(std::uint64_t number) noexcept {
+  const Draws::Request drawn = draws_.request(number);
+  const std::size_t index = connection_for(drawn.connection);
+  Connection& connection = connections_[index];
+  const Content& content = *settings_.content;
+  const std::string_view key = content.key(drawn.record, key_.data());
+  if (drawn.is_set) {
+    connection.add_set(number, key, content.value(drawn.record));
+  } else {
+    connection.add_get(number, key, content.value_bytes(drawn.record));
+  }
+  if (connection.dirty || connection.watched_for_room) return;
+  connection.dirty = true;
+  dirty_.push_back(index);
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::flush_dirty(std::int64_t now_ns) noexcept {
+  for (const std::size_t index : dirty_)
+    if (connections_[index].dirty) flush(index, now_ns);
+  dirty_.clear();
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::flush(std::size_t index, std::int64_t now_ns) noexcept {
+  Connection& connection = connections_[index];
+  const auto flushed = connection.flush(tx_);
+  if (flushed == Connection::Flushed::kFailed) return lose(index, now_ns);
+  const bool is_blocked = flushed == Connection::Flushed::kBlocked;
+  if (is_blocked == connection.watched_for_room) return;
+  connection.watched_for_room = is_blocked;
+  watch(index, /*is_new=*/false, is_blocked);
+}
+
+template <typename RequestLoop>
+std::int64_t LoopThread<RequestLoop>::next_due_ns() const noexcept {
+  std::int64_t next_ns = loop_.next_due_ns();
+  for (const std::size_t index : closed_)
+    next_ns = std::min(next_ns, connections_[index].reconnect_at_ns);
+  return next_ns;
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::end() noexcept {
+  loop_.end();
+  for (Connection& connection : connections_) connection.close();
+}
+
+template class LoopThread<load::OpenLoop>;
+template class LoopThread<load::SaturatedLoop>;
+
+}  // namespace turntable::mcload

@@ -1,0 +1,148 @@
+#include "mcload/connection.h"
+
+#include <limits.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace turntable::mcload {
+namespace {
+
+constexpr std::size_t kPieces = 3;  // of a request: header, value, end of line
+
+std::optional<std::int64_t> arrival_of(const msghdr& message) noexcept {
+  for (const cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(const_cast<msghdr*>(&message), const_cast<cmsghdr*>(part))) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec at{};
+    std::memcpy(&at, CMSG_DATA(part), sizeof at);
+    return std::int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Connection::Connection(Protocol protocol, std::size_t depth)
+    : protocol_(protocol), replies_(protocol), requests_(depth) {
+  pending_.reserve(depth * kPieces);
+}
+
+void Connection::connecting(UniqueFd fd) noexcept {
+  fd_ = std::move(fd);
+  state_ = State::kConnecting;
+}
+
+void Connection::open(bool stamped) noexcept {
+  const int on = 1;
+  stamped_ = stamped && ::setsockopt(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0;
+  state_ = State::kOpen;
+}
+
+void Connection::close() noexcept {
+  fd_.reset();
+  state_ = State::kClosed;
+  replies_.reset();
+  waiting_ = 0;
+  pending_.clear();
+  pending_first_ = 0;
+  dirty = watched_for_room = false;
+}
+
+Connection::Request& Connection::add(std::uint64_t number, std::uint32_t value_bytes,
+                                     bool is_set) noexcept {
+  std::size_t index = oldest_ + waiting_++;
+  if (index >= requests_.size()) index -= requests_.size();
+  Request& request = requests_[index];
+  request.number = number;
+  request.value_bytes = value_bytes;
+  request.is_set = is_set;
+  return request;
+}
+
+void Connection::add_get(std::uint64_t number, std::string_view key,
+                         std::uint32_t value_bytes) noexcept {
+  Request& request = add(number, value_bytes, false);
+  pend(request.header.data(),
+       write_get(protocol_, key, static_cast<std::uint32_t>(number), request.header.data()));
+}
+
+void Connection::add_set(std::uint64_t number, std::string_view key,
+                         std::span<const char> value) noexcept {
+  const auto bytes = static_cast<std::uint32_t>(value.size());
+  Request& request = add(number, bytes, true);
+  pend(request.header.data(),
+       write_set(protocol_, key, bytes, static_cast<std::uint32_t>(number), request.header.data()));
+  if (bytes > 0) pend(value.data(), bytes);
+  if (protocol_ == Protocol::kAscii) pend(kLineEnd.data(), kLineEnd.size());
+}
+
+const Connection::Request& Connection::take_oldest() noexcept {
+  const Request& request = requests_[oldest_];
+  if (++oldest_ == requests_.size()) oldest_ = 0;
+  --waiting_;
+  return request;
+}
+
+// What a request has not sent yet is no more than the pieces of the requests that wait, so there is
+// room once what was sent is taken out.
+void Connection::pend(const char* data, std::size_t bytes) noexcept {
+  if (pending_.size() == pending_.capacity()) {
+    pending_.erase(pending_.begin(),
+                   pending_.begin() + static_cast<std::ptrdiff_t>(pending_first_));
+    pending_first_ = 0;
+  }
+  pending_.push_back({const_cast<char*>(data), bytes});
+}
+
+Connection::Flushed Connection::flush(std::uint64_t& sent) noexcept {
+  dirty = false;
+  while (pending_first_ < pending_.size()) {
+    const std::size_t count = std::min<std::size_t>(pending_.size() - pending_first_, IOV_MAX);
+    iovec* first = &pending_[pending_first_];
+    msghdr message{};
+    message.msg_iov = first;
+    message.msg_iovlen = count;
+    const ssize_t bytes = count == 1
+                              ? ::send(fd_.get(), first->iov_base, first->iov_len, MSG_NOSIGNAL)
+                              : ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return errno == EAGAIN ? Flushed::kBlocked : Flushed::kFailed;
+    sent += static_cast<std::uint64_t>(bytes);
+    auto left = static_cast<std::size_t>(bytes);
+    for (; left > 0 && left >= pending_[pending_first_].iov_len; ++pending_first_)
+      left -= pending_[pending_first_].iov_len;
+    if (left > 0) {
+      iovec& cut = pending_[pending_first_];
+      cut = {static_cast<char*>(cut.iov_base) + left, cut.iov_len - left};
+    }
+  }
+  pending_.clear();
+  pending_first_ = 0;
+  return Flushed::kAll;
+}
+
+Connection::Read Connection::read(std::span<char> into) const noexcept {
+  ssize_t bytes = 0;
+  Read read;
+  if (!stamped_) {
+    bytes = ::recv(fd_.get(), into.data(), into.size(), MSG_DONTWAIT);
+  } else {
+    alignas(cmsghdr) std::array<char, 128> control;
+    iovec where = {into.data(), into.size()};
+    msghdr message{};
+    message.msg_iov = &where;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    bytes = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT);
+    if (bytes > 0) read.arrived_realtime_ns = arrival_of(message);
+  }
+  read.bytes = bytes < 0 ? -errno : bytes;
+  return read;
+}
+
+}  // namespace turntable::mcload

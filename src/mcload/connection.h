@@ -1,0 +1,85 @@
+// A connection to a memcached: requests that wait for their replies in order, and bytes that wait
+// to be sent. After the constructor nothing here allocates. Not thread-safe.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "mcload/protocol.h"
+
+namespace turntable::mcload {
+
+class Connection {
+ public:
+  struct Request {
+    std::uint64_t number = 0;
+    std::uint32_t value_bytes = 0;  // of the record
+    bool is_set = false;
+    std::array<char, kMaxHeaderBytes> header{};
+  };
+
+  enum class State : std::uint8_t { kClosed, kConnecting, kOpen };
+  enum class Flushed : std::uint8_t { kAll, kBlocked, kFailed };
+
+  Connection(Protocol protocol, std::size_t depth);
+
+  State state() const noexcept { return state_; }
+  int fd() const noexcept { return fd_.get(); }
+  void connecting(UniqueFd fd) noexcept;
+  // stamped: the kernel says when bytes arrived.
+  void open(bool stamped) noexcept;
+  // Its requests are gone; see take_oldest() for them before.
+  void close() noexcept;
+
+  bool has_room() const noexcept { return state_ == State::kOpen && waiting_ < requests_.size(); }
+  bool empty() const noexcept { return waiting_ == 0; }
+
+  // The request is written and waits to be sent, and for its reply. There must be room. `value`
+  // must stay where it is until it is sent; not for a GET.
+  void add_get(std::uint64_t number, std::string_view key, std::uint32_t value_bytes) noexcept;
+  void add_set(std::uint64_t number, std::string_view key, std::span<const char> value) noexcept;
+  // The request that the next reply answers; it stays until the next add. Not if empty().
+  const Request& take_oldest() noexcept;
+
+  // Sends what waits. `sent` grows by the bytes.
+  Flushed flush(std::uint64_t& sent) noexcept;
+  bool blocked() const noexcept { return pending_first_ < pending_.size(); }
+
+  // Reads once, without waiting: bytes, 0 at the end, or -errno.
+  struct Read {
+    std::int64_t bytes = 0;
+    std::optional<std::int64_t> arrived_realtime_ns;  // of the last of them
+  };
+  Read read(std::span<char> into) const noexcept;
+
+  ReplyReader& replies() noexcept { return replies_; }
+
+  // For the thread that owns it.
+  bool dirty = false;                // something waits to be sent
+  bool watched_for_room = false;     // epoll tells when the socket has room
+  std::int64_t reconnect_at_ns = 0;  // when closed
+  std::int64_t backoff_ns = 0;
+
+ private:
+  Request& add(std::uint64_t number, std::uint32_t value_bytes, bool is_set) noexcept;
+  void pend(const char* data, std::size_t bytes) noexcept;
+
+  const Protocol protocol_;
+  State state_ = State::kClosed;
+  bool stamped_ = false;
+  UniqueFd fd_;
+  ReplyReader replies_;
+  std::vector<Request> requests_;  // a ring
+  std::size_t oldest_ = 0;
+  std::size_t waiting_ = 0;
+  std::vector<iovec> pending_;
+  std::size_t pending_first_ = 0;
+};
+
+}  // namespace turntable::mcload

@@ -1,0 +1,87 @@
+#include "mcload/generator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "common/command_error.h"
+
+namespace turntable::mcload {
+
+void Measured::merge(const Measured& other) {
+  window_ns = std::max(window_ns, other.window_ns);
+  loop.merge(other.loop);
+  key_value.merge(other.key_value);
+  threads.insert(threads.end(), other.threads.begin(), other.threads.end());
+}
+
+double Measured::achieved_per_s() const noexcept {
+  return window_ns > 0 ? static_cast<double>(loop.delivered) * 1e9 / static_cast<double>(window_ns)
+                       : 0;
+}
+
+std::int64_t Measured::percentile_ns(double percentile) const noexcept {
+  const auto answered = static_cast<double>(loop.latency_ns.count());
+  const double all = answered + static_cast<double>(loop.lost + loop.unsent);
+  if (all == 0 || percentile / 100 * all > answered) return -1;
+  return loop.latency_ns.value_at_percentile(std::min(100.0, percentile * all / answered));
+}
+
+Generator::Generator(const std::string& where, const GeneratorSettings& settings)
+    : settings_(settings) {
+  if (!settings.is_closed_loop) {
+    try {
+      const load::Arrivals checked(
+          load::arrivals_of(settings.arrivals, settings.rate_per_s / settings.threads));
+    } catch (const std::invalid_argument& error) {
+      throw bad_argument(where + ": " + error.what());
+    }
+  }
+  for (std::uint32_t thread = 0; thread < settings.threads; ++thread)
+    threads_.push_back(ClientThread::make(where, settings_, thread));
+}
+
+std::vector<load::Part*> Generator::parts() const {
+  std::vector<load::Part*> parts;
+  for (const auto& thread : threads_) parts.push_back(thread.get());
+  return parts;
+}
+
+void Generator::play(const load::Schedule& schedule, const std::atomic<bool>& cancelled) {
+  for (const auto& thread : threads_) thread->set_schedule(schedule);
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::size_t running = threads_.size();
+  std::vector<std::jthread> playing;
+  for (const auto& thread : threads_) {
+    playing.emplace_back([&, part = thread.get()] {
+      part->run();
+      const std::lock_guard lock(mutex);
+      --running;
+      ended.notify_all();
+    });
+  }
+  std::unique_lock lock(mutex);
+  while (!ended.wait_for(lock, std::chrono::milliseconds(20), [&] { return running == 0; })) {
+    if (!cancelled) continue;
+    for (const auto& thread : threads_) thread->stop();
+  }
+  lock.unlock();
+}
+
+Measured Generator::measured(const load::Schedule& schedule) const {
+  Measured all;
+  all.window_ns = schedule.window_ns();
+  for (const auto& thread : threads_) {
+    all.loop.merge(thread->loop_statistics());
+    all.key_value.merge(thread->statistics());
+    all.threads.push_back(thread->timing());
+  }
+  return all;
+}
+
+}  // namespace turntable::mcload

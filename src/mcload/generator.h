@@ -1,0 +1,50 @@
+// All threads of a generator in one iteration, and what they measured together.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "load/client_life.h"
+#include "load/open_loop_statistics.h"
+#include "load/schedule.h"
+#include "mcload/client_thread.h"
+#include "mcload/settings.h"
+#include "mcload/statistics.h"
+
+namespace turntable::mcload {
+
+struct Measured {
+  std::int64_t window_ns = 0;
+  load::OpenLoopStatistics loop;
+  KeyValueStatistics key_value;
+  std::vector<load::ThreadTiming> threads;
+
+  void merge(const Measured& other);
+  double achieved_per_s() const noexcept;
+  // The latency that a share of `percentile` % of all offered requests did not exceed: requests
+  // without an answer exceed everything. Negative: those are too many.
+  std::int64_t percentile_ns(double percentile) const noexcept;
+};
+
+class Generator {
+ public:
+  // Opens all connections; throws CommandError.
+  Generator(const std::string& where, const GeneratorSettings& settings);
+
+  const GeneratorSettings& settings() const noexcept { return settings_; }
+  std::vector<load::Part*> parts() const;
+
+  // Plays the schedule in threads of its own; `cancelled` ends it early (it is looked at every few
+  // milliseconds).
+  void play(const load::Schedule& schedule, const std::atomic<bool>& cancelled);
+
+  Measured measured(const load::Schedule& schedule) const;  // after its end
+
+ private:
+  GeneratorSettings settings_;
+  std::vector<std::unique_ptr<ClientThread>> threads_;
+};
+
+}  // namespace turntable::mcload

@@ -1,0 +1,101 @@
+#include "mcload/node.h"
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "mcload/population.h"
+#include "mcload/raw_statistics.h"
+#include "node/arguments.h"
+
+namespace turntable::mcload {
+namespace {
+
+using Json = McloadNode::Json;
+using node::Arguments;
+
+constexpr double kMaxDeadlineS = 24 * 3600;
+
+bool same(const ContentSettings& one, const ContentSettings& other) {
+  return one.records == other.records && one.key_size == other.key_size &&
+         one.value_size == other.value_size && one.seed == other.seed;
+}
+
+}  // namespace
+
+McloadNode::McloadNode(std::function<void(std::string)> set_state)
+    : life_("mcload-node", std::move(set_state)) {}
+
+McloadNode::~McloadNode() = default;
+
+std::shared_ptr<const Content> McloadNode::content(const std::string& where,
+                                                   const ContentSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (!content_ || !same(content_->settings(), settings))
+      content_ = std::make_shared<const Content>(settings);
+  } catch (const std::invalid_argument& error) {
+    throw bad_argument(where + ", content: " + error.what());
+  }
+  return content_;
+}
+
+Json McloadNode::populate(const Json& args) {
+  const std::string where = "mcload-node populate";
+  const Arguments arguments(where, args, {"server", "protocol", "content", "deadline_s"});
+  const Store store = store_argument(where, args);
+  const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
+  const std::int64_t deadline_ns = monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9);
+  const auto held = content(where, store.content);
+  const Populated populated =
+      mcload::populate(where, store.server, store.protocol, *held, deadline_ns, life_.cancelled());
+  return {{"stored", populated.stored},
+          {"was_there", populated.was_there},
+          {"seconds", populated.seconds}};
+}
+
+Json McloadNode::prepare(const Json& args) {
+  const std::string where = "mcload-node prepare";
+  PreparePlan plan = prepare_plan(where, args);
+  plan.generator.content = content(where, plan.store.content);
+  plan.generator.rate_per_s = rate_of(where, plan) / plan.clients;
+  const auto command = life_.begin_prepare([&] { generator_.reset(); });
+  auto generator = std::make_unique<Generator>(where, plan.generator);
+  life_.prepared([&] {
+    rate_per_s_ = plan.generator.rate_per_s;
+    peak_per_s_.reset();
+    if (plan.peak) peak_per_s_ = rate_per_s_ * plan.clients / plan.peak->share;
+    generator_ = std::move(generator);
+    return generator_->parts();
+  });
+  const std::vector<int>& cpus = plan.generator.cpus;
+  return {{"rate_per_s", plan.generator.rate_per_s}, {"cpus", cpus.empty() ? Json() : Json(cpus)}};
+}
+
+double McloadNode::rate_of(const std::string& where, const PreparePlan& plan) {
+  if (!plan.peak) return plan.generator.rate_per_s;
+  const std::lock_guard lock(mutex_);
+  const auto peak = peaks_.find(plan.peak->key);
+  if (peak == peaks_.end()) {
+    throw bad_argument(where + ": peak_key \"" + plan.peak->key +
+                       "\" has no peak in this process; expected the command `tune` with this key "
+                       "before (it reads again what it found earlier)");
+  }
+  return plan.peak->share * peak->second;
+}
+
+Json McloadNode::stats(const Json& args) {
+  const Arguments arguments("mcload-node stats", args, {});
+  const auto lock = life_.lock();
+  if (life_.running()) return {{"running", true}};
+  life_.require_finished("stats");
+  Json out = raw_statistics(generator_->measured(life_.schedule()));
+  out["complete"] = !life_.stopped_early();
+  out["rate_per_s"] = rate_per_s_;
+  out["peak_per_s"] = peak_per_s_ ? Json(*peak_per_s_) : Json();
+  return out;
+}
+
+}  // namespace turntable::mcload

@@ -1,0 +1,51 @@
+// The commands of mcload-node (docs/mcload.md).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "load/client_life.h"
+#include "mcload/generator.h"
+#include "mcload/plan.h"
+
+namespace turntable::mcload {
+
+class McloadNode {
+ public:
+  using Json = nlohmann::json;
+
+  explicit McloadNode(std::function<void(std::string)> set_state);
+  ~McloadNode();
+
+  // Thread-safe. All throw CommandError. The statistics of an iteration stay until the next
+  // `prepare` or `tune`, also if `stop` ended it early.
+  Json populate(const Json& args);
+  Json tune(const Json& args);
+  Json prepare(const Json& args);
+  Json start(const Json& args) { return life_.start(args); }
+  Json wait(const Json& args) { return life_.wait(args); }
+  Json stats(const Json& args);
+  Json stop(const Json& args) { return life_.stop(args); }
+
+  // Ends whatever runs or waits. Thread-safe; for the end of the process.
+  void cancel() { life_.cancel(); }
+
+ private:
+  std::shared_ptr<const Content> content(const std::string& where, const ContentSettings& settings);
+  double rate_of(const std::string& where, const PreparePlan& plan);
+
+  std::mutex mutex_;                        // of the next two
+  std::shared_ptr<const Content> content_;  // the last one: to draw its sizes takes a while
+  std::map<std::string, double> peaks_;     // by key
+
+  std::unique_ptr<Generator> generator_;
+  double rate_per_s_ = 0;             // of this client
+  std::optional<double> peak_per_s_;  // of all
+  load::ClientLife life_;             // last: its threads use the others
+};
+
+}  // namespace turntable::mcload

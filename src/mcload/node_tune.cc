@@ -1,0 +1,51 @@
+// The command `tune`.
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "mcload/node.h"
+#include "mcload/peak.h"
+#include "node/arguments.h"
+
+namespace turntable::mcload {
+
+McloadNode::Json McloadNode::tune(const Json& args) {
+  const std::string where = "mcload-node tune";
+  const node::Arguments arguments(
+      where, args,
+      {"server", "protocol", "content", "load", "search", "key", "directory", "seed", "forget",
+       "placement", "realtime", "spin_us", "deadline_s"});
+  const Store store = store_argument(where, args);
+  GeneratorSettings settings;
+  const Json& load = arguments.object("load");
+  const node::Arguments known(where + ", load", load,
+                              {"threads", "connections", "depth", "arrivals", "update"});
+  read_load(where + ", load", load, settings);
+  read_thread_settings(where, args, settings);
+  const PeakSettings search = PeakSettings::from_json(where, arguments.object("search"));
+  const std::string key = arguments.text("key");
+  const std::string directory = arguments.text("directory");
+  settings.servers = {store.server};
+  settings.protocol = store.protocol;
+  settings.seed = static_cast<std::uint64_t>(arguments.integer_or("seed", 0, INT64_MAX, 1));
+  const double deadline_s = arguments.number("deadline_s", 0.001, 24 * 3600);
+  const std::int64_t deadline_ns = monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9);
+  const bool forget = args.contains("forget") && arguments.boolean("forget");
+
+  const auto command = life_.begin_prepare([&] { generator_.reset(); });
+  Json peak = forget ? Json() : read_peak(where, directory, key);
+  const bool was_known = !peak.is_null();
+  if (!was_known) {
+    settings.content = content(where, store.content);
+    peak = peak_json(
+        where, search,
+        find_peak(where, settings, search, deadline_ns, play_here(where, life_.cancelled())));
+    write_peak(where, directory, key, peak);
+  }
+  peak.erase("key");
+  peak["was_known"] = was_known;
+  const std::lock_guard lock(mutex_);
+  peaks_[key] = peak.at("peak_per_s").get<double>();
+  return peak;
+}
+
+}  // namespace turntable::mcload

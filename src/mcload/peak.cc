@@ -1,0 +1,171 @@
+#include "mcload/peak.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "node/arguments.h"
+
+namespace turntable::mcload {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kAheadNs = 20'000'000;     // for the threads to begin
+constexpr std::int64_t kDrainNs = 1'000'000'000;  // ends earlier when all are answered
+constexpr double kReached = 0.95;                 // of the rate is answered in the window
+constexpr double kClosedLoopShare = 0.5;          // of a probe's time
+// What an open loop cannot reach is beyond what a closed one does; a little above is tried anyway.
+constexpr double kLeastShare = 0.005;
+
+std::int64_t ns_of(double seconds) {
+  return static_cast<std::int64_t>(seconds * 1e9);
+}
+
+std::string file_of(const std::string& directory, const std::string& key) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::array<char, 17> hex{};
+  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return directory + "/peak-" + hex.data() + ".json";
+}
+
+}  // namespace
+
+PeakSettings PeakSettings::from_json(const std::string& where, const Json& search) {
+  const node::Arguments fields(
+      where + ", search", search,
+      {"percentile", "limit_us", "seconds", "warmup_s", "repeats", "resolution"});
+  PeakSettings settings;
+  const auto number = [&](const char* name, double low, double high, double& value) {
+    if (search.contains(name)) value = fields.number(name, low, high);
+  };
+  number("percentile", 0.1, 99.999, settings.percentile);
+  number("limit_us", 1, 6e7, settings.limit_us);
+  number("seconds", 0.01, 3600, settings.seconds);
+  number("warmup_s", 0, 3600, settings.warmup_s);
+  number("resolution", 0.001, 0.5, settings.resolution);
+  settings.repeats = static_cast<int>(fields.integer_or("repeats", 1, 99, settings.repeats));
+  return settings;
+}
+
+Play play_here(const std::string& where, const std::atomic<bool>& cancelled) {
+  return [where, &cancelled](const GeneratorSettings& settings, double warmup_s, double seconds) {
+    Generator generator(where, settings);
+    load::Schedule schedule{.start_ns = monotonic_ns() + kAheadNs};
+    schedule.window_from_ns = schedule.start_ns + ns_of(warmup_s);
+    schedule.window_until_ns = schedule.window_from_ns + ns_of(seconds);
+    schedule.drain_until_ns = schedule.window_until_ns + kDrainNs;
+    generator.play(schedule, cancelled);
+    if (cancelled) throw CommandError("unavailable", where + ": ended by a signal or `shutdown`");
+    return generator.measured(schedule);
+  };
+}
+
+load::RateSearch::Result find_peak(const std::string& where, const GeneratorSettings& generator,
+                                   const PeakSettings& settings, std::int64_t deadline_ns,
+                                   const Play& play) {
+  const auto measured = [&](const GeneratorSettings& changed, double seconds) {
+    if (monotonic_ns() + ns_of(settings.warmup_s + seconds) > deadline_ns) {
+      throw CommandError("timeout", where +
+                                        ": the search is not over at the deadline; expected a "
+                                        "longer \"deadline_s\", fewer repeats or shorter probes");
+    }
+    return play(changed, settings.warmup_s, seconds);
+  };
+  GeneratorSettings closed = generator;
+  closed.is_closed_loop = true;
+  const double reached =
+      measured(closed, std::max(0.01, settings.seconds * kClosedLoopShare)).achieved_per_s();
+  if (reached <= 0) {
+    throw CommandError("unavailable", where +
+                                          ": nothing is answered; expected a memcached that "
+                                          "serves at " +
+                                          generator.servers.front().text());
+  }
+  std::uint64_t run = 0;
+  return load::RateSearch::run(
+      {.first_per_s = reached,
+       .least_per_s = reached * kLeastShare,
+       .limit = settings.limit_us,
+       .resolution = settings.resolution,
+       .repeats = settings.repeats},
+      [&](double rate_per_s) -> load::RateSearch::Outcome {
+        GeneratorSettings open = generator;
+        open.rate_per_s = rate_per_s;
+        open.seed = generator.seed + ++run;  // other arrivals in each
+        const Measured probe = measured(open, settings.seconds);
+        const std::int64_t ns = probe.percentile_ns(settings.percentile);
+        const auto offered = static_cast<double>(probe.loop.offered);
+        return {.value = ns < 0 ? -1 : static_cast<double>(ns) / 1e3,
+                .achieved_per_s = probe.achieved_per_s(),
+                .reached = static_cast<double>(probe.loop.delivered) >= kReached * offered};
+      });
+}
+
+Json peak_json(const std::string& where, const PeakSettings& settings,
+               const load::RateSearch::Result& result) {
+  if (result.low_per_s <= 0) {
+    throw CommandError("unavailable",
+                       where + ": no rate down to " + std::to_string(result.high_per_s) +
+                           "/s holds percentile " + Json(settings.percentile).dump() + " within " +
+                           Json(settings.limit_us).dump() +
+                           " us; expected a longer limit, or a memcached and a machine that are "
+                           "less busy");
+  }
+  Json probes = Json::array();
+  for (const auto& probe : result.probes) {
+    probes.push_back(
+        {{"rate_per_s", probe.rate_per_s},
+         {"achieved_per_s", probe.outcome.achieved_per_s},
+         {"percentile_us", probe.outcome.value < 0 ? Json() : Json(probe.outcome.value)},
+         {"repeat", probe.repeat},
+         {"met", probe.met}});
+  }
+  return {{"peak_per_s", result.low_per_s},
+          {"low_per_s", result.low_per_s},
+          {"high_per_s", result.high_per_s > 0 ? Json(result.high_per_s) : Json()},
+          {"achieved_per_s", result.achieved_per_s},
+          {"confirmed", result.is_confirmed},
+          {"probes", probes}};
+}
+
+Json read_peak(const std::string& where, const std::string& directory, const std::string& key) {
+  const std::string path = file_of(directory, key);
+  std::ifstream file(path);
+  if (!file) return {};
+  const Json kept = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const bool is_peak = kept.is_object() && kept.contains("key") && kept.contains("peak_per_s") &&
+                       kept["peak_per_s"].is_number() && kept["peak_per_s"].get<double>() > 0;
+  if (!is_peak) {
+    throw CommandError(
+        "unavailable",
+        where + ": " + path + " holds no peak; remove it, or tune with \"forget\": true");
+  }
+  return kept["key"] == key ? kept : Json();
+}
+
+void write_peak(const std::string& where, const std::string& directory, const std::string& key,
+                Json peak) {
+  peak["key"] = key;
+  const std::string path = file_of(directory, key);
+  const std::string fresh = path + ".new";
+  std::ofstream file(fresh);
+  file << peak.dump(1) << "\n";
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(fresh, path, error);
+  if (!file || error) {
+    throw CommandError("unavailable",
+                       where + ": " + path +
+                           " cannot be written; expected a directory that exists and "
+                           "has room");
+  }
+}
+
+}  // namespace turntable::mcload

@@ -1,0 +1,48 @@
+// The highest rate at which a percentile of the latencies holds a limit, and its file.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "load/rate_search.h"
+#include "mcload/generator.h"
+
+namespace turntable::mcload {
+
+struct PeakSettings {
+  double percentile = 99;
+  double limit_us = 5000;
+  double seconds = 5;
+  double warmup_s = 1;
+  int repeats = 3;
+  double resolution = 0.02;
+
+  // {"percentile", "limit_us", "seconds", "warmup_s", "repeats", "resolution"}; throws
+  // CommandError.
+  static PeakSettings from_json(const std::string& where, const nlohmann::json& search);
+};
+
+// Plays one measurement of a generator with these settings; for a search, a scan and a single run.
+using Play =
+    std::function<Measured(const GeneratorSettings& settings, double warmup_s, double seconds)>;
+Play play_here(const std::string& where, const std::atomic<bool>& cancelled);
+
+// Begins with what a closed loop reaches. Throws CommandError at the deadline (CLOCK_MONOTONIC).
+load::RateSearch::Result find_peak(const std::string& where, const GeneratorSettings& generator,
+                                   const PeakSettings& settings, std::int64_t deadline_ns,
+                                   const Play& play);
+
+// "peak_per_s", "low_per_s", "high_per_s", "probes": the answer of `tune`. Throws CommandError
+// if no rate held.
+nlohmann::json peak_json(const std::string& where, const PeakSettings& settings,
+                         const load::RateSearch::Result& result);
+
+// directory/peak-<hash of key>.json; null if there is none for this key. Throws CommandError.
+nlohmann::json read_peak(const std::string& where, const std::string& directory,
+                         const std::string& key);
+void write_peak(const std::string& where, const std::string& directory, const std::string& key,
+                nlohmann::json peak);
+
+}  // namespace turntable::mcload

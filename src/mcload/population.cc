@@ -1,0 +1,162 @@
+#include "mcload/population.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "mcload/connection.h"
+
+namespace turntable::mcload {
+namespace {
+
+constexpr std::size_t kUnderWay = 64;  // requests without a reply
+constexpr int kLookMs = 100;           // how often somebody who waits looks whether to end
+
+class Population {
+ public:
+  Population(const std::string& where, const ServerAddress& server, Protocol protocol,
+             const Content& content, std::int64_t deadline_ns, const std::atomic<bool>& cancelled)
+      : where_(where),
+        server_(server),
+        content_(content),
+        deadline_ns_(deadline_ns),
+        cancelled_(cancelled),
+        connection_(protocol, kUnderWay),
+        buffer_(64 * 1024) {
+    connection_.connecting(server.connect(where, deadline_ns));
+    connection_.open(/*stamped=*/false);
+  }
+
+  bool has_marker() {
+    connection_.add_get(0, content_.marker(), 0);
+    finish();
+    return last_.outcome == Outcome::kHit;
+  }
+
+  void store_all() {
+    for (std::uint32_t record = 0; record < content_.records(); ++record) {
+      if (!connection_.has_room()) await_reply();
+      connection_.add_set(record, content_.key(record, key_.data()), content_.value(record));
+      if (!connection_.has_room() || record + 1 == content_.records()) send();
+    }
+    finish();
+  }
+
+  void store_marker() {
+    connection_.add_set(content_.records(), content_.marker(), content_.value(0).first(0));
+    finish();
+  }
+
+ private:
+  void finish() {
+    send();
+    while (!connection_.empty()) await_reply();
+  }
+
+  void send() {
+    for (std::uint64_t sent = 0;;) {
+      const auto flushed = connection_.flush(sent);
+      if (flushed == Connection::Flushed::kAll) return;
+      if (flushed == Connection::Flushed::kFailed) fail_closed(std::strerror(errno));
+      wait(POLLOUT);
+    }
+  }
+
+  // At least one, and all that have come.
+  void await_reply() {
+    for (;;) {
+      const Connection::Read read = connection_.read(buffer_);
+      if (read.bytes == 0) fail_closed("the server closed the connection");
+      if (read.bytes < 0 && read.bytes != -EAGAIN && read.bytes != -EINTR)
+        fail_closed(std::strerror(static_cast<int>(-read.bytes)));
+      if (read.bytes > 0 && take({buffer_.data(), static_cast<std::size_t>(read.bytes)})) return;
+      wait(POLLIN);
+    }
+  }
+
+  bool take(std::span<const char> bytes) {
+    for (bool any = false;; any = true) {
+      const auto status = connection_.replies().next(bytes, last_);
+      if (status == ReplyReader::Status::kMore) return any;
+      if (status == ReplyReader::Status::kBroken || connection_.empty()) fail_protocol();
+      const Connection::Request& request = connection_.take_oldest();
+      if (request.is_set && last_.outcome != Outcome::kStored) fail_refused(request);
+    }
+  }
+
+  void wait(short events) {
+    for (;;) {
+      pollfd polled{connection_.fd(), events, 0};
+      if (::poll(&polled, 1, kLookMs) > 0) return;
+      if (cancelled_) throw CommandError("unavailable", where_ + ": the node is ending");
+      if (monotonic_ns() < deadline_ns_) continue;
+      throw CommandError("timeout", where_ + ": " + server_.text() +
+                                        " did not take all records before the deadline; expected a "
+                                        "longer \"deadline_s\", or fewer records");
+    }
+  }
+
+  [[noreturn]] void fail_closed(const std::string& why) {
+    throw CommandError("unavailable", where_ + ": the connection to " + server_.text() +
+                                          " ended while records were stored: " + why +
+                                          "; look whether memcached still runs");
+  }
+  [[noreturn]] void fail_protocol() {
+    throw CommandError("unavailable", where_ + ": " + server_.text() + " answered \"" +
+                                          std::string(connection_.replies().broken()) +
+                                          "\"; expected a memcached of the same protocol");
+  }
+  [[noreturn]] void fail_refused(const Connection::Request& request) {
+    static constexpr std::array<const char*, 8> kWhat = {"a value",
+                                                         "not found",
+                                                         "stored",
+                                                         "not stored",
+                                                         "out of memory, or the item is too large",
+                                                         "a server error",
+                                                         "a client error",
+                                                         "that the command is unknown"};
+    throw CommandError("unavailable",
+                       where_ + ": " + server_.text() + " answered record " +
+                           std::to_string(request.number) + " (" +
+                           std::to_string(request.value_bytes) + " bytes) with " +
+                           kWhat[static_cast<std::size_t>(last_.outcome)] +
+                           "; expected it to be stored. Give memcached more memory (-m), or store "
+                           "fewer or smaller records");
+  }
+
+  const std::string where_;
+  const ServerAddress& server_;
+  const Content& content_;
+  const std::int64_t deadline_ns_;
+  const std::atomic<bool>& cancelled_;
+  Connection connection_;
+  std::vector<char> buffer_;
+  std::array<char, Content::kMaxKeyBytes> key_{};
+  Reply last_;
+};
+
+}  // namespace
+
+Populated populate(const std::string& where, const ServerAddress& server, Protocol protocol,
+                   const Content& content, std::int64_t deadline_ns,
+                   const std::atomic<bool>& cancelled) {
+  const std::int64_t began_ns = monotonic_ns();
+  Population population(where, server, protocol, content, deadline_ns, cancelled);
+  Populated populated;
+  populated.was_there = population.has_marker();
+  if (!populated.was_there) {
+    population.store_all();
+    population.store_marker();
+    populated.stored = content.records();
+  }
+  populated.seconds = static_cast<double>(monotonic_ns() - began_ns) / 1e9;
+  return populated;
+}
+
+}  // namespace turntable::mcload
