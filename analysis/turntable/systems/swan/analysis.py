@@ -1,0 +1,107 @@
+"""What Swan's sensitivity profile gives the analysis (turntable.system)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from turntable.grid import Column, Table
+from turntable.raw import RawAnswer
+from turntable.results import CellResult, Row, Weighted
+from turntable.system import Analysis, Facts
+from turntable.systems.swan import summary, tables
+from turntable.systems.swan.measurement import BASELINE, Measurement
+from turntable.systems.swan.profile import profile_of, sli_us
+from turntable.systems.swan.raw import read_answers
+from turntable.systems.swan.rules import MACHINE_RULES, RULES
+from turntable.verdict import Case
+from turntable_core.plan import Iteration, Turn
+from turntable_core.reference import Reference
+
+if TYPE_CHECKING:
+    pass
+
+_HERE = Path(__file__).resolve().parent
+
+_CAPACITY = "load within the SLO"
+_CELLS = (
+    Column("", "peak/s", "peak_per_s", ",.0f", measured=True),
+    Column("", "baseline (µs)", "baseline_sli_us", ",.0f", measured=True),
+    Column(_CAPACITY, "baseline", "baseline_capacity", ".2f", measured=True),
+    Column(_CAPACITY, "worst", "worst_capacity", ".2f", measured=True),
+)
+
+
+class SwanAnalysis(Analysis):
+    def read(
+        self,
+        answers: Sequence[RawAnswer],
+        turn: Turn,
+        iteration: Iteration,
+        overhead_s: float | None,
+    ) -> Measurement:
+        return read_answers(answers, iteration.index, iteration.data, overhead_s)
+
+    def histograms(self, measurements: Sequence[Measurement]) -> Weighted:
+        """Of the baseline, all loads together."""
+        return [
+            (text, 1.0)
+            for one in measurements
+            if one.place.aggressor == BASELINE
+            for text in one.generator.latency_ns
+        ]
+
+    rules = RULES
+    machine_rules = MACHINE_RULES
+
+    parameter_columns = summary.PARAMETERS
+    result_columns = summary.COLUMNS
+    means = summary.MEANS
+    normalized = summary.NORMALIZED
+
+    def values(self, case: Case, reference: Reference) -> Row:
+        return summary.values(case, reference)
+
+    round_columns = (
+        *_CELLS,
+        Column("fields", "all", "fields", "d"),
+        Column("fields", "over", "violations", "d"),
+        Column("fields", "FAIL", "failed_loads", "d"),
+        Column("", "left out", "left_out", "d"),
+    )
+    cell_columns = _CELLS
+    notes = (tables.LEGEND,)
+
+    def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
+        profiles = [profile_of(cell) for cell in cells]
+        return [table for one in profiles for table in tables.latency_tables(one)]
+
+    def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
+        percent = parameters["percentile"]
+        sli = sli_us(measurement, percent)
+        return [
+            (0, f"p{percent:g} {sli:,.0f} µs" if sli else "no answer"),
+            (1, f"achieved {measurement.achieved_share:.1%}"),
+        ]
+
+    def result_facts(self, row: Row) -> Facts:
+        known = [
+            (0, row["baseline_capacity"], "baseline holds the SLO up to {:.0%}"),
+            (1, row["worst_capacity"], "the worst aggressor up to {:.0%}"),
+        ]
+        return [(rank, form.format(value)) for rank, value, form in known if value is not None]
+
+    def series(self, measurement: Measurement) -> Mapping[str, Sequence[float]]:
+        return {
+            name: [second[name] for second in measurement.generator.per_second]
+            for name in ("offered", "delivered")
+        }
+
+    series_label = "requests per second"
+    latency_table = False  # of all loads together it says little
+
+    emulated_note = (
+        "Hosts are namespaces of one machine: the generator has a processor of it. Compare rows of "
+        "one profile, never rates with another machine's."
+    )

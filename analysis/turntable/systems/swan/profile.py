@@ -1,0 +1,210 @@
+"""A cell's profile: memcached's latency by aggressor and load, over all repetitions.
+
+A *field* is one aggressor at one load. Iterations that break a rule of the verdict are left out of
+it, each by itself: the others of their round count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from statistics import fmean
+from typing import Any
+
+from turntable.results import CellResult, TurnResult
+from turntable.systems.swan.intervals import Spread
+from turntable.systems.swan.measurement import BASELINE, PLACEBO, Measurement
+from turntable.systems.swan.percentiles import percentile_us
+from turntable.systems.swan.rules import reasons_of
+from turntable.verdict import Case
+
+FAIL_BELOW = 0.90  # of the target: then the load was not reached
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One iteration."""
+
+    round: int
+    repeat: int
+    sli_us: float | None  # the percentile, from the intended instant
+    from_send_us: float | None  # the same from the sending
+    target_per_s: float
+    achieved_per_s: float
+    progress_per_s: float | None  # of the aggressor, in `unit` per second
+    unit: str | None
+    reasons: tuple[str, ...]  # why it is left out
+
+
+@dataclass(frozen=True)
+class Field:
+    aggressor: str
+    load: float  # share of the peak
+    index: int
+    percent: float  # of intervals
+    all: tuple[Repetition, ...]
+
+    @cached_property
+    def counted(self) -> tuple[Repetition, ...]:
+        return tuple(one for one in self.all if not one.reasons)
+
+    @property
+    def left_out(self) -> int:
+        return len(self.all) - len(self.counted)
+
+    @cached_property
+    def sli(self) -> Spread | None:
+        """None where no repetition counts."""
+        return _spread([one.sli_us for one in self.counted], self.percent)
+
+    @cached_property
+    def from_send(self) -> Spread | None:
+        return _spread([one.from_send_us for one in self.counted], self.percent)
+
+    @property
+    def sli_us(self) -> float | None:
+        return self.sli.centre if self.sli else None
+
+    @property
+    def target_per_s(self) -> float | None:
+        return _mean([one.target_per_s for one in self.all])
+
+    @property
+    def achieved_share(self) -> float | None:
+        """Mean rate of answers over mean target."""
+        achieved = _mean([one.achieved_per_s for one in self.counted])
+        target = _mean([one.target_per_s for one in self.counted])
+        return None if achieved is None or not target else achieved / target
+
+    @property
+    def progress_per_s(self) -> float | None:
+        return _mean([one.progress_per_s for one in self.counted])
+
+    @property
+    def unit(self) -> str | None:
+        return next((one.unit for one in self.counted if one.unit), None)
+
+    @property
+    def fails(self) -> bool:
+        share = self.achieved_share
+        return share is not None and share < FAIL_BELOW
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    label: str  # of the cell
+    parameters: Mapping[str, Any]
+    aggressors: tuple[str, ...]  # rows, baseline and placebo first
+    loads: tuple[float, ...]  # shares of the peak, ascending
+    fields: Mapping[tuple[str, int], Field]
+    peak_per_s: float | None
+
+    @property
+    def slo_us(self) -> float:
+        return self.parameters["slo_us"]
+
+    @property
+    def percentile(self) -> str:
+        return f"p{self.parameters['percentile']:g}"
+
+    @property
+    def indices(self) -> range:
+        return range(len(self.loads))
+
+    def row(self, aggressor: str) -> list[Field]:
+        return [self.fields[aggressor, index] for index in self.indices]
+
+    def target_per_s(self, index: int) -> float | None:
+        return _mean([self.fields[name, index].target_per_s for name in self.aggressors])
+
+    def is_resolved(self, field: Field) -> bool | None:
+        """Whether its interval and the baseline's have nothing in common. None: one of them has no
+        interval, or it is the baseline.
+        """
+        if field.aggressor == BASELINE or (BASELINE, field.index) not in self.fields:
+            return None
+        spreads = (field.sli, self.fields[BASELINE, field.index].sli)
+        intervals = [spread.interval for spread in spreads if spread]
+        if len(intervals) < len(spreads) or None in intervals:
+            return None
+        return not intervals[0].overlaps(intervals[1])
+
+
+@lru_cache(maxsize=64)
+def profile_of(cell: CellResult) -> Profile:
+    percent = cell.parameters.get("interval_percent", 95)
+    found: dict[tuple[str, int], list[Repetition]] = {}
+    shares: dict[int, float] = {}
+    for turn in cell.turns:
+        for planned in (iteration.data for iteration in turn.turn.iterations):
+            shares[planned["load_index"]] = planned["load"]
+            found.setdefault((planned["aggressor"], planned["load_index"]), [])
+        for measurement, repetition in _repetitions(cell, turn):
+            place = measurement.place
+            found[place.aggressor, place.index].append(repetition)
+    aggressors = _rows(cell.parameters, {name for name, _ in found})
+    order = sorted(shares)
+    fields = {
+        (name, at): Field(name, shares[index], at, percent, tuple(found.get((name, index), ())))
+        for name in aggressors
+        for at, index in enumerate(order)
+    }
+    loads = tuple(shares[index] for index in order)
+    return Profile(cell.label, cell.parameters, aggressors, loads, fields, _peak(cell))
+
+
+def _repetitions(cell: CellResult, turn: TurnResult) -> list[tuple[Measurement, Repetition]]:
+    case = Case(
+        turn.measurements,
+        turn.expected_iterations,
+        cell.run.plan.validity,
+        cell.parameters,
+        cell.run.fidelity_class,
+    )
+    percent = cell.parameters["percentile"]
+    return [(one, _repetition(one, turn.round, percent, case)) for one in turn.measurements]
+
+
+def _repetition(measurement: Measurement, round_: int, percent: float, case: Case) -> Repetition:
+    generator, job = measurement.generator, measurement.best_effort
+    progress = job.progress if job else None
+    return Repetition(
+        round=round_,
+        repeat=measurement.place.repeat,
+        sli_us=sli_us(measurement, percent),
+        from_send_us=percentile_us(generator.from_send_ns, percent, generator.lost),
+        target_per_s=generator.target_per_s,
+        achieved_per_s=measurement.achieved_per_s,
+        progress_per_s=progress.per_s if progress else None,
+        unit=progress.unit if progress else None,
+        reasons=reasons_of(measurement, case),
+    )
+
+
+def sli_us(measurement: Measurement, percent: float) -> float | None:
+    generator = measurement.generator
+    return percentile_us(generator.latency_ns, percent, generator.lost + generator.unsent)
+
+
+def _rows(parameters: Mapping[str, Any], present: set[str]) -> tuple[str, ...]:
+    """In the order of the parameter; iterations are in an order that was drawn."""
+    asked = re.split(r"[+,\s]+", str(parameters.get("aggressors", "")))
+    order = dict.fromkeys([BASELINE, PLACEBO, *asked, *sorted(present)])
+    return tuple(name for name in order if name in present)
+
+
+def _peak(cell: CellResult) -> float | None:
+    measured = [m.generator.peak_per_s for turn in cell.turns for m in turn.measurements]
+    return _mean(measured) or cell.parameters.get("peak_load") or None
+
+
+def _spread(values: Sequence[float | None], percent: float) -> Spread | None:
+    known = tuple(value for value in values if value)
+    return Spread(known, percent) if known else None
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

@@ -1,0 +1,142 @@
+"""May the numbers be believed?
+
+A load that was not reached is a result (FAIL in the table), and no fault of the measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+from turntable import rules
+from turntable.systems.swan.measurement import Measurement, ProbeRow
+from turntable.systems.swan.percentiles import percentile_us
+from turntable.verdict import Case, Finding, Rule, judge
+
+_SIGMAS = 4  # of arrivals that are drawn, above which their number is no accident
+
+
+def _sent_late(case: Case) -> Finding:
+    """What the generator was late with is in the latency, and none of memcached's."""
+    slo_us = case.parameters["slo_us"]
+
+    def share(measurement: Measurement) -> float | None:
+        late_us = percentile_us(measurement.generator.send_late_ns, 99)
+        return None if late_us is None else late_us / slo_us
+
+    return rules.limit(
+        case,
+        "requests were sent late (99th percentile, share of the SLO)",
+        share,
+        case.bounds.get("send_late_slo_share_max"),
+    )
+
+
+def _offered(case: Case) -> Finding:
+    """Requests of the schedule in the window, beside rate times window."""
+
+    def beyond(measurement: Measurement) -> float:
+        generator = measurement.generator
+        expected = generator.target_per_s * measurement.seconds
+        by_chance = _SIGMAS / sqrt(max(expected, 1))
+        return max(0.0, abs(generator.offered / max(expected, 1) - 1) - by_chance)
+
+    return rules.limit(
+        case,
+        "another load was offered than its schedule has (share, beyond chance)",
+        beyond,
+        case.bounds.get("offered_difference_max"),
+    )
+
+
+def _misses(case: Case) -> Finding:
+    """A miss is answered without a value: less work, and not the work that was asked for."""
+    return rules.limit(
+        case,
+        "GETs missed (share of them)",
+        lambda m: m.generator.misses / max(m.generator.gets, 1),
+        case.bounds.get("miss_share_max"),
+    )
+
+
+def _restarted(case: Case) -> Finding:
+    count = sum(m.memcached.restarted for m in case.measurements)
+    if not count:
+        return Finding()
+    return Finding(f"memcached restarted in {count} of {len(case.measurements)} iterations")
+
+
+def _ended_early(case: Case) -> Finding:
+    """There was no neighbour for a part of the window."""
+    ended = [
+        f"{m.best_effort.name} {m.best_effort.ended_early}"
+        for m in case.measurements
+        if m.best_effort and m.best_effort.ended_early
+    ]
+    if not ended:
+        return Finding()
+    where = f"in {len(ended)} of {len(case.measurements)} iterations"
+    return Finding(f"an aggressor ended early {where}: {ended[0]}")
+
+
+def _others(case: Case) -> Finding:
+    return rules.limit(
+        case,
+        "others used the processors (share of their time)",
+        lambda m: m.others_share,
+        case.bounds.get("others_share_max"),
+    )
+
+
+def _probe(case: Case) -> Finding:
+    """The machine is another one than at the begin of the run."""
+    if not any(m.first_probe for m in case.measurements):
+        return Finding(not_checked="the raw files do not have the probe of the run's first turn")
+    return rules.limit(
+        case,
+        "the machine's speed changed since the run began (probe, share)",
+        lambda m: drift(m.first_probe, m.probe),
+        case.bounds.get("probe_drift_max"),
+    )
+
+
+def drift(before: Sequence[ProbeRow], after: Sequence[ProbeRow]) -> float | None:
+    """The largest change of what both have, as a share of the smaller; None: they share nothing."""
+    first = {row.what: row.value for row in before}
+    pairs = [(first[row.what], row.value) for row in after if row.what in first]
+    return max((max(pair) / min(pair) - 1 for pair in pairs if min(pair) > 0), default=None)
+
+
+def _late_start_us(case: Case) -> float | None:
+    """Half of the warm-up, or a share of the window where there is little of it."""
+    share, parameters = case.bounds.get("late_share_max"), case.parameters
+    if share is None:
+        return None
+    return 1e6 * max(parameters["warmup_s"] / 2, share * parameters["measure_s"])
+
+
+# In the order in which reasons are given: what is wrong first, what may explain it after.
+RULES: Mapping[str, Rule] = {
+    "errors": rules.errors,
+    "memcached": _restarted,
+    "aggressor": _ended_early,
+    "misses": _misses,
+    "offered": _offered,
+    "sent late": _sent_late,
+    "NIC drops": rules.nic_drops,
+    "late start": rules.late_start(_late_start_us),
+    "late end": rules.late_end,
+    "clients starved": rules.starved("a generator's thread", lambda m: m.generator.wait_share),
+    "others": _others,
+    "probe": _probe,
+    "steal": rules.steal,
+}
+
+# The ones that blame the machine.
+MACHINE_RULES = rules.OF_MACHINE | {"sent late", "others"}
+
+
+def reasons_of(measurement: Measurement, case: Case) -> tuple[str, ...]:
+    """Why this iteration alone may not be believed. case: of its turn."""
+    alone = Case([measurement], 1, case.bounds, case.parameters, case.fidelity_class)
+    return judge(RULES, alone).reasons
