@@ -23,7 +23,6 @@ from .measured import (
     host_stats,
 )
 
-PEAK_PER_S = 10_000
 NONE = ("Baseline",)
 BASELINE_REPEATS = 3
 
@@ -35,6 +34,7 @@ class Scripted:
     p99_us: float
     achieved: float = 1.0
     progress_per_s: float | None = 100.0
+    peak_per_s: float = 10_000.0
     client: Mapping[str, Any] | None = None  # changes of the raw statistics
     colocator: Mapping[str, Any] | None = None
 
@@ -144,7 +144,8 @@ def _measure(run: Path, turn: Turn, iteration: Iteration, script: Script) -> dic
 
 def _documents(data: Mapping[str, Any], scripted: Scripted) -> dict[str, Any]:
     name = data["aggressor"]
-    client = client_stats(scripted.p99_us, data["load"] * PEAK_PER_S, scripted.achieved)
+    client = client_stats(scripted.p99_us, data["load"] * scripted.peak_per_s, scripted.achieved)
+    client |= {"peak_per_s": scripted.peak_per_s}
     job = None if name in NONE else aggressor_stats(name, scripted.progress_per_s)
     server = colocator_stats(job)
     return {
@@ -154,7 +155,11 @@ def _documents(data: Mapping[str, Any], scripted: Scripted) -> dict[str, Any]:
         "client0.json": _document(
             "client0",
             "collect",
-            {("mcload-node", "stats"): client | dict(scripted.client or {})},
+            {
+                ("mcload-node", "stats"): client
+                | {"peak_per_s": scripted.peak_per_s}
+                | dict(scripted.client or {})
+            },
         ),
         "server0.json": _document(
             "server0",

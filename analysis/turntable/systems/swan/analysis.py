@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from turntable.grid import Column, Table
 from turntable.raw import RawAnswer
-from turntable.results import CellResult, Row, Weighted
+from turntable.results import CellResult, Row, Run, Weighted
 from turntable.system import Analysis, Facts
 from turntable.systems.swan import summary, tables
+from turntable.systems.swan.capacity import capacity_tables
+from turntable.systems.swan.cores import core_tables
+from turntable.systems.swan.isolation import isolation_tables
 from turntable.systems.swan.measurement import BASELINE, Measurement
-from turntable.systems.swan.profile import profile_of, sli_us
+from turntable.systems.swan.platform import jobs_of, platform_of
+from turntable.systems.swan.probes import probe_tables
+from turntable.systems.swan.profile import Profile, profile_of, sli_us
 from turntable.systems.swan.raw import read_answers
+from turntable.systems.swan.rendering import older_rule
 from turntable.systems.swan.rules import MACHINE_RULES, RULES
+from turntable.systems.swan.sample import sample_table
 from turntable.verdict import Case
 from turntable_core.plan import Iteration, Turn
 from turntable_core.reference import Reference
 
 if TYPE_CHECKING:
-    pass
+    from turntable.plot.drawing import Drawing
 
 _HERE = Path(__file__).resolve().parent
 
@@ -75,7 +82,8 @@ class SwanAnalysis(Analysis):
 
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
         profiles = [profile_of(cell) for cell in cells]
-        return [table for one in profiles for table in tables.latency_tables(one)]
+        latencies = [table for one in profiles for table in tables.latency_tables(one)]
+        return [*latencies, *_planning(cells), *probe_tables(cells)]
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
         percent = parameters["percentile"]
@@ -101,7 +109,49 @@ class SwanAnalysis(Analysis):
     series_label = "requests per second"
     latency_table = False  # of all loads together it says little
 
+    def figures(self, cells: Sequence[CellResult]) -> Mapping[str, Drawing | None]:
+        from turntable.systems.swan import plot  # noqa: PLC0415
+
+        return {
+            "sensitivity": plot.sensitivity_chart(cells),
+            "beside_the_sample": plot.beside_the_sample(cells),
+        }
+
+    partial = _HERE / "swan.html.j2"
+
+    def report(self, run: Run) -> Mapping[str, Any]:
+        return {
+            "legend": tables.LEGEND,
+            "profiles": [_of_page(profile_of(cell)) for cell in run.cells],
+            "planning": _planning(run.cells),
+            "sample": sample_table(),
+            "probes": probe_tables(run.cells),
+            "platform": platform_of(run.cells),
+            "jobs": jobs_of(run.cells),
+        }
+
     emulated_note = (
         "Hosts are namespaces of one machine: the generator has a processor of it. Compare rows of "
         "one profile, never rates with another machine's."
     )
+
+    notebooks = _HERE.parents[2] / "notebooks" / "swan"
+
+
+def _planning(cells: Sequence[CellResult]) -> list[Table]:
+    return [*capacity_tables(cells), *isolation_tables(cells), *core_tables(cells)]
+
+
+def _of_page(profile: Profile) -> Mapping[str, tables.Coloured]:
+    def latency(**kind: Any) -> tables.Coloured:
+        older = kind.pop("older", False)
+        look = tables.latency_look(profile, *([older_rule] if older else []), **kind)
+        return tables.coloured(profile, tables.latency_title(profile, older, **kind), look)
+
+    title = tables.achieved_title(profile)
+    return {
+        "latency": latency(),
+        "absolute": latency(normalized=False),
+        "older": latency(older=True),
+        "achieved": tables.coloured(profile, title, tables.achieved_look),
+    }

@@ -113,8 +113,10 @@ def _us(spread: object) -> str:
 
 
 def _head(profile: Profile, index: int) -> str:
-    """50k; 7.5k; the share of the peak where no rate is known."""
+    """1.2M; 150k; 7.5k; the share of the peak where no rate is known."""
     rate = profile.target_per_s(index)
     if rate is None:
         return f"{100 * profile.loads[index]:.0f}%"
-    return f"{rate / 1000:.0f}k" if rate >= 100_000 else f"{rate / 1000:.1f}k"
+    if rate >= 999_500:
+        return f"{rate / 1e6:.1f}M"
+    return f"{rate / 1000:.0f}k" if rate >= 99_950 else f"{rate / 1000:.1f}k"

@@ -1,0 +1,92 @@
+"""Two experiments beside each other, field by field: the ratio of their percentiles, second to
+first, with the 95 % interval of Welch's test on the logarithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from turntable.grid import Column, Table
+from turntable.pairs import pairs_of
+from turntable.results import CellResult, Run
+from turntable.systems.swan.intervals import Ratio, ratio
+from turntable.systems.swan.profile import Field, profile_of
+
+_COLUMNS = (
+    Column("", "cell", "cell", ""),
+    Column("", "aggressor", "aggressor", ""),
+    Column("", "load", "load", ".2f"),
+    Column("(µs)", "first", "first", ",.0f"),
+    Column("(µs)", "second", "second", ",.0f"),
+    Column("second / first", "ratio", "ratio", ".2f"),
+    Column("second / first", "interval", "interval", ">"),
+    Column("", "differs", "differs", ""),
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same field of both."""
+
+    cell: str
+    aggressor: str
+    load: float
+    first: Field
+    second: Field
+
+    @property
+    def ratio(self) -> Ratio | None:
+        one, other = self.first.sli, self.second.sli
+        return ratio(one, other) if one and other else None
+
+    @property
+    def covers_no_difference(self) -> bool | None:
+        """None: it has no interval."""
+        clear = self.ratio.is_clear if self.ratio else None
+        return None if clear is None else not clear
+
+
+def pairs(first: Run, second: Run) -> list[Pair]:
+    """Of cells that both runs have, with their rows and loads."""
+    return [pair for cells in pairs_of(first, second).pairs for pair in _of_cells(*cells)]
+
+
+def _of_cells(one: CellResult, other: CellResult) -> Iterator[Pair]:
+    first, second = profile_of(one), profile_of(other)
+    loads = {round(share, 6): index for index, share in enumerate(second.loads)}
+    for (name, index), field in first.fields.items():
+        beside = loads.get(round(first.loads[index], 6))
+        if beside is not None and (name, beside) in second.fields:
+            yield Pair(one.label, name, field.load, field, second.fields[name, beside])
+
+
+def comparison_table(found: Sequence[Pair]) -> Table:
+    return Table(title(found), _COLUMNS, [_row(pair) for pair in found])
+
+
+def title(found: Sequence[Pair]) -> str:
+    known = [pair for pair in found if pair.covers_no_difference is not None]
+    if not known:
+        return "Field by field; no interval: fewer than 3 repetitions of either"
+    covering = sum(bool(pair.covers_no_difference) for pair in known)
+    return (
+        f"Field by field: in {covering} of {len(known)} ({covering / len(known):.0%}) the 95 % "
+        "interval of the difference covers 0 (of the ratio: 1)"
+    )
+
+
+def _row(pair: Pair) -> dict[str, object]:
+    found = pair.ratio
+    interval = found.interval if found else None
+    differs = {None: None, True: "no", False: "yes"}[pair.covers_no_difference]
+    return {
+        "cell": pair.cell.replace(" · ", " "),
+        "aggressor": pair.aggressor,
+        "load": pair.load,
+        "first": pair.first.sli_us,
+        "second": pair.second.sli_us,
+        "ratio": found.value if found else None,
+        "interval": f"{interval.low:.2f} to {interval.high:.2f}" if interval else None,
+        "differs": differs,
+    }

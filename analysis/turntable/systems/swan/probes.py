@@ -1,0 +1,46 @@
+"""What this machine can show: short pieces of work on its processors, alone and beside others,
+before every turn; and whether the machine stayed the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turntable.grid import Column, Table
+from turntable.results import CellResult
+from turntable.systems.swan.measurement import Measurement
+
+_COLUMNS = (
+    Column("", "work", "what", ""),
+    Column("", "unit", "unit", ""),
+    Column("", "first turn", "first", ",.1f"),
+    Column("all turns", "least", "least", ",.1f"),
+    Column("all turns", "most", "most", ",.1f"),
+    Column("", "drift", "drift", ".0%"),
+)
+
+
+def probe_tables(cells: Sequence[CellResult]) -> list[Table]:
+    """Empty where no turn was probed. Drift: most over least, less 1."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for one in _first_of_turns(cells):
+        for row in one.probe:
+            found.setdefault((row.what, row.unit), []).append(row.value)
+    rows = [
+        {
+            "what": what,
+            "unit": unit,
+            "first": values[0],
+            "least": min(values),
+            "most": max(values),
+            "drift": max(values) / min(values) - 1 if min(values) > 0 else None,
+        }
+        for (what, unit), values in found.items()
+    ]
+    return [Table("Probe of the machine before every turn", _COLUMNS, rows)] if rows else []
+
+
+def _first_of_turns(cells: Sequence[CellResult]) -> list[Measurement]:
+    """In the order of their rounds, as they are measured."""
+    turns = [turn for cell in cells for turn in cell.turns if turn.measurements]
+    return [turn.measurements[0] for turn in sorted(turns, key=lambda turn: turn.round)]
