@@ -1,0 +1,266 @@
+#include "swan/aggressor.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+
+#include "common/command_error.h"
+#include "swan/control_groups.h"
+
+namespace turntable::swan {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* kMark = "TURNTABLE_AGGRESSOR";
+constexpr int kProbeMs = 10;
+constexpr int kGoneProbeMs = 2;
+constexpr double kEndSeconds = 5;
+constexpr double kVersionSeconds = 5;
+constexpr double kOrderlyShare = 0.7;  // of the time to end, before SIGKILL
+
+std::string next_mark() {
+  static std::atomic<int> number{0};
+  return std::to_string(::getpid()) + "." + std::to_string(++number);
+}
+
+bool has_option(const std::vector<std::string>& command, const std::string& option) {
+  return std::any_of(command.begin(), command.end(), [&](const std::string& word) {
+    return word == option || word.starts_with(option + "=");
+  });
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// Whether the process has become the program that it was started as.
+bool is_executed(pid_t pid, const fs::path& starter) {
+  std::error_code gone;
+  const fs::path program = fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone);
+  return !gone && program != starter;
+}
+
+}  // namespace
+
+Aggressor::Aggressor(Children& children, AggressorSpec spec, ProcessSettings settings,
+                     Context context)
+    : children_(children),
+      spec_(std::move(spec)),
+      settings_(std::move(settings)),
+      context_(std::move(context)),
+      mark_(next_mark()),
+      commands_(command_lines(spec_, context_.values)) {
+  for (auto& command : commands_) {
+    if (find_program(command.front()).empty()) {
+      throw CommandError("unavailable", "aggressor " + spec_.name + ": no program " +
+                                            command.front() +
+                                            "; expected it in PATH, or at that path: install it");
+    }
+    if (spec_.progress != AggressorSpec::Progress::kStressNg) continue;
+    if (!has_option(command, "--metrics")) command.emplace_back("--metrics");
+    if (!has_option(command, "--yaml")) {
+      command.emplace_back("--yaml");
+      command.emplace_back(metrics_file());
+    }
+  }
+  if (spec_.version.empty()) return;
+  std::vector<std::string> words;
+  for (const std::string& word : spec_.version) words.push_back(with_values(word, context_.values));
+  version_ = first_line(output_of(children_, words, Deadline::after_seconds(kVersionSeconds)));
+}
+
+Aggressor::~Aggressor() {
+  try {
+    stop(Deadline::after_seconds(kEndSeconds));
+  } catch (const std::exception&) {  // nobody is left to be told; the guardian goes on
+  }
+}
+
+fs::path Aggressor::metrics_file() const {
+  return context_.directory / "aggressor.metrics.yaml";
+}
+
+void Aggressor::settle(Deadline deadline, const std::atomic<bool>& cancelled) {
+  start();
+  while (!holds()) {
+    if (cancelled) throw CommandError("unavailable", "colocator settle: the node is ending");
+    note_early_end();
+    if (!early_.empty()) {
+      throw CommandError("unavailable", "aggressor " + spec_.name + " " + early_ +
+                                            "\nexpected it to run until it is ended");
+    }
+    if (deadline.passed()) {
+      throw CommandError("timeout", "aggressor " + spec_.name +
+                                        ": its probe did not hold at the deadline; it printed\n" +
+                                        log_->last_lines());
+    }
+    ::poll(nullptr, 0, kProbeMs);
+  }
+}
+
+void Aggressor::start() {
+  std::error_code none;
+  fs::remove(metrics_file(), none);
+  if (spec_.probe == AggressorSpec::Probe::kFile)
+    fs::remove(with_values(spec_.probe_text, context_.values), none);
+  log_ = std::make_unique<ProgressLog>(context_.directory / "aggressor.log");
+  for (const auto& command : commands_) {
+    const UniqueFd writer = log_->open_writer();
+    try {
+      started_.push_back(
+          children_.start({.argv = started_with(settings_, context_.program, command),
+                           .environment = {{kMark, mark_}},
+                           .log_file = "/proc/self/fd/" + std::to_string(writer.get()),
+                           .input = {}}));
+    } catch (const std::system_error& error) {
+      throw CommandError("unavailable", "aggressor " + spec_.name + ": " + error.what());
+    }
+  }
+}
+
+bool Aggressor::holds() const {
+  for (const auto& child : started_)
+    if (!child->is_running() || !is_executed(child->pid(), context_.program)) return false;
+  switch (spec_.probe) {
+    case AggressorSpec::Probe::kCpu:
+      return static_cast<double>(times().total_ns) / 1e9 >= spec_.probe_seconds;
+    case AggressorSpec::Probe::kLine:
+      return log_->has_line_with(spec_.probe_text);
+    case AggressorSpec::Probe::kFile:
+      return fs::exists(with_values(spec_.probe_text, context_.values));
+    case AggressorSpec::Probe::kAlive:
+      break;
+  }
+  return true;
+}
+
+CpuTimes Aggressor::times() const {
+  if (context_.account)
+    if (const auto times = group_times(*context_.account)) return *times;
+  CpuTimes sum;
+  for (const pid_t pid : members()) sum += process_times(pid);
+  return sum;
+}
+
+// By the mark that its descendants inherit, and by the group that they cannot leave.
+std::vector<pid_t> Aggressor::members() const {
+  std::set<pid_t> members;
+  if (context_.account)
+    for (const pid_t pid : members_of(*context_.account)) members.insert(pid);
+  for (const pid_t pid : node::all_processes())
+    if (node::environment_of(pid, kMark) == mark_) members.insert(pid);
+  return {members.begin(), members.end()};
+}
+
+bool Aggressor::has(pid_t pid) const {
+  return node::environment_of(pid, kMark) == mark_;
+}
+
+void Aggressor::ask_to_end() const {
+  for (const auto& child : started_) {
+    if (!child->is_running()) continue;
+    if (spec_.progress == AggressorSpec::Progress::kStressNg) {
+      child->send(SIGINT);  // it ends its workers itself, and writes its metrics
+    } else {
+      ::kill(-child->pid(), SIGTERM);  // it leads a group of its own
+    }
+  }
+}
+
+void Aggressor::kill_members() const {
+  for (const pid_t pid : members()) {
+    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    const auto now = members();  // until the descriptor was open the number could go to another
+    if (pidfd && std::find(now.begin(), now.end(), pid) != now.end())
+      ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0U);
+  }
+}
+
+void Aggressor::stop(Deadline deadline) {
+  if (started_.empty()) return;
+  note_early_end();
+  ask_to_end();
+  const auto left = deadline.time_point() - Deadline::Clock::now();
+  const Deadline orderly =
+      Deadline::after_seconds(kOrderlyShare * std::chrono::duration<double>(left).count());
+  for (const auto& child : started_) child->wait(orderly);
+  for (auto found = members(); !found.empty(); found = members()) {
+    kill_members();
+    if (deadline.passed()) {
+      throw CommandError("timeout", "aggressor " + spec_.name + ": " +
+                                        std::to_string(found.size()) +
+                                        " processes still run after SIGKILL, the first is pid " +
+                                        std::to_string(found.front()) + ": " +
+                                        node::command_line_of(found.front()));
+    }
+    ::poll(nullptr, 0, kGoneProbeMs);
+  }
+  started_.clear();
+  log_->finish();
+}
+
+void Aggressor::note_early_end() {
+  if (!early_.empty()) return;
+  for (const auto& child : started_) {
+    if (child->is_running()) continue;
+    early_ = child->end() + "; last lines of its log:\n" + log_->last_lines();
+    return;
+  }
+}
+
+std::string Aggressor::ended_early() {
+  note_early_end();
+  return early_;
+}
+
+Json Aggressor::progress(std::int64_t from_ns, std::int64_t until_ns, const CpuTimes& used) const {
+  const double seconds = static_cast<double>(until_ns - from_ns) / 1e9;
+  std::optional<double> amount;
+  double over = seconds;
+  switch (spec_.progress) {
+    case AggressorSpec::Progress::kNone:
+      break;
+    case AggressorSpec::Progress::kCpu:
+      amount = static_cast<double>(used.total_ns) / 1e9;
+      break;
+    case AggressorSpec::Progress::kLines:
+      if (log_) amount = log_->difference(from_ns, until_ns);
+      break;
+    case AggressorSpec::Progress::kStressNg:
+      if (const auto metrics = read_stress_metrics(metrics_file())) {
+        amount = metrics->operations;
+        over = metrics->seconds;
+      }
+  }
+  if (!amount) return nullptr;
+  return {{"unit", spec_.unit}, {"amount", *amount}, {"seconds", over}};
+}
+
+std::optional<StressMetrics> read_stress_metrics(const fs::path& yaml) {
+  std::optional<StressMetrics> metrics;
+  std::ifstream file(yaml);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t begin = line.find_first_not_of(" -");
+    const std::size_t colon = line.find(':');
+    if (begin == std::string::npos || colon == std::string::npos || colon < begin) continue;
+    const std::string name = line.substr(begin, colon - begin);
+    const double value = std::strtod(line.c_str() + colon + 1, nullptr);
+    if (name == "bogo-ops") {
+      if (!metrics) metrics.emplace();
+      metrics->operations += value;
+    }
+    if (name == "wall-clock-time" && metrics) metrics->seconds = std::max(metrics->seconds, value);
+  }
+  return metrics;
+}
+
+}  // namespace turntable::swan

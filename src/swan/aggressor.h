@@ -1,0 +1,88 @@
+// A best-effort job that disturbs: started, known to disturb, and gone afterwards.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/deadline.h"
+#include "swan/aggressor_spec.h"
+#include "swan/children.h"
+#include "swan/cpu_times.h"
+#include "swan/process_settings.h"
+#include "swan/progress_log.h"
+
+namespace turntable::swan {
+
+class Aggressor {
+ public:
+  struct Context {
+    std::filesystem::path program;                 // this one's file: it applies the settings first
+    std::filesystem::path directory;               // of logs and of {directory}
+    std::map<std::string, std::string> values;     // of placeholders
+    std::optional<std::filesystem::path> account;  // a control group that holds it alone
+  };
+
+  // Starts nothing yet. Throws CommandError for a command that cannot be started.
+  Aggressor(Children& children, AggressorSpec spec, ProcessSettings settings, Context context);
+  ~Aggressor();  // ends it
+  Aggressor(const Aggressor&) = delete;
+  Aggressor& operator=(const Aggressor&) = delete;
+
+  const AggressorSpec& spec() const { return spec_; }
+  const std::vector<std::vector<std::string>>& commands() const { return commands_; }
+  const std::string& version() const { return version_; }  // of what was started
+
+  // Starts it and returns when its probe holds. Throws CommandError when it has ended before, or
+  // at the deadline.
+  void settle(Deadline deadline, const std::atomic<bool>& cancelled);
+
+  bool is_started() const { return !started_.empty(); }
+  std::size_t processes() const { return members().size(); }
+  bool has(pid_t pid) const;  // whether it is one of its processes
+  CpuTimes times() const;
+
+  // Ends it; returns when nothing of it is left. Throws CommandError "timeout" that names what is.
+  void stop(Deadline deadline);
+
+  // How it ended before it was told to; empty: it did not.
+  std::string ended_early();
+  // {"unit", "amount", "seconds"} between two instants (CLOCK_MONOTONIC), null for none. `used` is
+  // its processor time between them.
+  nlohmann::json progress(std::int64_t from_ns, std::int64_t until_ns, const CpuTimes& used) const;
+
+ private:
+  void start();
+  bool holds() const;
+  std::vector<pid_t> members() const;
+  void ask_to_end() const;
+  void kill_members() const;
+  void note_early_end();
+  std::filesystem::path metrics_file() const;
+
+  Children& children_;
+  const AggressorSpec spec_;
+  const ProcessSettings settings_;
+  const Context context_;
+  const std::string mark_;  // in its environment
+  std::vector<std::vector<std::string>> commands_;
+  std::string version_;
+  std::unique_ptr<ProgressLog> log_;
+  std::vector<std::unique_ptr<Child>> started_;
+  std::string early_;
+};
+
+// The sum of bogo operations and the longest time in what stress-ng wrote with --yaml; empty: no
+// metrics are there.
+struct StressMetrics {
+  double operations = 0;
+  double seconds = 0;
+};
+std::optional<StressMetrics> read_stress_metrics(const std::filesystem::path& yaml);
+
+}  // namespace turntable::swan

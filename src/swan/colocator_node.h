@@ -1,0 +1,83 @@
+// The commands of colocator: memcached beside an aggressor on the system under test.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "swan/aggressor.h"
+#include "swan/children.h"
+#include "swan/control_groups.h"
+#include "swan/guardian.h"
+#include "swan/isolation.h"
+#include "swan/memcached_process.h"
+#include "swan/placement.h"
+#include "swan/window.h"
+
+namespace turntable::swan {
+
+class ColocatorNode {
+ public:
+  using Json = nlohmann::json;
+
+  struct Options {
+    std::filesystem::path program;    // this one's file
+    std::filesystem::path directory;  // of logs
+    std::string python;               // the interpreter that {python} stands for
+    std::string testbed, host;        // empty: started by hand
+  };
+
+  // Removes what a dead colocator of this testbed and host has left.
+  ColocatorNode(Options options, std::function<void(std::string)> set_state);
+  ~ColocatorNode();  // as reset()
+
+  // Thread-safe. All throw CommandError.
+  Json prepare(const Json& args);
+  Json settle(const Json& args);
+  Json start(const Json& args);
+  Json finish(const Json& args);
+  Json stats(const Json& args);
+  Json reset(const Json& args);
+  Json platform(const Json& args);
+  Json probe(const Json& args);
+
+  // Ends what waits; for the end of the process.
+  void cancel() { cancelled_ = true; }
+
+ private:
+  void clear();
+  void prepare_memcached(const MemcachedSettings& settings, bool fresh);
+  void choose_processors(const Json& placement);
+  Sample sample(const std::vector<pid_t>& ours) const;
+  std::vector<pid_t> our_processes() const;
+  Json memcached_stats(const Window& window);
+  Json aggressor_stats(const Window& window);
+  Json others_share(const Window& window) const;
+
+  const Options options_;
+  const std::function<void(std::string)> set_state_;
+  const CpuList allowed_;  // before anything was pinned
+  std::atomic<bool> cancelled_{false};
+
+  std::mutex mutex_;  // of what follows
+  Children children_;
+  ControlGroups groups_;
+  Resctrl resctrl_;
+  Guardian guardian_;
+  Placement placement_;
+  Isolation isolation_;
+  std::unique_ptr<MemcachedProcess> memcached_;
+  bool was_started_fresh_ = false;
+  bool is_prepared_ = false;
+  std::unique_ptr<Aggressor> aggressor_;
+  CpuList aggressor_cpus_;
+  std::optional<Window> window_;
+  std::unique_ptr<WindowSampler> sampler_;
+};
+
+}  // namespace turntable::swan

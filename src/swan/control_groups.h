@@ -1,0 +1,56 @@
+// The control groups of one colocator, and their end.
+//
+// In every hierarchy there is one directory, turntable.TESTBED.HOST.PID, with the groups below it.
+// Its owner holds a flock on it, so that a directory that nobody has locked is a dead one's.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/deadline.h"
+#include "common/unique_fd.h"
+#include "swan/cgroup_tree.h"
+
+namespace turntable::swan {
+
+class ControlGroups {
+ public:
+  // `owner`: testbed and host, which all directories' names begin with.
+  ControlGroups(CgroupTree tree, const std::string& testbed, const std::string& host);
+  ~ControlGroups();  // as clear()
+  ControlGroups(const ControlGroups&) = delete;
+  ControlGroups& operator=(const ControlGroups&) = delete;
+
+  const CgroupTree& tree() const { return tree_; }
+  // Of this colocator, whether they exist or not.
+  std::vector<std::filesystem::path> directories() const;
+
+  // The group `name` of that controller, which is made if it does not exist. Throws CommandError
+  // "unsupported".
+  std::filesystem::path make(const std::string& controller, const std::string& name);
+
+  // Moves what is in the groups to the hierarchies' roots and removes the groups.
+  void clear();
+
+  // Ends and removes what dead colocators of this testbed and host have left; their directories.
+  std::vector<std::string> remove_stale();
+
+ private:
+  void enable_controllers(const std::filesystem::path& directory);
+
+  CgroupTree tree_;
+  std::string prefix_;
+  std::string name_;
+  std::map<std::filesystem::path, UniqueFd> locks_;  // by directory
+};
+
+// Processes of a group and of those below it.
+std::vector<pid_t> members_of(const std::filesystem::path& directory);
+
+// Ends what is in the group and those below it with SIGKILL, and removes them. What it could not
+// remove until the deadline; empty: all is gone. It may be gone before.
+std::string destroy_group(const std::filesystem::path& directory, Deadline deadline);
+
+}  // namespace turntable::swan

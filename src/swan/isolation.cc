@@ -1,0 +1,229 @@
+#include "swan/isolation.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/command_error.h"
+#include "node/arguments.h"
+
+namespace turntable::swan {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::array kMechanisms = {"none", "taskset",    "cpuset", "shares", "idle", "quota",
+                                    "fifo", "sched_idle", "nice",   "cat",    "mba"};
+// Of these, HP and BE have a group each beside each other.
+constexpr std::array kSideBySide = {"shares", "idle", "quota", "fifo"};
+
+constexpr int kDefaultShares = 1024;  // version 1
+constexpr int kWeightPerShare = 5;    // version 2 has weights from 1 to 10000, default 100
+constexpr int kMostWeight = 10'000;
+
+template <std::size_t N>
+bool is_one_of(const std::array<const char*, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string weight_of(int shares) {
+  return std::to_string(std::clamp(shares * kWeightPerShare, 1, kMostWeight));
+}
+
+// Makes the groups of one mechanism, step by step.
+class Builder {
+ public:
+  Builder(const IsolationRequest& request, const Pinning& pinning, ControlGroups& groups,
+          Resctrl& resctrl)
+      : request_(request), pinning_(pinning), groups_(groups), resctrl_(resctrl) {}
+
+  Isolation build() {
+    isolation_.mechanism = request_.mechanism;
+    pin();
+    group_by_cpu();
+    account();
+    static const std::map<std::string, void (Builder::*)()> steps = {
+        {"cpuset", &Builder::cpuset},
+        {"shares", &Builder::shares},
+        {"idle", &Builder::idle},
+        {"quota", &Builder::quota},
+        {"fifo", &Builder::fifo},
+        {"nice", &Builder::nice},
+        {"sched_idle", &Builder::sched_idle},
+        {"cat", &Builder::cat},
+        {"mba", &Builder::mba}};
+    if (const auto step = steps.find(request_.mechanism); step != steps.end())
+      (this->*step->second)();
+    return std::move(isolation_);
+  }
+
+ private:
+  bool is_first() const { return groups_.tree().version == 1; }
+  void note(const std::string& text) { isolation_.applied.push_back(text); }
+
+  void set(const fs::path& group, const std::string& file, const std::string& value) {
+    write_control(group / file, value);
+    note(file + " " + value + " in " + group.native());
+  }
+
+  void pin() {
+    isolation_.hp.cpus = pinning_.hp;
+    isolation_.be.cpus = pinning_.be;
+    note("HP on processors " + cpu_list_text(pinning_.hp));
+    note(pinning_.be_anywhere ? "BE on any processor"
+                              : "BE on processors " + cpu_list_text(pinning_.be));
+  }
+
+  void group_by_cpu() {
+    const bool apart = is_one_of(kSideBySide, request_.mechanism);
+    if (!apart && !groups_.tree().has("cpu")) {
+      note(
+          "no control group: this machine has none of the controller cpu that may be written; "
+          "sched_autogroup may weigh HP and BE as two sessions");
+      return;
+    }
+    hp_ = groups_.make("cpu", apart ? "hp" : "both");
+    be_ = apart ? groups_.make("cpu", "be") : hp_;
+    isolation_.hp.groups.push_back(hp_);
+    isolation_.be.groups.push_back(be_);
+    note(apart ? "groups " + hp_.native() + " and " + be_.filename().native()
+               : "HP and BE in group " + hp_.native());
+    const bool counts = is_first() ? groups_.tree().has("cpuacct") : true;
+    if (!apart || !counts) return;
+    isolation_.hp_account = hp_;  // the processor time of a group of its own is its job's
+    isolation_.be_account = be_;
+  }
+
+  // Version 1 can count apart what is scheduled together.
+  void account() {
+    if (!groups_.tree().apart("cpu", "cpuacct")) return;
+    isolation_.hp_account = groups_.make("cpuacct", "hp");
+    isolation_.be_account = groups_.make("cpuacct", "be");
+    isolation_.hp.groups.push_back(*isolation_.hp_account);
+    isolation_.be.groups.push_back(*isolation_.be_account);
+  }
+
+  void cpuset() {
+    const fs::path hp = groups_.make("cpuset", "hp");
+    set(hp, "cpuset.cpus", cpu_list_text(pinning_.hp));
+    isolation_.hp.groups.push_back(hp);
+    if (pinning_.be_anywhere) return;
+    const fs::path be = groups_.make("cpuset", "be");
+    set(be, "cpuset.cpus", cpu_list_text(pinning_.be));
+    isolation_.be.groups.push_back(be);
+  }
+
+  void shares() {
+    if (is_first()) {
+      set(hp_, "cpu.shares", std::to_string(kDefaultShares));
+      return set(be_, "cpu.shares", std::to_string(request_.be_shares));
+    }
+    set(hp_, "cpu.weight", weight_of(kDefaultShares));
+    set(be_, "cpu.weight", weight_of(request_.be_shares));
+  }
+
+  void idle() { set(be_, "cpu.idle", "1"); }
+
+  void quota() {
+    constexpr std::int64_t kPeriodUs = 100'000;
+    constexpr double kLeastUs = 1000;  // the kernel's
+    const auto cpus = static_cast<double>(pinning_.be.size());
+    const double wanted = request_.quota_share * cpus * static_cast<double>(kPeriodUs);
+    const std::string quota = std::to_string(std::llround(std::max(kLeastUs, wanted)));
+    const std::string period = std::to_string(kPeriodUs);
+    if (!is_first()) return set(be_, "cpu.max", quota + " " + period);
+    set(be_, "cpu.cfs_period_us", period);
+    set(be_, "cpu.cfs_quota_us", quota);
+  }
+
+  void fifo() {
+    isolation_.hp.policy = Policy::kFifo;
+    note("SCHED_FIFO priority 1 for HP");
+    const fs::path file = "cpu.rt_runtime_us";
+    if (!fs::exists(hp_ / file)) return;  // without RT_GROUP_SCHED
+    const double period_us = std::stod(read_control(hp_ / "cpu.rt_period_us"));
+    const std::string runtime = std::to_string(std::llround(request_.rt_runtime_share * period_us));
+    set(hp_.parent_path(), file, runtime);
+    set(hp_, file, runtime);
+  }
+
+  void nice() {
+    isolation_.be.nice = request_.nice;
+    note("nice " + std::to_string(request_.nice) + " for BE, 0 for HP");
+  }
+
+  void sched_idle() {
+    isolation_.be.policy = Policy::kIdle;
+    note("SCHED_IDLE for BE");
+  }
+
+  void cat() {
+    const unsigned long long all = resctrl_.all_ways();
+    const int ways = std::popcount(all);
+    const int fewest = resctrl_.fewest_ways();
+    if (request_.cat_ways < fewest || ways - request_.cat_ways < fewest) {
+      throw bad_argument("isolation: \"cat_ways\" is " + std::to_string(request_.cat_ways) +
+                         "; expected from " + std::to_string(fewest) + " to " +
+                         std::to_string(ways - fewest) + ": the cache has " + std::to_string(ways) +
+                         " ways, and HP gets the others");
+    }
+    const unsigned long long be = (1ULL << static_cast<unsigned>(request_.cat_ways)) - 1;
+    isolation_.be.groups.push_back(resctrl_.give_ways("be", be));
+    isolation_.hp.groups.push_back(resctrl_.give_ways("hp", all & ~be));
+    note("CAT: BE has " + std::to_string(request_.cat_ways) + " of " + std::to_string(ways) +
+         " ways, HP the others");
+  }
+
+  void mba() {
+    isolation_.be.groups.push_back(resctrl_.give_bandwidth("be", request_.mba_percent));
+    note("MBA: BE is limited to " + std::to_string(request_.mba_percent) + " %");
+  }
+
+  const IsolationRequest& request_;
+  const Pinning& pinning_;
+  ControlGroups& groups_;
+  Resctrl& resctrl_;
+  Isolation isolation_;
+  fs::path hp_, be_;  // of the controller cpu
+};
+
+}  // namespace
+
+IsolationRequest isolation_request(const std::string& where, const Json& json) {
+  const node::Arguments arguments(where + ", isolation", json,
+                                  {"mechanism", "be_shares", "quota_share", "nice",
+                                   "rt_runtime_share", "cat_ways", "mba_percent"});
+  IsolationRequest request;
+  request.mechanism = arguments.text("mechanism");
+  if (!is_one_of(kMechanisms, request.mechanism)) {
+    std::string names;
+    for (const char* name : kMechanisms) names += (names.empty() ? "" : ", ") + std::string(name);
+    arguments.fail("mechanism", request.mechanism, "one of " + names);
+  }
+  const auto integer = [&](const char* name, int low, int high, int otherwise) {
+    return static_cast<int>(arguments.integer_or(name, low, high, otherwise));
+  };
+  request.be_shares = integer("be_shares", 2, 262'144, request.be_shares);
+  request.nice = integer("nice", -20, 19, request.nice);
+  request.cat_ways = integer("cat_ways", 1, 63, request.cat_ways);
+  request.mba_percent = integer("mba_percent", 1, 100, request.mba_percent);
+  if (json.contains("quota_share")) request.quota_share = arguments.number("quota_share", 0.001, 1);
+  if (json.contains("rt_runtime_share"))
+    request.rt_runtime_share = arguments.number("rt_runtime_share", 0.01, 0.95);
+  return request;
+}
+
+Json to_json(const Isolation& isolation) {
+  return {{"mechanism", isolation.mechanism}, {"applied", isolation.applied}};
+}
+
+Isolation isolate(const IsolationRequest& request, const Pinning& pinning, ControlGroups& groups,
+                  Resctrl& resctrl) {
+  return Builder(request, pinning, groups, resctrl).build();
+}
+
+}  // namespace turntable::swan

@@ -1,0 +1,45 @@
+// How a process is to run: in which groups, on which processors, with which priority.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "swan/cpu_list.h"
+
+namespace turntable::swan {
+
+enum class Policy : std::uint8_t { kOther, kIdle, kFifo };
+
+struct ProcessSettings {
+  std::vector<std::filesystem::path> groups;  // control groups, and directories of resctrl
+  CpuList cpus;
+  int nice = 0;
+  Policy policy = Policy::kOther;
+};
+
+// To a running process, all of its threads. Threads that it starts later inherit them. Throws
+// CommandError "unsupported" that says what the kernel refused; a process that ends meanwhile is no
+// failure.
+void apply(const ProcessSettings& settings, pid_t pid);
+
+// Of a program that is to be started with the settings: the words of its command, behind those with
+// which `program` (this one's file) first takes them for itself.
+std::vector<std::string> started_with(const ProcessSettings& settings,
+                                      const std::filesystem::path& program,
+                                      const std::vector<std::string>& command);
+
+// What those words do: `arguments` are those behind "enter". Returns only when it failed: the exit
+// status.
+int enter(const std::vector<std::string>& arguments);
+
+// Of one thread. Throws CommandError "unsupported".
+void pin(pid_t thread, const CpuList& cpus);
+
+// The threads of a process.
+std::vector<pid_t> threads_of(pid_t pid);
+
+}  // namespace turntable::swan

@@ -1,0 +1,122 @@
+#include "swan/resctrl.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "common/command_error.h"
+#include "swan/cgroup_tree.h"
+
+namespace turntable::swan {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kJobs = {"hp", "be"};
+
+std::string hexadecimal(unsigned long long mask) {
+  std::array<char, 20> text{};
+  std::snprintf(text.data(), text.size(), "%llx", mask);
+  return text.data();
+}
+
+}  // namespace
+
+Resctrl::Resctrl(fs::path root, std::string name)
+    : root_(std::move(root)), name_(std::move(name)) {}
+
+bool Resctrl::has_cat() const {
+  return fs::exists(root_ / "info/L3/cbm_mask");
+}
+
+bool Resctrl::has_mba() const {
+  return fs::exists(root_ / "info/MB/min_bandwidth");
+}
+
+nlohmann::json Resctrl::description() const {
+  std::string why;
+  if (!fs::exists(root_)) {
+    why = "the kernel has no " + root_.native() +
+          ": the processor has no RDT, or a virtual machine does not show it";
+  } else if (!fs::exists(root_ / "info")) {
+    why = root_.native() + " is not mounted: mount -t resctrl resctrl " + root_.native();
+  } else if (!has_cat() || !has_mba()) {
+    why = "the processor offers only a part of it";
+  }
+  return {{"cat", has_cat()}, {"mba", has_mba()}, {"why", why}};
+}
+
+void Resctrl::require(bool there, const std::string& what) const {
+  if (there) return;
+  throw CommandError("unsupported", "this machine has no " + what + ": " +
+                                        description()["why"].get<std::string>() +
+                                        "; leave cells of this mechanism out");
+}
+
+unsigned long long Resctrl::all_ways() const {
+  require(has_cat(), "CAT");
+  return std::stoull(read_control(root_ / "info/L3/cbm_mask"), nullptr, 16);
+}
+
+int Resctrl::fewest_ways() const {
+  require(has_cat(), "CAT");
+  return std::stoi(read_control(root_ / "info/L3/min_cbm_bits"));
+}
+
+fs::path Resctrl::give_ways(const std::string& job, unsigned long long mask) {
+  require(has_cat(), "CAT");
+  const fs::path group = make(job);
+  set(group, "L3", hexadecimal(mask));
+  return group;
+}
+
+fs::path Resctrl::give_bandwidth(const std::string& job, int percent) {
+  require(has_mba(), "MBA");
+  const fs::path group = make(job);
+  set(group, "MB", std::to_string(percent));
+  return group;
+}
+
+fs::path Resctrl::make(const std::string& job) const {
+  const fs::path group = root_ / (name_ + "." + job);
+  if (::mkdir(group.c_str(), 0755) == 0 || errno == EEXIST) return group;
+  throw CommandError("unsupported", "cannot make " + group.native() + ": " + std::strerror(errno) +
+                                        "; the processor may have no class of service left");
+}
+
+// The same in all domains: "L3:0=3;1=3".
+void Resctrl::set(const fs::path& group, const std::string& resource,
+                  const std::string& value) const {
+  std::istringstream lines(read_control(root_ / "schemata"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(':');
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (colon == std::string::npos || line.substr(begin, colon - begin) != resource) continue;
+    std::istringstream domains(line.substr(colon + 1));
+    std::string wanted;
+    for (std::string domain; std::getline(domains, domain, ';');) {
+      wanted += wanted.empty() ? "" : ";";
+      wanted.append(domain, 0, domain.find('=') + 1).append(value);
+    }
+    return write_control(group / "schemata", resource + ":" + wanted + "\n");
+  }
+  throw CommandError("unsupported", (root_ / "schemata").native() + " has no line of " + resource);
+}
+
+std::vector<fs::path> Resctrl::directories() const {
+  std::vector<fs::path> directories;
+  for (const char* job : kJobs) directories.push_back(root_ / (name_ + "." + job));
+  return directories;
+}
+
+void Resctrl::clear() noexcept {
+  for (const char* job : kJobs) ::rmdir((root_ / (name_ + "." + job)).c_str());
+}
+
+}  // namespace turntable::swan

@@ -1,0 +1,47 @@
+// Shares of the last-level cache (CAT) and of the memory bandwidth (MBA), where the kernel's
+// resctrl offers them.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace turntable::swan {
+
+class Resctrl {
+ public:
+  // `root`: another directory in tests. `name` begins those of its groups.
+  Resctrl(std::filesystem::path root, std::string name);
+  ~Resctrl() { clear(); }
+  Resctrl(const Resctrl&) = delete;
+  Resctrl& operator=(const Resctrl&) = delete;
+
+  bool has_cat() const;
+  bool has_mba() const;
+  // {"cat", "mba", "why"}
+  nlohmann::json description() const;
+
+  // The group `job` gets the ways of the mask, or the percentage of the bandwidth; its directory.
+  // Throws CommandError "unsupported".
+  std::filesystem::path give_ways(const std::string& job, unsigned long long mask);
+  std::filesystem::path give_bandwidth(const std::string& job, int percent);
+
+  // All ways of the last-level cache.
+  unsigned long long all_ways() const;
+  int fewest_ways() const;
+
+  std::vector<std::filesystem::path> directories() const;
+  void clear() noexcept;
+
+ private:
+  void require(bool there, const std::string& what) const;
+  std::filesystem::path make(const std::string& job) const;
+  void set(const std::filesystem::path& group, const std::string& resource,
+           const std::string& value) const;
+
+  std::filesystem::path root_;
+  std::string name_;
+};
+
+}  // namespace turntable::swan
