@@ -1,0 +1,79 @@
+"""A run -> its metadata, by Swan's kinds: '' (what it is), flags, platform. What was in the
+environment only the command knows that has begun the run: kind environ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from turntable.results import Run
+from turntable.systems.swan import flags
+from turntable.systems.swan.platform import platform_of
+from turntable.systems.swan.profile import profile_of
+from turntable_core.plan import Plan
+
+GENERAL, FLAGS, ENVIRON, PLATFORM = "", "flags", "environ", "platform"
+
+# Keys of the general kind that configurations are made of again.
+CELLS, ITERATIONS, ROUNDS, PEAKS = "cells", "iterations", "repetitions", "peaks"
+
+Row = tuple[str, str, str]  # kind, key, value
+
+
+def of_run(run: Run) -> list[Row]:
+    general = ((GENERAL, key, value) for key, value in _general(run).items())
+    told = ((FLAGS, name, value) for name, value in _flags(run).items())
+    machine = ((PLATFORM, name, value) for name, value in platform_of(run.cells))
+    return [*general, *told, *machine]
+
+
+def _general(run: Run) -> dict[str, str]:
+    plan, first = run.plan, run.plan.cells[0].parameters
+    peaks = {cell.id: profile_of(cell).peak_per_s for cell in run.cells}
+    began = min((attempt.began_at_ns for attempt in run.attempts), default=None)
+    return {
+        "command_arguments": json.dumps(run.manifest.get("extra_vars", {}), sort_keys=True),
+        "experiment_name": plan.experiment,
+        "title": plan.title,
+        "profile": plan.profile,
+        "fidelity_class": run.fidelity_class,
+        "peak_load": ", ".join(f"{peak:.0f}" for peak in dict.fromkeys(peaks.values()) if peak),
+        "load_points": str(len(profile_of(run.cells[0]).loads)),
+        "load_duration": f"{first['measure_s']:g}s",
+        "began_at_ns": str(began or ""),
+        ROUNDS: str(plan.rounds),
+        PEAKS: json.dumps(peaks, sort_keys=True),
+        CELLS: json.dumps([dict(cell.parameters) for cell in plan.cells], sort_keys=True),
+        ITERATIONS: iterations_digest(plan),
+    }
+
+
+def iterations_digest(plan: Plan) -> str:
+    """What is measured in which order, whatever the cells' ids: they are hashes of parameters."""
+    order: dict[str, int] = {}
+    every: list[Any] = []
+    for turn in plan.turns:
+        place = order.setdefault(turn.cell.id, len(order))
+        every.append([place, turn.round, [dict(each.data) for each in turn.iterations]])
+    return hashlib.sha256(json.dumps(every, sort_keys=True).encode()).hexdigest()
+
+
+def _flags(run: Run) -> Mapping[str, str]:
+    cells = [cell.parameters for cell in run.plan.cells]
+    return flags.of_parameters(levels(cells), run.plan.rounds)
+
+
+def levels(cells: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Parameter -> its values over the cells, each once, in their order."""
+    return {name: list(_each(cells, name)) for name in dict.fromkeys(n for c in cells for n in c)}
+
+
+def _each(cells: Sequence[Mapping[str, Any]], name: str) -> Iterator[Any]:
+    seen: set[str] = set()
+    for cell in cells:
+        if name in cell and (text := json.dumps(cell[name])) not in seen:
+            seen.add(text)
+            yield cell[name]

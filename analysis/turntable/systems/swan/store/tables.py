@@ -1,0 +1,83 @@
+"""The store's tables, and a connection to them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from turntable_core import caller
+from turntable_core.errors import TurntableError
+
+FORMAT = 1  # of the tables; PRAGMA user_version
+
+# Swan's shape: metadata by kind, samples by namespace with tags. Times are nanoseconds since 1970.
+_TABLES = """
+CREATE TABLE IF NOT EXISTS experiments (
+    id TEXT PRIMARY KEY,            -- UUID
+    experiment TEXT NOT NULL,       -- as its file names it
+    run TEXT NOT NULL,
+    profile TEXT,
+    directory TEXT,                 -- of the run
+    began TEXT,                     -- when it was planned, ISO 8601
+    digest TEXT                     -- of plan and journal when it was stored; NULL: only begun
+);
+CREATE TABLE IF NOT EXISTS metadata (
+    experiment_id TEXT NOT NULL REFERENCES experiments (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,             -- '', flags, environ, platform
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (experiment_id, kind, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS samples (
+    experiment_id TEXT NOT NULL REFERENCES experiments (id) ON DELETE CASCADE,
+    aggressor TEXT NOT NULL,
+    loadpoint_qps INTEGER NOT NULL,
+    repetition INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    ns TEXT NOT NULL,               -- namespace of the metric
+    value REAL NOT NULL,
+    time INTEGER NOT NULL,
+    tags TEXT NOT NULL,             -- JSON
+    PRIMARY KEY (experiment_id, phase, ns)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS histograms (
+    experiment_id TEXT NOT NULL REFERENCES experiments (id) ON DELETE CASCADE,
+    aggressor TEXT NOT NULL,
+    loadpoint_qps INTEGER NOT NULL,
+    repetition INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    ns TEXT NOT NULL,
+    client INTEGER NOT NULL,        -- load generators' hosts, from 0
+    data BLOB NOT NULL,             -- HdrHistogram V2, base64 text
+    PRIMARY KEY (experiment_id, phase, ns, client)
+) WITHOUT ROWID;
+"""
+_BUSY_S = 30  # another command may be storing
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """Makes the file where there is none. Raises TurntableError for what is no store."""
+    caller.make_directory(file.parent)
+    try:
+        connection = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        _check(file, found)
+        connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;")
+    except sqlite3.Error as error:
+        raise TurntableError(
+            f"{file}: cannot be used as the store of experiments: {error}. Expected an SQLite file "
+            "that this program has made, in a directory that can be written; move it away, and it "
+            "is made again of the runs in results/"
+        ) from None
+    caller.give(file)
+    return connection
+
+
+def _check(file: Path, found: int) -> None:
+    if found not in (0, FORMAT):
+        raise TurntableError(
+            f"{file}: has format {found}; expected {FORMAT}. It was made by another version: move "
+            "it away, and it is made again of the runs in results/"
+        )

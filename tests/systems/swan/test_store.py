@@ -1,0 +1,237 @@
+"""The store: Swan's tables, stored again without a change, exported."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pandas as pd
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from turntable.systems.swan import store
+from turntable.systems.swan.store import Store, export
+from turntable.systems.swan.store.rows import MCLOAD
+from turntable_core.errors import TurntableError
+from turntable_systems.swan.identity import experiment_uuid, uuid_of
+
+from .made_run import Scripted, make_run
+from .measured import histogram
+
+TABLES = ("experiments", "metadata", "samples", "histograms")
+
+
+def scripted(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+    late = data["aggressor"] == "busy" and data["load_index"] == 2 and round_ == 1
+    client = {"send_late_ns": histogram({900: 10})} if late else None
+    return Scripted(1_000 + 100 * data["load_index"], 0.95, 120.0, client=client)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_run(tmp_path, scripted)
+
+
+@pytest.fixture
+def kept(run: Path) -> Iterator[Store]:
+    made = Store(run.parents[1])
+    yield made
+    made.close()
+
+
+def everything(kept: Store) -> dict[str, list[tuple]]:
+    with sqlite3.connect(kept.results / store.FILE_NAME) as connection:
+        return {table: connection.execute(f"SELECT * FROM {table}").fetchall() for table in TABLES}
+
+
+def test_the_uuid_is_known_before_the_run(run: Path, kept: Store) -> None:
+    foretold = experiment_uuid("swan_sensitivity_profile", "made")
+    assert UUID(foretold).version == 5
+    assert kept.put(run) == uuid_of(run) == foretold
+    assert experiment_uuid("swan_sensitivity_profile", "other") != foretold
+
+
+def test_it_is_a_file_with_a_write_ahead_log(kept: Store) -> None:
+    with sqlite3.connect(kept.results / "swan.sqlite") as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_stored_again_it_has_the_same_rows(run: Path, kept: Store) -> None:
+    kept.put(run)
+    before = everything(kept)
+    kept.put(run, again=True)
+    assert everything(kept) == before
+    assert [len(before[table]) for table in ("experiments", "histograms")] == [1, 3 * 15 * 3]
+
+
+def test_a_run_that_has_not_changed_is_not_read_again(
+    run: Path, kept: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.put(run)
+    monkeypatch.setattr("turntable.systems.swan.store.store.load_run", None)
+    kept.put(run)
+    with (run / "journal.ndjson").open("a") as journal:
+        journal.write("\n{")  # torn: nothing of it counts, but the run is looked at again
+    with pytest.raises(TypeError):
+        kept.put(run)
+
+
+def test_nothing_is_stored_of_what_fails_in_the_middle(
+    run: Path, kept: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.put(run)
+    before = everything(kept)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr("turntable.systems.swan.store.store.rows.histograms", fail)
+    with pytest.raises(RuntimeError):
+        kept.put(run, again=True)
+    assert everything(kept) == before
+
+
+def test_a_sample_has_swans_tags(run: Path, kept: Store) -> None:
+    uuid = kept.put(run)
+    samples = kept.samples(uuid)
+    own = samples[(samples["aggressor"] == "busy") & (samples["ns"] == f"{MCLOAD}/qps")]
+    assert sorted(own["loadpoint_qps"].unique()) == [2_000, 5_000, 10_000]
+    assert sorted(own["repetition"].unique()) == [0, 1, 2]
+    assert own["value"].tolist() == [0.95 * target for target in own["loadpoint_qps"]]
+    tags = json.loads(own[own["phase"].str.endswith("load point 2; repetition 1")]["tags"].iloc[0])
+    assert tags["swan_experiment"] == uuid
+    assert tags["swan_phase"] == "Aggressor busy; load point 2; repetition 1"
+    assert (tags["swan_aggressor_name"], tags["swan_repetition"]) == ("busy", 1)
+    assert tags["swan_loadpoint_qps"] == 10_000
+    assert tags["valid"] is False and "sent late" in tags["reasons"][0]
+
+
+def test_baselines_repetitions_are_all_of_a_round(run: Path, kept: Store) -> None:
+    samples = kept.samples(kept.put(run))
+    own = samples[(samples["aggressor"] == "Baseline") & (samples["ns"] == f"{MCLOAD}/qps")]
+    assert sorted(own["repetition"].unique()) == list(range(9))
+
+
+def test_latencies_are_those_of_the_histogram(run: Path, kept: Store) -> None:
+    """Nine tenths of 5,000 take 500 µs, 475 take 1,000 µs, 25 take 2,000 µs."""
+    uuid, phase = kept.put(run), "Aggressor placebo; load point 0; repetition 0"
+    samples = kept.samples(uuid)
+    found = dict(samples[samples["phase"] == phase][["ns", "value"]].to_numpy())
+    by_hand = {
+        "avg": (4_500 * 500 + 475 * 1_000 + 25 * 2_000) / 5_000,
+        "min": 500,
+        "percentile/5th": 500,
+        "percentile/90th": 500,
+        "percentile/99th": 1_000,
+        "percentile/99.9th": 2_000,
+        "from_send/percentile/99th": 500,
+    }
+    for name, value in by_hand.items():
+        assert found[f"{MCLOAD}/{name}"] == pytest.approx(value, rel=2e-3), name
+    (text,) = kept.histograms(uuid, phase, f"{MCLOAD}/latency_ns")
+    assert HdrHistogram.decode(text).get_total_count() == 5_000
+
+
+def test_metadata_has_swans_kinds(run: Path, kept: Store) -> None:
+    uuid = kept.put(run)
+    general, flags = kept.metadata(uuid), kept.metadata(uuid, "flags")
+    assert general["experiment_name"] == "swan_sensitivity_profile"
+    assert (general["peak_load"], general["load_points"]) == ("10000", "3")
+    assert (general["repetitions"], general["load_duration"]) == ("3", "5s")
+    assert flags["experiment_slo"] == "5000"
+    assert flags["experiment_be_workloads"] == "None,placebo,busy"
+    assert (flags["mutilate_warmup_time"], flags["layout"]) == ("1s", "same-core")
+    platform = kept.metadata(uuid, "platform")
+    assert platform["cpu_model"] == "A processor"
+    assert platform["versions.memcached"] == "1.6.18"
+    assert platform["governor.0"] == "performance"
+
+
+def test_what_was_noted_of_the_environment_stays(run: Path, kept: Store) -> None:
+    uuid = kept.note_begin("swan_sensitivity_profile", "made", {"SWAN_EXPERIMENT_SLO": "5000"})
+    (begun,) = kept.experiments()
+    assert (begun.id, begun.digest) == (uuid, None)
+    assert kept.put(run) == uuid
+    assert kept.metadata(uuid, "environ") == {"SWAN_EXPERIMENT_SLO": "5000"}
+    assert kept.experiments()[0].digest is not None
+
+
+def test_all_runs_of_the_system_are_found(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        make_run(tmp_path, scripted, ("busy",), (0.5,), rounds=1, name=name)
+    (tmp_path / "swan_broken" / "run").mkdir(parents=True)
+    (tmp_path / "swan_broken" / "run" / "plan.json").write_text("{")
+    made = Store(tmp_path)
+    faults = made.put_all()
+    assert [kept.run for kept in made.experiments()] == ["one", "two"]
+    assert len(faults) == 1 and "swan_broken/run" in faults[0]
+    made.close()
+
+
+def test_an_experiment_is_found_by_its_first_digits(run: Path, kept: Store) -> None:
+    uuid = kept.put(run)
+    assert kept.find(uuid[:6]).id == uuid
+    for unknown in (uuid[:3], "0000000"):
+        with pytest.raises(TurntableError, match="no experiment with the UUID"):
+            kept.find(unknown)
+
+
+def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "swan.sqlite").write_text("something else, which is not a database at all\n" * 100)
+    with pytest.raises(TurntableError, match="move it away"):
+        Store(tmp_path)
+    assert (tmp_path / "swan.sqlite").read_text().startswith("something else")
+
+
+def test_another_versions_store_is_refused(tmp_path: Path) -> None:
+    Store(tmp_path).close()
+    with sqlite3.connect(tmp_path / "swan.sqlite") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(TurntableError, match="has format 99; expected 1"):
+        Store(tmp_path)
+
+
+def test_runs_of_other_systems_are_refused(run: Path, kept: Store) -> None:
+    plan = json.loads((run / "plan.json").read_text()) | {"system": "homa"}
+    (run / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(TurntableError, match="a run of system homa; expected one of swan"):
+        kept.put(run)
+
+
+def test_cells_of_a_run_are_told_apart(tmp_path: Path) -> None:
+    cells = [{"isolation": "none"}, {"isolation": "shares"}]
+    run = make_run(tmp_path, scripted, ("busy",), (0.5, 1.0), rounds=2, cells=cells)
+    made = Store(tmp_path)
+    found = export.frame(made, made.put(run))
+    made.close()
+    assert len(found) == 2 * 2 * (3 + 1) * 2
+    assert set(found["cell_label"]) == {"same-core · none", "same-core · shares"}
+
+
+def test_exported_it_is_a_row_per_iteration(run: Path, kept: Store, tmp_path: Path) -> None:
+    uuid = kept.put(run)
+    export.write_csv(export.frame(kept, uuid), tmp_path / "out.csv")
+    read = pd.read_csv(tmp_path / "out.csv")
+    assert len(read) == 3 * 15
+    busy = read[(read["aggressor"] == "busy") & (read["loadpoint_qps"] == 5_000)]
+    assert busy["99th"].tolist() == pytest.approx([1_100] * 3, rel=2e-3)
+    assert busy["aggressor_progress"].tolist() == [120] * 3
+    assert set(busy["unit"]) == {"bogo ops"}
+    assert (~read["valid"]).sum() == 1
+    assert read[read["aggressor"] == "Baseline"]["aggressor_progress"].isna().all()
+
+
+def test_parquet_says_what_it_needs(
+    run: Path, kept: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise ImportError("pyarrow")
+
+    found = export.frame(kept, kept.put(run))
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", missing)
+    with pytest.raises(TurntableError, match="Parquet needs pyarrow"):
+        export.write_parquet(found, tmp_path / "out.parquet")
