@@ -5,12 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "node/arguments.h"
+#include "swan/placement.h"
 
 namespace turntable::mcload {
+namespace {
 
-std::vector<int> generator_cpus(const std::string& where, const nlohmann::json& placement) {
-  if (placement.is_null()) return {};
-  const node::Arguments fields(where + ", placement", placement, {"cpus"});
+std::vector<int> named_cpus(const std::string& where, const nlohmann::json& placement) {
+  const node::Arguments fields(where, placement, {"cpus"});
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   ::sched_getaffinity(0, sizeof allowed, &allowed);
@@ -21,6 +22,18 @@ std::vector<int> generator_cpus(const std::string& where, const nlohmann::json& 
     cpus.push_back(static_cast<int>(cpu));
   }
   return cpus;
+}
+
+}  // namespace
+
+std::vector<int> generator_cpus(const std::string& where, const nlohmann::json& placement) {
+  if (placement.is_null()) return {};
+  const std::string here = where + ", placement";
+  if (placement.is_object() && placement.contains("cpus")) return named_cpus(here, placement);
+  const swan::PlacementRequest request = swan::placement_request(here, placement);
+  // The layout is that of another machine.
+  if (!request.one_machine) return request.generator;
+  return swan::place(swan::read_topology(), request).generator;
 }
 
 }  // namespace turntable::mcload

@@ -94,6 +94,7 @@ DOCUMENT = {
     "validity": {
         "send_late_slo_share_max": 0.1,
         "loss_share_max": 0,
+        "offered_difference_max": 0.02,
         "miss_share_max": 0,
         "late_share_max": 0.05,
         "wait_share_max": 0.05,
