@@ -45,6 +45,8 @@ int run(int argc, char** argv) {
                       .testbed = variable("TURNTABLE_TESTBED"),
                       .host = variable("TURNTABLE_HOST")},
                      [&](std::string state) { control.set_state(std::move(state)); });
+  control.on("platform", [&](const Json& args) { return node.platform(args); });
+  control.on("probe", [&](const Json& args) { return node.probe(args); });
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("settle", [&](const Json& args) { return node.settle(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });

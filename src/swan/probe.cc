@@ -1,0 +1,161 @@
+#include "swan/probe.h"
+
+#include <atomic>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "common/clock.h"
+#include "swan/kernels.h"
+#include "swan/process_settings.h"
+
+namespace turntable::swan {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kStreamBytes = 128U << 20U;
+constexpr std::uint64_t kSlice = 20'000;  // steps between two looks at the clock
+constexpr std::size_t kWarmLines = (4U << 20U) / kLineBytes;
+
+// Runs a kernel on another processor for as long as it lives.
+class Beside {
+ public:
+  Beside(int cpu, Kernel& kernel) {
+    thread_ = std::thread([this, cpu, &kernel] {
+      pin(0, {cpu});
+      while (!stop_.load(std::memory_order_relaxed)) {
+        kernel.steps(kSlice);
+        running_ = true;
+        running_.notify_one();
+      }
+    });
+    running_.wait(false);
+  }
+  ~Beside() {
+    stop_ = true;
+    thread_.join();
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> running_{false};
+  std::thread thread_;
+};
+
+// Of `work`, which does so many steps at a call. By this thread's processor time: that others had
+// the processor for a while is no property of the machine.
+template <typename Work>
+double ns_per_step(double seconds, const Work& work) {
+  const std::int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  const std::int64_t end = monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9);
+  std::uint64_t done = 0;
+  while (monotonic_ns() < end || done == 0) done += work(kSlice);
+  return static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / static_cast<double>(done);
+}
+
+std::set<std::int64_t> chase_sizes_kib(const Topology& topology, std::size_t size_mb) {
+  const auto cache = [&](const char* name, std::int64_t otherwise) {
+    const auto found = topology.cache_kib.find(name);
+    return found == topology.cache_kib.end() || found->second <= 0 ? otherwise : found->second;
+  };
+  const auto largest = static_cast<std::int64_t>(size_mb) << 10;
+  std::set<std::int64_t> sizes = {cache("l1d", 32) / 2, cache("l2", 1024) / 2,
+                                  cache("l2", 1024) * 2, largest / 4, largest};
+  std::erase_if(sizes, [&](std::int64_t kib) { return kib <= 0 || kib > largest; });
+  return sizes;
+}
+
+class Prober {
+ public:
+  Prober(const Topology& topology, const ProbeRequest& request)
+      : topology_(topology), request_(request), stream_(stream(kStreamBytes)) {
+    if (request.beside) other_stream_ = stream(kStreamBytes);
+  }
+
+  // On a thread of its own, which may be pinned.
+  Json run() {
+    pin(0, {request_.cpu});
+    for (const std::int64_t kib : chase_sizes_kib(topology_, request_.size_mb)) chase(kib);
+    copy();
+    count();
+    return {{"rows", std::move(rows_)}};
+  }
+
+ private:
+  template <typename Measure>
+  void alone_and_beside(const char* what, Kernel* other, const Measure& measure) {
+    rows_.push_back(measure(Json(nullptr)));
+    if (!request_.beside) return;
+    const Beside beside(*request_.beside, *other);
+    rows_.push_back(measure(Json{{"what", what}, {"cpu", *request_.beside}}));
+  }
+
+  void chase(std::int64_t kib) {
+    Chase ring(static_cast<std::size_t>(kib) << 10U, 1);
+    const auto work = [&](std::uint64_t count) {
+      ring.steps(count);
+      return count;
+    };
+    alone_and_beside("stream", other_stream_.get(), [&](Json beside) -> Json {
+      if (ring.lines() <= kWarmLines) ring.steps(ring.lines());
+      return {{"what", "chase"},
+              {"size_kib", kib},
+              {"cpu", request_.cpu},
+              {"beside", std::move(beside)},
+              {"ns_per_step", ns_per_step(request_.seconds, work)}};
+    });
+  }
+
+  void copy() {
+    alone_and_beside("stream", other_stream_.get(), [&](Json beside) -> Json {
+      const double ns =
+          ns_per_step(request_.seconds, [&](std::uint64_t count) { return stream_->steps(count); });
+      return {{"what", "stream"},
+              {"cpu", request_.cpu},
+              {"beside", std::move(beside)},
+              {"gb_per_s", static_cast<double>(kLineBytes) / ns}};
+    });
+  }
+
+  void count() {
+    const auto own = integers();
+    const auto other = integers();
+    alone_and_beside("integer", other.get(), [&](Json beside) -> Json {
+      const double ns =
+          ns_per_step(request_.seconds, [&](std::uint64_t count) { return own->steps(count); });
+      return {{"what", "integer"},
+              {"cpu", request_.cpu},
+              {"beside", std::move(beside)},
+              {"per_us", 1000 / ns}};
+    });
+  }
+
+  const Topology& topology_;
+  const ProbeRequest& request_;
+  std::unique_ptr<Kernel> stream_, other_stream_;
+  Json rows_ = Json::array();
+};
+
+}  // namespace
+
+Json probe(const Topology& topology, const ProbeRequest& request) {
+  Prober prober(topology, request);
+  Json answer;
+  std::exception_ptr failure;
+  std::thread thread([&] {
+    try {
+      answer = prober.run();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  thread.join();
+  if (failure) std::rethrow_exception(failure);
+  return answer;
+}
+
+}  // namespace turntable::swan
