@@ -9,9 +9,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <system_error>
 
 #include "common/command_error.h"
+#include "swan/cgroup_tree.h"
 #include "swan/control_groups.h"
 
 namespace turntable::swan {
@@ -40,6 +42,18 @@ bool has_option(const std::vector<std::string>& command, const std::string& opti
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
+}
+
+// -1: it has ended, though its parent may not know it yet.
+pid_t session_of(pid_t pid) {
+  const std::string stat = read_control("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return -1;
+  std::istringstream fields(stat.substr(name_end + 1));
+  char state = 'Z';
+  pid_t parent = -1, group = -1, session = -1;
+  fields >> state >> parent >> group >> session;
+  return state == 'Z' || state == 'X' ? -1 : session;
 }
 
 // Whether the process has become the program that it was started as.
@@ -151,18 +165,23 @@ CpuTimes Aggressor::times() const {
   return sum;
 }
 
-// By the mark that its descendants inherit, and by the group that they cannot leave.
+// By the group that they cannot leave, the session that most do not leave, and the mark in the
+// environment that most keep: stress-ng's workers write over it.
 std::vector<pid_t> Aggressor::members() const {
   std::set<pid_t> members;
   if (context_.account)
     for (const pid_t pid : members_of(*context_.account)) members.insert(pid);
   for (const pid_t pid : node::all_processes())
-    if (node::environment_of(pid, kMark) == mark_) members.insert(pid);
+    if (has(pid)) members.insert(pid);
   return {members.begin(), members.end()};
 }
 
 bool Aggressor::has(pid_t pid) const {
-  return node::environment_of(pid, kMark) == mark_;
+  const pid_t session = session_of(pid);
+  if (session < 0) return false;  // it has ended
+  return std::any_of(started_.begin(), started_.end(),
+                     [&](const auto& child) { return child->pid() == session; }) ||
+         node::environment_of(pid, kMark) == mark_;
 }
 
 void Aggressor::ask_to_end() const {

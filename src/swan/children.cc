@@ -39,28 +39,25 @@ bool is_program(const fs::path& path) {
 
 Child::~Child() {
   send(SIGKILL);
-  wait(Deadline::after_seconds(kKillSeconds));
+  if (wait(Deadline::after_seconds(kKillSeconds))) ::waitpid(pid(), nullptr, 0);
 }
 
 void Child::send(int signal) const {
   ::syscall(SYS_pidfd_send_signal, pidfd(), signal, nullptr, 0U);  // ESRCH: it has ended
 }
 
-bool Child::wait(Deadline deadline) {
-  if (!wait_readable(pidfd(), deadline)) return false;
-  const std::lock_guard lock(mutex_);
-  int status = 0;
-  if (!status_ && ::waitpid(pid(), &status, 0) == pid()) status_ = status;
-  return true;
+bool Child::wait(Deadline deadline) const {
+  return wait_readable(pidfd(), deadline);
 }
 
-std::string Child::end() {
-  if (is_running()) return {};
-  const std::lock_guard lock(mutex_);
+std::string Child::end() const {
+  siginfo_t info{};
+  const int options = WEXITED | WNOHANG | WNOWAIT;
+  if (::waitid(P_PID, static_cast<id_t>(pid()), &info, options) != 0 || info.si_pid != pid())
+    return {};
   node::NodeExit exit;
-  const int status = status_.value_or(0);
-  exit.by_signal = WIFSIGNALED(status);
-  exit.value = exit.by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+  exit.by_signal = info.si_code != CLD_EXITED;
+  exit.value = info.si_status;
   return exit.describe();
 }
 

@@ -4,8 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
-#include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,7 +15,8 @@
 
 namespace turntable::swan {
 
-// A program that was started; thread-safe.
+// A program that was started; thread-safe. It leads a session of its own, whose number is its pid;
+// nobody else gets that number as long as the object lives.
 class Child {
  public:
   explicit Child(node::Process process) : process_(std::move(process)) {}
@@ -26,17 +26,15 @@ class Child {
 
   pid_t pid() const { return process_.pid; }
   int pidfd() const { return process_.pidfd.get(); }
-  bool is_running() { return !wait(Deadline::after_seconds(0)); }
+  bool is_running() const { return !wait(Deadline::after_seconds(0)); }
   void send(int signal) const;
   // Whether it has ended until then.
-  bool wait(Deadline deadline);
+  bool wait(Deadline deadline) const;
   // "exited with status 1", "was ended by signal 9 (Killed)"; empty while it runs.
-  std::string end();
+  std::string end() const;
 
  private:
   node::Process process_;
-  std::mutex mutex_;  // of what follows
-  std::optional<int> status_;
 };
 
 class Children {

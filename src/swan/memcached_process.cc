@@ -2,7 +2,6 @@
 
 #include <poll.h>
 
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -17,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr double kEndSeconds = 2;
 constexpr int kProbeMs = 2;
 constexpr double kProbeSeconds = 1;
 constexpr const char* kWorker = "mc-worker";  // name of its threads that serve connections
@@ -90,8 +88,7 @@ MemcachedProcess::MemcachedProcess(Children& children, MemcachedSettings setting
 }
 
 MemcachedProcess::~MemcachedProcess() {
-  child_->send(SIGTERM);
-  child_->wait(Deadline::after_seconds(kEndSeconds));
+  child_.reset();  // SIGKILL: in order it would take a second, and it keeps nothing
   if (!settings_.server.socket.empty()) {
     std::error_code none;
     fs::remove(settings_.server.socket, none);
