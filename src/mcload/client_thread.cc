@@ -271,6 +271,7 @@ void LoopThread<RequestLoop>::send(std::uint64_t number) noexcept {
   } else {
     connection.add_get(number, key, content.value_bytes(drawn.record));
   }
+  if (in_window_) statistics_.queued.record(static_cast<std::int64_t>(connection.waiting()));
   if (connection.dirty || connection.watched_for_room) return;
   connection.dirty = true;
   dirty_.push_back(index);

@@ -39,6 +39,7 @@ class Connection {
 
   bool has_room() const noexcept { return state_ == State::kOpen && waiting_ < requests_.size(); }
   bool empty() const noexcept { return waiting_ == 0; }
+  std::size_t waiting() const noexcept { return waiting_; }  // for a reply
 
   // The request is written and waits to be sent, and for its reply. There must be room. `value`
   // must stay where it is until it is sent; not for a GET.

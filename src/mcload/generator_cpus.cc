@@ -1,10 +1,9 @@
 #include "mcload/generator_cpus.h"
 
-#include <sched.h>
-
 #include <nlohmann/json.hpp>
 
 #include "node/arguments.h"
+#include "swan/cpu_list.h"
 #include "swan/placement.h"
 
 namespace turntable::mcload {
@@ -12,12 +11,10 @@ namespace {
 
 std::vector<int> named_cpus(const std::string& where, const nlohmann::json& placement) {
   const node::Arguments fields(where, placement, {"cpus"});
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  ::sched_getaffinity(0, sizeof allowed, &allowed);
+  const std::vector<int> allowed = swan::allowed_cpus();
   std::vector<int> cpus;
-  for (const std::int64_t cpu : fields.integers("cpus", 0, CPU_SETSIZE - 1)) {
-    if (!CPU_ISSET(static_cast<int>(cpu), &allowed))
+  for (const std::int64_t cpu : fields.integers("cpus", 0, INT32_MAX)) {
+    if (!swan::contains(allowed, static_cast<int>(cpu)))
       fields.fail("cpus", cpu, "processors that are online and that this process may use");
     cpus.push_back(static_cast<int>(cpu));
   }

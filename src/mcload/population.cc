@@ -145,11 +145,11 @@ class Population {
 
 Populated populate(const std::string& where, const ServerAddress& server, Protocol protocol,
                    const Content& content, std::int64_t deadline_ns,
-                   const std::atomic<bool>& cancelled) {
+                   const std::atomic<bool>& cancelled, bool again) {
   const std::int64_t began_ns = monotonic_ns();
   Population population(where, server, protocol, content, deadline_ns, cancelled);
   Populated populated;
-  populated.was_there = population.has_marker();
+  populated.was_there = !again && population.has_marker();
   if (!populated.was_there) {
     population.store_all();
     population.store_marker();

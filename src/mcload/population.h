@@ -18,9 +18,9 @@ struct Populated {
 };
 
 // Stores all records and then the marker, which says that all are there; stores nothing if the
-// marker is. Throws CommandError: also for a record that the store refuses.
+// marker is, unless `again`. Throws CommandError: also for a record that the store refuses.
 Populated populate(const std::string& where, const ServerAddress& server, Protocol protocol,
                    const Content& content, std::int64_t deadline_ns,
-                   const std::atomic<bool>& cancelled);
+                   const std::atomic<bool>& cancelled, bool again = false);
 
 }  // namespace turntable::mcload

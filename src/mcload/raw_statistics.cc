@@ -47,6 +47,7 @@ void add_latencies(Json& out, const Measured& measured) {
   out["set_from_send_ns"] = s.set.from_send_ns.encode();
   out["send_late_ns"] = loop.send_late_ns.encode();
   out["read_late_ns"] = loop.read_late_ns.encode();
+  out["queued"] = s.queued.encode();
   out["latency_sum_ns"] = loop.latency_ns.sum();
   out["latency_clamped"] = loop.latency_ns.clamped();
 }

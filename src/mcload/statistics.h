@@ -43,6 +43,8 @@ struct Latencies {
 };
 
 struct KeyValueStatistics {
+  static constexpr std::int64_t kMaxQueued = 10'000;
+
   // Answered requests whose intended instant lies in the window.
   std::int64_t gets = 0;
   std::int64_t sets = 0;
@@ -51,6 +53,7 @@ struct KeyValueStatistics {
   Latencies get, set;
   Errors errors;
   // In the window.
+  stats::Histogram queued{kMaxQueued};  // of a connection: requests under way as one is added
   std::uint64_t rx_bytes = 0;
   std::uint64_t tx_bytes = 0;
   std::int64_t user_ns = 0;  // CPU time of the threads
@@ -64,6 +67,7 @@ struct KeyValueStatistics {
     get.merge(other.get);
     set.merge(other.set);
     errors.merge(other.errors);
+    queued.merge(other.queued);
     rx_bytes += other.rx_bytes;
     tx_bytes += other.tx_bytes;
     user_ns += other.user_ns;

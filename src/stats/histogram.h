@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace turntable::stats {
@@ -55,6 +56,18 @@ class Histogram {
   std::int64_t value_at_percentile(double percent) const noexcept;
 
   std::string encode() const;
+  // What encode() made, here or in another library with three digits and the same unit; the sum is
+  // that of the buckets' middles. Throws std::invalid_argument.
+  static Histogram decode(std::string_view text);
+
+  // Calls visit(lowest value, highest value, count) for each bucket that holds something, in order.
+  template <typename Visit>
+  void for_each_bucket(const Visit& visit) const {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] == 0) continue;
+      visit(i == 0 ? 0 : highest_equivalent(i - 1) + 1, highest_equivalent(i), counts_[i]);
+    }
+  }
 
  private:
   // A bucket of magnitude b holds the values v with b = max(0, floor(log2 v) - 10), in

@@ -110,5 +110,40 @@ TEST(Base64Test, TestVectorsOfTheRfc) {
   }
 }
 
+TEST(Histogram, DecodesWhatItEncodes) {
+  Histogram histogram(60'000'000'000);
+  for (std::int64_t value = 1; value < 50'000'000'000; value = value * 3 / 2 + 1)
+    for (std::int64_t times = value % 7; times >= 0; --times) histogram.record(value);
+  histogram.record(0);
+  const Histogram decoded = Histogram::decode(histogram.encode());
+  EXPECT_EQ(decoded.encode(), histogram.encode());
+  EXPECT_EQ(decoded.count(), histogram.count());
+  EXPECT_EQ(decoded.value_at_percentile(99), histogram.value_at_percentile(99));
+  EXPECT_NEAR(static_cast<double>(decoded.sum()), static_cast<double>(histogram.sum()),
+              static_cast<double>(histogram.sum()) / 1000);
+  EXPECT_EQ(Histogram::decode(Histogram(1000).encode()).count(), 0U);
+}
+
+TEST(Histogram, RefusesToDecodeWhatIsNone) {
+  Histogram histogram(1000);
+  histogram.record(5);
+  const std::string text = histogram.encode();
+  for (std::size_t bytes = 0; bytes < text.size() - 4; ++bytes)
+    EXPECT_THROW(Histogram::decode(text.substr(0, bytes)), std::invalid_argument) << bytes;
+  EXPECT_THROW(Histogram::decode("no histogram!"), std::invalid_argument);
+  EXPECT_THROW(Histogram::decode("A" + text), std::invalid_argument);
+}
+
+TEST(Histogram, BucketsHoldTheirValues) {
+  Histogram histogram(1'000'000);
+  histogram.record(7);
+  histogram.record(100'000);
+  std::vector<std::int64_t> seen;
+  histogram.for_each_bucket([&](std::int64_t low, std::int64_t high, std::uint64_t count) {
+    seen.insert(seen.end(), {low, high, static_cast<std::int64_t>(count)});
+  });
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{7, 7, 1, 99'968, 100'031, 1}));
+}
+
 }  // namespace
 }  // namespace turntable::stats

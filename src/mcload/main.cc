@@ -1,0 +1,130 @@
+// mcload: a load generator for memcached on the command line (docs/mcload.md).
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "common/clock.h"
+#include "common/run_main.h"
+#include "mcload/agent.h"
+#include "mcload/options.h"
+#include "mcload/population.h"
+#include "mcload/table.h"
+
+namespace turntable::mcload {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kPopulateNs = 3600 * std::int64_t{1'000'000'000};
+constexpr std::int64_t kSearchNs = 24 * kPopulateNs;
+
+std::atomic<bool> cancelled{false};
+
+void cancel(int /*signal*/) {
+  cancelled = true;
+}
+
+void write_file(const std::string& path, const std::string& contents) {
+  if (path == "-") {
+    std::cout << contents;
+    return;
+  }
+  std::ofstream file(path);
+  file << contents;
+  if (!file.flush())
+    throw std::runtime_error(path +
+                             ": cannot be written; expected room and a directory that exists");
+}
+
+void populate_all(const Options& options) {
+  const GeneratorSettings& generator = options.generator;
+  for (const ServerAddress& server : generator.servers) {
+    const Populated populated =
+        populate("--server", server, generator.protocol, *generator.content,
+                 monotonic_ns() + kPopulateNs, cancelled, options.reload || options.only_load);
+    std::fprintf(stderr, "mcload: %s %s\n", server.text().c_str(),
+                 populated.was_there ? "holds the records already" : "has got the records");
+  }
+}
+
+Json run_once(const Options& options, const Play& play) {
+  const Measured measured = play(options.generator, options.warmup_s, options.seconds);
+  const bool is_closed = options.generator.is_closed_loop;
+  std::cout << table_header() << table_rows(measured, options.from_send)
+            << table_footer(measured, options.from_send, is_closed);
+  if (!options.save.empty()) write_file(options.save, distribution(measured, options.from_send));
+  Json out = summary(measured);
+  out["closed_loop"] = is_closed;
+  out["rate_per_s"] = is_closed ? Json() : Json(options.generator.rate_per_s);
+  return out;
+}
+
+Json run_scan(const Options& options, const Play& play) {
+  Json rows = Json::array();
+  std::cout << scan_header() << std::flush;
+  const Scan& scan = *options.scan;
+  // Half a step more: the last one is not lost to rounding.
+  for (double rate = scan.from_per_s; rate < scan.to_per_s + scan.step_per_s / 2;
+       rate += scan.step_per_s) {
+    GeneratorSettings generator = options.generator;
+    generator.is_closed_loop = false;
+    generator.rate_per_s = rate;
+    const Measured measured = play(generator, options.warmup_s, options.seconds);
+    std::cout << scan_row(measured, options.from_send, rate) << std::flush;
+    rows.push_back(summary(measured));
+    rows.back()["rate_per_s"] = rate;
+  }
+  return {{"scan", rows}};
+}
+
+Json run_search(const Options& options, const Play& play) {
+  GeneratorSettings generator = options.generator;
+  generator.is_closed_loop = false;
+  const auto found =
+      find_peak("--search", generator, *options.search, monotonic_ns() + kSearchNs, play);
+  for (const auto& probe : found.probes) {
+    std::fprintf(stderr, "mcload: %.0f/s: percentile %.0f us, achieved %.0f/s: %s\n",
+                 probe.rate_per_s, probe.outcome.value, probe.outcome.achieved_per_s,
+                 probe.met ? "holds" : "does not hold");
+  }
+  Json out = peak_json("--search", *options.search, found);
+  generator.rate_per_s = found.low_per_s;
+  const Measured measured = play(generator, options.warmup_s, options.seconds);
+  std::cout << table_header() << table_rows(measured, options.from_send)
+            << table_footer(measured, options.from_send, false);
+  std::printf("\nPeak QPS  = %.1f (it holds; %.1f does not)\n", found.low_per_s, found.high_per_s);
+  std::fflush(stdout);
+  out["at_peak"] = summary(measured);
+  return out;
+}
+
+int run(int argc, char** argv) {
+  ParsedOptions parsed = parse_options(argc, argv);
+  if (parsed.status) return *parsed.status;
+  Options& options = parsed.options;
+  for (const std::string& note : options.notes) std::fprintf(stderr, "mcload: %s\n", note.c_str());
+  std::signal(SIGTERM, cancel);
+  std::signal(SIGINT, cancel);
+  if (options.is_agent) return serve_as_agent(options, cancelled);
+  options.generator.content = std::make_shared<const Content>(options.content);
+  if (options.load) populate_all(options);
+  if (options.only_load) return 0;
+  const Play play = options.agents.empty() ? play_here("--server", cancelled)
+                                           : play_with_agents(options, cancelled);
+  const Json out = options.search ? run_search(options, play)
+                   : options.scan ? run_scan(options, play)
+                                  : run_once(options, play);
+  if (!options.json.empty()) write_file(options.json, out.dump(1) + "\n");
+  return 0;
+}
+
+}  // namespace
+}  // namespace turntable::mcload
+
+int main(int argc, char** argv) {
+  return turntable::run_main("mcload", [&] { return turntable::mcload::run(argc, argv); });
+}
