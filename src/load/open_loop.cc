@@ -109,10 +109,12 @@ void OpenLoop::record(const Request& request, std::int64_t arrived_ns,
                       std::int64_t read_ns) noexcept {
   const std::int64_t latency_ns = arrived_ns - request.intended_ns;
   if (schedule_.in_window(request.intended_ns)) {
-    const std::int64_t middle_ns = schedule_.window_from_ns + schedule_.window_ns() / 2;
-    statistics_.latency_ns.record(latency_ns);
-    statistics_.halves[request.intended_ns < middle_ns ? 0 : 1].record(latency_ns);
-    statistics_.from_send_ns.record(arrived_ns - request.sent_ns);
+    if (!settings_.caller_records) {
+      const std::int64_t middle_ns = schedule_.window_from_ns + schedule_.window_ns() / 2;
+      statistics_.latency_ns.record(latency_ns);
+      statistics_.halves[request.intended_ns < middle_ns ? 0 : 1].record(latency_ns);
+      statistics_.from_send_ns.record(arrived_ns - request.sent_ns);
+    }
     statistics_.read_late_ns.record(read_ns - arrived_ns);
     for (OverCount& over : statistics_.over)
       if (latency_ns > over.over_ns) ++over.requests;

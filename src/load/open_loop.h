@@ -27,6 +27,8 @@ class OpenLoop {
     std::int64_t give_up_ns = 5'000'000'000;
     std::vector<std::int64_t> over_ns = {};  // count the latencies above each
     bool record_latencies = false;           // of the window, in the order of their answers
+    // Latencies are not in the histograms: the caller records them, by kinds that only it knows.
+    bool caller_records = false;
   };
 
   explicit OpenLoop(Settings settings);

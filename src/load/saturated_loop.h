@@ -16,7 +16,8 @@ namespace turntable::load {
 
 class SaturatedLoop {
  public:
-  explicit SaturatedLoop(const OpenLoop::Settings& settings) : limit_(settings.outstanding_max) {}
+  explicit SaturatedLoop(const OpenLoop::Settings& settings)
+      : limit_(settings.outstanding_max), caller_records_(settings.caller_records) {}
 
   void set_schedule(const Schedule& schedule, const Gap& /*gap*/) {
     schedule_ = schedule;
@@ -96,8 +97,10 @@ class SaturatedLoop {
   void record(const OpenLoop::Counted& counted, std::int64_t read_ns) noexcept {
     const std::int64_t latency_ns = counted.arrived_ns - counted.sent_ns;
     if (counted.in_window) {
-      statistics_.latency_ns.record(latency_ns);
-      statistics_.from_send_ns.record(latency_ns);
+      if (!caller_records_) {
+        statistics_.latency_ns.record(latency_ns);
+        statistics_.from_send_ns.record(latency_ns);
+      }
       statistics_.read_late_ns.record(read_ns - counted.arrived_ns);
     }
     if (!schedule_.in_window(counted.arrived_ns)) return;
@@ -110,6 +113,7 @@ class SaturatedLoop {
 
   Schedule schedule_{};
   std::size_t limit_;
+  bool caller_records_;
   std::size_t outstanding_ = 0;
   std::vector<Request> requests_;  // by their numbers; grows: nobody knows how many will be
   OpenLoopStatistics statistics_;

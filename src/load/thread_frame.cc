@@ -38,7 +38,7 @@ void ThreadFrame::note_reads(std::uint64_t done) noexcept {
 void ThreadFrame::run() {
   use_precise_timers();
   timing_.realtime = settings_.realtime && use_realtime_priority();
-  wait_until(schedule_.start_ns, /*for_answers=*/false);
+  wait_for_start();
   if (stopping()) return;
   reads_done_ = 0;
   std::int64_t now = monotonic_ns();
@@ -54,7 +54,7 @@ void ThreadFrame::run() {
     if (count > 0) loop_.handle_batch(now);
     loop_.act(now);
     if (count == 0) note_reads(reads_asked);
-    if (count == 0 && !finished()) wait_until(next_event_ns(), /*for_answers=*/true);
+    if (count == 0 && !finished()) wait_until(next_event_ns());
   }
   loop_.end();
   note_reads(kNotReading);
@@ -97,18 +97,31 @@ std::int64_t ThreadFrame::next_event_ns() const noexcept {
   return std::min(next, due == INT64_MAX ? due : due - settings_.spin_ns);
 }
 
-void ThreadFrame::wait_until(std::int64_t at_ns, bool for_answers) noexcept {
-  std::array<pollfd, 2> polled = {
-      {{wake_event_.get(), POLLIN, 0}, {for_answers ? loop_.fd() : -1, POLLIN, 0}}};
+Loop::Woke Loop::wait(int wake, const timespec& left) noexcept {
+  std::array<pollfd, 2> polled = {{{wake, POLLIN, 0}, {fd(), POLLIN, 0}}};
+  const int ready = ::ppoll(polled.data(), polled.size(), &left, nullptr);
+  if (ready <= 0) return ready == 0 ? Woke::kTimeOver : Woke::kOther;
+  return polled[1].revents != 0 ? Woke::kAnswers : Woke::kOther;
+}
+
+void ThreadFrame::wait_for_start() noexcept {
+  pollfd polled{wake_event_.get(), POLLIN, 0};
+  while (!stopping()) {
+    const std::int64_t left_ns = schedule_.start_ns - monotonic_ns();
+    if (left_ns <= 0) return;
+    const timespec left = to_timespec(left_ns);
+    ::ppoll(&polled, 1, &left, nullptr);
+  }
+}
+
+void ThreadFrame::wait_until(std::int64_t at_ns) noexcept {
   for (;;) {
     const std::int64_t left_ns = at_ns - monotonic_ns();
     if (left_ns <= 0) return;
-    const timespec left = to_timespec(left_ns);
-    const int ready = ::ppoll(polled.data(), polled.size(), &left, nullptr);
-    if (ready == 0) loop_.woke_without_answers();
-    if (ready <= 0) continue;
+    const Loop::Woke woke = loop_.wait(wake_event_.get(), to_timespec(left_ns));
+    if (woke == Loop::Woke::kTimeOver) continue;
     eventfd_t ignored = 0;
-    if (polled[0].revents != 0) ::eventfd_read(wake_event_.get(), &ignored);
+    if (woke == Loop::Woke::kOther) ::eventfd_read(wake_event_.get(), &ignored);
     return;
   }
 }

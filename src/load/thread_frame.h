@@ -3,6 +3,8 @@
 // and note how late they were themselves. What is sent, and when, is the loop's business.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,9 +43,10 @@ class Loop {
   virtual std::int64_t next_due_ns() const noexcept = 0;  // INT64_MAX: nothing
   virtual std::size_t outstanding() const noexcept = 0;   // requests without an answer
   virtual void count_receive_error() noexcept = 0;
-  // The thread slept, and did not wake because of answers: a loop may then do without asking for
-  // them.
-  virtual void woke_without_answers() noexcept {}
+  // Sleeps until answers have come, `wake` is readable or the time is over. The default polls fd();
+  // a loop whose descriptor is an epoll can do it, and learn what is readable, in one call.
+  enum class Woke : std::uint8_t { kTimeOver, kAnswers, kOther };
+  virtual Woke wait(int wake, const timespec& left) noexcept;
   virtual void end() noexcept {}  // nothing is handled any more; not if it never began
 
  protected:
@@ -84,7 +87,8 @@ class ThreadFrame {
   void note_lateness() noexcept;
   void advance_phase(std::int64_t now_ns);
   std::int64_t next_event_ns() const noexcept;
-  void wait_until(std::int64_t at_ns, bool for_answers) noexcept;
+  void wait_for_start() noexcept;
+  void wait_until(std::int64_t at_ns) noexcept;
   void note_reads(std::uint64_t done) noexcept;
 
   Loop& loop_;

@@ -17,6 +17,7 @@ namespace turntable::mcload {
 namespace {
 
 constexpr std::int64_t kCloseReadingsNs = 2'000;
+constexpr std::int64_t kOffsetHoldsNs = 1'000'000;  // a clock that is set right drifts 0.5 us
 
 std::int64_t ns_of(const timeval& time) {
   return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000;
@@ -26,7 +27,8 @@ load::OpenLoop::Settings loop_settings(const GeneratorSettings& settings) {
   // A reply comes in its place or never: no request stops counting for the limit before.
   return {.outstanding_max =
               settings.servers.size() * std::size_t{settings.connections} * settings.depth,
-          .give_up_ns = INT64_MAX / 4};
+          .give_up_ns = INT64_MAX / 4,
+          .caller_records = true};
 }
 
 void pin(const GeneratorSettings& settings, std::uint32_t thread) {
@@ -108,9 +110,20 @@ void LoopThread<RequestLoop>::run() {
   timing_.read_lateness_max_ns = read_late_max_ns_;
 }
 
+// GETs and SETs together are all.
 template <typename RequestLoop>
-void LoopThread<RequestLoop>::begin(std::int64_t /*now_ns*/) noexcept {
-  read_clock_offset();
+load::OpenLoopStatistics LoopThread<RequestLoop>::loop_statistics() const {
+  load::OpenLoopStatistics all = loop_.statistics();
+  for (const Latencies* latencies : {&statistics_.get, &statistics_.set}) {
+    all.latency_ns.merge(latencies->intended_ns);
+    all.from_send_ns.merge(latencies->from_send_ns);
+  }
+  return all;
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::begin(std::int64_t now_ns) noexcept {
+  read_clock_offset(now_ns);
 }
 
 template <typename RequestLoop>
@@ -132,28 +145,57 @@ void LoopThread<RequestLoop>::enter(load::Phase phase) noexcept {
 
 template <typename RequestLoop>
 int LoopThread<RequestLoop>::receive() noexcept {
-  // After a batch that was not full there is nothing more for the moment: no need to ask.
-  if (std::exchange(emptied_, false)) return count_ = 0;
-  const int count = ::epoll_wait(epoll_.get(), events_.data(), kEvents, 0);
-  count_ = std::max(count, 0);
+  if (waited_ > 0) {
+    count_ = std::exchange(waited_, 0);
+  } else if (std::exchange(emptied_, false)) {
+    // After a batch that was not full there is nothing more for the moment: no need to ask.
+    return count_ = 0;
+  } else {
+    count_ = std::max(0, ::epoll_wait(epoll_.get(), events_.data(), kEvents, 0));
+  }
   emptied_ = count_ > 0 && static_cast<std::size_t>(count_) < kEvents;
   return count_;
 }
 
+template <typename RequestLoop>
+load::Loop::Woke LoopThread<RequestLoop>::wait(int wake, const timespec& left) noexcept {
+  if (!std::exchange(wakes_, true)) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = kWake;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake, &event);
+  }
+  const int count = ::epoll_pwait2(epoll_.get(), events_.data(), kEvents, &left, nullptr);
+  if (count == 0) {
+    emptied_ = true;
+    return Woke::kTimeOver;
+  }
+  if (count < 0) return Woke::kOther;  // interrupted
+  waited_ = count;
+  const bool is_woken =
+      std::any_of(events_.begin(), events_.begin() + count,
+                  [](const epoll_event& event) { return event.data.u64 == kWake; });
+  return is_woken ? Woke::kOther : Woke::kAnswers;
+}
+
 // Readings that an interruption tore apart say nothing: the ones before still hold.
 template <typename RequestLoop>
-void LoopThread<RequestLoop>::read_clock_offset() noexcept {
+void LoopThread<RequestLoop>::read_clock_offset(std::int64_t now_ns) noexcept {
+  if (to_monotonic_ns_ && now_ns - offset_read_ns_ < kOffsetHoldsNs) return;
   const std::int64_t before = monotonic_ns();
   const std::int64_t real = realtime_ns();
   const std::int64_t apart = monotonic_ns() - before;
-  if (apart < kCloseReadingsNs || !to_monotonic_ns_) to_monotonic_ns_ = before + apart / 2 - real;
+  if (apart >= kCloseReadingsNs && to_monotonic_ns_) return;
+  to_monotonic_ns_ = before + apart / 2 - real;
+  offset_read_ns_ = before;
 }
 
 template <typename RequestLoop>
 void LoopThread<RequestLoop>::handle_batch(std::int64_t now_ns) noexcept {
-  read_clock_offset();
+  read_clock_offset(now_ns);
   for (int i = 0; i < count_; ++i) {
     const epoll_event& event = events_[static_cast<std::size_t>(i)];
+    if (event.data.u64 == kWake) continue;
     const auto index = static_cast<std::size_t>(event.data.u64);
     Connection& connection = connections_[index];
     if (connection.state() == Connection::State::kConnecting) {

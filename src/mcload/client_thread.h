@@ -34,7 +34,7 @@ class ClientThread : public load::Part {
                                             std::uint32_t thread);
 
   // After run().
-  virtual const load::OpenLoopStatistics& loop_statistics() const noexcept = 0;
+  virtual load::OpenLoopStatistics loop_statistics() const = 0;
   virtual const load::ThreadTiming& timing() const noexcept = 0;
   const KeyValueStatistics& statistics() const noexcept { return statistics_; }
 
@@ -51,13 +51,12 @@ class LoopThread final : public ClientThread, private load::Loop {
   void run() override;
   void stop() noexcept override { frame_.stop(); }
 
-  const load::OpenLoopStatistics& loop_statistics() const noexcept override {
-    return loop_.statistics();
-  }
+  load::OpenLoopStatistics loop_statistics() const override;
   const load::ThreadTiming& timing() const noexcept override { return timing_; }
 
  private:
   static constexpr std::size_t kEvents = 64;
+  static constexpr std::uint64_t kWake = UINT64_MAX;  // of epoll, which else answers indexes
   static constexpr std::size_t kReadBytes = 256 * 1024;
   static constexpr int kBatch = 32;  // requests that are written before they are sent
 
@@ -71,7 +70,7 @@ class LoopThread final : public ClientThread, private load::Loop {
   std::int64_t next_due_ns() const noexcept override;
   std::size_t outstanding() const noexcept override { return loop_.open(); }
   void count_receive_error() noexcept override {}
-  void woke_without_answers() noexcept override { emptied_ = true; }
+  Woke wait(int wake, const timespec& left) noexcept override;
   void end() noexcept override;
 
   // The opened connection's index is what epoll answers.
@@ -84,7 +83,7 @@ class LoopThread final : public ClientThread, private load::Loop {
   void set_limit() noexcept { loop_.set_limit(open_connections_ * settings_.depth); }
   void watch(std::size_t index, bool is_new, bool for_room) noexcept;
 
-  void read_clock_offset() noexcept;
+  void read_clock_offset(std::int64_t now_ns) noexcept;
   void read(std::size_t index) noexcept;
   bool take_reply(Connection& connection, const Reply& reply, std::int64_t arrived_ns,
                   std::int64_t read_ns) noexcept;
@@ -108,9 +107,12 @@ class LoopThread final : public ClientThread, private load::Loop {
   std::array<epoll_event, kEvents> events_{};
   int count_ = 0;         // of the batch
   bool emptied_ = false;  // the batch was all there was
+  int waited_ = 0;        // events that a wait has brought
+  bool wakes_ = false;    // the frame's descriptor is watched, too
   std::vector<char> buffer_;
   std::array<char, Content::kMaxKeyBytes> key_{};
   std::optional<std::int64_t> to_monotonic_ns_;
+  std::int64_t offset_read_ns_ = 0;
   std::int64_t read_late_max_ns_ = 0;
   bool in_window_ = false;  // by the clock
   rusage usage_before_{};
