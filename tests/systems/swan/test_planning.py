@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from turntable.load import load_run
-from turntable.results import CellResult
 from turntable.systems.swan import capacity, cores, isolation, probes, sample
-from turntable.systems.swan.profile import profile_of
+from turntable.systems.swan.profile import Profile, profile_of
 
 from .made_run import Scripted, make_run
 from .measured import probe
@@ -32,20 +31,24 @@ def scripted(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int
 
 
 @pytest.fixture(scope="module")
-def cells(tmp_path_factory: pytest.TempPathFactory) -> tuple[CellResult, ...]:
+def profiles(tmp_path_factory: pytest.TempPathFactory) -> list[Profile]:
     parent = tmp_path_factory.mktemp("results")
     mechanisms = [{"isolation": name} for name in BUSY]
-    return load_run(make_run(parent, scripted, cells=mechanisms)).cells
+    return of_run(make_run(parent, scripted, cells=mechanisms))
 
 
-def test_the_highest_load_such_that_all_below_hold(cells: tuple[CellResult, ...]) -> None:
+def of_run(directory: Path) -> list[Profile]:
+    return [profile_of(cell) for cell in load_run(directory).cells]
+
+
+def test_the_highest_load_such_that_all_below_hold(profiles: list[Profile]) -> None:
     """With the quota the load of 1.0 holds, and 0.5 does not."""
     held = {
-        cell.parameters["isolation"]: {
-            name: found.load if (found := capacity.capacity(profile_of(cell), name)) else None
+        one.parameters["isolation"]: {
+            name: found.load if (found := capacity.capacity(one, name)) else None
             for name in ("Baseline", "placebo", "busy")
         }
-        for cell in cells
+        for one in profiles
     }
     assert held == {
         "none": {"Baseline": 1.0, "placebo": 1.0, "busy": 0.2},
@@ -54,8 +57,8 @@ def test_the_highest_load_such_that_all_below_hold(cells: tuple[CellResult, ...]
     }
 
 
-def test_the_capacity_table_says_what_the_job_gets_done(cells: tuple[CellResult, ...]) -> None:
-    (table,) = capacity.capacity_tables(cells)
+def test_the_capacity_table_says_what_the_job_gets_done(profiles: list[Profile]) -> None:
+    (table,) = capacity.capacity_tables(profiles)
     rows = {(row["aggressor"], row["mechanism"]): row for row in table.rows}
     assert len(rows) == 3 * 3
     busy = [rows["busy", name] for name in ("none", "shares 2", "quota 10%")]
@@ -70,13 +73,13 @@ def test_a_lowest_load_that_does_not_hold_is_no_capacity(tmp_path: Path) -> None
     def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
         return Scripted(1_000, achieved=0.8 if data["aggressor"] == "busy" else 1.0)
 
-    (cell,) = load_run(make_run(tmp_path, script)).cells
-    found = capacity.capacity(profile_of(cell), "busy")
+    (profile,) = of_run(make_run(tmp_path, script))
+    found = capacity.capacity(profile, "busy")
     assert found is not None and (found.load, found.rate_per_s) == (0, 0)
 
 
-def test_isolation_is_relative_to_none(cells: tuple[CellResult, ...]) -> None:
-    (table,) = isolation.isolation_tables(cells)
+def test_isolation_is_relative_to_none(profiles: list[Profile]) -> None:
+    (table,) = isolation.isolation_tables(profiles)
     rows = {(row["aggressor"], row["load"]): row for row in table.rows}
     assert len(rows) == 2 * 3
     busy = rows["busy", 0.5]
@@ -95,14 +98,14 @@ def test_loads_that_were_not_reached_have_no_ratio(tmp_path: Path) -> None:
         return Scripted(1_000, achieved=0.5 if where in failing else 1.0)
 
     mechanisms = [{"isolation": "none"}, {"isolation": "shares", "be_shares": 100}]
-    run = load_run(make_run(tmp_path, script, ("busy",), cells=mechanisms))
-    (table,) = isolation.isolation_tables(run.cells)
+    made = of_run(make_run(tmp_path, script, ("busy",), cells=mechanisms))
+    (table,) = isolation.isolation_tables(made)
     assert [row["shares 100 p99"] for row in table.rows] == ["≈1.00", "no FAIL", "FAIL"]
 
 
 def test_without_a_cell_of_none_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
     mechanisms = [{"isolation": "shares"}, {"isolation": "quota"}]
-    made = load_run(make_run(tmp_path, scripted, cells=mechanisms)).cells
+    made = of_run(make_run(tmp_path, scripted, cells=mechanisms))
     assert isolation.isolation_tables(made) == []
     assert [len(table.rows) for table in capacity.capacity_tables(made)] == [3, 3]
 
@@ -115,14 +118,14 @@ def test_core_allocation_by_threads(tmp_path: Path) -> None:
         return Scripted(50 * share, peak_per_s=10_000.0 * parameters["threads"])
 
     threads = [{"threads": count} for count in (2, 1, 4)]
-    run = load_run(make_run(tmp_path, script, (), rounds=1, cells=threads))
-    (table,) = cores.core_tables(run.cells)
+    made = of_run(make_run(tmp_path, script, (), rounds=1, cells=threads))
+    (table,) = cores.core_tables(made)
     rows = [[row[key] for key in ("threads", "peak", "0", "1", "2", "held")] for row in table.rows]
     assert [row[:2] for row in rows] == [[1, 10_000], [2, 20_000], [4, 40_000]]
     assert rows[0][2:] == ["32%", "120%", ">300%", 2_000]
     assert rows[1][2:] == ["16%", "60%", "196%", 10_000]
     assert rows[2][2:] == ["8%", "30%", "98%", 40_000]
-    assert cores.core_tables(run.cells[:1]) == []
+    assert cores.core_tables(made[:1]) == []
 
 
 def test_the_probe_says_how_far_the_machine_drifted(tmp_path: Path) -> None:

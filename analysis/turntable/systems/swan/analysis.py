@@ -11,10 +11,8 @@ from turntable.raw import RawAnswer
 from turntable.results import CellResult, Row, Run, Weighted
 from turntable.system import Analysis, Facts
 from turntable.systems.swan import summary, tables
-from turntable.systems.swan.capacity import capacity_tables
-from turntable.systems.swan.cores import core_tables
-from turntable.systems.swan.isolation import isolation_tables
 from turntable.systems.swan.measurement import BASELINE, Measurement
+from turntable.systems.swan.planning import planning_tables
 from turntable.systems.swan.platform import jobs_of, platform_of
 from turntable.systems.swan.probes import probe_tables
 from turntable.systems.swan.profile import Profile, profile_of, sli_us
@@ -83,7 +81,7 @@ class SwanAnalysis(Analysis):
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
         profiles = [profile_of(cell) for cell in cells]
         latencies = [table for one in profiles for table in tables.latency_tables(one)]
-        return [*latencies, *_planning(cells), *probe_tables(cells)]
+        return [*latencies, *planning_tables(profiles), *probe_tables(cells)]
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
         percent = parameters["percentile"]
@@ -123,7 +121,7 @@ class SwanAnalysis(Analysis):
         return {
             "legend": tables.LEGEND,
             "profiles": [_of_page(profile_of(cell)) for cell in run.cells],
-            "planning": _planning(run.cells),
+            "planning": planning_tables([profile_of(cell) for cell in run.cells]),
             "sample": sample_table(),
             "probes": probe_tables(run.cells),
             "platform": platform_of(run.cells),
@@ -136,10 +134,6 @@ class SwanAnalysis(Analysis):
     )
 
     notebooks = _HERE.parents[2] / "notebooks" / "swan"
-
-
-def _planning(cells: Sequence[CellResult]) -> list[Table]:
-    return [*capacity_tables(cells), *isolation_tables(cells), *core_tables(cells)]
 
 
 def _of_page(profile: Profile) -> Mapping[str, tables.Coloured]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable.grid import Column, Table
-from turntable.results import CellResult
 from turntable.systems.swan.mechanisms import NONE, groups, name_of
-from turntable.systems.swan.profile import Field, Profile, profile_of
+from turntable.systems.swan.profile import Field, Profile
 from turntable.systems.swan.rendering import GREEN, final_rule
 
 _HELD = "highest load within the SLO"
@@ -59,15 +58,11 @@ def holds(profile: Profile, field: Field) -> bool:
     return look.background == GREEN
 
 
-def capacity_tables(cells: Sequence[CellResult]) -> list[Table]:
-    """One for all cells that differ in their mechanism alone; those of others have their own."""
-    together = groups(cells)
+def capacity_tables(profiles: Sequence[Profile]) -> list[Table]:
+    """One for all that differ in their mechanism alone; those of others have their own."""
+    together = groups(profiles)
     grouped = {id(profile) for group in together for profile in group.values()}
-    alone = [
-        {name_of(cell.parameters): profile_of(cell)}
-        for cell in cells
-        if id(profile_of(cell)) not in grouped
-    ]
+    alone = [{name_of(one.parameters): one} for one in profiles if id(one) not in grouped]
     return [_table(group) for group in (*together, *alone)]
 
 

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from turntable.grid import Column, Table
-from turntable.pairs import pairs_of
-from turntable.results import CellResult, Run
 from turntable.systems.swan.intervals import Ratio, ratio
-from turntable.systems.swan.profile import Field, profile_of
+from turntable.systems.swan.profile import Field, Profile
 
 _COLUMNS = (
     Column("", "cell", "cell", ""),
@@ -47,18 +45,33 @@ class Pair:
         return None if clear is None else not clear
 
 
-def pairs(first: Run, second: Run) -> list[Pair]:
-    """Of cells that both runs have, with their rows and loads."""
-    return [pair for cells in pairs_of(first, second).pairs for pair in _of_cells(*cells)]
+def pairs(firsts: Sequence[Profile], seconds: Sequence[Profile]) -> list[Pair]:
+    """Of profiles that agree in what tells those of either experiment apart."""
+    names = sorted(_telling(firsts) | _telling(seconds))
+    others = {_place(profile, names): profile for profile in seconds}
+    return [
+        pair
+        for one in firsts
+        if (other := others.get(_place(one, names)))
+        for pair in _fields(one, other)
+    ]
 
 
-def _of_cells(one: CellResult, other: CellResult) -> Iterator[Pair]:
-    first, second = profile_of(one), profile_of(other)
+def _telling(profiles: Sequence[Profile]) -> set[str]:
+    every = {name for one in profiles for name in one.parameters}
+    return {name for name in every if len({_place(one, [name]) for one in profiles}) > 1}
+
+
+def _place(profile: Profile, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(str(profile.parameters.get(name)) for name in names)
+
+
+def _fields(first: Profile, second: Profile) -> Iterator[Pair]:
     loads = {round(share, 6): index for index, share in enumerate(second.loads)}
     for (name, index), field in first.fields.items():
         beside = loads.get(round(first.loads[index], 6))
         if beside is not None and (name, beside) in second.fields:
-            yield Pair(one.label, name, field.load, field, second.fields[name, beside])
+            yield Pair(first.label, name, field.load, field, second.fields[name, beside])
 
 
 def comparison_table(found: Sequence[Pair]) -> Table:

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from turntable.grid import Column, Table
-from turntable.results import CellResult
 from turntable.systems.swan.capacity import capacity
 from turntable.systems.swan.measurement import BASELINE
-from turntable.systems.swan.profile import Profile, profile_of
+from turntable.systems.swan.profile import Profile
 from turntable.systems.swan.tables import latency_look
 
 
-def by_threads(cells: Sequence[CellResult]) -> list[tuple[int, Profile]]:
-    """Of cells that differ in memcached's threads; empty where they do not."""
-    found = sorted(
-        ((cell.parameters["threads"], profile_of(cell)) for cell in cells), key=lambda pair: pair[0]
-    )
+def by_threads(profiles: Sequence[Profile]) -> list[tuple[int, Profile]]:
+    """Of those that differ in memcached's threads; empty where they do not."""
+    found = sorted(((one.parameters["threads"], one) for one in profiles), key=lambda pair: pair[0])
     return found if len({threads for threads, _ in found}) > 1 else []
 
 
-def core_tables(cells: Sequence[CellResult]) -> list[Table]:
-    rows = [(threads, one) for threads, one in by_threads(cells) if BASELINE in one.aggressors]
+def core_tables(profiles: Sequence[Profile]) -> list[Table]:
+    rows = [(threads, one) for threads, one in by_threads(profiles) if BASELINE in one.aggressors]
     if not rows:
         return []
     first = rows[0][1]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turntable_core.errors import InputError, did_you_mean
+from turntable_core.errors import InputError, TurntableError, did_you_mean
 
 ROUNDS = "rounds"  # no parameter of a cell, but as old
 
@@ -140,13 +140,17 @@ REFUSED: Mapping[str, str] = {
 }
 
 
+class RefusedFlagError(TurntableError):
+    """A flag of Swan's that has no meaning here."""
+
+
 def find(name: str, where: str, value: str) -> Flag:
-    """name: lower case. Raises InputError for a flag that is refused, or that nobody has."""
+    """name: lower case. Raises RefusedFlagError, and InputError for what is no flag at all."""
     if name in FLAGS:
         return FLAGS[name]
     for begin, instead in REFUSED.items():
         if name.startswith(begin):
-            raise InputError(where, name, value, f"not this flag: {instead}")
+            raise RefusedFlagError(f"{where}: {name} has no meaning here: {instead}")
     known = did_you_mean(name, FLAGS)
     raise InputError(
         where, name, value, f"a flag that `swan sensitivity-profile -help` shows{known}"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turntable.grid import Column, Table
-from turntable.results import CellResult
 from turntable.systems.swan.intervals import ratio
 from turntable.systems.swan.measurement import BASELINE
 from turntable.systems.swan.mechanisms import NONE, groups
@@ -17,8 +16,8 @@ from turntable.systems.swan.tables import NOT_RESOLVED
 NO_FAIL = "no FAIL"  # any more
 
 
-def isolation_tables(cells: Sequence[CellResult]) -> list[Table]:
-    return [_table(group) for group in groups(cells)]
+def isolation_tables(profiles: Sequence[Profile]) -> list[Table]:
+    return [_table(group) for group in groups(profiles)]
 
 
 def _table(group: Mapping[str, Profile]) -> Table:

@@ -1,12 +1,11 @@
-"""Isolation mechanisms of a run: what people call them, and which cells differ in nothing else."""
+"""Isolation mechanisms: what people call them, and which profiles differ in nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turntable.results import CellResult
-from turntable.systems.swan.profile import Profile, profile_of
+from turntable.systems.swan.profile import Profile
 
 NONE = "none"
 
@@ -34,12 +33,12 @@ def name_of(parameters: Mapping[str, Any]) -> str:
         return isolation
 
 
-def groups(cells: Sequence[CellResult]) -> list[dict[str, Profile]]:
-    """Profiles by mechanism, of cells that differ in nothing else; those of several alone, and only
+def groups(profiles: Sequence[Profile]) -> list[dict[str, Profile]]:
+    """Profiles by mechanism, of those that differ in nothing else; those of several alone, and only
     where one of them is without isolation.
     """
     found: dict[str, dict[str, Profile]] = {}
-    for cell in cells:
-        rest = {name: value for name, value in cell.parameters.items() if name not in _OWN}
-        found.setdefault(str(sorted(rest.items())), {})[name_of(cell.parameters)] = profile_of(cell)
+    for one in profiles:
+        rest = {name: value for name, value in one.parameters.items() if name not in _OWN}
+        found.setdefault(str(sorted(rest.items())), {})[name_of(one.parameters)] = one
     return [group for group in found.values() if len(group) > 1 and NONE in group]

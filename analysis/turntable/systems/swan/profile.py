@@ -134,7 +134,6 @@ class Profile:
 
 @lru_cache(maxsize=64)
 def profile_of(cell: CellResult) -> Profile:
-    percent = cell.parameters.get("interval_percent", 95)
     found: dict[tuple[str, int], list[Repetition]] = {}
     shares: dict[int, float] = {}
     for turn in cell.turns:
@@ -144,7 +143,19 @@ def profile_of(cell: CellResult) -> Profile:
         for measurement, repetition in _repetitions(cell, turn):
             place = measurement.place
             found[place.aggressor, place.index].append(repetition)
-    aggressors = _rows(cell.parameters, {name for name, _ in found})
+    return assemble(cell.label, cell.parameters, found, shares, _peak(cell))
+
+
+def assemble(
+    label: str,
+    parameters: Mapping[str, Any],
+    found: Mapping[tuple[str, int], Sequence[Repetition]],
+    shares: Mapping[int, float],
+    peak_per_s: float | None,
+) -> Profile:
+    """found: by aggressor and index of the load; shares: of the peak, by index."""
+    percent = parameters.get("interval_percent", 95)
+    aggressors = _rows(parameters, {name for name, _ in found})
     order = sorted(shares)
     fields = {
         (name, at): Field(name, shares[index], at, percent, tuple(found.get((name, index), ())))
@@ -152,7 +163,7 @@ def profile_of(cell: CellResult) -> Profile:
         for at, index in enumerate(order)
     }
     loads = tuple(shares[index] for index in order)
-    return Profile(cell.label, cell.parameters, aggressors, loads, fields, _peak(cell))
+    return Profile(label, parameters, aggressors, loads, fields, peak_per_s)
 
 
 def _repetitions(cell: CellResult, turn: TurnResult) -> list[tuple[Measurement, Repetition]]:
@@ -174,7 +185,7 @@ def _repetition(measurement: Measurement, round_: int, percent: float, case: Cas
         round=round_,
         repeat=measurement.place.repeat,
         sli_us=sli_us(measurement, percent),
-        from_send_us=percentile_us(generator.from_send_ns, percent, generator.lost),
+        from_send_us=from_send_us(measurement, percent),
         target_per_s=generator.target_per_s,
         achieved_per_s=measurement.achieved_per_s,
         progress_per_s=progress.per_s if progress else None,
@@ -186,6 +197,12 @@ def _repetition(measurement: Measurement, round_: int, percent: float, case: Cas
 def sli_us(measurement: Measurement, percent: float) -> float | None:
     generator = measurement.generator
     return percentile_us(generator.latency_ns, percent, generator.lost + generator.unsent)
+
+
+def from_send_us(measurement: Measurement, percent: float) -> float | None:
+    """Requests that were never sent are none of its."""
+    generator = measurement.generator
+    return percentile_us(generator.from_send_ns, percent, generator.lost)
 
 
 def _rows(parameters: Mapping[str, Any], present: set[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from turntable.plot import drawing
 from turntable.plot.drawing import Drawing
@@ -13,6 +14,7 @@ from turntable.systems.swan.compare import Pair
 from turntable.systems.swan.plot.styles import styles
 
 _HEIGHT_IN = 4.2
+_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10, 20, 50, 100)
 _ASIDE = 0.7  # of the room of a load, taken by all aggressors together
 
 
@@ -33,6 +35,9 @@ def ratios(pairs: Sequence[Pair], stamp: str) -> Drawing | None:
             _row(axes, [loads.index(pair.load) + aside for pair in own], own, looks[name].line)
         axes.axhline(1, color=drawing.MUTED, lw=1)
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(FixedLocator(_TICKS))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.minorticks_off()
         axes.set_xticks(range(len(loads)), [f"{load:g}" for load in loads])
         axes.set_xlabel("load (share of the peak)")
         axes.set_ylabel("second / first")

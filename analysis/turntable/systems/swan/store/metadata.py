@@ -46,7 +46,7 @@ def _general(run: Run) -> dict[str, str]:
         "began_at_ns": str(began or ""),
         ROUNDS: str(plan.rounds),
         PEAKS: json.dumps(peaks, sort_keys=True),
-        CELLS: json.dumps([dict(cell.parameters) for cell in plan.cells], sort_keys=True),
+        CELLS: json.dumps({cell.id: dict(cell.parameters) for cell in plan.cells}),
         ITERATIONS: iterations_digest(plan),
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 from turntable.results import CellResult, Run
 from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.percentiles import merged, percentile_us
+from turntable.systems.swan.profile import from_send_us, sli_us
 from turntable.systems.swan.rules import reasons_of
 from turntable.verdict import Case
 from turntable_core import journal
@@ -32,6 +33,7 @@ class Phase:
     time_ns: int
     tags: str  # JSON
     measurement: Measurement
+    percent: float  # of the SLI
 
     @property
     def key(self) -> tuple[str, int, int, str]:
@@ -84,6 +86,7 @@ def _phase(
         "swan_loadpoint_qps": qps,
         "swan_aggressor_name": place.aggressor,
         "load": place.load,
+        "load_index": place.index,
         "cell": cell.id,
         "cell_label": cell.label,
         "valid": not reasons,
@@ -91,16 +94,23 @@ def _phase(
     }
     if one.best_effort and one.best_effort.progress:
         tags["unit"] = one.best_effort.progress.unit
-    return Phase(place.aggressor, qps, repetition, name, time_ns, json.dumps(tags), one)
+    return Phase(
+        *(place.aggressor, qps, repetition, name, time_ns, json.dumps(tags), one),
+        percent=cell.parameters["percentile"],
+    )
 
 
-def metrics(one: Measurement) -> Iterator[tuple[str, float]]:
-    """Namespace -> value. Latencies are microseconds; what is not known is left out."""
+def metrics(one: Measurement, percent: float) -> Iterator[tuple[str, float]]:
+    """Namespace -> value. Latencies are microseconds; what is not known is left out. percent: of
+    the SLI, which need not be among the others.
+    """
     generator = one.generator
     yield from _latencies(MCLOAD, generator.latency_ns, generator.lost + generator.unsent)
     yield from _latencies(f"{MCLOAD}/from_send", generator.from_send_ns, generator.lost)
     late = percentile_us(generator.send_late_ns, 99)
     known = {
+        f"{MCLOAD}/sli": sli_us(one, percent),
+        f"{MCLOAD}/from_send/sli": from_send_us(one, percent),
         f"{MCLOAD}/qps": one.achieved_per_s,
         f"{MCLOAD}/target_qps": generator.target_per_s,
         f"{MCLOAD}/peak_qps": generator.peak_per_s,

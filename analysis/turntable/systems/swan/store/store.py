@@ -208,7 +208,7 @@ def digest_of(directory: Path) -> str:
 
 def _samples(uuid: str, every: list[rows.Phase]) -> Iterator[tuple]:
     for phase in every:
-        for ns, value in rows.metrics(phase.measurement):
+        for ns, value in rows.metrics(phase.measurement, phase.percent):
             yield (uuid, *phase.key, ns, value, phase.time_ns, phase.tags)
 
 

@@ -1,0 +1,77 @@
+"""Where the command finds experiments, playbooks, results and Ansible."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from turntable.systems.swan import flags
+from turntable_core.errors import TurntableError
+from turntable_core.spec import choose_profile, load_experiment
+
+REPOSITORY = Path(__file__).resolve().parents[5]
+RESULTS = REPOSITORY / "results"
+SENSITIVITY_PROFILE = "sensitivity_profile"
+_INVENTORY = REPOSITORY / "inventories" / "embedded-hosts"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A file of experiments/swan, and its playbook."""
+
+    name: str  # sensitivity_profile
+
+    @property
+    def file(self) -> Path:
+        return REPOSITORY / "experiments" / "swan" / f"{self.name}.yml"
+
+    @property
+    def playbook(self) -> Path:
+        return REPOSITORY / "playbooks" / "swan" / f"{self.name}.yml"
+
+    def check(self) -> None:
+        have = sorted(file.stem for file in self.file.parent.glob("*.yml"))
+        known = [name for name in have if name not in ("defaults", "aggressors")]
+        if self.name not in known:
+            raise TurntableError(
+                f"{self.file}: there is no such experiment; expected one of {', '.join(known)}"
+            )
+
+    @property
+    def id(self) -> str:
+        """The name of its directory in results/."""
+        return load_experiment(self.file).id
+
+    def defaults(self, profile: str) -> dict[str, str]:
+        """Flag -> its text at this profile; what depends on a factor is left out."""
+        scale = choose_profile(load_experiment(self.file), profile)
+        plain = {n: [v] for n, v in scale.constants.items() if not isinstance(v, Mapping)}
+        return flags.of_parameters(plain | dict(scale.factors), scale.rounds)
+
+
+def of_id(experiment: str) -> Experiment:
+    """swan_sensitivity_profile -> sensitivity_profile."""
+    return Experiment(experiment.removeprefix("swan_"))
+
+
+def inventory(text: str | None) -> Path:
+    return Path(text).absolute() if text else _INVENTORY
+
+
+def ansible(inventory_: Path, playbook: Path, extra: Sequence[str]) -> list[str]:
+    """extra: values of -e; verbosity flags pass as they are."""
+    program = Path(sys.executable).with_name("ansible-playbook")
+    command = [str(program), "-i", str(inventory_), str(playbook)]
+    return command + [word for text in extra for word in _option(text)]
+
+
+def _option(text: str) -> list[str]:
+    return [text] if text.startswith("-v") else ["-e", text]
+
+
+def results(words: Mapping[str, Any]) -> Path:
+    given = words.get("results")
+    return Path(given).absolute() if given else RESULTS

@@ -1,0 +1,69 @@
+"""Profiles of an experiment, from the store alone: its run may be gone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from turntable.systems.swan.profile import Profile, Repetition, assemble
+from turntable.systems.swan.store import metadata
+from turntable.systems.swan.store.rows import AGGRESSOR, MCLOAD
+from turntable.systems.swan.store.store import Store
+from turntable_core.errors import TurntableError
+
+
+def profiles_of(store: Store, uuid: str, **changes: Any) -> list[Profile]:
+    """In the order of the cells. changes: of parameters, such as another slo_us.
+
+    Raises TurntableError where nothing of the experiment was measured.
+    """
+    general = store.metadata(uuid)
+    if metadata.CELLS not in general:
+        raise TurntableError(
+            f"experiment {uuid}: nothing of it is stored; expected a run that has measured "
+            "something. `swan list` shows where its run is"
+        )
+    cells, peaks = json.loads(general[metadata.CELLS]), json.loads(general[metadata.PEAKS])
+    found: dict[str, list[tuple[Mapping[str, Any], Mapping[str, float]]]] = {}
+    for tags, values in _iterations(store, uuid):
+        found.setdefault(tags["cell"], []).append((tags, values))
+    return [
+        _profile(cells[cell] | changes, iterations, peaks.get(cell))
+        for cell, iterations in sorted(found.items(), key=lambda each: list(cells).index(each[0]))
+    ]
+
+
+def _iterations(store: Store, uuid: str) -> Iterator[tuple[Mapping[str, Any], Mapping[str, float]]]:
+    """Tags, and values by namespace."""
+    for _, rows in store.samples(uuid).groupby("phase", sort=False):
+        yield json.loads(rows["tags"].iloc[0]), dict(zip(rows["ns"], rows["value"], strict=True))
+
+
+def _profile(
+    parameters: Mapping[str, Any],
+    iterations: list[tuple[Mapping[str, Any], Mapping[str, float]]],
+    peak_per_s: float | None,
+) -> Profile:
+    found: dict[tuple[str, int], list[Repetition]] = {}
+    shares: dict[int, float] = {}
+    for tags, values in iterations:
+        shares[tags["load_index"]] = tags["load"]
+        key = (tags["swan_aggressor_name"], tags["load_index"])
+        found.setdefault(key, []).append(_repetition(tags, values))
+    label = iterations[0][0]["cell_label"]
+    return assemble(label, parameters, found, shares, peak_per_s)
+
+
+def _repetition(tags: Mapping[str, Any], values: Mapping[str, float]) -> Repetition:
+    return Repetition(
+        round=tags["swan_repetition"],
+        repeat=0,
+        sli_us=values.get(f"{MCLOAD}/sli"),
+        from_send_us=values.get(f"{MCLOAD}/from_send/sli"),
+        target_per_s=values[f"{MCLOAD}/target_qps"],
+        achieved_per_s=values[f"{MCLOAD}/qps"],
+        progress_per_s=values.get(f"{AGGRESSOR}/progress"),
+        unit=tags.get("unit"),
+        reasons=tuple(tags["reasons"]),
+    )

@@ -1,0 +1,353 @@
+"""The command `swan`: flags, environment, files; begin, run again, list, show, compare, export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turntable.systems.swan import flags
+from turntable.systems.swan.command import again, begin, cli, places, settings, words
+from turntable.systems.swan.store import Store
+from turntable_core.errors import InputError, TurntableError
+from turntable_systems.swan.identity import experiment_uuid
+
+from .made_run import Scripted, make_run
+from .measured import PARAMETERS
+
+EXPERIMENT = "swan_sensitivity_profile"
+AGGRESSORS = ("placebo", "busy")
+
+
+def scripted(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+    share = 60 if data["aggressor"] == "busy" else 30
+    factor = (0.99, 1.0, 1.01)[(round_ + data["repeat"]) % 3]
+    return Scripted(50 * share * factor * (1 + data["load"]))
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def uuid(results: Path) -> str:
+    make_run(results, scripted, AGGRESSORS, name="made")
+    return experiment_uuid(EXPERIMENT, "made")
+
+
+# --- Flags
+
+
+def test_flags_as_go_has_them() -> None:
+    read = words.read(
+        ["-a", "1", "--b-c=2", "-config_dump", "-e", "x=1", "-e=y=2", "-a=3"], ["config_dump"]
+    )
+    assert read.flags == {"a": "3", "b_c": "2"}
+    assert (read.switches, read.extra) == ({"config_dump"}, ["x=1", "y=2"])
+    for wrong in (["word"], ["-a"], ["--"]):
+        with pytest.raises(InputError):
+            words.read(wrong, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), {"15s": 15, "1m30s": 90, "500ms": 0.5, "7": 7, "1h": 3600}.items()
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert flags.duration_s(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["15 s", "s", "1x", "", "1m30"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(TurntableError, match="expected a duration such as 15s or 1m30s"):
+        of(experiment_load_duration=text)
+
+
+def of(**texts: str) -> dict[str, Any]:
+    return settings.parameters({n: settings.Setting(t, "here") for n, t in texts.items()})
+
+
+def test_flags_become_parameters() -> None:
+    assert of(
+        experiment_slo="500",
+        experiment_load_duration="1m30s",
+        experiment_repetitions="5",
+        experiment_be_workloads="None,stress-ng-cache-l3,stress-ng-memcpy",
+        mutilate_master_keysize="30",
+        mutilate_master_valuesize="normal:200:10",
+        mutilate_update="0.5",
+        isolation="none,shares",
+    ) == {
+        "slo_us": 500,
+        "measure_s": 90,
+        "rounds": 5,
+        "aggressors": "stress-ng-cache-l3+stress-ng-memcpy",
+        "key_size": "fixed:30",
+        "value_size": "normal:200:10",
+        "update": 0.5,
+        "isolation": "none,shares",
+    }
+
+
+def test_ranges_of_cpus_are_a_layout_by_hand() -> None:
+    assert of(experiment_hp_workload_cpu_range="0-2") == {"layout": "manual", "hp_cpus": "0-2"}
+    assert of(experiment_hp_workload_cpu_range="0", layout="automatic")["layout"] == "automatic"
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    {
+        "cassandra_address": "swan.sqlite",
+        "influxdb_port": "swan.sqlite",
+        "snapteld_address": "no Snap is needed",
+        "kubernetes": "isolation is -isolation",
+        "kubernetes_kubeconfig": "run as processes",
+        "remote_ssh_user": "inventory",
+        "experiment_mutilate_agent_addresses": "group `clients` of the inventory",
+        "mutilate_agent_port": "control network",
+        "mutilate_tuning_time": "mcload",
+        "stressng_stream_process_number": "aggressors.yml",
+        "caffe_model": "scikit-learn",
+        "experiment_stop_on_error": "max_attempts",
+    }.items(),
+)
+def test_flags_without_a_meaning_are_refused_with_what_to_use(name: str, instead: str) -> None:
+    with pytest.raises(TurntableError, match=f"here: {name} has no meaning here: .*{instead}"):
+        of(**{name: "9042"})
+    assert of(**{name: "false"}) == {}  # off, as Swan's own dumps have it
+
+
+def test_all_that_is_refused_is_said_at_once() -> None:
+    with pytest.raises(TurntableError) as refused:
+        of(cassandra_port="9042", experiment_slow="5", experiment_slo="fast")
+    text = str(refused.value)
+    assert "cassandra_port has no meaning" in text
+    assert "did you mean 'experiment_slo'?" in text
+    assert "experiment_slo: 'fast' is not accepted; expected a number" in text
+
+
+def test_flag_before_environment_before_file_before_experiment(tmp_path: Path) -> None:
+    file = tmp_path / "config.ini"
+    file.write_text("# comment\n\nEXPERIMENT_SLO=1\nMUTILATE_RECORDS = '100'\nSEED=5\n")
+    environ = {"SWAN_EXPERIMENT_SLO": "2", "SWAN_SEED": "6", "HOME": "/"}
+    found = settings.combined({"experiment_slo": "3"}, environ, file)
+    assert {name: one.text for name, one in found.items()} == {
+        "experiment_slo": "3",
+        "mutilate_records": "100",
+        "seed": "6",
+    }
+    assert found["mutilate_records"].where == f"{file}:4"
+    assert found["seed"].where == "environment variable SWAN_SEED"
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(TurntableError, match="cannot be read"):
+        settings.of_file(tmp_path / "missing")
+    (tmp_path / "wrong").write_text("EXPERIMENT_SLO\n")
+    with pytest.raises(InputError, match="wrong:1: line: 'EXPERIMENT_SLO'"):
+        settings.of_file(tmp_path / "wrong")
+
+
+def test_a_dump_reads_back(tmp_path: Path) -> None:
+    texts = flags.of_parameters({name: [value] for name, value in PARAMETERS.items()}, 3)
+    file = tmp_path / "config.ini"
+    file.write_text(settings.dump(texts, "title"))
+    back = settings.parameters({n: one for n, one in settings.of_file(file).items() if one.text})
+    expected = {n: v for n, v in PARAMETERS.items() if v != ""} | {"rounds": 3}
+    assert back == expected
+    assert "# SLO of the percentile, in microseconds\nEXPERIMENT_SLO=5000\n" in file.read_text()
+
+
+def test_the_configuration_of_a_past_experiment(
+    results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sensitivity-profile", "-config-dump-experiment-id", uuid, "-results", str(results)]
+    assert cli.main(command) == 0
+    dumped = capsys.readouterr().out
+    assert f"# experiment {uuid}, run {EXPERIMENT}/made" in dumped
+    assert "\nEXPERIMENT_BE_WORKLOADS=None,placebo,busy\n" in dumped
+    assert "\nEXPERIMENT_PEAK_LOAD=10000\n" in dumped  # that was searched for
+
+
+# --- Begin and run again, without Ansible
+
+
+class Playbook:
+    """Leaves a run behind, as the playbook would; with what it was called."""
+
+    def __init__(self, results: Path, status: int = 0, **changes: Any) -> None:
+        self.results, self.status, self.changes = results, status, changes
+        self.variables: dict[str, Any] = {}
+        self.command: Sequence[str] = ()
+
+    def __call__(self, command: Sequence[str]) -> int:
+        self.command = command
+        self.variables = json.loads(command[command.index("-e") + 1])
+        own = {name: self.variables[name] for name in PARAMETERS if name in self.variables}
+        cells = [PARAMETERS | own | self.changes]
+        make_run(
+            self.results, scripted, AGGRESSORS, rounds=self.variables.get("rounds", 3),
+            cells=cells, name=self.variables["run"],
+        )  # fmt: skip
+        return self.status
+
+
+@pytest.fixture
+def experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever experiments there are."""
+    monkeypatch.setattr(places.Experiment, "check", lambda _: None)
+    monkeypatch.setattr(places.Experiment, "id", EXPERIMENT)
+    defaults = flags.of_parameters({name: [value] for name, value in PARAMETERS.items()}, 3)
+    monkeypatch.setattr(places.Experiment, "defaults", lambda *_: defaults)
+    for name in ("SWAN_EXPERIMENT_SLO", "SWAN_SEED"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("experiment")
+def test_the_uuid_comes_first_and_the_run_is_stored(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SWAN_SEED", "11")
+    playbook = Playbook(results)
+    said_before: list[str] = []
+    monkeypatch.setattr(
+        begin,
+        "_play",
+        lambda command: said_before.append(capsys.readouterr().out) or playbook(command),
+    )
+    command = ["sensitivity-profile", "-experiment_slo=4000", "--profile", "smoke", "-run", "mine"]
+    status = cli.main([*command, "-e", "long=true", "-vv", "-results", str(results)])
+    assert status == 0
+    uuid = experiment_uuid(EXPERIMENT, "mine")
+    assert said_before == [f"{uuid}\n"]
+    assert playbook.variables == {
+        "profile": "smoke",
+        "slo_us": 4000,
+        "seed": 11,
+        "run": "mine",
+        "turntable_results_dir": str(results),
+    }
+    assert playbook.command[-3:] == ["-e", "long=true", "-vv"]
+    assert playbook.command[3].endswith("playbooks/swan/sensitivity_profile.yml")
+    store = Store(results)
+    assert store.find(uuid).digest is not None
+    assert store.metadata(uuid, "environ") == {"SWAN_SEED": "11"}
+    store.close()
+
+
+@pytest.mark.usefixtures("experiment")
+def test_a_playbook_that_fails_keeps_what_was_measured(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(begin, "_play", Playbook(results, status=2))
+    command = ["sensitivity-profile", "-run", "mine", "-results", str(results)]
+    assert cli.main(command) == 2
+    store = Store(results)
+    assert store.find(experiment_uuid(EXPERIMENT, "mine")).digest is not None
+    store.close()
+
+
+@pytest.mark.usefixtures("experiment")
+def test_the_dump_has_what_was_given_above_the_experiments(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["sensitivity-profile", "-config-dump", "-experiment_slo=77"]) == 0
+    dumped = capsys.readouterr().out
+    assert "\nEXPERIMENT_SLO=77\n" in dumped and "\nSEED=7" in dumped
+
+
+def rerun(results: Path, uuid: str) -> int:
+    return cli.main(["rerun", uuid, "--run", "second", "--results", str(results)])
+
+
+@pytest.mark.usefixtures("experiment")
+def test_run_again_it_is_identical(
+    results: Path, uuid: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    playbook = Playbook(results)
+    monkeypatch.setattr(begin, "_play", playbook)
+    assert rerun(results, uuid[:8]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first == experiment_uuid(EXPERIMENT, "second")
+    assert last == f"Configuration identical with that of {uuid}"
+    # Everything is said, the peak that was searched for, too.
+    assert playbook.variables["peak_load"] == 10_000
+    same = {name for name in PARAMETERS if name != "peak_load"}
+    assert {name: playbook.variables[name] for name in same} == {n: PARAMETERS[n] for n in same}
+    assert (playbook.variables["rounds"], playbook.variables["profile"]) == (3, "smoke")
+
+
+@pytest.mark.usefixtures("experiment")
+def test_what_was_not_the_same_is_said(
+    results: Path, uuid: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(begin, "_play", Playbook(results, records=2000))
+    rerun(results, uuid)
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"Configuration differs from that of {uuid}:",
+        "records: [1000] before, [2000] now",
+    ]
+
+
+def test_several_cells_are_levels_of_factors(results: Path) -> None:
+    cells = [{"isolation": "none"}, {"isolation": "shares"}]
+    run = make_run(results, scripted, AGGRESSORS, cells=cells)
+    store = Store(results)
+    general = store.metadata(store.put(run))
+    variables = again.variables_of(store.experiments()[0], general)
+    store.close()
+    assert variables["isolation"] == ["none", "shares"]
+    assert variables["peak_load"] == 10_000
+    other = general | {"iterations": "0"}
+    assert list(again.differences(general, general)) == []
+    (said,) = again.differences(general, other)
+    assert said.startswith("iterations' order")
+
+
+# --- What was measured
+
+
+def test_list_show_compare_export(
+    results: Path, uuid: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(results, scripted, AGGRESSORS, name="other")
+    other = experiment_uuid(EXPERIMENT, "other")
+    at = ["--results", str(results)]
+    assert cli.main(["list", *at]) == 0
+    assert uuid in (listed := capsys.readouterr().out) and other in listed
+    assert cli.main(["show", uuid, *at]) == 0
+    # 60 % of 5,000 µs times 1.2, 1.5 and 2.
+    assert "\nbusy       72%  90%  120%\n" in (shown := capsys.readouterr().out)
+    assert "Capacity: p99 within 5,000 µs" in shown
+    assert cli.main(["show", uuid, "--absolute", "--older-rule", *at]) == 0
+    assert "p99 in µs; SLO 5,000 µs, older rule" in capsys.readouterr().out
+    assert cli.main(["compare", uuid, other, "--figure", str(tmp_path / "r.svg"), *at]) == 0
+    assert "in 9 of 9 (100%) the 95 % interval" in capsys.readouterr().out
+    assert (tmp_path / "r.svg").stat().st_size > 5_000
+    assert cli.main(["export", uuid, "--csv", str(tmp_path / "out.csv"), *at]) == 0
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + 45
+    assert cli.main(["store", str(results / EXPERIMENT / "made"), *at]) == 0
+
+
+def test_an_error_says_what_and_ends_with_2(
+    results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["show", "00000000", "--results", str(results)]) == 2
+    assert "no experiment with the UUID '00000000'" in capsys.readouterr().err
+    nowhere = str(results / "none" / "out.csv")
+    assert cli.main(["export", uuid, "--csv", nowhere, "--results", str(results)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_show_needs_nothing_but_the_store(
+    results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store(results)
+    store.put_all()
+    store.close()
+    (results / EXPERIMENT / "made").rename(results / "moved")
+    assert cli.main(["show", uuid, "--results", str(results)]) == 0
+    assert "busy       72%  90%  120%" in capsys.readouterr().out
