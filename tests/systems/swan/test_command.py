@@ -351,3 +351,8 @@ def test_show_needs_nothing_but_the_store(
     (results / EXPERIMENT / "made").rename(results / "moved")
     assert cli.main(["show", uuid, "--results", str(results)]) == 0
     assert "busy       72%  90%  120%" in capsys.readouterr().out
+
+
+def test_the_page_names_every_flag() -> None:
+    page = (places.REPOSITORY / "docs" / "swan-store.md").read_text()
+    assert [flag.name for flag in flags.FLAGS.values() if f"`{flag.name}`" not in page] == []

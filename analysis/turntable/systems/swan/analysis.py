@@ -23,6 +23,7 @@ from turntable.systems.swan.sample import sample_table
 from turntable.verdict import Case
 from turntable_core.plan import Iteration, Turn
 from turntable_core.reference import Reference
+from turntable_systems.swan.identity import experiment_uuid
 
 if TYPE_CHECKING:
     from turntable.plot.drawing import Drawing
@@ -119,6 +120,7 @@ class SwanAnalysis(Analysis):
 
     def report(self, run: Run) -> Mapping[str, Any]:
         return {
+            "uuid": experiment_uuid(run.plan.experiment, run.name),
             "legend": tables.LEGEND,
             "profiles": [_of_page(profile_of(cell)) for cell in run.cells],
             "planning": planning_tables([profile_of(cell) for cell in run.cells]),

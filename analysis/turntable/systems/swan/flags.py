@@ -54,12 +54,24 @@ def _seconds(value: float) -> str:
 
 
 def _aggressors(text: str) -> str:
-    names = [name for name in re.split(r"[,+\s]+", text) if name]
-    return JOINED.join(name for name in names if name not in _BASELINES)
+    return JOINED.join(name for name in _parts(text) if name not in _BASELINES)
+
+
+def _with_baseline(value: str) -> str:
+    return ",".join(["None", *_parts(str(value))])
+
+
+def _loads(text: str) -> str:
+    """Shares of the peak."""
+    return JOINED.join(f"{float(part):g}" for part in _parts(text))
 
 
 def _commas(value: str) -> str:
-    return ",".join(["None", *(name for name in re.split(r"[,+\s]+", str(value)) if name)])
+    return ",".join(_parts(str(value)))
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[,+\s]+", text) if part]
 
 
 def _size(text: str) -> str:
@@ -82,8 +94,8 @@ FLAGS: Mapping[str, Flag] = {
         Flag("experiment_peak_load", "peak_load", "requests/s; 0: search for it", **_NUM),
         Flag("experiment_tail_latency_percentile", "percentile", "that the SLO is for", **_NUM),
         Flag(
-            "experiment_be_workloads", "aggressors", "aggressors, joined with commas; the row "
-            "without one (None) is always measured", _aggressors, _commas, "names with commas",
+            "experiment_be_workloads", "aggressors", "aggressors, with commas; the row without one "
+            "(None) is always measured", _aggressors, _with_baseline, "names with commas",
         ),
         Flag("experiment_hp_workload_cpu_count", "hp_count", "CPUs of memcached", **_INT),
         Flag("experiment_be_workload_cpu_count", "be_count", "CPUs of an aggressor", **_INT),
@@ -103,7 +115,7 @@ FLAGS: Mapping[str, Flag] = {
         Flag("isolation", "isolation", "mechanism; several with commas"),
         Flag("be_shares", "be_shares", "cpu.shares of the aggressor", **_INT),
         Flag("quota_share", "quota_share", "of a CPU, for the aggressor", **_NUM),
-        Flag("loads", "loads", "shares of the peak, instead of load points"),
+        Flag("loads", "loads", "of the peak, in place of load points", _loads, _commas, "shares"),
         Flag("protocol", "protocol", "ascii or binary"),
         Flag("transport", "transport", "tcp or unix"),
         Flag("interval_percent", "interval_percent", "confidence of intervals", **_NUM),
@@ -158,8 +170,8 @@ def find(name: str, where: str, value: str) -> Flag:
 
 
 def read(flag: Flag, where: str, text: str) -> Any:
-    """A parameter's value; several, joined with commas, stay a text."""
-    if "," in text and flag.parameter != "aggressors":
+    """A parameter's value; several levels, joined with commas, stay a text."""
+    if "," in text and flag.read not in (_aggressors, _loads):
         return text
     try:
         return flag.read(text)
