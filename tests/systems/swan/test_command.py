@@ -337,6 +337,11 @@ def test_an_error_says_what_and_ends_with_2(
 ) -> None:
     assert cli.main(["show", "00000000", "--results", str(results)]) == 2
     assert "no experiment with the UUID '00000000'" in capsys.readouterr().err
+    empty = make_run(results, scripted, AGGRESSORS, name="empty", leave_out=lambda _: True)
+    assert (
+        cli.main(["show", experiment_uuid(EXPERIMENT, empty.name), "--results", str(results)]) == 2
+    )
+    assert "nothing of it is stored" in capsys.readouterr().err
     nowhere = str(results / "none" / "out.csv")
     assert cli.main(["export", uuid, "--csv", nowhere, "--results", str(results)]) == 2
     assert "cannot be written" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from turntable.systems.swan.command import begin, places
 from turntable.systems.swan.planning import planning_tables
 from turntable.systems.swan.store import Store, export
 from turntable.systems.swan.store.profiles import profiles_of
+from turntable.table import WIDTH
 from turntable_core.errors import TurntableError
 
 _LIST = (
@@ -60,7 +62,7 @@ def show(options: argparse.Namespace) -> int:
     ]
     print(f"{kept.id}  {kept.experiment}/{kept.run}\n")
     print("\n".join(_lines([*shown, *planning_tables(profiles)])))
-    print(tables.LEGEND)
+    print(textwrap.fill(tables.LEGEND, WIDTH))
     return 0
 
 

@@ -19,18 +19,20 @@ def profiles_of(store: Store, uuid: str, **changes: Any) -> list[Profile]:
     Raises TurntableError where nothing of the experiment was measured.
     """
     general = store.metadata(uuid)
-    if metadata.CELLS not in general:
+    iterations = list(_iterations(store, uuid))
+    if not iterations:
         raise TurntableError(
             f"experiment {uuid}: nothing of it is stored; expected a run that has measured "
-            "something. `swan list` shows where its run is"
+            "something. `swan list` shows its name"
         )
     cells, peaks = json.loads(general[metadata.CELLS]), json.loads(general[metadata.PEAKS])
     found: dict[str, list[tuple[Mapping[str, Any], Mapping[str, float]]]] = {}
-    for tags, values in _iterations(store, uuid):
+    for tags, values in iterations:
         found.setdefault(tags["cell"], []).append((tags, values))
     return [
-        _profile(cells[cell] | changes, iterations, peaks.get(cell))
-        for cell, iterations in sorted(found.items(), key=lambda each: list(cells).index(each[0]))
+        _profile(cells[cell] | changes, found[cell], peaks.get(cell))
+        for cell in cells
+        if cell in found
     ]
 
 
