@@ -63,7 +63,7 @@ def periods(tmp_path: Path) -> Run:
     for name in names:
         for client in (0, 1):
             file = f"{name}/synthetic-statistics/farreach-hotin-client{client}.out"
-            artifact_files.write(tmp_path / "old" / file, artifact_files.seconds(75, {10: 0.1}))
+            artifact_files.write(tmp_path / "old" / file, artifact_files.seconds(15, {10: 0.1}))
     said = (f"  '{name}/*': {{snapshot_period_s: {name}}}\n" for name in names)
     (tmp_path / "old" / "import.yml").write_text("files:\n" + "".join(said))
     (directory,) = import_directory(tmp_path / "results", tmp_path / "old")

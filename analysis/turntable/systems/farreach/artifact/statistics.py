@@ -162,6 +162,8 @@ class _Fields:
             self._refuse_at(key, name, values, expected)
         if len(values) != length:
             self._refuse_at(key, name, f"a list of {len(values)}", expected)
+        if set(map(type, values)) == {int} and min(values) >= 0 and max(values) <= _MOST:
+            return values  # a histogram's 10,000 at once
         for index, value in enumerate(values):
             if type(value) is not int or not 0 <= value <= _MOST:
                 expected = "a whole number of at least 0 and at most 10^15"
