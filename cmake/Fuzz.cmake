@@ -9,6 +9,9 @@ target_compile_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZE
                                                      PRIVATE -O1)
 target_link_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZERS})
 target_link_libraries(turntable_dataplane_sanitized PUBLIC turntable_options nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+if(TURNTABLE_PRECOMPILE)
+  target_precompile_headers(turntable_dataplane_sanitized PRIVATE ${TURNTABLE_COMMON_HEADERS})
+endif()
 
 add_library(frame_fuzzer OBJECT EXCLUDE_FROM_ALL "${CMAKE_SOURCE_DIR}/tests/fuzz/frame_fuzzer.cc")
 target_compile_options(frame_fuzzer PRIVATE -O1)
