@@ -49,9 +49,12 @@ def test_twice_and_back_as_another_user(rack: Rack) -> None:
     assert heard(rack) == "hello"
 
     provisioned = rack.fingerprints()
-    second = rack.played("provision", "--diff")
+    second = rack.played("provision", "--diff", "--tags", "provision", "-v")
     assert changes(second) == {"client0": 0, "server0": 0}, second
     assert "+++" not in second
+    for thing in ("Set kernel parameters", "Set queues (ethtool -L)", "Bring the NIC up"):
+        assert thing in second, "tasks are named with -v"
+    assert "TASK [Check the inventory against inventories/schema]" in second
     assert rack.fingerprints() == provisioned
 
     back = rack.played("unprovision")
@@ -79,6 +82,7 @@ def test_check_mode_changes_nothing_and_says_what_would_be(rack: Rack) -> None:
     rack.server.run("apt-get", "update")
     before = rack.fingerprints()
     foretold = rack.played("provision", "--check", "--diff", "--limit", "server0")
+    assert "TASK [host_settings" not in foretold, "tasks are named with -v alone"
     assert rack.fingerprints() == before
     done = rack.played("provision", "--diff", "--limit", "server0")
     assert lines_of_diff(foretold) == lines_of_diff(done)
@@ -283,8 +287,10 @@ def test_what_a_host_cannot_do_is_said(one: Rack) -> None:
     assert one.fingerprints() == before
 
 
-def test_a_host_belongs_to_one_testbed(provisioned: Rack) -> None:
-    refused = provisioned.play("provision", "-e", "turntable_testbed_id=other")
+def test_a_host_belongs_to_one_testbed(one: Rack) -> None:
+    made = one.module("host_settings", record=RECORD, testbed="rack", limits={"nofile": 4096})
+    assert made["changed"], made
+    refused = one.play("provision", "-e", "turntable_testbed_id=other")
     assert refused.returncode != 0
     assert "this host is provisioned for testbed 'rack'" in sentences(refused.stdout)
 
@@ -334,27 +340,19 @@ def test_services_of_packages_that_were_there_before_are_not_masked(one: Rack) -
     assert one.fingerprints() == before
 
 
-def test_tasks_are_named_with_v_and_chosen_by_tags(one: Rack) -> None:
-    quiet = one.played("provision", "--check", "--tags", "provision")
-    assert "TASK [host_settings" not in quiet
-    named = one.played("provision", "--check", "--tags", "provision", "-v")
-    for thing in ("Set kernel parameters", "Set queues (ethtool -L)", "Bring the NIC up"):
-        assert thing in named
-    assert "TASK [Check the inventory against inventories/schema]" in named
+def test_a_tag_that_no_task_has_is_refused(one: Rack) -> None:
     refused = one.play("provision", "--check", "--tags", "measure", "-v")
     assert refused.returncode != 0
     assert "measure: no such tag in this playbook; expected provision" in sentences(refused.stdout)
     assert "Set kernel parameters" not in refused.stdout
 
 
-@pytest.mark.parametrize("playbook", ["testbed_up", "stop", "testbed_down", "switch"])
-def test_playbooks_of_namespaces_and_switches_leave_machines_alone(
-    one: Rack, playbook: str
-) -> None:
+def test_playbooks_of_namespaces_and_switches_leave_machines_alone(one: Rack) -> None:
     before = one.fingerprints()
-    output = one.played(playbook)
-    recap = re.findall(r"^(\w+) +: ok=.*changed=(\d+)", output, re.MULTILINE)
-    assert recap == [("localhost", "0")], output
+    for playbook in ("testbed_up", "stop", "testbed_down", "switch"):
+        output = one.played(playbook)
+        recap = re.findall(r"^(\w+) +: ok=.*changed=(\d+)", output, re.MULTILINE)
+        assert recap == [("localhost", "0")], output
     assert one.fingerprints() == before
 
 
