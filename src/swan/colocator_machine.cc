@@ -52,7 +52,7 @@ Json ColocatorNode::platform(const Json& args) {
   record["versions"] = program_versions(children_, options_.python);
   record["load"] = measure_load(options_.testbed);
   record["warnings"] = platform_warnings(record);
-  return record;
+  return platform_ = record;
 }
 
 Json ColocatorNode::probe(const Json& args) {
@@ -76,7 +76,9 @@ Json ColocatorNode::probe(const Json& args) {
   request.size_mb = static_cast<std::size_t>(arguments.integer_or("size_mb", 1, 4096, 64));
   if (args.contains("seconds")) request.seconds = arguments.number("seconds", 0.001, 60);
   const std::lock_guard lock(mutex_);
-  return swan::probe(topology, request);
+  probe_ = swan::probe(topology, request);
+  if (first_probe_.is_null()) first_probe_ = probe_;
+  return probe_;
 }
 
 }  // namespace turntable::swan

@@ -210,7 +210,10 @@ ColocatorNode::Json ColocatorNode::stats(const Json& args) {
           {"aggressor", aggressor_stats(*window_)},
           {"placement", to_json(placement_)},
           {"isolation", to_json(isolation_)},
-          {"others_share", others_share(*window_)}};
+          {"others_share", others_share(*window_)},
+          {"platform", platform_},
+          {"probe", probe_},
+          {"first_probe", first_probe_}};
 }
 
 ColocatorNode::Json ColocatorNode::memcached_stats(const Window& window) {
