@@ -23,6 +23,8 @@ from . import (
     client,
     control_plane,
     homa_simulation,
+    known_delays,
+    memcached,
     messages,
     open_loop,
     program_costs,
@@ -54,6 +56,8 @@ MEASUREMENTS: dict[str, Measure] = {
     "bfrt": control_plane.measure,
     "homa_sim": homa_simulation.measure,
     "messages": messages.measure,
+    "memcached": memcached.measure,
+    "delays": known_delays.measure,
 }
 
 

@@ -24,6 +24,8 @@ class Unit(Enum):
     CPU_US_PER_PAIR = ("us CPU/pair", False, "{:,.2f}")
     CALLS_PER_S = ("calls/s", True, "{:,.0f}")
     CPU_US_PER_CALL = ("us CPU/call", False, "{:,.2f}")
+    CPU_US_PER_REQUEST = ("us CPU/request", False, "{:,.2f}")
+    REQUESTS_PER_S = ("requests/s", True, "{:,.0f}")
     MBPS = ("Mb/s", True, "{:,.0f}")
     CPU_S = ("s CPU", False, "{:,.2f}")
     MPPS = ("Mpps", True, "{:,.2f}")  # millions of frames per second of processor time

@@ -43,6 +43,7 @@ class Finished:
 
     output: str
     cpu_s: float
+    user_s: float
 
 
 def run(argv: Argv, deadline_s: int = RUN_DEADLINE_S) -> Finished:
@@ -57,7 +58,7 @@ def run(argv: Argv, deadline_s: int = RUN_DEADLINE_S) -> Finished:
     if process.returncode != 0:
         command = " ".join(map(str, argv))
         raise RuntimeError(f"{command}: ended with {process.returncode}:\n{text[-2000:]}")
-    return Finished(text, usage.ru_utime + usage.ru_stime)
+    return Finished(text, usage.ru_utime + usage.ru_stime, usage.ru_utime)
 
 
 def cpu_ns_per_operation(cpu_s: Callable[[int], float], short: int, long: int) -> float:

@@ -181,5 +181,69 @@ TEST_F(TraceFile, ABadLineIsNamed) {
   EXPECT_THROW(read_trace("/nowhere"), std::invalid_argument);
 }
 
+// The largest distance between the distribution of a million gaps, as they are between instants,
+// and the exact one (Kolmogorov, Smirnov).
+template <typename Cdf>
+double ks_distance(const char* process, const Cdf& cdf) {
+  constexpr std::size_t kCount = 1'000'000;
+  constexpr double kRate = 20'000;
+  const Gap gap = drawn_gaps(Arrivals(arrivals_of(process, kRate)), 7, 3);
+  std::vector<double> gaps;
+  double at_s = 0;
+  std::int64_t before = 0;
+  for (std::uint64_t number = 0; number < kCount; ++number) {
+    at_s += gap(number);
+    const std::int64_t at_ns = std::llround(at_s * 1e9);
+    gaps.push_back(static_cast<double>(at_ns - before) / 1e9 * kRate);
+    before = at_ns;
+  }
+  std::sort(gaps.begin(), gaps.end());
+  double largest = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const double exact = cdf(gaps[i]);
+    largest = std::max({largest, std::abs(exact - static_cast<double>(i) / kCount),
+                        std::abs(exact - static_cast<double>(i + 1) / kCount)});
+  }
+  return largest;
+}
+
+// Beyond 1.95 / sqrt(n) with a probability of 0.1 %; the draws are fixed.
+constexpr double kMostKs = 1.95e-3;
+
+TEST(Arrivals, AMillionGapsHaveTheExactDistribution) {
+  EXPECT_LT(ks_distance("exponential", [](double x) { return 1 - std::exp(-x); }), kMostKs);
+  EXPECT_LT(ks_distance("uniform", [](double x) { return std::min(1.0, x / 2); }), kMostKs);
+  // A generalised Pareto with a mean of 1: scale 1 - shape.
+  EXPECT_LT(ks_distance("fb_ia",
+                        [](double x) {
+                          constexpr double kShape = 0.154971;
+                          return 1 - std::pow(1 + kShape * x / (1 - kShape), -1 / kShape);
+                        }),
+            kMostKs);
+  EXPECT_LT(ks_distance("normal:10,1",
+                        [](double x) { return std::erfc(-(x - 1) / 0.1 / std::sqrt(2)) / 2; }),
+            kMostKs);
+  EXPECT_GT(ks_distance("uniform", [](double x) { return 1 - std::exp(-x); }), 0.1);
+}
+
+TEST(Arrivals, EveryDistributionHasTheRate) {
+  for (const char* process :
+       {"exponential", "uniform", "periodic", "fixed", "fixed:7", "fb_ia", "normal", "normal:5,2",
+        "uniform:1,3", "pareto:0,3,0.2", "gev:30,8,0.1", "exponential:4"}) {
+    const Gap gap = drawn_gaps(Arrivals(arrivals_of(process, 1000)), 1, 0);
+    double sum_s = 0;
+    for (std::uint64_t number = 0; number < 200'000; ++number) sum_s += gap(number);
+    EXPECT_NEAR(sum_s, 200, 2) << process;
+  }
+}
+
+TEST(Arrivals, RefusesADistributionWithoutAMean) {
+  EXPECT_THROW(Arrivals(arrivals_of("pareto:0,3,1.5", 10)), std::invalid_argument);
+  EXPECT_THROW(Arrivals(arrivals_of("uniform:0,0", 10)), std::invalid_argument);
+  EXPECT_THROW(arrivals_of("poisson", 10), std::invalid_argument);
+  EXPECT_THROW(arrivals_of("legacy", 10), std::invalid_argument);
+  EXPECT_THROW(arrivals_of("exponential:-1", 10), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace turntable::load

@@ -214,5 +214,51 @@ TEST(OpenLoop, StatisticsOfClientsAddUp) {
   EXPECT_EQ(sum.requests_total, 10);
 }
 
+TEST(OpenLoop, AnAbandonedRequestMakesRoomAndIsLost) {
+  OpenLoop loop = every_ms({.outstanding_max = 1});
+  EXPECT_EQ(taken(loop, 2), Numbers{0});
+  loop.abandon(0);
+  loop.abandon(0);   // once is enough
+  loop.abandon(17);  // was never sent
+  EXPECT_EQ(loop.open(), 4U);
+  EXPECT_EQ(taken(loop, 2), Numbers{1});  // of the window
+  loop.abandon(1);
+  EXPECT_EQ(taken(loop, 3), Numbers{2});
+  EXPECT_EQ(answer(loop, 2, 3.5), OpenLoop::Answer::kFirst);
+  EXPECT_EQ(taken(loop, 5), Numbers{3});
+  EXPECT_EQ(answer(loop, 3, 5), OpenLoop::Answer::kFirst);
+  EXPECT_EQ(taken(loop, 5), Numbers{4});
+  EXPECT_EQ(answer(loop, 4, 5.5), OpenLoop::Answer::kFirst);
+  EXPECT_EQ(loop.open(), 0U);  // nobody waits for those that were abandoned
+  loop.end();
+  EXPECT_EQ(loop.statistics().lost, 1);
+  EXPECT_EQ(loop.statistics().unanswered, 2);
+  EXPECT_EQ(loop.statistics().given_up, 0);
+}
+
+TEST(OpenLoop, ItsLimitMayBecomeNothing) {
+  OpenLoop loop = every_ms({.outstanding_max = 4});
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  loop.set_limit(0);
+  EXPECT_EQ(answer(loop, 0, 1.5), OpenLoop::Answer::kFirst);
+  EXPECT_EQ(taken(loop, 3), Numbers{});
+  EXPECT_EQ(loop.next_due_ns(), INT64_MAX);
+  loop.set_limit(4);
+  EXPECT_EQ(taken(loop, 3.5), (Numbers{1, 2}));
+  loop.end();
+  EXPECT_EQ(loop.statistics().withheld, 2);
+  EXPECT_EQ(loop.statistics().unsent, 2);
+}
+
+TEST(OpenLoop, TheCallerMayRecordLatencies) {
+  OpenLoop loop = every_ms({.caller_records = true});
+  taken(loop, 5);
+  answer(loop, 3, 5.5);
+  EXPECT_EQ(loop.statistics().latency_ns.count(), 0U);
+  EXPECT_EQ(loop.statistics().from_send_ns.count(), 0U);
+  EXPECT_EQ(loop.statistics().read_late_ns.count(), 1U);
+  EXPECT_EQ(loop.statistics().delivered, 1);
+}
+
 }  // namespace
 }  // namespace turntable::load

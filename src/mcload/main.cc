@@ -113,7 +113,7 @@ int run(int argc, char** argv) {
   options.generator.content = std::make_shared<const Content>(options.content);
   if (options.load) populate_all(options);
   if (options.only_load) return 0;
-  const Play play = options.agents.empty() ? play_here("--server", cancelled)
+  const Play play = options.agents.empty() ? play_here("--server", cancelled, options.drain_s)
                                            : play_with_agents(options, cancelled);
   const Json out = options.search ? run_search(options, play)
                    : options.scan ? run_scan(options, play)

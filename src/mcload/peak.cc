@@ -17,10 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::int64_t kAheadNs = 20'000'000;     // for the threads to begin
-constexpr std::int64_t kDrainNs = 1'000'000'000;  // ends earlier when all are answered
 constexpr double kReached = 0.95;                 // of the rate is answered in the window
 constexpr double kClosedLoopShare = 0.5;          // of a probe's time
-// What an open loop cannot reach is beyond what a closed one does; a little above is tried anyway.
 constexpr double kLeastShare = 0.005;
 
 std::int64_t ns_of(double seconds) {
@@ -54,13 +52,13 @@ PeakSettings PeakSettings::from_json(const std::string& where, const Json& searc
   return settings;
 }
 
-Play play_here(const std::string& where, const std::atomic<bool>& cancelled) {
-  return [where, &cancelled](const GeneratorSettings& settings, double warmup_s, double seconds) {
+Play play_here(const std::string& where, const std::atomic<bool>& cancelled, double drain_s) {
+  return [where, &cancelled, drain_s](const GeneratorSettings& settings, double warmup_s, double seconds) {
     Generator generator(where, settings);
     load::Schedule schedule{.start_ns = monotonic_ns() + kAheadNs};
     schedule.window_from_ns = schedule.start_ns + ns_of(warmup_s);
     schedule.window_until_ns = schedule.window_from_ns + ns_of(seconds);
-    schedule.drain_until_ns = schedule.window_until_ns + kDrainNs;
+    schedule.drain_until_ns = schedule.window_until_ns + ns_of(drain_s);
     generator.play(schedule, cancelled);
     if (cancelled) throw CommandError("unavailable", where + ": ended by a signal or `shutdown`");
     return generator.measured(schedule);

@@ -25,9 +25,10 @@ struct PeakSettings {
 };
 
 // Plays one measurement of a generator with these settings; for a search, a scan and a single run.
+// The drain ends early when all is answered.
 using Play =
     std::function<Measured(const GeneratorSettings& settings, double warmup_s, double seconds)>;
-Play play_here(const std::string& where, const std::atomic<bool>& cancelled);
+Play play_here(const std::string& where, const std::atomic<bool>& cancelled, double drain_s = 1);
 
 // Begins with what a closed loop reaches. Throws CommandError at the deadline (CLOCK_MONOTONIC).
 load::RateSearch::Result find_peak(const std::string& where, const GeneratorSettings& generator,

@@ -54,7 +54,8 @@ DelayLine::DelayLine(Settings settings)
       letters_(Content::kMaxValueBytes, 'v'),
       given_ns_(kMaxNs),
       drawn_ns_(kMaxNs),
-      late_ns_(kMaxNs) {
+      late_ns_(kMaxNs),
+      gaps_ns_(kMaxNs) {
   if (!epoll_ || !wake_) throw errno_error("cannot create an epoll and an eventfd");
   watch(epoll_.get(), listener_.get(), kListener, EPOLLIN, EPOLL_CTL_ADD);
   watch(epoll_.get(), wake_.get(), kWake, EPOLLIN, EPOLL_CTL_ADD);
@@ -83,8 +84,20 @@ void DelayLine::run() {
       if ((events[static_cast<std::size_t>(i)].events & EPOLLOUT) != 0) write(*client->second);
       read(*client->second);
     }
+    record_gaps();
     answer_due();
   }
+}
+
+// Connections are read in any order.
+void DelayLine::record_gaps() {
+  std::sort(arrivals_.begin(), arrivals_.end());
+  for (const std::int64_t arrived_ns : arrivals_) {
+    if (last_arrival_ns_ > 0)
+      gaps_ns_.record(std::max<std::int64_t>(0, arrived_ns - last_arrival_ns_));
+    last_arrival_ns_ = arrived_ns;
+  }
+  arrivals_.clear();
 }
 
 int DelayLine::wait() {
@@ -143,7 +156,10 @@ void DelayLine::take(Client& client, const ServerRequest& request, std::int64_t 
   if (request.kind == Kind::kStatsReset) reset_log();
   const bool has_delay =
       request.kind == Kind::kGet || (request.kind == Kind::kSet && !settings_.sets_at_once);
-  if (has_delay) answer.due_ns = due_ns(arrived_ns);
+  if (has_delay) {
+    answer.due_ns = due_ns(arrived_ns);
+    arrivals_.push_back(arrived_ns);
+  }
   answer.due_ns = client.last_due_ns = std::max(answer.due_ns, client.last_due_ns);
   answers_.push(std::move(answer));
 }
@@ -211,6 +227,8 @@ void DelayLine::reset_log() {
   given_ns_.clear();
   drawn_ns_.clear();
   late_ns_.clear();
+  gaps_ns_.clear();
+  last_arrival_ns_ = 0;
   gets_ = sets_ = 0;
 }
 
@@ -222,6 +240,7 @@ nlohmann::json DelayLine::log() const {
           {"given_ns", given_ns_.encode()},
           {"drawn_ns", drawn_ns_.encode()},
           {"late_ns", late_ns_.encode()},
+          {"gaps_ns", gaps_ns_.encode()},
           {"given_p50_ns", given_ns_.value_at_percentile(50)},
           {"given_p99_ns", given_ns_.value_at_percentile(99)},
           {"given_p999_ns", given_ns_.value_at_percentile(99.9)},

@@ -30,7 +30,7 @@ namespace turntable::mcload {
 class DelayLine {
  public:
   struct Settings {
-    ServerAddress address;
+    ServerAddress address = {};
     load::Variate delay_us = load::Variate::parse("0");
     bool is_fifo = false;
     bool sets_at_once = false;  // SETs have no delay: to populate takes no time
@@ -38,7 +38,7 @@ class DelayLine {
     std::uint64_t seed = 1;
     bool realtime = false;
     std::int64_t spin_ns = 0;  // awake for so long before something is due
-    Slowdown slowdown;
+    Slowdown slowdown = {};
   };
 
   explicit DelayLine(Settings settings);
@@ -77,6 +77,7 @@ class DelayLine {
   void write(Client& client);
   void end(std::uint64_t client);
   void reset_log();
+  void record_gaps();
   int wait();
 
   Settings settings_;
@@ -93,6 +94,9 @@ class DelayLine {
   std::string letters_;
 
   stats::Histogram given_ns_, drawn_ns_, late_ns_;
+  stats::Histogram gaps_ns_;            // between arrivals of requests with a delay
+  std::vector<std::int64_t> arrivals_;  // of one turn of the loop
+  std::int64_t last_arrival_ns_ = 0;    // 0: none yet
   std::uint64_t gets_ = 0, sets_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "mcload/delay_line/slowdown.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -32,9 +33,10 @@ std::vector<std::pair<double, double>> Slowdown::read_script(const std::string& 
 }
 
 double Slowdown::factor(std::int64_t now_ns) {
-  double factor = 1;
-  for (const auto& [from_s, then] : script_)
-    if (static_cast<double>(now_ns - began_ns_) >= from_s * 1e9) factor = then;
+  const double now_s = static_cast<double>(now_ns - began_ns_) / 1e9;
+  const auto next = std::upper_bound(script_.begin(), script_.end(), now_s,
+                                     [](double at, const auto& line) { return at < line.first; });
+  const double factor = next == script_.begin() ? 1 : std::prev(next)->second;
   if (file_.empty()) return factor;
   if (read_ns_ == 0 || now_ns - read_ns_ >= kReadAgainNs) {
     read_ns_ = now_ns;

@@ -1,0 +1,95 @@
+#include "mcload/content.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/command_error.h"
+
+namespace turntable::mcload {
+namespace {
+
+std::string key_of(const Content& content, std::uint32_t record) {
+  std::array<char, Content::kMaxKeyBytes> out{};
+  return std::string(content.key(record, out.data()));
+}
+
+TEST(Content, KeysHaveTheirSizeAndAreDifferent) {
+  const Content content({.records = 1000, .key_size = "fixed:8", .value_size = "3"});
+  EXPECT_EQ(key_of(content, 0), "00000000");
+  EXPECT_EQ(key_of(content, 999), "00000999");
+  EXPECT_EQ(content.value_bytes(5), 3U);
+  EXPECT_EQ(content.value(5).size(), 3U);
+}
+
+TEST(Content, KeysThatWouldBeTooShortAreLonger) {
+  const Content content({.records = 20'000, .key_size = "uniform:1,6", .value_size = "1"});
+  std::set<std::string> keys;
+  std::set<std::size_t> sizes;
+  for (std::uint32_t record = 0; record < content.records(); ++record) {
+    keys.insert(key_of(content, record));
+    sizes.insert(key_of(content, record).size());
+  }
+  EXPECT_EQ(keys.size(), 20'000U);
+  EXPECT_EQ(sizes, (std::set<std::size_t>{5, 6}));
+}
+
+TEST(Content, SizesAreFunctionsOfSeedAndRecord) {
+  const ContentSettings settings{
+      .records = 5000, .key_size = "fb_key", .value_size = "fb_value", .seed = 3};
+  const Content one(settings), same(settings);
+  ContentSettings changed = settings;
+  changed.seed = 4;
+  const Content other(changed);
+  int differ = 0;
+  double key_bytes = 0;
+  for (std::uint32_t record = 0; record < 5000; ++record) {
+    EXPECT_EQ(one.value_bytes(record), same.value_bytes(record));
+    EXPECT_EQ(key_of(one, record), key_of(same, record));
+    differ += one.value_bytes(record) != other.value_bytes(record) ? 1 : 0;
+    key_bytes += static_cast<double>(key_of(one, record).size());
+  }
+  EXPECT_GT(differ, 3000);
+  EXPECT_NEAR(key_bytes / 5000, 36, 1);  // mean of Facebook's, 36.2
+}
+
+TEST(Content, LimitsOfMemcached) {
+  const Content content({.records = 100, .key_size = "400", .value_size = "5000000"});
+  EXPECT_EQ(key_of(content, 3).size(), 250U);
+  EXPECT_EQ(content.value_bytes(3), Content::kMaxValueBytes);
+}
+
+TEST(Content, MarkersTellContentsApart) {
+  const ContentSettings settings{.records = 10, .key_size = "30", .value_size = "20", .seed = 1};
+  std::set<std::string> markers = {Content(settings).marker()};
+  EXPECT_EQ(Content(settings).marker(), *markers.begin());
+  for (auto change : std::vector<void (*)(ContentSettings&)>{
+           [](ContentSettings& s) { s.records = 11; }, [](ContentSettings& s) { s.seed = 2; },
+           [](ContentSettings& s) { s.key_size = "31"; },
+           [](ContentSettings& s) { s.value_size = "21"; }}) {
+    ContentSettings changed = settings;
+    change(changed);
+    EXPECT_TRUE(markers.insert(Content(changed).marker()).second);
+  }
+}
+
+TEST(Content, RefusesWrongArguments) {
+  using Json = nlohmann::json;
+  const Json right = {{"records", 5}, {"key_size", "30"}, {"value_size", "fb_value"}, {"seed", 1}};
+  EXPECT_EQ(ContentSettings::from_json("test", right).records, 5U);
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, Json>>{{"records", 0},
+                                                 {"records", "5"},
+                                                 {"key_size", "x"},
+                                                 {"value_size", "normal:1"},
+                                                 {"seed", -1},
+                                                 {"size", 3}}) {
+    Json wrong = right;
+    wrong[name] = value;
+    EXPECT_THROW(ContentSettings::from_json("test", wrong), CommandError) << name;
+  }
+}
+
+}  // namespace
+}  // namespace turntable::mcload

@@ -1,0 +1,278 @@
+#include "mcload/generator.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "common/command_error.h"
+#include "mcload/peak.h"
+#include "mcload/population.h"
+#include "mcload/raw_statistics.h"
+#include "mcload/settings_json.h"
+#include "mcload/testing.h"
+
+namespace turntable::mcload {
+namespace {
+
+using testing::kSecondNs;
+using testing::RunningDelayLine;
+using testing::RunningMemcached;
+
+const std::atomic<bool> kNever{false};
+
+GeneratorSettings settings_for(const ServerAddress& server, const ContentSettings& content = {}) {
+  GeneratorSettings settings;
+  settings.servers = {server};
+  settings.content = std::make_shared<const Content>(content);
+  settings.rate_per_s = 4000;
+  settings.connections = 8;
+  settings.depth = 4;
+  settings.update = 0.2;
+  return settings;
+}
+
+Measured measure(const GeneratorSettings& settings, double seconds, double warmup_s = 0) {
+  return play_here("test", kNever)(settings, warmup_s, seconds);
+}
+
+void expect_sums(const Measured& measured) {
+  const KeyValueStatistics& s = measured.key_value;
+  const auto answered = static_cast<std::int64_t>(measured.loop.latency_ns.count());
+  EXPECT_EQ(s.gets + s.sets, answered);
+  EXPECT_EQ(answered + measured.loop.lost + measured.loop.unsent, measured.loop.offered);
+  EXPECT_EQ(static_cast<std::int64_t>(s.get.intended_ns.count()), s.gets);
+  EXPECT_EQ(static_cast<std::int64_t>(s.set.from_send_ns.count()), s.sets);
+  std::int64_t delivered = 0;
+  for (const auto& second : measured.loop.seconds) delivered += second.delivered;
+  EXPECT_EQ(delivered, measured.loop.delivered);
+}
+
+void expect_memcached_answers(Protocol protocol) {
+  RunningMemcached memcached;
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  const ContentSettings content{.records = 2000, .key_size = "fb_key", .value_size = "fb_value"};
+  GeneratorSettings settings = settings_for(memcached.address(), content);
+  settings.protocol = protocol;
+  settings.threads = 2;
+  const std::int64_t deadline_ns = monotonic_ns() + 60 * kSecondNs;
+  const auto stored =
+      populate("test", memcached.address(), protocol, *settings.content, deadline_ns, kNever);
+  EXPECT_EQ(stored.stored, 2000U);
+  EXPECT_TRUE(
+      populate("test", memcached.address(), protocol, *settings.content, deadline_ns, kNever)
+          .was_there);
+  const Measured measured = measure(settings, 0.4, 0.1);
+  expect_sums(measured);
+  EXPECT_GT(measured.key_value.gets, 500);
+  EXPECT_GT(measured.key_value.sets, 100);
+  EXPECT_EQ(measured.key_value.hits, measured.key_value.gets);
+  EXPECT_EQ(measured.key_value.misses, 0);
+  EXPECT_EQ(measured.key_value.errors.of_requests(), 0);
+  EXPECT_EQ(measured.key_value.errors.wrong_size, 0);
+  EXPECT_EQ(measured.loop.lost, 0);
+}
+
+TEST(Generator, AsksDebiansMemcachedInAscii) {
+  expect_memcached_answers(Protocol::kAscii);
+}
+TEST(Generator, AsksDebiansMemcachedInBinary) {
+  expect_memcached_answers(Protocol::kBinary);
+}
+
+TEST(Generator, AnEmptyStoreMisses) {
+  RunningMemcached memcached;
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  GeneratorSettings settings = settings_for(memcached.address());
+  settings.update = 0;
+  for (const Protocol protocol : {Protocol::kAscii, Protocol::kBinary}) {
+    settings.protocol = protocol;
+    const Measured measured = measure(settings, 0.1);
+    EXPECT_GT(measured.key_value.misses, 100);
+    EXPECT_EQ(measured.key_value.misses, measured.key_value.gets);
+    EXPECT_EQ(measured.key_value.hits, 0);
+  }
+}
+
+TEST(Generator, AStoreWithoutRoomIsReported) {
+  RunningMemcached memcached({"-m", "1", "-M"});
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  const ContentSettings content{.records = 20'000, .value_size = "10000"};
+  GeneratorSettings settings = settings_for(memcached.address(), content);
+  settings.update = 1;
+  for (const Protocol protocol : {Protocol::kAscii, Protocol::kBinary}) {
+    settings.protocol = protocol;
+    EXPECT_THROW(populate("test", memcached.address(), protocol, *settings.content,
+                          monotonic_ns() + 60 * kSecondNs, kNever),
+                 CommandError);
+    const Measured measured = measure(settings, 0.2);
+    EXPECT_GT(measured.key_value.errors.out_of_memory, 50);
+    EXPECT_EQ(measured.key_value.errors.closed, 0);
+    expect_sums(measured);
+  }
+}
+
+TEST(Generator, MeasuresTheDelaysThatWereGiven) {
+  DelayLine::Settings server;
+  server.delay_us = load::Variate::parse("uniform:10000,30000");
+  server.hits_always = true;
+  RunningDelayLine line(std::move(server));
+  GeneratorSettings settings = settings_for(line.address());
+  settings.connections = 200;
+  settings.depth = 1;
+  settings.update = 0;
+  const Measured measured = measure(settings, 0.5);
+  line.end();
+  expect_sums(measured);
+  const auto& given = line.server().given_ns();
+  EXPECT_EQ(given.count(), measured.loop.latency_ns.count());
+  EXPECT_EQ(measured.key_value.errors.wrong_size, measured.key_value.hits);  // 100 bytes, not 200
+  for (const double percentile : {50.0, 99.0}) {
+    const auto gave = static_cast<double>(given.value_at_percentile(percentile));
+    const auto took =
+        static_cast<double>(measured.loop.from_send_ns.value_at_percentile(percentile));
+    EXPECT_GE(took, 0.99 * gave) << percentile;
+    EXPECT_LE(took, gave + 10e6) << percentile;  // a busy machine
+  }
+}
+
+// One queue that can serve 1000/s, asked 1500 times a second: in the open loop waiting counts.
+TEST(Generator, CoordinatedOmissionIsSeen) {
+  DelayLine::Settings server;
+  server.delay_us = load::Variate::parse("1000");
+  server.is_fifo = true;
+  server.hits_always = true;
+  RunningDelayLine line(std::move(server));
+  GeneratorSettings settings = settings_for(line.address());
+  settings.connections = 4;
+  settings.depth = 1;
+  settings.update = 0;
+  settings.rate_per_s = 1500;
+  const Measured measured = measure(settings, 0.6);
+  expect_sums(measured);
+  EXPECT_GT(measured.loop.withheld, 200);
+  // The requests of the end waited for a third of the time; their sends were only ever four.
+  EXPECT_GT(measured.loop.latency_ns.value_at_percentile(90), 100'000'000);
+  EXPECT_LT(measured.loop.from_send_ns.value_at_percentile(50), 20'000'000);
+  GeneratorSettings closed = settings;
+  closed.is_closed_loop = true;
+  const Measured saturated = measure(closed, 0.3);
+  EXPECT_NEAR(saturated.achieved_per_s(), 1000, 250);
+  EXPECT_EQ(saturated.loop.withheld, 0);
+}
+
+TEST(Generator, SurvivesAServerThatGoesAndComes) {
+  RunningMemcached memcached;
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  GeneratorSettings settings = settings_for(memcached.address());
+  std::jthread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    memcached.end();
+  });
+  const Measured measured = measure(settings, 0.4);
+  EXPECT_EQ(measured.key_value.errors.closed, 8);
+  EXPECT_EQ(measured.key_value.errors.reconnected, 0);
+  EXPECT_GT(measured.loop.unsent, 100);
+  EXPECT_GT(measured.key_value.gets, 50);
+  expect_sums(measured);
+}
+
+// A server that closes after each request it reads.
+TEST(Generator, ConnectionsAreOpenedAgain) {
+  ScratchDirectory directory;
+  const auto address = ServerAddress::unix_socket((directory.path() / "s").native());
+  const UniqueFd listener = address.listen();
+  std::jthread server([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const UniqueFd client(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      std::array<char, 64> bytes{};
+      timeval wait{.tv_sec = 0, .tv_usec = 20'000};
+      if (client) ::setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+      if (client && ::recv(client.get(), bytes.data(), bytes.size(), 0) > 0) continue;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  GeneratorSettings settings = settings_for(address);
+  settings.connections = 1;
+  settings.rate_per_s = 500;
+  const Measured measured = measure(settings, 0.3);
+  EXPECT_GT(measured.key_value.errors.reconnected, 3);
+  EXPECT_GE(measured.key_value.errors.closed, measured.key_value.errors.reconnected);
+  EXPECT_GT(measured.loop.lost, 3);
+  EXPECT_EQ(measured.key_value.gets, 0);
+  expect_sums(measured);
+}
+
+TEST(Generator, WhatMeansNothingClosesTheConnection) {
+  ScratchDirectory directory;
+  const auto address = ServerAddress::unix_socket((directory.path() / "s").native());
+  const UniqueFd listener = address.listen();
+  std::jthread server([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const UniqueFd client(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (client) ::send(client.get(), "STORED\r\nHELLO\r\n", 15, MSG_NOSIGNAL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  GeneratorSettings settings = settings_for(address);
+  settings.connections = 1;
+  const Measured measured = measure(settings, 0.1);
+  EXPECT_GT(measured.key_value.errors.protocol, 0);
+  EXPECT_EQ(measured.key_value.gets + measured.key_value.sets, 0);
+}
+
+TEST(Generator, NobodyListens) {
+  ScratchDirectory directory;
+  const auto address = ServerAddress::unix_socket((directory.path() / "nobody").native());
+  EXPECT_THROW(Generator("test", settings_for(address)), CommandError);
+  EXPECT_THROW(Generator("test", settings_for(ServerAddress::parse("127.0.0.1:1"))), CommandError);
+}
+
+TEST(Generator, WhatItMeasuredTravelsAsJson) {
+  RunningDelayLine line({.hits_always = true});
+  const Measured measured = measure(settings_for(line.address()), 0.2);
+  Measured twice = measured_of(raw_statistics(measured));
+  EXPECT_EQ(raw_statistics(twice)["get_latency_ns"], raw_statistics(measured)["get_latency_ns"]);
+  EXPECT_EQ(twice.loop.delivered, measured.loop.delivered);
+  twice.merge(measured);
+  expect_sums(twice);
+  EXPECT_EQ(twice.key_value.hits, 2 * measured.key_value.hits);
+  EXPECT_EQ(twice.threads.size(), 2U);
+}
+
+TEST(Generator, PercentilesCountWhatHasNoAnswer) {
+  Measured measured;
+  for (int i = 1; i <= 98; ++i) measured.loop.latency_ns.record(i);
+  measured.loop.lost = 1;
+  measured.loop.unsent = 1;
+  EXPECT_EQ(measured.percentile_ns(50), 50);
+  EXPECT_EQ(measured.percentile_ns(98), 98);
+  EXPECT_EQ(measured.percentile_ns(99), -1);
+  EXPECT_EQ(Measured().percentile_ns(50), -1);
+}
+
+TEST(Peak, FindsWhatASingleQueueHolds) {
+  DelayLine::Settings server;
+  server.delay_us = load::Variate::parse("500");
+  server.is_fifo = true;
+  server.hits_always = true;
+  RunningDelayLine line(std::move(server));
+  GeneratorSettings settings = settings_for(line.address());
+  settings.update = 0;
+  settings.connections = 64;
+  const PeakSettings search{.percentile = 90,
+                            .limit_us = 30'000,
+                            .seconds = 0.15,
+                            .warmup_s = 0,
+                            .repeats = 1,
+                            .resolution = 0.2};
+  const auto found = find_peak("test", settings, search, monotonic_ns() + 60 * kSecondNs,
+                               play_here("test", kNever));
+  EXPECT_GT(found.low_per_s, 500);
+  EXPECT_LT(found.low_per_s, 2600);
+  EXPECT_THROW(find_peak("test", settings, search, monotonic_ns(), play_here("test", kNever)),
+               CommandError);
+}
+
+}  // namespace
+}  // namespace turntable::mcload

@@ -1,0 +1,91 @@
+// Servers for tests of the generator: a delay line in this process, and Debian's memcached.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "common/clock.h"
+#include "common/scratch_directory.h"
+#include "mcload/delay_line/delay_line.h"
+#include "mcload/server_address.h"
+
+namespace turntable::mcload::testing {
+
+inline constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+// On a socket in a directory of its own.
+class RunningDelayLine {
+ public:
+  explicit RunningDelayLine(DelayLine::Settings settings = {}) {
+    path_ = (directory_.path() / "server").native();
+    settings.address = ServerAddress::unix_socket(path_);
+    server_ = std::make_unique<DelayLine>(std::move(settings));
+    thread_ = std::thread([this] { server_->run(); });
+  }
+  ~RunningDelayLine() { end(); }
+
+  void end() {
+    if (!thread_.joinable()) return;
+    server_->stop();
+    thread_.join();
+  }
+  const DelayLine& server() const { return *server_; }  // after end()
+  ServerAddress address() const { return ServerAddress::unix_socket(path_); }
+  nlohmann::json json() const { return {{"socket", path_}}; }
+  std::string directory() const { return directory_.path().native(); }
+
+ private:
+  ScratchDirectory directory_;
+  std::string path_;
+  std::unique_ptr<DelayLine> server_;
+  std::thread thread_;
+};
+
+// memcached in a process of its own; is_there() is false where it is not installed.
+class RunningMemcached {
+ public:
+  explicit RunningMemcached(std::vector<std::string> more = {}) {
+    if (::access("/usr/bin/memcached", X_OK) != 0) return;
+    path_ = (directory_.path() / "memcached").native();
+    std::vector<std::string> words = {"memcached", "-s", path_, "-U", "0", "-t", "1", "-u", "root"};
+    words.insert(words.end(), more.begin(), more.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::execv("/usr/bin/memcached", argv.data());
+      ::_exit(127);
+    }
+    const std::int64_t deadline_ns = monotonic_ns() + 20 * kSecondNs;
+    while (!address().begin_connect(false) && monotonic_ns() < deadline_ns)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ~RunningMemcached() { end(); }
+
+  void end() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  bool is_there() const { return pid_ > 0; }
+  ServerAddress address() const { return ServerAddress::unix_socket(path_); }
+  nlohmann::json json() const { return {{"socket", path_}}; }
+
+ private:
+  ScratchDirectory directory_;
+  std::string path_;
+  pid_t pid_ = 0;
+};
+
+}  // namespace turntable::mcload::testing
