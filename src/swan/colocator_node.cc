@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
 
 #include "common/clock.h"
 #include "common/command_error.h"
@@ -39,7 +40,11 @@ ColocatorNode::ColocatorNode(Options options, std::function<void(std::string)> s
 }
 
 ColocatorNode::~ColocatorNode() {
-  clear();
+  try {
+    clear();
+  } catch (const std::exception& error) {  // the guardian goes on
+    std::cerr << "colocator: " << error.what() << std::endl;
+  }
 }
 
 void ColocatorNode::clear() {

@@ -14,7 +14,6 @@
 #include <sstream>
 
 #include "common/command_error.h"
-#include "common/errno_error.h"
 
 namespace turntable::swan {
 namespace {
@@ -23,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int kProbeMs = 2;
 constexpr int kStaleSeconds = 5;
+constexpr int kClearSeconds = 5;
 
 // Dots separate the parts of a name.
 std::string part_of_name(const std::string& text) {
@@ -99,6 +99,7 @@ ControlGroups::~ControlGroups() {
     clear();
   } catch (const std::exception&) {  // the guardian goes on
   }
+  disable_controllers();
 }
 
 std::vector<fs::path> ControlGroups::directories() const {
@@ -138,15 +139,38 @@ void ControlGroups::enable_controllers(const fs::path& directory) {
     std::istringstream enabled(read_control(directory / "cgroup.subtree_control"));
     bool is_enabled = false;
     for (std::string word; enabled >> word;) is_enabled = is_enabled || word == controller;
-    if (!is_enabled) write_control(directory / "cgroup.subtree_control", "+" + controller);
+    if (is_enabled) continue;
+    write_control(directory / "cgroup.subtree_control", "+" + controller);
+    if (directory == root) enabled_[controller] = directory / "cgroup.subtree_control";
   }
+}
+
+// Unless somebody else has groups that use it by now.
+void ControlGroups::disable_controllers() {
+  for (const auto& [controller, file] : enabled_) {
+    try {
+      write_control(file, "-" + controller);
+    } catch (const CommandError&) {
+      continue;
+    }
+  }
+  enabled_.clear();
 }
 
 void ControlGroups::clear() {
   for (auto lock = locks_.begin(); lock != locks_.end(); lock = locks_.erase(lock)) {
-    move_members(lock->first, lock->first.parent_path());
-    if (!remove_groups(lock->first))
-      throw errno_error("cannot remove the control group " + lock->first.native());
+    const fs::path& directory = lock->first;
+    const Deadline deadline = Deadline::after_seconds(kClearSeconds);
+    move_members(directory, directory.parent_path());
+    while (!remove_groups(directory)) {
+      const std::string why = std::strerror(errno);
+      if (deadline.passed()) {
+        throw CommandError("unavailable",
+                           "control group " + directory.native() + " cannot be removed: " + why);
+      }
+      ::poll(nullptr, 0, kProbeMs);  // a process that has just ended is a member for a moment
+      move_members(directory, directory.parent_path());
+    }
   }
 }
 

@@ -39,11 +39,14 @@ class ControlGroups {
 
  private:
   void enable_controllers(const std::filesystem::path& directory);
+  void disable_controllers();
 
   CgroupTree tree_;
   std::string prefix_;
   std::string name_;
   std::map<std::filesystem::path, UniqueFd> locks_;  // by directory
+  // Version 2: what the root of the hierarchy did not give to its groups before.
+  std::map<std::string, std::filesystem::path> enabled_;
 };
 
 // Processes of a group and of those below it.

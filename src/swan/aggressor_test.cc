@@ -1,0 +1,159 @@
+// What is read of aggressors: their entries, their progress, the processor time of processes.
+#include "swan/aggressor.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "node/testing.h"
+#include "swan/testing.h"
+
+namespace turntable::swan {
+namespace {
+
+using Json = nlohmann::json;
+using testing::write_file;
+
+std::string error_of(const Json& json) {
+  try {
+    aggressor_spec("test", json);
+  } catch (const CommandError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(AggressorSpec, EntriesAreReadAndOtherMembersLeftAlone) {
+  const auto spec = aggressor_spec("test", {{"name", "cache"},
+                                            {"title", "somebody else's"},
+                                            {"command", {"stress-ng", "--cache", "{count}"}},
+                                            {"placement", "l1"},
+                                            {"count", 3},
+                                            {"probe", {{"kind", "cpu"}, {"seconds", 0.3}}},
+                                            {"progress", {{"kind", "stress-ng"}}},
+                                            {"version", {"stress-ng", "--version"}}});
+  EXPECT_EQ(spec.place, AggressorSpec::Place::kL1);
+  EXPECT_EQ(spec.probe, AggressorSpec::Probe::kCpu);
+  EXPECT_EQ(spec.unit, "bogo ops");
+  EXPECT_EQ(command_lines(spec, {}),
+            (std::vector<std::vector<std::string>>{{"stress-ng", "--cache", "3"}}));
+}
+
+TEST(AggressorSpec, WithoutTheNumberInItTheCommandIsStartedSoManyTimes) {
+  const auto spec = aggressor_spec(
+      "test", {{"name", "l3"}, {"command", {"{bin_dir}/pressure", "-x{cpus}{"}}, {"count", 2}});
+  EXPECT_EQ(spec.place, AggressorSpec::Place::kL3);
+  const auto lines = command_lines(spec, {{"bin_dir", "/b"}, {"cpus", "1-2"}});
+  EXPECT_EQ(lines, (std::vector<std::vector<std::string>>(2, {"/b/pressure", "-x1-2{"})));
+  EXPECT_THROW(command_lines(spec, {{"bin_dir", "/b"}}), CommandError);
+}
+
+TEST(AggressorSpec, WrongEntriesAreNamed) {
+  const Json good = {{"name", "a"}, {"command", {"sleep", "1"}}};
+  const auto with = [&](const Json& change) {
+    Json json = good;
+    json.update(change);
+    return error_of(json);
+  };
+  EXPECT_EQ(with(Json::object()), "no error");
+  EXPECT_NE(with({{"command", {1}}}).find("expected strings only"), std::string::npos);
+  EXPECT_NE(with({{"placement", "moon"}}).find("one of anywhere, l1, l3"), std::string::npos);
+  EXPECT_NE(with({{"probe", {{"kind", "cpu"}}}}).find("\"seconds\" is missing"), std::string::npos);
+  EXPECT_NE(with({{"progress", {{"kind", "x"}}}}).find("stress-ng"), std::string::npos);
+  EXPECT_NE(with({{"count", 0}}).find("\"count\" is 0"), std::string::npos);
+}
+
+TEST(ProgressLine, IsBetweenItsPoints) {
+  ProgressLine line;
+  EXPECT_FALSE(line.at(5));
+  line.add(100, 10);
+  line.add(200, 30);
+  line.add(300, 40);
+  EXPECT_DOUBLE_EQ(*line.at(50), 10);
+  EXPECT_DOUBLE_EQ(*line.at(150), 20);
+  EXPECT_DOUBLE_EQ(*line.at(200), 30);
+  EXPECT_DOUBLE_EQ(*line.at(275), 37.5);
+  EXPECT_DOUBLE_EQ(*line.at(900), 40);
+}
+
+TEST(ProgressLog, AddsProcessesAndKeepsTheirLastLines) {
+  const ScratchDirectory scratch;
+  ProgressLog log(scratch.path() / "log");
+  {
+    const UniqueFd one = log.open_writer();
+    const UniqueFd two = log.open_writer();
+    const auto say = [](const UniqueFd& to, const std::string& text) {
+      ASSERT_EQ(::write(to.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    };
+    say(one, "begins\nprog");
+    say(one, "ress 5\n");
+    say(two, "progress 100\n");
+    ASSERT_TRUE(
+        node::testing::eventually([&] { return log.difference(0, INT64_MAX).has_value(); }));
+    ASSERT_TRUE(node::testing::eventually([&] { return log.has_line_with("progress 5"); }));
+    ASSERT_TRUE(node::testing::eventually([&] { return log.has_line_with("progress 100"); }));
+    say(one, "progress 7\nends\n");
+    say(two, "progress 101\n");
+  }
+  log.finish();
+  EXPECT_DOUBLE_EQ(*log.difference(0, monotonic_ns()), 3);
+  EXPECT_EQ(log.last_lines(), "  begins\n  ends");
+  EXPECT_NE(node::testing::read_text(scratch.path() / "log").find("progress 101"),
+            std::string::npos);
+}
+
+TEST(StressMetrics, AreTheSumOfOperationsAndTheLongestTime) {
+  const ScratchDirectory scratch;
+  const auto file = scratch.path() / "m.yaml";
+  EXPECT_FALSE(read_stress_metrics(file));
+  write_file(file,
+             "---\nsystem-info:\n      uptime: 659\n\nmetrics:\n    - stressor: memcpy\n"
+             "      bogo-ops: 58\n      bogo-ops-per-second-real-time: 81.6\n"
+             "      wall-clock-time: 0.709951\n\n    - stressor: stream\n"
+             "      bogo-ops: 8\n      wall-clock-time: 0.724575\n...\n");
+  const auto metrics = read_stress_metrics(file);
+  ASSERT_TRUE(metrics);
+  EXPECT_DOUBLE_EQ(metrics->operations, 66);
+  EXPECT_DOUBLE_EQ(metrics->seconds, 0.724575);
+}
+
+TEST(CpuTimes, OfAProcessAreTheSumOfItsThreads) {
+  const ScratchDirectory proc;
+  const auto directory = proc.path() / "7";
+  write_file(directory / "stat", "7 (a) b) S 1 7 7 0 -1 4194560 1 0 0 0 30 10 0 0 20 0 2 0");
+  for (const char* thread : {"7", "8"}) {
+    write_file(directory / "task" / thread / "schedstat", "500000000 20 3\n");
+    write_file(directory / "task" / thread / "status",
+               "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t1\n");
+  }
+  const CpuTimes times = process_times(7, proc.path());
+  EXPECT_EQ(times.total_ns, 1'000'000'000);
+  EXPECT_EQ(times.voluntary_switches, 8);
+  EXPECT_EQ(times.involuntary_switches, 2);
+  const CpuTimes used = used_between({}, times);
+  EXPECT_EQ(used.user_ns, 750'000'000);  // 30 ticks of 40
+  EXPECT_EQ(used.system_ns, 250'000'000);
+  EXPECT_EQ(process_times(9, proc.path()).total_ns, 0);
+}
+
+TEST(CpuTimes, OfAGroupAreReadFromEitherVersion) {
+  const ScratchDirectory scratch;
+  write_file(scratch.path() / "first/cpuacct.usage", "123456789\n");
+  write_file(scratch.path() / "first/cpuacct.stat", "user 3\nsystem 1\n");
+  const auto first = group_times(scratch.path() / "first");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->total_ns, 123'456'789);
+  write_file(scratch.path() / "second/cpu.stat",
+             "usage_usec 900\nuser_usec 600\nsystem_usec 300\nnr_periods 0\n");
+  const auto second = group_times(scratch.path() / "second");
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->total_ns, 900'000);
+  EXPECT_EQ(second->user_ns, 600'000);
+  EXPECT_FALSE(group_times(scratch.path() / "none"));
+}
+
+}  // namespace
+}  // namespace turntable::swan

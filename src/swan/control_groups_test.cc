@@ -1,0 +1,121 @@
+// Groups of this machine's version 1, and what is left of them when their owner is killed.
+#include "swan/control_groups.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "node/testing.h"
+#include "swan/guardian.h"
+#include "swan/isolation.h"
+
+namespace turntable::swan {
+namespace {
+
+namespace fs = std::filesystem;
+using node::testing::eventually;
+using node::testing::is_running;
+
+class FirstVersion : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    tree_ = find_cgroups();
+    if (::geteuid() != 0 || tree_.version != 1)
+      GTEST_SKIP() << "needs root and control groups of version 1 that may be written";
+    testbed_ = "test-" + std::to_string(::getpid());
+  }
+
+  // A child that waits.
+  static pid_t waiting_child() {
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ::pause();
+    ::_exit(0);
+  }
+
+  static void end(pid_t pid) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+
+  static bool in(const fs::path& group, pid_t pid) {
+    const auto members = members_of(group);
+    return std::find(members.begin(), members.end(), pid) != members.end();
+  }
+
+  CgroupTree tree_;
+  std::string testbed_;
+};
+
+TEST_F(FirstVersion, GroupsAreMadeAndClearedWithTheirMembersMovedOut) {
+  ControlGroups groups(tree_, testbed_, "a.b");
+  const fs::path group = groups.make("cpu", "be");
+  EXPECT_EQ(group.parent_path().filename(),
+            "turntable." + testbed_ + ".a_b." + std::to_string(::getpid()));
+  const pid_t child = waiting_child();
+  write_control(group / "cgroup.procs", std::to_string(child));
+  EXPECT_TRUE(in(group, child));
+  groups.clear();
+  EXPECT_FALSE(fs::exists(group.parent_path()));
+  EXPECT_TRUE(is_running(child));
+  end(child);
+}
+
+TEST_F(FirstVersion, OnlyGroupsOfTheDeadAreStale) {
+  ControlGroups alive(tree_, testbed_, "h");
+  const fs::path kept = alive.make("cpu", "hp");
+  const fs::path root = tree_.controllers.at("cpu");
+  const fs::path dead = root / ("turntable." + testbed_ + ".h.1");
+  const fs::path another = root / ("turntable." + testbed_ + ".other.1");
+  fs::create_directories(dead / "be");
+  fs::create_directories(another);
+  const pid_t child = waiting_child();
+  write_control(dead / "be/cgroup.procs", std::to_string(child));
+  ControlGroups next(tree_, testbed_, "h");
+  EXPECT_EQ(next.remove_stale(), std::vector<std::string>{dead});
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(kept) && fs::exists(another));
+  EXPECT_EQ(destroy_group(another, Deadline::after_seconds(5)), "");
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_F(FirstVersion, TheGuardianOutlivesItsKilledOwner) {
+  const fs::path group = [&] {
+    const pid_t owner = ::fork();
+    if (owner == 0) {
+      const pid_t worker = waiting_child();  // before: it must not hold the guardian's pipe
+      ControlGroups groups(tree_, testbed_, "killed");
+      const Guardian guardian(TURNTABLE_COLOCATOR, groups.directories(), {});
+      const fs::path made = groups.make("cpu", "be");
+      write_control(made / "cgroup.procs", std::to_string(worker));
+      ::pause();
+      ::_exit(0);
+    }
+    const fs::path made = tree_.controllers.at("cpu") /
+                          ("turntable." + testbed_ + ".killed." + std::to_string(owner)) / "be";
+    EXPECT_TRUE(eventually([&] { return !members_of(made).empty(); }));
+    end(owner);
+    return made;
+  }();
+  EXPECT_TRUE(eventually([&] { return !fs::exists(group.parent_path()); }));
+}
+
+TEST_F(FirstVersion, RealtimeTimeIsGivenAndTakenBack) {
+  ControlGroups groups(tree_, testbed_, "fifo");
+  Resctrl resctrl("/nowhere", "x");
+  const IsolationRequest request{.mechanism = "fifo", .rt_runtime_share = 0.4};
+  if (!fs::exists(tree_.controllers.at("cpu") / "cpu.rt_runtime_us"))
+    GTEST_SKIP() << "needs RT_GROUP_SCHED";
+  const Isolation isolation =
+      isolate(request, {.hp = {0}, .be = {0}, .be_anywhere = false}, groups, resctrl);
+  EXPECT_EQ(read_control(isolation.hp.groups.front() / "cpu.rt_runtime_us"), "400000");
+  const pid_t child = waiting_child();
+  apply(isolation.hp, child);
+  EXPECT_EQ(::sched_getscheduler(child), SCHED_FIFO);
+  apply({}, child);
+  EXPECT_EQ(::sched_getscheduler(child), SCHED_OTHER);
+  groups.clear();
+  end(child);
+}
+
+}  // namespace
+}  // namespace turntable::swan

@@ -1,0 +1,187 @@
+// Mechanisms: what they write. Version 1 of the control groups is this machine's where it has it;
+// version 2 and resctrl are files, so their code ran here and no kernel has seen it.
+#include "swan/isolation.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/command_error.h"
+#include "node/testing.h"
+#include "swan/testing.h"
+
+namespace turntable::swan {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using testing::write_file;
+
+const Pinning kPinning{.hp = {0}, .be = {1, 2}, .be_anywhere = false};
+
+TEST(CgroupTree, IsFoundInTheMounts) {
+  const ScratchDirectory scratch;
+  const auto directory = [&](const char* name) {
+    fs::create_directories(scratch.path() / name);
+    return (scratch.path() / name).native();
+  };
+  const auto found = [&](const std::string& mounts) {
+    write_file(scratch.path() / "mounts", mounts);
+    return find_cgroups(scratch.path() / "mounts");
+  };
+  const CgroupTree first =
+      found("cgroup " + directory("a") + " cgroup rw,nosuid,cpu,cpuacct 0 0\ncgroup " +
+            directory("b") + " cgroup rw,cpuset 0 0\nproc /proc proc rw 0 0\n");
+  EXPECT_EQ(first.version, 1);
+  EXPECT_FALSE(first.apart("cpu", "cpuacct"));
+  EXPECT_TRUE(first.apart("cpu", "cpuset"));
+  write_file(scratch.path() / "c/cgroup.controllers", "cpuset cpu io memory\n");
+  const CgroupTree second = found("cgroup2 " + directory("c") + " cgroup2 rw 0 0\n");
+  EXPECT_EQ(second.version, 2);
+  EXPECT_EQ(second.controllers.at("cpu"), scratch.path() / "c");
+  EXPECT_EQ(to_json(second)["tested"], false);
+  write_file(scratch.path() / "d/cgroup.controllers", "\n");
+  const CgroupTree none = found("cgroup2 " + directory("d") + " cgroup2 rw 0 0\n");
+  EXPECT_EQ(none.version, 0);
+  EXPECT_EQ(to_json(none)["version"], nullptr);
+}
+
+TEST(IsolationRequest, ArgumentsAreChecked) {
+  const auto request = isolation_request("test", {{"mechanism", "quota"}, {"quota_share", 0.5}});
+  EXPECT_DOUBLE_EQ(request.quota_share, 0.5);
+  EXPECT_THROW(isolation_request("test", {{"mechanism", "x"}}), CommandError);
+  EXPECT_THROW(isolation_request("test", {{"mechanism", "nice"}, {"nice", 20}}), CommandError);
+  EXPECT_THROW(isolation_request("test", {{"mechanism", "quota"}, {"quota_share", 0}}),
+               CommandError);
+}
+
+// A hierarchy of version 2 made of files: the groups of this process are there before.
+class SecondVersion : public ::testing::Test {
+ protected:
+  SecondVersion() {
+    write_file(root() / "cgroup.controllers", "cpuset cpu\n");
+    write_file(root() / "cgroup.subtree_control", "cpu\n");
+    write_file(scratch_.path() / "mounts", "cgroup2 " + root().native() + " cgroup2 rw 0 0\n");
+    write_file(top() / "cgroup.subtree_control", "");
+    for (const char* group : {"hp", "be", "both"})
+      for (const char* file : {"cgroup.procs", "cpu.weight", "cpu.idle", "cpu.max", "cpuset.cpus"})
+        write_file(top() / group / file, "");
+  }
+
+  fs::path root() const { return scratch_.path() / "root"; }
+  fs::path top() const { return root() / ("turntable.t.h." + std::to_string(::getpid())); }
+  std::string value(const std::string& file) const { return read_control(top() / file); }
+
+  Isolation isolated(const Json& request) {
+    ControlGroups groups(find_cgroups(scratch_.path() / "mounts"), "t", "h");
+    Resctrl resctrl(scratch_.path() / "resctrl", "x");
+    return isolate(isolation_request("test", request), kPinning, groups, resctrl);
+  }
+
+  ScratchDirectory scratch_;
+};
+
+TEST_F(SecondVersion, SharesBecomeWeightsOfTheSameRatio) {
+  const Isolation isolation = isolated({{"mechanism", "shares"}, {"be_shares", 2}});
+  EXPECT_EQ(value("hp/cpu.weight"), "5120");
+  EXPECT_EQ(value("be/cpu.weight"), "10");
+  EXPECT_EQ(isolation.be.groups, std::vector<fs::path>{top() / "be"});
+  EXPECT_EQ(isolation.be_account, top() / "be");
+  // The root gave its groups cpu alone before; that is put back.
+  EXPECT_EQ(read_control(root() / "cgroup.subtree_control"), "-cpuset");
+}
+
+TEST_F(SecondVersion, QuotaIdleAndCpusets) {
+  isolated({{"mechanism", "quota"}, {"quota_share", 0.1}});
+  EXPECT_EQ(value("be/cpu.max"), "20000 100000");  // of two processors
+  isolated({{"mechanism", "idle"}});
+  EXPECT_EQ(value("be/cpu.idle"), "1");
+  const Isolation cpusets = isolated({{"mechanism", "cpuset"}});
+  EXPECT_EQ(value("be/cpuset.cpus"), "1-2");
+  EXPECT_EQ(value("hp/cpuset.cpus"), "0");
+  EXPECT_EQ(cpusets.hp.groups.back(), top() / "hp");
+}
+
+TEST_F(SecondVersion, WithoutAMechanismThereIsOneGroup) {
+  const Isolation isolation = isolated({{"mechanism", "sched_idle"}});
+  EXPECT_EQ(isolation.hp.groups, std::vector<fs::path>{top() / "both"});
+  EXPECT_EQ(isolation.be.groups, isolation.hp.groups);
+  EXPECT_EQ(isolation.be.policy, Policy::kIdle);
+  EXPECT_FALSE(isolation.be_account);
+}
+
+TEST(Isolation, WithoutControlGroupsOnlySomeMechanismsWork) {
+  const ScratchDirectory scratch;
+  ControlGroups groups(CgroupTree{}, "t", "h");
+  Resctrl resctrl(scratch.path() / "none", "x");
+  const auto isolated = [&](const char* mechanism) {
+    return isolate(isolation_request("test", {{"mechanism", mechanism}}), kPinning, groups,
+                   resctrl);
+  };
+  for (const char* mechanism : {"none", "taskset", "nice", "sched_idle"}) {
+    const Isolation isolation = isolated(mechanism);
+    EXPECT_TRUE(isolation.hp.groups.empty());
+    EXPECT_NE(to_json(isolation)["applied"].dump().find("no control group"), std::string::npos);
+  }
+  for (const char* mechanism : {"cpuset", "shares", "idle", "quota", "fifo", "cat", "mba"}) {
+    try {
+      isolated(mechanism);
+      ADD_FAILURE() << mechanism;
+    } catch (const CommandError& error) {
+      EXPECT_EQ(error.code(), "unsupported") << mechanism;
+    }
+  }
+}
+
+TEST(Resctrl, WaysAndBandwidthAreWrittenForAllDomains) {
+  const ScratchDirectory scratch;
+  const fs::path root = scratch.path();
+  write_file(root / "info/L3/cbm_mask", "7ff\n");
+  write_file(root / "info/L3/min_cbm_bits", "1\n");
+  write_file(root / "info/MB/min_bandwidth", "10\n");
+  write_file(root / "schemata", "    MB:0=100;1=100\n    L3:0=7ff;1=7ff\n");
+  for (const char* job : {"hp", "be"})
+    write_file(root / ("x." + std::string(job)) / "schemata", "");
+  ControlGroups groups(CgroupTree{}, "t", "h");
+  Resctrl resctrl(root, "x");
+  const auto isolated = [&](const Json& request) {
+    return isolate(isolation_request("test", request), kPinning, groups, resctrl);
+  };
+  const Isolation cat = isolated({{"mechanism", "cat"}, {"cat_ways", 2}});
+  EXPECT_EQ(read_control(root / "x.be/schemata"), "L3:0=3;1=3");
+  EXPECT_EQ(read_control(root / "x.hp/schemata"), "L3:0=7fc;1=7fc");
+  EXPECT_EQ(cat.be.groups, std::vector<fs::path>{root / "x.be"});
+  isolated({{"mechanism", "mba"}, {"mba_percent", 20}});
+  EXPECT_EQ(read_control(root / "x.be/schemata"), "MB:0=20;1=20");
+  EXPECT_THROW(isolated({{"mechanism", "cat"}, {"cat_ways", 11}}), CommandError);
+  EXPECT_EQ(resctrl.description(), (Json{{"cat", true}, {"mba", true}, {"why", ""}}));
+}
+
+TEST(ProcessSettings, AreAppliedToAProcessAndToWhatIsStarted) {
+  ProcessSettings settings{.groups = {}, .cpus = {allowed_cpus().back()}, .nice = 5};
+  settings.policy = Policy::kIdle;
+  const auto words = started_with(settings, "/x/colocator", {"sleep", "1"});
+  EXPECT_EQ(words.size(), 5U);
+  EXPECT_EQ(words[1], "enter");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  apply(settings, child);
+  cpu_set_t set;
+  ASSERT_EQ(::sched_getaffinity(child, sizeof(set), &set), 0);
+  EXPECT_EQ(CPU_COUNT(&set), 1);
+  EXPECT_EQ(::sched_getscheduler(child), SCHED_IDLE);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_NO_THROW(apply(settings, child));  // it has ended
+  ProcessSettings impossible;
+  impossible.cpus = {4000};
+  EXPECT_THROW(apply(impossible, ::getpid()), CommandError);
+}
+
+}  // namespace
+}  // namespace turntable::swan
