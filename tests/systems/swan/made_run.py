@@ -13,6 +13,7 @@ from typing import Any
 from turntable_core import plan
 from turntable_core.journal import OK, attempt_directory
 from turntable_core.plan import Cell, Iteration, Plan, Turn
+from turntable_systems.swan import SYSTEM
 
 from .measured import (
     PARAMETERS,
@@ -85,11 +86,10 @@ def make_plan(
     rounds: int,
     cells: Sequence[Mapping[str, Any]],
 ) -> Plan:
-    every = [PARAMETERS | {"aggressors": "+".join(aggressors)} | changes for changes in cells]
-    made = [Cell(plan.cell_id(parameters), parameters) for parameters in every]
+    made = [_cell(PARAMETERS | {"aggressors": "+".join(aggressors)} | each) for each in cells]
     iterations = tuple(_iterations(aggressors, loads))
     return Plan(
-        experiment="swan_sensitivity_profile",
+        experiment="swan_sensitivity",
         profile="smoke",
         system_name="swan",
         title="Sensitivity profile of memcached",
@@ -101,6 +101,13 @@ def make_plan(
             Turn(cell, round_, iterations, None) for cell, round_ in product(made, range(rounds))
         ),
     )
+
+
+def _cell(parameters: Mapping[str, Any]) -> Cell:
+    """As the core makes it: without what says nothing about it."""
+    meaningless = SYSTEM.meaningless(parameters)
+    meant = {name: value for name, value in parameters.items() if name not in meaningless}
+    return Cell(plan.cell_id(meant), meant)
 
 
 def _iterations(aggressors: Sequence[str], loads: Sequence[float]) -> list[Iteration]:

@@ -11,49 +11,13 @@ from turntable.raw import BEGIN, COLLECT, RawAnswer
 from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.raw import read_answers
 
+from .conftest import DOCUMENT, parameters
+
 SLO_US = 5_000
 WINDOW_S = 5
 RATE_PER_S = 1_000
-PARAMETERS = {
-    "layout": "same-core",
-    "isolation": "none",
-    "be_shares": 2,
-    "quota_share": 0.1,
-    "slo_us": SLO_US,
-    "peak_load": 0,
-    "load_points": 3,
-    "loads": "",
-    "percentile": 99,
-    "aggressors": "placebo+busy",
-    "hp_count": 1,
-    "be_count": 1,
-    "protocol": "ascii",
-    "transport": "tcp",
-    "connections": 16,
-    "depth": 4,
-    "threads": 1,
-    "records": 1000,
-    "key_size": "fixed:30",
-    "value_size": "fixed:200",
-    "update": 0,
-    "arrivals": "exponential",
-    "interval_percent": 95,
-    "warmup_s": 1,
-    "measure_s": WINDOW_S,
-    "drain_s": 1,
-    "seed": 7,
-}
-VALIDITY = {
-    "loss_share_max": 0,
-    "send_late_slo_share_max": 0.1,
-    "offered_difference_max": 0.01,
-    "miss_share_max": 0,
-    "late_share_max": 0.05,
-    "wait_share_max": 0.5,
-    "others_share_max": 0.2,
-    "probe_drift_max": 0.25,
-    "steal_share_max": 0.05,
-}
+PARAMETERS = parameters(aggressors="placebo+busy", load_points=3, loads="", slo_us=SLO_US)
+VALIDITY = DOCUMENT["validity"]
 
 
 def histogram(counts: Mapping[float, int]) -> str:

@@ -15,10 +15,10 @@ from turntable.systems.swan.store import Store
 from turntable_core.errors import InputError, TurntableError
 from turntable_systems.swan.identity import experiment_uuid
 
-from .made_run import Scripted, make_run
+from .made_run import Scripted, make_plan, make_run
 from .measured import PARAMETERS
 
-EXPERIMENT = "swan_sensitivity_profile"
+EXPERIMENT = "swan_sensitivity"
 AGGRESSORS = ("placebo", "busy")
 
 
@@ -85,7 +85,7 @@ def test_flags_become_parameters() -> None:
         "measure_s": 90,
         "rounds": 5,
         "aggressors": "stress-ng-cache-l3+stress-ng-memcpy",
-        "key_size": "fixed:30",
+        "key_size": "30",
         "value_size": "normal:200:10",
         "update": 0.5,
         "isolation": "none,shares",
@@ -108,8 +108,8 @@ def test_ranges_of_cpus_are_a_layout_by_hand() -> None:
         "remote_ssh_user": "inventory",
         "experiment_mutilate_agent_addresses": "group `clients` of the inventory",
         "mutilate_agent_port": "control network",
-        "mutilate_tuning_time": "mcload",
-        "stressng_stream_process_number": "aggressors.yml",
+        "mutilate_master_qps": "mcload",
+        "stressng_stream_process_number": "be_processes",
         "caffe_model": "scikit-learn",
         "experiment_stop_on_error": "max_attempts",
     }.items(),
@@ -152,12 +152,13 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
 
 
 def test_a_dump_reads_back(tmp_path: Path) -> None:
-    texts = flags.of_parameters({name: [value] for name, value in PARAMETERS.items()}, 3)
+    flagged = {flag.parameter for flag in flags.FLAGS.values()} & PARAMETERS.keys()
+    texts = flags.of_parameters({name: [PARAMETERS[name]] for name in flagged}, 3)
     file = tmp_path / "config.ini"
     file.write_text(settings.dump(texts, "title"))
     back = settings.parameters({n: one for n, one in settings.of_file(file).items() if one.text})
-    expected = {n: v for n, v in PARAMETERS.items() if v != ""} | {"rounds": 3}
-    assert back == expected
+    expected = {n: PARAMETERS[n] for n in flagged if PARAMETERS[n] != ""}
+    assert back == expected | {"rounds": 3}
     assert "# SLO of the percentile, in microseconds\nEXPERIMENT_SLO=5000\n" in file.read_text()
 
 
@@ -187,6 +188,8 @@ class Playbook:
         self.command = command
         self.variables = json.loads(command[command.index("-e") + 1])
         own = {name: self.variables[name] for name in PARAMETERS if name in self.variables}
+        if isinstance(own.get("layout"), list):  # the only level of a factor
+            (own["layout"],) = own["layout"]
         cells = [PARAMETERS | own | self.changes]
         make_run(
             self.results, scripted, AGGRESSORS, rounds=self.variables.get("rounds", 3),
@@ -200,6 +203,7 @@ def experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever experiments there are."""
     monkeypatch.setattr(places.Experiment, "check", lambda _: None)
     monkeypatch.setattr(places.Experiment, "id", EXPERIMENT)
+    monkeypatch.setattr(places.Experiment, "factors", lambda *_: {"layout"})
     defaults = flags.of_parameters({name: [value] for name, value in PARAMETERS.items()}, 3)
     monkeypatch.setattr(places.Experiment, "defaults", lambda *_: defaults)
     for name in ("SWAN_EXPERIMENT_SLO", "SWAN_SEED"):
@@ -231,7 +235,7 @@ def test_the_uuid_comes_first_and_the_run_is_stored(
         "turntable_results_dir": str(results),
     }
     assert playbook.command[-3:] == ["-e", "long=true", "-vv"]
-    assert playbook.command[3].endswith("playbooks/swan/sensitivity_profile.yml")
+    assert playbook.command[3].endswith("playbooks/swan/sensitivity.yml")
     store = Store(results)
     assert store.find(uuid).digest is not None
     assert store.metadata(uuid, "environ") == {"SWAN_SEED": "11"}
@@ -256,7 +260,7 @@ def test_the_dump_has_what_was_given_above_the_experiments(
 ) -> None:
     assert cli.main(["sensitivity-profile", "-config-dump", "-experiment_slo=77"]) == 0
     dumped = capsys.readouterr().out
-    assert "\nEXPERIMENT_SLO=77\n" in dumped and "\nSEED=7" in dumped
+    assert "\nEXPERIMENT_SLO=77\n" in dumped and "\nSEED=20170301\n" in dumped
 
 
 def rerun(results: Path, uuid: str) -> int:
@@ -275,8 +279,11 @@ def test_run_again_it_is_identical(
     assert last == f"Configuration identical with that of {uuid}"
     # Everything is said, the peak that was searched for, too.
     assert playbook.variables["peak_load"] == 10_000
-    same = {name for name in PARAMETERS if name != "peak_load"}
-    assert {name: playbook.variables[name] for name in same} == {n: PARAMETERS[n] for n in same}
+    (cell,) = make_plan(AGGRESSORS, (0.5,), 1, [{}]).cells
+    same = cell.parameters.keys() - {"peak_load", "tune_s", "tune_repeats", "layout"}
+    assert {n: playbook.variables[n] for n in same} == {n: cell.parameters[n] for n in same}
+    assert playbook.variables["layout"] == ["same-core"]
+    assert "tune_s" not in playbook.variables  # it says nothing where the peak is given
     assert (playbook.variables["rounds"], playbook.variables["profile"]) == (3, "smoke")
 
 
@@ -293,13 +300,15 @@ def test_what_was_not_the_same_is_said(
 
 
 def test_several_cells_are_levels_of_factors(results: Path) -> None:
-    cells = [{"isolation": "none"}, {"isolation": "shares"}]
+    cells = [{"isolation": "none", "hp_count": 1}, {"isolation": "shares", "hp_count": 2}]
     run = make_run(results, scripted, AGGRESSORS, cells=cells)
     store = Store(results)
     general = store.metadata(store.put(run))
-    variables = again.variables_of(store.experiments()[0], general)
+    variables = again.variables_of(store.experiments()[0], general, {"isolation"})
     store.close()
     assert variables["isolation"] == ["none", "shares"]
+    assert variables["be_shares"] == 2  # of the cell that has it
+    assert "hp_count" not in variables  # follows from a factor, as the experiment says
     assert variables["peak_load"] == 10_000
     other = general | {"iterations": "0"}
     assert list(again.differences(general, general)) == []

@@ -56,7 +56,10 @@ def test_cells_meet_by_what_tells_them_apart(tmp_path: Path) -> None:
     turned = profiles(tmp_path, 1.0, "turned", cells=cells[::-1])
     found = compare.pairs(both, turned)
     assert len(found) == 18
-    assert {pair.cell for pair in found} == {"same-core · none", "same-core · shares"}
+    assert {pair.cell for pair in found} == {
+        "same-core · isolation none",
+        "same-core · isolation shares",
+    }
     assert (
         compare.pairs(both, profiles(tmp_path, 1.0, "other", cells=[{"isolation": "idle"}])) == []
     )

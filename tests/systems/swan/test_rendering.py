@@ -132,7 +132,7 @@ def profile(run: Run) -> Profile:
 
 def test_a_scripted_slowdown_gives_the_table(profile: Profile) -> None:
     (found,) = tables.latency_tables(profile)
-    assert found.title == "p99 in % of the SLO of 5,000 µs (same-core, none)"
+    assert found.title == "p99 in % of the SLO of 5,000 µs (same-core, isolation none)"
     assert grid.lines(found.columns, found.rows)[1:] == ROWS.strip().splitlines()
 
 

@@ -31,12 +31,12 @@ def scripted(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int
     share = SHARES[data["aggressor"]][data["load_index"]]
     achieved = 0.7 if share == 320 and parameters["isolation"] == "none" else 1.0
     factor = (0.99, 1.0, 1.01)[(round_ + data["repeat"]) % 3]
-    return Scripted(50 * share * factor, achieved, 100.0 / parameters["be_shares"])
+    return Scripted(50 * share * factor, achieved, 100.0 / parameters.get("be_shares", 1))
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    cells = [{"be_shares": 1}, {"isolation": "shares", "be_shares": 2}]
+    cells = [{"isolation": "none"}, {"isolation": "shares"}]
     parent = tmp_path_factory.mktemp("results")
     return make_run(parent, scripted, loads=(0.5, 1.0), cells=cells)
 
@@ -145,7 +145,7 @@ def test_core_allocation_has_a_row_per_number_of_threads(tmp_path: Path) -> None
 
 def test_the_notebook_runs(directory: Path) -> None:
     html = write_notebook(directory).read_text()
-    assert "same-core, shares" in html
+    assert "same-core, isolation shares" in html
     assert html.count("<svg") == 2
 
 

@@ -73,8 +73,8 @@ BROKEN = {
         "an aggressor ended early in 1 of 1 iterations: busy exited with status 1",
     ),
     "misses": (of_client(misses=5), "GETs missed (share of them): up to 0.001"),
-    # 5,000 are due; four standard deviations are 5.7 %, and 1 % is allowed beyond.
-    "offered": (of_client(offered=4_600), "up to 0.0234 in 1 of 1 iterations (at most 0.01)"),
+    # 5,000 are due; four standard deviations are 5.7 %, and 2 % is allowed beyond.
+    "offered": (of_client(offered=4_600), "up to 0.0234 in 1 of 1 iterations (at most 0.02)"),
     # 10 % of the SLO are 500 µs; 2 % of the requests were later.
     "sent late": (
         of_client(send_late_ns=histogram({20: 980, 600: 20})),
@@ -119,8 +119,8 @@ def test_broken_alone(name: str) -> None:
 
 
 def test_chance_is_no_fault() -> None:
-    """5.7 % are four standard deviations of 5,000 arrivals, and 1 % is allowed beyond."""
-    assert judged(of_client(offered=4_675)).valid
+    """5.7 % are four standard deviations of 5,000 arrivals, and 2 % is allowed beyond."""
+    assert judged(of_client(offered=4_625)).valid
 
 
 def test_a_window_that_was_stopped_is_an_error() -> None:

@@ -49,10 +49,10 @@ def everything(kept: Store) -> dict[str, list[tuple]]:
 
 
 def test_the_uuid_is_known_before_the_run(run: Path, kept: Store) -> None:
-    foretold = experiment_uuid("swan_sensitivity_profile", "made")
+    foretold = experiment_uuid("swan_sensitivity", "made")
     assert UUID(foretold).version == 5
     assert kept.put(run) == uuid_of(run) == foretold
-    assert experiment_uuid("swan_sensitivity_profile", "other") != foretold
+    assert experiment_uuid("swan_sensitivity", "other") != foretold
 
 
 def test_it_is_a_file_with_a_write_ahead_log(kept: Store) -> None:
@@ -139,7 +139,7 @@ def test_latencies_are_those_of_the_histogram(run: Path, kept: Store) -> None:
 def test_metadata_has_swans_kinds(run: Path, kept: Store) -> None:
     uuid = kept.put(run)
     general, flags = kept.metadata(uuid), kept.metadata(uuid, "flags")
-    assert general["experiment_name"] == "swan_sensitivity_profile"
+    assert general["experiment_name"] == "swan_sensitivity"
     assert (general["peak_load"], general["load_points"]) == ("10000", "3")
     assert (general["repetitions"], general["load_duration"]) == ("3", "5s")
     assert flags["experiment_slo"] == "5000"
@@ -152,7 +152,7 @@ def test_metadata_has_swans_kinds(run: Path, kept: Store) -> None:
 
 
 def test_what_was_noted_of_the_environment_stays(run: Path, kept: Store) -> None:
-    uuid = kept.note_begin("swan_sensitivity_profile", "made", {"SWAN_EXPERIMENT_SLO": "5000"})
+    uuid = kept.note_begin("swan_sensitivity", "made", {"SWAN_EXPERIMENT_SLO": "5000"})
     (begun,) = kept.experiments()
     assert (begun.id, begun.digest) == (uuid, None)
     assert kept.put(run) == uuid
@@ -209,7 +209,10 @@ def test_cells_of_a_run_are_told_apart(tmp_path: Path) -> None:
     found = export.frame(made, made.put(run))
     made.close()
     assert len(found) == 2 * 2 * (3 + 1) * 2
-    assert set(found["cell_label"]) == {"same-core · none", "same-core · shares"}
+    assert set(found["cell_label"]) == {
+        "same-core · isolation none",
+        "same-core · isolation shares",
+    }
 
 
 def test_exported_it_is_a_row_per_iteration(run: Path, kept: Store, tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntable.grid import Column, Table
 from turntable.raw import RawAnswer
 from turntable.results import CellResult, Row, Run, Weighted
 from turntable.system import Analysis, Facts
 from turntable.systems.swan import summary, tables
-from turntable.systems.swan.measurement import BASELINE, Measurement
+from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.planning import planning_tables
 from turntable.systems.swan.platform import jobs_of, platform_of
 from turntable.systems.swan.probes import probe_tables
@@ -23,6 +23,7 @@ from turntable.systems.swan.sample import sample_table
 from turntable.verdict import Case
 from turntable_core.plan import Iteration, Turn
 from turntable_core.reference import Reference
+from turntable_systems.swan.aggressors import BASELINE
 from turntable_systems.swan.identity import experiment_uuid
 
 if TYPE_CHECKING:
@@ -136,6 +137,10 @@ class SwanAnalysis(Analysis):
     )
 
     notebooks = _HERE.parents[2] / "notebooks" / "swan"
+    # One does for all: it shows what there is.
+    notebook_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("swan_isolation", "swan_capacity", "swan_core_allocation", "swan_cat"), "swan_sensitivity"
+    )
 
 
 def _of_page(profile: Profile) -> Mapping[str, tables.Coloured]:

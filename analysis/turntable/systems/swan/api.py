@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turntable.systems.swan import tables
-from turntable.systems.swan.measurement import BASELINE
 from turntable.systems.swan.profile import Field, Profile
 from turntable.systems.swan.rendering import Look, final_rule, older_rule
 from turntable.systems.swan.store import Store, export
 from turntable.systems.swan.store.profiles import profiles_of
 from turntable_core.errors import TurntableError
+from turntable_systems.swan.aggressors import BASELINE
 
 if TYPE_CHECKING:
     import pandas as pd

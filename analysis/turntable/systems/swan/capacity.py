@@ -63,7 +63,8 @@ def capacity_tables(profiles: Sequence[Profile]) -> list[Table]:
     together = groups(profiles)
     grouped = {id(profile) for group in together for profile in group.values()}
     alone = [{name_of(one.parameters): one} for one in profiles if id(one) not in grouped]
-    return [_table(group) for group in (*together, *alone)]
+    tables = [_table(group) for group in (*together, *alone)]
+    return [table for table in tables if table.rows]
 
 
 def _table(group: Mapping[str, Profile]) -> Table:

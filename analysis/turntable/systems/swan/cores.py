@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from turntable.grid import Column, Table
 from turntable.systems.swan.capacity import capacity
-from turntable.systems.swan.measurement import BASELINE
 from turntable.systems.swan.profile import Profile
 from turntable.systems.swan.tables import latency_look
+from turntable_systems.swan.aggressors import BASELINE
 
 
 def by_threads(profiles: Sequence[Profile]) -> list[tuple[int, Profile]]:

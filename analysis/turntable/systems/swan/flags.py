@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from turntable_core.errors import InputError, TurntableError, did_you_mean
+from turntable_systems.swan.loads import SEPARATOR
 
 ROUNDS = "rounds"  # no parameter of a cell, but as old
 
 # What Swan calls the row without an aggressor: ours always has it.
 _BASELINES = ("None", "Baseline")
-JOINED = "+"  # a comma in an extra variable begins another level
+JOINED = SEPARATOR  # a comma in an extra variable begins another level
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,20 @@ def _parts(text: str) -> list[str]:
     return [part for part in re.split(r"[,+\s]+", text) if part]
 
 
-def _size(text: str) -> str:
-    """mutilate's: a bare number is fixed."""
-    return f"fixed:{text}" if text.isdigit() else text
+def _bool(text: str) -> bool:
+    return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+        text.lower()
+    ]
+
+
+def _of_bool(value: Any) -> str:
+    return str(value).lower()
 
 
 _INT = {"read": _whole, "form": "a whole number"}
 _NUM = {"read": _number, "form": "a number"}
 _TIME = {"read": duration_s, "write": _seconds, "form": "a duration such as 15s or 1m30s"}
-_SIZE = {"read": _size, "form": "bytes, or a distribution such as fixed:30"}
+_BOOL = {"read": _bool, "write": _of_bool, "form": "true or false"}
 
 FLAGS: Mapping[str, Flag] = {
     flag.name: flag
@@ -103,22 +109,31 @@ FLAGS: Mapping[str, Flag] = {
         Flag("experiment_be_workload_l1_cpu_range", "l1_cpus", "of aggressors on L1, by hand"),
         Flag("experiment_be_workload_l3_cpu_range", "l3_cpus", "of the others, by hand"),
         Flag("memcached_threads", "threads", "threads of memcached", **_INT),
+        Flag("memcached_threads_affinity", "threads_affinity", "a CPU for each", **_BOOL),
+        Flag("memcached_connections", "max_connections", "that memcached takes", **_INT),
+        Flag("memcached_max_memory", "memory_mb", "of memcached, in MB", **_INT),
+        Flag("memcached_port", "port", "of memcached", **_INT),
+        Flag("memcached_user", "memcached_user", "as whom memcached runs"),
+        Flag("memcached_timeout", "memcached_timeout_s", "until memcached answers", **_TIME),
+        Flag("mutilate_tuning_time", "tune_s", "window of the search's probes", **_TIME),
+        Flag("mutilate_agent_threads", "client_threads", "of each load generator", **_INT),
         Flag("mutilate_records", "records", "keys that are stored", **_INT),
         Flag("mutilate_update", "update", "share of SETs, 0 to 1", **_NUM),
-        Flag("mutilate_agent_connections", "connections", "of all load generators", **_INT),
+        Flag("mutilate_agent_connections", "connections", "of each load generator", **_INT),
         Flag("mutilate_agent_connections_depth", "depth", "requests at once on each", **_INT),
-        Flag("mutilate_master_keysize", "key_size", "of keys", **_SIZE),
-        Flag("mutilate_master_valuesize", "value_size", "of values", **_SIZE),
+        Flag("mutilate_master_keysize", "key_size", "of keys: bytes, or a distribution"),
+        Flag("mutilate_master_valuesize", "value_size", "the same of values"),
         Flag("mutilate_master_interarrival_dist", "arrivals", "gaps between requests"),
         Flag("mutilate_warmup_time", "warmup_s", "before the window", **_TIME),
         Flag("layout", "layout", "same-core, shared-cache, automatic or manual"),
         Flag("isolation", "isolation", "mechanism; several with commas"),
         Flag("be_shares", "be_shares", "cpu.shares of the aggressor", **_INT),
         Flag("quota_share", "quota_share", "of a CPU, for the aggressor", **_NUM),
+        Flag("be_processes", "be_processes", "of an aggressor that does not say", **_INT),
+        Flag("baselines", "baselines", "rows without an aggressor, per repetition", **_INT),
         Flag("loads", "loads", "of the peak, in place of load points", _loads, _commas, "shares"),
         Flag("protocol", "protocol", "ascii or binary"),
         Flag("transport", "transport", "tcp or unix"),
-        Flag("interval_percent", "interval_percent", "confidence of intervals", **_NUM),
         Flag("drain_time", "drain_s", "after the window, for late answers", **_TIME),
         Flag("seed", "seed", "of order and arrivals", **_INT),
     )
@@ -138,12 +153,13 @@ REFUSED: Mapping[str, str] = {
     "DIRECTORY",
     "mutilate_agent_port": "load generators talk over the testbed's control network",
     "mutilate_": "the load generator is mcload: -e NAME=VALUE sets its parameters (docs/swan.md)",
-    "memcached_": "it is set by the inventory and by experiments/swan/defaults.yml; parameters: "
-    "-e NAME=VALUE",
-    "stressng_": "aggressors are data: experiments/swan/aggressors.yml has commands and counts",
-    "caffe_": "a training with scikit-learn stands for Caffe: experiments/swan/aggressors.yml",
-    "experiment_run_caffe": "placement of an aggressor is in experiments/swan/aggressors.yml",
-    "experiment_be_": "aggressors are data: experiments/swan/aggressors.yml has their counts",
+    "memcached_listening_address": "it is the server's in the inventory: -inventory DIRECTORY",
+    "stressng_": "-be_processes=N for all aggressors, or a file of one's own with -e "
+    "aggressors_file=FILE",
+    "caffe_": "a training with scikit-learn stands for Caffe: experiments/swan/jobs/aggressors.yml",
+    "experiment_run_caffe": "placement of an aggressor is in experiments/swan/jobs/aggressors.yml",
+    "experiment_be_": "-be_processes=N for all aggressors, or a file of one's own with -e "
+    "aggressors_file=FILE",
     "experiment_stop_on_error": "a failed iteration is tried again: -e max_attempts=N",
     "experiment_load_generator_wait_timeout": "every wait has a deadline "
     "(experiments/swan/defaults.yml)",
@@ -175,7 +191,7 @@ def read(flag: Flag, where: str, text: str) -> Any:
         return text
     try:
         return flag.read(text)
-    except ValueError:
+    except (ValueError, KeyError):
         raise InputError(where, flag.name, text, flag.form) from None
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from turntable.grid import Column, Table
 from turntable.systems.swan.intervals import ratio
-from turntable.systems.swan.measurement import BASELINE
 from turntable.systems.swan.mechanisms import NONE, groups
 from turntable.systems.swan.profile import Field, Profile
 from turntable.systems.swan.rendering import FAIL
 from turntable.systems.swan.tables import NOT_RESOLVED
+from turntable_systems.swan.aggressors import BASELINE
 
 NO_FAIL = "no FAIL"  # any more
 

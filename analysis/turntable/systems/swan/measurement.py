@@ -11,9 +11,6 @@ from typing import Any
 
 from turntable import measurement
 
-# Rows without an aggressor, and with one that only sleeps.
-BASELINE, PLACEBO = "Baseline", "placebo"
-
 Texts = tuple[str, ...]  # HdrHistogram V2, one of each client host
 
 

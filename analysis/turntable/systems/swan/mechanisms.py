@@ -6,31 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turntable.systems.swan.profile import Profile
+from turntable_systems.swan import isolation
 
-NONE = "none"
+NONE = isolation.NONE
 
 # Parameters that say how the best-effort job is held back.
-_OWN = {
-    *("isolation", "be_shares", "quota_share", "nice", "rt_runtime_share"),
-    *("cat_ways", "mba_percent"),
-}
+_OWN = {"isolation", *(name for names in isolation.SETTINGS.values() for name in names)}
 # Mechanism -> how its strength is said.
 _STRENGTH = {
     "shares": lambda parameters: f" {parameters['be_shares']}",
     "quota": lambda parameters: f" {100 * parameters['quota_share']:g}%",
     "cat": lambda parameters: f" {parameters['cat_ways']} ways",
     "mba": lambda parameters: f" {parameters['mba_percent']}%",
+    "nice": lambda parameters: f" {parameters['be_nice']}",
 }
 
 
 def name_of(parameters: Mapping[str, Any]) -> str:
     """shares 2; quota 10%."""
-    isolation = parameters["isolation"]
-    strength = _STRENGTH.get(isolation)
-    try:
-        return isolation + (strength(parameters) if strength else "")
-    except KeyError:  # a plan without this parameter
-        return isolation
+    mechanism = parameters["isolation"]
+    strength = _STRENGTH.get(mechanism)
+    return mechanism + (strength(parameters) if strength else "")
 
 
 def groups(profiles: Sequence[Profile]) -> list[dict[str, Profile]]:

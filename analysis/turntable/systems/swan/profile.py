@@ -6,7 +6,6 @@ it, each by itself: the others of their round count.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,10 +14,12 @@ from typing import Any
 
 from turntable.results import CellResult, TurnResult
 from turntable.systems.swan.intervals import Spread
-from turntable.systems.swan.measurement import BASELINE, PLACEBO, Measurement
+from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.percentiles import percentile_us
 from turntable.systems.swan.rules import reasons_of
 from turntable.verdict import Case
+from turntable_systems.swan import aggressors
+from turntable_systems.swan.aggressors import BASELINE, PLACEBO
 
 FAIL_BELOW = 0.90  # of the target: then the load was not reached
 
@@ -155,15 +156,15 @@ def assemble(
 ) -> Profile:
     """found: by aggressor and index of the load; shares: of the peak, by index."""
     percent = parameters.get("interval_percent", 95)
-    aggressors = _rows(parameters, {name for name, _ in found})
+    rows = _rows(parameters, {name for name, _ in found})
     order = sorted(shares)
     fields = {
         (name, at): Field(name, shares[index], at, percent, tuple(found.get((name, index), ())))
-        for name in aggressors
+        for name in rows
         for at, index in enumerate(order)
     }
     loads = tuple(shares[index] for index in order)
-    return Profile(label, parameters, aggressors, loads, fields, peak_per_s)
+    return Profile(label, parameters, rows, loads, fields, peak_per_s)
 
 
 def _repetitions(cell: CellResult, turn: TurnResult) -> list[tuple[Measurement, Repetition]]:
@@ -207,7 +208,7 @@ def from_send_us(measurement: Measurement, percent: float) -> float | None:
 
 def _rows(parameters: Mapping[str, Any], present: set[str]) -> tuple[str, ...]:
     """In the order of the parameter; iterations are in an order that was drawn."""
-    asked = re.split(r"[+,\s]+", str(parameters.get("aggressors", "")))
+    asked = aggressors.names(parameters)
     order = dict.fromkeys([BASELINE, PLACEBO, *asked, *sorted(present)])
     return tuple(name for name in order if name in present)
 

@@ -25,9 +25,6 @@ GENERATOR, COLOCATOR = "mcload-node", "colocator"
 
 Stats = Mapping[str, Any]  # of one node
 
-# What must not happen at all.
-_ERRORS = (*("protocol", "server_error", "client_error", "out_of_memory", "closed", "reconnected"),)
-
 
 def read_answers(
     answers: Sequence[RawAnswer], index: int, data: Mapping[str, Any], overhead_s: float | None
@@ -57,7 +54,10 @@ def read_answers(
 
 
 def _errors(clients: Sequence[Stats]) -> dict[str, int]:
-    counted = raw.errors("generator", [client["errors"] for client in clients], _ERRORS)
+    """What must not happen at all."""
+    counts = [client["errors"] for client in clients]
+    names = dict.fromkeys(name for each in counts for name in each)
+    counted = raw.errors("generator", counts, names)
     incomplete = sum(not client["complete"] for client in clients)
     return counted | ({"generator window incomplete": incomplete} if incomplete else {})
 

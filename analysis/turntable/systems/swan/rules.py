@@ -21,8 +21,11 @@ def _sent_late(case: Case) -> Finding:
     slo_us = case.parameters["slo_us"]
 
     def share(measurement: Measurement) -> float | None:
-        late_us = percentile_us(measurement.generator.send_late_ns, 99)
-        return None if late_us is None else late_us / slo_us
+        generator = measurement.generator
+        late_us = percentile_us(generator.send_late_ns, 99)
+        if late_us is None:  # every request waited for an answer to one before it
+            return 0.0 if generator.withheld else None
+        return late_us / slo_us
 
     return rules.limit(
         case,

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from turntable.results import Row
-from turntable.systems.swan.measurement import BASELINE, PLACEBO, Measurement
+from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.profile import FAIL_BELOW, sli_us
 from turntable.systems.swan.rules import reasons_of
 from turntable.verdict import Case
 from turntable_core.reference import Reference
+from turntable_systems.swan.aggressors import BASELINE, PLACEBO
 
 PARAMETERS = ("layout", "isolation", "slo_us", "percentile")
 COLUMNS = (

@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from turntable.systems.swan.command import begin, places
 from turntable.systems.swan.store import Kept, Store, metadata
 from turntable_core.errors import TurntableError
+from turntable_core.overrides import DEFAULT_PROFILE
 from turntable_core.run_directory import new_run_name
 from turntable_systems.swan.identity import experiment_uuid
 
-_PEAK = "peak_load"
+_PEAK = "peak_load"  # whole requests per second
+_OF_SEARCH = ("tune_s", "tune_repeats")  # without a meaning where the peak is given
 Cells = Sequence[Mapping[str, Any]]
 
 
@@ -28,18 +30,23 @@ def run(options: argparse.Namespace) -> int:
         general = store.metadata(kept.id)
     finally:
         store.close()
-    variables = variables_of(kept, general)
+    experiment = places.of_id(kept.experiment)
+    variables = variables_of(kept, general, experiment.factors(kept.profile or DEFAULT_PROFILE))
     name = options.run or new_run_name(variables["profile"])
     own = {"run": name} | {
         key: value for key in ("inventory", "results") if (value := getattr(options, key))
     }
-    status = begin.begin(places.of_id(kept.experiment), own, variables)
+    status = begin.begin(experiment, own, variables)
     print(_verdict(results, kept, experiment_uuid(kept.experiment, name)))
     return status
 
 
-def variables_of(kept: Kept, general: Mapping[str, str]) -> dict[str, Any]:
-    """Extra variables that make the same cells. general: its metadata."""
+def variables_of(
+    kept: Kept, general: Mapping[str, str], factors: Collection[str]
+) -> dict[str, Any]:
+    """Extra variables that make the same cells. general: its metadata. factors: of the experiment;
+    what else differs between cells follows from these, and the experiment says how.
+    """
     if metadata.CELLS not in general:
         raise TurntableError(
             f"experiment {kept.id}: its configuration is not stored, since nothing was planned; "
@@ -47,10 +54,11 @@ def variables_of(kept: Kept, general: Mapping[str, str]) -> dict[str, Any]:
         )
     cells = _cells(general)
     levels = metadata.levels(cells)
-    found = {name: values if len(values) > 1 else values[0] for name, values in levels.items()}
-    peaks = {peak for peak in json.loads(general[metadata.PEAKS]).values() if peak}
+    found = {name: values[0] for name, values in levels.items() if len(values) == 1}
+    found |= {name: values for name, values in levels.items() if name in factors}
+    peaks = {round(peak) for peak in json.loads(general[metadata.PEAKS]).values() if peak}
     if len(peaks) == 1:
-        found[_PEAK] = peaks.pop()
+        found = _without(found, _OF_SEARCH) | {_PEAK: peaks.pop()}
     run_options = {"profile": kept.profile, "rounds": int(general[metadata.ROUNDS]), "long": True}
     return found | run_options
 
@@ -81,9 +89,14 @@ def _effective(general: Mapping[str, str]) -> list[dict[str, Any]]:
     peaks = json.loads(general[metadata.PEAKS])
     cells = json.loads(general[metadata.CELLS])
     return [
-        parameters | {_PEAK: peaks.get(cell) or parameters.get(_PEAK)}
+        _without(parameters, _OF_SEARCH)
+        | {_PEAK: round(peaks.get(cell) or parameters.get(_PEAK) or 0)}
         for cell, parameters in cells.items()
     ]
+
+
+def _without(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def _verdict(results: Any, kept: Kept, uuid: str) -> str:

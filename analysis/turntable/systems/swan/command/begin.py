@@ -28,7 +28,7 @@ _SWITCHES = {
 _OWN = {
     "config": "FILE of KEY=VALUE lines",
     "config_dump_experiment_id": "UUID: print the configuration of that experiment, and end",
-    "experiment": f"of experiments/swan (default: {places.SENSITIVITY_PROFILE})",
+    "experiment": f"of experiments/swan (default: {places.SENSITIVITY})",
     "inventory": "DIRECTORY: the testbed (default: inventories/embedded-hosts)",
     "profile": f"scale of the experiment (default: {DEFAULT_PROFILE})",
     "run": "name of the run; one that exists is continued",
@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     file = Path(own["config"]) if "config" in own else None
     combined = settings.combined(read.flags, os.environ, file)
     chosen = settings.parameters(combined)
-    experiment = Experiment(own.get("experiment", places.SENSITIVITY_PROFILE))
+    experiment = Experiment(own.get("experiment", places.SENSITIVITY))
     experiment.check()
     profile = own.get("profile", DEFAULT_PROFILE)
     if "config_dump" in read.switches:

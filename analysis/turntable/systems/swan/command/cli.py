@@ -52,6 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     command = add("show", show.show, "tables of an experiment")
     command.add_argument("uuid", metavar="UUID", help="or its first digits")
     command.add_argument("--absolute", action="store_true", help="latency in µs, not % of the SLO")
+    command.add_argument(
+        "--all", action="store_true", help="count iterations that break a rule of the verdict, too"
+    )
     command.add_argument("--older-rule", action="store_true", help="red above 150 %%, no FAIL")
     _add_others(add)
     return parser

@@ -14,7 +14,7 @@ from turntable_core.spec import choose_profile, load_experiment
 
 REPOSITORY = Path(__file__).resolve().parents[5]
 RESULTS = REPOSITORY / "results"
-SENSITIVITY_PROFILE = "sensitivity_profile"
+SENSITIVITY = "sensitivity"
 _INVENTORY = REPOSITORY / "inventories" / "embedded-hosts"
 
 
@@ -22,7 +22,7 @@ _INVENTORY = REPOSITORY / "inventories" / "embedded-hosts"
 class Experiment:
     """A file of experiments/swan, and its playbook."""
 
-    name: str  # sensitivity_profile
+    name: str  # sensitivity
 
     @property
     def file(self) -> Path:
@@ -34,7 +34,7 @@ class Experiment:
 
     def check(self) -> None:
         have = sorted(file.stem for file in self.file.parent.glob("*.yml"))
-        known = [name for name in have if name not in ("defaults", "aggressors")]
+        known = [name for name in have if name != "defaults"]
         if self.name not in known:
             raise TurntableError(
                 f"{self.file}: there is no such experiment; expected one of {', '.join(known)}"
@@ -45,6 +45,10 @@ class Experiment:
         """The name of its directory in results/."""
         return load_experiment(self.file).id
 
+    def factors(self, profile: str) -> set[str]:
+        """Parameters of which a run may have several levels."""
+        return set(choose_profile(load_experiment(self.file), profile).factors)
+
     def defaults(self, profile: str) -> dict[str, str]:
         """Flag -> its text at this profile; what depends on a factor is left out."""
         scale = choose_profile(load_experiment(self.file), profile)
@@ -53,7 +57,7 @@ class Experiment:
 
 
 def of_id(experiment: str) -> Experiment:
-    """swan_sensitivity_profile -> sensitivity_profile."""
+    """swan_sensitivity -> sensitivity."""
     return Experiment(experiment.removeprefix("swan_"))
 
 

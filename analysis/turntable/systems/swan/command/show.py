@@ -51,7 +51,7 @@ def list_(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     with _opened(options) as store:
         kept = store.find(options.uuid)
-        profiles = profiles_of(store, kept.id)
+        profiles = profiles_of(store, kept.id, every=options.all)
     shown = [
         table
         for one in profiles

@@ -12,9 +12,9 @@ from turntable.plot import drawing
 from turntable.plot.drawing import Drawing
 from turntable.results import CellResult
 from turntable.systems.swan import sample
-from turntable.systems.swan.measurement import BASELINE
 from turntable.systems.swan.plot.styles import SLO_COLOUR, Style, styles
 from turntable.systems.swan.profile import Field, Profile, profile_of
+from turntable_systems.swan.aggressors import BASELINE
 
 _PANEL_IN, _HEAD_IN, _FOOT_IN = 3.1, 0.75, 0.7
 _FILLED = 0.12  # opacity

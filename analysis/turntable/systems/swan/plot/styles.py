@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import Any
 
 from turntable.plot import drawing
-from turntable.systems.swan.measurement import BASELINE, PLACEBO
+from turntable_systems.swan.aggressors import BASELINE, PLACEBO
 
 SLO_COLOUR = drawing.VERMILION
 _COLOURS = tuple(

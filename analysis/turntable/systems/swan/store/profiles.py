@@ -13,8 +13,9 @@ from turntable.systems.swan.store.store import Store
 from turntable_core.errors import TurntableError
 
 
-def profiles_of(store: Store, uuid: str, **changes: Any) -> list[Profile]:
-    """In the order of the cells. changes: of parameters, such as another slo_us.
+def profiles_of(store: Store, uuid: str, every: bool = False, **changes: Any) -> list[Profile]:
+    """In the order of the cells. every: iterations that break a rule count, too. changes: of
+    parameters, such as another slo_us.
 
     Raises TurntableError where nothing of the experiment was measured.
     """
@@ -30,7 +31,7 @@ def profiles_of(store: Store, uuid: str, **changes: Any) -> list[Profile]:
     for tags, values in iterations:
         found.setdefault(tags["cell"], []).append((tags, values))
     return [
-        _profile(cells[cell] | changes, found[cell], peaks.get(cell))
+        _profile(cells[cell] | changes, found[cell], peaks.get(cell), every)
         for cell in cells
         if cell in found
     ]
@@ -46,18 +47,19 @@ def _profile(
     parameters: Mapping[str, Any],
     iterations: list[tuple[Mapping[str, Any], Mapping[str, float]]],
     peak_per_s: float | None,
+    every: bool,
 ) -> Profile:
     found: dict[tuple[str, int], list[Repetition]] = {}
     shares: dict[int, float] = {}
     for tags, values in iterations:
         shares[tags["load_index"]] = tags["load"]
         key = (tags["swan_aggressor_name"], tags["load_index"])
-        found.setdefault(key, []).append(_repetition(tags, values))
+        found.setdefault(key, []).append(_repetition(tags, values, every))
     label = iterations[0][0]["cell_label"]
     return assemble(label, parameters, found, shares, peak_per_s)
 
 
-def _repetition(tags: Mapping[str, Any], values: Mapping[str, float]) -> Repetition:
+def _repetition(tags: Mapping[str, Any], values: Mapping[str, float], every: bool) -> Repetition:
     return Repetition(
         round=tags["swan_repetition"],
         repeat=0,
@@ -67,5 +69,5 @@ def _repetition(tags: Mapping[str, Any], values: Mapping[str, float]) -> Repetit
         achieved_per_s=values[f"{MCLOAD}/qps"],
         progress_per_s=values.get(f"{AGGRESSOR}/progress"),
         unit=tags.get("unit"),
-        reasons=tuple(tags["reasons"]),
+        reasons=() if every else tuple(tags["reasons"]),
     )

@@ -36,9 +36,7 @@ pd.set_option("display.max_colwidth", None)  # verdicts give their reasons
 
 newest = run_directory is None
 run = turntable.load_run(
-    turntable.find_run(Path("../../../results"), "swan/sensitivity_profile")
-    if newest
-    else run_directory
+    turntable.find_run(Path("../../../results"), "swan/sensitivity") if newest else run_directory
 )
 profiles = [profile_of(cell) for cell in run.cells]
 print(f"run {run.name}, profile {run.plan.profile}, fidelity class {run.fidelity_class}")
