@@ -70,6 +70,8 @@ def parameters(settings: Settings) -> dict[str, Any]:
     found: dict[str, Any] = {}
     faults = []
     for name, setting in settings.items():
+        if not setting.text:  # as a dump has what is not set
+            continue
         try:
             flag = flags.find(name, setting.where, setting.text)
             found[flag.parameter] = flags.read(flag, setting.where, setting.text)
@@ -89,7 +91,7 @@ def dump(texts: Mapping[str, str], title: str) -> str:
     lines = [f"# {title}"]
     for name, flag in flags.FLAGS.items():
         text = texts.get(name)
-        if text is None:
+        if not text:
             lines += ["", f"# {flag.does}: {flag.form}", f"# {name.upper()}="]
         else:
             lines += ["", f"# {flag.does}", f"{name.upper()}={text}"]
