@@ -133,6 +133,7 @@ def test_the_probe_says_how_far_the_machine_drifted(tmp_path: Path) -> None:
         return Scripted(1_000, colocator={"probe": probe((100.0, 120.0, 90.0)[round_])})
 
     (table,) = probes.probe_tables(load_run(make_run(tmp_path, script)).cells)
+    assert table.title.endswith("it drifted by up to 33%, more than 25%")
     chase = table.rows[0]
     assert [chase[key] for key in ("first", "least", "most")] == [100.0, 90.0, 120.0]
     assert chase["drift"] == pytest.approx(1 / 3)

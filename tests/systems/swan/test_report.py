@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -149,30 +148,32 @@ def test_the_notebook_runs(directory: Path) -> None:
     assert html.count("<svg") == 2
 
 
-OMISSION = {
-    "service": "FIFO",
-    "percentiles": [50, 99],
-    "series": [
-        {"name": "open loop", "latency_us": [100, 9_000]},
-        {"name": "closed loop", "latency_us": [100, 110]},
-    ],
-}
+HEAD = "rate_per_s,way,achieved_per_s,p50_us,p99_us,p999_us,mean_us"
+OMISSION = f"""{HEAD}
+750,from the send,750,700,700,100000,900
+750,open loop,750,40000,190000,250000,50000
+100,open loop,100,700,60000,100000,900
+100,from the send,100,700,700,100000,900
+"""
 
 
 def test_coordinated_omission_is_drawn(tmp_path: Path) -> None:
-    (tmp_path / "in.json").write_text(json.dumps(OMISSION))
-    assert omission.main([str(tmp_path / "in.json"), str(tmp_path / "out.svg")]) == 0
-    assert "closed loop" in (tmp_path / "out.svg").read_text()
-    lines = ["percentile,series,latency_us", "50,open loop,100", "99,open loop,9000"]
-    (tmp_path / "in.csv").write_text("\n".join(lines))
-    assert omission.read(tmp_path / "in.csv").series == {"open loop": {50: 100, 99: 9_000}}
+    (tmp_path / "in.csv").write_text(OMISSION)
+    drawn = omission.figure(omission.read(tmp_path / "in.csv"), "stamp")
+    lines = {line.get_label(): line for line in drawn.figure.axes[0].lines}
+    assert len(lines) == 6
+    assert list(lines["p99, open loop"].get_xdata()) == [100, 750]
+    assert list(lines["p99, open loop"].get_ydata()) == [60_000, 190_000]
+    assert list(lines["p99, from the send"].get_ydata()) == [700, 700]
+    assert omission.main([str(tmp_path / "in.csv"), str(tmp_path / "out.svg")]) == 0
+    assert "p99.9, open loop" in (tmp_path / "out.svg").read_text()
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"series": []}', '{"series": [{"name": "x"}]}'])
+@pytest.mark.parametrize("content", ["", HEAD, "rate_per_s,way\n1,x", f"{HEAD}\n1,x,1,a,1,1,1"])
 def test_what_is_no_such_file(
     tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "in.json").write_text(content)
-    assert omission.main([str(tmp_path / "in.json"), str(tmp_path / "out.svg")]) == 2
-    assert "expected JSON with percentiles and series" in capsys.readouterr().err
+    (tmp_path / "in.csv").write_text(content)
+    assert omission.main([str(tmp_path / "in.csv"), str(tmp_path / "out.svg")]) == 2
+    assert "expected a CSV with the columns rate_per_s, way, p50_us" in capsys.readouterr().err
     assert not (tmp_path / "out.svg").exists()

@@ -1,95 +1,74 @@
-"""Coordinated omission: the same service measured by an open loop from the intended instants, and
-by a closed loop from the sending.
+"""Coordinated omission: the same requests to one service, measured from their intended instants by
+an open loop, and from their sends as closed-loop generators do.
 
-    python -m turntable.systems.swan.omission FILE OUT.svg
+    python -m turntable.systems.swan.omission FILE.csv OUT.svg
 
-FILE: JSON {"service": text, "percentiles": [50, 90, …], "series": [{"name": text, "latency_us":
-[…]} …]}, or CSV with the columns percentile, series, latency_us.
+FILE.csv: what python -m turntable_bench.coordinated_omission writes (docs/mcload.md).
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from turntable_core.errors import TurntableError
 
+if TYPE_CHECKING:
+    from turntable.plot.drawing import Drawing
+
 _HEIGHT_IN = 3.8
-_EXPECTED = (
-    "expected JSON with percentiles and series of name and latency_us, or CSV with the columns "
-    "percentile, series, latency_us"
-)
+# Column -> label and dashes of its line.
+_PERCENTILES = {"p50_us": ("p50", ":"), "p99_us": ("p99", "-"), "p999_us": ("p99.9", "--")}
+_EXPECTED = f"expected a CSV with the columns rate_per_s, way, {', '.join(_PERCENTILES)}"
+
+Row = Mapping[str, float]  # by column, one rate
+Ways = Mapping[str, Sequence[Row]]  # how latency was measured -> its rows by rate
 
 
-@dataclass(frozen=True)
-class Measured:
-    service: str  # in words
-    series: Mapping[str, Mapping[float, float]]  # name -> percentile -> latency in µs
-
-
-def read(file: Path) -> Measured:
+def read(file: Path) -> Ways:
     """Raises TurntableError for what is no such file."""
+    ways: dict[str, list[Row]] = {}
+    columns = ("rate_per_s", *_PERCENTILES)
     try:
-        text = file.read_text(encoding="utf-8")
-        found = _of_csv(text) if file.suffix == ".csv" else _of_json(text)
+        with file.open(newline="", encoding="utf-8") as lines:
+            for row in csv.DictReader(lines):
+                values = {column: float(row[column]) for column in columns}
+                ways.setdefault(row["way"], []).append(values)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TurntableError(f"{file}: cannot be read ({error!r}); {_EXPECTED}") from None
-    if not found.series:
-        raise TurntableError(f"{file}: has no series; {_EXPECTED}")
-    return found
+    if not ways:
+        raise TurntableError(f"{file}: has no rows; {_EXPECTED}")
+    return {way: sorted(rows, key=lambda row: row["rate_per_s"]) for way, rows in ways.items()}
 
 
-def _of_json(text: str) -> Measured:
-    document = json.loads(text)
-    series = {
-        one["name"]: dict(zip(document["percentiles"], one["latency_us"], strict=True))
-        for one in document["series"]
-    }
-    return Measured(document.get("service", ""), series)
-
-
-def _of_csv(text: str) -> Measured:
-    series: dict[str, dict[float, float]] = {}
-    for row in csv.DictReader(text.splitlines()):
-        series.setdefault(row["series"], {})[float(row["percentile"])] = float(row["latency_us"])
-    return Measured("", series)
-
-
-def figure(measured: Measured, stamp: str) -> object:
-    """A Drawing: latency against the percentile, whose axis has a decade per nine."""
+def figure(ways: Ways, stamp: str) -> Drawing:
+    """Latency against the rate: a colour per way, a dash per percentile."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     from turntable.plot import drawing  # noqa: PLC0415
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        percentiles = sorted({p for one in measured.series.values() for p in one if p < 100})
-        for (name, one), colour, marker in zip(
-            measured.series.items(), drawing.SERIES, drawing.MARKERS, strict=False
+        for (way, rows), colour, marker in zip(
+            ways.items(), drawing.SERIES, drawing.MARKERS, strict=False
         ):
-            known = [p for p in percentiles if p in one]
-            axes.plot(
-                [_nines(p) for p in known], [one[p] for p in known],
-                color=colour, marker=marker, ms=4.5, lw=1.5, label=name,
-            )  # fmt: skip
+            rates = [row["rate_per_s"] for row in rows]
+            for column, (name, dashes) in _PERCENTILES.items():
+                latencies = [row[column] for row in rows]
+                axes.plot(
+                    rates, latencies, ls=dashes, color=colour, marker=marker, ms=4, lw=1.5,
+                    label=f"{name}, {way}",
+                )  # fmt: skip
         axes.set_yscale("log")
-        axes.set_xscale("log")
-        axes.set_xticks([_nines(p) for p in percentiles], [f"{p:g}" for p in percentiles])
-        axes.minorticks_off()
-        axes.set_xlabel(f"percentile ({measured.service})" if measured.service else "percentile")
+        axes.set_xlabel("rate (requests/s)")
         axes.set_ylabel("latency (µs)")
-        drawing.legend(axes, 2)
+        drawing.legend_beside(axes)
 
-    names = ", ".join(measured.series)
-    return drawing.draw("omission", f"Latency by percentile: {names}", stamp, _HEIGHT_IN, paint)
-
-
-def _nines(percentile: float) -> float:
-    return 100 / (100 - percentile)
+    description = f"Latency of one service by rate, measured in two ways: {', '.join(ways)}"
+    return drawing.draw("omission", description, stamp, _HEIGHT_IN, paint)
 
 
 def main(arguments: list[str]) -> int:
@@ -99,13 +78,16 @@ def main(arguments: list[str]) -> int:
     source, target = map(Path, arguments)
     try:
         drawn = figure(read(source), source.name)
+        if target.suffix == ".svg":
+            target.write_text(drawn.svg(), encoding="utf-8")
+        else:
+            drawn.save(target)
     except TurntableError as error:
         print(f"omission: {error}", file=sys.stderr)
         return 2
-    if target.suffix == ".svg":
-        target.write_text(drawn.svg(), encoding="utf-8")
-    else:
-        drawn.save(target)
+    except OSError as error:
+        print(f"omission: {target}: cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     return 0
 
 

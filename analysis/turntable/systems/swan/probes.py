@@ -4,7 +4,8 @@ before every turn; and whether the machine stayed the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from turntable.grid import Column, Table
 from turntable.results import CellResult
@@ -37,7 +38,17 @@ def probe_tables(cells: Sequence[CellResult]) -> list[Table]:
         }
         for (what, unit), values in found.items()
     ]
-    return [Table("Probe of the machine before every turn", _COLUMNS, rows)] if rows else []
+    return [Table(_title(cells, rows), _COLUMNS, rows)] if rows else []
+
+
+def _title(cells: Sequence[CellResult], rows: Sequence[Mapping[str, Any]]) -> str:
+    """With a word where the machine did not stay the same."""
+    title = "Probe of the machine before every turn"
+    most = cells[0].run.plan.validity.get("probe_drift_max")
+    drift = max((row["drift"] or 0.0 for row in rows), default=0.0)
+    if most is None or drift <= most:
+        return title
+    return f"{title}: it drifted by up to {drift:.0%}, more than {most:.0%}"
 
 
 def _first_of_turns(cells: Sequence[CellResult]) -> list[Measurement]:
