@@ -132,12 +132,23 @@ def test_the_probe_says_how_far_the_machine_drifted(tmp_path: Path) -> None:
     def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
         return Scripted(1_000, colocator={"probe": probe((100.0, 120.0, 90.0)[round_])})
 
-    (table,) = probes.probe_tables(load_run(make_run(tmp_path, script)).cells)
+    run = load_run(make_run(tmp_path, script))
+    (table,) = probes.probe_tables(run.cells)
+    assert len(probes.drifted(run.cells)) == 1
+    assert probes.drifted(run.cells[:0]) == []
     assert table.title.endswith("it drifted by up to 33%, more than 25%")
     chase = table.rows[0]
     assert [chase[key] for key in ("first", "least", "most")] == [100.0, 90.0, 120.0]
     assert chase["drift"] == pytest.approx(1 / 3)
     assert table.rows[-1]["drift"] == 0
+
+
+def test_a_machine_that_stays_the_same_is_in_the_report_alone(tmp_path: Path) -> None:
+    run = load_run(make_run(tmp_path, scripted, ("busy",), rounds=1))
+    assert probes.drifted(run.cells) == []
+    assert [table.title for table in probes.probe_tables(run.cells)] == [
+        "Probe of the machine before every turn"
+    ]
 
 
 # As published: a row of each kind of field.

@@ -14,7 +14,7 @@ from turntable.systems.swan import summary, tables
 from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.planning import planning_tables
 from turntable.systems.swan.platform import jobs_of, platform_of
-from turntable.systems.swan.probes import probe_tables
+from turntable.systems.swan.probes import drifted, probe_tables
 from turntable.systems.swan.profile import Profile, profile_of, sli_us
 from turntable.systems.swan.raw import read_answers
 from turntable.systems.swan.rendering import older_rule
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).resolve().parent
 
+# Of the platform, by the beginning of their names: what few will read.
+_DETAILS = ("irq_affinity", "cgroup", "topology")
 _CAPACITY = "load within the SLO"
 _CELLS = (
     Column("", "peak/s", "peak_per_s", ",.0f", measured=True),
@@ -83,7 +85,7 @@ class SwanAnalysis(Analysis):
     def further_tables(self, cells: Sequence[CellResult]) -> Sequence[Table]:
         profiles = [profile_of(cell) for cell in cells]
         latencies = [table for one in profiles for table in tables.latency_tables(one)]
-        return [*latencies, *planning_tables(profiles), *probe_tables(cells)]
+        return [*latencies, *planning_tables(profiles), *drifted(cells)]
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
         percent = parameters["percentile"]
@@ -120,6 +122,7 @@ class SwanAnalysis(Analysis):
     partial = _HERE / "swan.html.j2"
 
     def report(self, run: Run) -> Mapping[str, Any]:
+        platform = platform_of(run.cells)
         return {
             "uuid": experiment_uuid(run.plan.experiment, run.name),
             "legend": tables.LEGEND,
@@ -127,7 +130,8 @@ class SwanAnalysis(Analysis):
             "planning": planning_tables([profile_of(cell) for cell in run.cells]),
             "sample": sample_table(),
             "probes": probe_tables(run.cells),
-            "platform": platform_of(run.cells),
+            "platform": platform,
+            "details": [name for name, _ in platform if name.startswith(_DETAILS)],
             "jobs": jobs_of(run.cells),
         }
 

@@ -11,6 +11,7 @@ from turntable.grid import Column, Table
 from turntable.results import CellResult
 from turntable.systems.swan.measurement import Measurement
 
+_TITLE = "Probe of the machine before every turn"
 _COLUMNS = (
     Column("", "work", "what", ""),
     Column("", "unit", "unit", ""),
@@ -19,6 +20,11 @@ _COLUMNS = (
     Column("all turns", "most", "most", ",.1f"),
     Column("", "drift", "drift", ".0%"),
 )
+
+
+def drifted(cells: Sequence[CellResult]) -> list[Table]:
+    """The same where the machine changed more than validity allows: for a terminal."""
+    return [table for table in probe_tables(cells) if table.title != _TITLE]
 
 
 def probe_tables(cells: Sequence[CellResult]) -> list[Table]:
@@ -43,12 +49,11 @@ def probe_tables(cells: Sequence[CellResult]) -> list[Table]:
 
 def _title(cells: Sequence[CellResult], rows: Sequence[Mapping[str, Any]]) -> str:
     """With a word where the machine did not stay the same."""
-    title = "Probe of the machine before every turn"
     most = cells[0].run.plan.validity.get("probe_drift_max")
     drift = max((row["drift"] or 0.0 for row in rows), default=0.0)
     if most is None or drift <= most:
-        return title
-    return f"{title}: it drifted by up to {drift:.0%}, more than {most:.0%}"
+        return _TITLE
+    return f"{_TITLE}: it drifted by up to {drift:.0%}, more than {most:.0%}"
 
 
 def _first_of_turns(cells: Sequence[CellResult]) -> list[Measurement]:
