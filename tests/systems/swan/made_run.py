@@ -66,6 +66,7 @@ def make_run(
                 "fidelity_class": "emulated",
                 "created_at": "2026-11-26T06:00:00+00:00",
                 "extra_vars": {"profile": "smoke"},
+                "inventories": ["inventories/embedded-ssh"],
                 "machine": {"cpus": 2, "memory_bytes": 4 * 10**9},
             }
         )

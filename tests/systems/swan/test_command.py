@@ -278,6 +278,7 @@ def test_run_again_it_is_identical(
     first, last = capsys.readouterr().out.splitlines()
     assert first == experiment_uuid(EXPERIMENT, "second")
     assert last == f"Configuration identical with that of {uuid}"
+    assert playbook.command[2].endswith("inventories/embedded-ssh")  # as before
     # Everything is said, the peak that was searched for, too.
     assert playbook.variables["peak_load"] == 10_000
     (cell,) = make_plan(AGGRESSORS, (0.5,), 1, [{}]).cells

@@ -33,9 +33,9 @@ def run(options: argparse.Namespace) -> int:
     experiment = places.of_id(kept.experiment)
     variables = variables_of(kept, general, experiment.factors(kept.profile or DEFAULT_PROFILE))
     name = options.run or new_run_name(variables["profile"])
-    own = {"run": name} | {
-        key: value for key in ("inventory", "results") if (value := getattr(options, key))
-    }
+    inventory = options.inventory or _inventory(general)
+    given = {"run": name, "inventory": inventory, "results": options.results}
+    own = {key: value for key, value in given.items() if value}
     status = begin.begin(experiment, own, variables)
     print(_verdict(results, kept, experiment_uuid(kept.experiment, name)))
     return status
@@ -79,6 +79,13 @@ def _values(first: Cells, second: Cells) -> Iterator[tuple[str, object, object]]
             yield name, ones.get(name), others.get(name)
     if len(first) != len(second):
         yield "cells", len(first), len(second)
+
+
+def _inventory(general: Mapping[str, str]) -> str | None:
+    """The one that it was measured with, if it is still there."""
+    text = general.get(metadata.INVENTORY)
+    path = places.REPOSITORY / text if text else None  # an absolute path stays one
+    return str(path) if path and path.exists() else None
 
 
 def _cells(general: Mapping[str, str]) -> list[dict[str, Any]]:

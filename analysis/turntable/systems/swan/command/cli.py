@@ -72,7 +72,7 @@ def _add_others(add: Callable[..., argparse.ArgumentParser]) -> None:
     form.add_argument("--parquet", metavar="FILE", type=Path)
     command = add("rerun", again.run, "measure it again exactly, and say whether it was the same")
     command.add_argument("uuid", metavar="UUID")
-    command.add_argument("--inventory", metavar="DIR", help="default: inventories/embedded-hosts")
+    command.add_argument("--inventory", metavar="DIR", help="default: that it was measured with")
     command.add_argument("--run", metavar="NAME", help="of the new run")
     command = add("store", show.store, "store runs; without one all that have changed")
     command.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="their directories")

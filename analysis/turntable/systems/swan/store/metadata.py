@@ -19,6 +19,7 @@ GENERAL, FLAGS, ENVIRON, PLATFORM = "", "flags", "environ", "platform"
 
 # Keys of the general kind that configurations are made of again.
 CELLS, ITERATIONS, ROUNDS, PEAKS = "cells", "iterations", "repetitions", "peaks"
+INVENTORY = "inventory"  # below the checkout, or absolute
 
 Row = tuple[str, str, str]  # kind, key, value
 
@@ -44,6 +45,7 @@ def _general(run: Run) -> dict[str, str]:
         "load_points": str(len(profile_of(run.cells[0]).loads)),
         "load_duration": f"{first['measure_s']:g}s",
         "began_at_ns": str(began or ""),
+        INVENTORY: ",".join(run.manifest.get("inventories", ())),
         ROUNDS: str(plan.rounds),
         PEAKS: json.dumps(peaks, sort_keys=True),
         CELLS: json.dumps({cell.id: dict(cell.parameters) for cell in plan.cells}),
