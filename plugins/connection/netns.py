@@ -46,7 +46,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.connection.local import Connection as LocalConnection
 from ansible.utils.vars import load_extra_vars
 
-from turntable_testbed.namespaces import DIRECTORY, inode_of
+from turntable_testbed.names import DIRECTORY, inode_of
 
 
 class Connection(LocalConnection):

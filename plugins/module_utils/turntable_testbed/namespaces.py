@@ -19,10 +19,10 @@ from pyroute2 import IPRoute, netns
 
 from .errors import TestbedError
 from .marker import Marker
+from .names import DIRECTORY, ROOT, inode_of, path_of
 
-DIRECTORY = Path("/run/netns")
-# The namespace this program runs in: the machine's own.
-ROOT = Path("/proc/self/ns/net")
+__all__ = ["DIRECTORY", "ROOT", "Found", "call_inside", "create", "find", "inode_of"]
+__all__ += ["open_netlink", "path_of", "remove"]
 
 T = TypeVar("T")
 
@@ -35,22 +35,6 @@ class Found:
     name: str | None
     inode: int
     marker: Marker
-
-
-def path_of(name: str) -> Path:
-    return DIRECTORY / name
-
-
-def inode_of(path: Path) -> int | None:
-    """Identity of the namespace at `path`, or None if there is none (a plain file, or nothing)."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    # A name without its mount is an empty file of /run's file system: what an interrupted creation
-    # leaves.
-    is_namespace = status.st_dev == ROOT.stat().st_dev
-    return status.st_ino if is_namespace else None
 
 
 def call_inside(path: Path, function: Callable[[], T]) -> T:
