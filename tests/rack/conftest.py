@@ -85,10 +85,22 @@ class Rack:
         """Applies a role with these variables on top of what it needs here. in_its_network: the
         controller is in the switch's own network.
         """
-        task = {"ansible.builtin.import_role": {"name": name, "tasks_from": tasks}}
-        values = self.variables() | variables
-        # Outputs of failed tasks are looked at whole.
-        play = [{"name": "Test", "hosts": "switch0", "vars": values, "tasks": [task]}]
+        return self._play([(name, tasks)], options, in_its_network, variables)
+
+    def _play(
+        self,
+        roles: list[tuple[str, str]],
+        options: tuple[str, ...] = (),
+        in_its_network: bool = False,
+        variables: dict[str, Any] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """roles: names, and files of their tasks. Outputs of failed tasks are looked at whole."""
+        tasks = [
+            {"ansible.builtin.import_role": {"name": name, "tasks_from": file}}
+            for name, file in roles
+        ]
+        values = self.variables() | (variables or {})
+        play = [{"name": "Test", "hosts": "switch0", "vars": values, "tasks": tasks}]
         playbook = self.root / "play.yml"
         playbook.write_text(yaml.safe_dump(play))
         program = Path(sys.executable).parent / "ansible-playbook"
@@ -145,9 +157,10 @@ class Rack:
         return found[0] if found else self.root / "no.conf"
 
     def start(self) -> None:
-        for role in ("p4_program", "switchd"):
-            done = self.role(role)
-            assert done.returncode == 0, done.stdout
+        """The program is compiled and bf_switchd started, in one play."""
+        conf = {"switchd_conf": "{{ p4_program_compiled.conf }}"}
+        done = self._play([("p4_program", "main"), ("switchd", "main")], variables=conf)
+        assert done.returncode == 0, done.stdout
 
     def chip(self, command: str, **arguments: Any) -> Any:
         """What softswitch itself says, which is in the chip's place."""
