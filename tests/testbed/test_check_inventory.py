@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from .conftest import REPOSITORY
 
 EMBEDDED = REPOSITORY / "inventories/embedded"
 CASES = yaml.safe_load((Path(__file__).parent / "bad_inventories.yml").read_text())
+GOOD = [path.parent for path in sorted(REPOSITORY.glob("inventories/*/hosts.yml"))]
+# Of these a playbook is asked: the first, and what the command line has a part in.
+BY_PLAYBOOK = [CASES[0], *(case for case in CASES if "extra" in case)]
 
 
 def groups_of(node: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
@@ -68,23 +72,48 @@ def run(playbook: str, inventory: Path, case: dict[str, Any]) -> subprocess.Comp
     )
 
 
-def test_the_unchanged_copy_is_accepted(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What check_inventory says: by case, "unchanged" among them, and by inventory that is good."""
+    directory = tmp_path_factory.mktemp("inventories")
+    paths = {case["name"]: directory / str(number) for number, case in enumerate(CASES)}
+    paths["unchanged"] = directory / "unchanged"
+    for case in ({"name": "unchanged"}, *CASES):
+        write_inventory(paths[case["name"]], case)
+    paths |= {path.name: path for path in GOOD}
+    program = Path(__file__).with_name("check_inventories.py")
+    command = [sys.executable, program, *paths.values()]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    by_path = json.loads(done.stdout)
+    return {name: by_path[str(path)] for name, path in paths.items()}
+
+
+def test_the_unchanged_copy_is_accepted(said: dict[str, str], tmp_path: Path) -> None:
     """Otherwise every case below would pass for a wrong reason."""
+    assert said["unchanged"] == ""
     write_inventory(tmp_path / "inventory", {})
     accepted = run("check_inventory", tmp_path / "inventory", {})
     assert accepted.returncode == 0, accepted.stdout
 
 
+@pytest.mark.parametrize("name", [path.name for path in GOOD])
+def test_inventories_of_the_repository_are_accepted(said: dict[str, str], name: str) -> None:
+    assert said[name] == ""
+
+
 @pytest.mark.parametrize(
-    "name", [path.parent.name for path in REPOSITORY.glob("inventories/*/hosts.yml")]
+    "case", [it for it in CASES if "extra" not in it], ids=lambda case: case["name"]
 )
-def test_inventories_of_the_repository_are_accepted(name: str) -> None:
-    accepted = run("check_inventory", REPOSITORY / "inventories" / name, {})
-    assert accepted.returncode == 0, accepted.stdout
+def test_bad_inventory_is_refused(said: dict[str, str], case: dict[str, Any]) -> None:
+    for text in case["says"]:
+        assert text in said[case["name"]]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_bad_inventory_is_refused(case: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", BY_PLAYBOOK, ids=lambda case: case["name"])
+def test_a_playbook_stops_before_anything_is_changed(case: dict[str, Any], tmp_path: Path) -> None:
     write_inventory(tmp_path / "inventory", case)
     refused = run("testbed_up", tmp_path / "inventory", case)
     assert refused.returncode != 0
