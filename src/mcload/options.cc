@@ -7,8 +7,8 @@
 
 #include "common/program_options.h"
 #include "load/arrivals.h"
-#include "swan/cpu_list.h"
 #include "net/credentials.h"
+#include "placement/cpu_list.h"
 
 namespace turntable::mcload {
 namespace {
@@ -187,7 +187,7 @@ void put_together(const Texts& t, Options& o) {
   g.connect_timeout_ns = static_cast<std::int64_t>(o.connect_wait_s * 1e9);
   load::arrivals_of(g.arrivals, 1);
   if (t.affinity) {
-    g.cpus = swan::allowed_cpus();
+    g.cpus = allowed_cpus();
     g.one_cpu_each = true;
   }
   o.content.records = static_cast<std::uint32_t>(t.records);

@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kAheadNs = 20'000'000;     // for the threads to begin
-constexpr double kReached = 0.95;                 // of the rate is answered in the window
-constexpr double kClosedLoopShare = 0.5;          // of a probe's time
+constexpr std::int64_t kAheadNs = 20'000'000;  // for the threads to begin
+constexpr double kReached = 0.95;              // of the rate is answered in the window
+constexpr double kClosedLoopShare = 0.5;       // of a probe's time
 constexpr double kLeastShare = 0.005;
 
 std::int64_t ns_of(double seconds) {
@@ -53,7 +53,8 @@ PeakSettings PeakSettings::from_json(const std::string& where, const Json& searc
 }
 
 Play play_here(const std::string& where, const std::atomic<bool>& cancelled, double drain_s) {
-  return [where, &cancelled, drain_s](const GeneratorSettings& settings, double warmup_s, double seconds) {
+  return [where, &cancelled, drain_s](const GeneratorSettings& settings, double warmup_s,
+                                      double seconds) {
     Generator generator(where, settings);
     load::Schedule schedule{.start_ns = monotonic_ns() + kAheadNs};
     schedule.window_from_ns = schedule.start_ns + ns_of(warmup_s);

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
-#include "swan/cpu_list.h"
 #include "mcload/plan.h"
 #include "node/arguments.h"
+#include "placement/cpu_list.h"
 
 namespace turntable::mcload {
 namespace {
@@ -94,7 +94,7 @@ GeneratorSettings generator_settings_of(const Json& json) {
   settings.client = json.at("client");
   if (json.at("affinity").get<bool>()) {
     settings.one_cpu_each = true;
-    settings.cpus = swan::allowed_cpus();
+    settings.cpus = allowed_cpus();
   }
   return settings;
 }

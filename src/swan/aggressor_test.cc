@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "node/testing.h"
-#include "swan/testing.h"
+#include "placement/testing.h"
 
 namespace turntable::swan {
 namespace {

@@ -13,7 +13,6 @@
 namespace turntable::swan {
 namespace {
 
-namespace fs = std::filesystem;
 using node::Arguments;
 
 constexpr std::int64_t kMaxWindowNs = 3600 * std::int64_t{1'000'000'000};

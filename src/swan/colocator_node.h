@@ -10,13 +10,13 @@
 #include <optional>
 #include <string>
 
+#include "placement/placement.h"
 #include "swan/aggressor.h"
 #include "swan/children.h"
 #include "swan/control_groups.h"
 #include "swan/guardian.h"
 #include "swan/isolation.h"
 #include "swan/memcached_process.h"
-#include "swan/placement.h"
 #include "swan/window.h"
 
 namespace turntable::swan {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "placement/placement.h"
 #include "swan/control_groups.h"
-#include "swan/placement.h"
 #include "swan/process_settings.h"
 #include "swan/resctrl.h"
 

@@ -10,7 +10,7 @@
 
 #include "common/command_error.h"
 #include "node/testing.h"
-#include "swan/testing.h"
+#include "placement/testing.h"
 
 namespace turntable::swan {
 namespace {

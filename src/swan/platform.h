@@ -7,10 +7,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "placement/topology.h"
 #include "swan/cgroup_tree.h"
 #include "swan/children.h"
 #include "swan/resctrl.h"
-#include "swan/topology.h"
 
 namespace turntable::swan {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "placement/testing.h"
 #include "swan/kernels.h"
 #include "swan/probe.h"
-#include "swan/testing.h"
 
 namespace turntable::swan {
 namespace {

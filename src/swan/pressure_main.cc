@@ -13,8 +13,8 @@
 #include "common/clock.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
+#include "placement/topology.h"
 #include "swan/kernels.h"
-#include "swan/topology.h"
 
 namespace turntable::swan {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "swan/topology.h"
+#include "placement/topology.h"
 
 namespace turntable::swan {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "swan/cpu_list.h"
+#include "placement/cpu_list.h"
 
 namespace turntable::swan {
 

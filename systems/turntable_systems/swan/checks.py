@@ -15,7 +15,7 @@ from turntable_systems.swan.loads import MOST, loads
 
 Parameters = Mapping[str, Any]
 
-_CPUS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_CPUS = re.compile(r"\d+(-\d+)?([,+]\d+(-\d+)?)*")
 
 
 def _loads(parameters: Parameters, testbed: Testbed) -> str | None:
@@ -60,9 +60,9 @@ def _cpus_of(name: str) -> Check:
     def expected(parameters: Parameters, testbed: Testbed) -> str | None:
         text = str(parameters.get(name, ""))
         if parameters["layout"] == placement.MANUAL and not text and name in placement.RANGES:
-            return "processors such as 0-2 or 0,4: layout manual needs hp_cpus, l1_cpus and l3_cpus"
+            return "processors such as 0-2 or 0+4: layout manual needs hp_cpus, l1_cpus and l3_cpus"
         if text and not _CPUS.fullmatch(text):
-            return "processors such as 0-2 or 0,4"
+            return "processors such as 0-2 or 0+4"
         return None
 
     return Check(name, expected, beside=("layout",))

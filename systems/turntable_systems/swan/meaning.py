@@ -15,7 +15,7 @@ def meaningless(parameters: Mapping[str, Any]) -> frozenset[str]:
     if parameters.get("layout") != placement.MANUAL:
         names.update(placement.RANGES)
     if parameters.get("transport") == server.UNIX:
-        names.add("port")
+        names.add("memcached_port")
     if parameters.get("loads"):
         names.add("load_points")
     if parameters.get("peak_load"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from turntable_core.testbed import DataHost, Testbed
+from turntable_systems.swan.placement import with_commas
 
 UNIX = "unix"
 _SOCKET = "memcached.socket"
@@ -21,7 +22,7 @@ def endpoint(parameters: Mapping[str, Any], testbed: Testbed) -> dict[str, Any]:
     at = host(testbed)
     if parameters["transport"] == UNIX:
         return {"socket": f"{at.run_dir}/{_SOCKET}"}
-    return {"address": at.address, "port": parameters["port"]}
+    return {"address": at.address, "port": parameters["memcached_port"]}
 
 
 def settings(parameters: Mapping[str, Any], testbed: Testbed, *, fresh: bool) -> dict[str, Any]:
@@ -40,5 +41,5 @@ def settings(parameters: Mapping[str, Any], testbed: Testbed, *, fresh: bool) ->
 
 def content(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """`content` of mcload-node's commands."""
-    names = ("records", "key_size", "value_size", "seed")
-    return {name: parameters[name] for name in names}
+    sizes = {name: with_commas(parameters[name]) for name in ("key_size", "value_size")}
+    return {"records": parameters["records"], **sizes, "seed": parameters["seed"]}

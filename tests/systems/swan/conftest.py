@@ -54,7 +54,7 @@ DOCUMENT = {
         "threads_affinity": False,
         "max_connections": 1024,
         "memory_mb": 256,
-        "port": 21211,
+        "memcached_port": 21211,
         "memcached_user": "root",
         "memcached_timeout_s": 5,
         "fresh": "block",

@@ -112,7 +112,7 @@ FLAGS: Mapping[str, Flag] = {
         Flag("memcached_threads_affinity", "threads_affinity", "a CPU for each", **_BOOL),
         Flag("memcached_connections", "max_connections", "that memcached takes", **_INT),
         Flag("memcached_max_memory", "memory_mb", "of memcached, in MB", **_INT),
-        Flag("memcached_port", "port", "of memcached", **_INT),
+        Flag("memcached_port", "memcached_port", "of memcached", **_INT),
         Flag("memcached_user", "memcached_user", "as whom memcached runs"),
         Flag("memcached_timeout", "memcached_timeout_s", "until memcached answers", **_TIME),
         Flag("mutilate_tuning_time", "tune_s", "window of the search's probes", **_TIME),

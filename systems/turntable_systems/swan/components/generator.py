@@ -106,8 +106,11 @@ def _server(context: Context) -> dict[str, Any]:
 
 def _load(context: Context) -> dict[str, Any]:
     parameters = context.parameters
-    names = ("connections", "depth", "arrivals", "update")
-    return {"threads": parameters["client_threads"], **{name: parameters[name] for name in names}}
+    return {
+        "threads": parameters["client_threads"],
+        "arrivals": placement.with_commas(parameters["arrivals"]),
+        **{name: parameters[name] for name in ("connections", "depth", "update")},
+    }
 
 
 def _rate(context: Context) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace turntable::swan {
+namespace turntable {
 
 using CpuList = std::vector<int>;  // ascending, each once
 
@@ -22,4 +22,4 @@ bool contains(const CpuList& cpus, int cpu);
 // Those of `cpus` that are not in `others`.
 CpuList without(const CpuList& cpus, const CpuList& others);
 
-}  // namespace turntable::swan
+}  // namespace turntable

@@ -1,14 +1,14 @@
 // Placements on machines of files; what is expected was worked out by hand.
-#include "swan/placement.h"
+#include "placement/placement.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
-#include "swan/testing.h"
+#include "placement/testing.h"
 
-namespace turntable::swan {
+namespace turntable {
 namespace {
 
 using testing::Machine;
@@ -153,4 +153,4 @@ TEST(Placement, WrongRequestsAreNamed) {
 }
 
 }  // namespace
-}  // namespace turntable::swan
+}  // namespace turntable

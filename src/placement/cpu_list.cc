@@ -1,4 +1,4 @@
-#include "swan/cpu_list.h"
+#include "placement/cpu_list.h"
 
 #include <sched.h>
 
@@ -9,7 +9,7 @@
 
 #include "common/command_error.h"
 
-namespace turntable::swan {
+namespace turntable {
 namespace {
 
 constexpr int kMostCpus = 1 << 16;
@@ -83,4 +83,4 @@ CpuList without(const CpuList& cpus, const CpuList& others) {
   return left;
 }
 
-}  // namespace turntable::swan
+}  // namespace turntable

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "swan/cpu_list.h"
+#include "placement/cpu_list.h"
 
-namespace turntable::swan {
+namespace turntable {
 
 struct Cpu {
   int number = 0;
@@ -38,4 +38,4 @@ Topology read_topology();
 // One object per processor.
 nlohmann::json to_json(const std::vector<Cpu>& cpus);
 
-}  // namespace turntable::swan
+}  // namespace turntable

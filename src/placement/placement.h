@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "swan/cpu_list.h"
-#include "swan/topology.h"
+#include "placement/cpu_list.h"
+#include "placement/topology.h"
 
-namespace turntable::swan {
+namespace turntable {
 
 enum class Layout : std::uint8_t { kSameCore, kSharedCache, kAutomatic, kManual };
 
@@ -44,4 +44,4 @@ Placement place(const Topology& topology, const PlacementRequest& request);
 
 nlohmann::json to_json(const Placement& placement);
 
-}  // namespace turntable::swan
+}  // namespace turntable

@@ -1,4 +1,4 @@
-#include "swan/topology.h"
+#include "placement/topology.h"
 
 #include <algorithm>
 #include <fstream>
@@ -6,7 +6,7 @@
 
 #include "common/command_error.h"
 
-namespace turntable::swan {
+namespace turntable {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ nlohmann::json to_json(const std::vector<Cpu>& cpus) {
   return rows;
 }
 
-}  // namespace turntable::swan
+}  // namespace turntable

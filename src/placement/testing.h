@@ -6,9 +6,9 @@
 #include <string>
 
 #include "common/scratch_directory.h"
-#include "swan/topology.h"
+#include "placement/topology.h"
 
-namespace turntable::swan::testing {
+namespace turntable::testing {
 
 inline void write_file(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path());
@@ -74,4 +74,4 @@ class Machine {
   ScratchDirectory directory_;
 };
 
-}  // namespace turntable::swan::testing
+}  // namespace turntable::testing

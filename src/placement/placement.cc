@@ -1,4 +1,4 @@
-#include "swan/placement.h"
+#include "placement/placement.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include "common/command_error.h"
 #include "node/arguments.h"
 
-namespace turntable::swan {
+namespace turntable {
 namespace {
 
 using Json = nlohmann::json;
@@ -209,4 +209,4 @@ Json to_json(const Placement& placement) {
           {"notes", placement.notes}};
 }
 
-}  // namespace turntable::swan
+}  // namespace turntable
