@@ -25,6 +25,13 @@ from .measured import (
 )
 
 NONE = ("Baseline",)
+MANIFEST = {
+    "fidelity_class": "emulated",
+    "created_at": "2026-11-26T06:00:00+00:00",
+    "extra_vars": {"profile": "smoke"},
+    "inventories": ["inventories/embedded-ssh"],
+    "machine": {"cpus": 2, "memory_bytes": 4 * 10**9},
+}
 BASELINE_REPEATS = 3
 
 
@@ -60,17 +67,7 @@ def make_run(
     run = parent / made.experiment / name
     run.mkdir(parents=True)
     (run / "plan.json").write_text(json.dumps(plan.to_json(made)))
-    (run / "manifest.json").write_text(
-        json.dumps(
-            {
-                "fidelity_class": "emulated",
-                "created_at": "2026-11-26T06:00:00+00:00",
-                "extra_vars": {"profile": "smoke"},
-                "inventories": ["inventories/embedded-ssh"],
-                "machine": {"cpus": 2, "memory_bytes": 4 * 10**9},
-            }
-        )
-    )
+    (run / "manifest.json").write_text(json.dumps(MANIFEST))
     lines = [
         json.dumps(_measure(run, turn, iteration, script)) + "\n"
         for turn in made.turns

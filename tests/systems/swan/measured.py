@@ -34,6 +34,20 @@ def with_p99(p99_us: float, count: int = 5_000) -> str:
     return histogram({p99_us / 2: count - tail - slowest, p99_us: tail, 2 * p99_us: slowest})
 
 
+THREAD = {
+    "start_lateness_ns": 50_000,
+    "measured_ns": WINDOW_S * 10**9,
+    "window_lateness_ns": 50_000,
+    "read_lateness_max_ns": 100_000,
+    "scheduling": {"ran_ns": 10**9, "waited_ns": 10**8},
+    "realtime": False,
+}
+ERRORS = (
+    *("protocol", "server_error", "client_error", "out_of_memory", "closed", "reconnected"),
+    "wrong_size",
+)
+
+
 def client_stats(
     p99_us: float = 400, rate_per_s: float = RATE_PER_S, achieved: float = 1.0, **changes: Any
 ) -> dict[str, Any]:
@@ -41,15 +55,6 @@ def client_stats(
     offered = round(rate_per_s * WINDOW_S)
     latency = with_p99(p99_us)
     second = {"offered": offered // WINDOW_S, "delivered": round(achieved * offered / WINDOW_S)}
-    thread = {
-        "start_lateness_ns": 50_000,
-        "measured_ns": WINDOW_S * 10**9,
-        "window_lateness_ns": 50_000,
-        "read_lateness_max_ns": 100_000,
-        "scheduling": {"ran_ns": 10**9, "waited_ns": 10**8},
-        "realtime": False,
-    }
-    errors = ("protocol", "server_error", "client_error", "out_of_memory", "closed", "reconnected")
     return {
         "complete": True,
         "window_ns": WINDOW_S * 10**9,
@@ -62,7 +67,7 @@ def client_stats(
         "answers_total": round(1.2 * offered),
         "gets": offered,
         "hits": offered,
-        "errors": dict.fromkeys(errors, 0),
+        "errors": dict.fromkeys(ERRORS, 0),
         **{f"{kind}latency_ns": latency for kind in ("", "get_")},
         **{f"{kind}from_send_ns": with_p99(p99_us / 2) for kind in ("", "get_")},
         "set_latency_ns": histogram({}),
@@ -70,7 +75,7 @@ def client_stats(
         "send_late_ns": histogram({20: offered}),
         "read_late_ns": histogram({20: offered}),
         "per_second": [second | {"latency_sum_ns": 0, "latency_max_ns": 0}] * WINDOW_S,
-        "threads": [thread],
+        "threads": [THREAD],
         "cpu": {"user_ns": 10**9, "system_ns": 10**9},
         "rx_bytes": 10**6,
         "tx_bytes": 10**6,

@@ -22,7 +22,7 @@ Cells = Sequence[Mapping[str, Any]]
 
 
 def run(options: argparse.Namespace) -> int:
-    results = places.results(vars(options))
+    results = places.results_to_read(vars(options))
     store = Store(results)
     try:
         begin.warn(store.put_all())

@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
         print(usage())
         return 0
     if "config_dump_experiment_id" in own:
-        print(_dump_of(own["config_dump_experiment_id"], places.results(own)))
+        print(_dump_of(own["config_dump_experiment_id"], places.results_to_read(own)))
         return 0
     file = Path(own["config"]) if "config" in own else None
     combined = settings.combined(read.flags, os.environ, file)

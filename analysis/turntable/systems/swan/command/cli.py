@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return options.run_command(options)
     except TurntableError as error:
         print(f"swan: {error}", file=sys.stderr)
+        return 2
+    except sqlite3.Error as error:
+        print(
+            f"swan: the store of experiments cannot be used: {error}; expected it to be free, "
+            "and its directory to be writable. Try again",
+            file=sys.stderr,
+        )
         return 2
     except BrokenPipeError:  # what reads our output has seen enough
         sys.stderr.close()

@@ -79,3 +79,14 @@ def _option(text: str) -> list[str]:
 def results(words: Mapping[str, Any]) -> Path:
     given = words.get("results")
     return Path(given).absolute() if given else RESULTS
+
+
+def results_to_read(words: Mapping[str, Any]) -> Path:
+    """Raises TurntableError where there are none."""
+    found = results(words)
+    if not found.is_dir():
+        raise TurntableError(
+            f"{found}: no such directory, so nothing was measured; expected results of runs. "
+            "Measure with `swan sensitivity-profile`, or name another directory: --results DIR"
+        )
+    return found

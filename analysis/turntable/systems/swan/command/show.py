@@ -30,7 +30,7 @@ _LIST = (
 @contextmanager
 def _opened(options: argparse.Namespace) -> Iterator[Store]:
     """With whatever was measured since it was opened last."""
-    store = Store(places.results(vars(options)))
+    store = Store(places.results_to_read(vars(options)))
     try:
         begin.warn(store.put_all())
         yield store
@@ -111,7 +111,7 @@ def export_(options: argparse.Namespace) -> int:
 
 def store(options: argparse.Namespace) -> int:
     """Runs that are named, whether they have changed or not; without one all that have changed."""
-    opened = Store(places.results(vars(options)))
+    opened = Store(places.results_to_read(vars(options)))
     try:
         for directory in options.runs:
             print(opened.put(directory, again=True))
