@@ -67,6 +67,15 @@ def _loads(text: str) -> str:
     return JOINED.join(f"{float(part):g}" for part in _parts(text))
 
 
+def _joined(text: str) -> str:
+    """A list of processors, or a distribution with its parameters."""
+    return text.replace(",", JOINED)
+
+
+def _listed(value: Any) -> str:
+    return str(value).replace(JOINED, ",")
+
+
 def _commas(value: str) -> str:
     return ",".join(_parts(str(value)))
 
@@ -88,6 +97,7 @@ def _of_bool(value: Any) -> str:
 _INT = {"read": _whole, "form": "a whole number"}
 _NUM = {"read": _number, "form": "a number"}
 _TIME = {"read": duration_s, "write": _seconds, "form": "a duration such as 15s or 1m30s"}
+_LIST = {"read": _joined, "write": _listed, "form": "a list"}
 _BOOL = {"read": _bool, "write": _of_bool, "form": "true or false"}
 
 FLAGS: Mapping[str, Flag] = {
@@ -105,9 +115,9 @@ FLAGS: Mapping[str, Flag] = {
         ),
         Flag("experiment_hp_workload_cpu_count", "hp_count", "CPUs of memcached", **_INT),
         Flag("experiment_be_workload_cpu_count", "be_count", "CPUs of an aggressor", **_INT),
-        Flag("experiment_hp_workload_cpu_range", "hp_cpus", "the same by hand: 0-2"),
-        Flag("experiment_be_workload_l1_cpu_range", "l1_cpus", "of aggressors on L1, by hand"),
-        Flag("experiment_be_workload_l3_cpu_range", "l3_cpus", "of the others, by hand"),
+        Flag("experiment_hp_workload_cpu_range", "hp_cpus", "the same by hand: 0-2", **_LIST),
+        Flag("experiment_be_workload_l1_cpu_range", "l1_cpus", "of aggressors on L1, by hand", **_LIST),
+        Flag("experiment_be_workload_l3_cpu_range", "l3_cpus", "of the others, by hand", **_LIST),
         Flag("memcached_threads", "threads", "threads of memcached", **_INT),
         Flag("memcached_threads_affinity", "threads_affinity", "a CPU for each", **_BOOL),
         Flag("memcached_connections", "max_connections", "that memcached takes", **_INT),
@@ -121,9 +131,9 @@ FLAGS: Mapping[str, Flag] = {
         Flag("mutilate_update", "update", "share of SETs, 0 to 1", **_NUM),
         Flag("mutilate_agent_connections", "connections", "of each load generator", **_INT),
         Flag("mutilate_agent_connections_depth", "depth", "requests at once on each", **_INT),
-        Flag("mutilate_master_keysize", "key_size", "of keys: bytes, or a distribution"),
-        Flag("mutilate_master_valuesize", "value_size", "the same of values"),
-        Flag("mutilate_master_interarrival_dist", "arrivals", "gaps between requests"),
+        Flag("mutilate_master_keysize", "key_size", "of keys: bytes, or a distribution", **_LIST),
+        Flag("mutilate_master_valuesize", "value_size", "the same of values", **_LIST),
+        Flag("mutilate_master_interarrival_dist", "arrivals", "gaps between requests", **_LIST),
         Flag("mutilate_warmup_time", "warmup_s", "before the window", **_TIME),
         Flag("layout", "layout", "same-core, shared-cache, automatic or manual"),
         Flag("isolation", "isolation", "mechanism; several with commas"),
@@ -187,7 +197,7 @@ def find(name: str, where: str, value: str) -> Flag:
 
 def read(flag: Flag, where: str, text: str) -> Any:
     """A parameter's value; several levels, joined with commas, stay a text."""
-    if "," in text and flag.read not in (_aggressors, _loads):
+    if "," in text and flag.read not in (_aggressors, _loads, _joined):
         return text
     try:
         return flag.read(text)
