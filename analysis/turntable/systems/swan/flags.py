@@ -116,7 +116,7 @@ FLAGS: Mapping[str, Flag] = {
         Flag("experiment_hp_workload_cpu_count", "hp_count", "CPUs of memcached", **_INT),
         Flag("experiment_be_workload_cpu_count", "be_count", "CPUs of an aggressor", **_INT),
         Flag("experiment_hp_workload_cpu_range", "hp_cpus", "the same by hand: 0-2", **_LIST),
-        Flag("experiment_be_workload_l1_cpu_range", "l1_cpus", "of aggressors on L1, by hand", **_LIST),
+        Flag("experiment_be_workload_l1_cpu_range", "l1_cpus", "of those on L1, by hand", **_LIST),
         Flag("experiment_be_workload_l3_cpu_range", "l3_cpus", "of the others, by hand", **_LIST),
         Flag("memcached_threads", "threads", "threads of memcached", **_INT),
         Flag("memcached_threads_affinity", "threads_affinity", "a CPU for each", **_BOOL),
