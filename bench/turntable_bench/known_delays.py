@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hdrh.histogram import HdrHistogram
+
 from .comparison import Limit, Reading, Unit
 from .processes import run, run_directory, running
 from .settings import Settings
@@ -95,8 +97,6 @@ def mcload(settings: Settings, server: Server, words: list[str]) -> str:
 
 def distance(log: Mapping[str, Any]) -> float:
     """The largest distance between the gaps of arrivals and their exponential distribution."""
-    from hdrh.histogram import HdrHistogram
-
     gaps = HdrHistogram.decode(log["gaps_ns"])
     largest, seen = 0.0, 0
     for row in gaps.get_recorded_iterator():

@@ -7,8 +7,9 @@
 namespace turntable::load {
 namespace {
 
-constexpr double kDown = 0.8;  // steps until a rate holds
-constexpr double kUp = 1.15;   // steps until one does not
+constexpr double kDown = 0.8;      // steps until a rate holds, which become longer
+constexpr double kDownLast = 0.1;  // the longest
+constexpr double kUp = 1.15;       // steps until one does not
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -21,19 +22,29 @@ double median(std::vector<double> values) {
 
 RateSearch::Result RateSearch::run(const Settings& settings, const Measure& measure) {
   RateSearch search(settings, measure);
-  search.bracket();
-  search.bisect();
-  while (search.result_.low_per_s > 0 && search.has_probes_left()) {
-    if (search.holds(search.result_.low_per_s)) {
-      search.result_.is_confirmed = true;
-      break;
-    }
-    search.result_.high_per_s = search.result_.low_per_s;
-    search.result_.low_per_s *= 1 - 2 * settings.resolution;
-    if (search.result_.low_per_s < settings.least_per_s) search.result_.low_per_s = 0;
-  }
+  search.bracket(settings.first_per_s);
+  do search.bisect();
+  while (search.result_.low_per_s > 0 && search.has_probes_left() && !search.confirm());
   search.finish();
   return std::move(search.result_);
+}
+
+// Both ends are judged once more; an end that was judged wrongly moves, and the search goes on.
+bool RateSearch::confirm() {
+  if (!holds(result_.low_per_s)) {
+    result_.high_per_s = result_.low_per_s;
+    result_.low_per_s = 0;
+    bracket(result_.high_per_s * (1 - 2 * settings_.resolution));
+    return false;
+  }
+  if (result_.high_per_s > 0 && holds(result_.high_per_s)) {
+    result_.low_per_s = result_.high_per_s;
+    result_.high_per_s = 0;
+    bracket(result_.low_per_s * (1 + 2 * settings_.resolution));
+    return false;
+  }
+  result_.is_confirmed = true;
+  return true;
 }
 
 bool RateSearch::has_probes_left() const {
@@ -75,11 +86,11 @@ bool RateSearch::holds(double rate_per_s) {
   }
 }
 
-// Finds a rate that holds and a higher one that does not.
-void RateSearch::bracket() {
-  double rate = settings_.first_per_s;
-  if (holds(rate)) {
-    while (has_probes_left()) {
+// Finds a rate that holds and a higher one that does not, from `rate` on; an end that is known
+// stays.
+void RateSearch::bracket(double rate) {
+  if (result_.high_per_s == 0 && holds(rate)) {
+    for (; has_probes_left(); result_.low_per_s = rate) {
       result_.low_per_s = rate;
       rate *= kUp;
       if (holds(rate)) continue;
@@ -88,12 +99,18 @@ void RateSearch::bracket() {
     }
     return;
   }
-  while (rate >= settings_.least_per_s && has_probes_left()) {
+  if (result_.high_per_s == 0) {
     result_.high_per_s = rate;
+    if (result_.low_per_s > 0) return;
     rate *= kDown;
-    if (!holds(rate)) continue;
-    result_.low_per_s = rate;
-    return;
+  }
+  for (double down = kDown; rate >= settings_.least_per_s && has_probes_left();
+       rate *= down, down = std::max(kDownLast, down * down)) {
+    if (holds(rate)) {
+      result_.low_per_s = rate;
+      return;
+    }
+    result_.high_per_s = rate;
   }
 }
 

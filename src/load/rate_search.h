@@ -2,9 +2,10 @@
 //
 // Each rate is probed several times and judged by the majority of the probes. Where their median
 // lies close to the limit, they are doubled first: a rate that just holds or just fails must not be
-// decided by luck. Rates are halved down until one holds, then bisected (geometrically) between the
-// highest that held and the lowest that did not. In the end the highest that held has to hold
-// again; if it does not, the search goes on below it. So the answer's lower end held twice.
+// decided by luck. Rates go down until one holds, then they are bisected (geometrically) between
+// the highest that held and the lowest that did not. In the end both are judged once more; one that
+// was judged wrongly moves, and the search goes on from there. So the lower end of the answer held
+// twice, and the upper one did not twice.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,8 @@ class RateSearch {
       : settings_(settings), measure_(measure) {}
 
   bool holds(double rate_per_s);
-  void bracket();
+  void bracket(double rate_per_s);
+  bool confirm();
   void bisect();
   bool met(const Outcome& outcome) const;
   bool is_close(const std::vector<Outcome>& outcomes) const;

@@ -55,24 +55,25 @@ TEST(RateSearch, GoesAboveItsFirstGuess) {
 
 // One measurement in ten is spoilt, and all are off by up to 10 %.
 TEST(RateSearch, NoiseDoesNotMoveIt) {
+  std::size_t probes = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     NoisyServer server(100'000, 0.1, 0.1, seed);
     const auto found = RateSearch::run(kSettings, std::ref(server));
     EXPECT_TRUE(found.is_confirmed) << seed;
     EXPECT_NEAR(found.low_per_s, server.rate_at(2000), 0.05 * server.rate_at(2000)) << seed;
+    probes += found.probes.size();
   }
+  EXPECT_LT(probes, 50U * 50);
 }
 
-TEST(RateSearch, ASingleMeasurementWouldBeMoved) {
-  auto settings = kSettings;
-  settings.repeats = 1;
-  int off = 0;
+// Off by up to 30 %, and one in seven is spoilt.
+TEST(RateSearch, MuchNoiseStillEnds) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    NoisyServer server(100'000, 0.1, 0.1, seed);
-    const auto found = RateSearch::run(settings, std::ref(server));
-    if (std::abs(found.low_per_s / server.rate_at(2000) - 1) > 0.05) ++off;
+    NoisyServer server(100'000, 0.3, 0.15, seed);
+    const auto found = RateSearch::run(kSettings, std::ref(server));
+    EXPECT_LE(found.probes.size(), 120U) << seed;
+    EXPECT_NEAR(found.low_per_s, server.rate_at(2000), 0.25 * server.rate_at(2000)) << seed;
   }
-  EXPECT_GE(off, 5);
 }
 
 TEST(RateSearch, LooksAgainWhereItIsClose) {
@@ -97,7 +98,8 @@ TEST(RateSearch, NothingHolds) {
       kSettings, [](double) { return RateSearch::Outcome{.value = -1, .achieved_per_s = 0}; });
   EXPECT_EQ(found.low_per_s, 0);
   EXPECT_FALSE(found.is_confirmed);
-  EXPECT_LE(found.high_per_s, 2);
+  EXPECT_LE(found.high_per_s, 20);
+  EXPECT_LT(found.probes.size(), 60U);
 }
 
 TEST(RateSearch, ARateThatIsNotReachedDoesNotHold) {

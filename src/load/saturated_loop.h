@@ -26,7 +26,8 @@ class SaturatedLoop {
   }
 
   std::optional<std::uint64_t> take_due(std::int64_t now_ns) {
-    if (outstanding_ >= limit_ || now_ns >= schedule_.window_until_ns) return std::nullopt;
+    is_over_ = now_ns >= schedule_.window_until_ns;
+    if (outstanding_ >= limit_ || is_over_) return std::nullopt;
     requests_.push_back({now_ns, State::kSent});
     ++outstanding_;
     ++statistics_.requests_total;
@@ -69,7 +70,9 @@ class SaturatedLoop {
   void set_limit(std::size_t outstanding_max) noexcept { limit_ = outstanding_max; }
 
   // A client that has room sends at once.
-  std::int64_t next_due_ns() const noexcept { return outstanding_ < limit_ ? 0 : INT64_MAX; }
+  std::int64_t next_due_ns() const noexcept {
+    return outstanding_ < limit_ && !is_over_ ? 0 : INT64_MAX;
+  }
   std::size_t open() const noexcept { return outstanding_; }
 
   void end() noexcept {
@@ -114,6 +117,7 @@ class SaturatedLoop {
   Schedule schedule_{};
   std::size_t limit_;
   bool caller_records_;
+  bool is_over_ = false;  // the window
   std::size_t outstanding_ = 0;
   std::vector<Request> requests_;  // by their numbers; grows: nobody knows how many will be
   OpenLoopStatistics statistics_;

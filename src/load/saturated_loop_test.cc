@@ -35,6 +35,7 @@ TEST(SaturatedLoop, MeasuresTheWindowFromTheSend) {
   EXPECT_TRUE(loop.answered(1, 14 * kMs, 15 * kMs).in_window);
   loop.answered(2, 33 * kMs, 33 * kMs);
   EXPECT_FALSE(loop.take_due(30 * kMs));  // nothing is sent in the drain
+  EXPECT_EQ(loop.next_due_ns(), INT64_MAX);
   loop.end();
   const OpenLoopStatistics& s = loop.statistics();
   EXPECT_EQ(s.offered, 2);

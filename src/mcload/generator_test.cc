@@ -95,9 +95,9 @@ TEST(Generator, AnEmptyStoreMisses) {
 }
 
 TEST(Generator, AStoreWithoutRoomIsReported) {
-  RunningMemcached memcached({"-m", "1", "-M"});
+  RunningMemcached memcached({"-m", "2", "-M"});
   if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
-  const ContentSettings content{.records = 20'000, .value_size = "10000"};
+  const ContentSettings content{.records = 1000, .value_size = "10000"};
   GeneratorSettings settings = settings_for(memcached.address(), content);
   settings.update = 1;
   for (const Protocol protocol : {Protocol::kAscii, Protocol::kBinary}) {
@@ -170,8 +170,10 @@ TEST(Generator, SurvivesAServerThatGoesAndComes) {
     memcached.end();
   });
   const Measured measured = measure(settings, 0.4);
-  EXPECT_EQ(measured.key_value.errors.closed, 8);
-  EXPECT_EQ(measured.key_value.errors.reconnected, 0);
+  // One may get into the queue of a server that is about to end.
+  const Errors& errors = measured.key_value.errors;
+  EXPECT_GE(errors.closed, 8);
+  EXPECT_EQ(errors.closed - errors.reconnected, 8);
   EXPECT_GT(measured.loop.unsent, 100);
   EXPECT_GT(measured.key_value.gets, 50);
   expect_sums(measured);
@@ -216,6 +218,7 @@ TEST(Generator, WhatMeansNothingClosesTheConnection) {
   });
   GeneratorSettings settings = settings_for(address);
   settings.connections = 1;
+  settings.update = 0;
   const Measured measured = measure(settings, 0.1);
   EXPECT_GT(measured.key_value.errors.protocol, 0);
   EXPECT_EQ(measured.key_value.gets + measured.key_value.sets, 0);
@@ -262,7 +265,7 @@ TEST(Peak, FindsWhatASingleQueueHolds) {
   settings.connections = 64;
   const PeakSettings search{.percentile = 90,
                             .limit_us = 30'000,
-                            .seconds = 0.15,
+                            .seconds = 0.1,
                             .warmup_s = 0,
                             .repeats = 1,
                             .resolution = 0.2};

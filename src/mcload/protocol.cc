@@ -150,6 +150,10 @@ ReplyReader::Status ReplyReader::next_ascii(std::span<const char>& bytes, Reply&
 }
 
 ReplyReader::Status ReplyReader::read_line(std::string_view line, Reply& reply) noexcept {
+  if (in_value_ && !value_ended_) {
+    value_ended_ = line.empty();
+    return value_ended_ ? Status::kMore : break_at(line);
+  }
   if (line == "END") {
     reply = in_value_ ? reply_ : Reply{Outcome::kMiss, 0};
     in_value_ = false;
@@ -188,8 +192,9 @@ bool ReplyReader::read_value_line(std::string_view line) noexcept {
   const auto read = std::from_chars(line.data() + at + 1, end, value_bytes);
   if (read.ec != std::errc() || (read.ptr != end && *read.ptr != ' ')) return false;
   reply_ = {Outcome::kHit, value_bytes};
-  to_skip_ = std::uint64_t{value_bytes} + kLineEnd.size();
+  to_skip_ = value_bytes;
   in_value_ = true;
+  value_ended_ = false;
   return true;
 }
 

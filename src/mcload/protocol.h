@@ -76,6 +76,7 @@ class ReplyReader {
 
   Protocol protocol_;
   bool in_value_ = false;         // ASCII: END is to come behind the value
+  bool value_ended_ = false;      // with its end of line
   bool in_body_ = false;          // binary
   std::uint32_t held_bytes_ = 0;  // of a line or header that was cut
   std::uint64_t to_skip_ = 0;     // bytes of a value or body

@@ -67,8 +67,14 @@ class RunningMemcached {
       ::_exit(127);
     }
     const std::int64_t deadline_ns = monotonic_ns() + 20 * kSecondNs;
-    while (!address().begin_connect(false) && monotonic_ns() < deadline_ns)
+    while (!address().begin_connect(false) && monotonic_ns() < deadline_ns) {
+      if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
+        pid_ = 0;
+        ADD_FAILURE() << "memcached ended; its message is above";
+        return;
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
   }
   ~RunningMemcached() { end(); }
 
