@@ -90,7 +90,7 @@ class Bench:
     def memcaslap(self) -> Sequence[float]:
         words = [
             *("memcaslap", f"--servers=127.0.0.1:{self.port}", f"--cfg_cmd={self.configuration}"),
-            *("--threads=1", f"--concurrency={CONNECTIONS}", f"--win_size={WINDOW}"),
+            *("--threads=1", f"--concurrency={CONNECTIONS}", f"--win_size={WINDOW // 1024}k"),
             f"--time={SECONDS}s",
         ]
         finished = run(pinned(CLIENT_CPU, words))
