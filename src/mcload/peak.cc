@@ -18,6 +18,7 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kAheadNs = 20'000'000;  // for the threads to begin
 constexpr double kReached = 0.95;              // of the rate is answered in the window
+constexpr int kMaxProbes = 60;                 // then the interval is not confirmed
 constexpr double kClosedLoopShare = 0.5;       // of a probe's time
 constexpr double kLeastShare = 0.005;
 
@@ -93,7 +94,8 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
        .least_per_s = reached * kLeastShare,
        .limit = settings.limit_us,
        .resolution = settings.resolution,
-       .repeats = settings.repeats},
+       .repeats = settings.repeats,
+       .max_probes = kMaxProbes},
       [&](double rate_per_s) -> load::RateSearch::Outcome {
         GeneratorSettings open = generator;
         open.rate_per_s = rate_per_s;
