@@ -102,7 +102,8 @@ std::string with_values(const std::string& text, const std::map<std::string, std
     const auto value = values.find(name);
     if (value == values.end()) {
       std::string names;
-      for (const auto& [each, unused] : values) names += (names.empty() ? "{" : ", {") + each + "}";
+      for (const auto& [each, unused] : values)
+        names.append(names.empty() ? "{" : ", {").append(each).append("}");
       throw bad_argument("aggressor: {" + name + "} in \"" + text + "\" is unknown; expected " +
                          names);
     }

@@ -19,17 +19,22 @@ from typing import Any
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
+try:
+    import numpy
+    from sklearn.neural_network import MLPClassifier
+except ImportError as error:
+    _missing: ImportError | None = error
+else:
+    _missing = None
+
 CLASSES = 10
 
 
 def main() -> int:
     options = _options()
-    try:
-        import numpy
-        from sklearn.neural_network import MLPClassifier
-    except ImportError as error:
+    if _missing:
         print(
-            f"swan-train: {error}; expected scikit-learn for {sys.executable}: "
+            f"swan-train: {_missing}; expected scikit-learn for {sys.executable}: "
             f"{sys.executable} -m pip install scikit-learn, or start it with the Python that "
             "`make setup` has prepared",
             file=sys.stderr,
