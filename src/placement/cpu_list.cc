@@ -53,7 +53,7 @@ std::string cpu_list_text(const CpuList& cpus) {
     while (end < cpus.size() && cpus[end] == cpus[end - 1] + 1) ++end;
     if (!text.empty()) text += ',';
     text += std::to_string(cpus[i]);
-    if (end - i > 1) text += '-' + std::to_string(cpus[end - 1]);
+    if (end - i > 1) text.append("-").append(std::to_string(cpus[end - 1]));
     i = end;
   }
   return text;

@@ -78,6 +78,7 @@ void read_nodes(const fs::path& directory, Topology& topology) {
 
 CpuList Topology::numbers() const {
   CpuList numbers;
+  numbers.reserve(cpus.size());
   for (const Cpu& cpu : cpus) numbers.push_back(cpu.number);
   return numbers;
 }

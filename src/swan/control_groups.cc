@@ -163,8 +163,9 @@ void ControlGroups::clear() {
     const Deadline deadline = Deadline::after_seconds(kClearSeconds);
     move_members(directory, directory.parent_path());
     while (!remove_groups(directory)) {
-      const std::string why = std::strerror(errno);
-      if (deadline.passed()) {
+      const int error = errno;
+      if (deadline.passed() || error != EBUSY) {
+        const std::string why = std::strerror(error);
         throw CommandError("unavailable",
                            "control group " + directory.native() + " cannot be removed: " + why);
       }

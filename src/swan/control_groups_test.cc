@@ -90,8 +90,8 @@ TEST_F(FirstVersion, TheGuardianOutlivesItsKilledOwner) {
       ::pause();
       ::_exit(0);
     }
-    const fs::path made = tree_.controllers.at("cpu") /
-                          ("turntable." + testbed_ + ".killed." + std::to_string(owner)) / "be";
+    fs::path made = tree_.controllers.at("cpu") /
+                    ("turntable." + testbed_ + ".killed." + std::to_string(owner)) / "be";
     EXPECT_TRUE(eventually([&] { return !members_of(made).empty(); }));
     end(owner);
     return made;

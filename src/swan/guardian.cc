@@ -26,6 +26,7 @@ constexpr const char* kGroup = "--group";
 // Own session and default signals, and nothing of the environment.
 pid_t spawn(std::vector<std::string>& words, int input) {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   std::array<char*, 1> no_environment = {nullptr};

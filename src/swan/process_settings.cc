@@ -117,6 +117,7 @@ int enter(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> words(arguments.begin() + 1, arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
