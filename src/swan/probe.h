@@ -16,10 +16,10 @@ struct ProbeRequest {
   double seconds = 0.15;      // of each measurement
 };
 
-// {"rows": [{"what": "chase", "size_kib", "cpu", "beside": null | {"what", "cpu"}, "ns_per_step"},
-// {"what": "stream", …, "gb_per_s"}, {"what": "integer", …, "per_us"}]}: of chases one each within
-// L1, within L2, beyond it, of a quarter of the largest size and of the largest; each alone and
-// beside. A GB of a stream is 10^9 bytes read and as many written.
+// {"rows": [..]}, each {"what", "cpu", "beside": null | {"what", "cpu"}} and its value: "chase"
+// with "size_kib" and "ns_per_step", "stream" with "gb_per_s", "integer" with "per_us". Chases are
+// within L1, within L2, beyond it, of a quarter of the largest size and of the largest; all alone
+// and beside. By processor time. A GB of a stream is 10^9 bytes read and as many written.
 nlohmann::json probe(const Topology& topology, const ProbeRequest& request);
 
 }  // namespace turntable::swan
