@@ -37,6 +37,17 @@ def test_a_mechanism_has_its_own_setting_alone(contexts: Contexts) -> None:
     ((_, _, quota),) = asked(contexts["quota"], "colocator", "prepare")
     assert none["isolation"] == {"mechanism": "none"}
     assert quota["isolation"] == {"mechanism": "quota", "quota_share": 0.1}
+    context = with_parameters(contexts["none"], isolation="nice", be_nice=19)
+    ((_, _, nice),) = asked(context, "colocator", "prepare")
+    assert nice["isolation"] == {"mechanism": "nice", "nice": 19}
+
+
+def test_connections_are_those_of_a_host_and_dealt_to_its_threads(contexts: Contexts) -> None:
+    context = with_parameters(contexts["none"], connections=128, client_threads=8)
+    ((_, _, args),) = asked(context, "generator", "prepare")
+    assert (args["threads"], args["connections"]) == (8, 16)
+    ((_, _, tune),) = asked(context, "generator", "tune")
+    assert tune["load"]["connections"] == 16
 
 
 def test_memcached_is_where_the_generator_looks_for_it(contexts: Contexts) -> None:
@@ -66,7 +77,7 @@ def test_loads_are_shares_of_a_peak_that_was_given_or_searched(contexts: Context
     ((_, _, args),) = asked(searched, "generator", "prepare")
     assert args["peak_share"] == 0.5
     ((_, _, tune),) = asked(searched, "generator", "tune")
-    assert (args["peak_key"], args["directory"]) == (tune["key"], tune["directory"])
+    assert args["peak_key"] == tune["key"]
     assert tune["search"]["limit_us"] == 5000
 
 

@@ -105,11 +105,14 @@ def _server(context: Context) -> dict[str, Any]:
 
 
 def _load(context: Context) -> dict[str, Any]:
+    """The node has connections of each thread, the parameter those of a host."""
     parameters = context.parameters
+    threads = parameters["client_threads"]
     return {
-        "threads": parameters["client_threads"],
+        "threads": threads,
+        "connections": parameters["connections"] // threads,
         "arrivals": placement.with_commas(parameters["arrivals"]),
-        **{name: parameters[name] for name in ("connections", "depth", "update")},
+        **{name: parameters[name] for name in ("depth", "update")},
     }
 
 
@@ -117,8 +120,7 @@ def _rate(context: Context) -> dict[str, Any]:
     load, peak = context.iteration.data["load"], context.parameters["peak_load"]
     if peak:
         return {"rate_per_s": peak * load}
-    (host, *_) = _hosts(context)
-    return {"peak_share": load, "peak_key": _peak_key(context), "directory": host.state_dir}
+    return {"peak_share": load, "peak_key": _peak_key(context)}
 
 
 def _peak_key(context: Context) -> str:
