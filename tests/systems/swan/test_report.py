@@ -22,6 +22,7 @@ from turntable.systems.swan.store.profiles import profiles_of
 from turntable_core.errors import TurntableError
 
 from .made_run import Scripted, make_run
+from .measured import histogram
 
 SHARES = {"Baseline": (30, 60), "placebo": (30, 60), "busy": (90, 320)}
 
@@ -56,6 +57,20 @@ def test_a_round_in_a_few_numbers(run: Run) -> None:
     second = next(row for row in rows if row["isolation"] == "shares")
     assert (second["violations"], second["failed_loads"]) == ("1", "0")
     assert "worst_capacity_half_width" in summary.cells_csv(run).decode()
+
+
+@pytest.mark.parametrize(("absent", "worst"), [(1, "0.2"), (0, "")])
+def test_a_load_of_which_nothing_counts_is_not_known_to_hold(
+    tmp_path: Path, absent: int, worst: str
+) -> None:
+    def late(parameters: Mapping, data: Mapping, round_: int) -> Scripted:
+        is_late = data["aggressor"] == "busy" and data["load_index"] == absent
+        client = {"send_late_ns": histogram({900: 10})} if is_late else None
+        return Scripted(1_000, client=client)
+
+    made = make_run(tmp_path, late, rounds=1)
+    (row,) = csv.DictReader(io.StringIO(summary.summary_csv(load_run(made)).decode()))
+    assert (row["worst_capacity"], row["left_out"]) == (worst, "1")
 
 
 def test_the_page_has_tables_chart_sample_and_machine(run: Run) -> None:

@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from turntable.load import load_run
+from turntable.results import Run
 from turntable.systems.swan import store
 from turntable.systems.swan.store import Store, export
 from turntable.systems.swan.store.rows import MCLOAD
@@ -78,6 +80,38 @@ def test_a_run_that_has_not_changed_is_not_read_again(
         journal.write("\n{")  # torn: nothing of it counts, but the run is looked at again
     with pytest.raises(TypeError):
         kept.put(run)
+
+
+def test_what_is_recorded_while_a_run_is_read_is_stored_the_next_time(
+    run: Path, kept: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = run / "journal.ndjson"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]))
+    name = "turntable.systems.swan.store.store.load_run"
+
+    def load_meanwhile(directory: Path) -> Run:
+        loaded = load_run(directory)
+        journal.write_text("".join(lines))
+        return loaded
+
+    monkeypatch.setattr(name, load_meanwhile)
+    kept.put(run)
+    before = everything(kept)
+    monkeypatch.setattr(name, load_run)
+    kept.put(run)
+    assert len(everything(kept)["histograms"]) > len(before["histograms"])
+
+
+def test_it_can_be_read_while_another_command_stores(run: Path, kept: Store) -> None:
+    uuid = kept.put(run)
+    with sqlite3.connect(kept.results / store.FILE_NAME, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("DELETE FROM samples")
+        beside = Store(kept.results)
+        assert len(beside.samples(uuid)) > 0
+        beside.close()
+        other.execute("ROLLBACK")
 
 
 def test_nothing_is_stored_of_what_fails_in_the_middle(

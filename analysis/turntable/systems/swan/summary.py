@@ -43,7 +43,11 @@ def values(case: Case, reference: Reference) -> Row:
     by_row = _by_row(counted)
     baseline = by_row.get(BASELINE, {})
     capacities = {name: _capacity(loads, case) for name, loads in by_row.items()}
-    aggressors = [share for name, share in capacities.items() if name not in (BASELINE, PLACEBO)]
+    aggressors = [
+        share
+        for name, share in capacities.items()
+        if name not in (BASELINE, PLACEBO) and share is not None
+    ]
     fields = [some for loads in by_row.values() for some in loads.values()]
     failed = sum(_fails(some) for some in fields)
     return row | {
@@ -65,13 +69,15 @@ def _by_row(measurements: Iterable[Measurement]) -> dict[str, dict[int, list[Mea
     return found
 
 
-def _capacity(loads: ByLoad, case: Case) -> float:
-    """The largest share of the peak that holds the SLO, as all below it do; 0: none."""
-    best = 0.0
-    for index in sorted(loads):
-        if not _holds(loads[index], case):
-            break
+def _capacity(loads: ByLoad, case: Case) -> float | None:
+    """The largest share of the peak that holds the SLO, as all below it do; 0: none. A load of
+    which nothing counts is not known to hold; None where that is the lowest.
+    """
+    best = 0.0 if 0 in loads else None
+    index = 0
+    while index in loads and _holds(loads[index], case):
         best = loads[index][0].place.load
+        index += 1
     return best
 
 

@@ -69,8 +69,10 @@ class Store:
         Raises TurntableError for what is no run of this system.
         """
         uuid = experiment_uuid(_experiment_of(directory), directory.resolve().name)
-        if again or self._digest(uuid) != digest_of(directory):
-            self._put(load_run(directory), uuid)
+        # Before it is read: what a run that goes on records meanwhile is stored the next time.
+        digest = digest_of(directory)
+        if again or self._digest(uuid) != digest:
+            self._put(load_run(directory), uuid, digest)
         return uuid
 
     def put_all(self) -> list[str]:
@@ -83,11 +85,11 @@ class Store:
                 faults.append(str(error))
         return faults
 
-    def _put(self, run: Run, uuid: str) -> None:
+    def _put(self, run: Run, uuid: str, digest: str) -> None:
         described = metadata.of_run(run)
         every = list(rows.phases(run, uuid))
         with self._transaction() as connection:
-            self._replace(connection, run, uuid)
+            self._replace(connection, run, uuid, digest)
             connection.executemany(
                 "INSERT INTO metadata VALUES (?, ?, ?, ?)", ((uuid, *row) for row in described)
             )
@@ -98,7 +100,7 @@ class Store:
                 "INSERT INTO histograms VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _histograms(uuid, every)
             )
 
-    def _replace(self, connection: sqlite3.Connection, run: Run, uuid: str) -> None:
+    def _replace(self, connection: sqlite3.Connection, run: Run, uuid: str, digest: str) -> None:
         """The row of the experiment; what was noted of the environment stays."""
         for table in ("samples", "histograms"):
             connection.execute(f"DELETE FROM {table} WHERE experiment_id = ?", (uuid,))
@@ -108,7 +110,7 @@ class Store:
         row = (
             *(uuid, run.plan.experiment, run.name, run.plan.profile),
             *(str(run.directory.resolve()), run.manifest.get("created_at")),
-            digest_of(run.directory),
+            digest,
         )
         connection.execute(
             "INSERT INTO experiments VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "

@@ -64,7 +64,9 @@ def connect(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA foreign_keys = ON")
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         _check(file, found)
-        connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;")
+        if found != FORMAT:  # one that has its tables is only read: another may be storing
+            script = f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;"
+            connection.executescript(script)
     except sqlite3.Error as error:
         raise TurntableError(
             f"{file}: cannot be used as the store of experiments: {error}. Expected an SQLite file "
