@@ -60,6 +60,7 @@ class Population {
   }
 
   void send() {
+    check_end();  // also while answers come without a wait
     for (std::uint64_t sent = 0;;) {
       const auto flushed = connection_.flush(sent);
       if (flushed == Connection::Flushed::kAll) return;
@@ -94,12 +95,16 @@ class Population {
     for (;;) {
       pollfd polled{connection_.fd(), events, 0};
       if (::poll(&polled, 1, kLookMs) > 0) return;
-      if (cancelled_) throw CommandError("unavailable", where_ + ": the node is ending");
-      if (monotonic_ns() < deadline_ns_) continue;
-      throw CommandError("timeout", where_ + ": " + server_.text() +
-                                        " did not take all records before the deadline; expected a "
-                                        "longer \"deadline_s\", or fewer records");
+      check_end();
     }
+  }
+
+  void check_end() const {
+    if (cancelled_) throw CommandError("unavailable", where_ + ": the node is ending");
+    if (monotonic_ns() < deadline_ns_) return;
+    throw CommandError("timeout", where_ + ": " + server_.text() +
+                                      " did not take all records before the deadline; expected a "
+                                      "longer \"deadline_s\", or fewer records");
   }
 
   [[noreturn]] void fail_closed(const std::string& why) {

@@ -81,6 +81,7 @@ std::int64_t take_zigzag(const Bytes& bytes, std::size_t& at) {
 Histogram Histogram::decode(std::string_view text) {
   const Bytes compressed = base64_bytes(text);
   if (number_at(compressed, 0, 4) != kV2CompressedCookie) fail("it begins with another number");
+  number_at(compressed, 4, 4);  // the length; what is compressed follows
   const Bytes plain = inflated(compressed);
   const auto highest = static_cast<std::int64_t>(number_at(plain, 24, 8));
   const bool is_ours = number_at(plain, 0, 4) == kV2Cookie && number_at(plain, 8, 4) == 0 &&
@@ -92,7 +93,7 @@ Histogram Histogram::decode(std::string_view text) {
   for (std::size_t at = kHeaderBytes; at < plain.size();) {
     const std::int64_t count = take_zigzag(plain, at);
     const std::size_t left = histogram.counts_.size() - index;
-    if (count < 0 ? static_cast<std::uint64_t>(-count) > left : left == 0)
+    if (count < 0 ? -static_cast<std::uint64_t>(count) > left : left == 0)
       fail("it has more buckets than its range");
     if (count < 0) {
       index += static_cast<std::size_t>(-count);

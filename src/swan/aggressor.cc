@@ -26,6 +26,7 @@ constexpr const char* kMark = "TURNTABLE_AGGRESSOR";
 constexpr int kProbeMs = 10;
 constexpr int kGoneProbeMs = 2;
 constexpr double kEndSeconds = 5;
+constexpr double kLogSeconds = 2;  // for the end of its output, when nothing of it is left
 constexpr double kVersionSeconds = 5;
 constexpr double kOrderlyShare = 0.7;  // of the time to end, before SIGKILL
 
@@ -223,8 +224,13 @@ void Aggressor::stop(Deadline deadline) {
     }
     ::poll(nullptr, 0, kGoneProbeMs);
   }
+  if (!log_->finish(Deadline::after_seconds(kLogSeconds))) {
+    throw CommandError("timeout", "aggressor " + spec_.name +
+                                      ": a process that has left its session and its environment "
+                                      "still holds its output; expected a command that does not "
+                                      "become a daemon");
+  }
   started_.clear();
-  log_->finish();
 }
 
 void Aggressor::note_early_end() {

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
 
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "node/testing.h"
 #include "placement/testing.h"
+#include "swan/window.h"
 
 namespace turntable::swan {
 namespace {
@@ -98,11 +101,42 @@ TEST(ProgressLog, AddsProcessesAndKeepsTheirLastLines) {
     say(one, "progress 7\nends\n");
     say(two, "progress 101\n");
   }
-  log.finish();
+  EXPECT_TRUE(log.finish(Deadline::after_seconds(20)));
   EXPECT_DOUBLE_EQ(*log.difference(0, monotonic_ns()), 3);
   EXPECT_EQ(log.last_lines(), "  begins\n  ends");
   EXPECT_NE(node::testing::read_text(scratch.path() / "log").find("progress 101"),
             std::string::npos);
+}
+
+TEST(ProgressLog, SomebodyWhoHoldsItIsNotWaitedForForever) {
+  const ScratchDirectory scratch;
+  ProgressLog log(scratch.path() / "log");
+  UniqueFd writer = log.open_writer();
+  EXPECT_FALSE(log.finish(Deadline::after_seconds(0.02)));
+  writer.reset();
+  EXPECT_TRUE(log.finish(Deadline::after_seconds(20)));
+}
+
+TEST(WindowSampler, AWindowThatIsOverIsReadAlthoughTheStopComesFirst) {
+  std::atomic<bool> is_over{false};
+  const std::int64_t now = monotonic_ns();
+  WindowSampler sampler(now, now + 1'000'000, [&] {
+    // The first reading takes longer than the window, so the stop is there before the second.
+    while (!is_over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Sample();
+  });
+  std::jthread stopper([&] { sampler.stop(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  is_over = true;
+  stopper.join();
+  EXPECT_TRUE(sampler.window());
+}
+
+TEST(WindowSampler, WhatCannotBeReadIsNoWindow) {
+  const std::int64_t now = monotonic_ns();
+  WindowSampler sampler(now, now, []() -> Sample { throw std::runtime_error("no /proc"); });
+  sampler.stop();
+  EXPECT_FALSE(sampler.window());
 }
 
 TEST(StressMetrics, AreTheSumOfOperationsAndTheLongestTime) {

@@ -234,8 +234,12 @@ ColocatorNode::Json ColocatorNode::memcached_stats(const Window& window) {
   };
   const CpuTimes used = used_between(window.begin.hp, window.end.hp);
   const Json pid = memcached_->pid();
-  const bool restarted = !memcached_->is_running() || value(window.begin, "pid") != pid ||
-                         value(window.end, "pid") != pid;
+  // One that did not answer in time is still the same.
+  const auto is_other = [&](const Json& answered) {
+    return !answered.is_null() && answered != pid;
+  };
+  const bool restarted = !memcached_->is_running() || is_other(value(window.begin, "pid")) ||
+                         is_other(value(window.end, "pid"));
   return {{"pid", pid},
           {"restarted", restarted},
           {"ended", memcached_->is_running() ? Json(nullptr) : Json(memcached_->end())},

@@ -1,6 +1,7 @@
 #include "swan/memcached_process.h"
 
 #include <poll.h>
+#include <sys/un.h>
 
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -46,10 +47,20 @@ std::vector<std::string> command_of(const MemcachedSettings& settings) {
   return command;
 }
 
+// Nothing else that may be at the path: this may run as root.
+void remove_socket(const fs::path& path) {
+  std::error_code none;
+  if (fs::is_socket(path, none)) fs::remove(path, none);
+}
+
 ServerAddress server_of(const node::Arguments& arguments, const Json& json) {
   if (json.contains("socket") && !json["socket"].is_null()) {
     const std::string socket = arguments.text("socket");
-    if (!socket.starts_with('/')) arguments.fail("socket", socket, "an absolute path");
+    constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
+    if (!socket.starts_with('/') || socket.size() > kMost) {
+      arguments.fail("socket", socket,
+                     "an absolute path of at most " + std::to_string(kMost) + " characters");
+    }
     return {.address = {}, .port = 0, .socket = socket};
   }
   return {.address = arguments.text("address"),
@@ -77,7 +88,7 @@ MemcachedSettings memcached_settings(const std::string& where, const Json& json)
 MemcachedProcess::MemcachedProcess(Children& children, MemcachedSettings settings,
                                    const fs::path& log)
     : settings_(std::move(settings)), command_(command_of(settings_)) {
-  if (!settings_.server.socket.empty()) fs::remove(settings_.server.socket);  // of one killed
+  remove_socket(settings_.server.socket);  // of one killed
   const std::uint64_t log_begin = node::log_size(log);
   try {
     child_ = children.start({.argv = command_, .environment = {}, .log_file = log, .input = {}});
@@ -89,10 +100,7 @@ MemcachedProcess::MemcachedProcess(Children& children, MemcachedSettings setting
 
 MemcachedProcess::~MemcachedProcess() {
   child_.reset();  // SIGKILL: in order it would take a second, and it keeps nothing
-  if (!settings_.server.socket.empty()) {
-    std::error_code none;
-    fs::remove(settings_.server.socket, none);
-  }
+  remove_socket(settings_.server.socket);
 }
 
 // Another memcached may have the port: the answer must be of this process.

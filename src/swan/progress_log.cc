@@ -65,14 +65,15 @@ UniqueFd ProgressLog::open_writer() {
   return writer;
 }
 
-void ProgressLog::finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
+bool ProgressLog::finish(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  ending_ = true;
   ::eventfd_write(wake_.get(), 1);
+  if (!changed_.wait_until(lock, deadline.time_point(), [&] { return ended_; })) return false;
+  lock.unlock();
   if (thread_.joinable()) thread_.join();
   file_.flush();
+  return true;
 }
 
 void ProgressLog::loop() {
@@ -82,7 +83,11 @@ void ProgressLog::loop() {
       const std::lock_guard lock(mutex_);
       for (const Source& source : sources_)
         if (source.reader) polled.push_back({source.reader.get(), POLLIN, 0});
-      if (ending_ && polled.size() == 1) return;
+      if (ending_ && polled.size() == 1) {
+        ended_ = true;
+        changed_.notify_all();
+        return;
+      }
     }
     ::poll(polled.data(), polled.size(), -1);
     eventfd_t ignored = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/deadline.h"
 #include "common/unique_fd.h"
 
 namespace turntable::swan {
@@ -44,8 +46,9 @@ class ProgressLog {
 
   // Where one process writes to; it is read until its end.
   UniqueFd open_writer();
-  // Reads until all writers have closed.
-  void finish();
+  // Reads until all writers have closed. False: some have not until then, so something that was
+  // started still runs.
+  bool finish(Deadline deadline);
 
   // Thread-safe.
   bool has_line_with(const std::string& text) const;
@@ -72,6 +75,8 @@ class ProgressLog {
   std::deque<std::string> last_;
   std::deque<std::string> first_;  // for probes: what is printed at the beginning
   bool ending_ = false;
+  bool ended_ = false;
+  std::condition_variable changed_;
 
   std::thread thread_;
 };

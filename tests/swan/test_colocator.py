@@ -245,6 +245,16 @@ def test_what_cannot_be_done_is_said(
         colocator.settle()
 
 
+def test_what_is_no_socket_is_not_removed_for_one(colocator: Colocator, tmp_path: Path) -> None:
+    file = tmp_path / "precious"
+    file.write_text("kept")
+    with pytest.raises(NodeError, match="memcached exited"):
+        colocator.prepare(memcached={"socket": str(file)})
+    assert file.read_text() == "kept"
+    with pytest.raises(NodeError, match="an absolute path of at most 107 characters"):
+        colocator.prepare(memcached={"socket": "/" + 107 * "x"})
+
+
 def test_nothing_is_left_of_a_killed_colocator(
     build_dir: Path, tmp_path: Path, testbed: str
 ) -> None:
