@@ -6,6 +6,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "common/clock.h"
@@ -54,6 +55,7 @@ class Agent {
 
   void prepare(const Json& settings) {
     end_play();
+    ++play_;  // what the one before has posted is of no use any more
     generator_.emplace("mcload agent", generator_settings_of(settings));
   }
 
@@ -70,15 +72,18 @@ class Agent {
     schedule.window_until_ns = schedule.window_from_ns + args.at("measure_ns").get<std::int64_t>();
     schedule.drain_until_ns = schedule.window_until_ns + args.at("drain_ns").get<std::int64_t>();
     end_play_ = false;
-    player_ = std::thread([this, schedule] {
+    player_ = std::thread([this, schedule, play = play_] {
       std::string result;
       try {
         generator_->play(schedule, end_play_);
+        if (end_play_) throw std::runtime_error("ended early: the master's connection broke");
         result = raw_statistics(generator_->measured(schedule)).dump();
       } catch (const std::exception& error) {
         result = Json{{"error", error.what()}}.dump();
       }
-      loop_.post([this, result] { played(result); });
+      loop_.post([this, play, result] {
+        if (play == play_) played(result);
+      });
     });
   }
 
@@ -105,6 +110,7 @@ class Agent {
   std::optional<Generator> generator_;
   std::thread player_;
   std::atomic<bool> end_play_{false};
+  std::uint64_t play_ = 0;
   SessionId session_ = 0;
   std::uint32_t id_ = 0;
   messages::Listener<AgentMessage> listener_;

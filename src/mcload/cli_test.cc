@@ -172,5 +172,29 @@ TEST_F(Agents, MeasureTogether) {
   EXPECT_THROW(play(options.generator, 0, 0.3), std::exception);  // the agents say why
 }
 
+// What the first has begun ends by and by; nothing of that may disturb the second.
+TEST_F(Agents, ServeAMasterWhoComesAsAnotherIsGone) {
+  RunningDelayLine line({.hits_always = true});
+  const auto port = static_cast<std::uint16_t>(20'000 + (::getpid() + 2) % 20'000);
+  start(port, secret_);
+  Options options;
+  options.secret_file = secret_;
+  options.agents = {"127.0.0.1:" + std::to_string(port)};
+  options.generator.servers = {line.address()};
+  options.generator.content = std::make_shared<const Content>(ContentSettings{});
+  options.generator.rate_per_s = 1000;
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<bool> cancelled{false};
+    std::jthread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      cancelled = true;
+    });
+    EXPECT_THROW(play_with_agents(options, cancelled)(options.generator, 0, 30),
+                 std::runtime_error);
+    const Measured all = play_with_agents(options, ended_)(options.generator, 0, 0.1);
+    EXPECT_EQ(all.threads.size(), 2U);
+  }
+}
+
 }  // namespace
 }  // namespace turntable::mcload
