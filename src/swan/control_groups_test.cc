@@ -99,6 +99,23 @@ TEST_F(FirstVersion, TheGuardianOutlivesItsKilledOwner) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(group.parent_path()); }));
 }
 
+TEST_F(FirstVersion, RealtimeTimeIsThereForTheNextGroupAtOnce) {
+  ControlGroups groups(tree_, testbed_, "again");
+  Resctrl resctrl("/nowhere", "x");
+  const IsolationRequest request{.mechanism = "fifo", .rt_runtime_share = 0.6};
+  if (!fs::exists(tree_.controllers.at("cpu") / "cpu.rt_runtime_us"))
+    GTEST_SKIP() << "needs RT_GROUP_SCHED";
+  const pid_t child = waiting_child();
+  for (int turn = 0; turn < 5; ++turn) {
+    const Isolation isolation =
+        isolate(request, {.hp = {0}, .be = {0}, .be_anywhere = false}, groups, resctrl);
+    apply(isolation.hp, child);
+    groups.clear();
+  }
+  apply({}, child);
+  end(child);
+}
+
 TEST_F(FirstVersion, RealtimeTimeIsGivenAndTakenBack) {
   ControlGroups groups(tree_, testbed_, "fifo");
   Resctrl resctrl("/nowhere", "x");
