@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -51,11 +52,16 @@ void populate_all(const Options& options) {
   }
 }
 
+// Where tables go: what is read by a program is alone on standard output.
+std::ostream& tables(const Options& options) {
+  return options.json == "-" ? std::cerr : std::cout;
+}
+
 Json run_once(const Options& options, const Play& play) {
   const Measured measured = play(options.generator, options.warmup_s, options.seconds);
   const bool is_closed = options.generator.is_closed_loop;
-  std::cout << table_header() << table_rows(measured, options.from_send)
-            << table_footer(measured, options.from_send, is_closed);
+  tables(options) << table_header() << table_rows(measured, options.from_send)
+                  << table_footer(measured, options.from_send, is_closed);
   if (!options.save.empty()) write_file(options.save, distribution(measured, options.from_send));
   Json out = summary(measured);
   out["closed_loop"] = is_closed;
@@ -65,7 +71,7 @@ Json run_once(const Options& options, const Play& play) {
 
 Json run_scan(const Options& options, const Play& play) {
   Json rows = Json::array();
-  std::cout << scan_header() << std::flush;
+  tables(options) << scan_header() << std::flush;
   const Scan& scan = *options.scan;
   // Half a step more: the last one is not lost to rounding.
   for (double rate = scan.from_per_s; rate < scan.to_per_s + scan.step_per_s / 2;
@@ -74,7 +80,7 @@ Json run_scan(const Options& options, const Play& play) {
     generator.is_closed_loop = false;
     generator.rate_per_s = rate;
     const Measured measured = play(generator, options.warmup_s, options.seconds);
-    std::cout << scan_row(measured, options.from_send, rate) << std::flush;
+    tables(options) << scan_row(measured, options.from_send, rate) << std::flush;
     rows.push_back(summary(measured));
     rows.back()["rate_per_s"] = rate;
   }
@@ -94,10 +100,11 @@ Json run_search(const Options& options, const Play& play) {
   Json out = peak_json("--search", *options.search, found);
   generator.rate_per_s = found.low_per_s;
   const Measured measured = play(generator, options.warmup_s, options.seconds);
-  std::cout << table_header() << table_rows(measured, options.from_send)
-            << table_footer(measured, options.from_send, false);
-  std::printf("\nPeak QPS  = %.1f (it holds; %.1f does not)\n", found.low_per_s, found.high_per_s);
-  std::fflush(stdout);
+  tables(options) << table_header() << table_rows(measured, options.from_send)
+                  << table_footer(measured, options.from_send, false) << std::fixed
+                  << std::setprecision(1) << "\nPeak QPS  = " << found.low_per_s << " (it holds; "
+                  << found.high_per_s << " does not)\n"
+                  << std::flush;
   out["at_peak"] = summary(measured);
   return out;
 }
