@@ -137,8 +137,14 @@ Supervisor::Supervisor(SupervisorOptions options, HostLock lock)
       lock_(take_over(std::move(lock), options_)),
       held_since_ns_(clock_ns(CLOCK_BOOTTIME)),
       server_(options_.directory, "supervisor"),
-      keeper_(options_.identity, options_.directory, options_.lease_s,
-              [this] { server_.request_shutdown(); }),
+      keeper_(
+          options_.identity, options_.directory, options_.lease_s,
+          [this] {
+            std::cerr
+                << "supervisor: nobody has renewed the lease in time: it ends its nodes and itself"
+                << std::endl;
+            server_.request_shutdown();
+          }),
       timeline_([this](const Timeline::Request& request) { ask(request); }) {
   server_.on("ping", [this](const Json&) { return ping(); });
   server_.on("spawn", [this](const Json& args) { return spawn(args); });

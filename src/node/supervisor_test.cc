@@ -331,6 +331,8 @@ TEST_F(SupervisorTest, ExpiredLeaseEndsNodesAndSupervisor) {
   ASSERT_EQ(ask("supervisor", "renew", {{"lease_s", 0.2}})["ok"], true);
   EXPECT_TRUE(eventually([&] { return !is_running(supervisor_); }));
   EXPECT_FALSE(is_running(node));
+  const std::string log = testing::read_text(directory_.path() / "supervisor.log");
+  EXPECT_NE(log.find("renewed the lease"), std::string::npos) << log;
 }
 
 TEST_F(SupervisorTest, RenewMovesTheEndOfTheLease) {
