@@ -42,8 +42,8 @@ std::vector<fs::path> groups_below(const fs::path& directory) {
   return groups;
 }
 
-// The kernel counts the realtime share of a group until some time after its removal, so that the next
-// group would get none. Without realtime groups there is no such file.
+// The kernel counts the realtime share of a group until some time after its removal, so that the
+// next group would get none. Without realtime groups there is no such file.
 void give_realtime_back(const fs::path& directory) {
   const UniqueFd file(::open((directory / "cpu.rt_runtime_us").c_str(), O_WRONLY | O_CLOEXEC));
   if (file) static_cast<void>(!::write(file.get(), "0", 1));  // fails while it has realtime members
