@@ -162,7 +162,10 @@ def _by_first_names(extra: ExtraVars, schemas: Mapping[str, Mapping[str, Any]]) 
 
 def _one(extra: ExtraVars, name: str, value: Any) -> Any:
     if isinstance(value, list) or (isinstance(value, str) and "," in value):
-        expected = "one value: it is a constant here, only factors have several levels"
+        expected = (
+            "one value: it is a constant here, only factors have several levels. Where a value is "
+            "a list, its parts are joined with +"
+        )
         raise InputError(extra.where(name), name, value, expected)
     return value
 

@@ -79,9 +79,10 @@ class Swan(System):
         parameters = turn.cell.parameters
         points = loads(parameters)
         peak = parameters["peak_load"]
+        ends = [f"{share:.3g}" for share in dict.fromkeys((points[0], points[-1]))]
         return {
             "aggressors": " ".join(aggressors.names(parameters)) or "none",
-            "loads": f"{points[0]:.3g} to {points[-1]:.3g} of the peak",
+            "loads": f"{' to '.join(ends)} of the peak",
             "peak": f"{peak:,}/s" if peak else "is searched",
             "units": str(len(turn.iterations)),
         }

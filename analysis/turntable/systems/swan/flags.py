@@ -104,48 +104,76 @@ FLAGS: Mapping[str, Flag] = {
     flag.name: flag
     for flag in (
         Flag("experiment_slo", "slo_us", "SLO of the percentile, in microseconds", **_NUM),
-        Flag("experiment_load_points", "load_points", "loads, up to the peak", **_INT),
+        Flag("experiment_load_points", "load_points", "how many loads, up to the peak", **_INT),
         Flag("experiment_load_duration", "measure_s", "measured window of an iteration", **_TIME),
         Flag("experiment_repetitions", ROUNDS, "repetitions of all aggressors and loads", **_INT),
-        Flag("experiment_peak_load", "peak_load", "requests/s; 0: search for it", **_NUM),
-        Flag("experiment_tail_latency_percentile", "percentile", "that the SLO is for", **_NUM),
+        Flag("experiment_peak_load", "peak_load", "peak, requests/s; 0: search for it", **_NUM),
+        Flag(
+            "experiment_tail_latency_percentile", "percentile",
+            "percentile that the SLO is for", **_NUM
+        ),
         Flag(
             "experiment_be_workloads", "aggressors", "aggressors, with commas; the row without one "
             "(None) is always measured", _aggressors, _with_baseline, "names with commas",
         ),
         Flag("experiment_hp_workload_cpu_count", "hp_count", "CPUs of memcached", **_INT),
         Flag("experiment_be_workload_cpu_count", "be_count", "CPUs of an aggressor", **_INT),
-        Flag("experiment_hp_workload_cpu_range", "hp_cpus", "the same by hand: 0-2", **_LIST),
-        Flag("experiment_be_workload_l1_cpu_range", "l1_cpus", "of those on L1, by hand", **_LIST),
-        Flag("experiment_be_workload_l3_cpu_range", "l3_cpus", "of the others, by hand", **_LIST),
+        Flag(
+            "experiment_hp_workload_cpu_range", "hp_cpus",
+            "memcached's CPUs by hand, as 0-2", **_LIST
+        ),
+        Flag(
+            "experiment_be_workload_l1_cpu_range", "l1_cpus",
+            "CPUs of aggressors on L1, by hand", **_LIST
+        ),
+        Flag(
+            "experiment_be_workload_l3_cpu_range", "l3_cpus",
+            "CPUs of other aggressors, by hand", **_LIST
+        ),
         Flag("memcached_threads", "threads", "threads of memcached", **_INT),
-        Flag("memcached_threads_affinity", "threads_affinity", "a CPU for each", **_BOOL),
-        Flag("memcached_connections", "max_connections", "that memcached takes", **_INT),
-        Flag("memcached_max_memory", "memory_mb", "of memcached, in MB", **_INT),
-        Flag("memcached_port", "memcached_port", "of memcached", **_INT),
+        Flag("memcached_threads_affinity", "threads_affinity", "a CPU for each thread", **_BOOL),
+        Flag(
+            "memcached_connections", "max_connections", "connections that memcached takes", **_INT
+        ),
+        Flag("memcached_max_memory", "memory_mb", "memory of memcached, in MB", **_INT),
+        Flag("memcached_port", "memcached_port", "port of memcached", **_INT),
         Flag("memcached_user", "memcached_user", "as whom memcached runs"),
-        Flag("memcached_timeout", "memcached_timeout_s", "until memcached answers", **_TIME),
+        Flag("memcached_timeout", "memcached_timeout_s", "wait until memcached answers", **_TIME),
         Flag("mutilate_tuning_time", "tune_s", "window of the search's probes", **_TIME),
-        Flag("mutilate_agent_threads", "client_threads", "of each load generator", **_INT),
+        Flag("mutilate_agent_threads", "client_threads", "threads of each load generator", **_INT),
         Flag("mutilate_records", "records", "keys that are stored", **_INT),
         Flag("mutilate_update", "update", "share of SETs, 0 to 1", **_NUM),
-        Flag("mutilate_agent_connections", "connections", "of each load generator", **_INT),
-        Flag("mutilate_agent_connections_depth", "depth", "requests at once on each", **_INT),
-        Flag("mutilate_master_keysize", "key_size", "of keys: bytes, or a distribution", **_LIST),
-        Flag("mutilate_master_valuesize", "value_size", "the same of values", **_LIST),
+        Flag(
+            "mutilate_agent_connections", "connections",
+            "connections of each load generator", **_INT
+        ),
+        Flag(
+            "mutilate_agent_connections_depth", "depth",
+            "requests at once on each connection", **_INT
+        ),
+        Flag(
+            "mutilate_master_keysize", "key_size", "size of keys: bytes, or a distribution", **_LIST
+        ),
+        Flag(
+            "mutilate_master_valuesize", "value_size",
+            "size of values: bytes, or a distribution", **_LIST
+        ),
         Flag("mutilate_master_interarrival_dist", "arrivals", "gaps between requests", **_LIST),
-        Flag("mutilate_warmup_time", "warmup_s", "before the window", **_TIME),
+        Flag("mutilate_warmup_time", "warmup_s", "load before the window", **_TIME),
         Flag("layout", "layout", "same-core, shared-cache, automatic or manual"),
         Flag("isolation", "isolation", "mechanism; several with commas"),
         Flag("be_shares", "be_shares", "cpu.shares of the aggressor", **_INT),
-        Flag("quota_share", "quota_share", "of a CPU, for the aggressor", **_NUM),
-        Flag("be_processes", "be_processes", "of an aggressor that does not say", **_INT),
+        Flag("quota_share", "quota_share", "share of a CPU for the aggressor", **_NUM),
+        Flag("be_processes", "be_processes", "processes of an aggressor that does not say", **_INT),
         Flag("baselines", "baselines", "rows without an aggressor, per repetition", **_INT),
-        Flag("loads", "loads", "of the peak, in place of load points", _loads, _commas, "shares"),
+        Flag(
+            "loads", "loads",
+            "shares of the peak, in place of load points", _loads, _commas, "shares"
+        ),
         Flag("protocol", "protocol", "ascii or binary"),
         Flag("transport", "transport", "tcp or unix"),
-        Flag("drain_time", "drain_s", "after the window, for late answers", **_TIME),
-        Flag("seed", "seed", "of order and arrivals", **_INT),
+        Flag("drain_time", "drain_s", "wait after the window, for late answers", **_TIME),
+        Flag("seed", "seed", "seed of order and arrivals", **_INT),
     )
 }  # fmt: skip
 _BY_PARAMETER = {flag.parameter: flag for flag in FLAGS.values()}

@@ -47,4 +47,6 @@ def _text(value: Any) -> str:
         return ", ".join(f"{key} {_text(part)}" for key, part in value.items())
     if isinstance(value, list):
         return "+".join(map(_text, value))
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".")
     return str(value).lower() if isinstance(value, bool) else str(value)
