@@ -195,7 +195,7 @@ class Builder {
 
 IsolationRequest isolation_request(const std::string& where, const Json& json) {
   const node::Arguments arguments(where + ", isolation", json,
-                                  {"mechanism", "be_shares", "quota_share", "nice",
+                                  {"mechanism", "be_shares", "quota_share", "be_nice",
                                    "rt_runtime_share", "cat_ways", "mba_percent"});
   IsolationRequest request;
   request.mechanism = arguments.text("mechanism");
@@ -208,7 +208,7 @@ IsolationRequest isolation_request(const std::string& where, const Json& json) {
     return static_cast<int>(arguments.integer_or(name, low, high, otherwise));
   };
   request.be_shares = integer("be_shares", 2, 262'144, request.be_shares);
-  request.nice = integer("nice", -20, 19, request.nice);
+  request.nice = integer("be_nice", -20, 19, request.nice);
   request.cat_ways = integer("cat_ways", 1, 63, request.cat_ways);
   request.mba_percent = integer("mba_percent", 1, 100, request.mba_percent);
   if (json.contains("quota_share")) request.quota_share = arguments.number("quota_share", 0.001, 1);

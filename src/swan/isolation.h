@@ -25,7 +25,7 @@ struct IsolationRequest {
   int mba_percent = 10;
 };
 
-// Of a command's argument: {"mechanism", ["be_shares"], ["quota_share"], ["nice"],
+// Of a command's argument: {"mechanism", ["be_shares"], ["quota_share"], ["be_nice"],
 // ["rt_runtime_share"], ["cat_ways"], ["mba_percent"]}. Throws CommandError.
 IsolationRequest isolation_request(const std::string& where, const nlohmann::json& json);
 

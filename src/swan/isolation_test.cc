@@ -52,7 +52,7 @@ TEST(IsolationRequest, ArgumentsAreChecked) {
   const auto request = isolation_request("test", {{"mechanism", "quota"}, {"quota_share", 0.5}});
   EXPECT_DOUBLE_EQ(request.quota_share, 0.5);
   EXPECT_THROW(isolation_request("test", {{"mechanism", "x"}}), CommandError);
-  EXPECT_THROW(isolation_request("test", {{"mechanism", "nice"}, {"nice", 20}}), CommandError);
+  EXPECT_THROW(isolation_request("test", {{"mechanism", "nice"}, {"be_nice", 20}}), CommandError);
   EXPECT_THROW(isolation_request("test", {{"mechanism", "quota"}, {"quota_share", 0}}),
                CommandError);
 }

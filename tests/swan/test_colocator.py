@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.kv.nodes import Node, NodeError
+from turntable_systems.swan.isolation import SETTINGS
 
 from .conftest import (
     CGROUPS,
@@ -108,6 +109,7 @@ def test_mechanisms_are_what_the_kernel_says(colocator: Colocator, testbed: str)
     every_cpu = os.sched_getaffinity(0)
 
     def apply(mechanism: str, **isolation: Any) -> tuple[int, int]:
+        assert set(isolation) == set(SETTINGS[mechanism])  # what a run asks for
         pid = colocator.prepare(mechanism, SLEEP, isolation=isolation)["memcached"]["pid"]
         colocator.settle()
         (aggressor,) = aggressor_pids(colocator)
@@ -122,10 +124,11 @@ def test_mechanisms_are_what_the_kernel_says(colocator: Colocator, testbed: str)
         fifo = os.SCHED_FIFO if mechanism == "fifo" else os.SCHED_OTHER
         idle = os.SCHED_IDLE if mechanism == "sched_idle" else os.SCHED_OTHER
         assert (policy_of(pid), policy_of(aggressor)) == ({fifo}, {idle})
-        assert (nice_of(pid), nice_of(aggressor)) == ({0}, {isolation.get("nice", 0)})
+        assert (nice_of(pid), nice_of(aggressor)) == ({0}, {isolation.get("be_nice", 0)})
         return pid, aggressor
 
-    first, _ = apply("fifo", rt_runtime_share=0.5)
+    first, _ = apply("fifo", rt_runtime_share=0.9)
+    apply("fifo", rt_runtime_share=0.5)  # the share of the iteration before is free again
     assert (top / "hp" / "cpu.rt_runtime_us").read_text() == "500000\n"
     memcacheds = {first}
     for mechanism, isolation, file, text in (
@@ -135,7 +138,7 @@ def test_mechanisms_are_what_the_kernel_says(colocator: Colocator, testbed: str)
         ("idle", {}, "be/cpu.idle", "1\n"),
         ("quota", {"quota_share": 0.25}, "be/cpu.cfs_quota_us", "25000\n"),
         ("sched_idle", {}, None, None),
-        ("nice", {"nice": 7}, None, None),
+        ("nice", {"be_nice": 7}, None, None),
         ("taskset", {}, None, None),
     ):
         pid, _ = apply(mechanism, **isolation)
