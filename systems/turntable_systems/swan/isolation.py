@@ -20,16 +20,13 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
     "cat": ("cat_ways",),
     "mba": ("mba_percent",),
 }
-# Parameter -> what the colocator calls it, where that is another name.
-_OF_NODE = {"be_nice": "nice"}
 _ALL = frozenset(name for names in SETTINGS.values() for name in names)
 
 
 def request(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """`isolation` of colocator's command `prepare`."""
     mechanism = parameters["isolation"]
-    settings = {_OF_NODE.get(name, name): parameters[name] for name in SETTINGS[mechanism]}
-    return {"mechanism": mechanism, **settings}
+    return {"mechanism": mechanism, **{name: parameters[name] for name in SETTINGS[mechanism]}}
 
 
 def meaningless(parameters: Mapping[str, Any]) -> frozenset[str]:
