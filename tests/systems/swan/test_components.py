@@ -39,7 +39,7 @@ def test_a_mechanism_has_its_own_setting_alone(contexts: Contexts) -> None:
     assert quota["isolation"] == {"mechanism": "quota", "quota_share": 0.1}
     context = with_parameters(contexts["none"], isolation="nice", be_nice=19)
     ((_, _, nice),) = asked(context, "colocator", "prepare")
-    assert nice["isolation"] == {"mechanism": "nice", "nice": 19}
+    assert nice["isolation"] == {"mechanism": "nice", "be_nice": 19}
 
 
 def test_connections_are_those_of_a_host_and_dealt_to_its_threads(contexts: Contexts) -> None:
