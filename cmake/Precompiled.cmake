@@ -33,6 +33,8 @@ add_library(precompiled_library STATIC EXCLUDE_FROM_ALL "${nothing}")
 add_executable(precompiled_program EXCLUDE_FROM_ALL "${nothing}")
 add_executable(precompiled_test EXCLUDE_FROM_ALL "${nothing}")
 foreach(kind library program test)
+  # Not among the programs.
+  set_target_properties(precompiled_${kind} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/precompiled")
   target_link_libraries(precompiled_${kind} PRIVATE turntable_options nlohmann_json::nlohmann_json)
   target_precompile_headers(precompiled_${kind} PRIVATE ${TURNTABLE_COMMON_HEADERS})
 endforeach()

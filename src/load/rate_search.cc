@@ -58,6 +58,7 @@ bool RateSearch::met(const Outcome& outcome) const {
 // Whether the median is so close to the limit that a repetition could decide otherwise.
 bool RateSearch::is_close(const std::vector<Outcome>& outcomes) const {
   std::vector<double> values;
+  values.reserve(outcomes.size());
   for (const Outcome& outcome : outcomes) {
     values.push_back(outcome.reached && outcome.value >= 0
                          ? outcome.value
