@@ -17,6 +17,7 @@ using testing::RunningDelayLine;
 ParsedOptions parse(std::vector<std::string> words) {
   words.insert(words.begin(), "mcload");
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   return parse_options(static_cast<int>(argv.size()), argv.data());
 }
@@ -92,7 +93,7 @@ Measured measured() {
   m.loop.delivered = 3000;
   m.loop.offered = 3010;
   m.loop.unsent = 10;
-  for (int us = 1; us <= 100; ++us) {
+  for (std::int64_t us = 1; us <= 100; ++us) {
     m.key_value.get.intended_ns.record(us * 1000);
     m.key_value.get.from_send_ns.record(us * 500);
     m.loop.latency_ns.record(us * 1000);

@@ -57,7 +57,7 @@ class LoopThread final : public ClientThread, private load::Loop {
  private:
   static constexpr std::size_t kEvents = 64;
   static constexpr std::uint64_t kWake = UINT64_MAX;  // of epoll, which else answers indexes
-  static constexpr std::size_t kReadBytes = 256 * 1024;
+  static constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
   static constexpr int kBatch = 32;  // requests that are written before they are sent
 
   int fd() const noexcept override { return epoll_.get(); }

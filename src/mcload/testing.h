@@ -58,6 +58,7 @@ class RunningMemcached {
     std::vector<std::string> words = {"memcached", "-s", path_, "-U", "0", "-t", "1", "-u", "root"};
     words.insert(words.end(), more.begin(), more.end());
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     pid_ = ::fork();

@@ -50,7 +50,7 @@ DelayLine::DelayLine(Settings settings)
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       random_(settings_.seed),
-      buffer_(256 * 1024),
+      buffer_(std::size_t{256} * 1024),
       letters_(Content::kMaxValueBytes, 'v'),
       given_ns_(kMaxNs),
       drawn_ns_(kMaxNs),

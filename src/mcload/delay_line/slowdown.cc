@@ -26,8 +26,9 @@ std::vector<std::pair<double, double>> Slowdown::read_script(const std::string& 
       script.emplace_back(from_s, factor);
       continue;
     }
-    throw std::invalid_argument("script " + path + ", line " + std::to_string(number) + ": \"" +
-                                line + "\"; expected FROM_S FACTOR, later than the line before");
+    const std::string where = "script " + path + ", line " + std::to_string(number);
+    throw std::invalid_argument(where + ": \"" + line +
+                                "\"; expected FROM_S FACTOR, later than the line before");
   }
   return script;
 }
