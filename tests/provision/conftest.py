@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
+from turntable_core import systems
+
 from . import machine as machines
 from .machine import Machine
 
@@ -234,9 +236,18 @@ def made_rack(directory: Path, hosts: set[str]) -> Iterator[Rack]:
 
 
 def make_build(programs: Path) -> None:
-    """Programs of a build, as far as provisioning is concerned: nobody holds the testbed."""
+    """Programs of a build, as far as provisioning is concerned: nobody holds the testbed. Those of
+    systems that need no switch are among them.
+    """
     programs.mkdir(parents=True)
-    for name in ("supervisor", "nodectl"):
+    of_systems = {
+        program
+        for system in map(systems.find, systems.names())
+        if not system.needs_switch
+        for role in system.roles
+        for program in role.programs
+    }
+    for name in ("supervisor", "nodectl", *sorted(of_systems)):
         (programs / name).write_text(_HOLDER)
         (programs / name).chmod(0o755)
 

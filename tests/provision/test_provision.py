@@ -82,7 +82,6 @@ def test_check_mode_changes_nothing_and_says_what_would_be(rack: Rack) -> None:
     rack.server.run("apt-get", "update")
     before = rack.fingerprints()
     foretold = rack.played("provision", "--check", "--diff", "--limit", "server0")
-    assert "TASK [host_settings" not in foretold, "tasks are named with -v alone"
     assert rack.fingerprints() == before
     done = rack.played("provision", "--diff", "--limit", "server0")
     assert lines_of_diff(foretold) == lines_of_diff(done)
@@ -105,6 +104,7 @@ def test_a_limit_leaves_other_hosts_alone_and_is_checked_all_the_same(rack: Rack
     before = rack.client.fingerprint()
     output = rack.played("provision", "--limit", "server0")
     assert list(changes(output)) == ["server0"]
+    assert "TASK [host_settings" not in output, "tasks are named with -v, or where they differ"
     assert rack.client.fingerprint() == before
     rack.write_inventory(turntable_nic_pause={"rx": "perhaps"})
     refused = rack.play("provision", "--limit", "server0")

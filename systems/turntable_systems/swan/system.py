@@ -28,7 +28,13 @@ class Swan(System):
 
     roles = (
         Role("clients", programs=("mcload-node",), needs=host_needs.CLIENTS),
-        Role("servers", 1, 1, programs=("colocator", "pressure"), needs=host_needs.SERVERS),
+        Role(
+            "servers",
+            1,
+            1,
+            programs=("colocator", "pressure", "swan-train"),
+            needs=host_needs.SERVERS,
+        ),
     )
 
     identity = ("layout", "isolation")
