@@ -113,7 +113,7 @@ TEST(McloadNode, TunesOnce) {
                  {"limit_us", 50'000},
                  {"seconds", 0.05},
                  {"warmup_s", 0},
-                 {"repeats", 1},
+                 {"repeats", 3},
                  {"resolution", 0.5}}},
                {"key", "a key"},
                {"directory", line.directory()},
@@ -152,7 +152,7 @@ TEST(McloadNode, RefusesWrongArguments) {
       {"connections", 0},
       {"content", {{"records", 0}}},
       {"placement", {{"cpus", {100'000}}}},
-      {"placement", {{"layout", "same-core"}}},
+      {"placement", {{"layout", "nowhere"}}},
       {"peak_share", 0.5},
       {"speed", 1}};
   for (const auto& [name, value] : wrong) {
