@@ -154,7 +154,7 @@ void read_modes(const Texts& t, Options& o) {
     o.search->warmup_s = o.warmup_s;
     if (t.repeats)
       o.search->repeats = static_cast<int>(std::clamp<std::uint64_t>(*t.repeats, 1, 99));
-    if (t.resolution) o.search->resolution = std::clamp(*t.resolution, 0.001, 0.5);
+    if (t.resolution) o.search->resolution = std::clamp(*t.resolution, 0.001, 0.2);
   }
   if (!t.scan.empty()) o.scan = parse_scan(t.scan);
   if (o.search && o.scan) throw std::invalid_argument("--search, --scan: expected one of them");

@@ -48,7 +48,7 @@ PeakSettings PeakSettings::from_json(const std::string& where, const Json& searc
   number("limit_us", 1, 6e7, settings.limit_us);
   number("seconds", 0.01, 3600, settings.seconds);
   number("warmup_s", 0, 3600, settings.warmup_s);
-  number("resolution", 0.001, 0.5, settings.resolution);
+  number("resolution", 0.001, 0.2, settings.resolution);
   settings.repeats = static_cast<int>(fields.integer_or("repeats", 1, 99, settings.repeats));
   return settings;
 }
