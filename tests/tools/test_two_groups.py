@@ -33,13 +33,12 @@ def test_end_to_end():
 """
 FILES = {
     "units": (
-        ("cache/test_cache.py", "run/test_run.py"),
+        ("cache/test_cache.py", "run/test_run.py", "systems/test_systems.py"),
         (
             "analysis/test_analysis.py",
             "provision/test_provision.py",
             "rack/test_rack.py",
             "switch_cli/test_switch_cli.py",
-            "systems/test_systems.py",
             "testbed/test_testbed.py",
         ),
     ),
@@ -52,7 +51,7 @@ FILES = {
             "e2e/test_trace.py",
             "e2e/test_user_with_sudo.py",
         ),
-        ("e2e/test_fake_rack.py", "rack/test_rack.py"),
+        ("e2e/test_fake_rack.py", "e2e/test_swan.py", "rack/test_rack.py"),
     ),
 }
 
