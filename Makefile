@@ -62,7 +62,7 @@ pytest: ## Tests in Python, without long ones and those end to end, in two group
 smoke: ## Small runs end to end, in two groups side by side on testbeds of their own
 	@$(AS_ROOT) scripts/pytest-groups e2e
 
-long: ## Tests in Python that take too long for `make test` (10 minutes)
+long: ## Tests in Python, and experiments end to end, that take too long for `make test` (about 35 minutes)
 	@$(AS_ROOT) pytest -m long tests
 
 soak: ## Kill runs at 20 random moments and continue them (about 10 minutes; SOAK="--kills 5 --seed 2")

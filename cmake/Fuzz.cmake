@@ -9,7 +9,8 @@ target_compile_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZE
                                                      PRIVATE -O1)
 target_link_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZERS})
 target_link_libraries(turntable_dataplane_sanitized PUBLIC turntable_options nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
-if(TURNTABLE_PRECOMPILE)
+turntable_together(turntable_dataplane_sanitized)
+if(TURNTABLE_COMPILE_TOGETHER)
   target_precompile_headers(turntable_dataplane_sanitized PRIVATE ${TURNTABLE_COMMON_HEADERS})
 endif()
 

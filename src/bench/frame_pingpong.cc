@@ -36,8 +36,8 @@
 
 #include "bench/xdp_sender.h"
 #include "common/clock.h"
-#include "common/command_line.h"
 #include "common/errno_error.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "common/unique_fd.h"
 #include "dataplane/checksum.h"
@@ -338,27 +338,26 @@ namespace {
 int run_program(int argc, char** argv) {
   using namespace turntable::bench;
   Options options;
-  turntable::CommandLine app("frame-pingpong", "A client and a server host with packet sockets");
-  app.add_option("--client-namespace", options.client_namespace, "File of the client's namespace")
-      ->required();
-  app.add_option("--server-namespace", options.server_namespace, "File of the server's namespace")
-      ->required();
-  app.add_option("--interface", options.interface, "Name of the interface in both")->required();
-  app.add_option("--client", options.client, "MAC,ADDRESS")->required();
-  app.add_option("--server", options.server, "MAC,ADDRESS")->required();
-  app.add_option("--udp-port", options.udp_port, "UDP port of the server")->capture_default_str();
-  app.add_option("--request-hex", options.request_hex, "First bytes of every request");
-  app.add_option("--answer-hex", options.answer_hex, "First bytes of every answer");
-  app.add_option("--payload-bytes", options.payload_bytes)->check(CLI::Range(8, 1472));
-  app.add_option("--mark-offset", options.mark_offset,
-                 "Where 4 bytes are that an answer has to have")
-      ->check(CLI::Range(0, 1468));
-  app.add_option("--outstanding", options.outstanding)->check(CLI::Range(1, 1024));
-  app.add_option("--flows", options.flows)->check(CLI::Range(1, 1000));
-  app.add_option("--warmup", options.warmup_s, "Seconds");
-  app.add_option("--seconds", options.seconds)->check(CLI::PositiveNumber);
-  app.add_option("--timeout-ms", options.timeout_ms)->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  turntable::ProgramOptions app("frame-pingpong", "A client and a server host with packet sockets");
+  app.option("--client-namespace", options.client_namespace, "File of the client's namespace")
+      .required();
+  app.option("--server-namespace", options.server_namespace, "File of the server's namespace")
+      .required();
+  app.option("--interface", options.interface, "Name of the interface in both").required();
+  app.option("--client", options.client, "MAC,ADDRESS").required();
+  app.option("--server", options.server, "MAC,ADDRESS").required();
+  app.option("--udp-port", options.udp_port, "UDP port of the server").shows_default();
+  app.option("--request-hex", options.request_hex, "First bytes of every request");
+  app.option("--answer-hex", options.answer_hex, "First bytes of every answer");
+  app.option("--payload-bytes", options.payload_bytes, "Of a datagram").within(8, 1472);
+  app.option("--mark-offset", options.mark_offset, "Where 4 bytes are that an answer has to have")
+      .within(0, 1468);
+  app.option("--outstanding", options.outstanding, "Requests at a time").within(1, 1024);
+  app.option("--flows", options.flows, "UDP source ports").within(1, 1000);
+  app.option("--warmup", options.warmup_s, "Seconds");
+  app.option("--seconds", options.seconds, "To measure for").within(1e-6, 1e9);
+  app.option("--timeout-ms", options.timeout_ms, "Until a request is lost").within(1e-6, 1e9);
+  if (const auto status = app.parse(argc, argv)) return *status;
   if (options.mark_offset + sizeof(Mark) > options.payload_bytes)
     throw std::runtime_error("--payload-bytes leaves no room for the mark");
   std::cout << std::make_unique<Hosts>(options)->run().dump() << std::endl;

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "net/datagrams.h"
 #include "net/udp.h"
@@ -88,16 +88,14 @@ int run(int argc, char** argv) {
   std::uint16_t port = 0;
   std::size_t gaps = 1'000'000;
   double rate_per_s = 0;
-  turntable::CommandLine app("gap-recorder", "Compares gaps of requests with a distribution");
-  app.add_option("--address", address, "IPv4 address")->required();
-  app.add_option("--port", port, "UDP port")->required();
-  app.add_option("--gaps", gaps, "So many are compared")
-      ->check(CLI::Range(1, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--rate", rate_per_s, "Requests per second of each client")
-      ->check(CLI::PositiveNumber)
-      ->required();
-  CLI11_PARSE(app, argc, argv);
+  turntable::ProgramOptions app("gap-recorder", "Compares gaps of requests with a distribution");
+  app.option("--address", address, "IPv4 address").required();
+  app.option("--port", port, "UDP port").required();
+  app.option("--gaps", gaps, "So many are compared").within(1, 100'000'000).shows_default();
+  app.option("--rate", rate_per_s, "Requests per second of each client")
+      .within(1e-6, 1e9)
+      .required();
+  if (const auto status = app.parse(argc, argv)) return *status;
   Recorder recorder(net::parse_ipv4("--address", address, port), gaps);
   std::cout << "ready" << std::endl;
   const std::vector<double> gaps_s = recorder.run();

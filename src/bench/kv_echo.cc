@@ -8,7 +8,7 @@
 #include <array>
 #include <iostream>
 
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "farreach/kv/packet.h"
 #include "farreach/kv/value.h"
@@ -57,12 +57,12 @@ std::size_t answer_to(const kv::Packet& request, std::span<std::uint8_t> out) {
 int run_program(int argc, char** argv) {
   std::string address, interface, kind = "sockets";
   std::uint16_t udp_port = 1152;
-  turntable::CommandLine app("kv-echo", "Answers key-value requests from no store");
-  app.add_option("--address", address, "IPv4 address to serve on")->required();
-  app.add_option("--udp-port", udp_port)->capture_default_str();
-  app.add_option("--datagrams", kind, net::kDatagramsHelp)->capture_default_str();
-  app.add_option("--interface", interface, net::kInterfaceHelp);
-  CLI11_PARSE(app, argc, argv);
+  turntable::ProgramOptions app("kv-echo", "Answers key-value requests from no store");
+  app.option("--address", address, "IPv4 address to serve on").required();
+  app.option("--udp-port", udp_port, "UDP port").shows_default();
+  app.option("--datagrams", kind, net::kDatagramsHelp).shows_default();
+  app.option("--interface", interface, net::kInterfaceHelp);
+  if (const auto status = app.parse(argc, argv)) return *status;
   serve({.kind = net::datagram_kind(kind, interface),
          .interface = interface,
          .local = net::parse_ipv4("--address", address, udp_port),

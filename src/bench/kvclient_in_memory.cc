@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/clock.h"
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "farreach/kv/trace_clients.h"
 
@@ -84,13 +84,12 @@ int run_program(int argc, char** argv) {
   std::string name = "workloada";
   std::int64_t clients = 64;
   std::int64_t operations = 1'000'000;
-  turntable::CommandLine app("kvclient-in-memory",
-                             "The generator and the statistics of kvclient without sockets");
-  app.add_option("--workload", name, "Profile")->capture_default_str();
-  app.add_option("--clients", clients, "Logical clients")->capture_default_str();
-  app.add_option("--operations", operations, "Operations of all clients together")
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  turntable::ProgramOptions app("kvclient-in-memory",
+                                "The generator and the statistics of kvclient without sockets");
+  app.option("--workload", name, "Profile").shows_default();
+  app.option("--clients", clients, "Logical clients").shows_default();
+  app.option("--operations", operations, "Operations of all clients together").shows_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
   run(workload::workload_from_json(
       {{"name", name}, {"clients", clients}, {"operations", operations}}));
   return 0;

@@ -15,8 +15,8 @@
 #include <iostream>
 #include <unordered_map>
 
-#include "common/command_line.h"
 #include "common/errno_error.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "common/unique_fd.h"
 
@@ -157,11 +157,11 @@ namespace {
 int run_program(int argc, char** argv) {
   std::vector<std::string> ports;
   std::vector<std::string> rules;
-  turntable::CommandLine app("plain-forwarder",
-                             "Forwards frames between interfaces by destination address");
-  app.add_option("--port", ports, "Interface; repeatable")->required();
-  app.add_option("--forward", rules, "MAC=INTERFACE; repeatable")->required();
-  CLI11_PARSE(app, argc, argv);
+  turntable::ProgramOptions app("plain-forwarder",
+                                "Forwards frames between interfaces by destination address");
+  app.option("--port", ports, "Interface; repeatable").required();
+  app.option("--forward", rules, "MAC=INTERFACE; repeatable").required();
+  if (const auto status = app.parse(argc, argv)) return *status;
   auto forwarder = std::make_unique<turntable::bench::Forwarder>(ports, rules);
   std::cout << "ready" << std::endl;
   forwarder->run();

@@ -11,14 +11,14 @@ namespace {
 using Json = nlohmann::json;
 
 // A field of the schema, written as it is read: number(3, "$N_LANES", 32).read_only().
-class Field {
+class SchemaField {
  public:
-  Field(int id, const char* name, Json type) : id_(id), name_(name), type_(std::move(type)) {}
+  SchemaField(int id, const char* name, Json type) : id_(id), name_(name), type_(std::move(type)) {}
 
-  Field mandatory() && { return mandatory_ = true, std::move(*this); }
-  Field read_only() && { return read_only_ = true, std::move(*this); }
-  Field list() && { return repeated_ = true, std::move(*this); }
-  Field or_else(Json value) && {
+  SchemaField mandatory() && { return mandatory_ = true, std::move(*this); }
+  SchemaField read_only() && { return read_only_ = true, std::move(*this); }
+  SchemaField list() && { return repeated_ = true, std::move(*this); }
+  SchemaField or_else(Json value) && {
     type_["default_value"] = std::move(value);
     return std::move(*this);
   }
@@ -54,15 +54,15 @@ class Field {
   bool repeated_ = false;
 };
 
-using Fields = std::vector<Field>;
+using Fields = std::vector<SchemaField>;
 
-Field number(int id, const char* name, int bits) {
+SchemaField number(int id, const char* name, int bits) {
   return {id, name, {{"type", "uint" + std::to_string(bits)}}};
 }
-Field truth(int id, const char* name) {
+SchemaField truth(int id, const char* name) {
   return {id, name, {{"type", "bool"}}};
 }
-Field text(int id, const char* name, const std::vector<std::string>& choices = {}) {
+SchemaField text(int id, const char* name, const std::vector<std::string>& choices = {}) {
   Json type = {{"type", "string"}};
   if (!choices.empty()) type["choices"] = choices;
   return {id, name, std::move(type)};
@@ -81,8 +81,8 @@ Json table(const char* name, std::uint32_t id, const char* type, int size, const
                    {"data", Json::array()},
                    {"supported_operations", Json::array()},
                    {"attributes", attributes}};
-  for (const Field& key : keys) document["key"].push_back(key.key());
-  for (const Field& datum : data) document["data"].push_back(datum.datum());
+  for (const SchemaField& key : keys) document["key"].push_back(key.key());
+  for (const SchemaField& datum : data) document["data"].push_back(datum.datum());
   return document;
 }
 
@@ -229,7 +229,7 @@ Fields port_counters() {
 }
 
 void add_ports(Json& tables) {
-  const Field dev_port = number(1, "$DEV_PORT", 32);
+  const SchemaField dev_port = number(1, "$DEV_PORT", 32);
   const Fields answer = {number(1, "$DEV_PORT", 32).read_only()};
   tables.push_back(table("$PORT", 0xFF010001, "PortConfigure", 256, {dev_port},
                          port_configuration(), {"port_status_notif_cb"}));
@@ -287,7 +287,7 @@ void add_mirror(Json& tables) {
 }
 
 void add_traffic_manager(Json& tables) {
-  const Field dev_port = number(1, "dev_port", 32);
+  const SchemaField dev_port = number(1, "dev_port", 32);
   const Fields queue = {number(1, "pg_id", 8), number(2, "pg_queue", 8)};
   const Fields counters = {number(1, "drop_count_packets", 64),
                            number(2, "usage_cells", 64).read_only(),

@@ -11,7 +11,7 @@ using Json = nlohmann::json;
 using bfrt_proto::Update;
 
 constexpr const char* kPriority = "$MATCH_PRIORITY";
-constexpr std::string_view kCounters = "$COUNTER_SPEC_";
+constexpr std::string_view kCounterFields = "$COUNTER_SPEC_";
 
 // An entry's place among counters_.
 std::string identity(const Json& entry) {
@@ -26,7 +26,7 @@ Json written_counters(const Json& written) {
   const auto data = written.find("data");
   if (data == written.end()) return counters;
   for (const auto& [name, value] : data->items()) {
-    if (name.starts_with(kCounters)) counters[name] = value;
+    if (name.starts_with(kCounterFields)) counters[name] = value;
   }
   return counters;
 }
@@ -153,7 +153,8 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
   }
   if (update.entry.table_flags().reset_stats() && update.type == Update::MODIFY) {
     for (const bfrt::Field& field : table().data) {
-      if (field.name.starts_with(kCounters) && !values.contains(field.name)) values[field.name] = 0;
+      if (field.name.starts_with(kCounterFields) && !values.contains(field.name))
+        values[field.name] = 0;
     }
   }
   written["data"] = std::move(values);
@@ -252,7 +253,7 @@ Json MatchTable::seen_data(const Json& found, bool from_hw) {
   const std::string id = identity(found);
   const std::lock_guard lock(mutex_);
   for (auto& [name, value] : data.items()) {
-    if (!name.starts_with(kCounters)) continue;
+    if (!name.starts_with(kCounterFields)) continue;
     Json& copy = counters_[id][name];
     if (from_hw) copy = value;
     value = copy.is_null() ? Json(0) : copy;

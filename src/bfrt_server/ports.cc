@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "bfrt_server/failure.h"
+#include "dataplane/port_numbers.h"
 #include "dataplane/replication.h"
 
 namespace turntable::bfrt_server {
@@ -13,11 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint32_t kPortsPerPipe = 128;
 constexpr std::uint32_t kConnectorsPerPipe = 16;
 constexpr std::uint32_t kLanes = 4;
 constexpr std::uint32_t kFirstCpuPort = 64;
-constexpr std::uint32_t kFirstRecirculationPort = 68;
 
 // What a port has that is only added.
 const Json& defaults() {
@@ -80,7 +79,8 @@ PortMap::Place parse_place(const std::string& name, const Json& port,
 PortMap PortMap::in_order(std::uint32_t pipes) {
   PortMap map;
   for (std::uint32_t i = 0; i < pipes * kConnectorsPerPipe; ++i) {
-    const DevPort first = i / kConnectorsPerPipe * kPortsPerPipe + i % kConnectorsPerPipe * kLanes;
+    const DevPort first =
+        i / kConnectorsPerPipe * dataplane::kPortsPerPipe + i % kConnectorsPerPipe * kLanes;
     for (std::uint32_t lane = 0; lane < kLanes; ++lane)
       map.places_.push_back({i + 1, lane, first + lane});
   }
@@ -120,7 +120,8 @@ Ports::Ports(SwitchLink& link, PortMap map, std::uint32_t pipes, Begin begin)
   }
   for (std::uint32_t pipe = 0; pipe < pipes; ++pipe) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      Json& port = added_[pipe * kPortsPerPipe + kFirstRecirculationPort + lane];
+      Json& port =
+          added_[pipe * dataplane::kPortsPerPipe + dataplane::kFirstRecirculationPort + lane];
       port = enabled;
       port["$SPEED"] = "BF_SPEED_100G";
     }

@@ -2,6 +2,7 @@
 
 #include "bfrt_server/write_batch.h"
 #include "common/command_error.h"
+#include "dataplane/port_numbers.h"
 #include "dataplane/replication.h"
 
 namespace turntable::bfrt_server {
@@ -10,7 +11,6 @@ namespace {
 using Json = nlohmann::json;
 using bfrt_proto::Update;
 
-constexpr std::uint32_t kPortsPerPipe = 128;
 constexpr std::uint32_t kPortsPerGroup = 4;
 constexpr std::uint32_t kQueuesPerPort = dataplane::kQueues;
 constexpr int kDefaultWeight = 1023;
@@ -55,7 +55,7 @@ Shapers::Place QueueTable::place_of(const bfrt_proto::TableKey& key,
   const auto group = fields.at("pg_id").get<std::uint32_t>();
   const auto queue = fields.at("pg_queue").get<std::uint32_t>();
   const DevPort port =
-      target.pipe_id() * kPortsPerPipe + group * kPortsPerGroup + queue / kQueuesPerPort;
+      target.pipe_id() * dataplane::kPortsPerPipe + group * kPortsPerGroup + queue / kQueuesPerPort;
   if (queue >= kPortsPerGroup * kQueuesPerPort || !ports_.exists(port)) {
     throw invalid(context + ": pg_id " + std::to_string(group) + ", pg_queue " +
                   std::to_string(queue) + " would be a queue of port " + std::to_string(port) +
@@ -135,7 +135,7 @@ Json QueueTable::data_at(Shapers::Place place, SwitchLink& link) {
     const std::uint32_t lane = port % kPortsPerGroup;
     Json own = Json::array();
     for (std::uint32_t i = 0; i < kQueuesPerPort; ++i) own.push_back(i);
-    return {{"pg_id", port % kPortsPerPipe / kPortsPerGroup},
+    return {{"pg_id", port % dataplane::kPortsPerPipe / kPortsPerGroup},
             {"pg_port_nr", lane},
             {"port_queues_count", kQueuesPerPort},
             {"ingress_qid_map", own},

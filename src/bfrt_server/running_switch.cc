@@ -7,14 +7,13 @@
 #include "bfrt_server/match_table.h"
 #include "bfrt_server/port_tables.h"
 #include "bfrt_server/replication_table.h"
+#include "dataplane/port_numbers.h"
 
 namespace turntable::bfrt_server {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint32_t kPortsPerPipe = 128;
-constexpr std::uint32_t kFirstRecirculationPort = 68;
 constexpr int kStages = 12;
 constexpr int kCellBytes = 80;
 
@@ -74,7 +73,8 @@ Json RunningSwitch::device_facts() const {
   Json recirculation = Json::array();
   for (std::uint32_t pipe = 0; pipe < options_.pipes; ++pipe) {
     for (std::uint32_t lane = 0; lane < 4; ++lane)
-      recirculation.push_back(pipe * kPortsPerPipe + kFirstRecirculationPort + lane);
+      recirculation.push_back(pipe * dataplane::kPortsPerPipe + dataplane::kFirstRecirculationPort +
+                              lane);
   }
   Json external = Json::array();
   for (const PortMap::Place& place : ports_.map().places()) external.push_back(place.port);

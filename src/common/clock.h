@@ -7,10 +7,13 @@
 
 namespace turntable {
 
+inline constexpr std::int64_t kSecondNs = 1'000'000'000;
+inline constexpr std::int64_t kMillisecondNs = 1'000'000;
+
 inline std::int64_t clock_ns(clockid_t clock) noexcept {
   timespec now{};
   ::clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return std::int64_t{now.tv_sec} * kSecondNs + now.tv_nsec;
 }
 
 inline std::int64_t realtime_ns() noexcept {

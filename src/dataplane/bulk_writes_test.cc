@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 // An exact table of two keys and four entries at most; registers of one field and of pairs.
-constexpr const char* kSchema = R"({"learn_filters": [], "tables": [
+constexpr const char* kBulkSchema = R"({"learn_filters": [], "tables": [
   {"name": "pipe.In.cache", "table_type": "MatchAction_Direct", "size": 4,
    "has_const_default_action": false, "attributes": [], "data": [],
    "key": [{"name": "key_low", "match_type": "Exact", "type": {"type": "bytes", "width": 32}},
@@ -101,7 +101,7 @@ class BulkWritesTest : public ::testing::Test {
   json values(const char* name) { return run("register_read", {{"table", name}}).at("values"); }
 
   DigestQueue digests_;
-  ProgramControl control_{"test", kSchema, digests_};
+  ProgramControl control_{"test", kBulkSchema, digests_};
   IndexedTable<ExactMatchIndex<1>> table_{4, 1, false};
   IndexedTable<LpmMatchIndex<1, 0, 32>> prefixes_{4, 0, false};
   Register<std::uint16_t, 12> cells_{8};

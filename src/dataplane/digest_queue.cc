@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dataplane/port_numbers.h"
+
 namespace turntable::dataplane {
 
 void DigestQueue::push(std::uint32_t filter, std::uint16_t ingress_port,

@@ -10,7 +10,6 @@ namespace turntable::dataplane {
 
 inline constexpr std::size_t kMaxDigestBytes = 48;  // of a learn quantum on Tofino 1
 inline constexpr std::size_t kDigestQueueLength = 4096;
-inline constexpr std::uint32_t kPortsPerPipe = 128;
 
 struct Digest {
   std::uint32_t filter;                              // place in the schema's learn_filters

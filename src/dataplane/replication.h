@@ -11,14 +11,10 @@
 #include <vector>
 
 #include "dataplane/fixed_tables.h"
+#include "dataplane/port_numbers.h"
 #include "dataplane/program.h"
 
 namespace turntable::dataplane {
-
-// What is sent to these ports of Tofino 1 comes back as if received there.
-inline constexpr bool is_recirculation_port(std::uint16_t port) {
-  return (port & 0x7F) >= 68 && (port & 0x7F) < 72;
-}
 
 // A port has eight queues. Of a qid's five bits the lower three say which of them serves a packet;
 // egress_qid is that queue's number.

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "common/clock.h"
+
 namespace turntable::load {
 namespace {
 
@@ -112,8 +114,6 @@ TEST(Arrivals, TraceIsStretchedToTheRateAndRepeated) {
   EXPECT_DOUBLE_EQ(trace.gap_s(3, 0.1), 0.75e-3);
   EXPECT_DOUBLE_EQ(trace.mean_rate_per_s(), 1000);
 }
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 std::vector<std::int64_t> drawn(std::uint64_t seed, std::uint64_t client,
                                 std::int64_t until_ns = kSecondNs) {

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "common/clock.h"
+
 namespace turntable::load {
 namespace {
 
 constexpr std::int64_t kUs = 1000;
-constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 // A server of 5,000 operations/s (200 us each) with a clock set by hand.
@@ -46,28 +47,30 @@ TEST(FifoCapacityTest, AnIdleServerAccruesNothing) {
 TEST(FifoCapacityTest, SchedulingDelayUpToFiveMillisecondsCostsNothing) {
   Server server;
   // Three operations wait in the socket; the worker wakes up 4 ms late.
-  const std::int64_t now = kSecond + 4 * kMs;
+  const std::int64_t now = kSecond + 4 * kMillisecondNs;
   EXPECT_EQ(server.serve(kSecond, now), kSecond + 200 * kUs);
   EXPECT_EQ(server.serve(kSecond, now), kSecond + 400 * kUs);
-  EXPECT_EQ(server.serve(kSecond + 3 * kMs, now), kSecond + 3 * kMs + 200 * kUs);
+  EXPECT_EQ(server.serve(kSecond + 3 * kMillisecondNs, now),
+            kSecond + 3 * kMillisecondNs + 200 * kUs);
   EXPECT_EQ(server.lost(), 0);
 }
 
 TEST(FifoCapacityTest, DelayBeyondFiveMillisecondsIsLostAndCounted) {
   Server server;
   // 12 ms late: the virtual clock moves to 5 ms before now, 7 ms are lost.
-  const std::int64_t now = kSecond + 12 * kMs;
-  EXPECT_EQ(server.serve(kSecond, now), kSecond + 7 * kMs + 200 * kUs);
-  EXPECT_EQ(server.lost(), 7 * kMs);
-  EXPECT_EQ(server.serve(kSecond, now), kSecond + 7 * kMs + 400 * kUs);
-  EXPECT_EQ(server.lost(), 7 * kMs);
+  const std::int64_t now = kSecond + 12 * kMillisecondNs;
+  EXPECT_EQ(server.serve(kSecond, now), kSecond + 7 * kMillisecondNs + 200 * kUs);
+  EXPECT_EQ(server.lost(), 7 * kMillisecondNs);
+  EXPECT_EQ(server.serve(kSecond, now), kSecond + 7 * kMillisecondNs + 400 * kUs);
+  EXPECT_EQ(server.lost(), 7 * kMillisecondNs);
 }
 
 TEST(FifoCapacityTest, BlockedTimeIsBusyTimeAndIsNotCaughtUp) {
   Server server;
   // The store stalls for 3 ms, then the queue goes on at one per 200 us.
-  EXPECT_EQ(server.serve(kSecond, kSecond, 3 * kMs), kSecond + 3 * kMs);
-  EXPECT_EQ(server.serve(kSecond, kSecond + 3 * kMs), kSecond + 3 * kMs + 200 * kUs);
+  EXPECT_EQ(server.serve(kSecond, kSecond, 3 * kMillisecondNs), kSecond + 3 * kMillisecondNs);
+  EXPECT_EQ(server.serve(kSecond, kSecond + 3 * kMillisecondNs),
+            kSecond + 3 * kMillisecondNs + 200 * kUs);
   EXPECT_EQ(server.lost(), 0);
 }
 
@@ -96,7 +99,8 @@ TEST(FifoCapacityTest, ASaturatedSecondHoldsExactlyCapacityOperations) {
 
 TEST(FifoCapacityTest, ZeroMeansNoLimit) {
   Server server(0);
-  EXPECT_EQ(server.serve(kSecond, kSecond + 9 * kMs, 30 * kUs), kSecond + 9 * kMs + 30 * kUs);
+  EXPECT_EQ(server.serve(kSecond, kSecond + 9 * kMillisecondNs, 30 * kUs),
+            kSecond + 9 * kMillisecondNs + 30 * kUs);
   EXPECT_EQ(server.lost(), 0);
 }
 

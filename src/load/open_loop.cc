@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "common/clock.h"
+
 namespace turntable::load {
-namespace {
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-
-}  // namespace
+namespace {}  // namespace
 
 OpenLoop::OpenLoop(Settings settings) : settings_(std::move(settings)) {
   for (const std::int64_t over : settings_.over_ns)

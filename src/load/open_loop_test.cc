@@ -5,13 +5,15 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "common/clock.h"
+
 namespace turntable::load {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kStart = 1000 * kMs;
+constexpr std::int64_t kStart = 1000 * kMillisecondNs;
 // Warm-up of 2 ms, window of 4 ms, drain of 10 ms.
-constexpr Schedule kSchedule = {kStart, kStart + 2 * kMs, kStart + 6 * kMs, kStart + 16 * kMs};
+constexpr Schedule kSchedule = {kStart, kStart + 2 * kMillisecondNs, kStart + 6 * kMillisecondNs,
+                                kStart + 16 * kMillisecondNs};
 
 // A request every millisecond, the first after one: at 1, 2, 3, 4, 5 ms; of the window: 2 to 5.
 OpenLoop every_ms(OpenLoop::Settings settings = {}) {
@@ -97,7 +99,7 @@ TEST(OpenLoop, CountsAnswersBeyondTheFirstAndUnknownOnes) {
 }
 
 TEST(OpenLoop, CountsTheWindowAlone) {
-  OpenLoop loop = every_ms({.over_ns = {kMs, 2 * kMs}});
+  OpenLoop loop = every_ms({.over_ns = {kMillisecondNs, 2 * kMillisecondNs}});
   taken(loop, 5);
   answer(loop, 0, 2.5);  // of the warm-up, delivered in the window
   answer(loop, 1, 3.5);  // 1.5 ms
@@ -120,8 +122,9 @@ TEST(OpenLoop, CountsTheWindowAlone) {
 
 TEST(OpenLoop, CountsBySecond) {
   OpenLoop loop({});
-  loop.set_schedule({kStart, kStart, kStart + 2500 * kMs, kStart + 9000 * kMs},
-                    [](std::uint64_t) { return 0.4; });  // at 0.4, 0.8, 1.2, 1.6, 2.0, 2.4
+  loop.set_schedule(
+      {kStart, kStart, kStart + 2500 * kMillisecondNs, kStart + 9000 * kMillisecondNs},
+      [](std::uint64_t) { return 0.4; });  // at 0.4, 0.8, 1.2, 1.6, 2.0, 2.4
   taken(loop, 2500);
   answer(loop, 0, 1100);
   answer(loop, 1, 1200);
@@ -133,8 +136,8 @@ TEST(OpenLoop, CountsBySecond) {
   EXPECT_EQ(seconds[2].offered, 2);
   EXPECT_EQ(seconds[0].delivered, 0);
   EXPECT_EQ(seconds[1].delivered, 2);
-  EXPECT_EQ(seconds[1].latency_sum_ns, 1100 * kMs);
-  EXPECT_EQ(seconds[1].latency_max_ns, 700 * kMs);
+  EXPECT_EQ(seconds[1].latency_sum_ns, 1100 * kMillisecondNs);
+  EXPECT_EQ(seconds[1].latency_max_ns, 700 * kMillisecondNs);
   EXPECT_EQ(seconds[2].delivered, 0);
 }
 
@@ -170,7 +173,7 @@ TEST(OpenLoop, WhatBecameDueAtTheLimitIsWithheldThoughNobodyLooked) {
 }
 
 TEST(OpenLoop, ALostRequestBlocksTheLimitNotForEver) {
-  OpenLoop loop = every_ms({.outstanding_max = 1, .give_up_ns = 2 * kMs});
+  OpenLoop loop = every_ms({.outstanding_max = 1, .give_up_ns = 2 * kMillisecondNs});
   EXPECT_EQ(taken(loop, 1), Numbers{0});
   EXPECT_EQ(taken(loop, 2.9), Numbers{});
   EXPECT_EQ(loop.next_due_ns(), at(3));  // when number 0 is given up
@@ -193,7 +196,8 @@ TEST(OpenLoop, RecordsLatenciesInTheOrderOfAnswers) {
 }
 
 TEST(OpenLoop, StatisticsOfClientsAddUp) {
-  OpenLoop one = every_ms({.over_ns = {kMs}}), other = every_ms({.over_ns = {kMs}});
+  OpenLoop one = every_ms({.over_ns = {kMillisecondNs}}),
+           other = every_ms({.over_ns = {kMillisecondNs}});
   taken(one, 5);
   taken(other, 5);
   answer(one, 1, 3.5);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/clock.h"
 #include "load/open_loop.h"
 
 namespace turntable::load {
@@ -85,7 +86,6 @@ class SaturatedLoop {
   const OpenLoopStatistics& statistics() const noexcept { return statistics_; }
 
  private:
-  static constexpr std::int64_t kSecondNs = 1'000'000'000;
   enum class State : std::uint8_t { kSent, kAnswered, kAbandoned };
   struct Request {
     std::int64_t sent_ns;

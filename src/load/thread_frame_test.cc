@@ -13,8 +13,7 @@
 namespace turntable::load {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kForEver = 60'000 * kMs;
+constexpr std::int64_t kForEver = 60'000 * kMillisecondNs;
 
 class Recorder final : public Loop {
  public:
@@ -65,13 +64,14 @@ class Recorder final : public Loop {
 };
 
 Schedule schedule_from(std::int64_t start_ns, std::int64_t drain_ns) {
-  return {start_ns, start_ns + 10 * kMs, start_ns + 30 * kMs, start_ns + 30 * kMs + drain_ns};
+  return {start_ns, start_ns + 10 * kMillisecondNs, start_ns + 30 * kMillisecondNs,
+          start_ns + 30 * kMillisecondNs + drain_ns};
 }
 
 TEST(ThreadFrame, GoesThroughThePhasesOfItsSchedule) {
   Recorder loop;
   ThreadFrame frame(loop);
-  const Schedule schedule = schedule_from(monotonic_ns() + 5 * kMs, kForEver);
+  const Schedule schedule = schedule_from(monotonic_ns() + 5 * kMillisecondNs, kForEver);
   frame.set_schedule(schedule);
   frame.run();  // nothing is outstanding: the drain is over at once
   EXPECT_LT(monotonic_ns(), schedule.drain_until_ns);
@@ -89,7 +89,7 @@ TEST(ThreadFrame, WaitsInTheDrainForWhatIsOutstandingButNotLonger) {
   Recorder loop;
   loop.open = 1;
   ThreadFrame frame(loop);
-  const Schedule schedule = schedule_from(monotonic_ns(), 20 * kMs);
+  const Schedule schedule = schedule_from(monotonic_ns(), 20 * kMillisecondNs);
   frame.set_schedule(schedule);
   frame.run();
   EXPECT_GE(monotonic_ns(), schedule.drain_until_ns);
@@ -110,11 +110,11 @@ TEST(ThreadFrame, AnAnswerEndsTheDrain) {
 }
 
 TEST(ThreadFrame, ActsWhenSomethingIsDue) {
-  for (const std::int64_t spin_ns : {std::int64_t{0}, 3 * kMs}) {
+  for (const std::int64_t spin_ns : {std::int64_t{0}, 3 * kMillisecondNs}) {
     Recorder loop;
     ThreadFrame frame(loop, {.spin_ns = spin_ns});
     const std::int64_t now = monotonic_ns();
-    const std::int64_t due = loop.due_ns = now + 15 * kMs;
+    const std::int64_t due = loop.due_ns = now + 15 * kMillisecondNs;
     frame.set_schedule(schedule_from(now, kForEver));
     frame.run();
     EXPECT_GE(loop.acted_ns, due);
@@ -124,14 +124,14 @@ TEST(ThreadFrame, ActsWhenSomethingIsDue) {
 TEST(ThreadFrame, NotesHowLongAnAnswerLay) {
   Recorder loop;
   loop.open = 1;
-  loop.arrival_ns = realtime_ns() - 1000 * kMs;
+  loop.arrival_ns = realtime_ns() - 1000 * kMillisecondNs;
   ThreadFrame frame(loop);
   const std::int64_t now = monotonic_ns();
-  frame.set_schedule({now, now, now + 30 * kMs, now + kForEver});
+  frame.set_schedule({now, now, now + 30 * kMillisecondNs, now + kForEver});
   std::thread thread([&] { frame.run(); });
   loop.answer();
   thread.join();
-  EXPECT_GE(frame.timing().read_lateness_max_ns, 1000 * kMs);
+  EXPECT_GE(frame.timing().read_lateness_max_ns, 1000 * kMillisecondNs);
 }
 
 TEST(ThreadFrame, StopEndsItBeforeTheStartAndAfter) {

@@ -15,7 +15,6 @@
 namespace turntable::mcload {
 namespace {
 
-using testing::kSecondNs;
 using testing::RunningDelayLine;
 using testing::RunningMemcached;
 

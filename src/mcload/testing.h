@@ -19,8 +19,6 @@
 
 namespace turntable::mcload::testing {
 
-inline constexpr std::int64_t kSecondNs = 1'000'000'000;
-
 // On a socket in a directory of its own.
 class RunningDelayLine {
  public:

@@ -10,14 +10,13 @@
 #include <sstream>
 #include <string>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 
 namespace turntable::node {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 // In the order of /proc/stat (proc_stat(5)); what follows there is part of user and nice.
 constexpr std::array kProcessorTimes = {"user_ns",   "nice_ns", "system_ns",  "idle_ns",

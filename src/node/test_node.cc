@@ -2,13 +2,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
 
@@ -34,13 +34,13 @@ int run_program(int argc, char** argv) {
   std::string orphan_file;
   bool ignore_sigterm = false;
   bool mute = false;
-  CLI::App app;
-  app.add_option("--directory", directory)->required();
-  app.add_option("--name", name)->required();
-  app.add_option("--orphan", orphan_file);
-  app.add_flag("--ignore-sigterm", ignore_sigterm);
-  app.add_flag("--mute", mute, "never answers");
-  CLI11_PARSE(app, argc, argv);
+  turntable::ProgramOptions app("test-node", "A node that does what tests ask of it");
+  app.option("--directory", directory, "Run directory").required();
+  app.option("--name", name, "Name of the node").required();
+  app.option("--orphan", orphan_file, "File for the id of a process that is left behind");
+  app.flag("--ignore-sigterm", ignore_sigterm, "Only SIGKILL ends it");
+  app.flag("--mute", mute, "never answers");
+  if (const auto status = app.parse(argc, argv)) return *status;
 
   if (!orphan_file.empty()) leave_orphan(orphan_file);
   if (mute) {

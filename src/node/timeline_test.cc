@@ -15,8 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using testing::eventually;
 
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kHourNs = 3600'000 * kMs;
+constexpr std::int64_t kHourNs = 3600'000 * kMillisecondNs;
 
 class TimelineTest : public ::testing::Test {
  protected:
@@ -46,7 +45,8 @@ class TimelineTest : public ::testing::Test {
 TEST_F(TimelineTest, EventsHappenInTheOrderOfTheirInstantsNotBefore) {
   Timeline timeline([this](const auto& request) { record(request); });
   const std::int64_t now = realtime_ns();
-  timeline.set({event(now + 60 * kMs, {"later"}), event(now + 20 * kMs, {"sooner"})});
+  timeline.set(
+      {event(now + 60 * kMillisecondNs, {"later"}), event(now + 20 * kMillisecondNs, {"sooner"})});
   EXPECT_TRUE(eventually([&] { return asked().size() == 2; }));
   EXPECT_EQ(asked(), (std::vector<std::string>{"sooner", "later"}));
   EXPECT_TRUE(eventually([&] { return timeline.events()[0].ended_ns.has_value(); }));
@@ -75,7 +75,7 @@ TEST_F(TimelineTest, AnEventThatTakesItsTimeDoesNotDelayTheNext) {
     if (request.command == "slow") released.wait();
     record(request);
   });
-  timeline.set({event(0, {"slow"}), event(realtime_ns() + 10 * kMs, {"next"})});
+  timeline.set({event(0, {"slow"}), event(realtime_ns() + 10 * kMillisecondNs, {"next"})});
   EXPECT_TRUE(eventually([&] { return asked() == std::vector<std::string>{"next"}; }));
   release.set_value();
   EXPECT_TRUE(eventually([&] { return asked().size() == 2; }));

@@ -19,7 +19,7 @@ namespace turntable::softswitch {
 namespace {
 
 constexpr std::uint16_t kNoProtocol = 0;
-constexpr int kSendRetries = 16;
+constexpr int kPacketRetries = 16;
 constexpr int kSendWaitMs = 2;  // per retry, for a full send buffer
 constexpr int kSendBufferBytes = 4 << 20;
 constexpr std::uint32_t kVlanTagBytes = 4;
@@ -173,7 +173,7 @@ void AfPacketPort::send(std::span<Frame* const> frames) {
           frame.trace->sent(number(), frame.packet.length);
       }
       retries = 0;
-    } else if (is_transient(errno) && retries < kSendRetries) {
+    } else if (is_transient(errno) && retries < kPacketRetries) {
       ++retries;
       wait_for_room(errno);
     } else if (errno != EINTR) {

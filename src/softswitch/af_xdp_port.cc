@@ -16,7 +16,7 @@ using net::bpf;
 
 constexpr std::uint32_t kChunkBytes = 4096;
 constexpr std::uint32_t kSendChunks = 2048;
-constexpr int kSendRetries = 64;
+constexpr int kRingRetries = 64;
 
 // return bpf_redirect_map(map, queue, XDP_DROP): a frame goes to the socket of its queue.
 std::vector<bpf_insn> redirect_program(int map) {
@@ -136,7 +136,7 @@ bool AfXdpPort::has_chunk() {
     memory_.collect_sent([this](std::uint64_t address) { free_.push_back(address); });
   };
   if (free_.empty()) collect();
-  for (int retries = 0; free_.empty() && retries < kSendRetries; ++retries) {
+  for (int retries = 0; free_.empty() && retries < kRingRetries; ++retries) {
     ::sched_yield();
     collect();
   }

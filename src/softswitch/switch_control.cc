@@ -15,7 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::chrono::seconds kTaskDeadline{10};
-constexpr std::uint64_t kMaxDelayNs = 1'000'000'000;  // longer, and control commands time out
+constexpr std::uint64_t kMaxControlDelayNs =
+    1'000'000'000;  // longer, and control commands time out
 
 constexpr int kMaxDigestWaitS = 3600;
 
@@ -165,9 +166,9 @@ Json SwitchControl::settings(const Json& args) {
   bool realtime = has_realtime_priority();
   for (const auto& [key, value] : args.items()) {
     if (key == "processing_delay_ns") {
-      delay_ns = integer_argument("settings: " + key, value, 0, kMaxDelayNs);
+      delay_ns = integer_argument("settings: " + key, value, 0, kMaxControlDelayNs);
     } else if (key == "busy_poll_ns") {
-      busy_poll_ns = integer_argument("settings: " + key, value, 0, kMaxDelayNs);
+      busy_poll_ns = integer_argument("settings: " + key, value, 0, kMaxControlDelayNs);
     } else if (key == "realtime") {
       if (!value.is_boolean())
         throw bad_argument("settings: \"realtime\" is " + value.dump() +

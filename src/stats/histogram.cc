@@ -8,13 +8,10 @@
 #include <stdexcept>
 
 #include "common/base64.h"
+#include "stats/histogram_form.h"
 
 namespace turntable::stats {
 namespace {
-
-// Cookies of the V2 encodings; the low byte's 0x10 says "words of up to 8 bytes".
-constexpr std::uint32_t kV2Cookie = 0x1c849313;
-constexpr std::uint32_t kV2CompressedCookie = 0x1c849314;
 
 using Bytes = std::vector<std::uint8_t>;
 

@@ -7,12 +7,11 @@
 
 #include "common/base64.h"
 #include "stats/histogram.h"
+#include "stats/histogram_form.h"
 
 namespace turntable::stats {
 namespace {
 
-constexpr std::uint32_t kV2Cookie = 0x1c849313;
-constexpr std::uint32_t kV2CompressedCookie = 0x1c849314;
 constexpr std::size_t kHeaderBytes = 40;
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 

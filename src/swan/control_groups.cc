@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kProbeMs = 2;
+constexpr int kEmptyProbeMs = 2;
 constexpr int kStaleSeconds = 5;
 constexpr int kClearSeconds = 5;
 
@@ -177,7 +177,7 @@ void ControlGroups::clear() {
         throw CommandError("unavailable",
                            "control group " + directory.native() + " cannot be removed: " + why);
       }
-      ::poll(nullptr, 0, kProbeMs);  // a process that has just ended is a member for a moment
+      ::poll(nullptr, 0, kEmptyProbeMs);  // a process that has just ended is a member for a moment
       move_members(directory, directory.parent_path());
     }
   }
@@ -219,7 +219,7 @@ std::string destroy_group(const fs::path& directory, Deadline deadline) {
     const std::string why = std::strerror(errno);
     if (deadline.passed())
       return "control group " + directory.native() + " cannot be removed: " + why;
-    ::poll(nullptr, 0, kProbeMs);  // what was killed takes a moment to end
+    ::poll(nullptr, 0, kEmptyProbeMs);  // what was killed takes a moment to end
   }
 }
 

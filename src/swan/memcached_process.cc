@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr int kProbeMs = 2;
+constexpr int kReadyProbeMs = 2;
 constexpr double kProbeSeconds = 1;
 constexpr const char* kWorker = "mc-worker";  // name of its threads that serve connections
 
@@ -113,7 +113,7 @@ bool MemcachedProcess::answers() const {
 void MemcachedProcess::wait_until_ready(const fs::path& log, std::uint64_t log_begin) {
   const Deadline deadline = Deadline::after_seconds(settings_.timeout_s);
   while (!answers()) {
-    const bool ended = child_->wait(Deadline::after(std::chrono::milliseconds(kProbeMs)));
+    const bool ended = child_->wait(Deadline::after(std::chrono::milliseconds(kReadyProbeMs)));
     if (!ended && !deadline.passed()) continue;
     throw CommandError("unavailable",
                        "memcached " +

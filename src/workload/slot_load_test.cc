@@ -15,7 +15,7 @@
 namespace turntable::workload {
 namespace {
 
-constexpr unsigned kScale = 16;
+constexpr unsigned kServers = 16;
 
 KeySet hottest_set(const Workload& workload, std::uint64_t k) {
   KeySet set(workload.records);
@@ -41,8 +41,8 @@ class BruteForce {
     const auto inserts = static_cast<std::uint64_t>(static_cast<double>(workload_.operations) *
                                                     workload_.proportions.insert);
     const std::uint64_t states = std::max<std::uint64_t>(inserts, 1);
-    std::vector<double> chosen(kScale);
-    std::vector<double> inserted(kScale);
+    std::vector<double> chosen(kServers);
+    std::vector<double> inserted(kServers);
     for (std::uint64_t i = 0; i < states; ++i) {
       // Every state has other points of u, so that together they are as fine as for one state.
       const double offset = (static_cast<double>(i) + 0.5) / static_cast<double>(states);
@@ -50,7 +50,7 @@ class BruteForce {
       ++inserted[partition(workload_.records + i)];
     }
     const double chosen_sum = sum_of(chosen);
-    for (unsigned p = 0; p < kScale; ++p) {
+    for (unsigned p = 0; p < kServers; ++p) {
       chosen[p] *= (1 - workload_.proportions.insert) / chosen_sum;
       chosen[p] += workload_.proportions.insert * inserted[p] / static_cast<double>(states);
     }
@@ -59,7 +59,7 @@ class BruteForce {
 
  private:
   static unsigned partition(std::uint64_t number) {
-    return partition_of(slot_of(key_id(number)), kScale);
+    return partition_of(slot_of(key_id(number)), kServers);
   }
 
   // All draws of one state count as one, however many were rejected.
@@ -69,7 +69,7 @@ class BruteForce {
     Zipfian zipfian = latest ? Zipfian(workload_.records - 1, workload_.theta)
                              : Zipfian::scrambled(workload_.theta);
     if (latest) zipfian.grow(last);
-    std::vector<double> accepted(kScale);
+    std::vector<double> accepted(kServers);
     for (std::uint64_t i = 0; i < draws; ++i) {
       const double u = (static_cast<double>(i) + offset) / static_cast<double>(draws);
       const std::uint64_t rank = zipfian.rank(u);
@@ -78,7 +78,7 @@ class BruteForce {
       if (number <= last) ++accepted[partition(number)];
     }
     const double sum = sum_of(accepted);
-    for (unsigned p = 0; p < kScale; ++p) shares[p] += accepted[p] / sum;
+    for (unsigned p = 0; p < kServers; ++p) shares[p] += accepted[p] / sum;
   }
 
   const Workload& workload_;
@@ -86,9 +86,9 @@ class BruteForce {
 
 void expect_brute_force(const Workload& workload) {
   const SlotLoads loads = expected_slot_loads(workload, KeySet(workload.records), 1 << 22);
-  const std::vector<double> shares = per_partition(loads.total, kScale);
+  const std::vector<double> shares = per_partition(loads.total, kServers);
   const std::vector<double> expected = BruteForce(workload).shares();
-  for (unsigned p = 0; p < kScale; ++p) {
+  for (unsigned p = 0; p < kServers; ++p) {
     // The brute force leaves sqrt(2e6 / 16) / 2e6 = 2e-4 of sampling noise in the tail.
     EXPECT_NEAR(shares[p], expected[p], 8e-4) << workload.name << " partition " << p;
   }
@@ -113,13 +113,13 @@ TEST(SlotLoad, LatestAgreesWithBruteForceWhenRecordsMultiply) {
 
 TEST(SlotLoad, UniformCountsEveryRecordOnce) {
   const Workload workload = small("uniform");
-  std::vector<double> expected(kScale);
+  std::vector<double> expected(kServers);
   for (std::uint64_t number = 0; number < workload.records; ++number) {
-    expected[partition_of(slot_of(key_id(number)), kScale)] += 0.001;
+    expected[partition_of(slot_of(key_id(number)), kServers)] += 0.001;
   }
   const SlotLoads loads = expected_slot_loads(workload, KeySet(workload.records));
-  const std::vector<double> shares = per_partition(loads.total, kScale);
-  for (unsigned p = 0; p < kScale; ++p) EXPECT_NEAR(shares[p], expected[p], 1e-12);
+  const std::vector<double> shares = per_partition(loads.total, kServers);
+  for (unsigned p = 0; p < kServers; ++p) EXPECT_NEAR(shares[p], expected[p], 1e-12);
 }
 
 TEST(SlotLoad, CachedPartGrowsFromNothingToEverything) {

@@ -77,6 +77,7 @@ def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
     assert float(farreach["switch_ops_per_s"]) > 0
 
 
+@pytest.mark.long
 def test_live_admission_and_snapshots(results: Path) -> None:
     run = measured("farreach/exp08_snapshot", results, **OVER_BFRT, profile="smoke")
     assert run.status == 0, run.output
@@ -90,6 +91,7 @@ def test_live_admission_and_snapshots(results: Path) -> None:
     assert [number > 10_000 for number in sorted(admitted)] == [False, False, True, True]
 
 
+@pytest.mark.long
 def test_netclone_over_bf_runtime(results: Path) -> None:
     run = measured("netclone/minimal", results, **OVER_BFRT, profile="smoke")
     assert run.status == 0, run.output

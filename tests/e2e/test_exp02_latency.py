@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import measured, require_valid
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def test_latency_is_an_idle_path_and_the_queue_of_the_load(testbed: Path) -> None:

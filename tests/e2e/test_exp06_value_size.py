@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import measured, require_valid
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def test_values_of_256_bytes_are_the_servers_with_every_method(testbed: Path) -> None:

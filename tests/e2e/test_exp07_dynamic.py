@@ -11,7 +11,7 @@ from turntable.systems.farreach import dynamic
 
 from .conftest import measured
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def test_the_switch_loses_hot_keys_at_each_change_and_learns_the_new_ones(testbed: Path) -> None:

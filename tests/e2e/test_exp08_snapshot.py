@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import measured
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 # Of 10,000 keys: a record of 151 bytes to the controller, and 23 to each of two client hosts.
 RECORDS_MIB = 10_000 * (151 + 2 * 23) / 2**20

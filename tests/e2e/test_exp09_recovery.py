@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import measured, require_valid
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def test_switch_and_servers_are_recovered_after_each_iteration(testbed: Path) -> None:

@@ -63,7 +63,9 @@ def start(program: str, results: Path) -> int:
     return int(recap[1])
 
 
-@pytest.mark.parametrize(("program", "runs"), [("nocache", 1), ("farreach", 2)])
+@pytest.mark.parametrize(
+    ("program", "runs"), [("nocache", 1), pytest.param("farreach", 2, marks=pytest.mark.long)]
+)
 def test_exp01_drives_a_switch_that_is_there(results: Path, program: str, runs: int) -> None:
     """The second run finds a switch that the first has filled."""
     start(program, results)

@@ -138,6 +138,7 @@ def night(testbed: Path, experiment: str, clock: Clock) -> Night:
     return Night(finished, directory, journal_of(directory), is_clean(before))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_costs_one_attempt_of_its_class(night: Night, fault: str) -> None:
     failure_class, message = FAULTS[fault]
@@ -147,6 +148,7 @@ def test_a_fault_costs_one_attempt_of_its_class(night: Night, fault: str) -> Non
     assert attempt["message"].splitlines()[0] in night.finished.output
 
 
+@pytest.mark.long
 def test_a_night_of_faults_loses_nothing(night: Night) -> None:
     assert night.finished.status == 0, night.finished.output
     assert successes(night.attempts) == dict.fromkeys(range(16), 1)
@@ -155,6 +157,7 @@ def test_a_night_of_faults_loses_nothing(night: Night) -> None:
     assert night.clean
 
 
+@pytest.mark.long
 def test_logs_of_every_host_are_kept(night: Night) -> None:
     assert f"Logs of all hosts: {night.directory / 'logs.tar.gz'}" in night.finished.output
     with tarfile.open(night.directory / "logs.tar.gz") as bundle:
@@ -339,6 +342,7 @@ def damaged(night: Night) -> Iterator[Path]:
     path.write_text(whole)
 
 
+@pytest.mark.long
 def test_a_damaged_raw_file_is_not_used(night: Night, damaged: Path) -> None:
     command = [sys.executable, "-m", "turntable", "summarize", str(night.directory)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)

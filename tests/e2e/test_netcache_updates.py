@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import measured, require_valid
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def test_farreach_and_netcache_are_valid_and_as_their_traces_say(testbed: Path) -> None:

@@ -10,7 +10,7 @@ from turntable.load import load_run
 
 from .conftest import measured, require_valid
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def test_a_switch_dies_and_comes_back_in_every_iteration(testbed: Path) -> None:

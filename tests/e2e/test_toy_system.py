@@ -240,6 +240,7 @@ def test_the_second_toy_goes_the_whole_path_too(hosts: Path) -> None:
     assert "round trips/s" in (run.directory / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_timeline_makes_the_server_slow_for_a_while(hosts: Path) -> None:
     for _ in range(TRIES):
         run = playbook(
@@ -279,6 +280,7 @@ def all_of(results: Path, name: str) -> Running:
     return started(ALL, results, INVENTORY, profile="smoke", run=name, **TESTBED)
 
 
+@pytest.mark.long
 def test_a_series_killed_twice_goes_on_and_measures_nothing_twice(hosts: Path) -> None:
     """Ended in order in its first experiment, killed in its last one."""
     name = "series"
@@ -311,6 +313,7 @@ def test_a_series_killed_twice_goes_on_and_measures_nothing_twice(hosts: Path) -
     assert (finished.status != 0) == disturbed, finished.output
 
 
+@pytest.mark.long
 def test_an_experiment_that_fails_does_not_stop_the_others(hosts: Path) -> None:
     """Its run is another playbook's: this process."""
     name = "taken"

@@ -9,7 +9,7 @@ from recorded_traces import expected, made_up, write_csv
 
 from .conftest import measured, playbook, require_valid
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 SERVERS, CACHED, REQUESTS = 2, 20, 1000
 

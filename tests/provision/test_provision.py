@@ -77,6 +77,7 @@ def heard(rack: Rack) -> str:
         return server.stdout.readline().strip()
 
 
+@pytest.mark.long
 def test_check_mode_changes_nothing_and_says_what_would_be(rack: Rack) -> None:
     rack.write_inventory(user="root")
     rack.server.run("apt-get", "update")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "net/all_of.h"
 #include "net/wait_for.h"
@@ -14,8 +15,8 @@ using Json = Recovery::Json;
 
 constexpr std::size_t kCopiesAtOnce = 4096;
 constexpr std::size_t kReplayedAtOnce = 2048;
-constexpr std::size_t kFetchedAtOnce = 1024;
-constexpr std::int64_t kLookAgainNs = 10'000'000;
+constexpr std::size_t kRestoredAtOnce = 1024;
+constexpr std::int64_t kHoldsProbeNs = 10 * kMillisecondNs;
 
 constexpr const char* kAgent = "switch-agent";
 
@@ -23,7 +24,7 @@ std::string name_of_server(unsigned partition) {
   return "the server of partition " + std::to_string(partition);
 }
 
-void require(const Message& answer, const std::string& who) {
+void require_recovered(const Message& answer, const std::string& who) {
   if (answer.text.empty()) return;
   throw CommandError("unavailable", "cache-controller recover: " + who + " refused " +
                                         name_of(answer.type) + ": " + answer.text);
@@ -225,8 +226,8 @@ net::Task<void> Recovery::fetch() {
 }
 
 net::Task<void> Recovery::fetch_from(unsigned partition, std::vector<std::size_t> places) {
-  for (std::size_t at = 0; at < places.size(); at += kFetchedAtOnce) {
-    const std::size_t count = std::min(kFetchedAtOnce, places.size() - at);
+  for (std::size_t at = 0; at < places.size(); at += kRestoredAtOnce) {
+    const std::size_t count = std::min(kRestoredAtOnce, places.size() - at);
     Message question = request(MessageType::kFetch, {0});
     for (std::size_t i = at; i < at + count; ++i) {
       question.records.push_back(key_only(cached_[places[i]]));
@@ -287,7 +288,7 @@ net::Task<void> Recovery::until(std::function<bool()> condition, std::string who
   const auto wait = [](Recovery& self, std::function<bool()> holds,
                        std::string name) -> net::Task<void> {
     const Waiting waiting(self, std::move(name));
-    while (!holds()) co_await net::wait_for(self.timers_, kLookAgainNs);
+    while (!holds()) co_await net::wait_for(self.timers_, kHoldsProbeNs);
   };
   std::vector<net::Task<void>> parts;
   parts.push_back(wait(*this, std::move(condition), std::move(whom)));
@@ -297,7 +298,7 @@ net::Task<void> Recovery::until(std::function<bool()> condition, std::string who
 net::Task<Message> Recovery::agent(Message asked) {
   const Waiting waiting(*this, kAgent);
   Message answer = co_await peers_.ask_agent(std::move(asked));
-  require(answer, kAgent);
+  require_recovered(answer, kAgent);
   co_return answer;
 }
 
@@ -306,7 +307,7 @@ net::Task<Message> Recovery::server(unsigned partition, Message asked) {
   const Waiting waiting(*this, name_of_server(partition) +
                                    (is_there ? "" : " (there is none: start kvserver for it)"));
   Message answer = co_await peers_.ask_server(partition, std::move(asked));
-  require(answer, name_of_server(partition));
+  require_recovered(answer, name_of_server(partition));
   co_return answer;
 }
 

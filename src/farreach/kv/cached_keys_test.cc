@@ -6,10 +6,14 @@
 
 #include <thread>
 
+#include "farreach/kv/testing_keys.h"
+
 namespace turntable::kv {
 namespace {
 
-constexpr workload::KeyId kKey = 2571001333982442796, kOther = 6284781860667377211;
+using testing::kKey;
+
+constexpr workload::KeyId kOther = 6284781860667377211;
 constexpr bool kAsCached = true, kAsUncached = false;
 
 class CachedKeysTest : public ::testing::Test {

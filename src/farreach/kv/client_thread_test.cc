@@ -20,12 +20,11 @@
 namespace turntable::kv {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kForEver = 60'000 * kMs;  // ended by stop(), or by the last answer
+constexpr std::int64_t kForEver =
+    60'000 * kMillisecondNs;  // ended by stop(), or by the last answer
 // Of tests in which something has to happen within the window: as long as a busy machine may keep a
 // thread waiting.
-constexpr std::int64_t kWindow = 1000 * kMs;
-constexpr std::atomic<bool> kNotCancelled{false};
+constexpr std::int64_t kWindow = 1000 * kMillisecondNs;
 constexpr unsigned kPartition = 2;
 
 class ClientThreadTest : public ::testing::Test {
@@ -33,7 +32,7 @@ class ClientThreadTest : public ::testing::Test {
   using Answer = std::function<void(const Packet& request)>;
 
   explicit ClientThreadTest(const std::string& workload = "workloadc", double begin = 0)
-      : traces_(testing::small_workload(workload), 0, 4, kNotCancelled),
+      : traces_(testing::small_workload(workload), 0, 4, testing::kNotCancelled),
         replay_(traces_, 4, std::vector{kPartition}, {}, begin),
         server_(net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64)) {}
 
@@ -164,7 +163,7 @@ TEST_F(ClientThreadTest, ALateAnswerIsStaleAndDoesNotAnswerTheRetry) {
   // The first request is answered only when its retry comes, and the retry after that.
   std::optional<Packet> held;
   bool retried = false;
-  run(1, kWindow, 10 * kMs, [&](const Packet& request) {
+  run(1, kWindow, 10 * kMillisecondNs, [&](const Packet& request) {
     if (!held) {
       held = request;
       held->value = {};
@@ -183,7 +182,7 @@ TEST_F(ClientThreadTest, ALateAnswerIsStaleAndDoesNotAnswerTheRetry) {
   EXPECT_GE(statistics().retries, 1);
   EXPECT_GE(statistics().timeouts, statistics().retries);
   // The operation's latency counts from the request that was lost: at least one time-out.
-  EXPECT_GE(statistics().partitions.front().server_latency_ns.max(), 10 * kMs);
+  EXPECT_GE(statistics().partitions.front().server_latency_ns.max(), 10 * kMillisecondNs);
   EXPECT_EQ(statistics().unanswered, 0);
 }
 

@@ -18,20 +18,22 @@
 #include "farreach/cache/server_hello.h"
 #include "farreach/kv/testing.h"
 #include "farreach/kv/testing_controller.h"
+#include "farreach/kv/testing_keys.h"
 #include "farreach/kv/value.h"
 
 namespace turntable::kv {
 namespace {
+
+using testing::kKey;
+using testing::kPartition;
 
 using cache::Message;
 using cache::MessageType;
 using Kind = cache::Record::Kind;
 using Numbers = std::vector<std::uint32_t>;
 
-// Key id and partition among 16 (FarReach reference §5.2), and key number 0 of YCSB, of another
-// one.
-constexpr workload::KeyId kKey = 2571001333982442796, kElsewhere = 6284781860667377211;
-constexpr unsigned kPartition = 14;
+// Key number 0 of YCSB, of another partition.
+constexpr workload::KeyId kElsewhere = 6284781860667377211;
 constexpr std::uint32_t kStore = 4711, kOtherStore = 4712;
 
 class ControllerLinkTest : public ::testing::Test {

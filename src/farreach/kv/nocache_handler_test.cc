@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "farreach/kv/testing.h"
+#include "farreach/kv/testing_keys.h"
 
 namespace turntable::kv {
 namespace {
 
-// Key ids and their partitions among 16 (FarReach reference §5.2: the hottest key lies in 14).
-constexpr workload::KeyId kKey = 2571001333982442796;
-constexpr unsigned kPartition = 14;
+using testing::kKey;
+using testing::kPartition;
 
 class NoCacheHandlerTest : public ::testing::Test {
  protected:

@@ -8,14 +8,15 @@
 #include "farreach/kv/farreach_handler.h"
 #include "farreach/kv/netcache_handler.h"
 #include "farreach/kv/testing.h"
+#include "farreach/kv/testing_keys.h"
 #include "farreach/kv/value.h"
 
 namespace turntable::kv {
 namespace {
 
-// Key id and partition among 16 (FarReach reference §5.2: the hottest key lies in 14).
-constexpr workload::KeyId kKey = 2571001333982442796;
-constexpr unsigned kPartition = 14;
+using testing::kKey;
+using testing::kPartition;
+
 using Bytes = std::vector<std::uint8_t>;
 using Outcome = RequestHandler::Outcome;
 

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "common/clock.h"
+
 namespace turntable::kv {
-namespace {
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-
-}  // namespace
+namespace {}  // namespace
 
 void OpenPartition::merge(const OpenPartition& other) {
   offered += other.offered;

@@ -2,21 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include "common/clock.h"
+
 namespace turntable::kv {
 namespace {
 
 using Answer = load::OpenLoop::Answer;
-
-constexpr std::int64_t kMs = 1'000'000;
 
 // A warm-up of 100 ms, a window of 1500 ms. Two probes.
 class OpenBookTest : public ::testing::Test {
  protected:
   OpenBookTest() {
     book_.set_schedule({.start_ns = 0,
-                        .window_from_ns = 100 * kMs,
-                        .window_until_ns = 1600 * kMs,
-                        .drain_until_ns = 3000 * kMs});
+                        .window_from_ns = 100 * kMillisecondNs,
+                        .window_until_ns = 1600 * kMillisecondNs,
+                        .drain_until_ns = 3000 * kMillisecondNs});
   }
 
   void answered(std::uint64_t number, std::int64_t intended_ms, std::int64_t sent_ms,
@@ -24,9 +24,9 @@ class OpenBookTest : public ::testing::Test {
     book_.answered(1, by_switch,
                    {.number = number,
                     .answer = answer,
-                    .intended_ns = intended_ms * kMs,
-                    .sent_ns = sent_ms * kMs,
-                    .arrived_ns = arrived_ms * kMs});
+                    .intended_ns = intended_ms * kMillisecondNs,
+                    .sent_ns = sent_ms * kMillisecondNs,
+                    .arrived_ns = arrived_ms * kMillisecondNs});
   }
 
   const PartitionStatistics& partition() const { return book_.statistics.partitions[1]; }
@@ -37,9 +37,9 @@ class OpenBookTest : public ::testing::Test {
 TEST_F(OpenBookTest, LatencyCountsFromTheIntendedInstantAndFromTheSendBeside) {
   answered(5, 200, 203, 210, /*by_switch=*/false);
   answered(6, 300, 300, 304, /*by_switch=*/true);
-  EXPECT_EQ(partition().server_latency_ns.sum(), 10U * kMs);
-  EXPECT_EQ(partition().switch_latency_ns.sum(), 4U * kMs);
-  EXPECT_EQ(book_.open[1].from_send_ns.sum(), (7U + 4U) * kMs);
+  EXPECT_EQ(partition().server_latency_ns.sum(), 10U * kMillisecondNs);
+  EXPECT_EQ(partition().switch_latency_ns.sum(), 4U * kMillisecondNs);
+  EXPECT_EQ(book_.open[1].from_send_ns.sum(), (7U + 4U) * kMillisecondNs);
   EXPECT_EQ(book_.statistics.partitions[0].server_latency_ns.count(), 0U);
 }
 
@@ -59,15 +59,15 @@ TEST_F(OpenBookTest, AnswersOfTheWindowAreOperationsWheneverTheyWereAskedFor) {
   ASSERT_EQ(book_.statistics.seconds.size(), 2U);
   EXPECT_EQ(book_.statistics.seconds[0].partitions[1].server_ops, 1);
   EXPECT_EQ(book_.statistics.seconds[1].partitions[1].switch_ops, 1);
-  EXPECT_EQ(book_.statistics.seconds[1].partitions[1].latency_max_ns, 150 * kMs);
+  EXPECT_EQ(book_.statistics.seconds[1].partitions[1].latency_max_ns, 150 * kMillisecondNs);
 }
 
 TEST_F(OpenBookTest, ProbesMeasureTheIdlePathAndNothingElse) {
   answered(0, 10, 10, 12, /*by_switch=*/false);
   answered(1, 20, 20, 21, /*by_switch=*/true);
   answered(2, 30, 30, 39, /*by_switch=*/false);
-  EXPECT_EQ(book_.open[1].server_path_ns.sum(), 2U * kMs);
-  EXPECT_EQ(book_.open[1].switch_path_ns.sum(), 1U * kMs);
+  EXPECT_EQ(book_.open[1].server_path_ns.sum(), 2U * kMillisecondNs);
+  EXPECT_EQ(book_.open[1].switch_path_ns.sum(), 1U * kMillisecondNs);
   EXPECT_EQ(partition().server_latency_ns.count(), 0U);
 }
 

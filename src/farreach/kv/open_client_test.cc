@@ -19,9 +19,7 @@
 namespace turntable::kv {
 namespace {
 
-constexpr std::atomic<bool> kNotCancelled{false};
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::uint16_t kPartition = 1;
+constexpr std::uint16_t kServed = 1;
 
 // Answers every request `delay_ns` after it was sent, to the nanosecond by the answer's stamp. Keys
 // whose last byte is even are the switch's.
@@ -63,7 +61,7 @@ class DelayServer final : public net::Datagrams {
         .request_id = request.request_id,
         .value = get ? std::span<const std::uint8_t>(value) : std::span<const std::uint8_t>(),
         .stat = kStatSuccess,
-        .node = by_switch(request.key) ? kSwitchNode : kPartition};
+        .node = by_switch(request.key) ? kSwitchNode : kServed};
     Answer made{.at_ns = realtime_ns() + delay_ns_, .bytes = std::vector<std::uint8_t>(256)};
     made.bytes.resize(encode(answer, made.bytes));
     under_way_.push_back(std::move(made));
@@ -101,16 +99,17 @@ class OpenClientTest : public ::testing::Test {
     return {settings_, replay_, std::make_unique<DelayServer>(delay_ns)};
   }
 
-  Traces traces_{testing::small_workload(), 0, 4, kNotCancelled};
-  Replay replay_{traces_, 4, std::vector<unsigned>{kPartition}};
+  Traces traces_{testing::small_workload(), 0, 4, testing::kNotCancelled};
+  Replay replay_{traces_, 4, std::vector<unsigned>{kServed}};
   OpenClient::Settings settings_;
 };
 
 TEST_F(OpenClientTest, EveryLatencyIsTheDelayAndWhatTheClientWasLateItself) {
-  constexpr std::int64_t kDelay = 5 * kMs;
+  constexpr std::int64_t kDelay = 5 * kMillisecondNs;
   OpenClient client = this->client(kDelay);
-  const std::int64_t start = monotonic_ns() + 10 * kMs;
-  client.set_schedule({start, start + 100 * kMs, start + 600 * kMs, start + 60'000 * kMs});
+  const std::int64_t start = monotonic_ns() + 10 * kMillisecondNs;
+  client.set_schedule({start, start + 100 * kMillisecondNs, start + 600 * kMillisecondNs,
+                       start + 60'000 * kMillisecondNs});
   client.run();
 
   const load::OpenLoopStatistics& loop = client.loop().statistics();
@@ -142,19 +141,20 @@ TEST_F(OpenClientTest, EveryLatencyIsTheDelayAndWhatTheClientWasLateItself) {
 
 TEST_F(OpenClientTest, ProbesComeOneAtATimeBeforeTheLoad) {
   settings_.probes = 5;
-  settings_.probe_offset_ns = 3 * kMs;
-  settings_.probe_period_ns = 20 * kMs;
-  settings_.load_offset_ns = 100 * kMs;
-  OpenClient client = this->client(kMs);
-  const std::int64_t start = monotonic_ns() + 10 * kMs;
-  client.set_schedule({start, start + 150 * kMs, start + 250 * kMs, start + 60'000 * kMs});
+  settings_.probe_offset_ns = 3 * kMillisecondNs;
+  settings_.probe_period_ns = 20 * kMillisecondNs;
+  settings_.load_offset_ns = 100 * kMillisecondNs;
+  OpenClient client = this->client(kMillisecondNs);
+  const std::int64_t start = monotonic_ns() + 10 * kMillisecondNs;
+  client.set_schedule({start, start + 150 * kMillisecondNs, start + 250 * kMillisecondNs,
+                       start + 60'000 * kMillisecondNs});
   for (int probe = 0; probe < 5; ++probe)
-    EXPECT_EQ(client.loop().intended_ns(probe) - start, (3 + 20 * probe) * kMs);
-  EXPECT_GT(client.loop().intended_ns(5) - start, 100 * kMs);
+    EXPECT_EQ(client.loop().intended_ns(probe) - start, (3 + 20 * probe) * kMillisecondNs);
+  EXPECT_GT(client.loop().intended_ns(5) - start, 100 * kMillisecondNs);
   client.run();
   const OpenPartition& open = client.book().open.front();
   EXPECT_EQ(open.server_path_ns.count() + open.switch_path_ns.count(), 5U);
-  EXPECT_GE(open.server_path_ns.sum() + open.switch_path_ns.sum(), 5U * kMs);
+  EXPECT_GE(open.server_path_ns.sum() + open.switch_path_ns.sum(), 5U * kMillisecondNs);
 }
 
 // Distances of successive instants, in units of the mean that they should have.
@@ -186,7 +186,7 @@ class ArrivalsTest : public OpenClientTest {
   // By running partition, and of both together.
   std::array<std::vector<std::int64_t>, 3> instants() {
     OpenClient client{settings_, both_, std::make_unique<DelayServer>(0)};
-    client.set_schedule({0, 0, 60'000 * kMs, 60'000 * kMs});
+    client.set_schedule({0, 0, 60'000 * kMillisecondNs, 60'000 * kMillisecondNs});
     std::array<std::vector<std::int64_t>, 3> instants;
     for (std::uint64_t number = 0; number < client.loop().requests(); ++number) {
       const std::int64_t at_ns = client.loop().intended_ns(number);
@@ -202,8 +202,8 @@ class ArrivalsTest : public OpenClientTest {
                                              {"clients", 4},
                                              {"operations", 400'000},
                                              {"seed", 3}}),
-               0, 4, kNotCancelled};
-  Replay both_{long_, 4, std::vector<unsigned>{kPartition, 2}};
+               0, 4, testing::kNotCancelled};
+  Replay both_{long_, 4, std::vector<unsigned>{kServed, 2}};
 };
 
 TEST_F(ArrivalsTest, ArePoissonProcessesTogetherAndAtEveryPartition) {

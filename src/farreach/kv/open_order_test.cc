@@ -10,11 +10,9 @@
 namespace turntable::kv {
 namespace {
 
-constexpr std::atomic<bool> kNotCancelled{false};
-
 class OpenOrderTest : public ::testing::Test {
  protected:
-  Traces traces_{testing::small_workload(), 0, 4, kNotCancelled};
+  Traces traces_{testing::small_workload(), 0, 4, testing::kNotCancelled};
   Replay replay_{traces_, 4, std::vector{1U, 2U}};
 };
 
@@ -50,7 +48,7 @@ TEST_F(OpenOrderTest, ClientsWithoutOperationsAreLeftOut) {
   const Traces few(
       workload::workload_from_json(
           {{"name", "workloada"}, {"records", 10'000}, {"clients", 4}, {"operations", 40}}),
-      0, 4, kNotCancelled);
+      0, 4, testing::kNotCancelled);
   std::size_t idle = 0, empty = 0;
   for (unsigned partition = 0; partition < 64; ++partition) {
     const Replay replay(few, 64, std::vector{partition});
@@ -77,7 +75,7 @@ TEST(OpenOrder, ThreadsTakeTurnsAtARecordedTrace) {
   for (int i = 0; i < 10; ++i) lines += "user" + std::to_string(i) + ",get,8\n";
 
   const Traces traces(testing::recorded_workload(directory.path() / "trace.csv", lines, 4), 0, 4,
-                      kNotCancelled);
+                      testing::kNotCancelled);
   const Replay replay(traces, 1, std::vector<unsigned>{0}, {}, 0.5);
   // One thread of three clients, and one of the fourth, both from the middle of the trace on.
   const OpenOrder three({.first_client = 0, .clients = 3, .first_global_client = 0}, replay);

@@ -19,7 +19,6 @@ namespace {
 using Json = nlohmann::json;
 using workload::KeyId;
 
-constexpr std::atomic<bool> kNotCancelled{false};
 constexpr unsigned kScale = 2;
 constexpr std::uint32_t kClients = 4;
 
@@ -89,7 +88,7 @@ class PopularityTest : public ::testing::Test, public RequestSink {
   }
 
   const workload::Workload workload_ = testing::small_workload("workloadc");
-  const Traces traces_{workload_, 0, kClients, kNotCancelled};
+  const Traces traces_{workload_, 0, kClients, testing::kNotCancelled};
   std::vector<KeyId> hottest_, others_;
   std::optional<Replay> replay_;
   std::optional<TraceClients> loops_;

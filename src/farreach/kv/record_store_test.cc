@@ -16,7 +16,7 @@
 namespace turntable::kv {
 namespace {
 
-constexpr workload::KeyId kLoaded = 10, kOther = 20;
+constexpr workload::KeyId kLoaded = 10, kOtherRecord = 20;
 using Bytes = std::vector<std::uint8_t>;
 
 class RecordStoreTest : public ::testing::Test {
@@ -79,16 +79,16 @@ TEST_F(RecordStoreTest, LoadedRecordsHaveNumber0) {
   EXPECT_EQ(record->number, 0u);
   EXPECT_TRUE(record->exists);
   EXPECT_EQ(value_of(*record), loaded);
-  EXPECT_FALSE(get(kOther));
+  EXPECT_FALSE(get(kOtherRecord));
 }
 
 TEST_F(RecordStoreTest, OnDiskARecordIsValueNumberAndStat) {
-  put(kOther, 0x01020304, {0xaa, 0xbb});
+  put(kOtherRecord, 0x01020304, {0xaa, 0xbb});
   std::span<const std::uint8_t> stored;
-  ASSERT_EQ(store_->get(workload::store_key(kOther), stored), Store::Result::kOk);
+  ASSERT_EQ(store_->get(workload::store_key(kOtherRecord), stored), Store::Result::kOk);
   EXPECT_EQ(Bytes(stored.begin(), stored.end()), (Bytes{0xaa, 0xbb, 1, 2, 3, 4, 1}));
-  remove(kOther, 0x01020305);
-  ASSERT_EQ(store_->get(workload::store_key(kOther), stored), Store::Result::kOk);
+  remove(kOtherRecord, 0x01020305);
+  ASSERT_EQ(store_->get(workload::store_key(kOtherRecord), stored), Store::Result::kOk);
   EXPECT_EQ(Bytes(stored.begin(), stored.end()), (Bytes{1, 2, 3, 5, 0}));
 }
 
@@ -99,20 +99,20 @@ TEST_F(RecordStoreTest, OnlyALargerNumberIsApplied) {
   EXPECT_FALSE(put(kLoaded, 4, {3}));
   EXPECT_FALSE(remove(kLoaded, 4));
   EXPECT_EQ(value_of(*get(kLoaded)), Bytes{1});
-  EXPECT_TRUE(put(kOther, 0, {4}));  // nothing is there: any number is newer
+  EXPECT_TRUE(put(kOtherRecord, 0, {4}));  // nothing is there: any number is newer
 }
 
 TEST_F(RecordStoreTest, ATombstoneHoldsOffOlderWritesAndSurvivesReopening) {
-  EXPECT_TRUE(put(kOther, 5, {1}));
-  EXPECT_TRUE(remove(kOther, 7));
+  EXPECT_TRUE(put(kOtherRecord, 5, {1}));
+  EXPECT_TRUE(remove(kOtherRecord, 7));
   open();
-  const auto record = get(kOther);
+  const auto record = get(kOtherRecord);
   ASSERT_TRUE(record);
   EXPECT_FALSE(record->exists);
   EXPECT_EQ(record->number, 7u);
   EXPECT_TRUE(record->value.empty());
-  EXPECT_FALSE(put(kOther, 6, {2}));
-  EXPECT_TRUE(put(kOther, 8, {3}));
+  EXPECT_FALSE(put(kOtherRecord, 6, {2}));
+  EXPECT_TRUE(put(kOtherRecord, 8, {3}));
 }
 
 TEST_F(RecordStoreTest, AWriteBehindTheSnapshotPointComesAfterTheSnapshot) {
@@ -142,14 +142,14 @@ TEST_F(RecordStoreTest, TheLargestNumberIsThatOfAnyRecord) {
   ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
   EXPECT_EQ(number, 0u);
   put(kLoaded, 5, {1});
-  remove(kOther, 9);
+  remove(kOtherRecord, 9);
   ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
   EXPECT_EQ(number, 9u);
 }
 
 TEST_F(RecordStoreTest, TheLargestNumberOfAStoreThatWasLeftIsReadFromIt) {
   put(kLoaded, 5, {1});
-  put(kOther, 9, {1});
+  put(kOtherRecord, 9, {1});
   open(/*is_fresh=*/false);
   put(kLoaded, 6, {1});
   std::uint32_t number = 0;
@@ -226,49 +226,49 @@ TEST_F(RecordStoreTest, APlainStoreIsNotMisreadAsOneWithNumbers) {
   StoreSpec numbered = plain;
   numbered.numbered = true;
   EXPECT_NE(digest_of(plain), digest_of(numbered));
-  ASSERT_EQ(store_->put(workload::store_key(kOther), Bytes{1, 2, 3, 4}), Store::Result::kOk);
+  ASSERT_EQ(store_->put(workload::store_key(kOtherRecord), Bytes{1, 2, 3, 4}), Store::Result::kOk);
   Record record;
-  EXPECT_EQ(records_->get(workload::store_key(kOther), record), Store::Result::kError);
+  EXPECT_EQ(records_->get(workload::store_key(kOtherRecord), record), Store::Result::kError);
 }
 
 // A relayed STORE, or the REPLAY of a recovery that broke off, may come after the records of the
 // cached set were read for the next switch.
 TEST_F(RecordStoreTest, WhatAFenceExcludesIsAppliedOnNoPath) {
-  put(kOther, 5, {5});
+  put(kOtherRecord, 5, {5});
   ASSERT_EQ(records_->fence(20), Store::Result::kOk);
   ASSERT_EQ(records_->fence(10), Store::Result::kOk);  // said late
-  EXPECT_FALSE(put(kOther, 20, {20}));
+  EXPECT_FALSE(put(kOtherRecord, 20, {20}));
   EXPECT_FALSE(remove(kLoaded, 1));
-  EXPECT_FALSE(replay(kOther, 19));
+  EXPECT_FALSE(replay(kOtherRecord, 19));
   EXPECT_FALSE(replay(kLoaded, 20));
-  EXPECT_EQ(get(kOther)->number, 5u);
+  EXPECT_EQ(get(kOtherRecord)->number, 5u);
   EXPECT_EQ(get(kLoaded)->number, kLoadedNumber);
-  EXPECT_TRUE(put(kOther, 21, {21}));
+  EXPECT_TRUE(put(kOtherRecord, 21, {21}));
   EXPECT_TRUE(replay(kLoaded, 21));
 }
 
 // What a recovery has left out although it was newer than the store's is lost: the next one sees
 // it.
 TEST_F(RecordStoreTest, ReplayTellsWhatTheFenceKeepsOut) {
-  put(kOther, 5, {5});
+  put(kOtherRecord, 5, {5});
   ASSERT_EQ(records_->fence(20), Store::Result::kOk);
   const auto replay_all = [this](std::uint32_t number) {
     const Record record{.number = number, .exists = false};
-    return records_->apply_all({{.key = workload::store_key(kOther), .record = record}});
+    return records_->apply_all({{.key = workload::store_key(kOtherRecord), .record = record}});
   };
   EXPECT_EQ(replay_all(5).missed, 0u);
   EXPECT_EQ(replay_all(6).missed, 1u);
   EXPECT_EQ(replay_all(6).newer, 0u);
   EXPECT_EQ(replay_all(21).missed, 0u);
-  EXPECT_EQ(get(kOther)->number, 21u);
+  EXPECT_EQ(get(kOtherRecord)->number, 21u);
 }
 
 TEST_F(RecordStoreTest, AFenceIsInTheStore) {
-  put(kOther, 5, {5});
+  put(kOtherRecord, 5, {5});
   ASSERT_EQ(records_->fence(20), Store::Result::kOk);
   open(/*is_fresh=*/false);
-  EXPECT_FALSE(put(kOther, 20, {20}));
-  EXPECT_TRUE(put(kOther, 21, {21}));
+  EXPECT_FALSE(put(kOtherRecord, 20, {20}));
+  EXPECT_TRUE(put(kOtherRecord, 21, {21}));
   // It is no record.
   ASSERT_EQ(records_->take_snapshot(7), Store::Result::kOk);
   std::size_t records = 0;
@@ -280,14 +280,14 @@ TEST_F(RecordStoreTest, AFenceIsInTheStore) {
 // The switch that the fence was set for may have given any number after it, and died unseen.
 TEST_F(RecordStoreTest, AFenceIsTheLeastLargestNumber) {
   std::uint32_t number = 0;
-  put(kOther, 5, {5});
+  put(kOtherRecord, 5, {5});
   ASSERT_EQ(records_->fence(20), Store::Result::kOk);
   ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
   EXPECT_EQ(number, 20u);
   open(/*is_fresh=*/false);
   ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
   EXPECT_EQ(number, 20u);
-  put(kOther, 22, {22});
+  put(kOtherRecord, 22, {22});
   ASSERT_EQ(records_->largest_number(number), Store::Result::kOk);
   EXPECT_EQ(number, 22u);
 }

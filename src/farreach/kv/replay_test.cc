@@ -10,8 +10,6 @@
 namespace turntable::kv {
 namespace {
 
-constexpr std::atomic<bool> kNotCancelled{false};
-
 // As the reference §5.2 has it, from the wire bytes and zlib.
 unsigned partition_by_hand(workload::KeyId key, unsigned scale) {
   const auto wire = workload::wire_key(key);
@@ -20,7 +18,7 @@ unsigned partition_by_hand(workload::KeyId key, unsigned scale) {
 
 TEST(ReplayTest, KeepsTheOperationsOfTheRunningPartitionsInOrder) {
   const auto workload = testing::small_workload();
-  const Traces traces(workload, 1, 2, kNotCancelled);
+  const Traces traces(workload, 1, 2, testing::kNotCancelled);
   const std::vector<unsigned> partitions = {3, 1};
   const Replay replay(traces, 4, partitions);
   ASSERT_EQ(replay.clients(), 2u);
@@ -50,7 +48,7 @@ TEST(ReplayTest, KeepsTheOperationsOfTheRunningPartitionsInOrder) {
 }
 
 TEST(ReplayTest, PiecesOfTheTracesTogetherAreTheWhole) {
-  const Traces traces(testing::small_workload(), 0, 2, kNotCancelled);
+  const Traces traces(testing::small_workload(), 0, 2, testing::kNotCancelled);
   std::vector<std::size_t> firsts;
   for (const double begin : {0.0, 0.25, 0.5, 0.75}) {
     const Replay replay(traces, 1, std::vector<unsigned>{0}, {}, begin);
@@ -64,7 +62,7 @@ TEST(ReplayTest, AClientWithoutOperationsIsEmpty) {
   // One operation per client: at scale 32,768 hardly any touches a given partition.
   const auto workload = workload::workload_from_json(
       {{"name", "uniform"}, {"records", 1000}, {"clients", 8}, {"operations", 8}});
-  const Traces traces(workload, 0, 8, kNotCancelled);
+  const Traces traces(workload, 0, 8, testing::kNotCancelled);
   const auto first = workload::generate_trace(workload, 0).front();
   const Replay replay(traces, 32768, std::vector<unsigned>{first.slot});
   EXPECT_EQ(replay.of(0).size(), 1u);
@@ -77,7 +75,7 @@ TEST(ReplayTest, RecordedOperationsSayHowLongValuesAre) {
   const Traces traces(
       testing::recorded_workload(directory.path() / "trace.csv",
                                  "a,put,300\nb,get,12\na,get,\nc,put,1412\nc,get,\nc,put,1\n", 1),
-      0, 1, kNotCancelled);
+      0, 1, testing::kNotCancelled);
   const Replay replay(traces, 1, std::vector<unsigned>{0});
   const auto operations = replay.of(0);
   ASSERT_EQ(operations.size(), 6u);
@@ -96,7 +94,7 @@ TEST(ReplayTest, ClientsShareARecordedTraceInItsOrder) {
   for (int i = 0; i < 10; ++i) lines += "user" + std::to_string(i) + ",get,8\n";
   const auto workload = testing::recorded_workload(directory.path() / "trace.csv", lines, 4);
   // The second half of four clients: every third and fourth line.
-  const Traces traces(workload, 2, 2, kNotCancelled);
+  const Traces traces(workload, 2, 2, testing::kNotCancelled);
   const Replay replay(traces, 1, std::vector<unsigned>{0});
   std::vector<workload::KeyId> taken;
   taken.reserve(6);
@@ -111,7 +109,7 @@ TEST(ReplayTest, WhereHotKeysChangeAnySizeIsRight) {
   const ScratchDirectory directory;
   const auto workload = testing::recorded_workload(directory.path() / "trace.csv",
                                                    "user1,put,10\nuser1,get,10\nuser2,get,20\n", 1);
-  const Traces traces(workload, 0, 1, kNotCancelled);
+  const Traces traces(workload, 0, 1, testing::kNotCancelled);
   // From the next period on requests for 1 are for 2, with the sizes of 1.
   Replay replay(traces, 1, std::vector<unsigned>{0}, {{1}, {2}});
   replay.popularity()->begin_period(1);
@@ -125,7 +123,7 @@ TEST(ReplayTest, WhereHotKeysChangeAnySizeIsRight) {
 }
 
 TEST(ReplayTest, MadeUpOperationsHaveTheSizeOfTheWorkload) {
-  const Traces traces(testing::small_workload(), 0, 1, kNotCancelled);
+  const Traces traces(testing::small_workload(), 0, 1, testing::kNotCancelled);
   const Replay replay(traces, 1, std::vector<unsigned>{0});
   EXPECT_EQ(replay.bytes_of(replay.of(0)[0], 128), 128u);
   EXPECT_TRUE(replay.is_size_of(replay.of(0)[0], 128, 128));
@@ -134,7 +132,7 @@ TEST(ReplayTest, MadeUpOperationsHaveTheSizeOfTheWorkload) {
 
 TEST(TracesTest, KnowWhatTheyWereMadeFor) {
   auto workload = testing::small_workload();
-  const Traces traces(workload, 1, 2, kNotCancelled);
+  const Traces traces(workload, 1, 2, testing::kNotCancelled);
   EXPECT_TRUE(traces.are(workload, 1, 2));
   EXPECT_FALSE(traces.are(workload, 0, 2));
   EXPECT_FALSE(traces.are(workload, 1, 3));

@@ -7,18 +7,20 @@
 #include <optional>
 #include <thread>
 
+#include "common/clock.h"
 #include "farreach/kv/cached_keys.h"
 #include "farreach/kv/farreach_handler.h"
 #include "farreach/kv/netcache_handler.h"
 #include "farreach/kv/nocache_handler.h"
 #include "farreach/kv/testing.h"
+#include "farreach/kv/testing_keys.h"
 
 namespace turntable::kv {
 namespace {
 
-constexpr workload::KeyId kKey = 2571001333982442796;
+using testing::kKey;
+
 constexpr double kCapacity = 200;  // 5 ms per operation
-constexpr std::int64_t kMs = 1'000'000;
 using Bytes = std::vector<std::uint8_t>;
 
 class ServerWorkerTest : public ::testing::Test {
@@ -213,7 +215,7 @@ TEST_F(ServerWorkerTest, BadInputIsCountedAndEndsNothing) {
 //   finish_1 = arrival + 5 ms,   start_2 = finish_1,   free = finish_1 + delay + (acked - sent)
 // the second is held back for delay + (acked - sent), and then takes its 5 ms.
 TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
-  constexpr std::int64_t kDelayNs = 15 * kMs;
+  constexpr std::int64_t kDelayNs = 15 * kMillisecondNs;
   open_store(/*numbered=*/true);
   auto sockets = net::open_split_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64, 0x0190);
   RecordStore records(*store_);
@@ -255,7 +257,7 @@ TEST_F(ServerWorkerTest, WhatIsHeldBackIsAddedToTheServiceTime) {
             worker_->counters().held_back_ns.get());
   // Two writes of 5 ms each.
   EXPECT_EQ(worker_->counters().busy_in_window_ns.get(),
-            10 * kMs + worker_->counters().blocked_ns.get());
+            10 * kMillisecondNs + worker_->counters().blocked_ns.get());
   worker_.reset();
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,8 @@
 #include "farreach/kv/store_builder.h"
 
 namespace turntable::kv::testing {
+
+inline constexpr std::atomic<bool> kNotCancelled{false};  // of Traces
 
 // A workload small enough for a test: 4 clients, 400 operations each.
 inline workload::Workload small_workload(const std::string& name = "workloada",

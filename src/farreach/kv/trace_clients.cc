@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "common/clock.h"
 #include "farreach/kv/answer_types.h"
 #include "farreach/kv/value.h"
 
 namespace turntable::kv {
-namespace {
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-
-}  // namespace
+namespace {}  // namespace
 
 TraceClients::TraceClients(const Settings& settings, const Replay& replay, RequestSink& sink)
     : settings_(settings),

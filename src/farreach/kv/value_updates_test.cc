@@ -12,21 +12,20 @@
 namespace turntable::kv {
 namespace {
 
-constexpr workload::KeyId kKey = 5;
-constexpr std::int64_t kMs = 1'000'000;
+constexpr workload::KeyId kSmallKey = 5;
 
 TEST(ValueUpdatesTest, TheRoundTripCountsFromTheEndOfTheWriteAndWithItsDelay) {
   const UniqueFd server = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
   const UniqueFd peer = net::open_udp(net::parse_ipv4("test", "127.0.0.1", 0), 64);
-  ValueUpdates updates(server.get(), {.delay_ns = 30 * kMs});
-  updates.add(kKey, {.type = PacketType::kValueUpdate, .key = workload::wire_key(kKey)},
+  ValueUpdates updates(server.get(), {.delay_ns = 30 * kMillisecondNs});
+  updates.add(kSmallKey, {.type = PacketType::kValueUpdate, .key = workload::wire_key(kSmallKey)},
               net::address_of(peer.get()));
-  EXPECT_TRUE(updates.pending(kKey));
+  EXPECT_TRUE(updates.pending(kSmallKey));
   EXPECT_EQ(updates.next_ns(), INT64_MAX);  // its write is not over
   // The write ended, in virtual time, long before the worker came to it.
-  const std::int64_t finish = monotonic_ns() - 1000 * kMs;
+  const std::int64_t finish = monotonic_ns() - 1000 * kMillisecondNs;
   updates.finished(finish);
-  EXPECT_EQ(updates.next_ns(), finish + 30 * kMs);
+  EXPECT_EQ(updates.next_ns(), finish + 30 * kMillisecondNs);
   const std::int64_t before = monotonic_ns();
   updates.run(before);
 
@@ -44,12 +43,13 @@ TEST(ValueUpdatesTest, TheRoundTripCountsFromTheEndOfTheWriteAndWithItsDelay) {
       0);
   updates.run(monotonic_ns());
   const std::int64_t elapsed = monotonic_ns() - before;
-  EXPECT_FALSE(updates.pending(kKey));
+  EXPECT_FALSE(updates.pending(kSmallKey));
   // finish + delay + what passed between sending and acknowledgement, which is at most `elapsed`
   // (and the reading of two clocks).
-  EXPECT_GE(updates.free_since_ns(kKey), finish + 30 * kMs);
-  EXPECT_LE(updates.free_since_ns(kKey), finish + 30 * kMs + elapsed + kMs);
-  EXPECT_GE(updates.counters().round_trip_sum_ns.get(), 30 * kMs);
+  EXPECT_GE(updates.free_since_ns(kSmallKey), finish + 30 * kMillisecondNs);
+  EXPECT_LE(updates.free_since_ns(kSmallKey),
+            finish + 30 * kMillisecondNs + elapsed + kMillisecondNs);
+  EXPECT_GE(updates.counters().round_trip_sum_ns.get(), 30 * kMillisecondNs);
 }
 
 TEST(ValueUpdatesTest, PlacesAreUsedAgainUnderNewIds) {
@@ -59,8 +59,8 @@ TEST(ValueUpdatesTest, PlacesAreUsedAgainUnderNewIds) {
   ValueUpdates updates(server.get(), {});
   std::vector<std::uint32_t> ids;
   for (std::int64_t now = 1; now <= 1000; ++now) {
-    ASSERT_FALSE(updates.pending(kKey));
-    updates.add(kKey, {.type = PacketType::kValueUpdate, .key = workload::wire_key(kKey)},
+    ASSERT_FALSE(updates.pending(kSmallKey));
+    updates.add(kSmallKey, {.type = PacketType::kValueUpdate, .key = workload::wire_key(kSmallKey)},
                 net::address_of(peer.get()));
     updates.finished(now);
     updates.run(now);

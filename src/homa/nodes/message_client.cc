@@ -13,7 +13,6 @@
 namespace turntable::homa {
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr unsigned kLeastIdleCalls = 3;
 constexpr std::int64_t kHighestSecondRttNs = 100 * kSecondNs;
 

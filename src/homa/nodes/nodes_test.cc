@@ -17,7 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kMs = 1'000'000;
 constexpr const char* kHost = "127.0.0.1";
 
 // A port that is free now.
@@ -61,9 +60,9 @@ class NodesTest : public ::testing::Test {
     prepare();
     for (const auto& server : servers_) server->start(Json::object());
     client_.start({{"start_at_ns", realtime_ns()},
-                   {"warmup_ns", 100 * kMs},
-                   {"measure_ns", 400 * kMs},
-                   {"drain_ns", 20'000 * kMs}});
+                   {"warmup_ns", 100 * kMillisecondNs},
+                   {"measure_ns", 400 * kMillisecondNs},
+                   {"drain_ns", 20'000 * kMillisecondNs}});
     client_.wait({{"deadline_s", 60}});
     return client_.stats(Json::object());
   }
@@ -135,11 +134,11 @@ TEST_F(NodesTest, ATableOfSizes) {
 // Two seconds: the first is told while the second runs, and nothing of it changes any more.
 TEST_F(NodesTest, SecondsThatAreOverAreToldWhileItRuns) {
   prepare();
-  client_.start({{"start_at_ns", realtime_ns() + 50 * kMs},
+  client_.start({{"start_at_ns", realtime_ns() + 50 * kMillisecondNs},
                  {"warmup_ns", 0},
-                 {"measure_ns", 2000 * kMs},
-                 {"drain_ns", 20'000 * kMs}});
-  const std::int64_t deadline_ns = monotonic_ns() + 20'000 * kMs;
+                 {"measure_ns", 2000 * kMillisecondNs},
+                 {"drain_ns", 20'000 * kMillisecondNs}});
+  const std::int64_t deadline_ns = monotonic_ns() + 20'000 * kMillisecondNs;
   Json so_far;
   do {
     so_far = client_.stats(Json::object());
@@ -166,9 +165,9 @@ TEST_F(NodesTest, SecondsThatAreOverAreToldWhileItRuns) {
 TEST_F(NodesTest, CallsWithoutAnAnswerAreOpenWhenTheirSecondEnds) {
   prepare();
   for (const auto& server : servers_) server->stop(Json::object());
-  client_.start({{"start_at_ns", realtime_ns() + 50 * kMs},
+  client_.start({{"start_at_ns", realtime_ns() + 50 * kMillisecondNs},
                  {"warmup_ns", 0},
-                 {"measure_ns", 1000 * kMs},
+                 {"measure_ns", 1000 * kMillisecondNs},
                  {"drain_ns", 0}});
   client_.wait({{"deadline_s", 60}});
   const Json stats = client_.stats(Json::object());
@@ -284,7 +283,7 @@ TEST_F(NodesTest, PacketsThatAreNoneAreCounted) {
       ++sent;
     }
   }
-  const std::int64_t deadline_ns = monotonic_ns() + 20'000 * kMs;
+  const std::int64_t deadline_ns = monotonic_ns() + 20'000 * kMillisecondNs;
   Json theirs;
   do {
     theirs = servers_[0]->stats(Json::object());

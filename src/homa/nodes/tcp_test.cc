@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kMs = 1'000'000;
 constexpr const char* kHost = "127.0.0.1";
 
 sockaddr_in address(const char* host, std::uint16_t port) {
@@ -104,9 +103,9 @@ class TcpTest : public ::testing::Test {
   // 100 ms of warm-up, 400 ms of window.
   void start(std::int64_t drain_ms = 20'000) {
     client_.start({{"start_at_ns", realtime_ns()},
-                   {"warmup_ns", 100 * kMs},
-                   {"measure_ns", 400 * kMs},
-                   {"drain_ns", drain_ms * kMs}});
+                   {"warmup_ns", 100 * kMillisecondNs},
+                   {"measure_ns", 400 * kMillisecondNs},
+                   {"drain_ns", drain_ms * kMillisecondNs}});
   }
 
   Json finish() {
@@ -125,7 +124,7 @@ class TcpTest : public ::testing::Test {
 
   // Probes with a deadline.
   bool server_counts(const char* name, int expected) {
-    const std::int64_t deadline_ns = monotonic_ns() + 20'000 * kMs;
+    const std::int64_t deadline_ns = monotonic_ns() + 20'000 * kMillisecondNs;
     while (at_server()[name] != expected)
       if (monotonic_ns() > deadline_ns) return false;
     return true;

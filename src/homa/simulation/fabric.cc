@@ -10,8 +10,6 @@
 namespace turntable::homa::simulation {
 namespace {
 
-constexpr double kPsPerSecond = 1e12;
-
 std::uint32_t leaves_of(const FabricSettings& settings) {
   if (settings.hosts < 2)
     throw bad_argument("a fabric of " + std::to_string(settings.hosts) +

@@ -20,6 +20,7 @@
 namespace turntable::homa::simulation {
 
 inline constexpr unsigned kQueues = 8;
+inline constexpr double kPsPerSecond = 1e12;
 
 struct FabricSettings {
   std::uint32_t hosts = 16;

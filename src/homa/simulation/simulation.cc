@@ -12,7 +12,6 @@ namespace turntable::homa::simulation {
 namespace {
 
 constexpr double kPsPerUs = 1e6;
-constexpr double kPsPerSecond = 1e12;
 constexpr std::int64_t kHighestNs = 100'000'000'000;
 constexpr std::int64_t kHighestSlowdown = 100'000'000;  // thousandths
 

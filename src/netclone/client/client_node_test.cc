@@ -17,8 +17,6 @@ namespace {
 using Json = nlohmann::json;
 using testing::FakeServer;
 
-constexpr std::int64_t kMs = 1'000'000;
-
 class ClientNodeTest : public ::testing::Test {
  protected:
   ClientNodeTest() {
@@ -40,8 +38,8 @@ class ClientNodeTest : public ::testing::Test {
   Json run(const Json& args) {
     node_.prepare(args);
     node_.start({{"start_at_ns", realtime_ns()},
-                 {"warmup_ns", 100 * kMs},
-                 {"measure_ns", 400 * kMs},
+                 {"warmup_ns", 100 * kMillisecondNs},
+                 {"measure_ns", 400 * kMillisecondNs},
                  {"drain_ns", drain_ns_}});
     node_.wait({{"deadline_s", 60}});
     return node_.stats(Json::object());
@@ -60,7 +58,7 @@ class ClientNodeTest : public ::testing::Test {
   std::function<int(Packet&)> answers_ = [](Packet&) { return 1; };
   ScratchDirectory directory_;
   std::vector<std::unique_ptr<FakeServer>> servers_;
-  std::int64_t drain_ns_ = 20'000 * kMs;
+  std::int64_t drain_ns_ = 20'000 * kMillisecondNs;
   ClientNode node_{{.name = "c",
                     .directory = directory_.path(),
                     .base = {.local = net::parse_ipv4("test", "127.0.0.1", 0)}},
@@ -123,7 +121,7 @@ TEST_F(ClientNodeTest, CCloneTakesTheFirstAnswerAndCountsTheOther) {
 TEST_F(ClientNodeTest, WhatIsNotAnsweredIsLost) {
   std::atomic<int> seen{0};
   answers_ = [&](Packet&) { return ++seen % 10 == 0 ? 0 : 1; };
-  drain_ns_ = 100 * kMs;
+  drain_ns_ = 100 * kMillisecondNs;
   const Json stats = run(args());
   EXPECT_NEAR(stats["lost"].get<double>(), stats["offered"].get<double>() / 10, 2);
   EXPECT_EQ(stats["unanswered"], stats["requests_total"].get<int>() / 10);
@@ -132,7 +130,7 @@ TEST_F(ClientNodeTest, WhatIsNotAnsweredIsLost) {
 
 TEST_F(ClientNodeTest, ALimitWithholdsAndIsReported) {
   answers_ = [](Packet&) { return 0; };
-  drain_ns_ = 10 * kMs;
+  drain_ns_ = 10 * kMillisecondNs;
   Json with = args();
   with["outstanding_max"] = 3;
   const Json stats = run(with);
@@ -177,7 +175,7 @@ TEST_F(ClientNodeTest, ReplaysItsOwnRequests) {
 // The fake is the coordinator, and both servers behind it. Credits are taken for 10 us of work and
 // 40 ms more, so a worker can do 25 requests per second, far fewer than are asked for.
 TEST_F(ClientNodeTest, ReplaysLaedgeWithTheDelayOfItsCredits) {
-  constexpr std::uint32_t kDelayNs = 40 * kMs;
+  constexpr std::uint32_t kDelayNs = 40 * kMillisecondNs;
   answers_ = [](Packet& packet) {
     packet.server = packet.request % 2;
     packet.seq = 10'000 + kDelayNs;
@@ -215,8 +213,8 @@ TEST_F(ClientNodeTest, StopEndsAnIteration) {
   answers_ = [](Packet&) { return 0; };
   node_.prepare(args());
   node_.start({{"start_at_ns", realtime_ns()},
-               {"warmup_ns", 60'000 * kMs},
-               {"measure_ns", 60'000 * kMs},
+               {"warmup_ns", 60'000 * kMillisecondNs},
+               {"measure_ns", 60'000 * kMillisecondNs},
                {"drain_ns", 0}});
   node_.stop(Json::object());
   EXPECT_FALSE(node_.stats(Json::object())["complete"].get<bool>());

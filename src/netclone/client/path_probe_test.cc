@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/clock.h"
 #include "common/command_error.h"
 #include "netclone/choices.h"
 #include "netclone/client/codec.h"
@@ -12,9 +13,7 @@ namespace {
 
 using testing::FakeServer;
 
-constexpr std::int64_t kMs = 1'000'000;
-
-PathDelay probe(const Traffic& traffic, std::int64_t deadline_ns = 20'000 * kMs) {
+PathDelay probe(const Traffic& traffic, std::int64_t deadline_ns = 20'000 * kMillisecondNs) {
   const auto datagrams = testing::open_loopback();
   return probe_path("test", traffic, {.client = 2, .per_server = 5, .deadline_ns = deadline_ns},
                     *datagrams);
@@ -42,8 +41,8 @@ TEST(PathProbe, TheDelayIsTheServersOwn) {
   });
   Traffic traffic{.method = Method::kCClone, .servers = {zero.address(), one.address()}};
   const PathDelay delay = probe(traffic);
-  EXPECT_LT(delay.by_server_ns[0], 20 * kMs);
-  EXPECT_GE(delay.by_server_ns[1], 20 * kMs);
+  EXPECT_LT(delay.by_server_ns[0], 20 * kMillisecondNs);
+  EXPECT_GE(delay.by_server_ns[1], 20 * kMillisecondNs);
 }
 
 TEST(PathProbe, ALostProbeIsRepeated) {
@@ -58,7 +57,7 @@ TEST(PathProbe, AServerThatDoesNotAnswerIsNamed) {
   FakeServer zero(0), one(1, [](Packet&) { return 0; });
   Traffic traffic{.method = Method::kNoClone, .servers = {zero.address(), one.address()}};
   try {
-    probe(traffic, 150 * kMs);
+    probe(traffic, 150 * kMillisecondNs);
     FAIL() << "was taken for there";
   } catch (const CommandError& error) {
     const std::string message = error.what();
@@ -89,7 +88,7 @@ TEST(PathProbe, InNetCloneGroupsLeadToEachServer) {
 TEST(PathProbe, NobodyElseAnswersAProbe) {
   FakeServer zero(0), other(0);
   Traffic traffic{.method = Method::kNoClone, .servers = {zero.address(), other.address()}};
-  EXPECT_THROW(probe(traffic, 150 * kMs), CommandError);
+  EXPECT_THROW(probe(traffic, 150 * kMillisecondNs), CommandError);
   traffic.servers = {other.address()};
   EXPECT_NO_THROW(probe(traffic));
 }
@@ -103,7 +102,7 @@ TEST(PathProbe, AServerThatTheOthersAnswerForIsNamedToo) {
   });
   traffic.gate = gate.address();
   try {
-    probe(traffic, 100 * kMs);
+    probe(traffic, 100 * kMillisecondNs);
     FAIL() << "was taken for there";
   } catch (const CommandError& error) {
     EXPECT_NE(std::string(error.what()).find("server 2 "), std::string::npos) << error.what();

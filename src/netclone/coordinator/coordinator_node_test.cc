@@ -16,7 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kHeldNs = 1'000'000;  // by a server
 
 class CoordinatorNodeTest : public ::testing::Test {

@@ -221,6 +221,19 @@ def test_list_show_compare_export(
     assert cli.main(["store", str(results / EXPERIMENT / "made"), *at]) == 0
 
 
+def test_the_list_says_what_of_a_run_is_measured(
+    results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(
+        results, scripted, AGGRESSORS, name="half", leave_out=lambda it: it["aggressor"] == "busy"
+    )
+    assert cli.main(["list", "--results", str(results)]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+    assert lines[uuid].endswith("complete")
+    # 3 baselines, placebo and busy at 3 loads in 3 rounds, without busy.
+    assert lines[experiment_uuid(EXPERIMENT, "half")].endswith("36 of 45 iterations")
+
+
 def test_an_error_says_what_and_ends_with_2(
     results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

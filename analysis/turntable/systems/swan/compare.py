@@ -80,12 +80,14 @@ def comparison_table(found: Sequence[Pair]) -> Table:
 
 def title(found: Sequence[Pair]) -> str:
     known = [pair for pair in found if pair.covers_no_difference is not None]
+    without = len(found) - len(known)
     if not known:
-        return "Field by field; no interval: fewer than 3 repetitions of either"
+        return "Field by field; no interval: fewer than 3 repetitions of either that count"
     covering = sum(bool(pair.covers_no_difference) for pair in known)
+    rest = f"; {without} fields have no interval" if without else ""
     return (
         f"Field by field: in {covering} of {len(known)} ({covering / len(known):.0%}) the 95 % "
-        "interval of the difference covers 0 (of the ratio: 1)"
+        f"interval of the difference covers 0 (of the ratio: 1){rest}"
     )
 
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "echo/codec.h"
 #include "load/arrivals.h"
@@ -123,14 +123,13 @@ class ClientNode {
 };
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app("echo-client",
-                             "Offers an echo-server a load: an open loop of Poisson arrivals");
+  turntable::ProgramOptions app("echo-client",
+                                "Offers an echo-server a load: an open loop of Poisson arrivals");
   std::string directory, address, name = "echo-client";
-  app.add_option("--directory", directory, "Run directory: the control socket goes here")
-      ->required();
-  app.add_option("--name", name, "Name of the node")->capture_default_str();
-  app.add_option("--address", address, "IPv4 address of the data network")->required();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", directory, "Run directory: the control socket goes here").required();
+  app.option("--name", name, "Name of the node").shows_default();
+  app.option("--address", address, "IPv4 address of the data network").required();
+  if (const auto status = app.parse(argc, argv)) return *status;
   node::ControlServer control(directory, name);
   ClientNode client(address, control);
   control.on("prepare", [&](const Json& args) { return client.prepare(args); });

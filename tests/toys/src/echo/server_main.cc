@@ -16,7 +16,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
-#include "common/command_line.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "echo/request_number.h"
 #include "net/udp.h"
@@ -162,15 +162,14 @@ class Server {
 };
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app("echo-server", "Sends every datagram back");
+  turntable::ProgramOptions app("echo-server", "Sends every datagram back");
   std::string directory, address, name = "echo-server";
   std::uint16_t port = 0;
-  app.add_option("--directory", directory, "Run directory: the control socket goes here")
-      ->required();
-  app.add_option("--name", name, "Name of the node")->capture_default_str();
-  app.add_option("--address", address, "IPv4 address of the data network")->required();
-  app.add_option("--port", port, "UDP port")->required();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", directory, "Run directory: the control socket goes here").required();
+  app.option("--name", name, "Name of the node").shows_default();
+  app.option("--address", address, "IPv4 address of the data network").required();
+  app.option("--port", port, "UDP port").required();
+  if (const auto status = app.parse(argc, argv)) return *status;
   Server server(net::parse_ipv4("--address", address, port));
   node::ControlServer control(directory, name);
   control.on("prepare", [&](const Json& args) { return server.prepare(args); });

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "common/command_line.h"
 #include "common/errno_error.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/common_start.h"
 #include "node/control_server.h"
@@ -169,11 +169,11 @@ class Client {
 };
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app("pingpong-client", "A closed loop over TCP connections");
+  turntable::ProgramOptions app("pingpong-client", "A closed loop over TCP connections");
   std::string directory, name;
-  app.add_option("--directory", directory, "Run directory")->required();
-  app.add_option("--name", name, "Name of the node")->required();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", directory, "Run directory").required();
+  app.option("--name", name, "Name of the node").required();
+  if (const auto status = app.parse(argc, argv)) return *status;
   Client client;
   node::ControlServer control(directory, name);
   control.on("prepare", [&](const Json& args) { return client.prepare(args); });

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/command_line.h"
 #include "common/errno_error.h"
+#include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
 #include "pingpong/connection.h"
@@ -112,14 +112,14 @@ class Server {
 };
 
 int run(int argc, char** argv) {
-  turntable::CommandLine app("pingpong-server", "Sends messages back over TCP");
+  turntable::ProgramOptions app("pingpong-server", "Sends messages back over TCP");
   std::string directory, name, address;
   std::uint16_t port = 0;
-  app.add_option("--directory", directory, "Run directory")->required();
-  app.add_option("--name", name, "Name of the node")->required();
-  app.add_option("--address", address, "IPv4 address")->required();
-  app.add_option("--port", port, "TCP port")->required();
-  CLI11_PARSE(app, argc, argv);
+  app.option("--directory", directory, "Run directory").required();
+  app.option("--name", name, "Name of the node").required();
+  app.option("--address", address, "IPv4 address").required();
+  app.option("--port", port, "TCP port").required();
+  if (const auto status = app.parse(argc, argv)) return *status;
   Server server(ipv4(address, port));
   node::ControlServer control(directory, name);
   control.on("prepare", [&](const Json&) { return server.prepare(); });

@@ -7,11 +7,16 @@ import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from turntable.systems.swan.command import again, begin, show
 from turntable_core.errors import TurntableError
 
 _PROFILE = "sensitivity-profile"
+_EVERY: dict[str, Any] = {
+    "action": "store_true",
+    "help": "count iterations that break a rule of the verdict, too",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,9 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     command = add("show", show.show, "tables of an experiment")
     command.add_argument("uuid", metavar="UUID", help="or its first digits")
     command.add_argument("--absolute", action="store_true", help="latency in µs, not % of the SLO")
-    command.add_argument(
-        "--all", action="store_true", help="count iterations that break a rule of the verdict, too"
-    )
+    command.add_argument("--all", **_EVERY)
     command.add_argument("--older-rule", action="store_true", help="red above 150 %%, no FAIL")
     _add_others(add)
     return parser
@@ -72,6 +75,7 @@ def _add_others(add: Callable[..., argparse.ArgumentParser]) -> None:
     command = add("compare", show.compare_, "two experiments, field by field")
     command.add_argument("first", metavar="UUID")
     command.add_argument("second", metavar="UUID")
+    command.add_argument("--all", **_EVERY)
     command.add_argument("--figure", metavar="FILE", type=Path, help="draw the ratios: .svg, .png")
     command = add("export", show.export_, "a row per iteration")
     command.add_argument("uuid", metavar="UUID")

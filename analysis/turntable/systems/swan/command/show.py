@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from turntable.grid import Column, Table
 from turntable.systems.swan import compare, tables
 from turntable.systems.swan.command import begin, places
 from turntable.systems.swan.planning import planning_tables
-from turntable.systems.swan.store import Store, export
+from turntable.systems.swan.store import Store, export, metadata
 from turntable.systems.swan.store.profiles import profiles_of
 from turntable.table import WIDTH
 from turntable_core.errors import TurntableError
@@ -41,16 +41,24 @@ def _opened(options: argparse.Namespace) -> Iterator[Store]:
 def list_(options: argparse.Namespace) -> int:
     with _opened(options) as store:
         rows = [
-            vars(kept) | {"state": "stored" if kept.digest else "begun; nothing stored"}
-            for kept in store.experiments()
+            vars(kept) | {"state": _state(store.metadata(kept.id))} for kept in store.experiments()
         ]
     print("\n".join(grid.lines(_LIST, rows)) if rows else "no experiment yet")
     return 0
 
 
+def _state(general: Mapping[str, str]) -> str:
+    """general: an experiment's metadata, empty where nothing of it is stored."""
+    if not general:
+        return "begun; nothing stored"
+    planned, measured = general[metadata.PLANNED], general[metadata.MEASURED]
+    return "complete" if measured == planned else f"{measured} of {planned} iterations"
+
+
 def show(options: argparse.Namespace) -> int:
     with _opened(options) as store:
         kept = store.find(options.uuid)
+        state = _state(store.metadata(kept.id))
         profiles = profiles_of(store, kept.id, every=options.all)
     shown = [
         table
@@ -60,7 +68,7 @@ def show(options: argparse.Namespace) -> int:
             *tables.achieved_tables(one),
         )
     ]
-    print(f"{kept.id}  {kept.experiment}/{kept.run}\n")
+    print(f"{kept.id}  {kept.experiment}/{kept.run}  {state}\n")
     print("\n".join(_lines([*shown, *planning_tables(profiles)])))
     print(textwrap.fill(tables.LEGEND, WIDTH))
     return 0
@@ -69,7 +77,7 @@ def show(options: argparse.Namespace) -> int:
 def compare_(options: argparse.Namespace) -> int:
     with _opened(options) as store:
         both = [store.find(text) for text in (options.first, options.second)]
-        first, second = (profiles_of(store, kept.id) for kept in both)
+        first, second = (profiles_of(store, kept.id, every=options.all) for kept in both)
     found = compare.pairs(first, second)
     if not found:
         raise TurntableError(

@@ -20,6 +20,7 @@ GENERAL, FLAGS, ENVIRON, PLATFORM = "", "flags", "environ", "platform"
 # Keys of the general kind that configurations are made of again.
 CELLS, ITERATIONS, ROUNDS, PEAKS = "cells", "iterations", "repetitions", "peaks"
 INVENTORY = "inventory"  # below the checkout, or absolute
+PLANNED, MEASURED = "planned_iterations", "measured_iterations"
 
 Row = tuple[str, str, str]  # kind, key, value
 
@@ -50,6 +51,8 @@ def _general(run: Run) -> dict[str, str]:
         PEAKS: json.dumps(peaks, sort_keys=True),
         CELLS: json.dumps({cell.id: dict(cell.parameters) for cell in plan.cells}),
         ITERATIONS: iterations_digest(plan),
+        PLANNED: str(sum(turn.expected_iterations for turn in run.turns)),
+        MEASURED: str(sum(len(turn.measurements) for turn in run.turns)),
     }
 
 
