@@ -46,7 +46,7 @@ std::uint64_t number_at(const Bytes& bytes, std::size_t at, std::size_t size) {
 }
 
 Bytes inflated(const Bytes& compressed) {
-  Bytes plain(64 * 1024);
+  Bytes plain(std::size_t{64} * 1024);
   for (;;) {
     uLongf size = plain.size();
     const int status =
