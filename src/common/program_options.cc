@@ -106,6 +106,7 @@ template Option ProgramOptions::option(Text, std::filesystem::path&, Text);
 template Option ProgramOptions::option(Text, double&, Text);
 template Option ProgramOptions::option(Text, int&, Text);
 template Option ProgramOptions::option(Text, std::uint16_t&, Text);
+template Option ProgramOptions::option(Text, std::uint32_t&, Text);
 template Option ProgramOptions::option(Text, std::uint64_t&, Text);
 template Option ProgramOptions::option(Text, std::int64_t&, Text);
 template Option ProgramOptions::option(Text, std::optional<double>&, Text);
