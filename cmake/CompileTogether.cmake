@@ -1,4 +1,4 @@
-# A build from nothing in a third of the time: headers that most sources include are parsed once for each way to compile, and
+# A build from nothing in about half of the time: headers that most sources include are parsed once for each way to compile, and
 # the sources of a target are compiled some at a time as one. A source includes what it uses, and names in unnamed
 # namespaces are unique in a component, all the same: builds without this (under a compiler launcher such as ccache, which
 # keeps single sources better, and under sanitizers) and clang-tidy notice a missing include.

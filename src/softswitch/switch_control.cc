@@ -15,8 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::chrono::seconds kTaskDeadline{10};
-constexpr std::uint64_t kMaxControlDelayNs =
-    1'000'000'000;  // longer, and control commands time out
+// Longer, and control commands time out.
+constexpr std::uint64_t kMaxControlDelayNs = 1'000'000'000;
 
 constexpr int kMaxDigestWaitS = 3600;
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kMark = "TURNTABLE_AGGRESSOR";
-constexpr int kEndProbeMs = 10;
+constexpr int kSettleProbeMs = 10;
 constexpr int kGoneProbeMs = 2;
 constexpr double kEndSeconds = 5;
 constexpr double kLogSeconds = 2;  // for the end of its output, when nothing of it is left
@@ -118,7 +118,7 @@ void Aggressor::settle(Deadline deadline, const std::atomic<bool>& cancelled) {
                                         ": its probe did not hold at the deadline; it printed\n" +
                                         log_->last_lines());
     }
-    ::poll(nullptr, 0, kEndProbeMs);
+    ::poll(nullptr, 0, kSettleProbeMs);
   }
 }
 

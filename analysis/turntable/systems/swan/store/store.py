@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "swan.sqlite"
 SYSTEM = "swan"
+_FORM = b"2"  # of what is stored of a run; what was stored in another one is stored again
 _SHORTEST = 4  # digits of a UUID that name it
 
 
@@ -202,7 +203,7 @@ def _experiment_of(directory: Path) -> str:
 def digest_of(directory: Path) -> str:
     """Of what a run planned and recorded: raw files do not change, and the journal names them."""
     run = RunDirectory(directory)
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(_FORM)
     for file in (run.plan_file, run.journal_file, run.manifest_file):
         digest.update(file.read_bytes() if file.exists() else b"")
     return digest.hexdigest()
