@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,24 @@ def test_list_show_compare_export(
     assert cli.main(["export", uuid, "--csv", str(tmp_path / "out.csv"), *at]) == 0
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + 45
     assert cli.main(["store", str(results / EXPERIMENT / "made"), *at]) == 0
+
+
+def test_fields_that_disturbed_rounds_leave_without_an_interval_are_compared_with_all(
+    results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def late(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+        made = scripted(parameters, data, round_)
+        disturbed = data["aggressor"] == "busy" and round_ > 0
+        return replace(made, client={"misses": 1}) if disturbed else made
+
+    make_run(results, late, AGGRESSORS, name="other")
+    both = [uuid, experiment_uuid(EXPERIMENT, "other"), "--results", str(results)]
+    assert cli.main(["compare", *both]) == 0
+    # busy at three loads has one round that counts.
+    said = capsys.readouterr().out
+    assert "in 6 of 6 (100%)" in said and "3 fields have no interval" in said
+    assert cli.main(["compare", "--all", *both]) == 0
+    assert "in 9 of 9 (100%)" in capsys.readouterr().out
 
 
 def test_the_list_says_what_of_a_run_is_measured(
