@@ -36,7 +36,9 @@ def test_the_target_of_a_system_compiles_no_tests_and_no_benchmarks() -> None:
     ).stdout.split()  # fmt: skip
     objects = [path for path in inputs if path.endswith(".o")]
     # Several sources may be compiled as one, so the objects are known by their targets alone.
-    targets = {match[1] for path in objects if (match := re.search(r"/CMakeFiles/(.+?)\.dir/", path))}
+    targets = {
+        match[1] for path in objects if (match := re.search(r"/CMakeFiles/(.+?)\.dir/", path))
+    }
     assert {"kvserver", "p4_netcache"} <= targets
     assert [target for target in sorted(targets) if target.endswith("_test")] == []
     assert [path for path in objects if "/bench/" in path] == []
