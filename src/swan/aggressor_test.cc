@@ -2,6 +2,7 @@
 #include "swan/aggressor.h"
 
 #include <gtest/gtest.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -171,6 +172,21 @@ TEST(CpuTimes, OfAProcessAreTheSumOfItsThreads) {
   EXPECT_EQ(used.user_ns, 750'000'000);  // 30 ticks of 40
   EXPECT_EQ(used.system_ns, 250'000'000);
   EXPECT_EQ(process_times(9, proc.path()).total_ns, 0);
+}
+
+TEST(CpuTimes, ThreadsThatHaveEndedAreCounted) {
+  const auto of_this_process = [] { return process_times(::getpid()); };
+  const CpuTimes before = of_this_process();
+  std::int64_t spun_ns = 0;
+  std::thread([&spun_ns] {
+    while (spun_ns < 200'000'000) {
+      timespec used{};
+      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+      spun_ns = used.tv_sec * kSecondNs + used.tv_nsec;
+    }
+  }).join();
+  // User and system time are ticks of 10 ms, each cut off at both readings.
+  EXPECT_GE(used_between(before, of_this_process()).total_ns, 160'000'000);
 }
 
 TEST(CpuTimes, OfAGroupAreReadFromEitherVersion) {

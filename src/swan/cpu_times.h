@@ -26,7 +26,8 @@ struct CpuTimes {
 // What was used between two readings: user and system add up to the total.
 CpuTimes used_between(const CpuTimes& from, const CpuTimes& until);
 
-// Of all threads of a process; zero when it is gone. `proc`: another directory in tests.
+// Of all threads of a process, those that have ended too; zero when it is gone. `proc`: another
+// directory in tests.
 CpuTimes process_times(pid_t pid, const std::filesystem::path& proc = "/proc");
 
 // Of a control group of either version that counts; empty when it does not.
