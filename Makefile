@@ -56,10 +56,10 @@ lint: ## Static checks (scripts/lint NAME runs one of them)
 ctest: ## Tests of the C++ components
 	@ctest --preset release --parallel $(JOBS)
 
-pytest: ## Tests in Python, without long ones and those end to end, in two groups side by side
+pytest: ## Tests in Python, without long ones and those end to end, in groups side by side
 	@$(AS_ROOT) scripts/pytest-groups units
 
-smoke: ## Small runs end to end, in two groups side by side on testbeds of their own
+smoke: ## Small runs end to end, in groups side by side on testbeds of their own
 	@$(AS_ROOT) scripts/pytest-groups e2e
 
 long: ## Tests in Python, and experiments end to end, that take too long for `make test` (about 35 minutes)

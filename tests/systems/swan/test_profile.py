@@ -108,6 +108,25 @@ def test_what_overlaps_the_baseline_is_not_resolved(tmp_path: Path) -> None:
     }
 
 
+def test_a_server_that_is_now_quick_and_now_overloaded_is_resolved(tmp_path: Path) -> None:
+    """Its interval, of 1, 8 and 400 times 4 ms, begins below the baseline's highest row."""
+
+    def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+        if data["aggressor"] != "busy":
+            return Scripted(1000 * FACTORS[(round_ + data["repeat"]) % 3])
+        last = 900 if data["load_index"] == 2 else 1_600_000  # at the highest load below a row
+        return Scripted((4_000, 32_000, last)[round_])
+
+    found = profile(tmp_path, script)
+    fields = found.row("busy")
+    baseline = found.fields["Baseline", 0].sli
+    assert baseline is not None and baseline.interval is not None
+    for field in fields:
+        assert field.sli is not None and field.sli.interval is not None
+        assert field.sli.interval.overlaps(baseline.interval)
+    assert [found.is_resolved(field) for field in fields] == [True, True, False]
+
+
 def test_with_two_rounds_nothing_is_said_of_it(tmp_path: Path) -> None:
     found = profile(tmp_path, rounds=2)
     assert found.is_resolved(found.fields["busy", 0]) is None

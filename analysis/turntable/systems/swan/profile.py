@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from turntable.results import CellResult, TurnResult
+from turntable.systems.swan.blocks import chance_of_order
 from turntable.systems.swan.intervals import Spread
 from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.percentiles import percentile_us
@@ -59,6 +60,14 @@ class Field:
     def sli(self) -> Spread | None:
         """None where no repetition counts."""
         return _spread([one.sli_us for one in self.counted], self.percent)
+
+    @cached_property
+    def by_round(self) -> dict[int, list[float]]:
+        found: dict[int, list[float]] = {}
+        for one in self.counted:
+            if one.sli_us:
+                found.setdefault(one.round, []).append(one.sli_us)
+        return found
 
     @cached_property
     def from_send(self) -> Spread | None:
@@ -121,16 +130,20 @@ class Profile:
         return _mean([self.fields[name, index].target_per_s for name in self.aggressors])
 
     def is_resolved(self, field: Field) -> bool | None:
-        """Whether its interval and the baseline's have nothing in common. None: one of them has no
-        interval, or it is the baseline.
+        """Whether its interval and the baseline's have nothing in common, or in every round all of
+        it lies beyond the baseline, which chance explains in fewer than 5 % (of an interval of
+        95 %). None: one of them has no interval, or it is the baseline.
         """
         if field.aggressor == BASELINE or (BASELINE, field.index) not in self.fields:
             return None
-        spreads = (field.sli, self.fields[BASELINE, field.index].sli)
+        baseline = self.fields[BASELINE, field.index]
+        spreads = (field.sli, baseline.sli)
         intervals = [spread.interval for spread in spreads if spread]
         if len(intervals) < len(spreads) or None in intervals:
             return None
-        return not intervals[0].overlaps(intervals[1])
+        if not intervals[0].overlaps(intervals[1]):
+            return True
+        return chance_of_order(baseline.by_round, field.by_round) < 1 - field.percent / 100
 
 
 @lru_cache(maxsize=64)

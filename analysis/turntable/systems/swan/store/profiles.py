@@ -61,7 +61,7 @@ def _profile(
 
 def _repetition(tags: Mapping[str, Any], values: Mapping[str, float], every: bool) -> Repetition:
     return Repetition(
-        round=tags["swan_repetition"],
+        round=tags["round"],
         repeat=0,
         sli_us=values.get(f"{MCLOAD}/sli"),
         from_send_us=values.get(f"{MCLOAD}/from_send/sli"),

@@ -53,7 +53,8 @@ def phases(run: Run, uuid: str) -> Iterator[Phase]:
             for one in turn.measurements:
                 repetition = turn.round * repeats[one.place.aggressor] + one.place.repeat
                 time_ns = began[cell.id, turn.round, one.iteration]
-                yield _phase(run, cell, one, repetition, time_ns, uuid, reasons_of(one, case))
+                reasons = reasons_of(one, case)
+                yield _phase(run, cell, one, turn.round, repetition, time_ns, uuid, reasons)
 
 
 def _repeats(cell: CellResult) -> dict[str, int]:
@@ -70,6 +71,7 @@ def _phase(
     run: Run,
     cell: CellResult,
     one: Measurement,
+    round_: int,
     repetition: int,
     time_ns: int,
     uuid: str,
@@ -83,6 +85,7 @@ def _phase(
         "swan_experiment": uuid,
         "swan_phase": name,
         "swan_repetition": repetition,
+        "round": round_,
         "swan_loadpoint_qps": qps,
         "swan_aggressor_name": place.aggressor,
         "load": place.load,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "swan.sqlite"
 SYSTEM = "swan"
-_FORM = b"2"  # of what is stored of a run; what was stored in another one is stored again
+_FORM = b"3"  # of what is stored of a run; what was stored in another one is stored again
 _SHORTEST = 4  # digits of a UUID that name it
 
 
