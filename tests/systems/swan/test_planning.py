@@ -90,6 +90,22 @@ def test_isolation_is_relative_to_none(profiles: list[Profile]) -> None:
     assert rows["placebo", 0.2]["shares 2 job"] is None
 
 
+def test_a_small_share_is_not_zero(tmp_path: Path) -> None:
+    def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+        is_isolated = parameters["isolation"] == "shares"
+        return Scripted(
+            400 if is_isolated else 100_000,  # 0.004
+            progress_per_s=0 if is_isolated and data["load_index"] == 0 else 100,
+        )
+
+    mechanisms = [{"isolation": "none"}, {"isolation": "shares"}]
+    (table,) = isolation.isolation_tables(
+        of_run(make_run(tmp_path, script, ("busy",), cells=mechanisms))
+    )
+    assert [row["shares 2 p99"] for row in table.rows] == ["<0.01"] * 3
+    assert [row["shares 2 job"] for row in table.rows] == ["0.00", "1.00", "1.00"]
+
+
 def test_loads_that_were_not_reached_have_no_ratio(tmp_path: Path) -> None:
     failing = {("none", 1), ("shares", 2)}
 

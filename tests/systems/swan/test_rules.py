@@ -151,6 +151,13 @@ def test_drift_compares_what_both_probes_have() -> None:
     assert drift(before[:1], after[1:]) is None
 
 
+def test_what_runs_beside_other_work_is_no_drift() -> None:
+    noisy = probe(90.0)
+    (beside,) = [row for row in noisy["rows"] if row["beside"]]
+    beside["ns_per_step"] *= 4
+    assert judged(of_colocator(first_probe=probe(100.0), probe=noisy)).reasons == ()
+
+
 def test_each_iteration_is_judged_by_itself() -> None:
     late = of_client(send_late_ns=histogram({600: 100}))
     case = case_of(HEALTHY, late)

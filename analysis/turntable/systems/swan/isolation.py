@@ -66,10 +66,15 @@ def latency_ratio(before: Field, after: Field | None) -> str | None:
     if before.fails:  # of what was answered at all
         return NO_FAIL
     found = ratio(before.sli, after.sli)
-    return f"{NOT_RESOLVED if found.is_clear is False else ''}{found.value:.2f}"
+    return f"{NOT_RESOLVED if found.is_clear is False else ''}{_text(found.value)}"
 
 
 def progress_ratio(before: Field, after: Field | None) -> str | None:
     if after is None or after.progress_per_s is None or not before.progress_per_s:
         return None
-    return f"{after.progress_per_s / before.progress_per_s:.2f}"
+    return _text(after.progress_per_s / before.progress_per_s)
+
+
+def _text(share: float) -> str:
+    """0.00 would say that nothing is left."""
+    return "<0.01" if 0 < share < 0.005 else f"{share:.2f}"

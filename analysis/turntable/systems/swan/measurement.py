@@ -87,6 +87,7 @@ class ProbeRow:
     what: str  # "chase of 1024 KiB on CPU 0 beside stream on CPU 1"
     value: float
     unit: str  # "ns per step", "GB/s", "per µs"
+    is_beside: bool
 
 
 @dataclass(frozen=True, kw_only=True)

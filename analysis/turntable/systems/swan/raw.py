@@ -146,7 +146,12 @@ def _probe(answer: Stats | None) -> Iterable[ProbeRow]:
     for row in (answer or {}).get("rows", ()):
         for field, unit in _PROBED.items():
             if row.get(field) is not None:
-                yield ProbeRow(what=_probed(row), value=row[field], unit=unit)
+                yield ProbeRow(
+                    what=_probed(row),
+                    value=row[field],
+                    unit=unit,
+                    is_beside=bool(row.get("beside")),
+                )
 
 
 def _probed(row: Stats) -> str:
