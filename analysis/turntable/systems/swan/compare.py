@@ -84,7 +84,7 @@ def title(found: Sequence[Pair]) -> str:
     if not known:
         return "Field by field; no interval: fewer than 3 repetitions of either that count"
     covering = sum(bool(pair.covers_no_difference) for pair in known)
-    rest = f"; {without} fields have no interval" if without else ""
+    rest = f"; without an interval: {without}" if without else ""
     return (
         f"Field by field: in {covering} of {len(known)} ({covering / len(known):.0%}) the 95 % "
         f"interval of the difference covers 0 (of the ratio: 1){rest}"
