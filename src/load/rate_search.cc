@@ -68,6 +68,16 @@ bool RateSearch::is_close(const std::vector<Outcome>& outcomes) const {
 }
 
 bool RateSearch::holds(double rate_per_s) {
+  const bool held = judge(rate_per_s);
+  if (held) {
+    held_.insert(rate_per_s);
+  } else {
+    held_.erase(held_.lower_bound(rate_per_s), held_.end());
+  }
+  return held;
+}
+
+bool RateSearch::judge(double rate_per_s) {
   std::vector<Outcome> outcomes;
   int yes = 0, planned = settings_.repeats;
   bool was_doubled = false;
@@ -124,6 +134,8 @@ void RateSearch::bisect() {
 }
 
 void RateSearch::finish() {
+  // The last probe was of a low end that did not hold again: what held below it is known.
+  if (result_.low_per_s == 0 && !held_.empty()) result_.low_per_s = *held_.rbegin();
   std::vector<double> achieved;
   for (const Probe& probe : result_.probes)
     if (probe.rate_per_s == result_.low_per_s) achieved.push_back(probe.outcome.achieved_per_s);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 namespace turntable::load {
@@ -41,7 +42,7 @@ class RateSearch {
   };
 
   struct Result {
-    double low_per_s = 0;       // the highest that held; 0: none
+    double low_per_s = 0;       // the highest that held, as it was judged last; 0: none
     double high_per_s = 0;      // the lowest that did not; 0: all did
     double achieved_per_s = 0;  // median of the probes at low_per_s
     bool is_confirmed = false;
@@ -58,6 +59,7 @@ class RateSearch {
       : settings_(settings), measure_(measure) {}
 
   bool holds(double rate_per_s);
+  bool judge(double rate_per_s);
   void bracket(double rate_per_s);
   bool confirm();
   void bisect();
@@ -69,6 +71,7 @@ class RateSearch {
   const Settings settings_;
   const Measure& measure_;
   Result result_;
+  std::set<double> held_;
 };
 
 }  // namespace turntable::load

@@ -102,6 +102,31 @@ TEST(RateSearch, NothingHolds) {
   EXPECT_LT(found.probes.size(), 60U);
 }
 
+// The low end holds once, and not when it is confirmed, with the last probe.
+TEST(RateSearch, WithoutProbesForAnotherItIsTheHighestThatHeldBelow) {
+  auto settings = kSettings;
+  settings.repeats = 1;
+  settings.resolution = 0.1;
+  double low = 0;
+  int seen = 0;
+  const auto measure = [&](double rate) {
+    const bool holds = rate <= 50'000 && !(rate == low && ++seen == 2);
+    return RateSearch::Outcome{.value = holds ? 1.0 : -1.0, .achieved_per_s = rate};
+  };
+  low = RateSearch::run(settings, measure).low_per_s;
+  seen = 0;
+  settings.max_probes = 0;
+  RateSearch::Result found;
+  do {
+    seen = 0;
+    ++settings.max_probes;
+    found = RateSearch::run(settings, measure);
+  } while (seen < 2);
+  EXPECT_FALSE(found.is_confirmed);
+  EXPECT_GT(found.low_per_s, 0);
+  EXPECT_LT(found.low_per_s, low);
+}
+
 TEST(RateSearch, ARateThatIsNotReachedDoesNotHold) {
   const auto found = RateSearch::run(kSettings, [](double rate) {
     return RateSearch::Outcome{.value = 1, .achieved_per_s = 40'000, .reached = rate < 40'000};

@@ -74,7 +74,8 @@ Aggressor::Aggressor(Children& children, AggressorSpec spec, ProcessSettings set
       context_(std::move(context)),
       mark_(next_mark()),
       commands_(command_lines(spec_, context_.values)) {
-  for (auto& command : commands_) {
+  for (std::size_t number = 0; auto& command : commands_) {
+    const fs::path metrics = metrics_file(number++);
     if (find_program(command.front()).empty()) {
       throw CommandError("unavailable", "aggressor " + spec_.name + ": no program " +
                                             command.front() +
@@ -84,7 +85,7 @@ Aggressor::Aggressor(Children& children, AggressorSpec spec, ProcessSettings set
     if (!has_option(command, "--metrics")) command.emplace_back("--metrics");
     if (!has_option(command, "--yaml")) {
       command.emplace_back("--yaml");
-      command.emplace_back(metrics_file());
+      command.emplace_back(metrics);
     }
   }
   if (spec_.version.empty()) return;
@@ -100,8 +101,8 @@ Aggressor::~Aggressor() {
   }
 }
 
-fs::path Aggressor::metrics_file() const {
-  return context_.directory / "aggressor.metrics.yaml";
+fs::path Aggressor::metrics_file(std::size_t number) const {
+  return context_.directory / ("aggressor." + std::to_string(number) + ".metrics.yaml");
 }
 
 void Aggressor::settle(Deadline deadline, const std::atomic<bool>& cancelled) {
@@ -124,7 +125,8 @@ void Aggressor::settle(Deadline deadline, const std::atomic<bool>& cancelled) {
 
 void Aggressor::start() {
   std::error_code none;
-  fs::remove(metrics_file(), none);
+  for (std::size_t number = 0; number < commands_.size(); ++number)
+    fs::remove(metrics_file(number), none);
   if (spec_.probe == AggressorSpec::Probe::kFile)
     fs::remove(with_values(spec_.probe_text, context_.values), none);
   log_ = std::make_unique<ProgressLog>(context_.directory / "aggressor.log");
@@ -250,7 +252,6 @@ std::string Aggressor::ended_early() {
 Json Aggressor::progress(std::int64_t from_ns, std::int64_t until_ns, const CpuTimes& used) const {
   const double seconds = static_cast<double>(until_ns - from_ns) / 1e9;
   std::optional<double> amount;
-  double over = seconds;
   switch (spec_.progress) {
     case AggressorSpec::Progress::kNone:
       break;
@@ -261,13 +262,24 @@ Json Aggressor::progress(std::int64_t from_ns, std::int64_t until_ns, const CpuT
       if (log_) amount = log_->difference(from_ns, until_ns);
       break;
     case AggressorSpec::Progress::kStressNg:
-      if (const auto metrics = read_stress_metrics(metrics_file())) {
-        amount = metrics->operations;
-        over = metrics->seconds;
-      }
+      amount = stress_operations(used);
   }
   if (!amount) return nullptr;
-  return {{"unit", spec_.unit}, {"amount", *amount}, {"seconds", over}};
+  return {{"unit", spec_.unit}, {"amount", *amount}, {"seconds", seconds}};
+}
+
+// stress-ng counts from its start to its end, also while memcached is idle before and after what is
+// measured. Its share of that is by processor time.
+std::optional<double> Aggressor::stress_operations(const CpuTimes& used) const {
+  StressMetrics life;
+  for (std::size_t number = 0; number < commands_.size(); ++number) {
+    const auto metrics = read_stress_metrics(metrics_file(number));
+    if (!metrics) return std::nullopt;
+    life.operations += metrics->operations;
+    life.cpu_seconds += metrics->cpu_seconds;
+  }
+  if (life.cpu_seconds <= 0) return std::nullopt;
+  return life.operations * static_cast<double>(used.total_ns) / 1e9 / life.cpu_seconds;
 }
 
 std::optional<StressMetrics> read_stress_metrics(const fs::path& yaml) {
@@ -283,7 +295,7 @@ std::optional<StressMetrics> read_stress_metrics(const fs::path& yaml) {
       if (!metrics) metrics.emplace();
       metrics->operations += value;
     }
-    if (name == "wall-clock-time" && metrics) metrics->seconds = std::max(metrics->seconds, value);
+    if (metrics && (name == "user-time" || name == "system-time")) metrics->cpu_seconds += value;
   }
   return metrics;
 }

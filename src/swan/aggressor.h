@@ -63,7 +63,8 @@ class Aggressor {
   void ask_to_end() const;
   void kill_members() const;
   void note_early_end();
-  std::filesystem::path metrics_file() const;
+  std::filesystem::path metrics_file(std::size_t number) const;
+  std::optional<double> stress_operations(const CpuTimes& used) const;
 
   Children& children_;
   const AggressorSpec spec_;
@@ -77,11 +78,11 @@ class Aggressor {
   std::string early_;
 };
 
-// The sum of bogo operations and the longest time in what stress-ng wrote with --yaml; empty: no
-// metrics are there.
+// The sums of bogo operations and of processor time in what stress-ng wrote with --yaml, over its
+// whole life; empty: no metrics are there.
 struct StressMetrics {
   double operations = 0;
-  double seconds = 0;
+  double cpu_seconds = 0;
 };
 std::optional<StressMetrics> read_stress_metrics(const std::filesystem::path& yaml);
 

@@ -140,19 +140,20 @@ TEST(WindowSampler, WhatCannotBeReadIsNoWindow) {
   EXPECT_FALSE(sampler.window());
 }
 
-TEST(StressMetrics, AreTheSumOfOperationsAndTheLongestTime) {
+TEST(StressMetrics, AreTheSumsOfOperationsAndOfProcessorTime) {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "m.yaml";
   EXPECT_FALSE(read_stress_metrics(file));
   write_file(file,
              "---\nsystem-info:\n      uptime: 659\n\nmetrics:\n    - stressor: memcpy\n"
              "      bogo-ops: 58\n      bogo-ops-per-second-real-time: 81.6\n"
-             "      wall-clock-time: 0.709951\n\n    - stressor: stream\n"
-             "      bogo-ops: 8\n      wall-clock-time: 0.724575\n...\n");
+             "      wall-clock-time: 0.709951\n      user-time: 0.5\n"
+             "      system-time: 0.0625\n\n    - stressor: stream\n"
+             "      bogo-ops: 8\n      wall-clock-time: 0.724575\n      user-time: 0.25\n...\n");
   const auto metrics = read_stress_metrics(file);
   ASSERT_TRUE(metrics);
   EXPECT_DOUBLE_EQ(metrics->operations, 66);
-  EXPECT_DOUBLE_EQ(metrics->seconds, 0.724575);
+  EXPECT_DOUBLE_EQ(metrics->cpu_seconds, 0.8125);
 }
 
 TEST(CpuTimes, OfAProcessAreTheSumOfItsThreads) {

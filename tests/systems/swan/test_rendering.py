@@ -23,6 +23,7 @@ SLO = 500
 # Latency (µs), achieved share -> text, background, colour. By hand, of the SLO of 500 µs.
 FINAL = {
     (None, 1.0): ("N/A", "#c0c0c0", "#000000"),
+    (None, 0.0): ("FAIL", "#b0c0b0", "#000000"),  # nothing was answered
     (170, None): ("N/A", "#c0c0c0", "#000000"),
     (170, 0.8999): ("FAIL", "#b0c0b0", "#000000"),
     (9000, 0.5): ("FAIL", "#b0c0b0", "#000000"),

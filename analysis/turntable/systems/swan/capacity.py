@@ -42,7 +42,7 @@ class Capacity:
 def capacity(profile: Profile, aggressor: str) -> Capacity | None:
     """None where the lowest load has no result."""
     row = profile.row(aggressor)
-    if row[0].sli is None:
+    if row[0].sli is None and not row[0].fails:
         return None
     best = None
     for field in row:

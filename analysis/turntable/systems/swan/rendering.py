@@ -28,10 +28,10 @@ def final_rule(
     sli_us: float | None, slo_us: float, achieved_share: float | None, normalized: bool = True
 ) -> Look:
     """achieved_share: of the target load. normalized: latency in percent of the SLO, else in µs."""
+    if achieved_share is not None and achieved_share < FAIL_BELOW:
+        return Look(FAIL, FAILED)  # also where nothing was answered, and there is no latency
     if sli_us is None or achieved_share is None:
         return Look(NOT_AVAILABLE, MISSING)
-    if achieved_share < FAIL_BELOW:
-        return Look(FAIL, FAILED)
     share = sli_us / slo_us
     if share > 3:
         return Look(">300%" if normalized else f"{sli_us:.0f}", RED, WHITE)

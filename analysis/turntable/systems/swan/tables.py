@@ -97,6 +97,8 @@ def words(profile: Profile, field: Field) -> str:
     """What a page says of a field when it is pointed at."""
     sli = field.sli
     if sli is None:
+        if field.fails:
+            return "no answer"
         return "nothing counts" if field.all else "not measured"
     said = [f"{profile.percentile} {sli.centre:,.0f} µs"]
     if sli.interval:
