@@ -102,9 +102,13 @@ Json run_search(const Options& options, const Play& play) {
   const Measured measured = play(generator, options.warmup_s, options.seconds);
   tables(options) << table_header() << table_rows(measured, options.from_send)
                   << table_footer(measured, options.from_send, false) << std::fixed
-                  << std::setprecision(1) << "\nPeak QPS  = " << found.low_per_s << " (it holds; "
-                  << found.high_per_s << " does not)\n"
-                  << std::flush;
+                  << std::setprecision(1) << "\nPeak QPS  = " << found.low_per_s << " (it holds; ";
+  if (found.high_per_s > 0) {
+    tables(options) << found.high_per_s << " does not";
+  } else {
+    tables(options) << "no rate was found that does not";
+  }
+  tables(options) << (found.is_confirmed ? ")\n" : "; neither was confirmed)\n") << std::flush;
   out["at_peak"] = summary(measured);
   return out;
 }
