@@ -240,6 +240,22 @@ def test_fields_that_disturbed_rounds_leave_without_an_interval_are_compared_wit
     assert "in 9 of 9 (100%)" in capsys.readouterr().out
 
 
+def test_compared_experiments_that_were_configured_otherwise_are_said_to_be(
+    results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(results, scripted, AGGRESSORS, name="same")
+    make_run(results, scripted, AGGRESSORS, name="other", cells=[PARAMETERS | {"records": 2000}])
+    for name, said in (
+        ("same", ""),
+        ("other", "Their configurations differ:\n  records: [1000] before, [2000] now\n"),
+    ):
+        second = experiment_uuid(EXPERIMENT, name)
+        assert cli.main(["compare", uuid, second, "--results", str(results)]) == 0
+        assert capsys.readouterr().out.partition("Their")[1:] == (
+            ("Their", said.removeprefix("Their")) if said else ("", "")
+        )
+
+
 def test_the_list_says_what_of_a_run_is_measured(
     results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from turntable import grid
 from turntable.grid import Column, Table
 from turntable.systems.swan import compare, tables
-from turntable.systems.swan.command import begin, places
+from turntable.systems.swan.command import again, begin, places
 from turntable.systems.swan.planning import planning_tables
 from turntable.systems.swan.store import Store, export, metadata
 from turntable.systems.swan.store.profiles import profiles_of
@@ -78,6 +78,7 @@ def compare_(options: argparse.Namespace) -> int:
     with _opened(options) as store:
         both = [store.find(text) for text in (options.first, options.second)]
         first, second = (profiles_of(store, kept.id, every=options.all) for kept in both)
+        differ = list(again.differences(*(store.metadata(kept.id) for kept in both)))
     found = compare.pairs(first, second)
     if not found:
         raise TurntableError(
@@ -85,6 +86,8 @@ def compare_(options: argparse.Namespace) -> int:
             "aggressors at the same shares of the peak, in cells with the same factors"
         )
     print("\n".join(_lines([compare.comparison_table(found)])))
+    if differ:
+        print("Their configurations differ:", *differ, sep="\n  ")
     if options.figure:
         print(f"Figure: {_draw(found, options.figure, [kept.run for kept in both])}")
     return 0
