@@ -15,7 +15,8 @@ from turntable_systems.swan import placement, server
 NODE = "mcload-node"
 # What the peak depends on, beside the run: memcached, its processors, and how it is loaded.
 _OF_PEAK = (
-    *("layout", "hp_count", "hp_cpus", "generator_cpus", "threads", "threads_affinity"),
+    *("layout", "hp_count", "hp_cpus", "threads", "threads_affinity"),
+    *("be_count", "l1_cpus", "l3_cpus", "generator_cpus", "realtime"),
     *("transport", "protocol", "connections", "depth", "client_threads", "arrivals", "update"),
     *("records", "key_size", "value_size", "memory_mb", "percentile", "slo_us"),
 )
