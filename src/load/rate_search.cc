@@ -22,11 +22,19 @@ double median(std::vector<double> values) {
 
 RateSearch::Result RateSearch::run(const Settings& settings, const Measure& measure) {
   RateSearch search(settings, measure);
-  search.bracket(settings.first_per_s);
-  do search.bisect();
-  while (search.result_.low_per_s > 0 && search.has_probes_left() && !search.confirm());
+  try {
+    search.search();
+  } catch (const OutOfTime&) {
+    search.result_.is_cut_short = true;
+  }
   search.finish();
   return std::move(search.result_);
+}
+
+void RateSearch::search() {
+  bracket(settings_.first_per_s);
+  do bisect();
+  while (result_.low_per_s > 0 && has_probes_left() && !confirm());
 }
 
 // Both ends are judged once more; an end that was judged wrongly moves, and the search goes on.
@@ -89,7 +97,9 @@ bool RateSearch::judge(double rate_per_s) {
       planned *= 2;
       continue;
     }
-    outcomes.push_back(measure_(rate_per_s));
+    const std::optional<Outcome> outcome = measure_(rate_per_s);
+    if (!outcome) throw OutOfTime();
+    outcomes.push_back(*outcome);
     const bool is_met = met(outcomes.back());
     yes += is_met ? 1 : 0;
     result_.probes.push_back(
@@ -134,7 +144,8 @@ void RateSearch::bisect() {
 }
 
 void RateSearch::finish() {
-  // The last probe was of a low end that did not hold again: what held below it is known.
+  // The last probe was of a low end that did not hold again, or the time was over before an end
+  // was found: what held is known.
   if (result_.low_per_s == 0 && !held_.empty()) result_.low_per_s = *held_.rbegin();
   std::vector<double> achieved;
   for (const Probe& probe : result_.probes)

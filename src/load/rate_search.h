@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -46,18 +47,22 @@ class RateSearch {
     double high_per_s = 0;      // the lowest that did not; 0: all did
     double achieved_per_s = 0;  // median of the probes at low_per_s
     bool is_confirmed = false;
+    bool is_cut_short = false;  // there was no time for another probe
     std::vector<Probe> probes;
   };
 
-  using Measure = std::function<Outcome(double rate_per_s)>;
+  // Nothing: there is no time for another one. The search ends with what held until then.
+  using Measure = std::function<std::optional<Outcome>(double rate_per_s)>;
 
-  // `measure` may throw to end the search.
   static Result run(const Settings& settings, const Measure& measure);
 
  private:
   RateSearch(const Settings& settings, const Measure& measure)
       : settings_(settings), measure_(measure) {}
 
+  struct OutOfTime {};
+
+  void search();
   bool holds(double rate_per_s);
   bool judge(double rate_per_s);
   void bracket(double rate_per_s);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "workload/random.h"
@@ -125,6 +127,27 @@ TEST(RateSearch, WithoutProbesForAnotherItIsTheHighestThatHeldBelow) {
   EXPECT_FALSE(found.is_confirmed);
   EXPECT_GT(found.low_per_s, 0);
   EXPECT_LT(found.low_per_s, low);
+}
+
+// The time is over at any of its probes: what held is kept, and is never more than what holds.
+TEST(RateSearch, WithoutTimeForAnotherProbeItIsTheHighestThatHeld) {
+  NoisyServer server(100'000, 0, 0, 1);
+  const std::size_t all = RateSearch::run(kSettings, std::ref(server)).probes.size();
+  for (std::size_t most = 0; most < all; ++most) {
+    std::size_t count = 0;
+    const auto found =
+        RateSearch::run(kSettings, [&](double rate) -> std::optional<RateSearch::Outcome> {
+          if (count++ == most) return std::nullopt;
+          return server(rate);
+        });
+    EXPECT_TRUE(found.is_cut_short) << most;
+    EXPECT_FALSE(found.is_confirmed) << most;
+    EXPECT_EQ(found.probes.size(), most);
+    EXPECT_LE(found.low_per_s, server.rate_at(2000)) << most;
+    const auto held = [](const auto& probe) { return probe.met && probe.repeat == 1; };
+    const bool one_held = std::any_of(found.probes.begin(), found.probes.end(), held);
+    EXPECT_EQ(found.low_per_s > 0, one_held) << most;
+  }
 }
 
 TEST(RateSearch, ARateThatIsNotReachedDoesNotHold) {

@@ -276,5 +276,27 @@ TEST(Peak, FindsWhatASingleQueueHolds) {
                CommandError);
 }
 
+// Answers of a server that is not played: what is asked of the search is what it makes of them.
+TEST(Peak, WhatIsNotServedIsNoPeak) {
+  const GeneratorSettings settings = settings_for(ServerAddress::tcp("127.0.0.1", 1));
+  const PeakSettings search{.limit_us = 1000, .seconds = 0.01, .warmup_s = 0};
+  Measured answers;
+  answers.window_ns = kSecondNs;
+  answers.loop.offered = answers.loop.delivered = 1000;
+  for (int i = 0; i < 1000; ++i) answers.loop.latency_ns.record(100'000);
+  answers.key_value.gets = 1000;
+  const auto peak = [&](const Measured& each) {
+    return find_peak("test", settings, search, monotonic_ns() + 60 * kSecondNs,
+                     [&](const GeneratorSettings&, double, double) { return each; });
+  };
+  EXPECT_GT(peak(answers).low_per_s, 0);
+  Measured missing = answers;
+  missing.key_value.misses = 11;
+  EXPECT_THROW(peak(missing), CommandError);
+  Measured refused = answers;
+  refused.key_value.errors.out_of_memory = 1;
+  EXPECT_THROW(peak(refused), CommandError);
+}
+
 }  // namespace
 }  // namespace turntable::mcload

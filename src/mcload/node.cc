@@ -60,13 +60,15 @@ Json McloadNode::prepare(const Json& args) {
   const std::string where = "mcload-node prepare";
   PreparePlan plan = prepare_plan(where, args);
   plan.generator.content = content(where, plan.store.content);
-  plan.generator.rate_per_s = rate_of(where, plan) / plan.clients;
+  Json peak = peak_of(where, plan);
+  const double rate_per_s = peak.is_null() ? plan.generator.rate_per_s
+                                           : plan.peak->share * peak.at("peak_per_s").get<double>();
+  plan.generator.rate_per_s = rate_per_s / plan.clients;
   const auto command = life_.begin_prepare([&] { generator_.reset(); });
   auto generator = std::make_unique<Generator>(where, plan.generator);
   life_.prepared([&] {
     rate_per_s_ = plan.generator.rate_per_s;
-    peak_per_s_.reset();
-    if (plan.peak) peak_per_s_ = rate_per_s_ * plan.clients / plan.peak->share;
+    peak_ = std::move(peak);
     generator_ = std::move(generator);
     return generator_->parts();
   });
@@ -74,8 +76,8 @@ Json McloadNode::prepare(const Json& args) {
   return {{"rate_per_s", plan.generator.rate_per_s}, {"cpus", cpus.empty() ? Json() : Json(cpus)}};
 }
 
-double McloadNode::rate_of(const std::string& where, const PreparePlan& plan) {
-  if (!plan.peak) return plan.generator.rate_per_s;
+Json McloadNode::peak_of(const std::string& where, const PreparePlan& plan) {
+  if (!plan.peak) return {};
   const std::lock_guard lock(mutex_);
   const auto peak = peaks_.find(plan.peak->key);
   if (peak == peaks_.end()) {
@@ -83,7 +85,7 @@ double McloadNode::rate_of(const std::string& where, const PreparePlan& plan) {
                        "\" has no peak in this process; expected the command `tune` with this key "
                        "before (it reads again what it found earlier)");
   }
-  return plan.peak->share * peak->second;
+  return peak->second;
 }
 
 Json McloadNode::stats(const Json& args) {
@@ -94,7 +96,11 @@ Json McloadNode::stats(const Json& args) {
   Json out = raw_statistics(generator_->measured(life_.schedule()));
   out["complete"] = !life_.stopped_early();
   out["rate_per_s"] = rate_per_s_;
-  out["peak_per_s"] = peak_per_s_ ? Json(*peak_per_s_) : Json();
+  for (const auto& [name, field] :
+       {std::pair("peak_per_s", "peak_per_s"), std::pair("peak_confirmed", "confirmed"),
+        std::pair("peak_found_at_ns", "found_at_ns")}) {
+    out[name] = peak_.is_null() ? Json() : peak_.value(field, Json());
+  }
   return out;
 }
 

@@ -36,16 +36,16 @@ class McloadNode {
 
  private:
   std::shared_ptr<const Content> content(const std::string& where, const ContentSettings& settings);
-  double rate_of(const std::string& where, const PreparePlan& plan);
+  Json peak_of(const std::string& where, const PreparePlan& plan);
 
   std::mutex mutex_;                        // of the next two
   std::shared_ptr<const Content> content_;  // the last one: to draw its sizes takes a while
-  std::map<std::string, double> peaks_;     // by key
+  std::map<std::string, Json> peaks_;       // by key: what `tune` answered
 
   std::unique_ptr<Generator> generator_;
-  double rate_per_s_ = 0;             // of this client
-  std::optional<double> peak_per_s_;  // of all
-  load::ClientLife life_;             // last: its threads use the others
+  double rate_per_s_ = 0;  // of this client
+  Json peak_;              // that this is a share of; null where the rate was given
+  load::ClientLife life_;  // last: its threads use the others
 };
 
 }  // namespace turntable::mcload

@@ -132,6 +132,7 @@ TEST(McloadNode, TunesOnce) {
   const Json known = later.tune(args);
   EXPECT_EQ(known["was_known"], true);
   EXPECT_EQ(known["peak_per_s"], tuned["peak_per_s"]);
+  EXPECT_EQ(known["found_at_ns"], tuned["found_at_ns"]);
   EXPECT_DOUBLE_EQ(later.prepare(prepare)["rate_per_s"].get<double>(),
                    tuned["peak_per_s"].get<double>() / 4);
   args["forget"] = true;

@@ -39,12 +39,13 @@ McloadNode::Json McloadNode::tune(const Json& args) {
     peak = peak_json(
         where, search,
         find_peak(where, settings, search, deadline_ns, play_here(where, life_.cancelled())));
+    peak["found_at_ns"] = realtime_ns();
     write_peak(where, directory, key, peak);
   }
   peak.erase("key");
   peak["was_known"] = was_known;
   const std::lock_guard lock(mutex_);
-  peaks_[key] = peak.at("peak_per_s").get<double>();
+  peaks_[key] = peak;
   return peak;
 }
 

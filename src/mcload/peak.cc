@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common/clock.h"
 #include "common/command_error.h"
@@ -21,6 +22,7 @@ constexpr double kReached = 0.95;              // of the rate is answered in the
 constexpr int kMaxProbes = 60;                 // then the interval is not confirmed
 constexpr double kClosedLoopShare = 0.5;       // of a probe's time
 constexpr double kLeastShare = 0.005;
+constexpr double kMostMisses = 0.01;  // of the GETs
 
 std::int64_t ns_of(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
@@ -32,6 +34,22 @@ std::string file_of(const std::string& directory, const std::string& key) {
   std::array<char, 17> hex{};
   std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
   return directory + "/peak-" + hex.data() + ".json";
+}
+
+// A rate of errors, or of answers without a value, is no peak of what is to be measured.
+void require_service(const std::string& where, const KeyValueStatistics& answers) {
+  if (answers.errors.of_requests() > 0) {
+    throw CommandError("unavailable", where + ": " + std::to_string(answers.errors.of_requests()) +
+                                          " requests of a probe were answered with an error; "
+                                          "expected a memcached with room for what is stored");
+  }
+  if (static_cast<double>(answers.misses) > kMostMisses * static_cast<double>(answers.gets)) {
+    throw CommandError("unavailable",
+                       where + ": " + std::to_string(answers.misses) + " of " +
+                           std::to_string(answers.gets) +
+                           " GETs of a probe missed; expected a memcached that holds all keys: "
+                           "store them first, and give it enough memory");
+  }
 }
 
 }  // namespace
@@ -70,18 +88,19 @@ Play play_here(const std::string& where, const std::atomic<bool>& cancelled, dou
 load::RateSearch::Result find_peak(const std::string& where, const GeneratorSettings& generator,
                                    const PeakSettings& settings, std::int64_t deadline_ns,
                                    const Play& play) {
-  const auto measured = [&](const GeneratorSettings& changed, double seconds) {
-    if (monotonic_ns() + ns_of(settings.warmup_s + seconds) > deadline_ns) {
-      throw CommandError("timeout", where +
-                                        ": the search is not over at the deadline; expected a "
-                                        "longer \"deadline_s\", fewer repeats or shorter probes");
-    }
-    return play(changed, settings.warmup_s, seconds);
+  const auto is_time_for = [&](double seconds) {
+    return monotonic_ns() + ns_of(settings.warmup_s + seconds) <= deadline_ns;
+  };
+  const auto too_short = [&] {
+    return CommandError("timeout", where +
+                                       ": no rate has held at the deadline; expected a longer "
+                                       "\"deadline_s\", fewer repeats or shorter probes");
   };
   GeneratorSettings closed = generator;
   closed.is_closed_loop = true;
-  const double reached =
-      measured(closed, std::max(0.01, settings.seconds * kClosedLoopShare)).achieved_per_s();
+  const double closed_s = std::max(0.01, settings.seconds * kClosedLoopShare);
+  if (!is_time_for(closed_s)) throw too_short();
+  const double reached = play(closed, settings.warmup_s, closed_s).achieved_per_s();
   if (reached <= 0) {
     throw CommandError("unavailable", where +
                                           ": nothing is answered; expected a memcached that "
@@ -89,24 +108,29 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
                                           generator.servers.front().text());
   }
   std::uint64_t run = 0;
-  return load::RateSearch::run(
-      {.first_per_s = reached,
-       .least_per_s = reached * kLeastShare,
-       .limit = settings.limit_us,
-       .resolution = settings.resolution,
-       .repeats = settings.repeats,
-       .max_probes = kMaxProbes},
-      [&](double rate_per_s) -> load::RateSearch::Outcome {
-        GeneratorSettings open = generator;
-        open.rate_per_s = rate_per_s;
-        open.seed = generator.seed + ++run;  // other arrivals in each
-        const Measured probe = measured(open, settings.seconds);
-        const std::int64_t ns = probe.percentile_ns(settings.percentile);
-        const auto offered = static_cast<double>(probe.loop.offered);
-        return {.value = ns < 0 ? -1 : static_cast<double>(ns) / 1e3,
-                .achieved_per_s = probe.achieved_per_s(),
-                .reached = static_cast<double>(probe.loop.delivered) >= kReached * offered};
-      });
+  const auto probe = [&](double rate_per_s) -> std::optional<load::RateSearch::Outcome> {
+    if (!is_time_for(settings.seconds)) return std::nullopt;
+    GeneratorSettings open = generator;
+    open.rate_per_s = rate_per_s;
+    open.seed = generator.seed + ++run;  // other arrivals in each
+    const Measured measured = play(open, settings.warmup_s, settings.seconds);
+    require_service(where, measured.key_value);
+    const std::int64_t ns = measured.percentile_ns(settings.percentile);
+    const auto offered = static_cast<double>(measured.loop.offered);
+    return load::RateSearch::Outcome{
+        .value = ns < 0 ? -1 : static_cast<double>(ns) / 1e3,
+        .achieved_per_s = measured.achieved_per_s(),
+        .reached = static_cast<double>(measured.loop.delivered) >= kReached * offered};
+  };
+  const auto found = load::RateSearch::run({.first_per_s = reached,
+                                            .least_per_s = reached * kLeastShare,
+                                            .limit = settings.limit_us,
+                                            .resolution = settings.resolution,
+                                            .repeats = settings.repeats,
+                                            .max_probes = kMaxProbes},
+                                           probe);
+  if (found.is_cut_short && found.low_per_s <= 0) throw too_short();
+  return found;
 }
 
 Json peak_json(const std::string& where, const PeakSettings& settings,

@@ -30,13 +30,15 @@ using Play =
     std::function<Measured(const GeneratorSettings& settings, double warmup_s, double seconds)>;
 Play play_here(const std::string& where, const std::atomic<bool>& cancelled, double drain_s = 1);
 
-// Begins with what a closed loop reaches. Throws CommandError at the deadline (CLOCK_MONOTONIC).
+// Begins with what a closed loop reaches; ends at the deadline (CLOCK_MONOTONIC) with what held
+// until then. Throws CommandError where nothing did, and for a server whose answers are errors or
+// that misses keys.
 load::RateSearch::Result find_peak(const std::string& where, const GeneratorSettings& generator,
                                    const PeakSettings& settings, std::int64_t deadline_ns,
                                    const Play& play);
 
-// "peak_per_s", "low_per_s", "high_per_s", "probes": the answer of `tune`. Throws CommandError
-// if no rate held.
+// "peak_per_s", "low_per_s", "high_per_s", "confirmed", "probes": the answer of `tune`. Throws
+// CommandError if no rate held.
 nlohmann::json peak_json(const std::string& where, const PeakSettings& settings,
                          const load::RateSearch::Result& result);
 

@@ -74,6 +74,8 @@ TEST(Probe, AnswersARowAloneAndBeside) {
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"chase", "stream", "integer"}));
   EXPECT_EQ(rows.back()["beside"], (Json{{"what", "integer"}, {"cpu", *request.beside}}));
+  request.beside = 9'999;  // that is not there: said, by a process that lives on
+  EXPECT_ANY_THROW(probe(topology, request));
 }
 
 }  // namespace

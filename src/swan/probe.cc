@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <exception>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "common/clock.h"
 #include "swan/kernels.h"
@@ -27,15 +30,30 @@ constexpr std::size_t kWarmLines = (4U << 20U) / kLineBytes;
 // Runs a kernel on another processor for as long as it lives.
 class Beside {
  public:
+  // Throws as pin() does.
   Beside(int cpu, Kernel& kernel) {
-    thread_ = std::thread([this, cpu, &kernel] {
-      pin(0, {cpu});
+    std::promise<void> promise;
+    std::future<void> pinned = promise.get_future();
+    thread_ = std::thread([this, cpu, &kernel, promise = std::move(promise)]() mutable {
+      try {
+        pin(0, {cpu});
+      } catch (...) {
+        promise.set_exception(std::current_exception());
+        return;
+      }
+      promise.set_value();
       while (!stop_.load(std::memory_order_relaxed)) {
         kernel.steps(kSlice);
         running_ = true;
         running_.notify_one();
       }
     });
+    try {
+      pinned.get();
+    } catch (...) {
+      thread_.join();
+      throw;
+    }
     running_.wait(false);
   }
   ~Beside() {

@@ -51,6 +51,7 @@ def test_the_configuration_of_a_past_experiment(
     assert f"# experiment {uuid}, run {EXPERIMENT}/made" in dumped
     assert "\nEXPERIMENT_BE_WORKLOADS=None,placebo,busy\n" in dumped
     assert "\nEXPERIMENT_PEAK_LOAD=10000\n" in dumped  # that was searched for
+    assert "\n# -e spin_us=" in dumped  # that has no flag
 
 
 # --- Begin and run again, without Ansible

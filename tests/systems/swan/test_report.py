@@ -46,6 +46,28 @@ def run(directory: Path) -> Run:
     return load_run(directory)
 
 
+FOUND = {"peak_confirmed": True, "peak_found_at_ns": 1_795_685_445 * 10**9}
+
+
+@pytest.mark.parametrize(
+    ("client", "says"),
+    [
+        # date -u -d @1795685445: 2026-11-26 09:30:45
+        (FOUND, "Peak: 10,000 requests/s, searched 2026-11-26 09:30 UTC."),
+        (FOUND | {"peak_confirmed": False}, "not confirmed: the search had no time"),
+        ({"peak_per_s": None}, "Peak: 10,000 requests/s, as it was given."),
+    ],
+)
+def test_a_report_says_what_the_peak_is(
+    tmp_path: Path, client: Mapping[str, Any], says: str
+) -> None:
+    cells = [{"peak_load": 10_000}] if "peak_per_s" in client else [{}]
+    made = make_run(
+        tmp_path, lambda *_: Scripted(1000, client=client), loads=(0.5,), rounds=1, cells=cells
+    )
+    assert says in page.render(load_run(made))
+
+
 def test_a_round_in_a_few_numbers(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(summary.summary_csv(run).decode())))
     first = next(row for row in rows if row["isolation"] == "none")

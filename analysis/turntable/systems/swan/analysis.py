@@ -12,6 +12,7 @@ from turntable.results import CellResult, Row, Run, Weighted
 from turntable.system import Analysis, Facts
 from turntable.systems.swan import summary, tables
 from turntable.systems.swan.measurement import Measurement
+from turntable.systems.swan.peaks import peaks
 from turntable.systems.swan.planning import planning_tables
 from turntable.systems.swan.platform import jobs_of, platform_of
 from turntable.systems.swan.probes import drifted, probe_tables
@@ -126,7 +127,9 @@ class SwanAnalysis(Analysis):
         return {
             "uuid": experiment_uuid(run.plan.experiment, run.name),
             "legend": tables.LEGEND,
-            "profiles": [_of_page(profile_of(cell)) for cell in run.cells],
+            "profiles": [
+                {"peaks": list(peaks(cell)), **_of_page(profile_of(cell))} for cell in run.cells
+            ],
             "planning": planning_tables([profile_of(cell) for cell in run.cells]),
             "sample": sample_table(),
             "probes": probe_tables(run.cells),

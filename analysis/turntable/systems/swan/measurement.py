@@ -30,6 +30,8 @@ class Generator:
 
     target_per_s: float
     peak_per_s: float | None
+    peak_confirmed: bool | None  # its search had time to measure both ends twice
+    peak_found_at_ns: int | None  # CLOCK_REALTIME of the node; a run that goes on keeps its peak
     offered: int  # intended in the window
     delivered: int  # answers that came in it
     lost: int

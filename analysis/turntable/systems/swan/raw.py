@@ -71,7 +71,10 @@ def _generator(clients: Sequence[Stats], threads: Sequence[Stats]) -> Generator:
 
     return Generator(
         target_per_s=sum(client["rate_per_s"] for client in clients),
-        peak_per_s=clients[0].get("peak_per_s"),
+        **{
+            name: clients[0].get(name)
+            for name in ("peak_per_s", "peak_confirmed", "peak_found_at_ns")
+        },
         **{
             name: total(name)
             for name in ("offered", "delivered", "lost", "unsent", "withheld", "requests_total")

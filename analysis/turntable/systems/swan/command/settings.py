@@ -87,7 +87,9 @@ def parameters(settings: Settings) -> dict[str, Any]:
 
 
 def dump(texts: Mapping[str, str], title: str) -> str:
-    """The content of a configuration file. texts: flag -> what it is set to."""
+    """The content of a configuration file. texts: flag -> what it is set to; parameters that have
+    no flag are told in a comment, as the command takes them.
+    """
     lines = [f"# {title}"]
     for name, flag in flags.FLAGS.items():
         text = texts.get(name)
@@ -95,4 +97,8 @@ def dump(texts: Mapping[str, str], title: str) -> str:
             lines += ["", f"# {flag.does}: {flag.form}", f"# {name.upper()}="]
         else:
             lines += ["", f"# {flag.does}", f"{name.upper()}={text}"]
+    others = [f"-e {name}={text}" for name, text in texts.items() if name not in flags.FLAGS]
+    if others:
+        lines += ["", "# Parameters without a flag, to be given on the command line:"]
+        lines += [f"# {each}" for each in others]
     return "\n".join(lines)

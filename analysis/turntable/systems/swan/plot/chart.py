@@ -83,7 +83,7 @@ def beside_the_sample(cells: Sequence[CellResult]) -> Drawing | None:
         shipped = {name: _published(row) for name, row in sample.sample().items()}
         _shares(right, shipped, styles(shipped))
         drawing.title(right, "Swan's sample, other hardware")
-        left.set_ylabel("p99 in % of the SLO")
+        left.set_ylabel(f"{profile.percentile} in % of the SLO")
 
     description = (
         "Percentile in percent of the SLO against the share of the peak: measured here, and the "
@@ -114,7 +114,8 @@ def _shares(axes: Axes, lines: dict[str, Points], looks: dict[str, Style]) -> No
         axes.plot(xs, ys, **looks[name].line, label=name)
     axes.axhline(100, color=SLO_COLOUR, lw=1.4, ls="--", label="SLO")
     axes.set_ylim(0, 200)
-    axes.set_xlim(0, 1.03)
+    most = max((share for points in lines.values() for share, _ in points), default=1.0)
+    axes.set_xlim(0, 1.03 * max(1.0, most))
     axes.set_xlabel("load (share of the peak)")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize=8)
 
