@@ -1,0 +1,30 @@
+// Where pages go that no longer fit into memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <system_error>
+
+namespace turntable::hybridlog {
+
+// Offsets, sizes and buffers are multiples of kSectorBytes. Thread-safe.
+class Device {
+ public:
+  static constexpr std::size_t kSectorBytes = 4096;
+
+  virtual ~Device() = default;
+
+  // Both block until all bytes are there.
+  virtual std::error_code write(std::uint64_t offset, const std::byte* data, std::size_t size) = 0;
+  virtual std::error_code read(std::uint64_t offset, std::byte* data, std::size_t size) = 0;
+  // What was written before survives a crash of the machine.
+  virtual std::error_code sync() = 0;
+};
+
+// A file without the page cache, where its file system can do that: otherwise what is measured is
+// memory. Throws std::system_error.
+std::unique_ptr<Device> open_file(const std::string& path);
+
+}  // namespace turntable::hybridlog

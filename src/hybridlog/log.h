@@ -1,0 +1,129 @@
+// The hybrid log (FASTER §5): one address space whose newest part is in memory.
+//
+//   begin      head        safe_read_only   read_only        tail
+//     |  device  |  read-only   |     fuzzy     |   mutable   |
+//
+// Records at or above read_only are changed in place. Below safe_read_only nobody changes them any
+// more: every thread has seen a read_only that is at least as high. In between, some threads still
+// change records in place, and others know that they must not. Below head records are on the
+// device alone.
+//
+// Memory is a circle of frames of one page each. When a page is full its successor is opened;
+// read_only and head follow a fixed distance behind the tail:
+//
+//   open page p  ->  read_only = p - mutable pages  ->  (all threads refreshed) safe_read_only
+//     ->  pages below it are written to the device  ->  flushed_until
+//     ->  head, up to it  ->  (all threads refreshed) frames are cleared  ->  free_until
+//
+// A page may be opened when its frame was freed. Where the device is behind, allocate() waits;
+// where the device fails, it fails, until a later attempt to write succeeds.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+
+#include "hybridlog/address.h"
+#include "hybridlog/device.h"
+#include "hybridlog/epoch.h"
+
+namespace turntable::hybridlog {
+
+struct LogSettings {
+  unsigned page_bits = 25;  // 32 MiB
+  std::size_t pages = 512;  // in memory; at least kFewestPages
+  double mutable_share =
+      0.9;  // of them, rounded down; at least one page, and kReadOnlyPages fewer than all
+  static constexpr std::size_t kFewestPages = 4;
+  static constexpr std::size_t kReadOnlyPages = 2;
+
+  std::uint64_t page_bytes() const noexcept { return std::uint64_t{1} << page_bits; }
+  std::uint64_t mutable_pages() const noexcept;
+  // Throws std::invalid_argument that says what is expected.
+  void check() const;
+};
+
+// Thread-safe. What it says of addresses holds until the calling thread refreshes its epoch.
+class Log {
+ public:
+  // device: must outlive the log.
+  Log(const LogSettings& settings, Epoch& epoch, Device& device);
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  const LogSettings& settings() const noexcept { return settings_; }
+
+  // Room for a record of so many bytes, a multiple of 8 and at most a page; zeros, unless somebody
+  // wrote there. Nothing while the device fails: error() says how. The thread must be protected;
+  // it may be refreshed, after which head may be higher.
+  std::optional<Address> allocate(Epoch::Thread& thread, std::size_t bytes);
+
+  // Of an address at or above head.
+  std::byte* at(Address address) noexcept { return memory_.get() + (address & memory_mask_); }
+
+  Address begin() const noexcept { return begin_.load(); }
+  Address head() const noexcept { return head_.load(); }
+  Address safe_read_only() const noexcept { return safe_read_only_.load(); }
+  Address read_only() const noexcept { return read_only_.load(); }
+  Address flushed_until() const noexcept { return flushed_until_.load(); }
+  Address tail() const noexcept;
+
+  // All that is in the log now becomes read-only, and is written to the device some time after.
+  // Returns the tail; flushed_until() will reach it.
+  Address shift_read_only_to_tail(Epoch::Thread& thread);
+
+  // Of the last attempt to write; empty: it succeeded.
+  std::error_code error() const;
+
+ private:
+  static constexpr unsigned kOffsetBits = 40;
+  static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
+
+  Address start_of(std::uint64_t page) const noexcept { return page << settings_.page_bits; }
+  bool open_page_after(std::uint64_t page, Epoch::Thread& thread);
+  void shift_read_only(Address until, Epoch::Thread& thread);
+  void shift_head(Epoch::Thread* thread);
+  void work(const std::stop_token& stop);
+  std::error_code write(Address from, Address until);
+  std::error_code write_page_part(Address from, Address until);
+  void clear(Address from, Address until) noexcept;
+
+  const LogSettings settings_;
+  Epoch& epoch_;
+  Device& device_;
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(std::byte* memory) const noexcept;
+  };
+  std::unique_ptr<std::byte, Unmap> memory_;
+  std::uint64_t memory_mask_;
+
+  // The page in the upper bits, the offset in it, which may be beyond its end, in the others.
+  alignas(64) std::atomic<std::uint64_t> tail_;
+  alignas(64) std::atomic<Address> read_only_{kFirstAddress};
+  std::atomic<Address> safe_read_only_{kFirstAddress};
+  std::atomic<Address> head_{kFirstAddress};
+  std::atomic<Address> begin_{kFirstAddress};
+  std::atomic<Address> wanted_head_{kFirstAddress};
+  std::atomic<Address> flushed_until_{kFirstAddress};
+  std::atomic<Address> free_until_{0};  // frames of pages below it may be used again
+  std::atomic<bool> failing_{false};
+
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable_any changed_;
+  Address to_flush_ = kFirstAddress;
+  Address to_free_ = 0;
+  std::error_code error_;
+  std::jthread worker_;  // last: it uses the others
+};
+
+}  // namespace turntable::hybridlog

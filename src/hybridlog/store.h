@@ -1,0 +1,137 @@
+// A key-value store on a hybrid log: 8-byte keys and values, with reads, upserts,
+// read-modify-writes (additions) and deletes (FASTER §6). What an operation does depends on the
+// region that the key's newest record lies in:
+//
+//   newest record      read             upsert, delete       add
+//   mutable            from memory      in place             in place
+//   fuzzy              from memory      a new record         later: others may still add in place
+//   read-only          from memory      a new record         a new record
+//   on the device      is read first    a new record         is read first, then a new record
+//   nowhere            not found        a new record         a new record
+//
+// A new record becomes the newest by exchanging the index's entry; who loses that marks his record
+// invalid and begins again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hybridlog/device.h"
+#include "hybridlog/epoch.h"
+#include "hybridlog/hash_index.h"
+#include "hybridlog/log.h"
+#include "hybridlog/record.h"
+#include "hybridlog/record_reader.h"
+
+namespace turntable::hybridlog {
+
+struct StoreSettings {
+  std::size_t index_buckets = std::size_t{1} << 20U;  // a power of two
+  LogSettings log;
+  std::size_t sessions = 64;       // at once
+  std::size_t reader_threads = 4;  // that wait for the device
+};
+
+enum class Status : std::uint8_t {
+  kOk,
+  kNotFound,
+  kPending,  // complete_pending() has the answer later
+  kNoSpace,  // the device takes nothing more; nothing was changed
+  kIoError,  // the device did not give the record; nothing was changed
+};
+
+class Session;
+
+class Store {
+ public:
+  // device: outlives the store. Throws std::invalid_argument, std::system_error.
+  Store(const StoreSettings& settings, std::unique_ptr<Device> device);
+
+  Epoch& epoch() noexcept { return epoch_; }
+  HashIndex& index() noexcept { return index_; }
+  Log& log() noexcept { return log_; }
+  RecordReader& reader() noexcept { return reader_; }
+
+  // A permutation: keys that differ have hashes that differ.
+  static std::uint64_t hash_of(std::uint64_t key) noexcept;
+
+ private:
+  std::unique_ptr<Device> device_;
+  Epoch epoch_;
+  HashIndex index_;
+  Log log_;
+  RecordReader reader_;
+};
+
+// Of one thread, which is protected while it lives. Operations of one session may overtake each
+// other only where one of them is pending.
+class Session {
+ public:
+  // Throws std::length_error where there are too many.
+  explicit Session(Store& store);
+  ~Session() = default;  // what is pending is forgotten: it has not changed anything
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  struct Answer {
+    Status status;
+    std::uint64_t value = 0;  // of a read that is kOk
+  };
+  // context: comes back with the answer of an operation that was kPending.
+  Answer read(std::uint64_t key, std::uint64_t context = 0);
+  Status upsert(std::uint64_t key, std::uint64_t value);
+  // A key that is not there begins at 0.
+  Status add(std::uint64_t key, std::uint64_t delta, std::uint64_t context = 0);
+  Status erase(std::uint64_t key);  // kOk, whether it was there or not
+
+  // To be called now and then: what others wait for goes on. Addresses are void afterwards.
+  void refresh() { thread_.refresh(); }
+
+  // All that is in the log becomes read-only, also for those who go on adding in place until they
+  // refresh. Returns where it ends: Log::flushed_until() gets there.
+  Address make_read_only() { return log_.shift_read_only_to_tail(thread_); }
+
+  using Completed = std::function<void(std::uint64_t context, Answer answer)>;
+  // Goes on with what is pending, as far as that is possible now. Returns how many still are.
+  std::size_t complete_pending(const Completed& completed);
+  std::size_t pending() const noexcept { return pending_.size(); }
+
+ private:
+  enum class Kind : std::uint8_t { kRead, kAdd };
+  struct Operation {
+    Operation(Kind of, std::uint64_t of_key, std::uint64_t by, std::uint64_t given)
+        : kind(of), key(of_key), delta(by), context(given) {}
+
+    Kind kind;
+    std::uint64_t key;
+    std::uint64_t delta;
+    std::uint64_t context;
+    // Of the chain's part that memory does not have, which begins at `chain`.
+    Address chain = kNoAddress;
+    std::shared_ptr<RecordReader::Ticket> reading;
+  };
+  struct Located {
+    Record* record;   // the key's newest one in memory
+    Address address;  // its address, or where the chain leaves memory
+  };
+
+  Located locate(std::uint64_t key, Address newest) noexcept;
+  Answer try_read(Operation& operation);
+  Status try_add(Operation& operation);
+  // Of the device's part of the chain: kPending until it is known, kNotFound.
+  Answer from_device(Operation& operation, Address chain);
+  Status replace(std::uint64_t key, std::uint64_t value, bool is_tombstone);
+  // kPending: somebody else has changed the chain, nothing was done.
+  Status append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,
+                bool is_tombstone);
+  Answer carry_on(Operation& operation);
+
+  Store& store_;
+  Log& log_;
+  Epoch::Thread thread_;
+  std::vector<Operation> pending_;
+};
+
+}  // namespace turntable::hybridlog
