@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "workload/random.h"
-
 namespace turntable::hybridlog {
 namespace {
 
@@ -13,18 +11,13 @@ constexpr std::uint64_t kVersion = 1;
 
 Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device)
     : device_(std::move(device)),
-      epoch_(settings.sessions),
+      epoch_(settings.threads),
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_),
       reader_(*device_, settings.reader_threads) {}
 
-std::uint64_t Store::hash_of(std::uint64_t key) noexcept {
-  return workload::SplitMix64::mix(key);
-}
-
-Session::Session(Store& store) : store_(store), log_(store.log()), thread_(store.epoch()) {
-  thread_.protect();
-}
+Session::Session(Store& store, Epoch::Thread& thread)
+    : store_(store), log_(store.log()), thread_(thread) {}
 
 Session::Answer Session::read(std::uint64_t key, std::uint64_t context) {
   Operation operation(Kind::kRead, key, 0, context);
@@ -47,6 +40,12 @@ Status Session::upsert(std::uint64_t key, std::uint64_t value) {
 Status Session::erase(std::uint64_t key) {
   if (!store_.index().find(Store::hash_of(key))) return Status::kOk;
   return replace(key, 0, /*is_tombstone=*/true);
+}
+
+void Session::prefetch_record(std::uint64_t key) noexcept {
+  const HashIndex::Found found = store_.index().find(Store::hash_of(key));
+  if (found && found.entry.address() >= log_.head())
+    __builtin_prefetch(log_.at(found.entry.address()));
 }
 
 std::size_t Session::complete_pending(const Completed& completed) {

@@ -24,13 +24,14 @@
 #include "hybridlog/log.h"
 #include "hybridlog/record.h"
 #include "hybridlog/record_reader.h"
+#include "workload/random.h"
 
 namespace turntable::hybridlog {
 
 struct StoreSettings {
   std::size_t index_buckets = std::size_t{1} << 20U;  // a power of two
   LogSettings log;
-  std::size_t sessions = 64;       // at once
+  std::size_t threads = 64;        // at once
   std::size_t reader_threads = 4;  // that wait for the device
 };
 
@@ -55,7 +56,9 @@ class Store {
   RecordReader& reader() noexcept { return reader_; }
 
   // A permutation: keys that differ have hashes that differ.
-  static std::uint64_t hash_of(std::uint64_t key) noexcept;
+  static std::uint64_t hash_of(std::uint64_t key) noexcept {
+    return workload::SplitMix64::mix(key);
+  }
 
  private:
   std::unique_ptr<Device> device_;
@@ -65,12 +68,13 @@ class Store {
   RecordReader reader_;
 };
 
-// Of one thread, which is protected while it lives. Operations of one session may overtake each
-// other only where one of them is pending.
+// Of one thread, which may have several. Operations of one session may overtake each other only
+// where one of them is pending.
 class Session {
  public:
-  // Throws std::length_error where there are too many.
-  explicit Session(Store& store);
+  // thread: outlives the session, and is protected whenever one of its functions is called; each of
+  // them may refresh it.
+  Session(Store& store, Epoch::Thread& thread);
   ~Session() = default;  // what is pending is forgotten: it has not changed anything
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -86,8 +90,13 @@ class Session {
   Status add(std::uint64_t key, std::uint64_t delta, std::uint64_t context = 0);
   Status erase(std::uint64_t key);  // kOk, whether it was there or not
 
-  // To be called now and then: what others wait for goes on. Addresses are void afterwards.
-  void refresh() { thread_.refresh(); }
+  // What an operation on the key will touch comes nearer to the processor: the index's bucket,
+  // then, once that is here, the newest record of its chain. Of use some operations ahead, in this
+  // order.
+  void prefetch_bucket(std::uint64_t key) const noexcept {
+    store_.index().prefetch(Store::hash_of(key));
+  }
+  void prefetch_record(std::uint64_t key) noexcept;
 
   // All that is in the log becomes read-only, also for those who go on adding in place until they
   // refresh. Returns where it ends: Log::flushed_until() gets there.
@@ -130,7 +139,7 @@ class Session {
 
   Store& store_;
   Log& log_;
-  Epoch::Thread thread_;
+  Epoch::Thread& thread_;
   std::vector<Operation> pending_;
 };
 

@@ -45,41 +45,53 @@ class TestDevice : public Device {
   std::vector<std::byte> bytes_;
 };
 
+// A session with a thread of its own.
+class OwnThread {
+ protected:
+  explicit OwnThread(Store& store) : own_(store.epoch()) { own_.protect(); }
+  Epoch::Thread own_;
+};
+class Client : OwnThread, public Session {
+ public:
+  explicit Client(Store& store) : OwnThread(store), Session(store, own_) {}
+  void refresh() { own_.refresh(); }
+};
+
 constexpr std::size_t kInPage = 4096 / sizeof(Record);
 
 // Pages of 170 records, of which so many are in memory.
 StoreSettings small(std::size_t pages = 4) {
   return {.index_buckets = 64,
           .log = {.page_bits = 12, .pages = pages, .mutable_share = 0.5},
-          .sessions = 8,
+          .threads = 8,
           .reader_threads = 2};
 }
 
 class StoreTest : public ::testing::Test {
  protected:
   // The answer, also of an operation that is pending at first.
-  Session::Answer read(Session& session, std::uint64_t key) {
+  Session::Answer read(Client& session, std::uint64_t key) {
     const auto answer = session.read(key, key);
     return answer.status == Status::kPending ? last(session) : answer;
   }
-  Status add(Session& session, std::uint64_t key, std::uint64_t delta) {
+  Status add(Client& session, std::uint64_t key, std::uint64_t delta) {
     const Status status = session.add(key, delta, key);
     return status == Status::kPending ? last(session).status : status;
   }
   // Of the one operation that is pending.
-  static Session::Answer last(Session& session) {
+  static Session::Answer last(Client& session) {
     std::optional<Session::Answer> found;
     while (session.complete_pending([&](std::uint64_t, Session::Answer answer) { found = answer; }))
       std::this_thread::yield();
     return found.value();
   }
   // Until nobody changes records below the tail in place any more.
-  static void settle(Session& session, Store& store) {
+  static void settle(Client& session, Store& store) {
     const Address until = session.make_read_only();
     while (store.log().safe_read_only() < until) session.refresh();
   }
   // Until the keys' records are on the device alone.
-  static void push_out(Session& session, Store& store, std::uint64_t from_key = 1U << 20U) {
+  static void push_out(Client& session, Store& store, std::uint64_t from_key = 1U << 20U) {
     const Address until = store.log().tail();
     for (std::uint64_t key = from_key; store.log().head() < until; ++key) {
       ASSERT_EQ(session.upsert(key, 1), Status::kOk);
@@ -92,7 +104,7 @@ class StoreTest : public ::testing::Test {
 };
 
 TEST_F(StoreTest, KeepsWhatIsStored) {
-  Session session(store_);
+  Client session(store_);
   EXPECT_EQ(session.read(1).status, Status::kNotFound);
   EXPECT_EQ(session.upsert(1, 10), Status::kOk);
   EXPECT_EQ(session.read(1).value, 10U);
@@ -109,7 +121,7 @@ TEST_F(StoreTest, KeepsWhatIsStored) {
 }
 
 TEST_F(StoreTest, InTheMutableRegionNothingIsAppended) {
-  Session session(store_);
+  Client session(store_);
   session.upsert(1, 10);
   const Address tail = store_.log().tail();
   session.upsert(1, 11);
@@ -119,7 +131,7 @@ TEST_F(StoreTest, InTheMutableRegionNothingIsAppended) {
 }
 
 TEST_F(StoreTest, InTheReadOnlyRegionWhatChangesIsAppended) {
-  Session session(store_);
+  Client session(store_);
   for (const std::uint64_t key : {1, 2, 3}) session.upsert(key, 10 * key);
   settle(session, store_);
   const Address tail = store_.log().tail();
@@ -136,7 +148,7 @@ TEST_F(StoreTest, InTheReadOnlyRegionWhatChangesIsAppended) {
 
 // `other` has not refreshed since the record became read-only: it may still be adding in place.
 TEST_F(StoreTest, InTheFuzzyRegionAdditionsWait) {
-  Session session(store_), other(store_);
+  Client session(store_), other(store_);
   session.upsert(1, 10);
   session.upsert(2, 20);
   session.make_read_only();
@@ -162,7 +174,7 @@ TEST_F(StoreTest, InTheFuzzyRegionAdditionsWait) {
 }
 
 TEST_F(StoreTest, OnTheDeviceItIsReadFirst) {
-  Session session(store_);
+  Client session(store_);
   for (const std::uint64_t key : {1, 2, 3, 4}) session.upsert(key, 10 * key);
   session.erase(4);
   push_out(session, store_);
@@ -181,10 +193,10 @@ TEST_F(StoreTest, OnTheDeviceItIsReadFirst) {
 
 // What comes back from the device is not what the key has by then.
 TEST_F(StoreTest, AnAdditionThatWaitsForTheDeviceSeesWhatHappensMeanwhile) {
-  Session session(store_);
+  Client session(store_);
   session.upsert(1, 10);
   push_out(session, store_);
-  Session other(store_);
+  Client other(store_);
   ASSERT_EQ(session.add(1, 1), Status::kPending);
   ASSERT_EQ(other.upsert(1, 100), Status::kOk);
   EXPECT_EQ(last(session).status, Status::kOk);
@@ -192,7 +204,7 @@ TEST_F(StoreTest, AnAdditionThatWaitsForTheDeviceSeesWhatHappensMeanwhile) {
 }
 
 TEST_F(StoreTest, ADeviceThatDoesNotGiveTheRecord) {
-  Session session(store_);
+  Client session(store_);
   session.upsert(1, 10);
   push_out(session, store_);
   device_->is_broken = true;
@@ -203,7 +215,7 @@ TEST_F(StoreTest, ADeviceThatDoesNotGiveTheRecord) {
 }
 
 TEST_F(StoreTest, AFullDeviceIsSaidAndNothingIsLost) {
-  Session session(store_);
+  Client session(store_);
   device_->is_full = true;
   std::uint64_t stored = 0;
   while (session.upsert(stored, stored + 1) == Status::kOk) ++stored;
@@ -220,7 +232,7 @@ TEST_F(StoreTest, AFullDeviceIsSaidAndNothingIsLost) {
 
 TEST_F(StoreTest, AsAMapHasIt) {
   std::map<std::uint64_t, std::uint64_t> expected;
-  Session session(store_);
+  Client session(store_);
   workload::Random random(1);
   for (int i = 0; i < 50'000; ++i) {
     const std::uint64_t key = random.next() % 1500, value = random.next() % 1000;
@@ -265,7 +277,7 @@ TEST(Store, SumsAreExact) {
     for (int i = 0; i < kThreads; ++i) {
       added[i].resize(kKeys);
       threads.emplace_back([&store, &mine = added[i], i] {
-        Session session(store);
+        Client session(store);
         workload::Random random(i);
         const auto take = [&](std::uint64_t key, Session::Answer answer) {
           ASSERT_EQ(answer.status, Status::kOk);
@@ -282,7 +294,7 @@ TEST(Store, SumsAreExact) {
       });
     }
   }
-  Session session(store);
+  Client session(store);
   std::uint64_t all = 0;
   for (std::uint64_t key = 0; key < kKeys; ++key) {
     std::uint64_t expected = 0;

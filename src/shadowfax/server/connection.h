@@ -1,0 +1,44 @@
+// A client's connection at a worker: bytes in, batches served, bytes out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "shadowfax/server/batch_server.h"
+
+namespace turntable::shadowfax {
+
+class Connection {
+ public:
+  enum class State : std::uint8_t { kOpen, kClosed };
+
+  Connection(UniqueFd socket, hybridlog::Store& store, hybridlog::Epoch::Thread& thread,
+             std::size_t most_pending);
+
+  int fd() const noexcept { return socket_.get(); }
+  // The client does not take its replies: nothing more is read until it does.
+  bool is_blocked() const noexcept { return sent_ < out_.size(); }
+  bool has_pending() const noexcept { return server_.pending() > 0; }
+
+  bool is_watched_for_room = false;  // by the worker
+
+  // Reads what is there, serves the batches that are whole, and sends replies.
+  State receive(std::uint64_t view);
+  // Results of what was pending, and what could not be sent before.
+  State go_on(std::uint64_t view);
+
+ private:
+  State serve_whole_batches(std::uint64_t view);
+  State send();
+
+  UniqueFd socket_;
+  BatchServer server_;
+  std::vector<std::byte> in_;
+  std::size_t in_begin_ = 0, in_end_ = 0;  // of what was received and not served
+  BatchServer::Bytes out_;
+  std::size_t sent_ = 0;  // of out_
+};
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,154 @@
+#include "shadowfax/server/worker.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/errno_error.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+constexpr int kBacklog = 128;
+
+sockaddr_in address_of(const WorkerSettings& settings) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(settings.port);
+  if (::inet_pton(AF_INET, settings.address.c_str(), &address.sin_addr) != 1)
+    throw std::invalid_argument("address " + settings.address + "; expected an IPv4 address");
+  return address;
+}
+
+UniqueFd listen_at(const WorkerSettings& settings) {
+  const sockaddr_in address = address_of(settings);
+  const std::string where = settings.address + ":" + std::to_string(settings.port);
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) throw errno_error("cannot open a socket");
+  const int yes = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket.get(), kBacklog) != 0) {
+    throw errno_error("cannot listen at " + where);
+  }
+  return socket;
+}
+
+std::uint16_t port_of(int socket) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0)
+    throw errno_error("cannot read a socket's name");
+  return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+Worker::Worker(hybridlog::Store& store, const WorkerSettings& settings)
+    : store_(store),
+      settings_(settings),
+      listening_(listen_at(settings)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      port_(port_of(listening_.get())) {
+  if (!epoll_ || !wake_) throw errno_error("cannot open an epoll or an eventfd");
+  for (const int fd : {listening_.get(), wake_.get()}) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+      throw errno_error("cannot watch a socket");
+  }
+}
+
+Worker::~Worker() = default;
+
+void Worker::stop() {
+  stops_.store(true);
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof one);
+}
+
+void Worker::run() {
+  thread_.emplace(store_.epoch());
+  thread_->protect();
+  std::array<epoll_event, 64> events;
+  std::int64_t busy_ns = monotonic_ns();
+  while (!stops_.load(std::memory_order_relaxed)) {
+    const std::int64_t now_ns = monotonic_ns();
+    const bool waits = now_ns - busy_ns > settings_.spin.count() && !is_waited_for();
+    // Nobody has to wait for a thread that waits itself.
+    if (waits) thread_->unprotect();
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), waits ? -1 : 0);
+    if (waits) thread_->protect();
+    if (count > 0) {
+      handle(std::span(events).first(static_cast<std::size_t>(count)));
+      busy_ns = now_ns;
+    }
+    thread_->refresh();
+    if (is_waited_for()) go_on();
+  }
+  connections_.clear();
+  thread_.reset();
+}
+
+void Worker::handle(std::span<const epoll_event> events) {
+  for (const epoll_event& event : events) {
+    if (event.data.fd == listening_.get()) {
+      accept();
+    } else if (const auto found = connections_.find(event.data.fd); found != connections_.end()) {
+      Connection& connection = *found->second;
+      const bool was_blocked = connection.is_blocked();
+      keep(connection, was_blocked ? connection.go_on(view_) : connection.receive(view_));
+    }
+  }
+}
+
+void Worker::accept() {
+  for (;;) {
+    UniqueFd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) return;
+    const int yes = 1, fd = socket.get();
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) continue;
+    connections_[fd] =
+        std::make_unique<Connection>(std::move(socket), store_, *thread_, settings_.most_pending);
+  }
+}
+
+// A client that does not take its replies is waited for.
+void Worker::keep(Connection& connection, Connection::State state) {
+  const int fd = connection.fd();
+  if (state == Connection::State::kClosed) {
+    connections_.erase(fd);
+    return;
+  }
+  if (connection.is_blocked() == connection.is_watched_for_room) return;
+  connection.is_watched_for_room = connection.is_blocked();
+  epoll_event event{.events = connection.is_blocked() ? EPOLLOUT : EPOLLIN, .data = {.fd = fd}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void Worker::go_on() {
+  for (auto next = connections_.begin(); next != connections_.end();) {
+    Connection& connection = *(next++)->second;  // which may go
+    if (connection.has_pending()) keep(connection, connection.go_on(view_));
+  }
+}
+
+bool Worker::is_waited_for() const noexcept {
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [](const auto& each) { return each.second->has_pending(); });
+}
+
+}  // namespace turntable::shadowfax
