@@ -131,7 +131,11 @@ class BasicEpoch<Atomic, Places>::Thread {
   Thread& operator=(const Thread&) = delete;
 
   void protect() noexcept { slot_.epoch.store(epoch_.current_.load()); }
-  void unprotect() noexcept { slot_.epoch.store(kUnprotected); }
+  // Runs what is due: an action may have waited for this thread alone.
+  void unprotect() {
+    slot_.epoch.store(kUnprotected);
+    epoch_.drain();
+  }
   bool is_protected() const noexcept { return slot_.epoch.load() != kUnprotected; }
 
   // Stays protected. Runs what is due.

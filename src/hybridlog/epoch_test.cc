@@ -40,7 +40,6 @@ TEST(Epoch, AnActionRunsAtOnceWhereNobodyIsProtected) {
   thread.protect();
   epoch.bump([&] { ++runs; });
   thread.unprotect();
-  epoch.drain();
   EXPECT_EQ(runs, 2);
 }
 
@@ -97,7 +96,6 @@ struct World {
     thread.refresh();
     look();
     thread.unprotect();
-    epoch.drain();
   }
   void free() {
     page.is_offered.store(false);
@@ -118,8 +116,7 @@ TEST(EpochOrders, NothingGoesWhileItIsReadInAnyOrder) {
       },
       [&] {
         EXPECT_FALSE(world->page.was_read_when_gone);
-        world->epoch.drain();
-        EXPECT_EQ(world->page.frees, 1);
+        EXPECT_EQ(world->page.frees, 1);  // whoever was last has run it
       },
       /*most_switches=*/3, /*most_steps=*/2000);
   EXPECT_GT(explored.orders, 1000U);

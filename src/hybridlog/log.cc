@@ -68,13 +68,22 @@ void Log::Unmap::operator()(std::byte* memory) const noexcept {
 }
 
 // A circle of a power of two of frames costs addresses only: no more than `pages` are in use.
-Log::Log(const LogSettings& settings, Epoch& epoch, Device& device)
+Log::Log(const LogSettings& settings, Epoch& epoch, Device& device, Address begin, Address tail)
     : settings_(settings),
       epoch_(epoch),
       device_(device),
       memory_(map(mapped_bytes(settings)), Unmap{mapped_bytes(settings)}),
       memory_mask_(mapped_bytes(settings) - 1),
-      tail_(kFirstAddress),
+      tail_(tail >> settings.page_bits << kOffsetBits | (tail & (settings.page_bytes() - 1))),
+      read_only_(tail),
+      safe_read_only_(tail),
+      head_(tail),
+      begin_(begin),
+      wanted_head_(tail),
+      flushed_until_(tail),
+      free_until_(tail & ~(settings.page_bytes() - 1)),
+      to_flush_(tail),
+      to_free_(free_until_.load()),
       worker_([this](const std::stop_token& stop) { work(stop); }) {}
 
 Log::~Log() = default;
@@ -82,6 +91,12 @@ Log::~Log() = default;
 Address Log::tail() const noexcept {
   const std::uint64_t now = tail_.load();
   return start_of(now >> kOffsetBits) + std::min(now & kOffsetMask, settings_.page_bytes());
+}
+
+std::error_code Log::wait_until_flushed(Address until) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return flushed_until_.load() >= until || error_; });
+  return flushed_until_.load() >= until ? std::error_code() : error_;
 }
 
 std::error_code Log::error() const {
@@ -181,6 +196,7 @@ void Log::work(const std::stop_token& stop) {
     lock.lock();
     if (until > flushed) error_ = error;
     failing_.store(static_cast<bool>(error_));
+    changed_.notify_all();
     if (error) changed_.wait_for(lock, stop, kBetweenAttempts, [] { return false; });
   }
 }

@@ -54,8 +54,9 @@ struct LogSettings {
 // Thread-safe. What it says of addresses holds until the calling thread refreshes its epoch.
 class Log {
  public:
-  // device: must outlive the log.
-  Log(const LogSettings& settings, Epoch& epoch, Device& device);
+  // device: must outlive the log, and has what is from `begin` to `tail` where the log goes on.
+  Log(const LogSettings& settings, Epoch& epoch, Device& device, Address begin = kFirstAddress,
+      Address tail = kFirstAddress);
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -80,6 +81,9 @@ class Log {
   // All that is in the log now becomes read-only, and is written to the device some time after.
   // Returns the tail; flushed_until() will reach it.
   Address shift_read_only_to_tail(Epoch::Thread& thread);
+
+  // Until flushed_until() is there. An error: the device fails.
+  std::error_code wait_until_flushed(Address until);
 
   // Of the last attempt to write; empty: it succeeded.
   std::error_code error() const;
@@ -109,19 +113,19 @@ class Log {
 
   // The page in the upper bits, the offset in it, which may be beyond its end, in the others.
   alignas(64) std::atomic<std::uint64_t> tail_;
-  alignas(64) std::atomic<Address> read_only_{kFirstAddress};
-  std::atomic<Address> safe_read_only_{kFirstAddress};
-  std::atomic<Address> head_{kFirstAddress};
-  std::atomic<Address> begin_{kFirstAddress};
-  std::atomic<Address> wanted_head_{kFirstAddress};
-  std::atomic<Address> flushed_until_{kFirstAddress};
-  std::atomic<Address> free_until_{0};  // frames of pages below it may be used again
+  alignas(64) std::atomic<Address> read_only_;
+  std::atomic<Address> safe_read_only_;
+  std::atomic<Address> head_;
+  std::atomic<Address> begin_;
+  std::atomic<Address> wanted_head_;
+  std::atomic<Address> flushed_until_;
+  std::atomic<Address> free_until_;  // frames of pages below it may be used again
   std::atomic<bool> failing_{false};
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any changed_;
-  Address to_flush_ = kFirstAddress;
-  Address to_free_ = 0;
+  Address to_flush_;
+  Address to_free_;
   std::error_code error_;
   std::jthread worker_;  // last: it uses the others
 };

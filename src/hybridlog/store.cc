@@ -1,45 +1,132 @@
 #include "hybridlog/store.h"
 
+#include <system_error>
+#include <thread>
 #include <utility>
+
+#include "hybridlog/recovery.h"
 
 namespace turntable::hybridlog {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kFirstVersion = 1;
+constexpr std::size_t kOwnThreads = 1;  // that makes a checkpoint
+
+Address start_of_next_page(Address address, unsigned page_bits) {
+  const Address page = Address{1} << page_bits;
+  return (address + page - 1) & ~(page - 1);
+}
 
 }  // namespace
 
 Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device)
     : device_(std::move(device)),
-      epoch_(settings.threads),
+      epoch_(settings.threads + kOwnThreads),
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_),
-      reader_(*device_, settings.reader_threads) {}
+      reader_(*device_, settings.reader_threads),
+      versions_(kFirstVersion) {}
 
-Session::Session(Store& store, Epoch::Thread& thread)
-    : store_(store), log_(store.log()), thread_(thread) {}
+Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from)
+    : device_(std::move(device)),
+      epoch_(settings.threads + kOwnThreads),
+      index_(settings.index_buckets),
+      log_(settings.log, epoch_, *device_, from.begin,
+           start_of_next_page(from.end, settings.log.page_bits)),
+      reader_(*device_, settings.reader_threads),
+      versions_(from.version + 1, from.serials) {
+  recover(from, settings.log.page_bits, *device_, index_);
+}
+
+Checkpoint Store::checkpoint() {
+  Checkpoint made;
+  made.version = versions_.version();
+  made.page_bits = log_.settings().page_bits;
+  made.begin = log_.begin();
+  made.serials = versions_.cut([&] { made.cut = log_.tail(); });
+  {
+    Epoch::Thread thread(epoch_);
+    thread.protect();
+    made.end = log_.shift_read_only_to_tail(thread);
+  }
+  std::error_code error = log_.wait_until_flushed(made.end);
+  if (!error) error = device_->sync();
+  if (error) throw std::system_error(error, "checkpoint: the log cannot be written");
+  return made;
+}
+
+Session::Session(Store& store, Epoch::Thread& thread, SessionId id, std::function<void()> wake)
+    : store_(store),
+      log_(store.log()),
+      thread_(thread),
+      member_(store.versions(), id, std::move(wake)) {}
+
+Session::~Session() {
+  settle();  // its serial says that they have been done
+}
 
 Session::Answer Session::read(std::uint64_t key, std::uint64_t context) {
   Operation operation(Kind::kRead, key, 0, context);
-  const Answer answer = try_read(operation);
-  if (answer.status == Status::kPending) pending_.push_back(std::move(operation));
-  return answer;
+  return begin(operation);
 }
 
 Status Session::add(std::uint64_t key, std::uint64_t delta, std::uint64_t context) {
   Operation operation(Kind::kAdd, key, delta, context);
-  const Status status = try_add(operation);
-  if (status == Status::kPending) pending_.push_back(std::move(operation));
-  return status;
+  return begin(operation).status;
 }
 
 Status Session::upsert(std::uint64_t key, std::uint64_t value) {
+  take_part();
+  member_.begin_operation();
   return replace(key, value, /*is_tombstone=*/false);
 }
 
 Status Session::erase(std::uint64_t key) {
+  take_part();
+  member_.begin_operation();
   if (!store_.index().find(Store::hash_of(key))) return Status::kOk;
   return replace(key, 0, /*is_tombstone=*/true);
+}
+
+// An operation that would be pending is waited for while a cut is prepared.
+Session::Answer Session::begin(Operation& operation) {
+  take_part();
+  member_.begin_operation();
+  for (;;) {
+    const Answer answer = carry_on(operation);
+    if (answer.status != Status::kPending) return answer;
+    if (!member_.waits()) break;
+    thread_.refresh();
+    std::this_thread::yield();
+  }
+  pending_.push_back(std::move(operation));
+  return {Status::kPending};
+}
+
+void Session::follow() {
+  if (store_.versions().phase() == Versions::Phase::kPrepare) {
+    settle();
+    member_.prepare();
+  } else {
+    member_.cross(/*in_operation=*/false);
+  }
+}
+
+// Everything that is pending ends.
+void Session::settle() {
+  while (!pending_.empty()) {
+    thread_.refresh();
+    std::vector<Operation> before = std::exchange(pending_, {});
+    for (Operation& operation : before) {
+      const Answer answer = carry_on(operation);
+      if (answer.status == Status::kPending) {
+        pending_.push_back(std::move(operation));
+      } else {
+        settled_.emplace_back(operation.context, answer);
+      }
+    }
+    if (!pending_.empty()) std::this_thread::yield();
+  }
 }
 
 void Session::prefetch_record(std::uint64_t key) noexcept {
@@ -49,7 +136,9 @@ void Session::prefetch_record(std::uint64_t key) noexcept {
 }
 
 std::size_t Session::complete_pending(const Completed& completed) {
+  take_part();
   thread_.refresh();
+  for (const auto& [context, answer] : std::exchange(settled_, {})) completed(context, answer);
   // `completed` may begin other operations, which become pending behind these.
   std::vector<Operation> before = std::exchange(pending_, {});
   for (Operation& operation : before) {
@@ -60,7 +149,7 @@ std::size_t Session::complete_pending(const Completed& completed) {
       completed(operation.context, answer);
     }
   }
-  return pending_.size();
+  return pending();
 }
 
 Session::Answer Session::carry_on(Operation& operation) {
@@ -87,7 +176,9 @@ Session::Answer Session::try_read(Operation& operation) {
   if (!found) return {Status::kNotFound};
   const Located newest = locate(operation.key, found.entry.address());
   if (newest.record == nullptr) return from_device(operation, newest.address);
-  if (newest.record->read_header().is_tombstone()) return {Status::kNotFound};
+  const Header header = newest.record->read_header();
+  cross_if_newer(header);
+  if (header.is_tombstone()) return {Status::kNotFound};
   return {Status::kOk, newest.record->read()};
 }
 
@@ -100,12 +191,13 @@ Status Session::try_add(Operation& operation) {
       const Answer old = from_device(operation, newest.address);
       if (old.status == Status::kPending || old.status == Status::kIoError) return old.status;
       before = old.value;
-    } else if (!newest.record->read_header().is_tombstone()) {
-      if (newest.address >= log_.read_only()) {
+    } else if (const Header header = newest.record->read_header();
+               cross_if_newer(header), !header.is_tombstone()) {
+      if (may_change_in_place(header, newest.address)) {
         newest.record->add(operation.delta);
         return Status::kOk;
       }
-      if (newest.address >= log_.safe_read_only()) return Status::kPending;
+      if (may_be_changed_by_others(header, newest.address)) return Status::kPending;
       before = newest.record->read();
     }
     const Status status = append(found, operation.key, before + operation.delta, false);
@@ -117,18 +209,41 @@ Status Session::replace(std::uint64_t key, std::uint64_t value, bool is_tombston
   HashIndex::Found found = store_.index().find_or_make(Store::hash_of(key));
   for (;; found.read_again()) {
     const Located newest = locate(key, found.entry.address());
-    if (newest.record != nullptr && newest.address >= log_.read_only() &&
-        !newest.record->read_header().is_tombstone()) {
-      if (is_tombstone) {
-        newest.record->mark(Header::kTombstone);
-      } else {
-        newest.record->write(value);
+    if (newest.record != nullptr) {
+      const Header header = newest.record->read_header();
+      cross_if_newer(header);
+      if (may_change_in_place(header, newest.address) && !header.is_tombstone()) {
+        if (is_tombstone) {
+          newest.record->mark(Header::kTombstone);
+        } else {
+          newest.record->write(value);
+        }
+        return Status::kOk;
       }
-      return Status::kOk;
     }
     const Status status = append(found, key, value, is_tombstone);
     if (status != Status::kPending) return status;
   }
+}
+
+// Another session is in the next version already. This one is prepared: nothing else is pending.
+void Session::cross_if_newer(Header header) {
+  if (header.version() == ((member_.version() + 1) & Header::kVersionMask))
+    member_.cross(/*in_operation=*/true);
+}
+
+bool Session::may_change_in_place(Header header, Address address) const noexcept {
+  return is_of_own_version(header) && address >= log_.read_only();
+}
+
+// Of what this session may not change in place.
+bool Session::may_be_changed_by_others(Header header, Address address) const noexcept {
+  if (address < log_.safe_read_only()) return false;
+  return is_of_own_version(header) || store_.versions().stable() + 1 < member_.version();
+}
+
+bool Session::is_of_own_version(Header header) const noexcept {
+  return header.version() == (member_.version() & Header::kVersionMask);
 }
 
 Status Session::append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,
@@ -138,7 +253,7 @@ Status Session::append(const HashIndex::Found& found, std::uint64_t key, std::ui
   Record& record = *reinterpret_cast<Record*>(log_.at(*address));
   record.key = key;
   record.value = value;
-  record.header = Header(found.entry.address(), kVersion, is_tombstone).word();
+  record.header = Header(found.entry.address(), member_.version(), is_tombstone).word();
   if (found.replace(*address)) return Status::kOk;
   record.mark(Header::kInvalid);
   return Status::kPending;
@@ -155,9 +270,12 @@ Session::Answer Session::from_device(Operation& operation, Address chain) {
     if (!read.is_done()) return {Status::kPending};
     if (read.error) return {Status::kIoError};
     const Header header(read.record.header);
-    if (read.record.key == operation.key)
+    // Invalid is what a recovery has left out.
+    if (read.record.key == operation.key && !header.is_invalid()) {
+      cross_if_newer(header);
       return header.is_tombstone() ? Answer{Status::kNotFound}
                                    : Answer{Status::kOk, read.record.value};
+    }
     address = header.previous();
   }
   if (address < log_.begin()) return {Status::kNotFound};

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "hybridlog/device.h"
@@ -24,6 +25,8 @@
 #include "hybridlog/log.h"
 #include "hybridlog/record.h"
 #include "hybridlog/record_reader.h"
+#include "hybridlog/session_id.h"
+#include "hybridlog/versions.h"
 #include "workload/random.h"
 
 namespace turntable::hybridlog {
@@ -43,17 +46,32 @@ enum class Status : std::uint8_t {
   kIoError,  // the device did not give the record; nothing was changed
 };
 
-class Session;
+// What of a store is on its device for good: all operations of every session up to its serial.
+struct Checkpoint {
+  std::uint64_t version = 0;
+  unsigned page_bits = 0;
+  Address begin = kFirstAddress;
+  Address cut = kFirstAddress;  // records of the next version lie at or above it, before `end`
+  Address end = kFirstAddress;
+  Serials serials;
+};
 
 class Store {
  public:
-  // device: outlives the store. Throws std::invalid_argument, std::system_error.
+  // An empty store. Throws std::invalid_argument, std::system_error.
   Store(const StoreSettings& settings, std::unique_ptr<Device> device);
+  // As it was at a checkpoint. Throws std::runtime_error where the device does not have that.
+  Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from);
+
+  // Of now; returns when it is on the device. Not by a thread that has sessions, and one at a time.
+  // Throws std::system_error where the device fails: the checkpoint before still holds.
+  Checkpoint checkpoint();
 
   Epoch& epoch() noexcept { return epoch_; }
   HashIndex& index() noexcept { return index_; }
   Log& log() noexcept { return log_; }
   RecordReader& reader() noexcept { return reader_; }
+  Versions& versions() noexcept { return versions_; }
 
   // A permutation: keys that differ have hashes that differ.
   static std::uint64_t hash_of(std::uint64_t key) noexcept {
@@ -66,6 +84,7 @@ class Store {
   HashIndex index_;
   Log log_;
   RecordReader reader_;
+  Versions versions_;
 };
 
 // Of one thread, which may have several. Operations of one session may overtake each other only
@@ -74,8 +93,9 @@ class Session {
  public:
   // thread: outlives the session, and is protected whenever one of its functions is called; each of
   // them may refresh it.
-  Session(Store& store, Epoch::Thread& thread);
-  ~Session() = default;  // what is pending is forgotten: it has not changed anything
+  // wake: see Versions::Member.
+  Session(Store& store, Epoch::Thread& thread, SessionId id = {}, std::function<void()> wake = {});
+  ~Session();  // what is pending is ended, and not told
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -102,10 +122,17 @@ class Session {
   // refresh. Returns where it ends: Log::flushed_until() gets there.
   Address make_read_only() { return log_.shift_read_only_to_tail(thread_); }
 
+  // For checkpoints: to be called often, at least after `wake`. Every operation does it, too.
+  void take_part() {
+    if (member_.is_asked()) follow();
+  }
+  // Of the last operation that has begun.
+  std::uint64_t serial() const noexcept { return member_.serial(); }
+
   using Completed = std::function<void(std::uint64_t context, Answer answer)>;
   // Goes on with what is pending, as far as that is possible now. Returns how many still are.
   std::size_t complete_pending(const Completed& completed);
-  std::size_t pending() const noexcept { return pending_.size(); }
+  std::size_t pending() const noexcept { return pending_.size() + settled_.size(); }
 
  private:
   enum class Kind : std::uint8_t { kRead, kAdd };
@@ -136,11 +163,21 @@ class Session {
   Status append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,
                 bool is_tombstone);
   Answer carry_on(Operation& operation);
+  Answer begin(Operation& operation);
+  void follow();
+  void settle();
+  void cross_if_newer(Header header);
+  bool may_change_in_place(Header header, Address address) const noexcept;
+  bool may_be_changed_by_others(Header header, Address address) const noexcept;
+  bool is_of_own_version(Header header) const noexcept;
 
   Store& store_;
   Log& log_;
   Epoch::Thread& thread_;
+  Versions::Member member_;
   std::vector<Operation> pending_;
+  // Ended while a cut was prepared; they are not told yet.
+  std::vector<std::pair<std::uint64_t, Answer>> settled_;
 };
 
 }  // namespace turntable::hybridlog

@@ -1,0 +1,25 @@
+// A checkpoint, where a store that is begun again finds it.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "hybridlog/store.h"
+
+namespace turntable::hybridlog {
+
+// A file that is no checkpoint, or was changed.
+class CheckpointError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Replaces the file: after a crash there is the old one or the new one, whole. Throws
+// std::system_error.
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+
+// Nothing where there is no file. Throws CheckpointError, std::system_error.
+std::optional<Checkpoint> read_checkpoint(const std::string& path);
+
+}  // namespace turntable::hybridlog

@@ -1,0 +1,102 @@
+#include "hybridlog/recovery.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "hybridlog/record.h"
+#include "hybridlog/store.h"
+
+namespace turntable::hybridlog {
+namespace {
+
+struct Free {
+  void operator()(std::byte* memory) const noexcept { std::free(memory); }
+};
+using Page = std::unique_ptr<std::byte, Free>;
+
+class Recovery {
+ public:
+  Recovery(const Checkpoint& from, unsigned page_bits, Device& device, HashIndex& index)
+      : from_(from),
+        page_bytes_(Address{1} << page_bits),
+        device_(device),
+        index_(index),
+        page_(static_cast<std::byte*>(std::aligned_alloc(Device::kSectorBytes, page_bytes_))) {
+    if (!page_) throw std::bad_alloc();
+  }
+
+  void run() {
+    bool is_changed = false;
+    for (Address start = from_.begin & ~(page_bytes_ - 1); start < from_.end; start += page_bytes_)
+      is_changed = take_page(start) || is_changed;
+    if (is_changed) check(device_.sync(), "written", from_.begin);
+  }
+
+ private:
+  // Whether it was changed.
+  bool take_page(Address start) {
+    const Address end = std::min(start + page_bytes_, from_.end);
+    const Address sectors = (end - start + Device::kSectorBytes - 1) & ~(Device::kSectorBytes - 1);
+    check(device_.read(start, page_.get(), sectors), "read", start);
+    bool is_changed = false;
+    for (Address address = std::max(start, from_.begin); address + sizeof(Record) <= end;
+         address += sizeof(Record)) {
+      Record& record = *reinterpret_cast<Record*>(page_.get() + (address - start));
+      const Header header(record.header);
+      if (header.is_nothing()) break;  // the rest of a page
+      if (header.previous() >= address) fail("a record that means nothing", address);
+      if (header.is_invalid()) continue;
+      if (is_of_next_version(header, address)) {
+        record.header |= Header::kInvalid;
+        is_changed = true;
+      } else {
+        index_.find_or_make(Store::hash_of(record.key)).replace(address);
+      }
+    }
+    if (end < start + page_bytes_) {
+      // What lies behind was written after the checkpoint. The page is not written again, and the
+      // next checkpoint's recovery must not find that.
+      std::memset(page_.get() + (end - start), 0, start + page_bytes_ - end);
+      check(device_.write(start, page_.get(), page_bytes_), "written", start);
+      return true;
+    }
+    if (is_changed) check(device_.write(start, page_.get(), sectors), "written", start);
+    return is_changed;
+  }
+
+  bool is_of_next_version(Header header, Address address) const noexcept {
+    return address >= from_.cut && header.version() == ((from_.version + 1) & Header::kVersionMask);
+  }
+
+  void check(const std::error_code& error, const char* what, Address address) const {
+    if (error) fail("it cannot be " + std::string(what) + ": " + error.message(), address);
+  }
+
+  [[noreturn]] void fail(const std::string& what, Address address) const {
+    throw RecoveryError("the log at address " + std::to_string(address) + ": " + what +
+                        "; expected the log of checkpoint " + std::to_string(from_.version) +
+                        ", whole up to " + std::to_string(from_.end));
+  }
+
+  const Checkpoint& from_;
+  const Address page_bytes_;
+  Device& device_;
+  HashIndex& index_;
+  Page page_;
+};
+
+}  // namespace
+
+void recover(const Checkpoint& from, unsigned page_bits, Device& device, HashIndex& index) {
+  if (from.page_bits != page_bits) {
+    throw RecoveryError("checkpoint " + std::to_string(from.version) + " has pages of 2^" +
+                        std::to_string(from.page_bits) + " bytes; expected these, not 2^" +
+                        std::to_string(page_bits));
+  }
+  Recovery(from, page_bits, device, index).run();
+}
+
+}  // namespace turntable::hybridlog

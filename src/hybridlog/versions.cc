@@ -1,0 +1,87 @@
+#include "hybridlog/versions.h"
+
+#include <algorithm>
+
+namespace turntable::hybridlog {
+
+Serials Versions::cut(const std::function<void()>& crossing) {
+  const std::lock_guard one_at_a_time(cut_mutex_);
+  std::unique_lock lock(mutex_);
+  left_.clear();
+  for (Member* const member : members_) member->has_crossed_ = false;
+  enter(Phase::kPrepare);
+  wait_until_all([](const Member& member) { return member.is_prepared_; }, lock);
+  crossing();
+  version_.fetch_add(1);
+  enter(Phase::kCross);
+  wait_until_all([](const Member& member) { return member.has_crossed_; }, lock);
+  stable_.fetch_add(1);
+  phase_.store(Phase::kRest);
+  Serials serials = ended_;
+  for (const auto& [id, serial] : left_) serials[id] = serial;
+  for (const Member* const member : members_)
+    if (!member->id_.is_nobody()) serials[member->id_] = member->cut_serial_;
+  return serials;
+}
+
+void Versions::enter(Phase phase) {
+  phase_.store(phase);
+  for (const Member* const member : members_)
+    if (member->wake_) member->wake_();
+}
+
+template <typename Done>
+void Versions::wait_until_all(const Done& done, std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [&] {
+    return std::all_of(members_.begin(), members_.end(),
+                       [&](const Member* member) { return done(*member); });
+  });
+}
+
+// A session that begins during a cut has nothing pending: it is prepared, or in the new version.
+Versions::Member::Member(Versions& versions, SessionId id, std::function<void()> wake)
+    : versions_(versions), id_(id), wake_(std::move(wake)) {
+  const std::lock_guard lock(versions.mutex_);
+  const auto earlier = versions.ended_.extract(id);
+  serial_ = earlier ? earlier.mapped() : 0;
+  const auto left = versions.left_.extract(id);
+  cut_serial_ = left ? left.mapped() : serial_;
+  version_ = versions.version();
+  is_prepared_ = versions.phase() == Phase::kPrepare;
+  has_crossed_ = versions.phase() == Phase::kCross;
+  versions.members_.insert(this);
+}
+
+Versions::Member::~Member() {
+  {
+    const std::lock_guard lock(versions_.mutex_);
+    versions_.members_.erase(this);
+    if (!id_.is_nobody()) {
+      versions_.ended_[id_] = serial_;
+      if (versions_.phase() != Phase::kRest)
+        versions_.left_[id_] = has_crossed_ ? cut_serial_ : serial_;
+    }
+  }
+  versions_.changed_.notify_all();
+}
+
+void Versions::Member::prepare() {
+  {
+    const std::lock_guard lock(versions_.mutex_);
+    is_prepared_ = true;
+  }
+  versions_.changed_.notify_all();
+}
+
+void Versions::Member::cross(bool in_operation) {
+  {
+    const std::lock_guard lock(versions_.mutex_);
+    version_ = versions_.version();
+    cut_serial_ = serial_ - (in_operation ? 1 : 0);
+    is_prepared_ = false;
+    has_crossed_ = true;
+  }
+  versions_.changed_.notify_all();
+}
+
+}  // namespace turntable::hybridlog

@@ -1,0 +1,113 @@
+// The cut between two versions of a store (after Prasaad, Chandramouli, Kossmann, "Concurrent
+// Prefix Recovery", SIGMOD 2019): for every session, the operations up to one of them belong to
+// version v, all later ones to v + 1, and nothing of v depends on anything of v + 1.
+//
+//            ask                        all prepared                    all crossed
+//   kRest ---------> kPrepare --------------------------> kCross ---------------------> kRest
+//                    sessions end what is                 sessions cross to v + 1       v is stable
+//                    pending, and from then on            between two operations
+//                    wait for each operation
+//
+// So a session that crosses has nothing pending. A record says the version in which it was written.
+// What a session in version s may do with the newest record of a key, of version r:
+//
+//   r = s       as always
+//   r = s + 1   cross first: another session has, and what it wrote is not to be seen in s
+//   r < s       v = s - 1 is stable: nobody writes it any more, it is copied to be changed
+//               else: sessions in v may still add to it in place, an addition waits; other changes
+//               are new records, which need no old value
+//
+// A session is known to the cut as long as its object lives: its thread must take part often. One
+// that begins again after it has ended goes on counting where it was.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "hybridlog/session_id.h"
+
+namespace turntable::hybridlog {
+
+using Serials = std::map<SessionId, std::uint64_t>;  // of the last operation of a version
+
+class Versions {
+ public:
+  class Member;
+  enum class Phase : std::uint8_t { kRest, kPrepare, kCross };
+
+  // ended: sessions of an earlier store.
+  explicit Versions(std::uint64_t first, Serials ended = {})
+      : version_(first), stable_(first - 1), ended_(std::move(ended)) {}
+
+  std::uint64_t version() const noexcept { return version_.load(); }
+  // No session is in this version or an older one any more.
+  std::uint64_t stable() const noexcept { return stable_.load(); }
+  Phase phase() const noexcept { return phase_.load(); }
+
+  // Makes a cut: returns when all sessions have crossed, with their serial numbers. crossing: is
+  // called before the first one crosses. One cut at a time. Not to be called by a thread that has
+  // sessions.
+  Serials cut(const std::function<void()>& crossing);
+
+ private:
+  void enter(Phase phase);
+  template <typename Done>
+  void wait_until_all(const Done& done, std::unique_lock<std::mutex>& lock);
+
+  std::atomic<std::uint64_t> version_, stable_;
+  std::atomic<Phase> phase_{Phase::kRest};
+  std::mutex cut_mutex_;  // held during a cut
+  std::mutex mutex_;      // of what follows, and of members' states
+  std::condition_variable changed_;
+  std::set<Member*> members_;
+  Serials ended_;  // sessions that have ended: with their last operation
+  Serials left_;   // ... during the cut: with that of its version
+};
+
+// A session's part in it; of the session's thread.
+class Versions::Member {
+ public:
+  // wake: has the thread take part soon, if it waits for something else. By another thread, which
+  // holds a lock: it must not call anything here.
+  Member(Versions& versions, SessionId id, std::function<void()> wake);
+  ~Member();
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  std::uint64_t version() const noexcept { return version_; }
+  // Of the last operation that has begun.
+  std::uint64_t serial() const noexcept { return serial_; }
+  // Whether there is something to do for a cut; cheap.
+  bool is_asked() const noexcept {
+    const Phase phase = versions_.phase_.load(std::memory_order_acquire);
+    return phase != Phase::kRest &&
+           (phase == Phase::kPrepare ? !is_prepared_ : version_ != versions_.version());
+  }
+  // Operations have to be waited for: the session is prepared and has not crossed.
+  bool waits() const noexcept { return is_prepared_; }
+
+  void begin_operation() noexcept { ++serial_; }
+  void prepare();  // nothing is pending any more
+  // in_operation: the operation that has begun belongs to the new version.
+  void cross(bool in_operation);
+
+ private:
+  friend class Versions;
+
+  Versions& versions_;
+  const SessionId id_;
+  const std::function<void()> wake_;
+  std::uint64_t version_;
+  std::uint64_t serial_;
+  bool is_prepared_ = false;  // written under the mutex
+  bool has_crossed_ = false;  // under the mutex
+  std::uint64_t cut_serial_ = 0;
+};
+
+}  // namespace turntable::hybridlog
