@@ -83,14 +83,14 @@ SCRIPT = {
     "busy": ((60, 1.0), (157, 0.97), (400, 0.93)),
     "heavy": ((120, 0.91), (310, 0.85), (500, 0.50)),
 }
-# Of busy at half of the peak two repetitions count: 157 · √(0.99 · 1.00). There the placebo lies
-# above all of the baseline in every round: 43 · 0.99 > 42 · 1.01.
+# Of busy at half of the peak two repetitions count, too few to resolve it: 157 · √(0.99 · 1.00).
+# There the placebo lies above all of the baseline in every round: 43 · 0.99 > 42 · 1.01.
 ROWS = """
-aggressor 2.0k  5.0k 10.0k
-Baseline   34%   42%   90%
-placebo   ≈34%   43%  ≈91%
-busy       60% 156%* >300%
-heavy     120%  FAIL  FAIL
+aggressor 2.0k   5.0k 10.0k
+Baseline   34%    42%   90%
+placebo   ≈34%    43%  ≈91%
+busy       60% ≈156%* >300%
+heavy     120%   FAIL  FAIL
 """
 COLOURS = {
     "Baseline": ["#98cc70", "#98cc70", "#98cc70"],

@@ -129,6 +129,18 @@ class Profile:
     def target_per_s(self, index: int) -> float | None:
         return _mean([self.fields[name, index].target_per_s for name in self.aggressors])
 
+    def is_unresolved(self, field: Field) -> bool:
+        """Not known to differ from the baseline, in a profile where others are: with fewer
+        repetitions than an interval needs that is not known either.
+        """
+        if field.aggressor == BASELINE or field.sli is None or not self._has_intervals:
+            return False
+        return not self.is_resolved(field)
+
+    @cached_property
+    def _has_intervals(self) -> bool:
+        return any(field.sli and field.sli.interval for field in self.fields.values())
+
     def is_resolved(self, field: Field) -> bool | None:
         """Whether its interval and the baseline's have nothing in common, or in every round all of
         it lies beyond the baseline, which chance explains in fewer than 5 % (of an interval of

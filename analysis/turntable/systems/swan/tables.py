@@ -12,7 +12,7 @@ from turntable.systems.swan.rendering import FAIL, Look, achieved_rule, final_ru
 NOT_RESOLVED, LEFT_OUT = "≈", "*"
 LEGEND = (
     f"{NOT_RESOLVED}: not resolved from the baseline: intervals overlap, and so do values of a "
-    f"round. {LEFT_OUT}: iterations that break a rule of the verdict are left out, the others of "
+    f"round, or too few repetitions count. {LEFT_OUT}: iterations that break a rule of the verdict are left out, the others of "
     "their round count (swan show UUID --all has them). N/A: nothing counts. FAIL: less than 90 % "
     "of the load was reached."
 )
@@ -35,8 +35,7 @@ class Coloured:
 def latency_look(profile: Profile, rule: Rule = final_rule, normalized: bool = True) -> Callable:
     def look(field: Field) -> Look:
         found = rule(field.sli_us, profile.slo_us, field.achieved_share, normalized)
-        resolved = profile.is_resolved(field)
-        mark = NOT_RESOLVED if resolved is False and found.text != FAIL else ""
+        mark = NOT_RESOLVED if found.text != FAIL and profile.is_unresolved(field) else ""
         return replace(found, text=f"{mark}{found.text}{LEFT_OUT if field.left_out else ''}")
 
     return look
