@@ -13,31 +13,24 @@
 #include "hybridlog/checkpoint_file.h"
 #include "hybridlog/recovery.h"
 #include "hybridlog/store.h"
+#include "hybridlog/testing_client.h"
 #include "workload/random.h"
 
 namespace turntable::hybridlog {
 namespace {
 
-constexpr LogSettings kSmall = {.page_bits = 12, .pages = 4, .mutable_share = 0.5};
+using testing::Client;
 
-StoreSettings settings(const LogSettings& log = kSmall) {
+constexpr LogSettings kSmallLog = {.page_bits = 12, .pages = 4, .mutable_share = 0.5};
+
+StoreSettings settings(const LogSettings& log = kSmallLog) {
   return {.index_buckets = 64, .log = log, .threads = 8, .reader_threads = 2};
 }
-
-class OwnThread {
- protected:
-  explicit OwnThread(Store& store) : own_(store.epoch()) { own_.protect(); }
-  Epoch::Thread own_;
-};
-class Client : OwnThread, public Session {
- public:
-  explicit Client(Store& store, SessionId id = {}) : OwnThread(store), Session(store, own_, id) {}
-};
 
 // A store in a directory, which is left as a killed process leaves it.
 class Checkpoints : public ::testing::Test {
  protected:
-  std::unique_ptr<Store> begin(const LogSettings& log = kSmall) {
+  std::unique_ptr<Store> begin(const LogSettings& log = kSmallLog) {
     auto device = open_file(directory_.path() / "log");
     if (const auto from = read_checkpoint(file()))
       return std::make_unique<Store>(settings(log), std::move(device), *from);

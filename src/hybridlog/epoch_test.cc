@@ -78,19 +78,19 @@ struct Page {
   int frees = 0;
 };
 
-using Scheduled = BasicEpoch<ScheduledAtomic, 2>;
+using ScheduledEpoch = BasicEpoch<ScheduledAtomic, 2>;
 
 struct World {
-  Scheduled epoch{2};
+  ScheduledEpoch epoch{2};
   Page<ScheduledAtomic> page;
-  Scheduled::Thread one{epoch}, other{epoch};
+  ScheduledEpoch::Thread one{epoch}, other{epoch};
 
   void look() {
     if (!page.is_offered.load()) return;
     Schedule::step();  // it may be put aside here
     page.was_read_when_gone = page.was_read_when_gone || page.is_gone;
   }
-  void read(Scheduled::Thread& thread) {
+  void read(ScheduledEpoch::Thread& thread) {
     thread.protect();
     look();
     thread.refresh();

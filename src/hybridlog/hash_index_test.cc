@@ -93,16 +93,16 @@ TEST(HashIndex, ThreadsMakeEachTagOnce) {
   for (const auto& [tag, count] : entries_by_tag(index)) EXPECT_EQ(count, 1) << tag;
 }
 
-using Scheduled = BasicHashIndex<ScheduledAtomic>;
+using ScheduledIndex = BasicHashIndex<ScheduledAtomic>;
 
 // Two threads insert tags of one bucket, which has `before` entries, in every order.
 Schedule::Explored insert_in_every_order(const std::vector<std::uint64_t>& tags,
                                          std::uint64_t before, std::size_t most_switches) {
-  std::unique_ptr<Scheduled> index;
-  std::vector<Scheduled::Found> found;
+  std::unique_ptr<ScheduledIndex> index;
+  std::vector<ScheduledIndex::Found> found;
   return Schedule::explore(
       [&] {
-        index = std::make_unique<Scheduled>(1);
+        index = std::make_unique<ScheduledIndex>(1);
         for (std::uint64_t tag = 1000; tag < 1000 + before; ++tag) index->find_or_make(hash(tag));
         found.assign(tags.size(), {});
         Schedule::Threads threads;

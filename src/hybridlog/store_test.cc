@@ -14,10 +14,13 @@
 #include <vector>
 
 #include "common/scratch_directory.h"
+#include "hybridlog/testing_client.h"
 #include "workload/random.h"
 
 namespace turntable::hybridlog {
 namespace {
+
+using testing::Client;
 
 // A device in memory that can be told to fail.
 class TestDevice : public Device {
@@ -43,18 +46,6 @@ class TestDevice : public Device {
  private:
   std::mutex mutex_;
   std::vector<std::byte> bytes_;
-};
-
-// A session with a thread of its own.
-class OwnThread {
- protected:
-  explicit OwnThread(Store& store) : own_(store.epoch()) { own_.protect(); }
-  Epoch::Thread own_;
-};
-class Client : OwnThread, public Session {
- public:
-  explicit Client(Store& store) : OwnThread(store), Session(store, own_) {}
-  void refresh() { own_.refresh(); }
 };
 
 constexpr std::size_t kInPage = 4096 / sizeof(Record);

@@ -37,6 +37,8 @@ std::vector<std::string> command_of(const MemcachedSettings& settings) {
                                       std::to_string(settings.connections),
                                       "-m",
                                       std::to_string(settings.memory_mb)};
+  if (settings.hash_power)
+    command.insert(command.end(), {"-o", "hashpower=" + std::to_string(*settings.hash_power)});
   const ServerAddress& server = settings.server;
   if (server.socket.empty()) {
     command.insert(command.end(),
@@ -72,12 +74,14 @@ ServerAddress server_of(const node::Arguments& arguments, const Json& json) {
 
 MemcachedSettings memcached_settings(const std::string& where, const Json& json) {
   const node::Arguments arguments(where + ", memcached", json,
-                                  {"threads", "connections", "memory_mb", "address", "port",
-                                   "socket", "user", "affinity", "fresh", "timeout_s"});
+                                  {"threads", "connections", "memory_mb", "hash_power", "address",
+                                   "port", "socket", "user", "affinity", "fresh", "timeout_s"});
   MemcachedSettings settings;
   settings.threads = static_cast<int>(arguments.integer_or("threads", 1, 1024, 1));
   settings.connections = static_cast<int>(arguments.integer_or("connections", 1, 1 << 20, 1024));
   settings.memory_mb = static_cast<int>(arguments.integer_or("memory_mb", 1, 1 << 24, 256));
+  if (json.contains("hash_power"))
+    settings.hash_power = static_cast<int>(arguments.integer("hash_power", 12, 32));
   settings.server = server_of(arguments, json);
   settings.user = arguments.text_or("user", settings.user);
   if (json.contains("affinity")) settings.affinity = arguments.boolean("affinity");

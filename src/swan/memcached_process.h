@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct MemcachedSettings {
   int threads = 1;
   int connections = 1024;
   int memory_mb = 256;
+  std::optional<int> hash_power;  // of its table's first size, 2^N; its own where nothing is said
   ServerAddress server;
   std::string user = "root";
   bool affinity = false;  // each worker on a processor of its own, as far as there are
@@ -25,7 +27,8 @@ struct MemcachedSettings {
   bool operator==(const MemcachedSettings&) const = default;
 };
 
-// Of a command's argument: {"threads", "connections", "memory_mb", "address", "port" | "socket",
+// Of a command's argument: {"threads", "connections", "memory_mb", ["hash_power"], "address",
+// "port" | "socket",
 // ["user"], ["affinity"], ["fresh"], ["timeout_s"]}. Throws CommandError.
 MemcachedSettings memcached_settings(const std::string& where, const nlohmann::json& json);
 

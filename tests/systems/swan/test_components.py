@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+import pytest
+
 from turntable_core import components
 from turntable_core.context import Context
+from turntable_systems.swan import server
 
 Contexts = dict[str, Context]
 
@@ -112,3 +115,12 @@ def test_no_two_units_have_the_same_arrivals(contexts: Contexts) -> None:
         ((_, _, args),) = asked(replace(context, iteration=unit), "generator", "prepare")
         seeds.add(args["seed"])
     assert len(seeds) == len(context.turn.iterations)
+
+
+@pytest.mark.parametrize(
+    ("records", "power"),
+    # 2^16 · 1.5 = 98,304; 2^17 · 1.5 = 196,608; 2^22 · 1.5 = 6,291,456
+    [(1, 16), (98_304, 16), (98_305, 17), (196_608, 17), (200_000, 18), (5_000_000, 22)],
+)
+def test_the_table_of_memcached_never_grows(records: int, power: int) -> None:
+    assert server.hash_power(records) == power
