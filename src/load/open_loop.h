@@ -100,6 +100,7 @@ class OpenLoop {
   std::size_t oldest_ = 0;         // that may count for the limit
   std::size_t outstanding_ = 0;    // that count for the limit
   std::size_t limit_ = SIZE_MAX;
+  std::int64_t limit_reached_ns_ = 0;  // when a sending last reached it
   std::size_t first_answers_ = 0;
   std::size_t abandoned_ = 0;  // and not answered
   std::vector<std::int64_t> latencies_ns_;

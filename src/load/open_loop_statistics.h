@@ -39,7 +39,8 @@ struct OpenLoopStatistics {
   std::array<stats::Histogram, 2> halves{stats::Histogram(kMaxLatencyNs),
                                          stats::Histogram(kMaxLatencyNs)};  // of latency_ns
   std::vector<OverCount> over;
-  // How late the window's requests were sent, without those that the limit withheld.
+  // How late the window's requests were sent, and for how long those that the limit withheld had
+  // been due before it was reached: what is the thread's fault, and not the server's.
   stats::Histogram send_late_ns{kMaxLatencyNs};
   // How long first answers to requests of the window lay in the socket: not part of their latency.
   stats::Histogram read_late_ns{kMaxLatencyNs};

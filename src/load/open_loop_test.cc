@@ -50,6 +50,21 @@ TEST(OpenLoop, InstantsAreSumsOfTheGapsFromTheStart) {
   EXPECT_EQ(loop.open(), 4U);
 }
 
+// The thread sleeps until 4.5 ms, and then the limit takes one request of those that are due: that
+// the others were late until then is the thread's fault as well.
+TEST(OpenLoop, WhatALateThreadFindsDueIsLateAlthoughTheLimitWithholdsIt) {
+  OpenLoop loop = every_ms({.outstanding_max = 1});
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  answer(loop, 0, 1.1);
+  EXPECT_EQ(taken(loop, 4.5), Numbers{1});  // of 2 ms; 3 and 4 ms are withheld
+  answer(loop, 1, 4.9);
+  EXPECT_EQ(taken(loop, 5.5), Numbers{2});  // of 3 ms; 5 ms became due behind the limit
+  EXPECT_EQ(loop.statistics().withheld, 3);
+  // 2.5, 1.5 and 0.5 ms; and 0.5 ms of the one of 5 ms: at 5.5 ms the limit was free and was taken.
+  EXPECT_EQ(loop.statistics().send_late_ns.count(), 4U);
+  EXPECT_NEAR(static_cast<double>(loop.statistics().send_late_ns.sum()), 5.0e6, 1);
+}
+
 TEST(OpenLoop, LatenessDelaysNoOtherRequest) {
   OpenLoop loop = every_ms();
   EXPECT_EQ(taken(loop, 0.9), Numbers{});
@@ -154,8 +169,9 @@ TEST(OpenLoop, TheLimitWithholdsAndLatencyStillCountsFromTheInstant) {
   const OpenLoopStatistics& s = loop.statistics();
   EXPECT_EQ(s.withheld, 2);
   EXPECT_EQ(s.latency_ns.sum(), static_cast<std::uint64_t>(1.5e6 + 0.75e6));
-  EXPECT_EQ(s.send_late_ns.count(), 1U);  // their lateness is not the generator's
-  EXPECT_EQ(s.send_late_ns.sum(), 250'000U);
+  // The last one, and the one of 2 ms until the limit was reached; not how long they were withheld.
+  EXPECT_EQ(s.send_late_ns.count(), 2U);
+  EXPECT_EQ(s.send_late_ns.sum(), 250'000U + 500'000U);
   EXPECT_EQ(s.lost, 1);
   EXPECT_EQ(s.unsent, 1);  // number 4
   EXPECT_EQ(s.unanswered, 1);
