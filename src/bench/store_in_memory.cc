@@ -133,6 +133,7 @@ nlohmann::json measure(const Options& options) {
     began_ns = monotonic_ns();
     begins = true;
     begins.notify_all();
+    // waits: for the time that is measured
     std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
     ends = true;
   }

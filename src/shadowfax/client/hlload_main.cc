@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < options.threads; ++i)
       threads.emplace_back([&, i] { load(*sessions[i], options, i, ends, counters[i]); });
+    // waits: for the time that is measured
     std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
     ends = true;
   }

@@ -12,9 +12,9 @@ from turntable.systems.swan.rendering import FAIL, Look, achieved_rule, final_ru
 NOT_RESOLVED, LEFT_OUT = "≈", "*"
 LEGEND = (
     f"{NOT_RESOLVED}: not resolved from the baseline: intervals overlap, and so do values of a "
-    f"round, or too few repetitions count. {LEFT_OUT}: iterations that break a rule of the verdict are left out, the others of "
-    "their round count (swan show UUID --all has them). N/A: nothing counts. FAIL: less than 90 % "
-    "of the load was reached."
+    f"round, or too few repetitions count. {LEFT_OUT}: iterations that break a rule of the verdict "
+    "are left out, the others of their round count (swan show UUID --all has them). N/A: nothing "
+    "counts. FAIL: less than 90 % of the load was reached."
 )
 _LOADS_BESIDE = 10  # in a terminal; more go into a second table
 
