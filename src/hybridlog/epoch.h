@@ -38,8 +38,6 @@ class BasicEpoch {
   // threads: how many there may be at once.
   explicit BasicEpoch(std::size_t threads) : slots_(threads) {}
 
-  std::uint64_t current() const noexcept { return current_.load(); }
-
   // Ends the current epoch; the action runs once every thread that is protected now has refreshed
   // or has ended its protection. Runs what is due; waits for a place where very many actions wait,
   // so it must not be called by a protected thread that others wait for: bump(action, thread) may.
@@ -136,7 +134,6 @@ class BasicEpoch<Atomic, Places>::Thread {
     slot_.epoch.store(kUnprotected);
     epoch_.drain();
   }
-  bool is_protected() const noexcept { return slot_.epoch.load() != kUnprotected; }
 
   // Stays protected. Runs what is due.
   void refresh() {

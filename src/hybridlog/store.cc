@@ -114,17 +114,12 @@ void Session::follow() {
 
 // Everything that is pending ends.
 void Session::settle() {
+  const auto keep = [this](std::uint64_t context, Answer answer) {
+    settled_.emplace_back(context, answer);
+  };
   while (!pending_.empty()) {
     thread_.refresh();
-    std::vector<Operation> before = std::exchange(pending_, {});
-    for (Operation& operation : before) {
-      const Answer answer = carry_on(operation);
-      if (answer.status == Status::kPending) {
-        pending_.push_back(std::move(operation));
-      } else {
-        settled_.emplace_back(operation.context, answer);
-      }
-    }
+    carry_on_with_pending(keep);
     if (!pending_.empty()) std::this_thread::yield();
   }
 }
@@ -139,17 +134,21 @@ std::size_t Session::complete_pending(const Completed& completed) {
   take_part();
   thread_.refresh();
   for (const auto& [context, answer] : std::exchange(settled_, {})) completed(context, answer);
-  // `completed` may begin other operations, which become pending behind these.
+  carry_on_with_pending(completed);
+  return pending();
+}
+
+// `tell` may begin other operations, which become pending behind these.
+void Session::carry_on_with_pending(const Completed& tell) {
   std::vector<Operation> before = std::exchange(pending_, {});
   for (Operation& operation : before) {
     const Answer answer = carry_on(operation);
     if (answer.status == Status::kPending) {
       pending_.push_back(std::move(operation));
     } else {
-      completed(operation.context, answer);
+      tell(operation.context, answer);
     }
   }
-  return pending();
 }
 
 Session::Answer Session::carry_on(Operation& operation) {

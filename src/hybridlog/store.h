@@ -163,6 +163,7 @@ class Session {
   Status append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,
                 bool is_tombstone);
   Answer carry_on(Operation& operation);
+  void carry_on_with_pending(const Completed& tell);
   Answer begin(Operation& operation);
   void follow();
   void settle();

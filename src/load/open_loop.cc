@@ -5,8 +5,6 @@
 #include "common/clock.h"
 
 namespace turntable::load {
-namespace {}  // namespace
-
 OpenLoop::OpenLoop(Settings settings) : settings_(std::move(settings)) {
   for (const std::int64_t over : settings_.over_ns)
     statistics_.over.push_back({.over_ns = over, .requests = 0});

@@ -1,7 +1,5 @@
 // hlload: clients with full pipelines, and how many operations a server does for them.
 
-#include <poll.h>
-
 #include <atomic>
 #include <iostream>
 #include <memory>
@@ -26,7 +24,7 @@ struct Options {
   ClientSession::Settings session;
   std::uint64_t keys = 1'000'000;
   unsigned threads = 1;
-  double seconds = 3, fill = 0;
+  double seconds = 3;
 };
 
 class Counter : public ClientSession::Replies {

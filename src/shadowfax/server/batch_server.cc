@@ -49,7 +49,7 @@ void BatchServer::serve(const RequestHeader& header, std::span<const std::byte> 
   require_requests(requests);
   const std::size_t begin = out.size();
   out.resize(begin + ReplyHeader::kBytes);
-  ReplyHeader reply{.view = view, .reissue_from = served_ + 1};
+  ReplyHeader reply{.view = view, .reissue_from = served() + 1};
   if (header.view != view) {
     reply.status = BatchStatus::kViewChanged;
   } else if (session_.pending() > most_pending_) {
@@ -64,7 +64,7 @@ void BatchServer::serve(const RequestHeader& header, std::span<const std::byte> 
       at = write(at, serve(read_request(requests.data() + i * Request::kBytes)));
     }
     out.resize(static_cast<std::size_t>(at - out.data()));
-    reply.reissue_from = served_ + 1;
+    reply.reissue_from = served() + 1;
   }
   append_results(out);
   finish(out, begin, reply);
@@ -78,7 +78,7 @@ void BatchServer::go_on(std::uint64_t view, Bytes& out) {
     out.resize(begin);
   } else {
     finish(out, begin,
-           {.status = BatchStatus::kResults, .view = view, .reissue_from = served_ + 1});
+           {.status = BatchStatus::kResults, .view = view, .reissue_from = served() + 1});
   }
 }
 
@@ -99,7 +99,7 @@ void BatchServer::require_requests(std::span<const std::byte> requests) const {
 }
 
 Reply BatchServer::serve(const Request& request) {
-  const std::uint64_t number = ++served_;
+  const std::uint64_t number = served() + 1;
   const std::uint64_t context = context_of(request.opcode, number);
   Session::Answer answer{};
   switch (request.opcode) {

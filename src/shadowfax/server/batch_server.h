@@ -34,7 +34,8 @@ class BatchServer {
   void go_on(std::uint64_t view, Bytes& out);
 
   std::size_t pending() const noexcept { return session_.pending(); }
-  std::uint64_t served() const noexcept { return served_; }
+  // The number of the last request.
+  std::uint64_t served() const noexcept { return session_.serial(); }
 
  private:
   void require_requests(std::span<const std::byte> requests) const;
@@ -45,7 +46,6 @@ class BatchServer {
 
   hybridlog::Session session_;
   const std::size_t most_pending_;
-  std::uint64_t served_ = 0;  // the number of the last request
 };
 
 }  // namespace turntable::shadowfax
