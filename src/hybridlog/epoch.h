@@ -2,11 +2,11 @@
 // thread that looks at shared memory is protected by the epoch in which it began, and what is done
 // "once nobody can still see it" is an action that waits for all threads to have moved on.
 //
-//   Epoch::Thread thread(epoch);       // once per thread
-//   thread.protect();                  // from here on, what was visible stays valid
-//   ... thread.refresh(); ...          // often: nothing that was looked at before is valid any
-//   more thread.unprotect(); epoch.bump([] { … });              // by any thread; the action runs
-//   once, on some thread
+//   Epoch::Thread thread(epoch);   // once per thread
+//   thread.protect();              // what is visible from here on stays valid
+//   thread.refresh();              // often; what was looked at before is not valid any more
+//   thread.unprotect();
+//   epoch.bump([] { … });          // by any thread; the action runs once, on some thread
 //
 // Why an action cannot run too early: it belongs to the epoch e that ended with its bump. A thread
 // publishes the epoch that it has read and only then reads markers; both are sequentially
@@ -79,7 +79,7 @@ class BasicEpoch {
   };
 
   template <typename WhileFull>
-  void bump(std::function<void()> action, WhileFull&& while_full) {
+  void bump(std::function<void()>&& action, WhileFull&& while_full) {
     Action& place = claim(while_full);
     place.run = std::move(action);
     waiting_.fetch_add(1);

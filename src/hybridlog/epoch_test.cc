@@ -143,6 +143,7 @@ TEST(Epoch, ThreadsAndActions) {
   std::atomic<int> freed{0};
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
         Epoch::Thread thread(epoch);

@@ -172,9 +172,12 @@ class BasicHashIndex {
   static constexpr std::size_t kFirstChunk = 64;
   static constexpr std::size_t kChunks = 40;
 
+  static constexpr unsigned chunk_of(std::uint64_t number) noexcept {
+    return static_cast<unsigned>(std::bit_width((number / kFirstChunk + 1) / 2));
+  }
+
   Bucket* overflow(std::uint64_t number) noexcept {
-    const std::uint64_t place = number / kFirstChunk + 1;
-    const auto chunk = static_cast<unsigned>(std::bit_width(place)) - 1;
+    const unsigned chunk = chunk_of(number);
     const std::uint64_t first = ((std::uint64_t{1} << chunk) - 1) * kFirstChunk;
     return &chunks_[chunk].load(std::memory_order_acquire)[number - first];
   }
@@ -189,8 +192,7 @@ class BasicHashIndex {
   }
 
   void make_chunk(std::uint64_t number) {
-    const std::uint64_t place = number / kFirstChunk + 1;
-    const auto chunk = static_cast<unsigned>(std::bit_width(place)) - 1;
+    const unsigned chunk = chunk_of(number);
     const std::lock_guard lock(chunks_mutex_);
     if (chunks_[chunk].load(std::memory_order_relaxed) != nullptr) return;
     owned_.push_back(std::make_unique<Bucket[]>(kFirstChunk << chunk));

@@ -64,7 +64,7 @@ class Schedule {
     std::function<void()> body;
     bool has_ended = false;
   };
-  static constexpr std::size_t kStackBytes = 64 * 1024;
+  static constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 
   Schedule(Threads threads, std::vector<Choice>& path, std::size_t most_switches,
            std::size_t most_steps)

@@ -73,9 +73,11 @@ Json run_scan(const Options& options, const Play& play) {
   Json rows = Json::array();
   tables(options) << scan_header() << std::flush;
   const Scan& scan = *options.scan;
-  // Half a step more: the last one is not lost to rounding.
-  for (double rate = scan.from_per_s; rate < scan.to_per_s + scan.step_per_s / 2;
-       rate += scan.step_per_s) {
+  constexpr double kRounding = 1e-9;  // the last one is not lost to it
+  const auto steps =
+      static_cast<std::uint64_t>((scan.to_per_s - scan.from_per_s) / scan.step_per_s + kRounding);
+  for (std::uint64_t step = 0; step <= steps; ++step) {
+    const double rate = scan.from_per_s + static_cast<double>(step) * scan.step_per_s;
     GeneratorSettings generator = options.generator;
     generator.is_closed_loop = false;
     generator.rate_per_s = rate;

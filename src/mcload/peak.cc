@@ -122,13 +122,13 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
         .achieved_per_s = measured.achieved_per_s(),
         .reached = static_cast<double>(measured.loop.delivered) >= kReached * offered};
   };
-  const auto found = load::RateSearch::run({.first_per_s = reached,
-                                            .least_per_s = reached * kLeastShare,
-                                            .limit = settings.limit_us,
-                                            .resolution = settings.resolution,
-                                            .repeats = settings.repeats,
-                                            .max_probes = kMaxProbes},
-                                           probe);
+  auto found = load::RateSearch::run({.first_per_s = reached,
+                                      .least_per_s = reached * kLeastShare,
+                                      .limit = settings.limit_us,
+                                      .resolution = settings.resolution,
+                                      .repeats = settings.repeats,
+                                      .max_probes = kMaxProbes},
+                                     probe);
   if (found.is_cut_short && found.low_per_s <= 0) throw too_short();
   return found;
 }

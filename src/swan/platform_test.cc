@@ -20,7 +20,7 @@ using testing::write_file;
 TEST(Platform, IsReadFromFiles) {
   const Machine machine(1, 2, 1);
   const ScratchDirectory scratch;
-  const auto proc = scratch.path();
+  const auto& proc = scratch.path();
   write_file(proc / "cpuinfo", "processor\t: 0\nmodel name\t: Some CPU\n");
   write_file(proc / "sys/kernel/osrelease", "6.1.0\n");
   write_file(proc / "sys/net/ipv4/tcp_syncookies", "1\n");

@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   std::vector<std::jthread> running;
+  running.reserve(workers.size());
   for (const auto& each : workers) running.emplace_back([&each] { each->run(); });
   std::cout << "ready" << std::endl;
   int signal = 0;
