@@ -1,4 +1,6 @@
-"""Published results: a CSV whose columns before `metric` are conditions on a cell's parameters."""
+"""Published results: a CSV whose columns before `metric` are conditions on a cell's parameters. An
+empty one is met by cells that lack the parameter, since it says nothing about them.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +75,8 @@ def _checked(where: str, row: dict[str, str]) -> dict[str, str]:
 
 
 def _equal(text: str, value: Any) -> bool:
+    if value is None:
+        return not text
     try:
         return float(text) == float(value)
     except (TypeError, ValueError):
