@@ -20,6 +20,7 @@
 #include "common/program_options.h"
 #include "common/run_main.h"
 #include "common/scratch_directory.h"
+#include "hybridlog/batch.h"
 #include "hybridlog/store.h"
 #include "workload/random.h"
 
@@ -27,7 +28,6 @@ namespace turntable::bench {
 namespace {
 
 constexpr std::size_t kBatch = 1926;  // operations of 17 bytes in 32 KiB
-constexpr std::size_t kBucketAhead = 24, kRecordAhead = 12;
 
 struct Options {
   std::string store = "hybridlog";
@@ -52,11 +52,11 @@ class HybridLog {
     }
 
     void add(const std::array<std::uint64_t, kBatch>& keys) {
-      for (std::size_t i = 0; i < kBatch; ++i) {
-        if (i + kBucketAhead < kBatch) session_.prefetch_bucket(keys[i + kBucketAhead]);
-        if (i + kRecordAhead < kBatch) session_.prefetch_record(keys[i + kRecordAhead]);
-        session_.add(keys[i], 1);
-      }
+      hybridlog::for_each_of_batch(
+          session_, kBatch, [&](std::size_t i) { return keys[i]; },
+          [&](std::size_t i, hybridlog::Session::Place place) {
+            session_.add(keys[i], 1, 0, place);
+          });
       session_.complete_pending([](auto...) {});
     }
     std::uint64_t value(std::uint64_t key) { return session_.read(key).value; }

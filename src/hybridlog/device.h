@@ -21,6 +21,13 @@ class Device {
   virtual std::error_code read(std::uint64_t offset, std::byte* data, std::size_t size) = 0;
   // What was written before survives a crash of the machine.
   virtual std::error_code sync() = 0;
+
+  struct Traffic {
+    std::uint64_t read_bytes = 0, written_bytes = 0;
+  };
+  virtual Traffic traffic() const noexcept { return {}; }
+  // Past the page cache.
+  virtual bool is_direct() const noexcept { return false; }
 };
 
 // A file without the page cache, where its file system can do that: otherwise what is measured is

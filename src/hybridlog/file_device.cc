@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "common/errno_error.h"
@@ -17,18 +18,21 @@ class FileDevice : public Device {
   explicit FileDevice(const std::string& path) {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC;
     file_ = UniqueFd(::open(path.c_str(), flags | O_DIRECT, kMode));
+    is_direct_ = static_cast<bool>(file_);
     // tmpfs before Linux 6.6 and others have no direct access.
     if (!file_ && errno == EINVAL) file_ = UniqueFd(::open(path.c_str(), flags, kMode));
     if (!file_) throw errno_error("cannot open " + path);
   }
 
   std::error_code write(std::uint64_t offset, const std::byte* data, std::size_t size) override {
+    written_bytes_.fetch_add(size, std::memory_order_relaxed);
     return all(size, [&](std::size_t done) {
       return ::pwrite(file_.get(), data + done, size - done, static_cast<off_t>(offset + done));
     });
   }
 
   std::error_code read(std::uint64_t offset, std::byte* data, std::size_t size) override {
+    read_bytes_.fetch_add(size, std::memory_order_relaxed);
     return all(size, [&](std::size_t done) {
       return ::pread(file_.get(), data + done, size - done, static_cast<off_t>(offset + done));
     });
@@ -38,6 +42,12 @@ class FileDevice : public Device {
     return ::fdatasync(file_.get()) == 0 ? std::error_code()
                                          : std::error_code(errno, std::system_category());
   }
+
+  Traffic traffic() const noexcept override {
+    return {.read_bytes = read_bytes_.load(std::memory_order_relaxed),
+            .written_bytes = written_bytes_.load(std::memory_order_relaxed)};
+  }
+  bool is_direct() const noexcept override { return is_direct_; }
 
  private:
   template <typename Part>
@@ -53,6 +63,8 @@ class FileDevice : public Device {
   }
 
   UniqueFd file_;
+  bool is_direct_ = false;
+  std::atomic<std::uint64_t> read_bytes_{0}, written_bytes_{0};
 };
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "hybridlog/address.h"
+#include "hybridlog/mapped_memory.h"
 
 namespace turntable::hybridlog {
 
@@ -72,14 +73,15 @@ class BasicHashIndex {
     void read_again() noexcept { entry = IndexEntry(place->load()); }
   };
 
-  // buckets: a power of two. Throws std::invalid_argument, std::bad_alloc.
+  // buckets: a power of two. Throws std::invalid_argument, std::system_error.
   explicit BasicHashIndex(std::size_t buckets)
-      : mask_(buckets - 1), buckets_(std::make_unique<Bucket[]>(buckets)) {
-    if (!std::has_single_bit(buckets)) {
-      throw std::invalid_argument("hash index: " + std::to_string(buckets) +
-                                  " buckets; expected a power of two");
-    }
+      : mask_(checked(buckets) - 1),
+        memory_(buckets * sizeof(Bucket), "the index"),
+        buckets_(reinterpret_cast<Bucket*>(memory_.data())) {
+    std::uninitialized_value_construct_n(buckets_, buckets);
   }
+  BasicHashIndex(const BasicHashIndex&) = delete;
+  BasicHashIndex& operator=(const BasicHashIndex&) = delete;
 
   std::size_t buckets() const noexcept { return mask_ + 1; }
   std::size_t overflow_buckets() const noexcept { return overflow_count_.load(); }
@@ -125,6 +127,12 @@ class BasicHashIndex {
     std::array<Word, kEntries> entries{};
     Word overflow{0};  // number of the next bucket, from 1; 0: none
   };
+
+  static std::size_t checked(std::size_t buckets) {
+    if (std::has_single_bit(buckets)) return buckets;
+    throw std::invalid_argument("hash index: " + std::to_string(buckets) +
+                                " buckets; expected a power of two");
+  }
 
   static Found find_in(Bucket& bucket, std::uint64_t tag) noexcept {
     for (Word& word : bucket.entries) {
@@ -200,7 +208,8 @@ class BasicHashIndex {
   }
 
   const std::size_t mask_;
-  std::unique_ptr<Bucket[]> buckets_;
+  const MappedMemory memory_;  // of the buckets, which need no destructor
+  Bucket* const buckets_;
   Word overflow_count_{0};
   std::array<std::atomic<Bucket*>, kChunks> chunks_{};
   std::mutex chunks_mutex_;

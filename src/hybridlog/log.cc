@@ -12,8 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "common/errno_error.h"
-
 namespace turntable::hybridlog {
 namespace {
 
@@ -26,15 +24,6 @@ bool raise(std::atomic<Address>& marker, Address to) noexcept {
   while (now < to)
     if (marker.compare_exchange_weak(now, to)) return true;
   return false;
-}
-
-std::byte* map(std::size_t bytes) {
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    throw errno_error("cannot map " + std::to_string(bytes) + " bytes for the log");
-  ::madvise(memory, bytes, MADV_HUGEPAGE);  // fewer misses of the TLB; without it slower, no more
-  return static_cast<std::byte*>(memory);
 }
 
 std::size_t mapped_bytes(const LogSettings& settings) {
@@ -63,17 +52,13 @@ void LogSettings::check() const {
     fail("mutable share " + std::to_string(mutable_share) + "; expected more than 0, at most 1");
 }
 
-void Log::Unmap::operator()(std::byte* memory) const noexcept {
-  ::munmap(memory, bytes);
-}
-
 // A circle of a power of two of frames costs addresses only: no more than `pages` are in use.
 Log::Log(const LogSettings& settings, Epoch& epoch, Device& device, Address begin, Address tail)
     : settings_(settings),
       epoch_(epoch),
       device_(device),
-      memory_(map(mapped_bytes(settings)), Unmap{mapped_bytes(settings)}),
-      memory_mask_(mapped_bytes(settings) - 1),
+      memory_(mapped_bytes(settings), "the log"),
+      memory_mask_(memory_.size() - 1),
       tail_(tail >> settings.page_bits << kOffsetBits | (tail & (settings.page_bytes() - 1))),
       read_only_(tail),
       safe_read_only_(tail),

@@ -34,6 +34,7 @@
 #include "hybridlog/address.h"
 #include "hybridlog/device.h"
 #include "hybridlog/epoch.h"
+#include "hybridlog/mapped_memory.h"
 
 namespace turntable::hybridlog {
 
@@ -69,7 +70,7 @@ class Log {
   std::optional<Address> allocate(Epoch::Thread& thread, std::size_t bytes);
 
   // Of an address at or above head.
-  std::byte* at(Address address) noexcept { return memory_.get() + (address & memory_mask_); }
+  std::byte* at(Address address) noexcept { return memory_.data() + (address & memory_mask_); }
 
   Address begin() const noexcept { return begin_.load(); }
   Address head() const noexcept { return head_.load(); }
@@ -104,11 +105,7 @@ class Log {
   const LogSettings settings_;
   Epoch& epoch_;
   Device& device_;
-  struct Unmap {
-    std::size_t bytes;
-    void operator()(std::byte* memory) const noexcept;
-  };
-  std::unique_ptr<std::byte, Unmap> memory_;
+  const MappedMemory memory_;
   std::uint64_t memory_mask_;
 
   // The page in the upper bits, the offset in it, which may be beyond its end, in the others.

@@ -53,7 +53,7 @@ class Recovery {
         record.header |= Header::kInvalid;
         is_changed = true;
       } else {
-        index_.find_or_make(Store::hash_of(record.key)).replace(address);
+        index_.find_or_make(hash_of(record.key)).replace(address);
       }
     }
     if (end < start + page_bytes_) {

@@ -65,33 +65,15 @@ Session::~Session() {
   settle();  // its serial says that they have been done
 }
 
-Session::Answer Session::read(std::uint64_t key, std::uint64_t context) {
-  Operation operation(Kind::kRead, key, 0, context);
-  return begin(operation);
-}
-
-Status Session::add(std::uint64_t key, std::uint64_t delta, std::uint64_t context) {
-  Operation operation(Kind::kAdd, key, delta, context);
-  return begin(operation).status;
-}
-
-Status Session::upsert(std::uint64_t key, std::uint64_t value) {
-  take_part();
-  member_.begin_operation();
-  return replace(key, value, /*is_tombstone=*/false);
-}
-
 Status Session::erase(std::uint64_t key) {
   take_part();
   member_.begin_operation();
-  if (!store_.index().find(Store::hash_of(key))) return Status::kOk;
+  if (!store_.index().find(hash_of(key))) return Status::kOk;
   return replace(key, 0, /*is_tombstone=*/true);
 }
 
 // An operation that would be pending is waited for while a cut is prepared.
-Session::Answer Session::begin(Operation& operation) {
-  take_part();
-  member_.begin_operation();
+Session::Answer Session::carry_out(Operation operation) {
   for (;;) {
     const Answer answer = carry_on(operation);
     if (answer.status != Status::kPending) return answer;
@@ -122,12 +104,6 @@ void Session::settle() {
     carry_on_with_pending(keep);
     if (!pending_.empty()) std::this_thread::yield();
   }
-}
-
-void Session::prefetch_record(std::uint64_t key) noexcept {
-  const HashIndex::Found found = store_.index().find(Store::hash_of(key));
-  if (found && found.entry.address() >= log_.head())
-    __builtin_prefetch(log_.at(found.entry.address()));
 }
 
 std::size_t Session::complete_pending(const Completed& completed) {
@@ -171,7 +147,7 @@ Session::Located Session::locate(std::uint64_t key, Address newest) noexcept {
 Session::Answer Session::try_read(Operation& operation) {
   // What the device gave answers for the moment at which it was asked.
   if (operation.reading) return from_device(operation, operation.chain);
-  const HashIndex::Found found = store_.index().find(Store::hash_of(operation.key));
+  const HashIndex::Found found = store_.index().find(hash_of(operation.key));
   if (!found) return {Status::kNotFound};
   const Located newest = locate(operation.key, found.entry.address());
   if (newest.record == nullptr) return from_device(operation, newest.address);
@@ -182,7 +158,7 @@ Session::Answer Session::try_read(Operation& operation) {
 }
 
 Status Session::try_add(Operation& operation) {
-  HashIndex::Found found = store_.index().find_or_make(Store::hash_of(operation.key));
+  HashIndex::Found found = store_.index().find_or_make(hash_of(operation.key));
   for (;; found.read_again()) {
     std::uint64_t before = 0;
     const Located newest = locate(operation.key, found.entry.address());
@@ -205,7 +181,7 @@ Status Session::try_add(Operation& operation) {
 }
 
 Status Session::replace(std::uint64_t key, std::uint64_t value, bool is_tombstone) {
-  HashIndex::Found found = store_.index().find_or_make(Store::hash_of(key));
+  HashIndex::Found found = store_.index().find_or_make(hash_of(key));
   for (;; found.read_again()) {
     const Located newest = locate(key, found.entry.address());
     if (newest.record != nullptr) {
@@ -239,10 +215,6 @@ bool Session::may_change_in_place(Header header, Address address) const noexcept
 bool Session::may_be_changed_by_others(Header header, Address address) const noexcept {
   if (address < log_.safe_read_only()) return false;
   return is_of_own_version(header) || store_.versions().stable() + 1 < member_.version();
-}
-
-bool Session::is_of_own_version(Header header) const noexcept {
-  return header.version() == (member_.version() & Header::kVersionMask);
 }
 
 Status Session::append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,

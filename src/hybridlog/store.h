@@ -22,12 +22,12 @@
 #include "hybridlog/device.h"
 #include "hybridlog/epoch.h"
 #include "hybridlog/hash_index.h"
+#include "hybridlog/key_hash.h"
 #include "hybridlog/log.h"
 #include "hybridlog/record.h"
 #include "hybridlog/record_reader.h"
 #include "hybridlog/session_id.h"
 #include "hybridlog/versions.h"
-#include "workload/random.h"
 
 namespace turntable::hybridlog {
 
@@ -68,15 +68,11 @@ class Store {
   Checkpoint checkpoint();
 
   Epoch& epoch() noexcept { return epoch_; }
+  const Device& device() const noexcept { return *device_; }
   HashIndex& index() noexcept { return index_; }
   Log& log() noexcept { return log_; }
   RecordReader& reader() noexcept { return reader_; }
   Versions& versions() noexcept { return versions_; }
-
-  // A permutation: keys that differ have hashes that differ.
-  static std::uint64_t hash_of(std::uint64_t key) noexcept {
-    return workload::SplitMix64::mix(key);
-  }
 
  private:
   std::unique_ptr<Device> device_;
@@ -93,7 +89,7 @@ class Session {
  public:
   // thread: outlives the session, and is protected whenever one of its functions is called; each of
   // them may refresh it.
-  // wake: see Versions::Member.
+  // wake: see Versions::Member. Throws std::logic_error where a session of this id lives already.
   Session(Store& store, Epoch::Thread& thread, SessionId id = {}, std::function<void()> wake = {});
   ~Session();  // what is pending is ended, and not told
   Session(const Session&) = delete;
@@ -103,20 +99,52 @@ class Session {
     Status status;
     std::uint64_t value = 0;  // of a read that is kOk
   };
+  // Of a key in the index, once it is known: it saves looking for it. hybridlog/batch.h has it.
+  using Place = HashIndex::Word*;
+
   // context: comes back with the answer of an operation that was kPending.
-  Answer read(std::uint64_t key, std::uint64_t context = 0);
-  Status upsert(std::uint64_t key, std::uint64_t value);
+  Answer read(std::uint64_t key, std::uint64_t context = 0, Place place = nullptr) {
+    take_part();
+    member_.begin_operation();
+    if (Record* const record = newest_of_own_version(key, place, log_.head()))
+      return {Status::kOk, record->read()};
+    return carry_out(Operation(Kind::kRead, key, 0, context));
+  }
+  Status upsert(std::uint64_t key, std::uint64_t value, Place place = nullptr) {
+    take_part();
+    member_.begin_operation();
+    if (Record* const record = newest_of_own_version(key, place, log_.read_only())) {
+      record->write(value);
+      return Status::kOk;
+    }
+    return replace(key, value, /*is_tombstone=*/false);
+  }
   // A key that is not there begins at 0.
-  Status add(std::uint64_t key, std::uint64_t delta, std::uint64_t context = 0);
+  Status add(std::uint64_t key, std::uint64_t delta, std::uint64_t context = 0,
+             Place place = nullptr) {
+    take_part();
+    member_.begin_operation();
+    if (Record* const record = newest_of_own_version(key, place, log_.read_only())) {
+      record->add(delta);
+      return Status::kOk;
+    }
+    return carry_out(Operation(Kind::kAdd, key, delta, context)).status;
+  }
   Status erase(std::uint64_t key);  // kOk, whether it was there or not
 
   // What an operation on the key will touch comes nearer to the processor: the index's bucket,
   // then, once that is here, the newest record of its chain. Of use some operations ahead, in this
   // order.
-  void prefetch_bucket(std::uint64_t key) const noexcept {
-    store_.index().prefetch(Store::hash_of(key));
+  void prefetch_bucket(std::uint64_t key) const noexcept { store_.index().prefetch(hash_of(key)); }
+  Place prefetch_record(std::uint64_t key) noexcept {
+    const HashIndex::Found found = store_.index().find(hash_of(key));
+    if (found && found.entry.address() >= log_.head()) {
+      const std::byte* const record = log_.at(found.entry.address());
+      __builtin_prefetch(record, 1);
+      __builtin_prefetch(record + sizeof(Record) - 1, 1);  // it may lie in two lines
+    }
+    return found.place;
   }
-  void prefetch_record(std::uint64_t key) noexcept;
 
   // All that is in the log becomes read-only, also for those who go on adding in place until they
   // refresh. Returns where it ends: Log::flushed_until() gets there.
@@ -153,6 +181,17 @@ class Session {
     Address address;  // its address, or where the chain leaves memory
   };
 
+  // What most operations find: the key's record is the first of its chain, at or above `from`, no
+  // tombstone, and of this session's version, so that it needs no care. Else null.
+  Record* newest_of_own_version(std::uint64_t key, Place place, Address from) noexcept {
+    if (place == nullptr) return nullptr;
+    const Address address = IndexEntry(place->load(std::memory_order_acquire)).address();
+    if (address < from || address < kFirstAddress) return nullptr;
+    Record& record = *reinterpret_cast<Record*>(log_.at(address));
+    if (record.key != key) return nullptr;
+    const Header header = record.read_header();
+    return is_of_own_version(header) && !header.is_tombstone() ? &record : nullptr;
+  }
   Located locate(std::uint64_t key, Address newest) noexcept;
   Answer try_read(Operation& operation);
   Status try_add(Operation& operation);
@@ -164,13 +203,16 @@ class Session {
                 bool is_tombstone);
   Answer carry_on(Operation& operation);
   void carry_on_with_pending(const Completed& tell);
-  Answer begin(Operation& operation);
+  // Of an operation that has begun.
+  Answer carry_out(Operation operation);
   void follow();
   void settle();
   void cross_if_newer(Header header);
   bool may_change_in_place(Header header, Address address) const noexcept;
   bool may_be_changed_by_others(Header header, Address address) const noexcept;
-  bool is_of_own_version(Header header) const noexcept;
+  bool is_of_own_version(Header header) const noexcept {
+    return header.version() == (member_.version() & Header::kVersionMask);
+  }
 
   Store& store_;
   Log& log_;

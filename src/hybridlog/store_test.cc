@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/scratch_directory.h"
+#include "hybridlog/batch.h"
 #include "hybridlog/testing_client.h"
 #include "workload/random.h"
 
@@ -21,6 +22,7 @@ namespace turntable::hybridlog {
 namespace {
 
 using testing::Client;
+using testing::Places;
 
 // A device in memory that can be told to fail.
 class TestDevice : public Device {
@@ -58,7 +60,7 @@ StoreSettings small(std::size_t pages = 4) {
           .reader_threads = 2};
 }
 
-class StoreTest : public ::testing::Test {
+class StoreTest : public ::testing::TestWithParam<Places> {
  protected:
   // The answer, also of an operation that is pending at first.
   Session::Answer read(Client& session, std::uint64_t key) {
@@ -94,8 +96,8 @@ class StoreTest : public ::testing::Test {
   Store store_{small(), std::unique_ptr<Device>(device_)};
 };
 
-TEST_F(StoreTest, KeepsWhatIsStored) {
-  Client session(store_);
+TEST_P(StoreTest, KeepsWhatIsStored) {
+  Client session(store_, {}, GetParam());
   EXPECT_EQ(session.read(1).status, Status::kNotFound);
   EXPECT_EQ(session.upsert(1, 10), Status::kOk);
   EXPECT_EQ(session.read(1).value, 10U);
@@ -111,8 +113,8 @@ TEST_F(StoreTest, KeepsWhatIsStored) {
   EXPECT_EQ(session.read(1).value, 2U);
 }
 
-TEST_F(StoreTest, InTheMutableRegionNothingIsAppended) {
-  Client session(store_);
+TEST_P(StoreTest, InTheMutableRegionNothingIsAppended) {
+  Client session(store_, {}, GetParam());
   session.upsert(1, 10);
   const Address tail = store_.log().tail();
   session.upsert(1, 11);
@@ -121,8 +123,8 @@ TEST_F(StoreTest, InTheMutableRegionNothingIsAppended) {
   EXPECT_EQ(store_.log().tail(), tail);
 }
 
-TEST_F(StoreTest, InTheReadOnlyRegionWhatChangesIsAppended) {
-  Client session(store_);
+TEST_P(StoreTest, InTheReadOnlyRegionWhatChangesIsAppended) {
+  Client session(store_, {}, GetParam());
   for (const std::uint64_t key : {1, 2, 3}) session.upsert(key, 10 * key);
   settle(session, store_);
   const Address tail = store_.log().tail();
@@ -138,8 +140,8 @@ TEST_F(StoreTest, InTheReadOnlyRegionWhatChangesIsAppended) {
 }
 
 // `other` has not refreshed since the record became read-only: it may still be adding in place.
-TEST_F(StoreTest, InTheFuzzyRegionAdditionsWait) {
-  Client session(store_), other(store_);
+TEST_P(StoreTest, InTheFuzzyRegionAdditionsWait) {
+  Client session(store_, {}, GetParam()), other(store_, {}, GetParam());
   session.upsert(1, 10);
   session.upsert(2, 20);
   session.make_read_only();
@@ -164,8 +166,8 @@ TEST_F(StoreTest, InTheFuzzyRegionAdditionsWait) {
   EXPECT_EQ(session.read(2).value, 21U);
 }
 
-TEST_F(StoreTest, OnTheDeviceItIsReadFirst) {
-  Client session(store_);
+TEST_P(StoreTest, OnTheDeviceItIsReadFirst) {
+  Client session(store_, {}, GetParam());
   for (const std::uint64_t key : {1, 2, 3, 4}) session.upsert(key, 10 * key);
   session.erase(4);
   push_out(session, store_);
@@ -183,19 +185,19 @@ TEST_F(StoreTest, OnTheDeviceItIsReadFirst) {
 }
 
 // What comes back from the device is not what the key has by then.
-TEST_F(StoreTest, AnAdditionThatWaitsForTheDeviceSeesWhatHappensMeanwhile) {
-  Client session(store_);
+TEST_P(StoreTest, AnAdditionThatWaitsForTheDeviceSeesWhatHappensMeanwhile) {
+  Client session(store_, {}, GetParam());
   session.upsert(1, 10);
   push_out(session, store_);
-  Client other(store_);
+  Client other(store_, {}, GetParam());
   ASSERT_EQ(session.add(1, 1), Status::kPending);
   ASSERT_EQ(other.upsert(1, 100), Status::kOk);
   EXPECT_EQ(last(session).status, Status::kOk);
   EXPECT_EQ(session.read(1).value, 101U);
 }
 
-TEST_F(StoreTest, ADeviceThatDoesNotGiveTheRecord) {
-  Client session(store_);
+TEST_P(StoreTest, ADeviceThatDoesNotGiveTheRecord) {
+  Client session(store_, {}, GetParam());
   session.upsert(1, 10);
   push_out(session, store_);
   device_->is_broken = true;
@@ -205,8 +207,8 @@ TEST_F(StoreTest, ADeviceThatDoesNotGiveTheRecord) {
   EXPECT_EQ(read(session, 1).value, 10U);
 }
 
-TEST_F(StoreTest, AFullDeviceIsSaidAndNothingIsLost) {
-  Client session(store_);
+TEST_P(StoreTest, AFullDeviceIsSaidAndNothingIsLost) {
+  Client session(store_, {}, GetParam());
   device_->is_full = true;
   std::uint64_t stored = 0;
   while (session.upsert(stored, stored + 1) == Status::kOk) ++stored;
@@ -221,9 +223,9 @@ TEST_F(StoreTest, AFullDeviceIsSaidAndNothingIsLost) {
   EXPECT_FALSE(store_.log().error());
 }
 
-TEST_F(StoreTest, AsAMapHasIt) {
+TEST_P(StoreTest, AsAMapHasIt) {
   std::map<std::uint64_t, std::uint64_t> expected;
-  Client session(store_);
+  Client session(store_, {}, GetParam());
   workload::Random random(1);
   for (int i = 0; i < 50'000; ++i) {
     const std::uint64_t key = random.next() % 1500, value = random.next() % 1000;
@@ -255,6 +257,9 @@ TEST_F(StoreTest, AsAMapHasIt) {
     if (i % 10'000 == 9'999) session.make_read_only();
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Places, StoreTest,
+                         ::testing::Values(Places::kNever, Places::kAlways, Places::kAlternating));
 
 // Several threads add to few keys while the log moves below them: no addition is lost.
 TEST(Store, SumsAreExact) {
@@ -298,6 +303,29 @@ TEST(Store, SumsAreExact) {
   }
   EXPECT_EQ(all, kThreads * kAdditions);
   EXPECT_GT(store.log().head(), kFirstAddress);  // the device took part
+}
+
+TEST(Batches, DoTheirOperationsInOrderWhateverTheirSize) {
+  Store store(small(16), std::make_unique<TestDevice>());
+  Client session(store);
+  for (std::size_t count : {0, 1, 2, 11, 12, 13, 16, 17, 23, 24, 25, 100}) {
+    std::vector<std::size_t> seen;
+    std::vector<std::uint64_t> before(count);
+    for_each_of_batch(
+        session, count, [](std::size_t i) { return i % 7; },
+        [&](std::size_t i, Session::Place place) {
+          seen.push_back(i);
+          before[i] = session.Session::read(i % 7, 0, place).value;
+          EXPECT_EQ(session.Session::upsert(i % 7, i + 1, place), Status::kOk);
+        });
+    ASSERT_EQ(seen.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(seen[i], i);
+      if (i >= 7) {
+        EXPECT_EQ(before[i], i - 6);  // what operation i - 7 has stored
+      }
+    }
+  }
 }
 
 TEST(LogSettings, SaysWhatItExpects) {

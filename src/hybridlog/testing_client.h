@@ -11,10 +11,33 @@ class OwnThread {
   Epoch::Thread own_;
 };
 
+// Whether operations know their keys' places, as those of a batch do.
+enum class Places : std::uint8_t { kNever, kAlways, kAlternating };
+
 class Client : OwnThread, public Session {
  public:
-  explicit Client(Store& store, SessionId id = {}) : OwnThread(store), Session(store, own_, id) {}
+  explicit Client(Store& store, SessionId id = {}, Places places = Places::kAlternating)
+      : OwnThread(store), Session(store, own_, id), places_(places) {}
   void refresh() { own_.refresh(); }
+
+  Answer read(std::uint64_t key, std::uint64_t context = 0) {
+    return Session::read(key, context, next_place(key));
+  }
+  Status upsert(std::uint64_t key, std::uint64_t value) {
+    return Session::upsert(key, value, next_place(key));
+  }
+  Status add(std::uint64_t key, std::uint64_t delta, std::uint64_t context = 0) {
+    return Session::add(key, delta, context, next_place(key));
+  }
+
+ private:
+  Place next_place(std::uint64_t key) {
+    knows_place_ = places_ == Places::kAlternating ? !knows_place_ : places_ == Places::kAlways;
+    return knows_place_ ? prefetch_record(key) : nullptr;
+  }
+
+  const Places places_;
+  bool knows_place_ = false;
 };
 
 }  // namespace turntable::hybridlog::testing

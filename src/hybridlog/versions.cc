@@ -1,6 +1,7 @@
 #include "hybridlog/versions.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace turntable::hybridlog {
 
@@ -42,6 +43,10 @@ void Versions::wait_until_all(const Done& done, std::unique_lock<std::mutex>& lo
 Versions::Member::Member(Versions& versions, SessionId id, std::function<void()> wake)
     : versions_(versions), id_(id), wake_(std::move(wake)) {
   const std::lock_guard lock(versions.mutex_);
+  for (const Member* const other : versions.members_) {
+    if (!id.is_nobody() && other->id_ == id)
+      throw std::logic_error("hybridlog: a session of this id lives already");
+  }
   const auto earlier = versions.ended_.extract(id);
   serial_ = earlier ? earlier.mapped() : 0;
   const auto left = versions.left_.extract(id);

@@ -74,7 +74,8 @@ class Versions {
 class Versions::Member {
  public:
   // wake: has the thread take part soon, if it waits for something else. By another thread, which
-  // holds a lock: it must not call anything here.
+  // holds a lock: it must not call anything here. Throws std::logic_error where a session of this
+  // id lives already.
   Member(Versions& versions, SessionId id, std::function<void()> wake);
   ~Member();
   Member(const Member&) = delete;
