@@ -32,6 +32,7 @@ from . import (
     rpc,
     server,
     snapshots,
+    stores,
     switch_forwarding,
 )
 from .comparison import OURS, Gap, NotRunError, Outcome, Reading, Row, table
@@ -58,6 +59,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "messages": messages.measure,
     "memcached": memcached.measure,
     "delays": known_delays.measure,
+    "stores": stores.measure,
 }
 
 

@@ -28,6 +28,7 @@ class Unit(Enum):
     REQUESTS_PER_S = ("requests/s", True, "{:,.0f}")
     MBPS = ("Mb/s", True, "{:,.0f}")
     CPU_S = ("s CPU", False, "{:,.2f}")
+    MOPS = ("Mops/s", True, "{:,.2f}")
     MPPS = ("Mpps", True, "{:,.2f}")  # millions of frames per second of processor time
     MB = ("MB", False, "{:,.1f}")
     S = ("s", False, "{:,.3f}")

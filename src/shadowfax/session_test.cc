@@ -5,12 +5,16 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/scratch_directory.h"
 #include "common/unique_fd.h"
 #include "shadowfax/client/client_session.h"
@@ -27,7 +31,7 @@ class Served {
       : store_({.index_buckets = 1024, .log = log, .threads = workers, .reader_threads = 2},
                hybridlog::open_file(directory_.path() / "log")) {
     for (std::size_t i = 0; i < workers; ++i)
-      workers_.push_back(std::make_unique<Worker>(store_, WorkerSettings{}));
+      workers_.push_back(std::make_unique<Worker>(store_, commits_, WorkerSettings{}));
     for (const auto& each : workers_) threads_.emplace_back([&each] { each->run(); });
   }
   ~Served() {
@@ -35,26 +39,38 @@ class Served {
   }
 
   ClientSession::Settings session(std::size_t worker = 0, std::size_t requests = 100) const {
-    return {.port = workers_[worker]->port(),
-            .batch_bytes = RequestHeader::kBytes + requests * Request::kBytes};
+    return {.port = workers_[worker]->port(), .batch_requests = requests};
   }
   hybridlog::Store& store() { return store_; }
 
  private:
   ScratchDirectory directory_;
   hybridlog::Store store_;
+  const Commits commits_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::jthread> threads_;
 };
 
 struct Collected : ClientSession::Replies {
-  void done(const Reply& reply) override { replies.push_back(reply); }
+  void done(const Reply& reply, std::uint64_t context) override {
+    replies.push_back(reply);
+    contexts.push_back(context);
+  }
+  void batch_done(std::int64_t /*round_trip_ns*/) override { ++batches; }
+  void batch_refused() override { ++refused; }
   std::vector<Reply> replies;
+  std::vector<std::uint64_t> contexts;
+  int batches = 0, refused = 0;
 };
+
+void receive(ClientSession& session, ClientSession::Replies& replies) {
+  session.receive(replies);
+  if (session.pause_ends_ns() <= monotonic_ns()) session.go_on();
+}
 
 void wait_for_all(ClientSession& session, ClientSession::Replies& replies) {
   session.flush();
-  while (session.batches_under_way() + session.pending() > 0) session.receive(replies);
+  while (session.outstanding() > 0) receive(session, replies);
 }
 
 TEST(Sessions, WhatIsStoredIsRead) {
@@ -82,7 +98,7 @@ TEST(Sessions, SumsAreExact) {
         Collected got;
         workload::Random random(i);
         for (std::uint64_t n = 0; n < kAdditions; ++n) {
-          while (!session.has_room() || session.pending() > 40) session.receive(got);
+          while (!session.has_room() || session.pending() > 40) receive(session, got);
           const std::uint64_t key = random.next() % kKeys;
           session.add({Opcode::kAdd, key, 1});
           ++added[i][key];
@@ -103,26 +119,102 @@ TEST(Sessions, SumsAreExact) {
   }
 }
 
+// Two batches are under way, two others are filled, and there is room for no more.
+TEST(Sessions, APipelineHasAnEnd) {
+  Served served(1);
+  ClientSession session(served.session(0, 2));
+  for (std::uint64_t key = 0; key < 5; ++key) session.add({Opcode::kUpsert, key, key});
+  EXPECT_EQ(session.batches_under_way(), 2U);
+  EXPECT_EQ(session.room(), 3U);
+  for (std::uint64_t key = 5; key < 8; ++key) session.add({Opcode::kUpsert, key, key});
+  EXPECT_FALSE(session.has_room());
+  EXPECT_EQ(session.batches_under_way(), 2U);
+  Collected got;
+  wait_for_all(session, got);
+  EXPECT_EQ(got.replies.size(), 8U);
+  EXPECT_EQ(got.batches, 4);
+}
+
+// Reads of what only the device has are pending; where many are, batches are refused, and sent
+// again after a pause. Every request has its own context back, once.
+TEST(Sessions, ContextsComeBackAlsoOfWhatWasPendingOrRefused) {
+  constexpr std::uint64_t kKeys = 3000;
+  Served served(1, {.page_bits = 12, .pages = 4, .mutable_share = 0.5});
+  ClientSession session(served.session(0, 200));
+  Collected stored, got;
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    while (!session.has_room()) receive(session, stored);
+    session.add({Opcode::kUpsert, key, 7 * key});
+  }
+  wait_for_all(session, stored);
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    while (!session.has_room()) receive(session, got);
+    session.add({Opcode::kRead, key, 0}, key + 1);
+  }
+  wait_for_all(session, got);
+  EXPECT_GT(got.refused, 0);
+  ASSERT_EQ(got.replies.size(), kKeys);
+  std::vector<int> seen(kKeys, 0);
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    ASSERT_EQ(got.replies[i].value, 7 * (got.contexts[i] - 1));
+    ++seen[got.contexts[i] - 1];
+  }
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), kKeys);
+}
+
 // A client that sends nonsense loses its connection; the others do not notice.
 TEST(Sessions, NonsenseEndsTheConnectionAlone) {
   Served served(1);
   ClientSession other(served.session());
-  for (const std::size_t bytes : {std::size_t{16}, std::size_t{33}, std::size_t{100}}) {
+  // No opening; an opening, and then a batch that means nothing.
+  for (const bool is_opened : {false, true}) {
     UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(served.session().port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     ASSERT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    const std::string nonsense(bytes, '\xff');
-    ASSERT_EQ(::send(socket.get(), nonsense.data(), bytes, MSG_NOSIGNAL), ssize_t(bytes));
-    char byte = 0;
-    EXPECT_LE(::recv(socket.get(), &byte, 1, 0), 0);  // closed
+    std::array<std::byte, Welcome::kBytes> welcome;
+    if (is_opened) {
+      std::array<std::byte, Opening::kBytes> opening;
+      write(opening.data(), Opening());
+      ASSERT_EQ(::send(socket.get(), opening.data(), opening.size(), MSG_NOSIGNAL), 24);
+      ASSERT_EQ(::recv(socket.get(), welcome.data(), welcome.size(), MSG_WAITALL), 25);
+    }
+    const std::string nonsense(100, '\xff');
+    ASSERT_EQ(::send(socket.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 100);
+    EXPECT_LE(::recv(socket.get(), welcome.data(), 1, 0), 0);  // closed
   }
   Collected got;
   other.add({Opcode::kUpsert, 1, 10});
   wait_for_all(other, got);
   EXPECT_EQ(got.replies.size(), 1U);
+}
+
+TEST(Sessions, OneThatIsOpenElsewhereIsRefused) {
+  Served served(2);
+  auto settings = served.session(0);
+  settings.id = {1, 2};
+  {
+    ClientSession first(settings);
+    Collected got;
+    first.add({Opcode::kUpsert, 1, 10});
+    wait_for_all(first, got);
+    auto other = settings;
+    other.port = served.session(1).port;
+    EXPECT_THROW(ClientSession{other}, SessionError);
+  }
+  // The server learns of the end after the client has it.
+  std::optional<ClientSession> again;
+  while (!again) {
+    try {
+      again.emplace(settings);
+    } catch (const SessionError&) {
+      std::this_thread::yield();
+    }
+  }
+  EXPECT_EQ(again->begins_after(), 1U);
+  EXPECT_EQ(again->committed(), 0U);
 }
 
 TEST(Sessions, NobodyListens) {

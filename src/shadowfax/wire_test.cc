@@ -44,15 +44,33 @@ TEST(Wire, RepliesOfReadsHaveAValue) {
 
 TEST(Wire, Headers) {
   std::array<std::byte, ReplyHeader::kBytes> bytes;
-  EXPECT_EQ(write(bytes.data(), ReplyHeader{BatchStatus::kViewChanged, 2, 3, 4}) - bytes.data(),
-            25);
+  EXPECT_EQ(write(bytes.data(), ReplyHeader{BatchStatus::kViewChanged, 2, 3, 9, 4}) - bytes.data(),
+            33);
   const ReplyHeader reply = read_reply_header(bytes.data());
   EXPECT_EQ(reply.status, BatchStatus::kViewChanged);
   EXPECT_EQ(reply.view, 2U);
   EXPECT_EQ(reply.reissue_from, 3U);
+  EXPECT_EQ(reply.committed, 9U);
   EXPECT_EQ(reply.bytes, 4U);
-  EXPECT_EQ(write(bytes.data(), RequestHeader{5, 6}) - bytes.data(), 16);
+  EXPECT_EQ(write(bytes.data(), RequestHeader{5, 7, 6}) - bytes.data(), 16);
+  EXPECT_EQ(read_request_header(bytes.data()).view, 5U);
+  EXPECT_EQ(read_request_header(bytes.data()).first, 7U);
   EXPECT_EQ(read_request_header(bytes.data()).bytes, 6U);
+}
+
+TEST(Wire, AConnectionBegins) {
+  std::array<std::byte, Welcome::kBytes> bytes;
+  EXPECT_EQ(write(bytes.data(), Opening{.session_high = 3, .session_low = 4}) - bytes.data(), 24);
+  EXPECT_EQ(std::to_integer<char>(bytes[0]), 'h');
+  EXPECT_EQ(std::to_integer<char>(bytes[3]), 'g');
+  EXPECT_EQ(std::to_integer<int>(bytes[4]), 1);
+  EXPECT_EQ(read_opening(bytes.data()).session_low, 4U);
+  EXPECT_EQ(write(bytes.data(), Welcome{WelcomeStatus::kInUse, 1, 8, 7}) - bytes.data(), 25);
+  const Welcome welcome = read_welcome(bytes.data());
+  EXPECT_EQ(welcome.status, WelcomeStatus::kInUse);
+  EXPECT_EQ(welcome.view, 1U);
+  EXPECT_EQ(welcome.served, 8U);
+  EXPECT_EQ(welcome.committed, 7U);
 }
 
 }  // namespace

@@ -6,8 +6,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "common/clock.h"
 
@@ -20,17 +25,17 @@ SessionError system_failure(const std::string& what) {
   return SessionError(what + ": " + std::strerror(errno));
 }
 
-UniqueFd connect_to(const ClientSession::Settings& settings) {
+UniqueFd connect_to(const ClientSession::Settings& settings, std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(settings.port);
+  address.sin_port = htons(port);
   if (::inet_pton(AF_INET, settings.address.c_str(), &address.sin_addr) != 1)
     throw SessionError("server " + settings.address + "; expected an IPv4 address");
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) throw system_failure("cannot open a socket");
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     throw system_failure("cannot connect to the server " + settings.address + ":" +
-                         std::to_string(settings.port));
+                         std::to_string(port));
   }
   const int yes = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -40,98 +45,299 @@ UniqueFd connect_to(const ClientSession::Settings& settings) {
 }  // namespace
 
 ClientSession::ClientSession(const Settings& settings)
-    : batch_bytes_(std::max(settings.batch_bytes, RequestHeader::kBytes + Request::kBytes)),
-      pipeline_(settings.pipeline),
-      socket_(connect_to(settings)),
+    : settings_(settings),
+      socket_(connect_to(settings, settings.port)),
+      filling_(fresh_batch()),
       in_(kReadBytes) {
-  filling_.reserve(batch_bytes_);
-  filling_.resize(RequestHeader::kBytes);
+  const Welcome welcome = open();
+  begins_after_ = welcome.served;
+  committed_ = welcome.committed;
+  next_ = welcome.served + 1;
 }
 
-bool ClientSession::has_room() const noexcept {
-  return under_way_.size() < pipeline_ && !(sent_ < out_.size());
+// Waits for the welcome.
+Welcome ClientSession::open() {
+  std::array<std::byte, Opening::kBytes> opening;
+  write(opening.data(),
+        Opening{.session_high = settings_.id.high, .session_low = settings_.id.low});
+  std::array<std::byte, Welcome::kBytes> answer;
+  if (::send(fd(), opening.data(), opening.size(), MSG_NOSIGNAL) != ssize_t{opening.size()})
+    throw system_failure("cannot send to the server");
+  if (::recv(fd(), answer.data(), answer.size(), MSG_WAITALL) != ssize_t{answer.size()})
+    throw SessionError("the server does not open the session");
+  const Welcome welcome = read_welcome(answer.data());
+  if (welcome.status != WelcomeStatus::kOpen)
+    throw SessionError("another connection has this session; expected one at a time");
+  view_ = welcome.view;
+  return welcome;
 }
 
-void ClientSession::add(const Request& request) {
-  const std::size_t end = filling_.size();
-  filling_.resize(end + Request::kBytes);
-  write(filling_.data() + end, request);
-  if (filling_.size() + Request::kBytes > batch_bytes_) flush();
+void ClientSession::reopen(std::uint16_t port, Replies& replies) {
+  if (!keeps() || settings_.id.is_nobody())
+    throw std::logic_error("a session that keeps nothing, or is nobody's, cannot be opened again");
+  socket_ = connect_to(settings_, port);
+  in_end_ = 0;
+  out_.clear();
+  sent_ = 0;
+  const Welcome welcome = open();
+  if (welcome.served < committed_) {
+    throw SessionError("the server has requests up to " + std::to_string(welcome.served) +
+                       "; expected " + std::to_string(committed_) + ", which it called committed");
+  }
+  pending_.clear();  // what was pending is behind `served`, or done
+  std::vector<Batch> all;
+  for (std::deque<Batch>* const some : {&kept_, &under_way_, &refused_})
+    for (Batch& batch : std::exchange(*some, {})) all.push_back(std::move(batch));
+  std::sort(all.begin(), all.end(),
+            [](const Batch& one, const Batch& other) { return one.first < other.first; });
+  for (Batch& batch : all) go_on_after(welcome.served, std::move(batch), replies);
+  note_committed(welcome.committed);
+  resume_ns_ = 0;
+  go_on();
+}
+
+// Of the batch, the server has the requests up to `served`.
+void ClientSession::go_on_after(std::uint64_t served, Batch batch, Replies& to) {
+  const std::size_t had =
+      served < batch.first ? 0
+                           : std::min<std::size_t>(served + 1 - batch.first, batch.contexts.size());
+  for (std::size_t i = 0; i < had; ++i) {
+    if (batch.contexts[i] == kDone) continue;
+    --outstanding_;
+    to.recovered(read_request(batch.request(i)).opcode, batch.contexts[i]);
+    batch.contexts[i] = kDone;
+  }
+  if (had < batch.contexts.size()) {
+    Batch rest = fresh_batch();
+    rest.first = batch.first + had;
+    rest.bytes.insert(rest.bytes.end(), batch.request(had), batch.request(batch.contexts.size()));
+    rest.contexts.assign(batch.contexts.begin() + static_cast<std::ptrdiff_t>(had),
+                         batch.contexts.end());
+    refused_.push_back(std::move(rest));
+  }
+  if (had == 0) return;
+  batch.contexts.resize(had);
+  batch.bytes.resize(RequestHeader::kBytes + had * Request::kBytes);
+  kept_.push_back(std::move(batch));
+}
+
+ClientSession::Batch ClientSession::fresh_batch() {
+  Batch batch;
+  if (unused_.empty()) {
+    batch.bytes.reserve(RequestHeader::kBytes + settings_.batch_requests * Request::kBytes);
+    batch.contexts.reserve(settings_.batch_requests);
+  } else {
+    batch = std::move(unused_.back());
+    unused_.pop_back();
+    batch.contexts.clear();
+  }
+  batch.bytes.resize(RequestHeader::kBytes);
+  return batch;
+}
+
+void ClientSession::add(const Request& request, std::uint64_t context) {
+  const std::size_t end = filling_.bytes.size();
+  filling_.bytes.resize(end + Request::kBytes);
+  write(filling_.bytes.data() + end, request);
+  filling_.contexts.push_back(context);
+  ++outstanding_;
+  if (filling_.contexts.size() < settings_.batch_requests) return;
+  end_filling();
+  send_ready();
 }
 
 void ClientSession::flush() {
-  const std::size_t bytes = filling_.size() - RequestHeader::kBytes;
-  if (bytes == 0) return;
-  write(filling_.data(), RequestHeader{.view = view_, .bytes = bytes});
-  under_way_.push_back({.requests = bytes / Request::kBytes, .sent_ns = monotonic_ns()});
-  out_.insert(out_.end(), filling_.begin(), filling_.end());
-  filling_.resize(RequestHeader::kBytes);
-  send();
+  flushes_ = true;
+  send_ready();
 }
 
-void ClientSession::send() {
-  while (sent_ < out_.size()) {
-    const ssize_t bytes =
-        ::send(fd(), out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0 && errno == EAGAIN) return;
-    if (bytes < 0) throw system_failure("cannot send to the server");
-    sent_ += static_cast<std::size_t>(bytes);
+void ClientSession::end_filling() {
+  flushes_ = false;
+  filling_.first = std::exchange(next_, next_ + filling_.contexts.size());
+  ready_.push_back(std::exchange(filling_, fresh_batch()));
+}
+
+// A batch that is not full goes where it would go at once: until then it is filled further.
+void ClientSession::send_ready() {
+  while (may_send()) {
+    if (ready_.empty() && flushes_ && !filling_.contexts.empty()) end_filling();
+    if (ready_.empty()) return;
+    Batch batch = std::move(ready_.front());
+    ready_.pop_front();
+    send(std::move(batch));
   }
+}
+
+void ClientSession::send(Batch batch) {
+  under_way_.push_back(std::move(batch));  // first: if the server has gone it is known all the same
+  Batch& sent = under_way_.back();
+  const std::size_t bytes = sent.bytes.size() - RequestHeader::kBytes;
+  write(sent.bytes.data(), RequestHeader{.view = view_, .first = sent.first, .bytes = bytes});
+  sent.sent_ns = monotonic_ns();
+  const std::size_t taken = is_blocked() ? 0 : send_now(sent.bytes);
+  out_.insert(out_.end(), sent.bytes.begin() + static_cast<std::ptrdiff_t>(taken),
+              sent.bytes.end());
+}
+
+void ClientSession::push() {
+  sent_ += send_now(std::span(out_).subspan(sent_));
+  if (is_blocked()) return;
   out_.clear();
   sent_ = 0;
 }
 
-void ClientSession::receive(Replies& replies) {
-  send();
+// Returns what the kernel has taken.
+std::size_t ClientSession::send_now(std::span<const std::byte> bytes) const {
+  std::size_t taken = 0;
+  while (taken < bytes.size()) {
+    const ssize_t now =
+        ::send(fd(), bytes.data() + taken, bytes.size() - taken, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0 && errno == EAGAIN) break;
+    if (now < 0) throw system_failure("cannot send to the server");
+    taken += static_cast<std::size_t>(now);
+  }
+  return taken;
+}
+
+void ClientSession::go_on() {
+  push();
+  if (pause_ends_ns() != INT64_MAX && monotonic_ns() < resume_ns_) return;
+  if (refused_.empty() && asks_what_is_committed()) {
+    Batch nothing = fresh_batch();
+    nothing.first = next_;
+    send(std::move(nothing));
+    return;
+  }
+  while (!refused_.empty() && under_way_.size() < settings_.pipeline) {
+    Batch again = std::move(refused_.front());
+    refused_.pop_front();
+    send(std::move(again));
+  }
+  send_ready();
+}
+
+bool ClientSession::receive(Replies& replies) {
   const ssize_t bytes = ::recv(fd(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
   if (bytes == 0) throw SessionError("the server has closed the session");
-  if (bytes < 0) {
-    if (errno == EAGAIN || errno == EINTR) return;
+  if (bytes < 0 && errno != EAGAIN && errno != EINTR)
     throw system_failure("cannot receive from the server");
-  }
-  in_end_ += static_cast<std::size_t>(bytes);
+  in_end_ += bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
   std::size_t at = 0;
   while (in_end_ - at >= ReplyHeader::kBytes) {
     const ReplyHeader header = read_reply_header(in_.data() + at);
     const std::size_t whole = ReplyHeader::kBytes + header.bytes;
-    if (header.bytes > 2 * kMostBatchBytes) throw SessionError("a reply of the server is too long");
+    if (header.bytes > kMostReplyBytes) throw SessionError("a reply of the server is too long");
     if (in_end_ - at < whole) {
       if (in_.size() < whole) in_.resize(2 * whole);
       break;
     }
     take(header, in_.data() + at + ReplyHeader::kBytes, replies);
     at += whole;
+    go_on();
   }
-  std::memmove(in_.data(), in_.data() + at, in_end_ - at);
-  in_end_ -= at;
+  if (at > 0) {
+    std::memmove(in_.data(), in_.data() + at, in_end_ - at);
+    in_end_ -= at;
+  }
+  go_on();
+  return bytes > 0;
 }
 
 void ClientSession::take(const ReplyHeader& header, const std::byte* replies, Replies& to) {
-  if (header.status == BatchStatus::kViewChanged || header.status == BatchStatus::kBusy)
-    throw SessionError("the server refuses a batch");
-  std::size_t in_order = 0;
-  if (header.status == BatchStatus::kServed) {
-    if (under_way_.empty()) throw SessionError("the server answers what was not asked");
-    in_order = under_way_.front().requests;
-    to.batch_done(monotonic_ns() - under_way_.front().sent_ns);
-    under_way_.pop_front();
+  if (header.committed >= next_) throw SessionError("the server calls committed what was not sent");
+  note_committed(header.committed);
+  if (header.status == BatchStatus::kViewChanged) {
+    throw SessionError("the server has view " + std::to_string(header.view) + "; expected view " +
+                       std::to_string(view_));
   }
-  std::size_t seen = 0;
-  for (std::size_t at = 0; at < header.bytes; ++seen) {
-    const auto opcode = wire::read<Opcode>(replies + at);
-    if (!is_opcode(opcode) || at + Reply::bytes_of(opcode) > header.bytes)
-      throw SessionError("a reply of the server means nothing");
-    const Reply reply = read_reply(replies + at);
-    at += Reply::bytes_of(opcode);
-    if (reply.status == ReplyStatus::kPending) {
-      ++pending_;
-      continue;
+  if (header.status == BatchStatus::kResults) {
+    take_results(replies, replies + header.bytes, to);
+    return;
+  }
+  if (under_way_.empty()) throw SessionError("the server answers what was not asked");
+  Batch batch = std::move(under_way_.front());
+  under_way_.pop_front();
+  if (header.status == BatchStatus::kBusy) {
+    take_results(replies, replies + header.bytes, to);
+    refused_.push_back(std::move(batch));
+    resume_ns_ = monotonic_ns() + settings_.pause_ns;
+    to.batch_refused();
+  } else {
+    take_served(std::move(batch), header, replies, to);
+  }
+}
+
+void ClientSession::take_served(Batch batch, const ReplyHeader& header, const std::byte* replies,
+                                Replies& to) {
+  const std::byte *at = replies, *const end = replies + header.bytes;
+  for (std::uint64_t& context : batch.contexts) {
+    const std::optional<Reply> reply = next_reply(at, end);
+    if (!reply) throw SessionError("the server leaves requests of a batch without a reply");
+    at += Reply::bytes_of(reply->opcode);
+    if (reply->status == ReplyStatus::kPending) {
+      pending_.emplace(reply->number, context);
+      if (context != kDone) to.pending();
+    } else {
+      tell(*reply, context, to);
     }
-    if (seen >= in_order) --pending_;
-    to.done(reply);
   }
-  if (seen < in_order) throw SessionError("the server leaves requests of a batch without a reply");
+  const bool is_empty = batch.contexts.empty();
+  const std::int64_t round_trip_ns = monotonic_ns() - batch.sent_ns;
+  keep(std::move(batch));
+  take_results(at, end, to);
+  if (is_empty) {
+    resume_ns_ = monotonic_ns() + settings_.pause_ns;
+  } else {
+    to.batch_done(round_trip_ns);
+  }
+}
+
+// Once.
+void ClientSession::tell(const Reply& reply, std::uint64_t& context, Replies& to) {
+  if (context == kDone) return;
+  --outstanding_;
+  to.done(reply, std::exchange(context, kDone));
+}
+
+void ClientSession::keep(Batch batch) {
+  if (keeps() && batch.end() > committed_ + 1) {
+    kept_.push_back(std::move(batch));
+  } else {
+    unused_.push_back(std::move(batch));
+  }
+}
+
+void ClientSession::note_committed(std::uint64_t number) {
+  committed_ = std::max(committed_, number);
+  while (!kept_.empty() && kept_.front().end() <= committed_ + 1) {
+    unused_.push_back(std::move(kept_.front()));
+    kept_.pop_front();
+  }
+}
+
+// What was pending.
+void ClientSession::take_results(const std::byte* at, const std::byte* end, Replies& to) {
+  while (at < end) {
+    const std::optional<Reply> reply = next_reply(at, end);
+    const auto found = reply ? pending_.find(reply->number) : pending_.end();
+    if (found == pending_.end()) throw SessionError("a reply of the server means nothing");
+    at += Reply::bytes_of(reply->opcode);
+    std::uint64_t context = found->second;
+    pending_.erase(found);
+    tell(*reply, context, to);
+    forget(reply->number);
+  }
+}
+
+// If its batch is kept, it is known there that the request was told.
+void ClientSession::forget(std::uint64_t number) {
+  const auto behind = std::upper_bound(
+      kept_.begin(), kept_.end(), number,
+      [](std::uint64_t wanted, const Batch& batch) { return wanted < batch.first; });
+  if (behind == kept_.begin()) return;
+  Batch& batch = *std::prev(behind);
+  if (number < batch.end()) batch.contexts[number - batch.first] = kDone;
 }
 
 }  // namespace turntable::shadowfax

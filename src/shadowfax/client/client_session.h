@@ -1,17 +1,31 @@
 // A client's session with one worker of a server: requests are gathered into batches, of which a
 // few are under way at once; replies come back in the order of the requests, and the results of
 // those that are pending at any time later.
+//
+//   add() -> [filling] --full, or flush()--> [under way, at most `pipeline`] --reply--> done()
+//                                              |        ^
+//                                              +-refused+  after a pause
+//
+// While as many batches are under way as may be, as many others are filled, so that a pipeline is
+// full again as soon as a reply has come.
+//
+// A session that keeps batches until they are committed outlives its server: reopen() learns what a
+// server that was begun again has, tells what of the rest was answered by nobody, and sends all
+// that is behind again. Nothing is done twice, and nothing that was acknowledged is lost.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "common/unique_fd.h"
+#include "hybridlog/session_id.h"
 #include "shadowfax/wire.h"
 
 namespace turntable::shadowfax {
@@ -27,55 +41,129 @@ class ClientSession {
   struct Settings {
     std::string address = "127.0.0.1";  // IPv4
     std::uint16_t port = 0;
-    std::size_t batch_bytes = 32'768;  // with its header; at least one request
-    std::size_t pipeline = 2;          // batches under way
+    std::size_t batch_requests = 1'926;  // 32 KiB with the header
+    std::size_t pipeline = 2;            // batches under way
+    std::int64_t pause_ns = 100'000;     // before a batch that was refused is sent again
+    // Batches that are kept until they are committed; where so many are, no more are sent. 0: none
+    // is kept, for servers that make no checkpoints.
+    std::size_t most_kept = 0;
+    hybridlog::SessionId id = {};  // nobody's: it is not remembered
   };
   // Takes what was answered. A request is done when its reply is not kPending.
   class Replies {
    public:
     virtual ~Replies() = default;
-    virtual void done(const Reply& reply) = 0;
-    virtual void batch_done(std::int64_t /*round_trip_ns*/) {}
+    // context: as given with the request.
+    virtual void done(const Reply& reply, std::uint64_t context) = 0;
+    virtual void pending() {}
+    // The store has the request, and its reply was lost with the connection. It is done, too.
+    virtual void recovered(Opcode /*opcode*/, std::uint64_t /*context*/) {}
+    virtual void batch_done(std::int64_t /*round_trip_ns*/) {}  // after all of its requests
+    virtual void batch_refused() {}
   };
 
   // Connects; throws SessionError.
   explicit ClientSession(const Settings& settings);
 
+  // What the server said when the session was opened: the number of the last request that it has.
+  // The next one is that one's successor.
+  std::uint64_t begins_after() const noexcept { return begins_after_; }
+  // Of the last request that a checkpoint of the server covers, as far as is known.
+  std::uint64_t committed() const noexcept { return committed_; }
+
+  // After a SessionError, to the server's new port. Throws SessionError: try again, unless it says
+  // that committed requests were lost.
+  void reopen(std::uint16_t port, Replies& replies);
+
   int fd() const noexcept { return socket_.get(); }
-  std::size_t requests_in_batch() const noexcept {
-    return (batch_bytes_ - RequestHeader::kBytes) / Request::kBytes;
+  // The kernel takes no more for the moment: wait for the socket to be writable, too.
+  bool is_blocked() const noexcept { return sent_ < out_.size(); }
+
+  // For how many requests there is room: in as many batches as may be under way.
+  std::size_t room() const noexcept {
+    return (settings_.pipeline - std::min(settings_.pipeline, ready_.size())) *
+               settings_.batch_requests -
+           filling_.contexts.size();
+  }
+  bool has_room() const noexcept { return room() > 0; }
+  // Sends the batch once it is full. Only where there is room. Throws SessionError.
+  void add(const Request& request, std::uint64_t context = 0);
+  // What there is of a batch goes as soon as fewer than `pipeline` are under way.
+  void flush();
+
+  // Reads what has come, and sends what may go now. True: something has come. Throws SessionError.
+  bool receive(Replies& replies);
+  // Sends what may go at this instant: after a pause, or because the kernel has room again.
+  void go_on();
+  // When the pause ends in which nothing is sent; INT64_MAX: there is none.
+  std::int64_t pause_ends_ns() const noexcept {
+    return refused_.empty() && !asks_what_is_committed() ? INT64_MAX : resume_ns_;
   }
 
-  // There is room for a request in the batch that is being filled.
-  bool has_room() const noexcept;
-  // Sends the batch once it is full.
-  void add(const Request& request);
-  void flush();  // what there is of a batch
-
-  // Reads what has come. Throws SessionError.
-  void receive(Replies& replies);
-  std::size_t batches_under_way() const noexcept { return under_way_.size(); }
-  std::size_t pending() const noexcept { return pending_; }
+  std::size_t batches_under_way() const noexcept { return under_way_.size() + refused_.size(); }
+  std::size_t pending() const noexcept { return pending_.size(); }
+  // Requests that were added and are not done.
+  std::size_t outstanding() const noexcept { return outstanding_; }
 
  private:
+  static constexpr std::uint64_t kDone = UINT64_MAX;  // instead of a context: it was told
+
   struct Batch {
-    std::size_t requests;
-    std::int64_t sent_ns;
+    std::vector<std::byte> bytes;         // with room for the header
+    std::vector<std::uint64_t> contexts;  // of its requests
+    std::uint64_t first = 0;              // number of its first request
+    std::int64_t sent_ns = 0;
+
+    std::uint64_t end() const noexcept { return first + contexts.size(); }
+    std::byte* request(std::size_t index) noexcept {
+      return bytes.data() + RequestHeader::kBytes + index * Request::kBytes;
+    }
   };
 
-  void send();
+  Welcome open();
+  bool keeps() const noexcept { return settings_.most_kept > 0; }
+  bool may_keep_more() const noexcept {
+    return !keeps() || kept_.size() + under_way_.size() < settings_.most_kept;
+  }
+  // Nothing comes from the server any more that would say it.
+  bool asks_what_is_committed() const noexcept { return !may_keep_more() && under_way_.empty(); }
+  bool may_send() const noexcept {
+    return refused_.empty() && under_way_.size() < settings_.pipeline && may_keep_more();
+  }
+  Batch fresh_batch();
+  void end_filling();
+  void send_ready();
+  void send(Batch batch);
+  void push();
+  std::size_t send_now(std::span<const std::byte> bytes) const;
   void take(const ReplyHeader& header, const std::byte* replies, Replies& to);
+  void keep(Batch batch);
+  void note_committed(std::uint64_t number);
+  void forget(std::uint64_t number);
+  void tell(const Reply& reply, std::uint64_t& context, Replies& to);
+  void go_on_after(std::uint64_t served, Batch batch, Replies& to);
+  void take_served(Batch batch, const ReplyHeader& header, const std::byte* replies, Replies& to);
+  void take_results(const std::byte* at, const std::byte* end, Replies& to);
 
-  const std::size_t batch_bytes_, pipeline_;
+  const Settings settings_;
   UniqueFd socket_;
   std::uint64_t view_ = 1;
-  std::vector<std::byte> filling_;  // with room for the header
+  std::uint64_t begins_after_ = 0, committed_ = 0;
+  std::uint64_t next_ = 1;     // number of the next batch's first request
+  std::vector<Batch> unused_;  // their memory is used again
+  Batch filling_;
+  std::deque<Batch> ready_;  // full, and to be sent; their requests are numbered
+  bool flushes_ = false;     // the batch that is being filled goes although it is not full
   std::deque<Batch> under_way_;
+  std::deque<Batch> refused_;  // to be sent again, before all others
+  std::deque<Batch> kept_;     // were served, and are not committed; in their order
+  std::int64_t resume_ns_ = 0;
+  std::size_t outstanding_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> pending_;  // the server's number -> context
   std::vector<std::byte> out_;
   std::size_t sent_ = 0;  // of out_
   std::vector<std::byte> in_;
   std::size_t in_end_ = 0;
-  std::size_t pending_ = 0;
 };
 
 }  // namespace turntable::shadowfax

@@ -1,9 +1,11 @@
-// hlload: clients with full pipelines, and how many operations a server does for them.
+// hlload: clients with full pipelines or an open loop, and how many operations servers do for them.
+// Prints what hlload-node records (docs/shadowfax.md §5), as JSON.
 
 #include <atomic>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,115 +13,112 @@
 #include "common/clock.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
-#include "shadowfax/client/client_session.h"
-#include "stats/histogram.h"
-#include "workload/random.h"
+#include "shadowfax/client/fill.h"
+#include "shadowfax/client/load_thread.h"
+#include "shadowfax/client/raw_statistics.h"
+#include "shadowfax/wire.h"
 
 namespace {
 
 using namespace turntable;
-using shadowfax::ClientSession;
+using shadowfax::LoadSettings;
+using shadowfax::LoadThread;
+
+constexpr std::int64_t kDrainNs = 10 * kSecondNs;
+constexpr std::int64_t kFillNs = 3600 * kSecondNs;
 
 struct Options {
-  ClientSession::Settings session;
-  std::uint64_t keys = 1'000'000;
-  unsigned threads = 1;
-  double seconds = 3;
+  LoadSettings load;
+  std::vector<std::string> servers{"127.0.0.1"};
+  unsigned port = 22'790, workers = 1;
+  double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3;
+  bool fills = false;
 };
 
-class Counter : public ClientSession::Replies {
- public:
-  void done(const shadowfax::Reply& reply) override {
-    ++all;
-    if (reply.status == shadowfax::ReplyStatus::kOk) ++ok;
-  }
-  void batch_done(std::int64_t round_trip_ns) override { round_trips_ns.record(round_trip_ns); }
-
-  std::uint64_t all = 0, ok = 0;
-  stats::Histogram round_trips_ns{60 * kSecondNs};
-};
-
-void fill(ClientSession& session, std::uint64_t keys) {
-  Counter counter;
-  for (std::uint64_t key = 0; key < keys; ++key) {
-    session.add({shadowfax::Opcode::kUpsert, key, 0});
-    while (!session.has_room()) session.receive(counter);
-  }
-  session.flush();
-  while (session.batches_under_way() > 0) session.receive(counter);
+load::Schedule schedule_of(const Options& options) {
+  load::Schedule schedule{.start_ns = monotonic_ns()};
+  schedule.window_from_ns = schedule.start_ns + static_cast<std::int64_t>(options.warmup_s * 1e9);
+  schedule.window_until_ns =
+      schedule.window_from_ns + static_cast<std::int64_t>(options.seconds * 1e9);
+  schedule.drain_until_ns = schedule.window_until_ns + kDrainNs;
+  return schedule;
 }
 
-void load(ClientSession& session, const Options& options, unsigned thread,
-          const std::atomic<bool>& ends, Counter& counter) {
-  workload::Random random(thread + 1);
-  while (!ends.load(std::memory_order_relaxed)) {
-    while (session.has_room()) {
-      const auto key =
-          static_cast<std::uint64_t>((__uint128_t{random.next()} * options.keys) >> 64U);
-      session.add({shadowfax::Opcode::kAdd, key, 1});
-    }
-    session.receive(counter);
+nlohmann::json measure(const Options& options) {
+  std::vector<std::unique_ptr<LoadThread>> threads;
+  for (unsigned i = 0; i < options.load.threads; ++i)
+    threads.push_back(std::make_unique<LoadThread>(options.load, i));
+  const load::Schedule schedule = schedule_of(options);
+  for (const auto& thread : threads) thread->set_schedule(schedule);
+  {
+    std::vector<std::jthread> running;
+    running.reserve(threads.size());
+    for (const auto& thread : threads) running.emplace_back([&thread] { thread->run(); });
   }
-  session.flush();
-  while (session.batches_under_way() + session.pending() > 0) session.receive(counter);
+  std::vector<shadowfax::ThreadResult> results;
+  results.reserve(threads.size());
+  for (const auto& thread : threads) results.push_back(thread->result());
+  nlohmann::json raw = shadowfax::raw_statistics(results, schedule.window_ns());
+  raw["operations_per_s"] = static_cast<double>(raw["operations"].get<std::uint64_t>()) * 1e9 /
+                            static_cast<double>(schedule.window_ns());
+  return raw;
+}
+
+void add_options(ProgramOptions& app, Options& options) {
+  app.option("--servers", options.servers, "IPv4 addresses").comma_separated().shows_default();
+  app.option("--base-port", options.port, "Port of their first workers")
+      .within(1, 65'535)
+      .shows_default();
+  app.option("--workers", options.workers, "Of each server").within(1, 1024).shows_default();
+  app.option("--threads", options.load.threads, "Each with a session at every server")
+      .within(1, 1024)
+      .shows_default();
+  app.option("--keys", options.load.keys, "How many").within(1, 1e12).shows_default();
+  app.option("--theta", options.theta, "Of a Zipfian distribution; 0: uniform")
+      .within(0, 0.999)
+      .shows_default();
+  app.option("--reads", options.load.mix.read, "Share of reads").within(0, 1).shows_default();
+  app.option("--upserts", options.load.mix.upsert, "Share of upserts; the rest are additions")
+      .within(0, 1)
+      .shows_default();
+  app.option("--batch", options.load.batch_requests, "Requests of a batch")
+      .within(1, static_cast<double>(shadowfax::kMostRequests))
+      .shows_default();
+  app.option("--pipeline", options.load.pipeline, "Batches under way of a session")
+      .within(1, 1024)
+      .shows_default();
+  app.option("--rate", options.rate_per_s, "Operations/s of an open loop; 0: pipelines are full")
+      .within(0, 1e9)
+      .shows_default();
+  app.option("--seed", options.load.seed, "Of keys and instants").shows_default();
+  app.option("--warmup", options.warmup_s, "Seconds").within(0, 3600).shows_default();
+  app.option("--seconds", options.seconds, "That are measured").within(0.01, 3600).shows_default();
+  app.flag("--fill", options.fills, "Store all keys first");
 }
 
 int run(int argc, char** argv) {
   Options options;
-  ProgramOptions app("hlload", "Keeps a server's sessions full");
-  unsigned port = 22'790;
-  bool fills = false;
-  app.option("--address", options.session.address, "IPv4 address of the server").shows_default();
-  app.option("--base-port", port, "Port of its first worker").within(1, 65'535).shows_default();
-  app.option("--threads", options.threads, "Each with a session at a worker of its own")
-      .within(1, 1024)
-      .shows_default();
-  app.option("--keys", options.keys, "How many").within(1, 1e12).shows_default();
-  app.option("--batch-bytes", options.session.batch_bytes, "Of a batch's requests")
-      .within(17, 1 << 20)
-      .shows_default();
-  app.option("--pipeline", options.session.pipeline, "Batches under way")
-      .within(1, 1024)
-      .shows_default();
-  app.option("--seconds", options.seconds, "Of the load").within(0.01, 1e6).shows_default();
-  app.flag("--fill", fills, "Store all keys first");
+  ProgramOptions app("hlload", "Loads servers of hybrid-log stores");
+  add_options(app, options);
   if (const auto status = app.parse(argc, argv)) return *status;
-  std::vector<std::unique_ptr<ClientSession>> sessions;
-  for (unsigned i = 0; i < options.threads; ++i) {
-    options.session.port = static_cast<std::uint16_t>(port + i);
-    sessions.push_back(std::make_unique<ClientSession>(options.session));
+  LoadSettings& load = options.load;
+  load.mix.add = 1 - load.mix.read - load.mix.upsert;
+  if (load.mix.add < 0)
+    throw std::invalid_argument("--reads and --upserts: expected at most 1 together");
+  if (options.theta > 0) load.theta = options.theta;
+  if (options.rate_per_s > 0) load.rate_per_s = options.rate_per_s;
+  if (options.port + options.workers > 65'536)
+    throw std::invalid_argument("--base-port and --workers: expected ports up to 65535");
+  for (const std::string& address : options.servers)
+    load.servers.push_back(shadowfax::server_at(address, options.port, options.workers));
+  const std::atomic<bool> cancelled{false};
+  if (options.fills) {
+    shadowfax::fill({.servers = load.servers, .keys = load.keys}, monotonic_ns() + kFillNs,
+                    cancelled);
   }
-  if (fills) fill(*sessions[0], options.keys);
-  std::atomic<bool> ends{false};
-  std::vector<Counter> counters(options.threads);
-  const std::int64_t began_ns = monotonic_ns();
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < options.threads; ++i)
-      threads.emplace_back([&, i] { load(*sessions[i], options, i, ends, counters[i]); });
-    // waits: for the time that is measured
-    std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
-    ends = true;
-  }
-  const double seconds = static_cast<double>(monotonic_ns() - began_ns) / 1e9;
-  Counter all;
-  for (const Counter& each : counters) {
-    all.all += each.all;
-    all.ok += each.ok;
-    all.round_trips_ns.merge(each.round_trips_ns);
-  }
-  const double per_s = static_cast<double>(all.all) / seconds;
-  std::cout
-      << nlohmann::json{{"operations_per_s", per_s},
-                        {"ok", all.ok},
-                        {"round_trip_p50_us",
-                         static_cast<double>(all.round_trips_ns.value_at_percentile(50)) / 1e3},
-                        {"little_us", options.threads *
-                                          static_cast<double>(options.session.pipeline *
-                                                              sessions[0]->requests_in_batch()) /
-                                          per_s * 1e6}}
-      << std::endl;
-  return 0;
+  const nlohmann::json raw = measure(options);
+  std::cout << raw << std::endl;
+  return raw["errors"]["lost_sessions"] == 0 ? 0 : 1;
 }
 
 }  // namespace

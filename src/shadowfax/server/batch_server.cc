@@ -2,14 +2,14 @@
 
 #include <string>
 
+#include "hybridlog/batch.h"
+
 namespace turntable::shadowfax {
 namespace {
 
 using hybridlog::Session;
 using hybridlog::Status;
 
-// Operations ahead of the one that is served: a miss of the cache takes as long as some of them.
-constexpr std::size_t kBucketAhead = 24, kRecordAhead = 12;
 // Of a pending operation's context: the opcode above the request's number.
 constexpr unsigned kNumberBits = 56;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
@@ -40,34 +40,40 @@ std::uint64_t key_at(std::span<const std::byte> requests, std::size_t index) noe
 
 }  // namespace
 
-BatchServer::BatchServer(hybridlog::Store& store, hybridlog::Epoch::Thread& thread,
-                         std::size_t most_pending)
-    : session_(store, thread), most_pending_(most_pending) {}
+BatchServer::BatchServer(const Place& place, hybridlog::SessionId id)
+    : place_(place), id_(id), session_(place.store, place.thread, id, place.wake) {}
 
-void BatchServer::serve(const RequestHeader& header, std::span<const std::byte> requests,
-                        std::uint64_t view, Bytes& out) {
+BatchServer::Served BatchServer::serve(const RequestHeader& header,
+                                       std::span<const std::byte> requests, std::uint64_t view,
+                                       Bytes& out) {
   require_requests(requests);
+  Served served_now;
   const std::size_t begin = out.size();
   out.resize(begin + ReplyHeader::kBytes);
   ReplyHeader reply{.view = view, .reissue_from = served() + 1};
   if (header.view != view) {
     reply.status = BatchStatus::kViewChanged;
-  } else if (session_.pending() > most_pending_) {
+  } else if (header.first != served() + 1 || session_.pending() > place_.most_pending) {
     reply.status = BatchStatus::kBusy;
   } else {
     const std::size_t count = requests.size() / Request::kBytes;
     out.resize(out.size() + count * Reply::kReadBytes);  // at most
     std::byte* at = out.data() + begin + ReplyHeader::kBytes;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i + kBucketAhead < count) session_.prefetch_bucket(key_at(requests, i + kBucketAhead));
-      if (i + kRecordAhead < count) session_.prefetch_record(key_at(requests, i + kRecordAhead));
-      at = write(at, serve(read_request(requests.data() + i * Request::kBytes)));
-    }
+    hybridlog::for_each_of_batch(
+        session_, count, [&](std::size_t i) { return key_at(requests, i); },
+        [&](std::size_t i, Session::Place place) {
+          const Reply answer = serve(read_request(requests.data() + i * Request::kBytes), place);
+          served_now.pending += answer.status == ReplyStatus::kPending ? 1 : 0;
+          at = write(at, answer);
+        });
+    served_now.operations = count;
     out.resize(static_cast<std::size_t>(at - out.data()));
     reply.reissue_from = served() + 1;
   }
+  served_now.is_refused = reply.status != BatchStatus::kServed;
   append_results(out);
   finish(out, begin, reply);
+  return served_now;
 }
 
 void BatchServer::go_on(std::uint64_t view, Bytes& out) {
@@ -98,19 +104,19 @@ void BatchServer::require_requests(std::span<const std::byte> requests) const {
   }
 }
 
-Reply BatchServer::serve(const Request& request) {
+Reply BatchServer::serve(const Request& request, Session::Place place) {
   const std::uint64_t number = served() + 1;
   const std::uint64_t context = context_of(request.opcode, number);
   Session::Answer answer{};
   switch (request.opcode) {
     case Opcode::kRead:
-      answer = session_.read(request.key, context);
+      answer = session_.read(request.key, context, place);
       break;
     case Opcode::kUpsert:
-      answer.status = session_.upsert(request.key, request.value);
+      answer.status = session_.upsert(request.key, request.value, place);
       break;
     case Opcode::kAdd:
-      answer.status = session_.add(request.key, request.value, context);
+      answer.status = session_.add(request.key, request.value, context, place);
       break;
     case Opcode::kErase:
       answer.status = session_.erase(request.key);
@@ -134,8 +140,18 @@ void BatchServer::append_results(Bytes& out) {
 }
 
 void BatchServer::finish(Bytes& out, std::size_t begin, ReplyHeader header) {
+  header.committed = committed();
   header.bytes = out.size() - begin - ReplyHeader::kBytes;
   write(out.data() + begin, header);
+}
+
+std::uint64_t BatchServer::committed() {
+  const std::uint64_t generation = place_.commits.generation();
+  if (generation != generation_) {
+    generation_ = generation;
+    committed_ = place_.commits.of(id_);
+  }
+  return committed_;
 }
 
 }  // namespace turntable::shadowfax

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "hybridlog/store.h"
+#include "shadowfax/server/commits.h"
 #include "shadowfax/wire.h"
 
 namespace turntable::shadowfax {
@@ -22,13 +24,32 @@ class BatchServer {
  public:
   using Bytes = std::vector<std::byte>;
 
-  // most_pending: more requests that wait make it refuse batches.
-  BatchServer(hybridlog::Store& store, hybridlog::Epoch::Thread& thread, std::size_t most_pending);
+  // Where it is, and who it is.
+  struct Place {
+    hybridlog::Store& store;
+    hybridlog::Epoch::Thread& thread;
+    const Commits& commits;
+    std::function<void()> wake = {};  // the thread (hybridlog::Versions::Member)
+    std::size_t most_pending = 64;    // more requests that wait make it refuse batches
+  };
+  // Throws std::logic_error where a session of this id is open elsewhere.
+  BatchServer(const Place& place, hybridlog::SessionId id);
 
+  Welcome welcome(std::uint64_t view) const {
+    return {.view = view, .served = served(), .committed = place_.commits.of(id_)};
+  }
+  // For checkpoints; often, at least after it was woken.
+  void take_part() { session_.take_part(); }
+
+  struct Served {
+    std::size_t operations = 0;  // 0: it was refused, or empty
+    std::size_t pending = 0;     // of them
+    bool is_refused = false;
+  };
   // Serves a batch, or refuses it, and appends the reply to `out`. view: the server's.
   // Throws ProtocolError for bytes that are no requests; nothing of the batch was served then.
-  void serve(const RequestHeader& header, std::span<const std::byte> requests, std::uint64_t view,
-             Bytes& out);
+  Served serve(const RequestHeader& header, std::span<const std::byte> requests, std::uint64_t view,
+               Bytes& out);
 
   // Goes on with what is pending, and appends results, if there are any, as a batch of their own.
   void go_on(std::uint64_t view, Bytes& out);
@@ -39,13 +60,16 @@ class BatchServer {
 
  private:
   void require_requests(std::span<const std::byte> requests) const;
-  Reply serve(const Request& request);
+  Reply serve(const Request& request, hybridlog::Session::Place place);
   void append_results(Bytes& out);
   // Writes the header of the replies behind `begin`.
-  static void finish(Bytes& out, std::size_t begin, ReplyHeader header);
+  void finish(Bytes& out, std::size_t begin, ReplyHeader header);
+  std::uint64_t committed();
 
+  const Place place_;
+  const hybridlog::SessionId id_;
   hybridlog::Session session_;
-  const std::size_t most_pending_;
+  std::uint64_t committed_ = 0, generation_ = 0;  // of the commits when they were last looked at
 };
 
 }  // namespace turntable::shadowfax

@@ -24,7 +24,8 @@ class BatchServerTest : public ::testing::Test {
     std::byte* at = bytes.data();
     for (const Request& request : requests) at = write(at, request);
     BatchServer::Bytes out;
-    server_.serve({.view = view, .bytes = bytes.size()}, bytes, 1, out);
+    server_.serve({.view = view, .first = server_.served() + 1, .bytes = bytes.size()}, bytes, 1,
+                  out);
     return read(out);
   }
 
@@ -52,7 +53,9 @@ class BatchServerTest : public ::testing::Test {
                            .reader_threads = 1},
                           hybridlog::open_file(directory_.path() / "log")};
   hybridlog::Epoch::Thread thread_{store_.epoch()};
-  BatchServer server_{store_, thread_, /*most_pending=*/4};
+  const Commits commits_{{{hybridlog::SessionId{1, 2}, 7}}};
+  BatchServer server_{{.store = store_, .thread = thread_, .commits = commits_, .most_pending = 4},
+                      hybridlog::SessionId{1, 2}};
 };
 
 TEST_F(BatchServerTest, AnswersInOrder) {
@@ -80,13 +83,42 @@ TEST_F(BatchServerTest, AnotherViewIsRefusedAsAWhole) {
   EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).replies.at(0).value, 10U);
 }
 
+TEST_F(BatchServerTest, ABatchThatIsNotTheNextIsRefused) {
+  serve({{Opcode::kUpsert, 1, 10}});
+  std::vector<std::byte> bytes(Request::kBytes);
+  write(bytes.data(), Request{Opcode::kAdd, 1, 5});
+  for (const std::uint64_t first : {1, 3}) {
+    BatchServer::Bytes out;
+    const auto served =
+        server_.serve({.view = 1, .first = first, .bytes = bytes.size()}, bytes, 1, out);
+    EXPECT_TRUE(served.is_refused);
+    EXPECT_EQ(read(out).header.status, BatchStatus::kBusy);
+    EXPECT_EQ(read(out).header.reissue_from, 2U);
+  }
+  EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).replies.at(0).value, 10U);
+}
+
+TEST_F(BatchServerTest, SaysWhatIsCommitted) {
+  EXPECT_EQ(server_.welcome(3).committed, 7U);
+  EXPECT_EQ(server_.welcome(3).view, 3U);
+  EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).header.committed, 7U);
+}
+
+TEST_F(BatchServerTest, ASessionIsOpenOnce) {
+  EXPECT_THROW(BatchServer({.store = store_, .thread = thread_, .commits = commits_}, {1, 2}),
+               std::logic_error);
+  BatchServer({.store = store_, .thread = thread_, .commits = commits_}, {});
+}
+
 TEST_F(BatchServerTest, WhatMeansNothingIsRefusedBeforeAnythingIsServed) {
   std::vector<std::byte> bytes(2 * Request::kBytes);
   write(write(bytes.data(), Request{Opcode::kUpsert, 1, 10}), Request{Opcode{9}, 1, 10});
   BatchServer::Bytes out;
-  EXPECT_THROW(server_.serve({.view = 1, .bytes = bytes.size()}, bytes, 1, out), ProtocolError);
+  EXPECT_THROW(server_.serve({.view = 1, .first = 1, .bytes = bytes.size()}, bytes, 1, out),
+               ProtocolError);
   bytes.pop_back();
-  EXPECT_THROW(server_.serve({.view = 1, .bytes = bytes.size()}, bytes, 1, out), ProtocolError);
+  EXPECT_THROW(server_.serve({.view = 1, .first = 1, .bytes = bytes.size()}, bytes, 1, out),
+               ProtocolError);
   EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).replies.at(0).status, ReplyStatus::kNotFound);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 namespace turntable::shadowfax {
@@ -15,9 +16,8 @@ constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
 }  // namespace
 
-Connection::Connection(UniqueFd socket, hybridlog::Store& store, hybridlog::Epoch::Thread& thread,
-                       std::size_t most_pending)
-    : socket_(std::move(socket)), server_(store, thread, most_pending), in_(kReadBytes) {}
+Connection::Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts)
+    : socket_(std::move(socket)), place_(place), counts_(counts), in_(kReadBytes) {}
 
 Connection::State Connection::receive(std::uint64_t view) {
   if (is_blocked()) return State::kOpen;
@@ -29,7 +29,11 @@ Connection::State Connection::receive(std::uint64_t view) {
 }
 
 Connection::State Connection::serve_whole_batches(std::uint64_t view) {
-  for (;;) {
+  while (server_ || in_end_ - in_begin_ >= Opening::kBytes) {
+    if (!server_) {
+      if (open(view) == State::kClosed) return State::kClosed;
+      continue;
+    }
     const std::size_t there = in_end_ - in_begin_;
     if (there < RequestHeader::kBytes) break;
     const RequestHeader header = read_request_header(in_.data() + in_begin_);
@@ -44,13 +48,7 @@ Connection::State Connection::serve_whole_batches(std::uint64_t view) {
       if (in_.size() < whole) in_.resize(whole);
       break;
     }
-    const std::span requests(in_.data() + in_begin_ + RequestHeader::kBytes, header.bytes);
-    try {
-      server_.serve(header, requests, view, out_);
-    } catch (const ProtocolError& error) {
-      std::fprintf(stderr, "hlserver: %s\n", error.what());
-      return State::kClosed;
-    }
+    if (serve_batch(header, view) == State::kClosed) return State::kClosed;
     in_begin_ += whole;
   }
   std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
@@ -58,8 +56,47 @@ Connection::State Connection::serve_whole_batches(std::uint64_t view) {
   return send();
 }
 
+Connection::State Connection::serve_batch(const RequestHeader& header, std::uint64_t view) {
+  const std::span requests(in_.data() + in_begin_ + RequestHeader::kBytes, header.bytes);
+  try {
+    count(server_->serve(header, requests, view, out_));
+    return State::kOpen;
+  } catch (const ProtocolError& error) {
+    std::fprintf(stderr, "hlserver: %s\n", error.what());
+    return State::kClosed;
+  }
+}
+
+Connection::State Connection::open(std::uint64_t view) {
+  const Opening opening = read_opening(in_.data() + in_begin_);
+  in_begin_ += Opening::kBytes;
+  if (opening.format != Opening::kFormat) {
+    std::fprintf(stderr, "hlserver: a connection does not begin with an opening of format 1\n");
+    return State::kClosed;
+  }
+  Welcome welcome{.status = WelcomeStatus::kInUse, .view = view};
+  try {
+    server_.emplace(place_, hybridlog::SessionId{opening.session_high, opening.session_low});
+    welcome = server_->welcome(view);
+    counts_.sessions.add();
+  } catch (const std::logic_error&) {
+    // The client is told, and may try again once the other connection has gone.
+  }
+  out_.resize(out_.size() + Welcome::kBytes);
+  write(out_.data() + out_.size() - Welcome::kBytes, welcome);
+  if (server_) return State::kOpen;
+  send();
+  return State::kClosed;
+}
+
+void Connection::count(const BatchServer::Served& served) noexcept {
+  counts_.operations.add(static_cast<std::int64_t>(served.operations));
+  counts_.pending.add(static_cast<std::int64_t>(served.pending));
+  (served.is_refused ? counts_.refused_batches : counts_.batches).add();
+}
+
 Connection::State Connection::go_on(std::uint64_t view) {
-  if (server_.pending() > 0) server_.go_on(view, out_);
+  if (has_pending()) server_->go_on(view, out_);
   return send();
 }
 

@@ -3,24 +3,35 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "common/counter.h"
 #include "common/unique_fd.h"
 #include "shadowfax/server/batch_server.h"
 
 namespace turntable::shadowfax {
 
+// Of a worker, written by it alone.
+struct WorkerCounts {
+  Counter operations, pending;
+  Counter batches, refused_batches;
+  Counter sessions;  // that were opened
+};
+
 class Connection {
  public:
   enum class State : std::uint8_t { kOpen, kClosed };
 
-  Connection(UniqueFd socket, hybridlog::Store& store, hybridlog::Epoch::Thread& thread,
-             std::size_t most_pending);
+  Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts);
 
   int fd() const noexcept { return socket_.get(); }
   // The client does not take its replies: nothing more is read until it does.
   bool is_blocked() const noexcept { return sent_ < out_.size(); }
-  bool has_pending() const noexcept { return server_.pending() > 0; }
+  bool has_pending() const noexcept { return server_ && server_->pending() > 0; }
+  void take_part() {
+    if (server_) server_->take_part();
+  }
 
   bool is_watched_for_room = false;  // by the worker
 
@@ -31,10 +42,15 @@ class Connection {
 
  private:
   State serve_whole_batches(std::uint64_t view);
+  State serve_batch(const RequestHeader& header, std::uint64_t view);
+  State open(std::uint64_t view);
+  void count(const BatchServer::Served& served) noexcept;
   State send();
 
   UniqueFd socket_;
-  BatchServer server_;
+  const BatchServer::Place place_;
+  std::optional<BatchServer> server_;  // once its session is open
+  WorkerCounts& counts_;
   std::vector<std::byte> in_;
   std::size_t in_begin_ = 0, in_end_ = 0;  // of what was received and not served
   BatchServer::Bytes out_;

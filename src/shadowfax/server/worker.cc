@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,13 +14,18 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/accept_failure.h"
 #include "common/clock.h"
 #include "common/errno_error.h"
+#include "common/pinning.h"
+#include "common/schedstat.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 constexpr int kBacklog = 128;
+constexpr int kAcceptPauseMs = 100;  // where no descriptor is left
+constexpr std::int64_t kAcceptPauseNs = kAcceptPauseMs * kMillisecondNs;
 
 sockaddr_in address_of(const WorkerSettings& settings) {
   sockaddr_in address{};
@@ -54,8 +60,9 @@ std::uint16_t port_of(int socket) {
 
 }  // namespace
 
-Worker::Worker(hybridlog::Store& store, const WorkerSettings& settings)
+Worker::Worker(hybridlog::Store& store, const Commits& commits, const WorkerSettings& settings)
     : store_(store),
+      commits_(commits),
       settings_(settings),
       listening_(listen_at(settings)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -73,22 +80,33 @@ Worker::~Worker() = default;
 
 void Worker::stop() {
   stops_.store(true);
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof one);
+  wake();
+}
+
+void Worker::wake() const noexcept {
+  ::eventfd_write(wake_.get(), 1);
 }
 
 void Worker::run() {
+  if (settings_.cpu) pin_this_thread(*settings_.cpu);
+  ::pthread_getcpuclockid(::pthread_self(), &cpu_clock_);
+  tid_ = ::gettid();
   thread_.emplace(store_.epoch());
   thread_->protect();
   std::array<epoll_event, 64> events;
   std::int64_t busy_ns = monotonic_ns();
   while (!stops_.load(std::memory_order_relaxed)) {
     const std::int64_t now_ns = monotonic_ns();
+    if (listen_again_ns_ != 0 && now_ns >= listen_again_ns_) {
+      listen_again_ns_ = 0;
+      watch_listening();
+    }
     const bool waits = now_ns - busy_ns > settings_.spin.count() && !is_waited_for();
     // Nobody has to wait for a thread that waits itself.
     if (waits) thread_->unprotect();
-    const int count =
-        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), waits ? -1 : 0);
+    const int forever = listen_again_ns_ == 0 ? -1 : kAcceptPauseMs;
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                   waits ? forever : 0);
     if (waits) thread_->protect();
     if (count > 0) {
       handle(std::span(events).first(static_cast<std::size_t>(count)));
@@ -101,10 +119,28 @@ void Worker::run() {
   thread_.reset();
 }
 
+WorkerReading Worker::read() const {
+  WorkerReading reading{.operations = counts_.operations.get(),
+                        .pending = counts_.pending.get(),
+                        .batches = counts_.batches.get(),
+                        .refused_batches = counts_.refused_batches.get(),
+                        .sessions = counts_.sessions.get(),
+                        .waited_ns = {}};
+  const pid_t tid = tid_;
+  if (tid == 0) return reading;
+  reading.cpu_ns = clock_ns(cpu_clock_);
+  if (const auto times = scheduling_of_thread(tid)) reading.waited_ns = times->wait_ns;
+  return reading;
+}
+
 void Worker::handle(std::span<const epoll_event> events) {
   for (const epoll_event& event : events) {
     if (event.data.fd == listening_.get()) {
       accept();
+    } else if (event.data.fd == wake_.get()) {
+      eventfd_t ignored = 0;
+      ::eventfd_read(wake_.get(), &ignored);
+      for (const auto& [fd, connection] : connections_) connection->take_part();
     } else if (const auto found = connections_.find(event.data.fd); found != connections_.end()) {
       Connection& connection = *found->second;
       const bool was_blocked = connection.is_blocked();
@@ -113,16 +149,33 @@ void Worker::handle(std::span<const epoll_event> events) {
   }
 }
 
+// A connection that cannot be accepted would wake this thread again and again.
+void Worker::watch_listening() {
+  epoll_event event{.events = listen_again_ns_ == 0 ? EPOLLIN : 0U,
+                    .data = {.fd = listening_.get()}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listening_.get(), &event);
+}
+
 void Worker::accept() {
   for (;;) {
     UniqueFd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket) return;
+    if (!socket) {
+      if (is_out_of_resources(errno)) listen_again_ns_ = monotonic_ns() + kAcceptPauseNs;
+      watch_listening();
+      return;
+    }
     const int yes = 1, fd = socket.get();
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) continue;
     connections_[fd] =
-        std::make_unique<Connection>(std::move(socket), store_, *thread_, settings_.most_pending);
+        std::make_unique<Connection>(std::move(socket),
+                                     BatchServer::Place{.store = store_,
+                                                        .thread = *thread_,
+                                                        .commits = commits_,
+                                                        .wake = [this] { wake(); },
+                                                        .most_pending = settings_.most_pending},
+                                     counts_);
   }
 }
 

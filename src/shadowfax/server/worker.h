@@ -25,12 +25,22 @@ struct WorkerSettings {
   std::size_t most_pending = 64;      // of a session, above which its batches are refused
   // Without anything to do it looks again and again for so long, then waits to be woken.
   std::chrono::nanoseconds spin{50'000};
+  std::optional<int> cpu{};  // on which it runs
+};
+
+// What a worker has counted at one instant.
+struct WorkerReading {
+  std::int64_t operations = 0, pending = 0;  // pending: had to wait, for instance for the device
+  std::int64_t batches = 0, refused_batches = 0;
+  std::int64_t sessions = 0;              // that were opened
+  std::int64_t cpu_ns = 0;                // of its thread
+  std::optional<std::int64_t> waited_ns;  // ready, without a processor; where the kernel counts it
 };
 
 class Worker {
  public:
   // Listens. Throws std::system_error, std::invalid_argument.
-  Worker(hybridlog::Store& store, const WorkerSettings& settings);
+  Worker(hybridlog::Store& store, const Commits& commits, const WorkerSettings& settings);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -40,20 +50,31 @@ class Worker {
   void run();   // until stop(); by one thread
   void stop();  // by any thread
 
+  // Since it began. By any thread, while run() runs or has not begun.
+  WorkerReading read() const;
+
  private:
   void handle(std::span<const epoll_event> events);
   void accept();
+  void watch_listening();
   void go_on();
   void keep(Connection& connection, Connection::State state);
   bool is_waited_for() const noexcept;
 
+  void wake() const noexcept;
+
   hybridlog::Store& store_;
+  const Commits& commits_;
   const WorkerSettings settings_;
   UniqueFd listening_, epoll_, wake_;
   std::uint16_t port_ = 0;
   std::atomic<bool> stops_{false};
   std::uint64_t view_ = 1;
+  std::atomic<pid_t> tid_{0};  // of the thread in run(); 0: none yet
+  clockid_t cpu_clock_{};      // its own; before tid_
+  WorkerCounts counts_;
   // Of the thread in run().
+  std::int64_t listen_again_ns_ = 0;  // 0: it listens
   std::optional<hybridlog::Epoch::Thread> thread_;
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // by descriptor
 };

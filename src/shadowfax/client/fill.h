@@ -1,0 +1,24 @@
+// The content of the stores before a measurement.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "shadowfax/client/load_settings.h"
+
+namespace turntable::shadowfax {
+
+struct FillSettings {
+  std::vector<ServerAddress> servers{};
+  std::uint64_t keys = 1;                 // 0 to keys - 1 ...
+  std::uint64_t client = 0, clients = 1;  // ... of which this one stores its part
+};
+
+// Stores 0 under each key, with a thread for every worker of the first server. Returns how many
+// were stored. Throws SessionError; std::runtime_error where the deadline (CLOCK_MONOTONIC) has
+// passed, it was cancelled, or a server did not store what it was given.
+std::uint64_t fill(const FillSettings& settings, std::int64_t deadline_ns,
+                   const std::atomic<bool>& cancelled);
+
+}  // namespace turntable::shadowfax

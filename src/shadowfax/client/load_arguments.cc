@@ -1,0 +1,91 @@
+#include "shadowfax/client/load_arguments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "shadowfax/wire.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using node::Arguments;
+using Json = nlohmann::json;
+
+constexpr std::int64_t kMaxKeys = 1'000'000'000'000;
+constexpr std::int64_t kMaxWorkers = 1024;
+constexpr std::int64_t kMaxThreads = 1024;
+constexpr std::int64_t kMaxClients = 1024;
+constexpr std::int64_t kMaxPipeline = 1024;
+constexpr std::int64_t kMaxCpu = 1023;
+constexpr std::int64_t kMaxPort = 65'535;
+constexpr double kMaxRate = 1e9;
+
+std::vector<ServerAddress> servers_of(const std::string& where, const Arguments& arguments) {
+  std::vector<ServerAddress> servers;
+  for (const Json& each : arguments.array("servers")) {
+    const Arguments server(where + ", servers", each, {"address", "base_port", "workers"});
+    const std::int64_t base_port = server.integer("base_port", 1, kMaxPort);
+    const std::int64_t most = std::min(kMaxWorkers, kMaxPort + 1 - base_port);
+    servers.push_back(server_at(server.text("address"), static_cast<unsigned>(base_port),
+                                static_cast<unsigned>(server.integer("workers", 1, most))));
+  }
+  return servers;
+}
+
+Mix mix_of(const std::string& where, const Arguments& arguments) {
+  constexpr double kRounding = 1e-9;
+  const Json& given = arguments.object("mix");
+  const Arguments shares(where + ", mix", given, {"read", "upsert", "add"});
+  const Mix mix{.read = shares.number("read", 0, 1),
+                .upsert = shares.number("upsert", 0, 1),
+                .add = shares.number("add", 0, 1)};
+  if (std::abs(mix.read + mix.upsert + mix.add - 1) > kRounding)
+    arguments.fail("mix", given, "shares that add up to 1");
+  return mix;
+}
+
+std::optional<double> theta_of(const Arguments& arguments) {
+  const std::string distribution = arguments.text("distribution");
+  if (distribution == "uniform") return std::nullopt;
+  if (distribution != "zipfian") arguments.fail("distribution", distribution, "uniform or zipfian");
+  return arguments.number("theta", 0.01, 0.999);
+}
+
+}  // namespace
+
+FillSettings fill_arguments(const std::string& where, const Arguments& arguments) {
+  const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
+  return {.servers = servers_of(where, arguments),
+          .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
+          .client = static_cast<std::uint64_t>(arguments.integer("client", 0, clients - 1)),
+          .clients = static_cast<std::uint64_t>(clients)};
+}
+
+LoadSettings load_arguments(const std::string& where, const Json& args) {
+  const Arguments arguments(
+      where, args,
+      {"servers", "threads", "cpus", "batch_operations", "pipeline", "mix", "keys", "distribution",
+       "theta", "seed", "client", "clients", "rate_per_s"});
+  const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
+  LoadSettings settings{
+      .servers = servers_of(where, arguments),
+      .threads = static_cast<unsigned>(arguments.integer("threads", 1, kMaxThreads)),
+      .batch_requests = static_cast<std::size_t>(
+          arguments.integer("batch_operations", 1, static_cast<std::int64_t>(kMostRequests))),
+      .pipeline = static_cast<std::size_t>(arguments.integer("pipeline", 1, kMaxPipeline)),
+      .mix = mix_of(where, arguments),
+      .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
+      .theta = theta_of(arguments),
+      .seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX)),
+      .client = static_cast<unsigned>(arguments.integer("client", 0, clients - 1))};
+  if (!arguments.array_or_empty("cpus").empty()) {
+    for (const std::int64_t cpu : arguments.integers("cpus", 0, kMaxCpu))
+      settings.cpus.push_back(static_cast<int>(cpu));
+  }
+  if (args.contains("rate_per_s") && !args.at("rate_per_s").is_null())
+    settings.rate_per_s = arguments.number("rate_per_s", 0.001, kMaxRate);
+  return settings;
+}
+
+}  // namespace turntable::shadowfax

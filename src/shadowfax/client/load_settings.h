@@ -1,0 +1,45 @@
+// What a client's threads ask of the servers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace turntable::shadowfax {
+
+struct ServerAddress {
+  std::string address{};               // IPv4
+  std::vector<std::uint16_t> ports{};  // of its workers
+};
+
+// Workers have ports one after the other.
+inline ServerAddress server_at(const std::string& address, unsigned base_port, unsigned workers) {
+  ServerAddress server{.address = address, .ports = {}};
+  for (unsigned i = 0; i < workers; ++i)
+    server.ports.push_back(static_cast<std::uint16_t>(base_port + i));
+  return server;
+}
+
+// Shares of the requests; they add up to 1.
+struct Mix {
+  double read = 0, upsert = 0, add = 1;
+};
+
+struct LoadSettings {
+  std::vector<ServerAddress> servers{};  // each owns an equal range of hashes, in this order
+  unsigned threads = 1;
+  std::vector<int> cpus{};  // thread t runs on the one at t modulo their number; empty: anywhere
+  std::size_t batch_requests = 1'926;
+  std::size_t pipeline = 2;  // batches under way of a session
+  Mix mix{};
+  std::uint64_t keys = 1'000'000;  // 0 to keys - 1
+  std::optional<double> theta{};   // of a scrambled Zipfian distribution; nothing: uniform
+  std::uint64_t seed = 1;
+  unsigned client = 0;  // of the run's client hosts: no two draw the same
+  // An open loop, of all threads together; nothing: pipelines are kept full.
+  std::optional<double> rate_per_s{};
+};
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,34 @@
+#include "shadowfax/client/load_statistics.h"
+
+#include <algorithm>
+
+namespace turntable::shadowfax {
+
+void LoadStatistics::merge(const LoadStatistics& other) {
+  reads += other.reads;
+  upserts += other.upserts;
+  adds += other.adds;
+  not_found += other.not_found;
+  pending += other.pending;
+  batches += other.batches;
+  refused_batches += other.refused_batches;
+  failed += other.failed;
+  round_trip_ns.merge(other.round_trip_ns);
+  adds_issued_total += other.adds_issued_total;
+  adds_acknowledged_total += other.adds_acknowledged_total;
+  unanswered_total += other.unanswered_total;
+  lost_sessions += other.lost_sessions;
+  if (lost_why.empty()) lost_why = other.lost_why;
+  seconds.resize(std::max(seconds.size(), other.seconds.size()));
+  for (std::size_t i = 0; i < other.seconds.size(); ++i) {
+    LoadSecond& second = seconds[i];
+    const LoadSecond& added = other.seconds[i];
+    second.operations += added.operations;
+    second.pending += added.pending;
+    second.by_server.resize(std::max(second.by_server.size(), added.by_server.size()));
+    for (std::size_t server = 0; server < added.by_server.size(); ++server)
+      second.by_server[server] += added.by_server[server];
+  }
+}
+
+}  // namespace turntable::shadowfax

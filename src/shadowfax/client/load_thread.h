@@ -1,0 +1,93 @@
+// A thread of a client: a session with one worker of every server, and requests that are drawn and
+// go to the owners of their keys.
+//
+// Without a rate all pipelines are kept full: a closed loop, whose round trips say by Little's law
+// what its throughput says. With a rate requests have instants (load::OpenLoop), and a batch leaves
+// when nothing more is due: at a low load it has one request.
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "load/client_life.h"
+#include "load/open_loop.h"
+#include "load/thread_frame.h"
+#include "shadowfax/client/client_session.h"
+#include "shadowfax/client/load_settings.h"
+#include "shadowfax/client/load_statistics.h"
+#include "shadowfax/client/request_source.h"
+
+namespace turntable::shadowfax {
+
+class LoadThread final : public load::Part, private load::Loop {
+ public:
+  // Opens its sessions; throws SessionError, std::system_error, std::invalid_argument.
+  LoadThread(const LoadSettings& settings, unsigned thread);
+
+  void set_schedule(const load::Schedule& schedule) override;
+  void run() override;
+  void stop() noexcept override { frame_.stop(); }
+
+  ThreadResult result() const;  // after run()
+
+ private:
+  class Answers;  // of one session
+
+  struct Peer {
+    std::unique_ptr<ClientSession> session;  // null: it was lost
+    bool is_watched_for_room = false;
+  };
+
+  int fd() const noexcept override { return epoll_.get(); }
+  void begin(std::int64_t now_ns) noexcept override;
+  void enter(load::Phase phase) noexcept override;
+  int receive() noexcept override;
+  std::optional<std::int64_t> oldest_arrival_ns() const noexcept override { return std::nullopt; }
+  void handle_batch(std::int64_t now_ns) noexcept override;
+  void act(std::int64_t now_ns) noexcept override;
+  std::int64_t next_due_ns() const noexcept override;
+  std::size_t outstanding() const noexcept override;
+  void count_receive_error() noexcept override {}
+  void end() noexcept override;
+
+  void fill_pipelines();
+  void send_due(std::int64_t now_ns);
+  void add(const Request& request, std::uint64_t context);
+  std::size_t owner(const Request& request) const noexcept;
+  std::size_t room() const noexcept;
+  std::size_t waiting() const noexcept;  // for their answers, or to be sent
+  void go_on_after_pauses(std::int64_t now_ns) noexcept;
+  void watch(std::size_t server) noexcept;
+  template <typename Step>
+  void guarded(std::size_t server, const Step& step) noexcept;
+  void lose(std::size_t server, const char* why) noexcept;
+
+  void done(std::size_t server, const Reply& reply, std::uint64_t context) noexcept;
+  void count(std::size_t server, const Reply& reply) noexcept;
+  LoadSecond* second_of(std::int64_t at_ns) noexcept;
+
+  const LoadSettings settings_;
+  const unsigned thread_;
+  RequestSource source_;
+  std::optional<Request> held_;  // drawn, and its session has no room
+  std::optional<load::OpenLoop> open_loop_;
+  std::vector<Peer> peers_;  // by server
+  UniqueFd epoll_;
+  std::array<epoll_event, 64> events_{};
+  int count_ = 0;
+  load::Schedule schedule_{};
+  load::Phase phase_ = load::Phase::kWarmUp;
+  std::int64_t read_ns_ = 0;  // the batch of answers that is handled
+  bool is_lost_ = false;
+  LoadStatistics statistics_;
+  std::int64_t cpu_before_ns_ = 0, cpu_ns_ = 0;
+  load::ThreadFrame frame_;
+};
+
+}  // namespace turntable::shadowfax

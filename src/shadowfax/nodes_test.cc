@@ -1,0 +1,155 @@
+// hlserver-node and hlload-node: their commands, one after the other as a run sends them.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "common/scratch_directory.h"
+#include "shadowfax/client/load_node.h"
+#include "shadowfax/server/server_node.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string message_of(const std::function<void()>& command) {
+  try {
+    command();
+  } catch (const CommandError& error) {
+    return error.code() + ": " + error.what();
+  }
+  return "";
+}
+
+class NodesTest : public ::testing::Test {
+ protected:
+  // Workers listen on given ports: an address for each test, so that some may run at once.
+  void SetUp() override {
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    address_ = "127.0.22." + std::to_string(std::hash<std::string>()(name) % 200 + 1);
+    server_.emplace(address_, [this](std::string state) { server_state_ = std::move(state); });
+  }
+
+  Json server_args() const {
+    return {{"workers", 2},        {"cpus", Json::array()},
+            {"index_bits", 10},    {"page_bits", 12},
+            {"pages", 16},         {"mutable_share", 0.9},
+            {"reader_threads", 2}, {"most_pending", 64},
+            {"spin_us", 50},       {"file", (directory_.path() / "hlog").string()}};
+  }
+  Json servers() const {
+    return Json::array({{{"address", address_}, {"base_port", kBasePort}, {"workers", 2}}});
+  }
+  Json fill_args() const {
+    return {
+        {"servers", servers()}, {"keys", 1000}, {"clients", 1}, {"client", 0}, {"deadline_s", 30}};
+  }
+  Json load_args() const {
+    return {{"servers", servers()},  {"threads", 2},
+            {"cpus", Json::array()}, {"batch_operations", 10},
+            {"pipeline", 2},         {"mix", {{"read", 0.5}, {"upsert", 0}, {"add", 0.5}}},
+            {"keys", 1000},          {"distribution", "zipfian"},
+            {"theta", 0.99},         {"seed", 1},
+            {"client", 0},           {"clients", 1},
+            {"rate_per_s", nullptr}};
+  }
+
+  // Prepares, plays and answers the client's statistics.
+  Json play() {
+    client_.prepare(load_args());
+    const std::int64_t start_ns = realtime_ns() + 20 * kMillisecondNs;
+    server_->start({{"measure_from_ns", start_ns + 50 * kMillisecondNs},
+                    {"measure_until_ns", start_ns + 250 * kMillisecondNs}});
+    client_.start({{"start_at_ns", start_ns},
+                   {"warmup_ns", 50 * kMillisecondNs},
+                   {"measure_ns", 200 * kMillisecondNs},
+                   {"drain_ns", 10 * kSecondNs}});
+    client_.wait({{"deadline_s", 30}});
+    return client_.stats(Json::object());
+  }
+
+  ScratchDirectory directory_;
+  std::string address_, server_state_;
+  std::optional<ServerNode> server_;
+  LoadNode client_{[](const std::string&) {}};
+};
+
+TEST_F(NodesTest, AnIteration) {
+  const Json prepared = server_->prepare(server_args());
+  EXPECT_EQ(prepared["ports"], Json::array({22'790, 22'791}));
+  EXPECT_EQ(server_state_, "serving");
+  EXPECT_EQ(client_.fill(fill_args())["stored"], 1000);
+  const Json client = play();
+  EXPECT_EQ(client["complete"], true);
+  EXPECT_EQ(client["window_ns"], 200'000'000);
+  EXPECT_EQ(client["threads"].size(), 2U);
+  EXPECT_GT(client["operations"], 0);
+  EXPECT_EQ(client["operations"],
+            client["reads"].get<std::int64_t>() + client["adds"].get<std::int64_t>());
+  EXPECT_EQ(client["not_found"], 0);
+  EXPECT_EQ(client["unanswered"], 0);
+  EXPECT_TRUE(client["latency_ns"].is_null());
+  EXPECT_GT(client["round_trip_mean_ns"], 0);
+  EXPECT_EQ(client["errors"], Json({{"failed", 0}, {"lost_sessions", 0}}));
+
+  const Json server = server_->stats(Json::object());
+  ASSERT_EQ(server["workers"].size(), 2U);
+  EXPECT_GT(server["workers"][0]["operations"], 0);
+  EXPECT_GT(server["workers"][1]["batches"], 0);
+  EXPECT_GT(server["workers"][1]["cpu_ns"], 0);
+  EXPECT_EQ(server["log"]["memory_bytes"], 65'536);
+  const Json sums = server_->sums({{"keys", 1000}, {"deadline_s", 30}});
+  EXPECT_EQ(sums["found"], 1000);
+  EXPECT_EQ(sums["sum"], client["adds_acknowledged_total"]);
+}
+
+// The server counts what the client counts: both windows are the same instants.
+TEST_F(NodesTest, AdditionsAreCountedSinceTheStoresWereFilled) {
+  server_->prepare(server_args());
+  client_.fill(fill_args());
+  const std::uint64_t first = play()["adds_acknowledged_total"];
+  const Json second = play();
+  EXPECT_GT(second["adds_acknowledged_total"], first);
+  EXPECT_EQ(server_->sums({{"keys", 1000}, {"deadline_s", 30}})["sum"],
+            second["adds_acknowledged_total"]);
+  server_->prepare(server_args());
+  client_.fill(fill_args());
+  const Json third = play();
+  EXPECT_EQ(server_->sums({{"keys", 1000}, {"deadline_s", 30}})["sum"],
+            third["adds_acknowledged_total"]);
+}
+
+TEST_F(NodesTest, WhatIsWrongIsSaid) {
+  Json args = server_args();
+  args["pages"] = 3;
+  EXPECT_NE(message_of([&] { server_->prepare(args); })
+                .find("bad_argument: hlserver-node prepare: "
+                      "log: 3 pages in memory"),
+            std::string::npos);
+  EXPECT_EQ(server_state_, "idle");
+  args = server_args();
+  args["file"] = "/nowhere/hlog";
+  EXPECT_NE(message_of([&] { server_->prepare(args); }).find("/nowhere/hlog"), std::string::npos);
+  EXPECT_NE(message_of([&] { server_->stats(Json::object()); }).find("send `prepare` first"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { client_.prepare(load_args()); }).find("cannot connect"),
+            std::string::npos);
+  args = load_args();
+  args["mix"]["read"] = 0.6;
+  EXPECT_NE(message_of([&] { client_.prepare(args); }).find("add up to 1"), std::string::npos);
+  args = load_args();
+  args["distribution"] = "latest";
+  EXPECT_NE(message_of([&] { client_.prepare(args); }).find("uniform or zipfian"),
+            std::string::npos);
+  server_->prepare(server_args());
+  EXPECT_NE(message_of([&] { server_->stats(Json::object()); }).find("no window is over"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace turntable::shadowfax

@@ -1,0 +1,213 @@
+#include "shadowfax/server/server_node.h"
+
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/command_error.h"
+#include "node/arguments.h"
+#include "node/measured_window.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using Json = ServerNode::Json;
+using node::Arguments;
+
+constexpr int kFormat = 1;
+constexpr std::int64_t kMaxWorkers = 1024;
+constexpr std::int64_t kMaxReaders = 1024;
+constexpr std::int64_t kMaxPages = std::int64_t{1} << 32U;
+constexpr std::int64_t kMaxPending = 1'000'000;
+constexpr std::int64_t kMaxKeys = 1'000'000'000'000;
+constexpr std::int64_t kMaxCpu = 1023;
+constexpr std::int64_t kMostIndexBits = 40;
+constexpr double kMaxSpinUs = 1e9;
+constexpr double kMaxDeadlineS = 24 * 3600;
+constexpr std::size_t kOwnThreads = 1;  // of the store, beside the workers': sums() has one
+
+StoreServer::Settings settings_of(const std::string& address, const Arguments& arguments) {
+  StoreServer::Settings settings;
+  settings.store = {
+      .index_buckets = std::size_t{1} << arguments.integer("index_bits", 0, kMostIndexBits),
+      .log = {.page_bits = static_cast<unsigned>(arguments.integer("page_bits", 12, 30)),
+              .pages = static_cast<std::size_t>(arguments.integer("pages", 1, kMaxPages)),
+              .mutable_share = arguments.number("mutable_share", 0, 1)},
+      .threads = kOwnThreads,
+      .reader_threads =
+          static_cast<std::size_t>(arguments.integer("reader_threads", 1, kMaxReaders))};
+  settings.file = arguments.text("file");
+  settings.worker = {
+      .address = address,
+      .port = kBasePort,
+      .most_pending = static_cast<std::size_t>(arguments.integer("most_pending", 0, kMaxPending)),
+      .spin = std::chrono::nanoseconds(
+          static_cast<std::int64_t>(arguments.number("spin_us", 0, kMaxSpinUs) * 1e3))};
+  settings.workers = static_cast<unsigned>(arguments.integer("workers", 1, kMaxWorkers));
+  if (!arguments.array_or_empty("cpus").empty()) {
+    for (const std::int64_t cpu : arguments.integers("cpus", 0, kMaxCpu))
+      settings.cpus.push_back(static_cast<int>(cpu));
+  }
+  return settings;
+}
+
+Json worker_row(const WorkerReading& begin, const WorkerReading& end) {
+  Json row = {{"operations", end.operations - begin.operations},
+              {"batches", end.batches - begin.batches},
+              {"refused_batches", end.refused_batches - begin.refused_batches},
+              {"pending", end.pending - begin.pending},
+              {"sessions", end.sessions},
+              {"cpu_ns", end.cpu_ns - begin.cpu_ns},
+              {"waited_ns", nullptr}};
+  if (begin.waited_ns && end.waited_ns) row["waited_ns"] = *end.waited_ns - *begin.waited_ns;
+  return row;
+}
+
+// Sums the values of keys, in a session of its own.
+class Adder {
+ public:
+  explicit Adder(hybridlog::Store& store) : thread_(store.epoch()), session_(store, thread_) {
+    thread_.protect();
+  }
+
+  // Throws CommandError at the deadline, and where a record cannot be read.
+  Json sum_of(std::uint64_t keys, std::int64_t deadline_ns) {
+    constexpr std::uint64_t kLookEvery = 4096;
+    for (std::uint64_t key = 0; key < keys; ++key) {
+      take(session_.read(key));
+      while (session_.pending() > kMostPending) go_on();
+      if (key % kLookEvery == 0) require_before(deadline_ns, key);
+    }
+    while (session_.pending() > 0) {
+      go_on();
+      require_before(deadline_ns, keys);
+    }
+    return {{"sum", sum_}, {"found", found_}};
+  }
+
+ private:
+  static constexpr std::size_t kMostPending = 64;
+
+  void go_on() {
+    session_.complete_pending(
+        [this](std::uint64_t, hybridlog::Session::Answer answer) { take(answer); });
+  }
+
+  void take(hybridlog::Session::Answer answer) {
+    using hybridlog::Status;
+    if (answer.status == Status::kIoError)
+      throw CommandError("unavailable",
+                         "hlserver-node sums: the log's file does not give a record");
+    if (answer.status != Status::kOk) return;
+    sum_ += answer.value;
+    ++found_;
+  }
+
+  void require_before(std::int64_t deadline_ns, std::uint64_t keys) const {
+    if (monotonic_ns() <= deadline_ns) return;
+    throw CommandError("timeout", "hlserver-node sums: the deadline has passed with " +
+                                      std::to_string(keys) + " keys read");
+  }
+
+  hybridlog::Epoch::Thread thread_;
+  hybridlog::Session session_;
+  std::uint64_t sum_ = 0, found_ = 0;
+};
+
+}  // namespace
+
+ServerNode::ServerNode(std::string address, std::function<void(std::string)> set_state)
+    : address_(std::move(address)), set_state_(std::move(set_state)) {}
+
+Json ServerNode::prepare(const Json& args) {
+  const std::string where = "hlserver-node prepare";
+  const Arguments arguments(where, args,
+                            {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share",
+                             "reader_threads", "most_pending", "spin_us", "file"});
+  const StoreServer::Settings settings = settings_of(address_, arguments);
+  const std::lock_guard lock(mutex_);
+  close();
+  try {
+    std::filesystem::remove(settings.file);
+    server_.emplace(settings);
+  } catch (const std::invalid_argument& error) {
+    throw bad_argument(where + ": " + error.what());
+  } catch (const std::runtime_error& error) {
+    throw CommandError("unavailable", where + ": " + error.what());
+  }
+  memory_bytes_ = settings.store.log.pages << settings.store.log.page_bits;
+  set_state_("serving");
+  return {{"ports", server_->ports()}, {"direct", server_->store().device().is_direct()}};
+}
+
+Json ServerNode::start(const Json& args) {
+  const Arguments arguments("hlserver-node start", args, {"measure_from_ns", "measure_until_ns"});
+  const node::MeasuredWindow window = node::measured_window(arguments);
+  const std::lock_guard lock(mutex_);
+  require_serving("start");
+  const std::int64_t offset = realtime_to_monotonic_ns();
+  sampler_.emplace(window.from_ns + offset, window.until_ns + offset,
+                   [this] { return server_->read(); });
+  return Json::object();
+}
+
+Json ServerNode::sums(const Json& args) {
+  const Arguments arguments("hlserver-node sums", args, {"keys", "deadline_s"});
+  const auto keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys));
+  const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
+  const std::lock_guard lock(mutex_);
+  require_serving("sums");
+  return Adder(server_->store())
+      .sum_of(keys, monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9));
+}
+
+Json ServerNode::stats(const Json& args) {
+  const Arguments arguments("hlserver-node stats", args, {});
+  const std::lock_guard lock(mutex_);
+  require_serving("stats");
+  const auto result = sampler_ ? sampler_->result() : std::nullopt;
+  if (!result) {
+    throw CommandError("wrong_state",
+                       "hlserver-node stats: no window is over; send `start` and wait for its end");
+  }
+  Json workers = Json::array();
+  for (std::size_t i = 0; i < result->end.size(); ++i)
+    workers.push_back(worker_row(result->begin[i], result->end[i]));
+  hybridlog::Log& log = server_->store().log();
+  const hybridlog::Device& device = server_->store().device();
+  return {{"format", kFormat},
+          {"window_ns", result->window_ns},
+          {"workers", workers},
+          {"log",
+           {{"begin", log.begin()},
+            {"head", log.head()},
+            {"read_only", log.read_only()},
+            {"tail", log.tail()},
+            {"memory_bytes", memory_bytes_},
+            {"device_read_bytes", device.traffic().read_bytes},
+            {"device_written_bytes", device.traffic().written_bytes}}},
+          {"errors", {{"log_write", log.error() ? 1 : 0}}}};
+}
+
+Json ServerNode::stop(const Json& args) {
+  const Arguments arguments("hlserver-node stop", args, {});
+  const std::lock_guard lock(mutex_);
+  close();
+  return Json::object();
+}
+
+// Its ports are needed again.
+void ServerNode::close() {
+  sampler_.reset();
+  server_.reset();
+  set_state_("idle");
+}
+
+void ServerNode::require_serving(const char* command) const {
+  if (server_) return;
+  throw CommandError("wrong_state", std::string("hlserver-node ") + command +
+                                        ": nothing is served; send `prepare` first");
+}
+
+}  // namespace turntable::shadowfax

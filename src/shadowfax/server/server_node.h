@@ -1,0 +1,43 @@
+// The commands of hlserver-node (docs/shadowfax.md §5).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "shadowfax/server/store_server.h"
+#include "shadowfax/server/window_sampler.h"
+
+namespace turntable::shadowfax {
+
+class ServerNode {
+ public:
+  using Json = nlohmann::json;
+
+  // address: where workers listen. `set_state` is told "idle" or "serving".
+  ServerNode(std::string address, std::function<void(std::string)> set_state);
+
+  // Thread-safe. All throw CommandError.
+  Json prepare(const Json& args);
+  Json start(const Json& args);
+  Json sums(const Json& args);
+  Json stats(const Json& args);
+  Json stop(const Json& args);
+
+ private:
+  void require_serving(const char* command) const;
+  void close();
+
+  const std::string address_;
+  const std::function<void(std::string)> set_state_;
+
+  std::mutex mutex_;
+  std::optional<StoreServer> server_;
+  std::uint64_t memory_bytes_ = 0;        // of its log
+  std::optional<WindowSampler> sampler_;  // after the server: it reads it
+};
+
+}  // namespace turntable::shadowfax

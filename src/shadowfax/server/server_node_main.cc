@@ -1,0 +1,37 @@
+// hlserver-node: a resident node that serves a store on a hybrid log (docs/shadowfax.md §5).
+
+#include <nlohmann/json.hpp>
+
+#include "common/program_options.h"
+#include "common/run_main.h"
+#include "node/control_server.h"
+#include "shadowfax/server/server_node.h"
+
+namespace {
+
+using turntable::shadowfax::ServerNode;
+using Json = nlohmann::json;
+
+int run(int argc, char** argv) {
+  turntable::ProgramOptions app("hlserver-node", "Serves a store on a hybrid log");
+  std::string directory, address, name = "hlserver-node";
+  app.option("--directory", directory, "Run directory: the control socket goes here").required();
+  app.option("--address", address, "IPv4 address of the data network").required();
+  app.option("--name", name, "Name of the node").shows_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
+  turntable::node::ControlServer control(directory, name);
+  ServerNode node(address, [&](std::string state) { control.set_state(std::move(state)); });
+  control.on("prepare", [&](const Json& args) { return node.prepare(args); });
+  control.on("start", [&](const Json& args) { return node.start(args); });
+  control.on("sums", [&](const Json& args) { return node.sums(args); });
+  control.on("stats", [&](const Json& args) { return node.stats(args); });
+  control.on("stop", [&](const Json& args) { return node.stop(args); });
+  control.run();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return turntable::run_main("hlserver-node", [&] { return run(argc, argv); });
+}

@@ -1,0 +1,89 @@
+#include "shadowfax/server/store_server.h"
+
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "hybridlog/checkpoint_file.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+hybridlog::StoreSettings with_workers(const StoreServer::Settings& settings) {
+  hybridlog::StoreSettings store = settings.store;
+  store.threads += settings.workers;
+  return store;
+}
+
+WorkerSettings of_worker(const StoreServer::Settings& settings, unsigned index) {
+  WorkerSettings worker = settings.worker;
+  if (worker.port != 0) worker.port = static_cast<std::uint16_t>(worker.port + index);
+  if (!settings.cpus.empty()) worker.cpu = settings.cpus[index % settings.cpus.size()];
+  return worker;
+}
+
+void require_ports(const StoreServer::Settings& settings) {
+  if (settings.worker.port + settings.workers <= 65'536) return;
+  throw std::invalid_argument(std::to_string(settings.workers) + " workers from port " +
+                              std::to_string(settings.worker.port) +
+                              " on; expected ports up to 65535");
+}
+
+std::optional<hybridlog::Checkpoint> checkpoint_of(const StoreServer::Settings& settings) {
+  return settings.checkpoints ? hybridlog::read_checkpoint(settings.checkpoints->file)
+                              : std::nullopt;
+}
+
+hybridlog::Store open_store(const StoreServer::Settings& settings,
+                            const std::optional<hybridlog::Checkpoint>& from) {
+  auto device = hybridlog::open_file(settings.file);
+  if (from) return {with_workers(settings), std::move(device), *from};
+  return {with_workers(settings), std::move(device)};
+}
+
+}  // namespace
+
+StoreServer::StoreServer(const Settings& settings)
+    : recovered_(checkpoint_of(settings)),
+      commits_(recovered_ ? recovered_->serials : hybridlog::Serials()),
+      store_(open_store(settings, recovered_)) {
+  require_ports(settings);
+  for (unsigned i = 0; i < settings.workers; ++i)
+    workers_.push_back(std::make_unique<Worker>(store_, commits_, of_worker(settings, i)));
+  threads_.reserve(workers_.size());
+  try {
+    for (const auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
+  } catch (const std::system_error&) {
+    stop();  // those that have begun
+    throw;
+  }
+  if (settings.checkpoints) {
+    checkpointer_.emplace(store_, commits_, settings.checkpoints->file,
+                          settings.checkpoints->interval);
+  }
+}
+
+StoreServer::~StoreServer() {
+  checkpointer_.reset();
+  stop();
+}
+
+void StoreServer::stop() {
+  for (const auto& worker : workers_) worker->stop();
+}
+
+std::vector<std::uint16_t> StoreServer::ports() const {
+  std::vector<std::uint16_t> ports;
+  ports.reserve(workers_.size());
+  for (const auto& worker : workers_) ports.push_back(worker->port());
+  return ports;
+}
+
+StoreServer::Readings StoreServer::read() const {
+  Readings readings;
+  readings.reserve(workers_.size());
+  for (const auto& worker : workers_) readings.push_back(worker->read());
+  return readings;
+}
+
+}  // namespace turntable::shadowfax

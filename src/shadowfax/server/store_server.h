@@ -1,0 +1,66 @@
+// A store with the workers that serve it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hybridlog/store.h"
+#include "shadowfax/server/checkpointer.h"
+#include "shadowfax/server/commits.h"
+#include "shadowfax/server/worker.h"
+
+namespace turntable::shadowfax {
+
+inline constexpr std::uint16_t kBasePort = 22'790;  // of the first worker, as the original's
+
+class StoreServer {
+ public:
+  struct Settings {
+    hybridlog::StoreSettings store{};  // its threads: those beside the workers
+    std::string file{};                // what has no room in memory goes there
+    WorkerSettings worker{};           // its port: the first one's; 0: any that are free
+    unsigned workers = 1;
+    std::vector<int> cpus{};  // worker i runs on the one at i modulo their number; empty: anywhere
+    // Checkpoints are made, and one that is there is what the store begins with. Nothing: neither.
+    struct Checkpoints {
+      std::string file{};
+      std::chrono::nanoseconds interval{2'000'000'000};
+    };
+    std::optional<Checkpoints> checkpoints{};
+  };
+
+  // Opens the store, which is empty unless there is a checkpoint, listens and serves. Throws
+  // std::system_error, std::invalid_argument; std::runtime_error for a checkpoint that is not the
+  // store's, or was changed.
+  explicit StoreServer(const Settings& settings);
+  ~StoreServer();  // ends all sessions
+  StoreServer(const StoreServer&) = delete;
+  StoreServer& operator=(const StoreServer&) = delete;
+
+  hybridlog::Store& store() noexcept { return store_; }
+  std::vector<std::uint16_t> ports() const;
+
+  using Readings = std::vector<WorkerReading>;  // by worker
+  Readings read() const;
+
+  Checkpointer::Counts checkpoints() const {
+    return checkpointer_ ? checkpointer_->counts() : Checkpointer::Counts();
+  }
+
+ private:
+  void stop();
+
+  const std::optional<hybridlog::Checkpoint> recovered_;
+  Commits commits_;
+  hybridlog::Store store_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::jthread> threads_;
+  std::optional<Checkpointer> checkpointer_;
+};
+
+}  // namespace turntable::shadowfax
