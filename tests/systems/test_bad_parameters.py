@@ -24,6 +24,8 @@ from .homa import conftest as homa
 from .homa import testbeds as homa_testbeds
 from .netclone import conftest as netclone
 from .netclone import testbeds as netclone_testbeds
+from .shadowfax import conftest as shadowfax
+from .shadowfax import testbeds as shadowfax_testbeds
 from .swan import conftest as swan
 from .swan import testbeds as swan_testbeds
 
@@ -33,6 +35,7 @@ SYSTEMS = {
     "farreach": (farreach.DOCUMENT, 2, farreach_testbeds),
     "homa": (homa.DOCUMENT, 3, homa_testbeds),
     "netclone": (netclone.DOCUMENT, 3, netclone_testbeds),
+    "shadowfax": (shadowfax.DOCUMENT, 2, shadowfax_testbeds),
     "swan": (swan.DOCUMENT, 2, swan_testbeds),
 }
 

@@ -1,0 +1,99 @@
+"""What Shadowfax gives the analysis (turntable.system)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from turntable.raw import RawAnswer
+from turntable.results import CellResult, Row, Weighted
+from turntable.system import Analysis, Facts
+from turntable.systems.shadowfax import summary, tables
+from turntable.systems.shadowfax.measurement import Measurement
+from turntable.systems.shadowfax.raw import read_answers
+from turntable.systems.shadowfax.rules import MACHINE_RULES, RULES
+from turntable.verdict import Case
+from turntable_core.plan import Iteration, Turn
+from turntable_core.reference import Reference
+
+if TYPE_CHECKING:
+    from turntable.plot.drawing import Drawing
+
+_NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
+
+
+class ShadowfaxAnalysis(Analysis):
+    def read(
+        self,
+        answers: Sequence[RawAnswer],
+        turn: Turn,
+        iteration: Iteration,
+        overhead_s: float | None,
+    ) -> Measurement:
+        return read_answers(answers, iteration.index, overhead_s)
+
+    def histograms(self, measurements: Sequence[Measurement]) -> Weighted:
+        """Of open loops: a full pipeline has round trips, and no latency."""
+        return [(text, 1.0) for one in measurements for text in one.clients.latency_ns]
+
+    rules = RULES
+    machine_rules = MACHINE_RULES
+
+    parameter_columns = summary.PARAMETERS
+    result_columns = summary.COLUMNS
+    means = summary.MEANS
+    normalized = summary.NORMALIZED
+    paper: ClassVar[Mapping[str, str]] = {
+        "paper_ops_per_s": "aggregate_ops_per_s",
+        "paper_round_trip_p50_us": "round_trip_p50_us",
+    }
+
+    def values(self, case: Case, reference: Reference) -> Row:
+        return summary.values(case)
+
+    round_columns = tables.ROUNDS
+    cell_columns = tables.CELLS
+    notes = tables.NOTES
+
+    def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
+        mean_us = measurement.clients.round_trip_mean_us
+        rate = [(0, f"{measurement.ops_per_s / 1e6:.3g} Mops/s")]
+        return [*rate, *([(1, f"round trip {mean_us:,.0f} µs")] if mean_us else [])]
+
+    def result_facts(self, row: Row) -> Facts:
+        known = [
+            (0, row["aggregate_ops_per_s"], 1e6, "{:.3g} Mops/s"),
+            (1, row["round_trip_mean_us"], 1, "round trip {:,.0f} µs"),
+            (2, row["pending_share"] or None, 1, "pending {:.1%}"),
+        ]
+        return [(rank, form.format(value / unit)) for rank, value, unit, form in known if value]
+
+    def series(self, measurement: Measurement) -> Mapping[str, Sequence[float]]:
+        return {
+            name: [second[name] for second in measurement.clients.per_second]
+            for name in ("operations", "pending")
+        }
+
+    series_label = "operations per second"
+
+    def figures(self, cells: Sequence[CellResult]) -> Mapping[str, Drawing | None]:
+        from turntable.plot.latency import latency  # noqa: PLC0415
+        from turntable.systems.shadowfax import plot  # noqa: PLC0415
+
+        return {
+            "by_batch": plot.by_batch(cells),
+            "by_memory": plot.by_memory(cells),
+            "latency": latency(cells),
+        }
+
+    emulated_note = (
+        "Hosts are namespaces of one machine: servers and clients share its processors. Compare "
+        "cells of one run, never rates with another machine's."
+    )
+
+    notebooks = _NOTEBOOKS / "shadowfax"
+    # One does for all: it shows what there is.
+    notebook_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"), "shadowfax_batch_size"
+    )

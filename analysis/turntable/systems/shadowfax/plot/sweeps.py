@@ -1,0 +1,125 @@
+"""Throughput and round trip against a parameter, a line for whatever else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from turntable.plot import drawing, stamp
+from turntable.plot.drawing import Drawing
+from turntable.results import CellResult
+from turntable.systems.shadowfax.summary import PARAMETERS
+
+_HEIGHT_IN = 3.6
+# Column of summary.csv -> (unit of the axis, what it is divided by).
+_RATE = ("aggregate_ops_per_s", "throughput (Mops/s)", 1e6)
+_ROUND_TRIP = ("round_trip_mean_us", "mean round trip of a batch (ms)", 1e3)
+_WORDS: Mapping[str, str] = {
+    "pipeline": "pipeline {}",
+    "memory_share": "memory {}",
+    "batch_operations": "{} a batch",
+    "theta": "theta {}",
+}
+
+Lines = Mapping[str, Sequence[CellResult]]  # by label, in the order of the parameter
+
+
+def by_batch(cells: Sequence[CellResult]) -> Drawing | None:
+    """Both axes are logarithmic. None unless cells of several sizes were measured."""
+    lines = _lines(cells, "batch_operations")
+    if not lines:
+        return None
+
+    def paint(figure: Figure) -> None:
+        left, right = figure.subplots(1, 2)
+        figure.subplots_adjust(wspace=0.2)
+        for axes, what in ((left, _RATE), (right, _ROUND_TRIP)):
+            _paint(axes, lines, "batch_operations", what)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+                axis.set_minor_formatter(NullFormatter())
+            axes.set_xlabel("operations in a batch (logarithmic)")
+        drawing.title(left, "Throughput")
+        drawing.title(right, "Round trip of full pipelines (Little's law)")
+        _legend(figure, left, lines)
+
+    described = "Throughput and mean round trip of a batch against operations in a batch"
+    return _draw("by_batch", described, cells, paint)
+
+
+def by_memory(cells: Sequence[CellResult]) -> Drawing | None:
+    """None unless cells with several sizes of memory were measured."""
+    lines = _lines(cells, "memory_share")
+    if not lines:
+        return None
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        _paint(axes, lines, "memory_share", _RATE)
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        axes.set_xlabel("memory of the log, in sizes of the data")
+        drawing.title(axes, "Throughput by memory")
+        _legend(figure, axes, lines)
+
+    return _draw("by_memory", "Throughput against the memory of the log", cells, paint)
+
+
+def _draw(name: str, description: str, cells: Sequence[CellResult], paint) -> Drawing:
+    return drawing.draw(name, description, stamp.of_results(cells), _HEIGHT_IN, paint)
+
+
+def _lines(cells: Sequence[CellResult], parameter: str) -> Lines:
+    """Empty where no line would have two points."""
+    measured = [cell for cell in cells if cell.measured(_RATE[0])]
+    others = [
+        name
+        for name in (*PARAMETERS, "theta")
+        if name != parameter and len({cell.parameters.get(name) for cell in measured}) > 1
+    ]
+    found: dict[str, list[CellResult]] = {}
+    for cell in sorted(measured, key=lambda cell: cell.parameters[parameter]):
+        found.setdefault(_label(cell, others), []).append(cell)
+    return found if any(len(group) > 1 for group in found.values()) else {}
+
+
+def _label(cell: CellResult, names: Sequence[str]) -> str:
+    known = [(name, cell.parameters.get(name)) for name in names]
+    return ", ".join(
+        _WORDS.get(name, "{}" if isinstance(value, str) else f"{{}} {name}").format(value)
+        for name, value in known
+        if value is not None
+    )
+
+
+def _paint(axes: Axes, lines: Lines, parameter: str, what: tuple[str, str, float]) -> None:
+    column, unit, divisor = what
+    for index, (label, group) in enumerate(lines.items()):
+        estimates = [(cell.parameters[parameter], cell.measured(column)) for cell in group]
+        points = [(x, found) for x, found in estimates if found is not None]
+        axes.errorbar(
+            [x for x, _ in points],
+            [found.mean / divisor for _, found in points],
+            yerr=[(found.half_width or 0) / divisor for _, found in points],
+            color=drawing.SERIES[index % len(drawing.SERIES)],
+            marker=drawing.MARKERS[index % len(drawing.MARKERS)],
+            ms=4,
+            capsize=2,
+            label=label or None,
+        )
+    axes.set_ylabel(unit)
+
+
+def _legend(figure: Figure, axes: Axes, lines: Lines) -> None:
+    if len(lines) < 2:
+        return
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="upper right", bbox_to_anchor=(0.99, 1.0), ncols=min(6, len(labels)),
+        borderaxespad=0.1,
+    )  # fmt: skip

@@ -1,0 +1,119 @@
+"""Fields of the nodes' raw statistics (docs/shadowfax.md §5) -> Measurement.
+
+The only place that knows their names; turntable.raw knows those of hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from turntable import raw
+from turntable.raw import RawAnswer, results
+from turntable.systems.shadowfax.measurement import Clients, Measurement, Servers
+
+CLIENT, SERVER = "hlload-node", "hlserver-node"
+
+Stats = Mapping[str, Any]  # of one node
+
+
+def read_answers(answers: Sequence[RawAnswer], index: int, overhead_s: float | None) -> Measurement:
+    """answers: of every host, in all phases of one attempt. index: of its iteration."""
+    clients = results(answers, CLIENT, "stats")
+    threads = [thread for client in clients for thread in client["threads"]]
+    return Measurement(
+        iteration=index,
+        seconds=fmean(client["window_ns"] for client in clients) / 1e9,
+        overhead_s=overhead_s,
+        errors=_errors(answers, clients),
+        retries=None,  # batches that are refused have a rule of their own
+        start_lateness_us=max(thread["start_lateness_ns"] for thread in threads) / 1e3,
+        end_lateness_us=max(thread["window_lateness_ns"] for thread in threads) / 1e3,
+        hosts=raw.hosts(answers),
+        clients=_clients(clients, threads),
+        servers=_servers(answers),
+    )
+
+
+def _errors(answers: Sequence[RawAnswer], clients: Sequence[Stats]) -> dict[str, int]:
+    """What must not happen at all."""
+    found: dict[str, int] = {}
+    for who, stats in (("client", clients), ("server", results(answers, SERVER, "stats"))):
+        counts = [one["errors"] for one in stats]
+        names = dict.fromkeys(name for each in counts for name in each)
+        found |= raw.errors(who, counts, names)
+    incomplete = sum(not client["complete"] for client in clients)
+    return found | ({"client window incomplete": incomplete} if incomplete else {})
+
+
+def _clients(clients: Sequence[Stats], threads: Sequence[Stats]) -> Clients:
+    def total(field: str) -> int:
+        return sum(client[field] for client in clients)
+
+    def texts(field: str) -> tuple[str, ...]:
+        return tuple(client[field] for client in clients if client[field] is not None)
+
+    offered = [client["offered"] for client in clients]
+    return Clients(
+        **{
+            name: total(name)
+            for name in ("operations", "reads", "upserts", "adds", "not_found", "pending")
+        },
+        **{name: total(name) for name in ("batches", "refused_batches")},
+        unanswered_total=total("unanswered"),
+        **{name: total(name) for name in ("adds_issued_total", "adds_acknowledged_total")},
+        round_trip_ns=texts("round_trip_ns"),
+        round_trip_mean_us=_round_trip_mean_us(clients),
+        cpu_s=sum(thread["cpu_ns"] for thread in threads) / 1e9,
+        threads=len(threads),
+        wait_share=max(_waits(threads), default=None),
+        per_second=[
+            {name: sum(row[name] for row in rows) for name in ("operations", "pending")}
+            for rows in zip(*(client["per_second"] for client in clients), strict=False)
+        ],
+        offered=None if None in offered else sum(offered),
+        latency_ns=texts("latency_ns"),
+        send_late_ns=texts("send_late_ns"),
+    )
+
+
+def _round_trip_mean_us(clients: Sequence[Stats]) -> float | None:
+    """Of all batches, wherever they came from."""
+    batches = sum(client["batches"] for client in clients)
+    if not batches:
+        return None
+    sums = (
+        client["round_trip_mean_ns"] * client["batches"] for client in clients if client["batches"]
+    )
+    return sum(sums) / batches / 1e3
+
+
+def _waits(threads: Iterable[Stats]) -> Iterable[float]:
+    """Nothing where the kernel does not count it."""
+    for thread in threads:
+        if thread.get("scheduling") and thread["measured_ns"]:
+            yield thread["scheduling"]["waited_ns"] / thread["measured_ns"]
+
+
+def _servers(answers: Sequence[RawAnswer]) -> Servers:
+    servers = results(answers, SERVER, "stats")
+    sums = results(answers, SERVER, "sums")
+    rows = [(worker, server["window_ns"]) for server in servers for worker in server["workers"]]
+
+    def total(field: str) -> int:
+        return sum(worker[field] for worker, _ in rows)
+
+    waits = [row["waited_ns"] / window for row, window in rows if row["waited_ns"] is not None]
+    return Servers(
+        workers=len(rows),
+        **{name: total(name) for name in ("operations", "refused_batches", "pending")},
+        busy_share=total("cpu_ns") / sum(window for _, window in rows),
+        wait_share=max(waits, default=None),
+        **{
+            f"{name}_total": sum(server["log"][name] for server in servers)
+            for name in ("device_read_bytes", "device_written_bytes")
+        },
+        sum=sum(one["sum"] for one in sums) if sums else None,
+        found=sum(one["found"] for one in sums) if sums else None,
+    )

@@ -1,0 +1,142 @@
+"""May the numbers be believed?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+
+from turntable import rules
+from turntable.systems.shadowfax.little import little_us
+from turntable.systems.shadowfax.measurement import Measurement
+from turntable.systems.shadowfax.percentiles import percentile_us
+from turntable.verdict import Case, Finding, Rule
+
+_SIGMAS = 4  # of arrivals that are drawn, above which their number is no accident
+
+
+def _sums(case: Case) -> Finding:
+    """Keys begin at 0 and additions add 1: the values are all that was added. What was sent and not
+    answered may be there or not.
+    """
+    for measurement in case.measurements:
+        servers, clients = measurement.servers, measurement.clients
+        if servers.sum is None:
+            continue
+        least, most = clients.adds_acknowledged_total, clients.adds_issued_total
+        if not least <= servers.sum <= most:
+            expected = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+            return Finding(
+                f"values add up to {servers.sum:,} in iteration {measurement.iteration}; clients "
+                f"have added {expected}"
+            )
+        if servers.found != case.parameters["keys"]:
+            return Finding(
+                f"{servers.found:,} keys have a value in iteration {measurement.iteration}, not "
+                f"{case.parameters['keys']:,}"
+            )
+    return Finding()
+
+
+def _consistency(case: Case) -> Finding:
+    """Little's law holds for whatever waits in a full pipeline: its mean round trip is what is
+    under way divided by what comes out. If it does not, throughput or round trip is wrong. Not
+    checked in an open loop, where pipelines are not full, nor where operations were pending or
+    batches refused: their time is not that of their batch.
+    """
+
+    def difference(measurement: Measurement) -> float | None:
+        clients = measurement.clients
+        expected = little_us(measurement, case.parameters)
+        if expected is None or clients.round_trip_mean_us is None:
+            return None
+        return abs(clients.round_trip_mean_us / expected - 1)
+
+    if all(little_us(m, case.parameters) is None for m in case.measurements):
+        return Finding()
+    return rules.limit(
+        case,
+        "mean round trip and throughput contradict each other (Little's law, share)",
+        difference,
+        case.bounds.get("consistency_difference_max"),
+    )
+
+
+def _refused(case: Case) -> Finding:
+    """Servers that have too much to wait for serve none of a batch."""
+
+    def share(measurement: Measurement) -> float:
+        refused = measurement.clients.refused_batches
+        return refused / max(refused + measurement.clients.batches, 1)
+
+    return rules.limit(
+        case,
+        "servers refused batches (share of them)",
+        share,
+        case.bounds.get("refused_share_max"),
+    )
+
+
+def _offered(case: Case) -> Finding:
+    """Operations of the schedule in the window, beside rate times window."""
+
+    def beyond(measurement: Measurement) -> float | None:
+        offered = measurement.clients.offered
+        if offered is None:
+            return 0.0
+        expected = case.parameters["rate_per_s"] * measurement.seconds
+        by_chance = _SIGMAS / sqrt(max(expected, 1))
+        return max(0.0, abs(offered / max(expected, 1) - 1) - by_chance)
+
+    return rules.limit(
+        case,
+        "another load was offered than its schedule has (share, beyond chance)",
+        beyond,
+        case.bounds.get("offered_difference_max"),
+    )
+
+
+def _sent_late(case: Case) -> Finding:
+    """What the generator was late with is in the latency, and none of the stores'."""
+
+    def late_us(measurement: Measurement) -> float | None:
+        if measurement.clients.offered is None:
+            return 0.0
+        return percentile_us(measurement.clients.send_late_ns, 99)
+
+    return rules.limit(
+        case,
+        "operations were sent late (99th percentile, µs)",
+        late_us,
+        case.bounds.get("send_late_us_max"),
+    )
+
+
+def _late_start_us(case: Case) -> float | None:
+    """Half of the warm-up, or a share of the window where there is little of it."""
+    share, parameters = case.bounds.get("late_share_max"), case.parameters
+    if share is None:
+        return None
+    return 1e6 * max(parameters["warmup_s"] / 2, share * parameters["measure_s"])
+
+
+# In the order in which reasons are given: what is wrong first, what may explain it after.
+RULES: Mapping[str, Rule] = {
+    "errors": rules.errors,
+    "sums": _sums,
+    "consistency": _consistency,
+    "unanswered": rules.losses(
+        "operations were never answered", lambda m: m.clients.unanswered_total
+    ),
+    "refused": _refused,
+    "offered": _offered,
+    "sent late": _sent_late,
+    "NIC drops": rules.nic_drops,
+    "late start": rules.late_start(_late_start_us),
+    "late end": rules.late_end,
+    "clients starved": rules.starved("a client's thread", lambda m: m.clients.wait_share),
+    "servers starved": rules.starved("a worker", lambda m: m.servers.wait_share),
+    "steal": rules.steal,
+}
+
+# The ones that blame the machine.
+MACHINE_RULES = rules.OF_MACHINE | {"sent late", "servers starved"}

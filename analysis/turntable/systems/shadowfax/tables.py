@@ -1,0 +1,31 @@
+"""What people see of a cell in the terminal."""
+
+from __future__ import annotations
+
+from turntable.grid import Column
+
+_RATE = (
+    Column("operations/s", "all", "aggregate_ops_per_s", ",.0f", measured=True),
+    Column("operations/s", "a worker", "ops_per_s_per_worker", ",.0f", measured=True),
+)
+_ROUND_TRIP = "round trip of a batch (µs)"
+ROUNDS = (
+    *_RATE,
+    Column(_ROUND_TRIP, "mean", "round_trip_mean_us", ",.0f", measured=True),
+    Column(_ROUND_TRIP, "Little", "little_us", ",.0f", measured=True),
+    Column("busy", "servers", "server_busy_share", ".2f", measured=True),
+    Column("busy", "clients", "client_busy_share", ".2f", measured=True),
+    Column("", "pending", "pending_share", ".3f", measured=True),
+)
+CELLS = (
+    *_RATE,
+    Column(_ROUND_TRIP, "mean", "round_trip_mean_us", ",.0f", measured=True),
+    Column(_ROUND_TRIP, "p50", "round_trip_p50_us", ",.0f", measured=True),
+    Column("busy", "servers", "server_busy_share", ".2f", measured=True),
+    Column("busy", "clients", "client_busy_share", ".2f", measured=True),
+    Column("", "pending", "pending_share", ".3f", measured=True),
+)
+NOTES = (
+    "Round trips are of full pipelines: by Little's law they follow from the throughput, and say "
+    "nothing of a service time (docs/shadowfax.md §4). Busy: share of the threads' time.",
+)

@@ -1,0 +1,95 @@
+"""Whether a cell's parameters fit each other and the testbed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from math import ceil, floor
+from typing import Any
+
+from turntable_core.system import Check
+from turntable_core.testbed import Testbed
+from turntable_core.text_table import size
+from turntable_systems.shadowfax import placement, processors, store_size
+
+Parameters = Mapping[str, Any]
+
+MOST_THREADS = 16  # for a processor that all hosts share: each of them is busy all the time
+
+
+def _servers(parameters: Parameters, testbed: Testbed) -> str | None:
+    there = len(testbed.hosts_of("servers"))
+    if parameters["servers"] <= there:
+        return None
+    return (
+        f"at most {there}, the number of server hosts: every server has a host of its own. Choose "
+        "an inventory with more of them, or write one (docs/inventory.md)"
+    )
+
+
+def _threads(parameters: Parameters, testbed: Testbed) -> str | None:
+    if not testbed.emulated:
+        return None
+    hosts = parameters["servers"] + len(placement.clients(testbed))
+    shared = len(os.sched_getaffinity(0))
+    most = max(1, MOST_THREADS * shared // hosts)
+    if parameters["threads"] <= most:
+        return None
+    return (
+        f"at most {most}: each of {hosts} hosts has so many, and all hosts share this machine's "
+        f"{shared} processors"
+    )
+
+
+def _memory_share(parameters: Parameters, testbed: Testbed) -> str | None:
+    if store_size.pages(parameters) >= store_size.FEWEST_PAGES:
+        return None
+    bits, data = parameters["page_bits"], store_size.data_bytes(parameters)
+    too_few = (store_size.FEWEST_PAGES - 1) << bits
+    least = (floor(100 * too_few / data) + 1) / 100
+    return (
+        f"at least {least:g}: the log of a server has {store_size.FEWEST_PAGES} pages in memory or "
+        f"more, here of 2^{bits} bytes (page_bits), and its data are {size(ceil(data))}"
+        f"{_smaller_pages(parameters)}"
+    )
+
+
+def _smaller_pages(parameters: Parameters) -> str:
+    """Advice, where there are pages that are small enough."""
+    most_bytes = ceil(store_size.wanted_bytes(parameters) / (store_size.FEWEST_PAGES - 1)) - 1
+    bits = most_bytes.bit_length() - 1
+    if bits < store_size.LEAST_PAGE_BITS:
+        return ""
+    return f". Or smaller pages: -e page_bits={bits}"
+
+
+def _processors_of(name: str) -> Check:
+    def expected(parameters: Parameters, testbed: Testbed) -> str | None:
+        try:
+            listed = processors.listed(parameters[name])
+        except ValueError:
+            return (
+                "processors in ascending order, joined with +, such as 0-3 or 0+2-3; an empty text "
+                "lets threads run on any"
+            )
+        if not testbed.emulated:
+            return None
+        known = os.sched_getaffinity(0)
+        missing = [str(processor) for processor in listed if processor not in known]
+        if not missing:
+            return None
+        return (
+            f"processors that this machine has, where all hosts are: "
+            f"{'+'.join(map(str, sorted(known)))}, but not {'+'.join(missing)}"
+        )
+
+    return Check(name, expected)
+
+
+CHECKS = (
+    Check("servers", _servers),
+    Check("threads", _threads, beside=("servers",)),
+    Check("memory_share", _memory_share, beside=("page_bits", "keys", "servers")),
+    _processors_of("server_cpus"),
+    _processors_of("client_cpus"),
+)

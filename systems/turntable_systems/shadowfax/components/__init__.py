@@ -1,0 +1,1 @@
+"""What the run asks of Shadowfax's nodes, one module per component."""

@@ -1,0 +1,89 @@
+"""Clients, on every client host: they fill the stores, then begin at one instant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turntable_core.components.supervisor import spawn
+from turntable_core.context import Context, seconds_to_ns
+from turntable_core.requests import Batches, Request
+from turntable_core.testbed import DataHost
+from turntable_systems.shadowfax import placement, processors, workloads
+
+NODE = placement.CLIENT
+
+
+def start(context: Context) -> Batches:
+    return {host.name: [spawn(context, host, NODE)] for host in _hosts(context)}
+
+
+def fill(context: Context) -> Batches:
+    """Every client host stores a part of the keys, each with the value 0."""
+    return _each(context, "fill", deadline_s=context.plan.deadlines["fill"])
+
+
+def prepare(context: Context) -> Batches:
+    parameters = context.parameters
+    return _each(
+        context,
+        "prepare",
+        threads=parameters["threads"],
+        cpus=processors.listed(parameters["client_cpus"]),
+        batch_operations=parameters["batch_operations"],
+        pipeline=parameters["pipeline"],
+        mix=dict(workloads.mix(parameters)),
+        distribution=parameters["distribution"],
+        theta=workloads.theta(parameters),
+        seed=parameters["seed"] + context.turn.round,
+        rate_per_s=_rate_of_host(context),
+    )
+
+
+def begin(context: Context) -> Batches:
+    windows = context.windows
+    return _asked(
+        context,
+        "start",
+        start_at_ns=context.start_at_ns,
+        warmup_ns=seconds_to_ns(windows.warmup_s),
+        measure_ns=seconds_to_ns(windows.measure_s),
+        drain_ns=seconds_to_ns(windows.drain_s),
+    )
+
+
+def wait(context: Context) -> Batches:
+    """Answers when the drain is over."""
+    deadline_s = context.windows.running_s + context.plan.deadlines["command"]
+    return _asked(context, "wait", deadline_s=deadline_s)
+
+
+def collect(context: Context) -> Batches:
+    return _asked(context, "stats")
+
+
+def _rate_of_host(context: Context) -> float | None:
+    """None: pipelines are kept full."""
+    rate = context.parameters["rate_per_s"]
+    return rate / len(_hosts(context)) if rate else None
+
+
+def _each(context: Context, command: str, **args: Any) -> Batches:
+    """What the hosts share: the servers, and the keys."""
+    hosts = _hosts(context)
+    common = args | {
+        "servers": placement.endpoints(context.testbed, context.parameters),
+        "keys": context.parameters["keys"],
+        "clients": len(hosts),
+    }
+    return {
+        host.name: [Request(NODE, command, common | {"client": index})]
+        for index, host in enumerate(hosts)
+    }
+
+
+def _asked(context: Context, command: str, **args: Any) -> Batches:
+    return {host.name: [Request(NODE, command, args)] for host in _hosts(context)}
+
+
+def _hosts(context: Context) -> tuple[DataHost, ...]:
+    return placement.clients(context.testbed)

@@ -1,0 +1,39 @@
+"""Where the servers are: one on each of the first server hosts. Worker i of a server listens on TCP
+port BASE_PORT + i. Every client host takes part, whatever the number of servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turntable_core.context import Context
+from turntable_core.testbed import DataHost, Testbed
+
+SERVER, CLIENT = "hlserver-node", "hlload-node"  # programs, and their nodes
+BASE_PORT = 22790  # the original's
+
+Parameters = Mapping[str, Any]
+
+
+def servers(testbed: Testbed, parameters: Parameters) -> tuple[DataHost, ...]:
+    return testbed.hosts_of("servers")[: parameters["servers"]]
+
+
+def servers_of_run(context: Context) -> tuple[DataHost, ...]:
+    """Those that any cell of the run needs."""
+    most = max(cell.parameters["servers"] for cell in context.plan.cells)
+    return context.testbed.hosts_of("servers")[:most]
+
+
+def clients(testbed: Testbed) -> tuple[DataHost, ...]:
+    return testbed.hosts_of("clients")
+
+
+def endpoints(testbed: Testbed, parameters: Parameters) -> list[dict[str, Any]]:
+    """`servers` of hlload-node's commands. Their order decides which server owns which hashes."""
+    workers = parameters["threads"]
+    return [
+        {"address": host.address, "base_port": BASE_PORT, "workers": workers}
+        for host in servers(testbed, parameters)
+    ]

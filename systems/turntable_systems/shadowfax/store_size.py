@@ -1,0 +1,57 @@
+"""How large a server's store is: the pages of its log in memory, and the buckets of its index.
+
+Every server owns an equal part of all hashes, so it has about as many keys as the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+RECORD_BYTES = 24  # header, key and value (src/hybridlog/record.h)
+BUCKET_BYTES = 64
+FEWEST_PAGES = 4  # of a log in memory (src/hybridlog/log.h)
+LEAST_PAGE_BITS = 12  # a sector of the device
+_KEYS_PER_BUCKET = 4  # of the seven that a bucket has room for
+_FEWEST_INDEX_BITS = 4
+
+Parameters = Mapping[str, Any]
+
+
+def data_bytes(parameters: Parameters) -> Fraction:
+    """All records of a server, one per key."""
+    return Fraction(RECORD_BYTES * parameters["keys"], parameters["servers"])
+
+
+def wanted_bytes(parameters: Parameters) -> Fraction:
+    """Of a server's log in memory, before they are whole pages. Decimals are taken as they are
+    written: 0.1 is a tenth.
+    """
+    return Fraction(str(parameters["memory_share"])) * data_bytes(parameters)
+
+
+def pages(parameters: Parameters) -> int:
+    """That have room for at least `memory_share` times the data."""
+    return ceil(wanted_bytes(parameters) / (1 << parameters["page_bits"]))
+
+
+def index_bits(parameters: Parameters) -> int:
+    """The index has 2^this buckets: so many that there are at most 4 keys a bucket, if the
+    parameter of this name does not say it.
+    """
+    if parameters["index_bits"]:
+        return parameters["index_bits"]
+    buckets = ceil(Fraction(parameters["keys"], _KEYS_PER_BUCKET * parameters["servers"]))
+    return max(_FEWEST_INDEX_BITS, (buckets - 1).bit_length())
+
+
+def log_bytes(parameters: Parameters) -> int:
+    """Of a server, in memory."""
+    return pages(parameters) << parameters["page_bits"]
+
+
+def index_bytes(parameters: Parameters) -> int:
+    """Of a server, without overflow buckets."""
+    return BUCKET_BYTES << index_bits(parameters)

@@ -1,0 +1,118 @@
+"""What Shadowfax gives the run (turntable_core.system).
+
+A round of a cell is one turn with one iteration: stores are opened and filled, then clients keep
+their pipelines full, or send at a given rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from turntable_core.plan import Iteration, Turn
+from turntable_core.system import (
+    Check,
+    Parameters,
+    Planned,
+    Preparation,
+    Role,
+    System,
+    Windows,
+)
+from turntable_core.testbed import Testbed
+from turntable_core.text_table import size
+from turntable_systems.shadowfax import (
+    checks,
+    host_needs,
+    placement,
+    preparation,
+    store_size,
+    workloads,
+)
+
+_REPOSITORY = Path(__file__).resolve().parents[3]
+# Of the bytes that a batch has on the wire (src/shadowfax/wire.h).
+_HEADER_BYTES, _REQUEST_BYTES = 16, 17
+
+
+class Shadowfax(System):
+    name = "shadowfax"
+
+    schema = _REPOSITORY / "experiments" / "shadowfax" / "system.schema.json"
+    tasks = _REPOSITORY / "playbooks" / "shadowfax" / "tasks"
+    components = "turntable_systems.shadowfax.components"
+    analysis = "turntable.systems.shadowfax"
+
+    roles = (
+        Role("clients", programs=(placement.CLIENT,), needs=host_needs.NODES),
+        Role("servers", programs=(placement.SERVER,), needs=host_needs.NODES),
+    )
+
+    identity = ("workload", "distribution")
+    phrases: ClassVar[Mapping[str, str]] = {
+        "servers": "{} servers",
+        "threads": "{} threads",
+        "keys": "{} keys",
+        "batch_operations": "{} a batch",
+        "memory_share": "memory for {} of the data",
+        "rate_per_s": "{} operations/s",
+    }
+    usual: ClassVar[Mapping[str, Any]] = {"servers": 1, "rate_per_s": 0}
+    preview_note = "batch: bytes of a whole one; log, index: memory of each server"
+
+    def checks(self) -> Sequence[Check]:
+        return checks.CHECKS
+
+    def notes(self, cells: Sequence[Parameters]) -> Sequence[str]:
+        """Logs are never truncated (docs/hybridlog.md §5)."""
+        if not any(workloads.writes(cell) and not _stays_in_memory(cell) for cell in cells):
+            return ()
+        return (
+            "mutable memory is smaller than the data: a record that is changed outside of it is "
+            f"written again, {store_size.RECORD_BYTES} bytes at the end of the log, and the log's "
+            "file on the server hosts grows as long as a turn lasts",
+        )
+
+    def meaningless(self, parameters: Parameters) -> Collection[str]:
+        return workloads.meaningless(parameters)
+
+    def windows(self, parameters: Parameters) -> Windows:
+        return Windows(
+            parameters["start_lead_ms"] / 1000,
+            parameters["warmup_s"],
+            parameters["measure_s"],
+            parameters["drain_s"],
+        )
+
+    def iteration_count(self, parameters: Parameters) -> int:
+        return 1
+
+    def planner(
+        self, build: Path, deadline_s: float, while_planning: Callable[[], None]
+    ) -> Callable[[Parameters, int], Planned]:
+        return lambda parameters, round_: Planned((Iteration(0, _label(parameters)),), None)
+
+    def preview(self, turn: Turn) -> Mapping[str, str]:
+        parameters = turn.cell.parameters
+        batch_bytes = _HEADER_BYTES + _REQUEST_BYTES * parameters["batch_operations"]
+        return {
+            "batch": f"{batch_bytes:,}",
+            "log": size(store_size.log_bytes(parameters)),
+            "index": size(store_size.index_bytes(parameters)),
+        }
+
+    def preparation(self, turns: Sequence[Turn], testbed: Testbed) -> Preparation:
+        return preparation.preparation(turns, testbed)
+
+
+def _label(parameters: Parameters) -> str:
+    operations = parameters["batch_operations"]
+    many = "" if operations == 1 else "s"
+    return f"{operations:,} operation{many} a batch, pipeline {parameters['pipeline']}"
+
+
+def _stays_in_memory(parameters: Parameters) -> bool:
+    """Whether all records are where they are changed in place."""
+    mutable_bytes = parameters["mutable_share"] * store_size.log_bytes(parameters)
+    return mutable_bytes >= store_size.data_bytes(parameters)

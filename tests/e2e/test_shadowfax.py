@@ -1,0 +1,65 @@
+"""Shadowfax from plan to report: batches of two sizes, and a log that does not fit in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import BUILD, measured, playbook
+
+pytestmark = pytest.mark.e2e
+
+INVENTORY = "embedded-hosts"
+PROGRAMS = ("nodectl", "supervisor", "hlserver-node", "hlload-node")
+# Beside the testbeds of the other end-to-end tests.
+TESTBED = {
+    "turntable_testbed_id": f"h{os.getpid() % 100000:05d}",
+    "turntable_data_network": f"198.18.{96 + os.getpid() % 32}.0/24",
+    "turntable_control_network": f"198.19.{96 + os.getpid() % 32}.0/24",
+}
+# What a busy machine does to a closed pipeline is another test's business.
+RUN = {**TESTBED, "profile": "smoke", "fail_on_invalid": False}
+# Of the results themselves.
+WRONG = ("errors", "add up", "have a value", "never answered", "missing")
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory for results of a testbed without a switch."""
+    if os.geteuid() != 0:
+        pytest.skip("end-to-end tests make network namespaces: run them as root")
+    missing = [name for name in PROGRAMS if not (BUILD / "bin" / name).exists()]
+    if missing:
+        pytest.skip(f"{BUILD}/bin lacks {', '.join(missing)}: run `make build` first")
+    results = tmp_path_factory.mktemp("results-of-shadowfax")
+    up = playbook("testbed_up", results, INVENTORY, **TESTBED)
+    assert up.status == 0, up.output
+    yield results
+    down = playbook("testbed_down", results, INVENTORY, purge=True, **TESTBED)
+    assert down.status == 0, down.output
+
+
+def test_larger_batches_carry_more(hosts: Path) -> None:
+    run = measured("shadowfax/batch_size", hosts, INVENTORY, **RUN)
+    assert run.status == 0, run.output
+    rows = {int(row["batch_operations"]): row for row in run.rows()}
+    assert sorted(rows) == [16, 1926]
+    assert not [row["verdict"] for row in rows.values() if any(w in row["verdict"] for w in WRONG)]
+    rates = {size: float(row["aggregate_ops_per_s"]) for size, row in rows.items()}
+    # A system call for 16 operations, or for two thousand of them.
+    assert rates[1926] > 2 * rates[16]
+    assert (run.directory / "report.html").exists()
+
+
+def test_a_log_on_the_device(hosts: Path) -> None:
+    """Sums are exact, whatever was read from the device meanwhile (rule `sums`)."""
+    run = measured("shadowfax/memory", hosts, INVENTORY, workload="rmw", **RUN)
+    assert run.status == 0, run.output
+    rows = {float(row["memory_share"]): row for row in run.rows()}
+    assert not [row["verdict"] for row in rows.values() if any(w in row["verdict"] for w in WRONG)]
+    pending = {share: float(row["pending_share"]) for share, row in rows.items()}
+    assert pending[min(pending)] > 0.1
+    assert pending[max(pending)] == 0

@@ -1,0 +1,180 @@
+"""Requests of each phase."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from turntable_core import components
+from turntable_core.context import Context
+
+from .conftest import with_parameters
+
+Contexts = dict[str, Context]
+ENDPOINTS = [
+    {"address": "198.18.0.3", "base_port": 22790, "workers": 2},
+    {"address": "198.18.0.4", "base_port": 22790, "workers": 2},
+]
+
+
+def asked(context: Context, component: str, verb: str) -> list[tuple[str, str, str, dict]]:
+    """(host, node, command, arguments) in order."""
+    batches = components.batches([component], verb, context)
+    return [(host, r.node, r.command, dict(r.args)) for host, sent in batches.items() for r in sent]
+
+
+def arguments(context: Context, component: str, verb: str) -> dict[str, dict]:
+    """By host, of the only command of each."""
+    return {host: args for host, _, _, args in asked(context, component, verb)}
+
+
+def test_a_node_is_started_on_every_host(contexts: Contexts) -> None:
+    argv = {
+        host: args["argv"]
+        for component in ("store", "client")
+        for host, node, command, args in asked(contexts["rmw"], component, "start")
+        if (node, command) == ("supervisor", "spawn")
+    }
+    server = ["/bin/hlserver-node", "--directory", "/run/server1", "--name", "hlserver-node"]
+    client = ["/bin/hlload-node", "--directory", "/run/client1", "--name", "hlload-node"]
+    assert set(argv) == {"client0", "client1", "server0", "server1"}
+    assert argv["server1"] == [*server, "--address", "198.18.0.4"]
+    assert argv["client1"] == client
+
+
+def test_a_run_starts_the_servers_of_its_largest_cell(contexts: Contexts) -> None:
+    context = contexts["rmw"]
+    smaller = with_parameters(context, servers=1)
+    assert {host for host, *_ in asked(smaller, "store", "start")} == {"server0"}
+    both = replace(context, turn=smaller.turn)
+    assert {host for host, *_ in asked(both, "store", "start")} == {"server0", "server1"}
+    for verb in ("prepare", "begin", "collect"):
+        assert {host for host, *_ in asked(both, "store", verb)} == {"server0"}
+
+
+def test_a_store_is_as_large_as_its_part_of_the_data_asks_for(contexts: Contexts) -> None:
+    prepared = asked(contexts["rmw"], "store", "prepare")
+    assert [host for host, *_ in prepared] == ["server0", "server1"]
+    # 500,000 keys of 24 bytes, twice, are 22.9 pages of 2^20; a quarter of them 2^16.9 buckets.
+    for host, node, command, args in prepared:
+        assert (node, command) == ("hlserver-node", "prepare")
+        assert args == {
+            "workers": 2,
+            "cpus": [],
+            "index_bits": 17,
+            "page_bits": 20,
+            "pages": 23,
+            "mutable_share": 0.9,
+            "reader_threads": 4,
+            "most_pending": 64,
+            "spin_us": 50,
+            "file": f"/state/{host}/hlog",
+        }
+
+
+def test_workers_and_clients_have_processors_of_their_own(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], server_cpus="0+2-3", client_cpus="1")
+    assert arguments(context, "store", "prepare")["server0"]["cpus"] == [0, 2, 3]
+    assert arguments(context, "client", "prepare")["client0"]["cpus"] == [1]
+
+
+def test_each_client_host_fills_a_part_of_all_servers(contexts: Contexts) -> None:
+    assert asked(contexts["rmw"], "client", "fill") == [
+        (
+            *(f"client{index}", "hlload-node", "fill"),
+            {
+                "servers": ENDPOINTS,
+                "keys": 1_000_000,
+                "clients": 2,
+                "client": index,
+                "deadline_s": 60,
+            },
+        )
+        for index in (0, 1)
+    ]
+
+
+def test_clients_are_told_all_of_the_load(contexts: Contexts) -> None:
+    assert asked(contexts["a"], "client", "prepare") == [
+        (
+            *(f"client{index}", "hlload-node", "prepare"),
+            {
+                "servers": ENDPOINTS,
+                "threads": 2,
+                "cpus": [],
+                "batch_operations": 1926,
+                "pipeline": 2,
+                "mix": {"read": 0.5, "upsert": 0.5, "add": 0},
+                "keys": 1_000_000,
+                "distribution": "zipfian",
+                "theta": 0.99,
+                "seed": 7,
+                "client": index,
+                "clients": 2,
+                "rate_per_s": None,
+            },
+        )
+        for index in (0, 1)
+    ]
+
+
+def test_a_rate_is_shared_by_the_client_hosts(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], rate_per_s=300_000)
+    rates = [args["rate_per_s"] for *_, args in asked(context, "client", "prepare")]
+    assert rates == [150_000, 150_000]
+
+
+def test_uniform_keys_are_zipfian_ones_of_theta_0(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], distribution="uniform")
+    del context.turn.cell.parameters["theta"]  # as the plan leaves it out
+    of_host = arguments(context, "client", "prepare")["client0"]
+    assert (of_host["distribution"], of_host["theta"]) == ("uniform", 0)
+
+
+def test_rounds_have_seeds_of_their_own(contexts: Contexts) -> None:
+    context = contexts["rmw"]
+    later = replace(context, turn=replace(context.turn, round=3))
+    assert {args["seed"] for *_, args in asked(later, "client", "prepare")} == {10}
+
+
+def test_all_nodes_have_the_same_window(contexts: Contexts) -> None:
+    context = contexts["rmw"]
+    client = {
+        "start_at_ns": 10_000_000_000,
+        "warmup_ns": 1_000_000_000,
+        "measure_ns": 2_000_000_000,
+        "drain_ns": 500_000_000,
+    }
+    store = {"measure_from_ns": 11_000_000_000, "measure_until_ns": 13_000_000_000}
+    assert arguments(context, "client", "begin") == {"client0": client, "client1": client}
+    assert arguments(context, "store", "begin") == {"server0": store, "server1": store}
+
+
+def test_clients_are_waited_for_until_they_have_drained(contexts: Contexts) -> None:
+    # 0.1 s to begin, 1 s of warm-up, 2 s, 0.5 s to drain, and a command's 5 s.
+    waits = [args for *_, args in asked(contexts["rmw"], "client", "wait")]
+    assert [args["deadline_s"] for args in waits] == pytest.approx([8.6, 8.6])
+
+
+def test_values_are_added_up_after_the_statistics(contexts: Contexts) -> None:
+    for workload in ("rmw", "c", "f"):
+        context = with_parameters(contexts["rmw"], workload=workload)
+        batches = components.batches(["store"], "collect", context)
+        for host in ("server0", "server1"):
+            assert [request.command for request in batches[host]] == ["stats", "sums"]
+            assert batches[host][1].args == {"keys": 1_000_000, "deadline_s": 30}
+
+
+def test_values_that_upserts_have_replaced_add_up_to_nothing(contexts: Contexts) -> None:
+    for workload in ("a", "b", "d"):
+        context = with_parameters(contexts["a"], workload=workload)
+        batches = components.batches(["store"], "collect", context)
+        assert [request.command for request in batches["server0"]] == ["stats"]
+
+
+def test_clients_say_what_they_have_counted(contexts: Contexts) -> None:
+    assert [command for _, _, command, _ in asked(contexts["rmw"], "client", "collect")] == [
+        "stats",
+        "stats",
+    ]

@@ -1,0 +1,87 @@
+"""What a plan says before anything is measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from turntable_core.context import Context
+from turntable_core.plan import Plan
+from turntable_systems.shadowfax import SYSTEM
+
+from .conftest import parameters, with_parameters
+
+
+def test_a_turn_is_one_window(made: Plan) -> None:
+    assert made.iteration_count == len(made.turns) == 2
+    for turn in made.turns:
+        assert turn.prediction is None
+        assert turn.iterations[0].label == "1,926 operations a batch, pipeline 2"
+
+
+def test_a_batch_of_one_operation(contexts: dict[str, Context]) -> None:
+    planner = SYSTEM.planner(Path("/nowhere"), 1, lambda: None)
+    planned = planner(parameters(batch_operations=1, pipeline=8), 0)
+    assert planned.iterations[0].label == "1 operation a batch, pipeline 8"
+
+
+def test_the_plan_shows_what_the_parameters_come_to(made: Plan) -> None:
+    # 16 + 1926 · 17 bytes; 23 pages of 2^20; 2^17 buckets of 64.
+    shown = {"batch": "32,758", "log": "24 MB", "index": "8 MB"}
+    assert SYSTEM.preview(made.turns[0]) == shown
+
+
+@pytest.mark.parametrize(("operations", "kib"), [(59, 1), (240, 4), (1926, 32), (61_680, 1024)])
+def test_published_batches_are_as_many_requests_as_fit(
+    made: Plan, operations: int, kib: int
+) -> None:
+    def batch_bytes(count: int) -> int:
+        turn = made.turns[0]
+        cell = replace(turn.cell, parameters=parameters(batch_operations=count))
+        return int(SYSTEM.preview(replace(turn, cell=cell))["batch"].replace(",", ""))
+
+    assert batch_bytes(operations) <= kib * 1024 < batch_bytes(operations + 1)
+
+
+def test_the_estimate_has_filling_memory_and_disk(contexts: dict[str, Context]) -> None:
+    context = contexts["rmw"]
+    found = SYSTEM.preparation(context.plan.turns, context.testbed)
+    # Two turns of 1,000,000 keys, each by 4 threads of 430,441 keys/s.
+    assert found.seconds == pytest.approx(2 * 1e6 / (4 * 430_441), rel=1e-5)
+    # Of two servers at a time: 23 pages of 2^20, 2^17 buckets of 64.
+    assert found.memory_bytes == 2 * (23 * 1_048_576 + 131_072 * 64)
+    assert (found.disk_bytes, found.disk_of) == (0, "")
+
+
+def test_what_memory_has_no_room_for_is_on_the_disk(contexts: dict[str, Context]) -> None:
+    context = with_parameters(contexts["rmw"], memory_share=0.5)
+    found = SYSTEM.preparation(context.plan.turns, context.testbed)
+    # 12,000,000 bytes at each server, of which 6 pages of 2^20 are in memory.
+    assert found.disk_bytes == 2 * (12_000_000 - 6 * 1_048_576)
+    assert found.disk_of
+    assert found.disk_on == Path("/state")
+
+
+def test_on_a_rack_the_memory_is_that_of_other_machines(contexts: dict[str, Context]) -> None:
+    context = contexts["rmw"]
+    rack = replace(context.testbed, fidelity_class="hardware")
+    found = SYSTEM.preparation(context.plan.turns, rack)
+    assert (found.memory_bytes, found.memory_of, found.disk_on) == (0, "", None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_said"),
+    [
+        ({}, False),
+        ({"memory_share": 0.5}, True),
+        # All data fit, but not into the part that is changed in place: 0.9 · 12 pages.
+        ({"memory_share": 1}, True),
+        ({"memory_share": 0.5, "workload": "c"}, False),
+    ],
+)
+def test_a_log_that_grows_on_the_device_is_said(changes: dict[str, object], is_said: bool) -> None:
+    notes = SYSTEM.notes([parameters(**changes)])
+    assert bool(notes) == is_said
+    assert all("grows as long as a turn lasts" in note for note in notes)

@@ -1,0 +1,62 @@
+"""A run from its raw files to tables, figures, report and notebook."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from turntable import summary, table
+from turntable.load import load_run
+from turntable.notebook import write_notebook
+from turntable.report import page
+from turntable.results import Run
+from turntable.systems.shadowfax import plot
+
+from .made_run import make_run
+
+SIZES = [1, 59, 1926]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return load_run(make_run(tmp_path_factory.mktemp("results"), batch_operations=SIZES))
+
+
+def test_every_round_is_valid(run: Run) -> None:
+    assert {str(turn.verdict) for turn in run.turns} == {"valid"}
+    assert len(run.cells) == len(SIZES)
+
+
+def test_rows_have_what_was_measured(run: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(summary.summary_csv(run).decode())))
+    by_size = {int(row["batch_operations"]): row for row in rows}
+    # A batch takes 20 + 0.2 x 1926 = 405.2 us.
+    assert float(by_size[1926]["aggregate_ops_per_s"]) == pytest.approx(1926e6 / 405.2, rel=1e-3)
+    assert float(by_size[1]["consistency"]) == pytest.approx(1, rel=1e-3)
+
+
+def test_the_table_says_what_a_round_trip_is(run: Run) -> None:
+    text = table.render(run.cells, 1.5, "results")
+    assert "Little" in text
+    assert "Round trips are of full pipelines" in text
+
+
+def test_figures_are_of_factors_that_vary(run: Run, tmp_path: Path) -> None:
+    assert plot.by_batch(run.cells) is not None
+    assert plot.by_memory(run.cells) is None
+    shares = load_run(make_run(tmp_path, "memory", memory_share=[0.5, 2]))
+    assert plot.by_batch(shares.cells) is None
+    assert plot.by_memory(shares.cells) is not None
+
+
+def test_the_report_has_the_figure(run: Run) -> None:
+    html = page.render(run)
+    assert "Round trip of full pipelines" in html
+
+
+def test_the_notebook(tmp_path: Path) -> None:
+    html = write_notebook(make_run(tmp_path, batch_operations=SIZES)).read_text()
+    assert html.count("<svg") == 1

@@ -1,0 +1,82 @@
+"""Rows of summary.csv, by arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from turntable.raw import COLLECT, RawAnswer
+from turntable.systems.shadowfax import summary
+from turntable.systems.shadowfax.measurement import Measurement
+from turntable.systems.shadowfax.raw import read_answers
+from turntable.verdict import Case
+
+from .measured import (
+    OPERATIONS,
+    PARAMETERS,
+    VALIDITY,
+    answers,
+    client_stats,
+    histogram,
+    measurement,
+)
+
+
+def row_of(*measurements: Measurement, **parameters: Any) -> dict[str, Any]:
+    return summary.values(Case(measurements, 1, VALIDITY, PARAMETERS | parameters, "emulated"))
+
+
+def test_rates_and_round_trips() -> None:
+    row = row_of(measurement())
+    assert row["aggregate_ops_per_s"] == OPERATIONS / 2 == 2_000_000
+    assert row["ops_per_s_per_worker"] == 500_000  # two servers of two workers
+    assert row["round_trip_mean_us"] == 400
+    assert row["round_trip_p50_us"] == pytest.approx(400, rel=1e-3)
+    # 2 threads x 2 servers x 2 under way x 100 operations / 2 M/s.
+    assert row["little_us"] == pytest.approx(400)
+    assert row["consistency"] == pytest.approx(1)
+    assert row["server_busy_share"] == 0.75  # 1.5 of 2 s
+    assert row["client_busy_share"] == 0.5
+    assert (row["device_read_mb"], row["device_written_mb"]) == (2, 4)
+    assert row["offered_ops_per_s"] is None
+
+
+def test_means_of_several_hosts_are_of_all_batches() -> None:
+    slow = client_stats(batches=100, round_trip_mean_ns=1_000_000.0)
+    fast = client_stats(batches=300, round_trip_mean_ns=200_000.0)
+    made = answers(slow)
+    made.append(RawAnswer("client1", COLLECT, "hlload-node", "stats", fast))
+    assert read_answers(made, 0, None).clients.round_trip_mean_us == 400  # (1000 + 3 x 200) / 4
+
+
+def test_what_waited_for_the_device_is_a_share_and_no_law() -> None:
+    row = row_of(measurement(client_stats(pending=OPERATIONS // 4)))
+    assert row["pending_share"] == 0.25
+    assert row["little_us"] is None
+    assert row["consistency"] is None
+
+
+def test_an_open_loop_has_an_offered_rate() -> None:
+    client = client_stats(
+        offered=200_000, latency_ns=histogram({100: 1}), send_late_ns=histogram({1: 1})
+    )
+    row = row_of(measurement(client), rate_per_s=100_000)
+    assert row["offered_ops_per_s"] == 100_000
+    assert row["little_us"] is None
+
+
+def test_nothing_is_no_rate() -> None:
+    nothing = client_stats(
+        operations=0, adds=0, batches=0, round_trip_ns=histogram({}), round_trip_mean_ns=None
+    )
+    row = row_of(measurement(nothing))
+    assert row["aggregate_ops_per_s"] is None
+    assert row["round_trip_p50_us"] is None
+    assert row["consistency"] is None
+
+
+def test_an_incomplete_turn_has_no_values() -> None:
+    row = row_of()
+    assert row.pop("theta") == 0.99
+    assert set(row.values()) == {None}
