@@ -92,7 +92,7 @@ class Connection {
 
  private:
   UniqueFd socket_;
-  std::array<char, 256 * 1024> buffer_{};
+  std::array<char, std::size_t{256} * 1024> buffer_{};
 };
 
 class Batches {

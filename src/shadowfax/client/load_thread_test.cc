@@ -86,9 +86,11 @@ class LoadThreadTest : public ::testing::Test {
                                   .drain_until_ns = now_ns + 60 * kSecondNs};
     for (const auto& thread : threads) thread->set_schedule(schedule);
     std::vector<std::jthread> running;
+    running.reserve(threads.size());
     for (const auto& thread : threads) running.emplace_back([&thread] { thread->run(); });
     running.clear();
     std::vector<ThreadResult> results;
+    results.reserve(threads.size());
     for (const auto& thread : threads) results.push_back(thread->result());
     return results;
   }
