@@ -1,7 +1,5 @@
 #include "mcload/client_thread.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "common/errno_error.h"
+#include "common/pinning.h"
 
 namespace turntable::mcload {
 namespace {
@@ -32,15 +31,11 @@ load::OpenLoop::Settings loop_settings(const GeneratorSettings& settings) {
 }
 
 void pin(const GeneratorSettings& settings, std::uint32_t thread) {
-  if (settings.cpus.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
   if (settings.one_cpu_each) {
-    CPU_SET(settings.cpus[thread % settings.cpus.size()], &set);
-  } else {
-    for (const int cpu : settings.cpus) CPU_SET(cpu, &set);
+    pin_this_thread(settings.cpus, thread);
+  } else if (!settings.cpus.empty()) {
+    pin_this_thread(settings.cpus);
   }
-  ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
 }
 
 }  // namespace

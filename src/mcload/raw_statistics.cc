@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "load/timing_json.h"
+
 namespace turntable::mcload {
 namespace {
 
@@ -20,19 +22,7 @@ Json second_rows(const load::OpenLoopStatistics& loop) {
 
 Json thread_rows(const std::vector<load::ThreadTiming>& threads) {
   Json rows = Json::array();
-  for (const load::ThreadTiming& timing : threads) {
-    Json row = {{"start_lateness_ns", timing.start_lateness_ns},
-                {"measured_ns", timing.measured_ns},
-                {"window_lateness_ns", timing.window_lateness_ns},
-                {"read_lateness_max_ns", timing.read_lateness_max_ns},
-                {"scheduling", nullptr},
-                {"realtime", timing.realtime}};
-    if (timing.scheduling) {
-      row["scheduling"] = {{"ran_ns", timing.scheduling->run_ns},
-                           {"waited_ns", timing.scheduling->wait_ns}};
-    }
-    rows.push_back(std::move(row));
-  }
+  for (const load::ThreadTiming& timing : threads) rows.push_back(load::timing_json(timing));
   return rows;
 }
 

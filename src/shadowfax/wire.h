@@ -112,6 +112,8 @@ struct Reply {
   }
 };
 
+inline constexpr std::uint16_t kBasePort = 22'790;  // of a server's first worker, as the original's
+
 // The longest batch that is taken.
 inline constexpr std::uint64_t kMostBatchBytes = std::uint64_t{1} << 20U;
 inline constexpr std::size_t kMostRequests = kMostBatchBytes / Request::kBytes;

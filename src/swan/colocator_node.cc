@@ -159,7 +159,8 @@ ColocatorNode::Json ColocatorNode::start(const Json& args) {
   const std::int64_t from = start_at + realtime_to_monotonic_ns() + warmup;
   // Now, before the common start: to look for them takes milliseconds.
   sampler_ = std::make_unique<WindowSampler>(
-      from, from + measure, [this, ours = our_processes()] { return sample(ours); });
+      from, from + measure, [this, ours = our_processes()] { return sample(ours); },
+      WindowSampler::Options{.program = "colocator"});
   set_state_("running");
   return Json::object();
 }

@@ -26,8 +26,8 @@ class Filler : private ClientSession::Replies {
          const std::atomic<bool>& cancelled)
       : settings_(settings), deadline_ns_(deadline_ns), cancelled_(cancelled) {
     for (const ServerAddress& server : settings.servers) {
-      sessions_.push_back(std::make_unique<ClientSession>(ClientSession::Settings{
-          .address = server.address, .port = server.ports[worker % server.ports.size()]}));
+      sessions_.push_back(std::make_unique<ClientSession>(
+          ClientSession::Settings{.address = server.address, .port = server.port_for(worker)}));
       polled_.push_back({.fd = sessions_.back()->fd(), .events = POLLIN, .revents = 0});
     }
   }

@@ -30,7 +30,7 @@ constexpr std::int64_t kFillNs = 3600 * kSecondNs;
 struct Options {
   LoadSettings load;
   std::vector<std::string> servers{"127.0.0.1"};
-  unsigned port = 22'790, workers = 1;
+  unsigned port = shadowfax::kBasePort, workers = 1;
   double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3;
   bool fills = false;
 };

@@ -12,6 +12,9 @@ namespace turntable::shadowfax {
 struct ServerAddress {
   std::string address{};               // IPv4
   std::vector<std::uint16_t> ports{};  // of its workers
+
+  // That of the worker which a thread's session is with.
+  std::uint16_t port_for(std::size_t thread) const { return ports[thread % ports.size()]; }
 };
 
 // Workers have ports one after the other.

@@ -17,7 +17,7 @@ ClientSession::Settings session_at(const LoadSettings& settings, std::size_t ser
                                    unsigned thread) {
   const ServerAddress& at = settings.servers[server];
   return {.address = at.address,
-          .port = at.ports[thread % at.ports.size()],
+          .port = at.port_for(thread),
           .batch_requests = settings.batch_requests,
           .pipeline = settings.pipeline};
 }
@@ -88,7 +88,7 @@ void LoadThread::set_schedule(const load::Schedule& schedule) {
 }
 
 void LoadThread::run() {
-  if (!settings_.cpus.empty()) pin_this_thread(settings_.cpus[thread_ % settings_.cpus.size()]);
+  pin_this_thread(settings_.cpus, thread_);
   frame_.run();
 }
 
@@ -134,8 +134,9 @@ void LoadThread::act(std::int64_t now_ns) noexcept {
 void LoadThread::fill_pipelines() {
   while (phase_ != load::Phase::kDrain && !is_lost_) {
     if (!held_) held_ = source_.next();
-    if (!peers_[owner(*held_)].session->has_room()) return;
-    add(*held_, 0);
+    const std::size_t server = owner(*held_);
+    if (!peers_[server].session->has_room()) return;
+    add(server, *held_, 0);
     held_.reset();
   }
 }
@@ -146,16 +147,17 @@ void LoadThread::send_due(std::int64_t now_ns) {
     open_loop_->set_limit(waiting() + room());
     const auto number = open_loop_->take_due(now_ns);
     if (!number) break;
-    add(source_.next(), *number);
+    const Request request = source_.next();
+    add(owner(request), request, *number);
     now_ns = monotonic_ns();
   }
   for (std::size_t server = 0; server < peers_.size(); ++server)
     guarded(server, [](ClientSession& session) { session.flush(); });
 }
 
-void LoadThread::add(const Request& request, std::uint64_t context) {
+void LoadThread::add(std::size_t server, const Request& request, std::uint64_t context) {
   if (request.opcode == Opcode::kAdd) ++statistics_.adds_issued_total;
-  guarded(owner(request), [&](ClientSession& session) { session.add(request, context); });
+  guarded(server, [&](ClientSession& session) { session.add(request, context); });
 }
 
 std::size_t LoadThread::owner(const Request& request) const noexcept {

@@ -58,7 +58,7 @@ class LoadThread final : public load::Part, private load::Loop {
 
   void fill_pipelines();
   void send_due(std::int64_t now_ns);
-  void add(const Request& request, std::uint64_t context);
+  void add(std::size_t server, const Request& request, std::uint64_t context);
   std::size_t owner(const Request& request) const noexcept;
   std::size_t room() const noexcept;
   std::size_t waiting() const noexcept;  // for their answers, or to be sent

@@ -2,22 +2,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "load/timing_json.h"
+
 namespace turntable::shadowfax {
 namespace {
 
 using Json = nlohmann::json;
 
 Json thread_row(const ThreadResult& thread) {
-  Json row = {{"start_lateness_ns", thread.timing.start_lateness_ns},
-              {"measured_ns", thread.timing.measured_ns},
-              {"window_lateness_ns", thread.timing.window_lateness_ns},
-              {"scheduling", nullptr},
-              {"cpu_ns", thread.cpu_ns},
-              {"operations", thread.load.operations()}};
-  if (thread.timing.scheduling) {
-    row["scheduling"] = {{"ran_ns", thread.timing.scheduling->run_ns},
-                         {"waited_ns", thread.timing.scheduling->wait_ns}};
-  }
+  Json row = load::timing_json(thread.timing);
+  row["cpu_ns"] = thread.cpu_ns;
+  row["operations"] = thread.load.operations();
   return row;
 }
 

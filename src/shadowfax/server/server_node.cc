@@ -147,8 +147,10 @@ Json ServerNode::start(const Json& args) {
   const std::lock_guard lock(mutex_);
   require_serving("start");
   const std::int64_t offset = realtime_to_monotonic_ns();
-  sampler_.emplace(window.from_ns + offset, window.until_ns + offset,
-                   [this] { return server_->read(); });
+  sampler_.emplace(
+      window.from_ns + offset, window.until_ns + offset,
+      [this] { return Sample{.at_ns = monotonic_ns(), .workers = server_->read()}; },
+      WindowSampler::Options{.program = "hlserver-node", .realtime = true});
   return Json::object();
 }
 
@@ -166,18 +168,18 @@ Json ServerNode::stats(const Json& args) {
   const Arguments arguments("hlserver-node stats", args, {});
   const std::lock_guard lock(mutex_);
   require_serving("stats");
-  const auto result = sampler_ ? sampler_->result() : std::nullopt;
-  if (!result) {
+  const auto window = sampler_ ? sampler_->window() : std::nullopt;
+  if (!window) {
     throw CommandError("wrong_state",
                        "hlserver-node stats: no window is over; send `start` and wait for its end");
   }
   Json workers = Json::array();
-  for (std::size_t i = 0; i < result->end.size(); ++i)
-    workers.push_back(worker_row(result->begin[i], result->end[i]));
+  for (std::size_t i = 0; i < window->end.workers.size(); ++i)
+    workers.push_back(worker_row(window->begin.workers[i], window->end.workers[i]));
   hybridlog::Log& log = server_->store().log();
   const hybridlog::Device& device = server_->store().device();
   return {{"format", kFormat},
-          {"window_ns", result->window_ns},
+          {"window_ns", window->end.at_ns - window->begin.at_ns},
           {"workers", workers},
           {"log",
            {{"begin", log.begin()},

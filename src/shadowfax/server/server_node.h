@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "load/window_sampler.h"
 #include "shadowfax/server/store_server.h"
-#include "shadowfax/server/window_sampler.h"
 
 namespace turntable::shadowfax {
 
@@ -28,6 +28,12 @@ class ServerNode {
   Json stop(const Json& args);
 
  private:
+  struct Sample {
+    std::int64_t at_ns = 0;
+    StoreServer::Readings workers;
+  };
+  using WindowSampler = load::WindowSampler<Sample>;
+
   void require_serving(const char* command) const;
   void close();
 

@@ -1,9 +1,9 @@
 #include "shadowfax/server/store_server.h"
 
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
+#include "common/pinning.h"
 #include "hybridlog/checkpoint_file.h"
 
 namespace turntable::shadowfax {
@@ -18,7 +18,6 @@ hybridlog::StoreSettings with_workers(const StoreServer::Settings& settings) {
 WorkerSettings of_worker(const StoreServer::Settings& settings, unsigned index) {
   WorkerSettings worker = settings.worker;
   if (worker.port != 0) worker.port = static_cast<std::uint16_t>(worker.port + index);
-  if (!settings.cpus.empty()) worker.cpu = settings.cpus[index % settings.cpus.size()];
   return worker;
 }
 
@@ -43,19 +42,23 @@ hybridlog::Store open_store(const StoreServer::Settings& settings,
 
 }  // namespace
 
+StoreServer::StoreServer(const Settings& settings,
+                         const std::optional<hybridlog::Checkpoint>& recovered)
+    : commits_(recovered ? recovered->serials : hybridlog::Serials()),
+      store_(open_store(settings, recovered)) {}
+
+// If this fails the destructor ends the workers that have begun.
 StoreServer::StoreServer(const Settings& settings)
-    : recovered_(checkpoint_of(settings)),
-      commits_(recovered_ ? recovered_->serials : hybridlog::Serials()),
-      store_(open_store(settings, recovered_)) {
+    : StoreServer(settings, checkpoint_of(settings)) {
   require_ports(settings);
   for (unsigned i = 0; i < settings.workers; ++i)
     workers_.push_back(std::make_unique<Worker>(store_, commits_, of_worker(settings, i)));
   threads_.reserve(workers_.size());
-  try {
-    for (const auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
-  } catch (const std::system_error&) {
-    stop();  // those that have begun
-    throw;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    threads_.emplace_back([cpus = settings.cpus, worker = workers_[i].get(), i] {
+      pin_this_thread(cpus, i);
+      worker->run();
+    });
   }
   if (settings.checkpoints) {
     checkpointer_.emplace(store_, commits_, settings.checkpoints->file,

@@ -16,8 +16,6 @@
 
 namespace turntable::shadowfax {
 
-inline constexpr std::uint16_t kBasePort = 22'790;  // of the first worker, as the original's
-
 class StoreServer {
  public:
   struct Settings {
@@ -53,9 +51,9 @@ class StoreServer {
   }
 
  private:
+  StoreServer(const Settings& settings, const std::optional<hybridlog::Checkpoint>& recovered);
   void stop();
 
-  const std::optional<hybridlog::Checkpoint> recovered_;
   Commits commits_;
   hybridlog::Store store_;
   std::vector<std::unique_ptr<Worker>> workers_;

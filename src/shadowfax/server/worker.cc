@@ -17,7 +17,6 @@
 #include "common/accept_failure.h"
 #include "common/clock.h"
 #include "common/errno_error.h"
-#include "common/pinning.h"
 #include "common/schedstat.h"
 
 namespace turntable::shadowfax {
@@ -88,7 +87,6 @@ void Worker::wake() const noexcept {
 }
 
 void Worker::run() {
-  if (settings_.cpu) pin_this_thread(*settings_.cpu);
   ::pthread_getcpuclockid(::pthread_self(), &cpu_clock_);
   tid_ = ::gettid();
   thread_.emplace(store_.epoch());
@@ -160,7 +158,8 @@ void Worker::accept() {
   for (;;) {
     UniqueFd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
-      if (is_out_of_resources(errno)) listen_again_ns_ = monotonic_ns() + kAcceptPauseNs;
+      if (!is_out_of_resources(errno)) return;
+      listen_again_ns_ = monotonic_ns() + kAcceptPauseNs;
       watch_listening();
       return;
     }

@@ -25,7 +25,6 @@ struct WorkerSettings {
   std::size_t most_pending = 64;      // of a session, above which its batches are refused
   // Without anything to do it looks again and again for so long, then waits to be woken.
   std::chrono::nanoseconds spin{50'000};
-  std::optional<int> cpu{};  // on which it runs
 };
 
 // What a worker has counted at one instant.
