@@ -72,6 +72,18 @@ def threads(stats: Sequence[Mapping[str, Any]]) -> Punctuality:
     return Punctuality(of_threads(stats, "read_late_max_us"), max(waits, default=None))
 
 
+def wait_share(threads: Iterable[Mapping[str, Any]]) -> float | None:
+    """Of the time, the worst of these threads was ready to run, without a processor; None where the
+    kernel does not count it.
+    """
+    shares = [
+        thread["scheduling"]["waited_ns"] / thread["measured_ns"]
+        for thread in threads
+        if thread.get("scheduling") and thread["measured_ns"]
+    ]
+    return max(shares, default=None)
+
+
 def switch_thread(answers: Iterable[RawAnswer]) -> Punctuality:
     for info in switch_results(answers, "info"):
         thread = info.get("pipeline_thread") or {}

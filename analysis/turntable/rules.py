@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import sqrt
 
 from turntable.measurement import Measurement
 from turntable.verdict import Case, Finding, Rule
@@ -66,6 +67,30 @@ def losses(what: str, count: Callable[[Measurement], int | None]) -> Rule:
     return lambda case: limit(case, f"{what} (share of requests)", share, case.loss_share)
 
 
+_SIGMAS = 4  # of arrivals that are drawn, above which their number is no accident
+
+
+def offered(case: Case, counts: Callable[[Measurement], tuple[int, float] | None]) -> Finding:
+    """Requests of an open loop's schedule in the window. counts: how many there were, and how many
+    rate times window asks for; None: it was no open loop.
+    """
+
+    def beyond(measurement: Measurement) -> float:
+        counted = counts(measurement)
+        if counted is None:
+            return 0.0
+        there, expected = counted
+        by_chance = _SIGMAS / sqrt(max(expected, 1))
+        return max(0.0, abs(there / max(expected, 1) - 1) - by_chance)
+
+    return limit(
+        case,
+        "another load was offered than its schedule has (share, beyond chance)",
+        beyond,
+        case.bounds.get("offered_difference_max"),
+    )
+
+
 retries = losses("requests were sent again", lambda m: m.retries)
 
 
@@ -92,6 +117,17 @@ def late_start(most_us: Callable[[Case], float | None]) -> Rule:
     return lambda case: limit(
         case, "clients started late (µs)", lambda m: m.start_lateness_us, most_us(case)
     )
+
+
+def _most_of_warm_up_us(case: Case) -> float | None:
+    share, parameters = case.bounds.get("late_share_max"), case.parameters
+    if share is None:
+        return None
+    return 1e6 * max(parameters["warmup_s"] / 2, share * parameters["measure_s"])
+
+
+# Half of the warm-up, or a share of the window where there is little of it.
+late_start_of_warm_up = late_start(_most_of_warm_up_us)
 
 
 def late_end(case: Case) -> Finding:

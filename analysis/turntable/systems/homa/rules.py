@@ -177,14 +177,6 @@ def _idle_network(case: Case) -> Finding:
     )
 
 
-def _late_start_us(case: Case) -> float | None:
-    share = case.bounds.get("late_share_max")
-    parameters = case.parameters
-    if share is None:
-        return None
-    return 1e6 * max(parameters["warmup_s"] / 2, share * parameters["measure_s"])
-
-
 # In the order in which reasons are given: what is wrong first, what may explain it after.
 RULES: Mapping[str, Rule] = {
     "errors": rules.errors,
@@ -200,7 +192,7 @@ RULES: Mapping[str, Rule] = {
     "socket drops": rules.losses("sockets dropped packets", lambda m: m.socket_drops),
     "switch drops": rules.switch_drops,
     "NIC drops": rules.nic_drops,
-    "late start": rules.late_start(_late_start_us),
+    "late start": rules.late_start_of_warm_up,
     "late end": rules.late_end,
     "links late": _links_late,
     "calls late": _clients_late,

@@ -212,12 +212,6 @@ def _coordinator_wait(measurement: Measurement) -> float | None:
     return measurement.coordinator.wait_share if measurement.coordinator else 0.0
 
 
-def _late_start_us(case: Case) -> float | None:
-    share = case.bounds.get("late_share_max")
-    warmup_s = case.parameters["warmup_s"]
-    return None if share is None else 1e6 * max(warmup_s / 2, share * case.parameters["measure_s"])
-
-
 _STALL_SHARE = 0.001  # of the window
 _TOUCHED_SHARE = 0.001  # of the requests: a tenth of those above p99
 
@@ -235,7 +229,7 @@ RULES: Mapping[str, Rule] = {
     "NIC drops": rules.nic_drops,
     "withheld": _withheld,
     "clamped": _clamped,
-    "late start": rules.late_start(_late_start_us),
+    "late start": rules.late_start_of_warm_up,
     "late end": rules.late_end,
     "clients starved": rules.starved("a client", lambda m: m.client_threads.wait_share),
     "coordinator starved": rules.starved("the coordinator", _coordinator_wait),

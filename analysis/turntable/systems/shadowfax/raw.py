@@ -5,7 +5,7 @@ The only place that knows their names; turntable.raw knows those of hosts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -67,7 +67,7 @@ def _clients(clients: Sequence[Stats], threads: Sequence[Stats]) -> Clients:
         round_trip_mean_us=_round_trip_mean_us(clients),
         cpu_s=sum(thread["cpu_ns"] for thread in threads) / 1e9,
         threads=len(threads),
-        wait_share=max(_waits(threads), default=None),
+        wait_share=raw.wait_share(threads),
         per_second=[
             {name: sum(row[name] for row in rows) for name in ("operations", "pending")}
             for rows in zip(*(client["per_second"] for client in clients), strict=False)
@@ -87,13 +87,6 @@ def _round_trip_mean_us(clients: Sequence[Stats]) -> float | None:
         client["round_trip_mean_ns"] * client["batches"] for client in clients if client["batches"]
     )
     return sum(sums) / batches / 1e3
-
-
-def _waits(threads: Iterable[Stats]) -> Iterable[float]:
-    """Nothing where the kernel does not count it."""
-    for thread in threads:
-        if thread.get("scheduling") and thread["measured_ns"]:
-            yield thread["scheduling"]["waited_ns"] / thread["measured_ns"]
 
 
 def _servers(answers: Sequence[RawAnswer]) -> Servers:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
 
 from turntable import rules
+from turntable.percentiles import percentile_us
 from turntable.systems.shadowfax.little import little_us
 from turntable.systems.shadowfax.measurement import Measurement
-from turntable.systems.shadowfax.percentiles import percentile_us
 from turntable.verdict import Case, Finding, Rule
-
-_SIGMAS = 4  # of arrivals that are drawn, above which their number is no accident
 
 
 def _sums(case: Case) -> Finding:
@@ -79,20 +76,15 @@ def _refused(case: Case) -> Finding:
 def _offered(case: Case) -> Finding:
     """Operations of the schedule in the window, beside rate times window."""
 
-    def beyond(measurement: Measurement) -> float | None:
+    def counts(measurement: Measurement) -> tuple[int, float] | None:
         offered = measurement.clients.offered
-        if offered is None:
-            return 0.0
-        expected = case.parameters["rate_per_s"] * measurement.seconds
-        by_chance = _SIGMAS / sqrt(max(expected, 1))
-        return max(0.0, abs(offered / max(expected, 1) - 1) - by_chance)
+        return (
+            None
+            if offered is None
+            else (offered, case.parameters["rate_per_s"] * measurement.seconds)
+        )
 
-    return rules.limit(
-        case,
-        "another load was offered than its schedule has (share, beyond chance)",
-        beyond,
-        case.bounds.get("offered_difference_max"),
-    )
+    return rules.offered(case, counts)
 
 
 def _sent_late(case: Case) -> Finding:
@@ -111,14 +103,6 @@ def _sent_late(case: Case) -> Finding:
     )
 
 
-def _late_start_us(case: Case) -> float | None:
-    """Half of the warm-up, or a share of the window where there is little of it."""
-    share, parameters = case.bounds.get("late_share_max"), case.parameters
-    if share is None:
-        return None
-    return 1e6 * max(parameters["warmup_s"] / 2, share * parameters["measure_s"])
-
-
 # In the order in which reasons are given: what is wrong first, what may explain it after.
 RULES: Mapping[str, Rule] = {
     "errors": rules.errors,
@@ -131,7 +115,7 @@ RULES: Mapping[str, Rule] = {
     "offered": _offered,
     "sent late": _sent_late,
     "NIC drops": rules.nic_drops,
-    "late start": rules.late_start(_late_start_us),
+    "late start": rules.late_start_of_warm_up,
     "late end": rules.late_end,
     "clients starved": rules.starved("a client's thread", lambda m: m.clients.wait_share),
     "servers starved": rules.starved("a worker", lambda m: m.servers.wait_share),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from turntable.percentiles import percentile_us
 from turntable.results import Row
 from turntable.systems.shadowfax.little import little_us
 from turntable.systems.shadowfax.measurement import Measurement
-from turntable.systems.shadowfax.percentiles import percentile_us
 from turntable.verdict import Case
 
 PARAMETERS = (

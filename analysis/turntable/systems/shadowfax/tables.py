@@ -9,21 +9,23 @@ _RATE = (
     Column("operations/s", "a worker", "ops_per_s_per_worker", ",.0f", measured=True),
 )
 _ROUND_TRIP = "round trip of a batch (µs)"
-ROUNDS = (
-    *_RATE,
-    Column(_ROUND_TRIP, "mean", "round_trip_mean_us", ",.0f", measured=True),
-    Column(_ROUND_TRIP, "Little", "little_us", ",.0f", measured=True),
+_MEAN = Column(_ROUND_TRIP, "mean", "round_trip_mean_us", ",.0f", measured=True)
+_SHARES = (
     Column("busy", "servers", "server_busy_share", ".2f", measured=True),
     Column("busy", "clients", "client_busy_share", ".2f", measured=True),
     Column("", "pending", "pending_share", ".3f", measured=True),
 )
+ROUNDS = (
+    *_RATE,
+    _MEAN,
+    Column(_ROUND_TRIP, "Little", "little_us", ",.0f", measured=True),
+    *_SHARES,
+)
 CELLS = (
     *_RATE,
-    Column(_ROUND_TRIP, "mean", "round_trip_mean_us", ",.0f", measured=True),
+    _MEAN,
     Column(_ROUND_TRIP, "p50", "round_trip_p50_us", ",.0f", measured=True),
-    Column("busy", "servers", "server_busy_share", ".2f", measured=True),
-    Column("busy", "clients", "client_busy_share", ".2f", measured=True),
-    Column("", "pending", "pending_share", ".3f", measured=True),
+    *_SHARES,
 )
 NOTES = (
     "Round trips are of full pipelines: by Little's law they follow from the throughput, and say "

@@ -12,11 +12,11 @@ from functools import cached_property, lru_cache
 from statistics import fmean
 from typing import Any
 
+from turntable.percentiles import percentile_us
 from turntable.results import CellResult, TurnResult
 from turntable.systems.swan.blocks import chance_of_order
 from turntable.systems.swan.intervals import Spread
 from turntable.systems.swan.measurement import Measurement
-from turntable.systems.swan.percentiles import percentile_us
 from turntable.systems.swan.rules import reasons_of
 from turntable.verdict import Case
 from turntable_systems.swan import aggressors

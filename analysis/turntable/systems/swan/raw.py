@@ -83,23 +83,13 @@ def _generator(clients: Sequence[Stats], threads: Sequence[Stats]) -> Generator:
         latency_ns=texts("latency_ns"),
         from_send_ns=texts("from_send_ns"),
         send_late_ns=texts("send_late_ns"),
-        wait_share=_wait_share(threads),
+        wait_share=raw.wait_share(threads),
         cpu_s=sum(_cpu_s(client["cpu"]) for client in clients),
         per_second=[
             {name: sum(row[name] for row in rows) for name in ("offered", "delivered")}
             for rows in zip(*(client["per_second"] for client in clients), strict=False)
         ],
     )
-
-
-def _wait_share(threads: Sequence[Stats]) -> float | None:
-    """None where the kernel does not count it."""
-    shares = [
-        thread["scheduling"]["waited_ns"] / thread["measured_ns"]
-        for thread in threads
-        if thread.get("scheduling") and thread["measured_ns"]
-    ]
-    return max(shares, default=None)
 
 
 def _memcached(stats: Stats) -> Memcached:

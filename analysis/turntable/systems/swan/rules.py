@@ -6,14 +6,11 @@ A load that was not reached is a result (FAIL in the table), and no fault of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
 
 from turntable import rules
+from turntable.percentiles import percentile_us
 from turntable.systems.swan.measurement import Measurement, ProbeRow
-from turntable.systems.swan.percentiles import percentile_us
 from turntable.verdict import Case, Finding, Rule, judge
-
-_SIGMAS = 4  # of arrivals that are drawn, above which their number is no accident
 
 
 def _sent_late(case: Case) -> Finding:
@@ -37,18 +34,8 @@ def _sent_late(case: Case) -> Finding:
 
 def _offered(case: Case) -> Finding:
     """Requests of the schedule in the window, beside rate times window."""
-
-    def beyond(measurement: Measurement) -> float:
-        generator = measurement.generator
-        expected = generator.target_per_s * measurement.seconds
-        by_chance = _SIGMAS / sqrt(max(expected, 1))
-        return max(0.0, abs(generator.offered / max(expected, 1) - 1) - by_chance)
-
-    return rules.limit(
-        case,
-        "another load was offered than its schedule has (share, beyond chance)",
-        beyond,
-        case.bounds.get("offered_difference_max"),
+    return rules.offered(
+        case, lambda m: (m.generator.offered, m.generator.target_per_s * m.seconds)
     )
 
 
@@ -113,14 +100,6 @@ def drift(before: Sequence[ProbeRow], after: Sequence[ProbeRow]) -> float | None
     return max((max(pair) / min(pair) - 1 for pair in pairs if min(pair) > 0), default=None)
 
 
-def _late_start_us(case: Case) -> float | None:
-    """Half of the warm-up, or a share of the window where there is little of it."""
-    share, parameters = case.bounds.get("late_share_max"), case.parameters
-    if share is None:
-        return None
-    return 1e6 * max(parameters["warmup_s"] / 2, share * parameters["measure_s"])
-
-
 # In the order in which reasons are given: what is wrong first, what may explain it after.
 RULES: Mapping[str, Rule] = {
     "errors": rules.errors,
@@ -130,7 +109,7 @@ RULES: Mapping[str, Rule] = {
     "offered": _offered,
     "sent late": _sent_late,
     "NIC drops": rules.nic_drops,
-    "late start": rules.late_start(_late_start_us),
+    "late start": rules.late_start_of_warm_up,
     "late end": rules.late_end,
     "clients starved": rules.starved("a generator's thread", lambda m: m.generator.wait_share),
     "others": _others,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from turntable.percentiles import merged, percentile_us
 from turntable.results import CellResult, Run
 from turntable.systems.swan.measurement import Measurement
-from turntable.systems.swan.percentiles import merged, percentile_us
 from turntable.systems.swan.profile import from_send_us, sli_us
 from turntable.systems.swan.rules import reasons_of
 from turntable.verdict import Case
