@@ -19,7 +19,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from .comparison import Limit, Reading, Unit
-from .processes import run, run_directory, running
+from .processes import free_ports, run, run_directory, running
 from .settings import Settings
 
 REQUESTS, RATE_PER_S = 1_000_000, 20_000
@@ -80,9 +80,7 @@ class Server:
 
 @contextlib.contextmanager
 def delay_line(settings: Settings, words: list[str], log: Path) -> Iterator[Server]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    (port,) = free_ports(1)
     program = settings.build / "tests" / "delay-line"
     with running([program, "--listen", f"127.0.0.1:{port}", "--log", log, *words]) as process:
         assert process.stdout is not None

@@ -10,15 +10,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-import socket
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .comparison import OURS, YARDSTICK, Comparison, Outcome, Unit, alternate_all
-from .processes import READY_DEADLINE_S, Finished, need, pinned, run, running
+from .processes import Finished, free_ports, need, pinned, run, running, wait_for_port
 from .settings import Settings
 
 SERVER_CPU, CLIENT_CPU = 0, 1
@@ -40,17 +38,11 @@ def measure(settings: Settings) -> list[Outcome]:
 @contextlib.contextmanager
 def memcached() -> Iterator[int]:
     """On a free port of loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    (port,) = free_ports(1)
     words = ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-t", "1", "-u", "root"]
     with running(pinned(SERVER_CPU, [*words, "-m", "256"])):
-        deadline = time.monotonic() + READY_DEADLINE_S
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                yield port
-                return
-        raise RuntimeError(f"memcached does not listen at port {port} after {READY_DEADLINE_S} s")
+        wait_for_port(port, "memcached")
+        yield port
 
 
 @dataclass

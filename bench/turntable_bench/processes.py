@@ -93,6 +93,24 @@ def wait_ready(process: subprocess.Popen[str], what: str) -> None:
         raise RuntimeError(f"{what} ended before it was ready; its message is above")
 
 
+def free_ports(count: int) -> list[int]:
+    """Of loopback, TCP."""
+    with contextlib.ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
+
+
+def wait_for_port(port: int, who: str) -> None:
+    """Until somebody listens at it on loopback; raises RuntimeError."""
+    deadline = time.monotonic() + READY_DEADLINE_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+    raise RuntimeError(f"{who} does not listen at port {port} after {READY_DEADLINE_S} s")
+
+
 def cpu_seconds(pid: int) -> float:
     """Processor time of the process so far, with that of threads that have ended.
 

@@ -11,14 +11,12 @@ import contextlib
 import functools
 import json
 import re
-import socket
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .comparison import OURS, YARDSTICK, Comparison, Outcome, Unit, alternate
-from .processes import READY_DEADLINE_S, Argv, need, pinned, run, running
+from .processes import Argv, free_ports, need, pinned, run, running, wait_for_port
 from .settings import Settings
 
 SERVER_CPU, CLIENT_CPU = 0, 1
@@ -82,7 +80,7 @@ def _server(settings: Settings) -> Iterator[Outcome]:
     need("redis-server", "redis-server")
     with contextlib.ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        ports = _free_ports(3)
+        ports = free_ports(3)
         _serve(stack, ports[0], _hlserver(settings, ports[0], directory))
         _serve(stack, ports[1], _memcached(ports[1]))
         _serve(stack, ports[2], _redis(ports[2]))
@@ -142,11 +140,7 @@ def _redis(port: int) -> Argv:
 
 def _serve(stack: contextlib.ExitStack, port: int, argv: Argv) -> None:
     stack.enter_context(running(pinned(SERVER_CPU, argv)))
-    deadline = time.monotonic() + READY_DEADLINE_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-    raise RuntimeError(f"{argv[0]} does not listen at port {port} after {READY_DEADLINE_S} s")
+    wait_for_port(port, str(argv[0]))
 
 
 def _hlload(
@@ -184,11 +178,3 @@ def _text(
     ]
     argv = pinned(CLIENT_CPU, [settings.binary("text-batches"), *map(str, words)])
     return json.loads(run(argv, _FILL_DEADLINE_S).output)["operations_per_s"] / 1e6
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]

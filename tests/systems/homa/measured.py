@@ -6,18 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
+import made_raw
 
 from turntable.measurement import HostLoad, Punctuality
 from turntable.systems.homa.measurement import Clients, Links, Measurement, Packets
 
 
 def histogram(counts: Mapping[float, int], unit: float = 1000) -> str:
-    """Count by value, as nodes encode it."""
-    made = HdrHistogram(1, 100_000_000_000, 3)
-    for value, count in counts.items():
-        made.record_value(round(value * unit), count)
-    return made.encode().decode()
+    return made_raw.histogram(counts, unit, most=100_000_000_000)
 
 
 # p50 1.5, p99 3.

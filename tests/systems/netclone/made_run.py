@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from made_raw import write_attempt
 
 from turntable_core import plan
 from turntable_core.journal import OK, attempt_directory
@@ -63,18 +64,12 @@ def _clone_rate(parameters: Mapping[str, Any]) -> float:
 
 def _measure(run: Path, turn: Turn) -> dict[str, Any]:
     directory = run / attempt_directory(turn.cell.id, turn.round, 0, 1)
-    directory.mkdir(parents=True)
     documents = {"iteration.json": {"start_at_ns": 10**18}}
     for host, answers in _answers(turn.cell.parameters).items():
         documents[f"{host}.json"] = _document(host, "collect", answers)
     if turn.cell.parameters["method"] == "laedge":
         zeros = {"node": "laedge-coordinator", "command": "stats", "result": _laedge(0, 0)}
         documents["server0.begin.json"] = _document("server0", "begin", [zeros])
-    files = {}
-    for name, document in documents.items():
-        data = json.dumps(document).encode()
-        (directory / name).write_bytes(data)
-        files[name] = hashlib.sha256(data).hexdigest()
     return {
         "cell": turn.cell.id,
         "round": turn.round,
@@ -86,7 +81,7 @@ def _measure(run: Path, turn: Turn) -> dict[str, Any]:
         "began_at_ns": 10**18,
         "ended_at_ns": 10**18 + 1,
         "overhead_s": 1.5,
-        "files": files,
+        "files": write_attempt(directory, documents),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
+from made_raw import histogram
 
 from turntable.measurement import HostLoad, Punctuality
 from turntable.systems.netclone.measurement import (
@@ -17,15 +17,6 @@ from turntable.systems.netclone.measurement import (
     SwitchCounts,
 )
 from turntable_systems.netclone.prediction import Prediction
-
-
-def histogram(microseconds: Mapping[float, int]) -> str:
-    """Count by value, as nodes encode it."""
-    made = HdrHistogram(1, 60_000_000_000, 3)
-    for value, count in microseconds.items():
-        made.record_value(round(value * 1000), count)
-    return made.encode().decode()
-
 
 # Dilated by 100: p50 3,000 us are 30 us.
 LATENCY = histogram({3_000: 950, 8_000: 49, 40_000: 1})

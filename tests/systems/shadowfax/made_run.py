@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from made_raw import write_attempt
 
 from turntable.raw import RawAnswer
 from turntable_core import plan
@@ -38,7 +39,6 @@ def make_run(parent: Path, experiment: str = "batch_size", **levels: list[Any]) 
 
 def _measure(run: Path, turn: Turn) -> dict[str, Any]:
     directory = run / attempt_directory(turn.cell.id, turn.round, 0, 1)
-    directory.mkdir(parents=True)
     documents: dict[str, Any] = {"iteration.json": {"start_at_ns": 10**18}}
     for one in _answers(turn.cell.parameters):
         name = f"{one.host}.json" if one.phase == "collect" else f"{one.host}.{one.phase}.json"
@@ -47,11 +47,6 @@ def _measure(run: Path, turn: Turn) -> dict[str, Any]:
         )
         said = {"node": one.node, "command": one.command, "result": one.result}
         document["answers"].append(said)
-    files = {}
-    for name, document in documents.items():
-        data = json.dumps(document).encode()
-        (directory / name).write_bytes(data)
-        files[name] = hashlib.sha256(data).hexdigest()
     return {
         "cell": turn.cell.id,
         "round": turn.round,
@@ -63,7 +58,7 @@ def _measure(run: Path, turn: Turn) -> dict[str, Any]:
         "began_at_ns": 10**18,
         "ended_at_ns": 10**18 + 1,
         "overhead_s": 1.5,
-        "files": files,
+        "files": write_attempt(directory, documents),
     }
 
 

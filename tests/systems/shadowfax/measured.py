@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
+from made_raw import histogram
 
 from turntable.raw import BEGIN, COLLECT, RawAnswer
 from turntable.systems.shadowfax.measurement import Measurement
@@ -22,14 +22,6 @@ PARAMETERS = parameters(
 # 2 threads x 2 servers x 2 under way x 100 operations come out every 400 us.
 OPERATIONS = WINDOW_S * 800 * 1_000_000 // 400
 ROUND_TRIP_US = 400
-
-
-def histogram(counts: Mapping[float, int]) -> str:
-    """Count by value in microseconds, as nodes encode it."""
-    made = HdrHistogram(1, 60_000_000_000, 3)
-    for microseconds, count in counts.items():
-        made.record_value(round(microseconds * 1000), count)
-    return made.encode().decode()
 
 
 THREAD = {

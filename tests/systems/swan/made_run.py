@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+from made_raw import write_attempt
 
 from turntable_core import plan
 from turntable_core.journal import OK, attempt_directory
@@ -123,14 +124,8 @@ def _iterations(aggressors: Sequence[str], loads: Sequence[float]) -> list[Itera
 
 def _measure(run: Path, turn: Turn, iteration: Iteration, script: Script) -> dict[str, Any]:
     directory = run / attempt_directory(turn.cell.id, turn.round, iteration.index, 1)
-    directory.mkdir(parents=True)
     scripted = script(turn.cell.parameters, iteration.data, turn.round)
     documents = {"iteration.json": {"start_at_ns": 10**18}, **_documents(iteration.data, scripted)}
-    files = {}
-    for name, document in documents.items():
-        data = json.dumps(document).encode()
-        (directory / name).write_bytes(data)
-        files[name] = hashlib.sha256(data).hexdigest()
     began_at_ns = 1_795_672_800 * 10**9 + (1000 * turn.round + iteration.index) * 10**10
     return {
         "cell": turn.cell.id,
@@ -143,7 +138,7 @@ def _measure(run: Path, turn: Turn, iteration: Iteration, script: Script) -> dic
         "began_at_ns": began_at_ns,
         "ended_at_ns": began_at_ns + 8 * 10**9,
         "overhead_s": 1.5,
-        "files": files,
+        "files": write_attempt(directory, documents),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
+from made_raw import histogram
 
 from turntable.raw import BEGIN, COLLECT, RawAnswer
 from turntable.systems.swan.measurement import Measurement
@@ -18,14 +18,6 @@ WINDOW_S = 5
 RATE_PER_S = 1_000
 PARAMETERS = parameters(aggressors="placebo+busy", load_points=3, loads="", slo_us=SLO_US)
 VALIDITY = DOCUMENT["validity"]
-
-
-def histogram(counts: Mapping[float, int]) -> str:
-    """Count by value in microseconds, as nodes encode it."""
-    made = HdrHistogram(1, 60_000_000_000, 3)
-    for microseconds, count in counts.items():
-        made.record_value(round(microseconds * 1000), count)
-    return made.encode().decode()
 
 
 def with_p99(p99_us: float, count: int = 5_000) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turntable.systems.swan.percentiles import percentile_us
+from turntable.percentiles import percentile_us
 from turntable.systems.swan.profile import sli_us
 from turntable.systems.swan.raw import read_answers
 
