@@ -32,28 +32,32 @@ std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
     give_up_old(now_ns);
     if (limit_reached()) return std::nullopt;
   }
-  if (next_ == requests_.size() || requests_[next_].intended_ns > now_ns) return std::nullopt;
+  if (next_ == requests_.size() || requests_[next_].intended_ns > now_ns) {
+    behind_ns_ = 0;
+    return std::nullopt;
+  }
   Request& request = requests_[next_];
   request.sent_ns = now_ns;
   ++outstanding_;
   ++statistics_.requests_total;
-  if (limit_reached()) limit_reached_ns_ = now_ns;
-  if (!request.withheld && schedule_.in_window(request.intended_ns))
-    statistics_.send_late_ns.record(now_ns - request.intended_ns);
+  if (!request.withheld) {
+    const std::int64_t late_ns = now_ns - request.intended_ns;
+    behind_ns_ = std::max(behind_ns_, late_ns);
+    if (schedule_.in_window(request.intended_ns)) statistics_.send_late_ns.record(late_ns);
+  }
   return next_++;
 }
 
-// Those that have become due while the limit was reached. A thread that was late itself finds many
-// due at once, of which the limit takes the first: the others were due before it was reached, and
-// until then they were late, and not withheld.
+// Those that have become due while the limit was reached. A thread that was late finds many due at
+// once, and what it then sends makes the limit withhold those that follow, until it has caught up:
+// each waits for that lateness, and for no more of it, since it moves a whole queue.
 void OpenLoop::withhold_due(std::int64_t now_ns) noexcept {
   for (due_ = std::max(due_, next_);
        due_ < requests_.size() && requests_[due_].intended_ns <= now_ns; ++due_) {
     requests_[due_].withheld = true;
     if (!schedule_.in_window(requests_[due_].intended_ns)) continue;
     ++statistics_.withheld;
-    const std::int64_t late_ns = limit_reached_ns_ - requests_[due_].intended_ns;
-    if (late_ns > 0) statistics_.send_late_ns.record(late_ns);
+    statistics_.send_late_ns.record(behind_ns_);
   }
 }
 

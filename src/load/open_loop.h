@@ -100,7 +100,7 @@ class OpenLoop {
   std::size_t oldest_ = 0;         // that may count for the limit
   std::size_t outstanding_ = 0;    // that count for the limit
   std::size_t limit_ = SIZE_MAX;
-  std::int64_t limit_reached_ns_ = 0;  // when a sending last reached it
+  std::int64_t behind_ns_ = 0;  // the most that a sending was late since nothing was due
   std::size_t first_answers_ = 0;
   std::size_t abandoned_ = 0;  // and not answered
   std::vector<std::int64_t> latencies_ns_;

@@ -50,8 +50,8 @@ TEST(OpenLoop, InstantsAreSumsOfTheGapsFromTheStart) {
   EXPECT_EQ(loop.open(), 4U);
 }
 
-// The thread sleeps until 4.5 ms, and then the limit takes one request of those that are due: that
-// the others were late until then is the thread's fault as well.
+// The thread sleeps until 4.5 ms, and then the limit takes one request of those that are due: the
+// thread made the others wait, too.
 TEST(OpenLoop, WhatALateThreadFindsDueIsLateAlthoughTheLimitWithholdsIt) {
   OpenLoop loop = every_ms({.outstanding_max = 1});
   EXPECT_EQ(taken(loop, 1), Numbers{0});
@@ -60,9 +60,9 @@ TEST(OpenLoop, WhatALateThreadFindsDueIsLateAlthoughTheLimitWithholdsIt) {
   answer(loop, 1, 4.9);
   EXPECT_EQ(taken(loop, 5.5), Numbers{2});  // of 3 ms; 5 ms became due behind the limit
   EXPECT_EQ(loop.statistics().withheld, 3);
-  // 2.5, 1.5 and 0.5 ms; and 0.5 ms of the one of 5 ms: at 5.5 ms the limit was free and was taken.
+  // Each as much as the first of them.
   EXPECT_EQ(loop.statistics().send_late_ns.count(), 4U);
-  EXPECT_NEAR(static_cast<double>(loop.statistics().send_late_ns.sum()), 5.0e6, 1);
+  EXPECT_EQ(loop.statistics().send_late_ns.sum(), 4 * 2'500'000U);
 }
 
 TEST(OpenLoop, LatenessDelaysNoOtherRequest) {
@@ -169,9 +169,10 @@ TEST(OpenLoop, TheLimitWithholdsAndLatencyStillCountsFromTheInstant) {
   const OpenLoopStatistics& s = loop.statistics();
   EXPECT_EQ(s.withheld, 2);
   EXPECT_EQ(s.latency_ns.sum(), static_cast<std::uint64_t>(1.5e6 + 0.75e6));
-  // The last one, and the one of 2 ms until the limit was reached; not how long they were withheld.
-  EXPECT_EQ(s.send_late_ns.count(), 2U);
-  EXPECT_EQ(s.send_late_ns.sum(), 250'000U + 500'000U);
+  // The last one; the two before it by what their thread was late with the first one, 1.5 ms, and
+  // not by how long they were withheld.
+  EXPECT_EQ(s.send_late_ns.count(), 3U);
+  EXPECT_EQ(s.send_late_ns.sum(), 250'000U + 2 * 1'500'000U);
   EXPECT_EQ(s.lost, 1);
   EXPECT_EQ(s.unsent, 1);  // number 4
   EXPECT_EQ(s.unanswered, 1);
@@ -185,7 +186,56 @@ TEST(OpenLoop, WhatBecameDueAtTheLimitIsWithheldThoughNobodyLooked) {
   answer(loop, 0, 2.5);
   EXPECT_EQ(taken(loop, 2.5), Numbers{1});
   EXPECT_EQ(loop.statistics().withheld, 1);
-  EXPECT_EQ(loop.statistics().send_late_ns.count(), 0U);
+  EXPECT_EQ(loop.statistics().send_late_ns.count(), 1U);
+  EXPECT_EQ(loop.statistics().send_late_ns.sum(), 0U);  // its thread was in time
+}
+
+// The window is all of the time but for its end; a request every millisecond, the first after one.
+OpenLoop limited(std::size_t outstanding_max, std::int64_t window_ms) {
+  OpenLoop loop({.outstanding_max = outstanding_max});
+  const std::int64_t until = kStart + window_ms * kMillisecondNs;
+  loop.set_schedule({kStart, kStart, until, until + 10 * kMillisecondNs},
+                    [](std::uint64_t) { return 1e-3; });
+  return loop;
+}
+
+// Number 6 becomes due after the limit was reached, and waits for the thread's sleep as well.
+TEST(OpenLoop, UntilItHasCaughtUpAThreadThatWasLateIsLate) {
+  OpenLoop loop = limited(2, 9);
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  answer(loop, 0, 1.2);
+  EXPECT_EQ(taken(loop, 6.5), (Numbers{1, 2}));  // it slept; 3, 4 and 5 are due, too
+  answer(loop, 1, 6.9);
+  EXPECT_EQ(taken(loop, 6.9), Numbers{3});
+  answer(loop, 2, 7.2);
+  EXPECT_EQ(taken(loop, 7.2), Numbers{4});
+  answer(loop, 3, 7.4);
+  EXPECT_EQ(taken(loop, 7.4), Numbers{5});
+  answer(loop, 4, 7.6);
+  EXPECT_EQ(taken(loop, 7.6), Numbers{6});
+  answer(loop, 5, 7.7);
+  EXPECT_EQ(taken(loop, 7.7), Numbers{});  // it has caught up
+  EXPECT_EQ(taken(loop, 8), Numbers{7});
+  const OpenLoopStatistics& s = loop.statistics();
+  EXPECT_EQ(s.withheld, 4);
+  EXPECT_EQ(s.send_late_ns.count(), 8U);
+  // Numbers 1 and 2 of 2 and 3 ms; 3 to 6 for as long as number 1 was late; 0 and 7 in time.
+  EXPECT_EQ(s.send_late_ns.sum(), 4'500'000U + 3'500'000U + 4 * 4'500'000U);
+}
+
+// ... but a server that is slower than its load makes no thread late: one answer in 2 ms.
+TEST(OpenLoop, AnOverloadedServerMakesNoThreadLate) {
+  OpenLoop loop = limited(1, 100);
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  for (std::uint64_t number = 0; number < 49; ++number) {
+    const double now = 3 + 2 * static_cast<double>(number);
+    answer(loop, number, now);
+    EXPECT_EQ(taken(loop, now + 0.01), Numbers{number + 1});
+  }
+  const OpenLoopStatistics& s = loop.statistics();
+  EXPECT_EQ(s.withheld, 98);  // of 2 to 99 ms: at 99.01 it looked last
+  EXPECT_EQ(s.send_late_ns.count(), 99U);
+  EXPECT_EQ(s.send_late_ns.sum(), 0U);
 }
 
 TEST(OpenLoop, ALostRequestBlocksTheLimitNotForEver) {
