@@ -33,6 +33,7 @@ class RateSearch {
     double value = 0;  // as the limit; negative: there is none, and it is above every limit
     double achieved_per_s = 0;
     bool reached = true;  // the rate was offered and answered at all
+    double late = 0;      // how late the generator itself was, as the limit; it decides nothing
   };
 
   struct Probe {

@@ -277,14 +277,43 @@ TEST(Peak, FindsWhatASingleQueueHolds) {
 }
 
 // Answers of a server that is not played: what is asked of the search is what it makes of them.
-TEST(Peak, WhatIsNotServedIsNoPeak) {
-  const GeneratorSettings settings = settings_for(ServerAddress::tcp("127.0.0.1", 1));
-  const PeakSettings search{.limit_us = 1000, .seconds = 0.01, .warmup_s = 0};
+Measured answered_in(std::int64_t latency_ns, std::int64_t late_ns) {
   Measured answers;
   answers.window_ns = kSecondNs;
   answers.loop.offered = answers.loop.delivered = 1000;
-  for (int i = 0; i < 1000; ++i) answers.loop.latency_ns.record(100'000);
   answers.key_value.gets = 1000;
+  for (int i = 0; i < 1000; ++i) {
+    answers.loop.latency_ns.record(latency_ns);
+    answers.loop.send_late_ns.record(late_ns);
+  }
+  return answers;
+}
+
+// Every second open loop finds its thread 2 ms late, and with it all latencies; the limit is 1 ms.
+TEST(Peak, AProbeThatItsOwnGeneratorDisturbedIsMadeAgain) {
+  const GeneratorSettings settings = settings_for(ServerAddress::tcp("127.0.0.1", 1));
+  const PeakSettings search{.limit_us = 1000, .seconds = 0.01, .warmup_s = 0, .repeats = 1};
+  const auto peak = [&](int disturbed_of_each_four) {
+    int number = 0;
+    return find_peak("test", settings, search, monotonic_ns() + 60 * kSecondNs,
+                     [&](const GeneratorSettings& asked, double, double) {
+                       const bool is_late =
+                           !asked.is_closed_loop && number++ % 4 < disturbed_of_each_four;
+                       return answered_in(is_late ? 2'000'000 : 100'000, is_late ? 2'000'000 : 0);
+                     });
+  };
+  EXPECT_GT(peak(2).low_per_s, 500);
+  EXPECT_EQ(peak(2).high_per_s, 0);  // nothing was too much
+  const auto always = peak(4);       // then it counts, and says so
+  EXPECT_EQ(always.low_per_s, 0);
+  ASSERT_FALSE(always.probes.empty());
+  EXPECT_NEAR(always.probes.front().outcome.late, 2000, 2);
+}
+
+TEST(Peak, WhatIsNotServedIsNoPeak) {
+  const GeneratorSettings settings = settings_for(ServerAddress::tcp("127.0.0.1", 1));
+  const PeakSettings search{.limit_us = 1000, .seconds = 0.01, .warmup_s = 0};
+  const Measured answers = answered_in(100'000, 0);
   const auto peak = [&](const Measured& each) {
     return find_peak("test", settings, search, monotonic_ns() + 60 * kSecondNs,
                      [&](const GeneratorSettings&, double, double) { return each; });

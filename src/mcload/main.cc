@@ -92,14 +92,15 @@ Json run_scan(const Options& options, const Play& play) {
 Json run_search(const Options& options, const Play& play) {
   GeneratorSettings generator = options.generator;
   generator.is_closed_loop = false;
-  const auto found =
-      find_peak("--search", generator, *options.search, monotonic_ns() + kSearchNs, play);
+  PeakSettings search = *options.search;
+  search.drain_s = options.drain_s;
+  const auto found = find_peak("--search", generator, search, monotonic_ns() + kSearchNs, play);
   for (const auto& probe : found.probes) {
     std::fprintf(stderr, "mcload: %.0f/s: percentile %.0f us, achieved %.0f/s: %s\n",
                  probe.rate_per_s, probe.outcome.value, probe.outcome.achieved_per_s,
                  probe.met ? "holds" : "does not hold");
   }
-  Json out = peak_json("--search", *options.search, found);
+  Json out = peak_json("--search", search, found);
   generator.rate_per_s = found.low_per_s;
   const Measured measured = play(generator, options.warmup_s, options.seconds);
   tables(options) << table_header() << table_rows(measured, options.from_send)

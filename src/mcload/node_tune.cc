@@ -32,15 +32,16 @@ McloadNode::Json McloadNode::tune(const Json& args) {
   const bool forget = args.contains("forget") && arguments.boolean("forget");
 
   const auto command = life_.begin_prepare([&] { generator_.reset(); });
-  Json peak = forget ? Json() : read_peak(where, directory, key);
+  const node::Kept kept(where, directory, "peak", key);
+  Json peak = forget ? Json() : read_peak(kept);
   const bool was_known = !peak.is_null();
   if (!was_known) {
     settings.content = content(where, store.content);
-    peak = peak_json(
-        where, search,
-        find_peak(where, settings, search, deadline_ns, play_here(where, life_.cancelled())));
+    peak = peak_json(where, search,
+                     find_peak(where, settings, search, deadline_ns,
+                               play_here(where, life_.cancelled(), search.drain_s)));
     peak["found_at_ns"] = realtime_ns();
-    write_peak(where, directory, key, peak);
+    kept.write(peak);
   }
   peak.erase("key");
   peak["was_known"] = was_known;

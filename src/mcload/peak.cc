@@ -1,10 +1,6 @@
 #include "mcload/peak.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -23,17 +19,13 @@ constexpr int kMaxProbes = 60;                 // then the interval is not confi
 constexpr double kClosedLoopShare = 0.5;       // of a probe's time
 constexpr double kLeastShare = 0.005;
 constexpr double kMostMisses = 0.01;  // of the GETs
+// The generator's own lateness (99th percentile), as a share of the limit: a probe with more is
+// made again, so often at most.
+constexpr double kMostLate = 0.1;
+constexpr int kTries = 3;
 
 std::int64_t ns_of(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
-}
-
-std::string file_of(const std::string& directory, const std::string& key) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  std::array<char, 17> hex{};
-  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return directory + "/peak-" + hex.data() + ".json";
 }
 
 // A rate of errors, or of answers without a value, is no peak of what is to be measured.
@@ -50,6 +42,17 @@ void require_service(const std::string& where, const KeyValueStatistics& answers
                            " GETs of a probe missed; expected a memcached that holds all keys: "
                            "store them first, and give it enough memory");
   }
+}
+
+load::RateSearch::Outcome outcome_of(const std::string& where, const PeakSettings& settings,
+                                     const Measured& measured) {
+  require_service(where, measured.key_value);
+  const std::int64_t ns = measured.percentile_ns(settings.percentile);
+  const auto offered = static_cast<double>(measured.loop.offered);
+  return {.value = ns < 0 ? -1 : static_cast<double>(ns) / 1e3,
+          .achieved_per_s = measured.achieved_per_s(),
+          .reached = static_cast<double>(measured.loop.delivered) >= kReached * offered,
+          .late = static_cast<double>(measured.loop.send_late_ns.value_at_percentile(99)) / 1e3};
 }
 
 }  // namespace
@@ -89,7 +92,8 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
                                    const PeakSettings& settings, std::int64_t deadline_ns,
                                    const Play& play) {
   const auto is_time_for = [&](double seconds) {
-    return monotonic_ns() + ns_of(settings.warmup_s + seconds) <= deadline_ns;
+    const std::int64_t longest = kAheadNs + ns_of(settings.warmup_s + seconds + settings.drain_s);
+    return monotonic_ns() + longest <= deadline_ns;
   };
   const auto too_short = [&] {
     return CommandError("timeout", where +
@@ -109,18 +113,15 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
   }
   std::uint64_t run = 0;
   const auto probe = [&](double rate_per_s) -> std::optional<load::RateSearch::Outcome> {
-    if (!is_time_for(settings.seconds)) return std::nullopt;
-    GeneratorSettings open = generator;
-    open.rate_per_s = rate_per_s;
-    open.seed = generator.seed + ++run;  // other arrivals in each
-    const Measured measured = play(open, settings.warmup_s, settings.seconds);
-    require_service(where, measured.key_value);
-    const std::int64_t ns = measured.percentile_ns(settings.percentile);
-    const auto offered = static_cast<double>(measured.loop.offered);
-    return load::RateSearch::Outcome{
-        .value = ns < 0 ? -1 : static_cast<double>(ns) / 1e3,
-        .achieved_per_s = measured.achieved_per_s(),
-        .reached = static_cast<double>(measured.loop.delivered) >= kReached * offered};
+    std::optional<load::RateSearch::Outcome> outcome;
+    for (int tries = 0; tries < kTries && is_time_for(settings.seconds); ++tries) {
+      GeneratorSettings open = generator;
+      open.rate_per_s = rate_per_s;
+      open.seed = generator.seed + ++run;  // other arrivals in each
+      outcome = outcome_of(where, settings, play(open, settings.warmup_s, settings.seconds));
+      if (outcome->late <= kMostLate * settings.limit_us) break;
+    }
+    return outcome;
   };
   auto found = load::RateSearch::run({.first_per_s = reached,
                                       .least_per_s = reached * kLeastShare,
@@ -149,6 +150,7 @@ Json peak_json(const std::string& where, const PeakSettings& settings,
         {{"rate_per_s", probe.rate_per_s},
          {"achieved_per_s", probe.outcome.achieved_per_s},
          {"percentile_us", probe.outcome.value < 0 ? Json() : Json(probe.outcome.value)},
+         {"send_late_us", probe.outcome.late},
          {"repeat", probe.repeat},
          {"met", probe.met}});
   }
@@ -160,37 +162,17 @@ Json peak_json(const std::string& where, const PeakSettings& settings,
           {"probes", probes}};
 }
 
-Json read_peak(const std::string& where, const std::string& directory, const std::string& key) {
-  const std::string path = file_of(directory, key);
-  std::ifstream file(path);
-  if (!file) return {};
-  const Json kept = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  const bool is_peak = kept.is_object() && kept.contains("key") && kept.contains("peak_per_s") &&
-                       kept["peak_per_s"].is_number() && kept["peak_per_s"].get<double>() > 0;
+Json read_peak(const node::Kept& kept) {
+  Json found = kept.read();
+  if (found.is_null()) return found;
+  const bool is_peak = found.contains("peak_per_s") && found["peak_per_s"].is_number() &&
+                       found["peak_per_s"].get<double>() > 0;
   if (!is_peak) {
-    throw CommandError(
-        "unavailable",
-        where + ": " + path + " holds no peak; remove it, or tune with \"forget\": true");
+    throw CommandError("unavailable", kept.path() +
+                                          " holds no peak; remove it, or tune with \"forget\": "
+                                          "true");
   }
-  return kept["key"] == key ? kept : Json();
-}
-
-void write_peak(const std::string& where, const std::string& directory, const std::string& key,
-                Json peak) {
-  peak["key"] = key;
-  const std::string path = file_of(directory, key);
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh);
-  file << peak.dump(1) << "\n";
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(fresh, path, error);
-  if (!file || error) {
-    throw CommandError("unavailable",
-                       where + ": " + path +
-                           " cannot be written; expected a directory that exists and "
-                           "has room");
-  }
+  return found;
 }
 
 }  // namespace turntable::mcload

@@ -8,6 +8,7 @@
 
 #include "load/rate_search.h"
 #include "mcload/generator.h"
+#include "node/kept.h"
 
 namespace turntable::mcload {
 
@@ -16,6 +17,7 @@ struct PeakSettings {
   double limit_us = 5000;
   double seconds = 5;
   double warmup_s = 1;
+  double drain_s = 1;  // of a probe, at most
   int repeats = 3;
   double resolution = 0.02;
 
@@ -31,8 +33,9 @@ using Play =
 Play play_here(const std::string& where, const std::atomic<bool>& cancelled, double drain_s = 1);
 
 // Begins with what a closed loop reaches; ends at the deadline (CLOCK_MONOTONIC) with what held
-// until then. Throws CommandError where nothing did, and for a server whose answers are errors or
-// that misses keys.
+// until then. A probe whose generator was late by more than a tenth of the limit (99th percentile)
+// is made again, twice at most, and then counts as it is. Throws CommandError where nothing did,
+// and for a server whose answers are errors or that misses keys.
 load::RateSearch::Result find_peak(const std::string& where, const GeneratorSettings& generator,
                                    const PeakSettings& settings, std::int64_t deadline_ns,
                                    const Play& play);
@@ -42,10 +45,7 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
 nlohmann::json peak_json(const std::string& where, const PeakSettings& settings,
                          const load::RateSearch::Result& result);
 
-// directory/peak-<hash of key>.json; null if there is none for this key. Throws CommandError.
-nlohmann::json read_peak(const std::string& where, const std::string& directory,
-                         const std::string& key);
-void write_peak(const std::string& where, const std::string& directory, const std::string& key,
-                nlohmann::json peak);
+// Null if there is none. Throws CommandError.
+nlohmann::json read_peak(const node::Kept& kept);
 
 }  // namespace turntable::mcload
