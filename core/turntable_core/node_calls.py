@@ -18,6 +18,8 @@ from turntable_core.testbed import Host, Testbed
 
 # Over nodectl's own deadline: to open a connection and to bring the answers back.
 CONNECTION_ALLOWANCE_S = 10.0
+# nodectl's over a phase's: a node that is given the phase's as its own says then what it was doing.
+ANSWER_ALLOWANCE_S = 1.0
 
 # Error codes of nodes (docs/architecture.md §2) that are not simply `command_error`.
 _CLASS_OF_CODE = {"timeout": "timeout", "unavailable": "node_lost", "full": "environment"}
@@ -50,10 +52,11 @@ class NodeCalls:
 
         Raises PhaseError when any host failed, after all have ended.
         """
-        commands = [self._command(name, requests, deadline_s) for name, requests in batches.items()]
+        asked_s = deadline_s + ANSWER_ALLOWANCE_S
+        commands = [self._command(name, requests, asked_s) for name, requests in batches.items()]
         outcomes = self._connections.run(
             commands,
-            deadline_s + CONNECTION_ALLOWANCE_S,
+            asked_s + CONNECTION_ALLOWANCE_S,
             every_s=self._lease_s / 5,
             tick=self._renewals,
             expected_s=expected_s,
