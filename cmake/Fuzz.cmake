@@ -6,7 +6,7 @@ get_target_property(sources turntable_dataplane SOURCES)
 list(TRANSFORM sources PREPEND "${CMAKE_SOURCE_DIR}/src/dataplane/")
 add_library(turntable_dataplane_sanitized STATIC EXCLUDE_FROM_ALL ${sources})
 target_compile_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZERS} -fno-omit-frame-pointer -g1
-                                                     PRIVATE -O1)
+                                                     PRIVATE -O0)
 target_link_options(turntable_dataplane_sanitized PUBLIC ${TURNTABLE_SANITIZERS})
 target_link_libraries(turntable_dataplane_sanitized PUBLIC turntable_options nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 turntable_together(turntable_dataplane_sanitized)
@@ -15,7 +15,7 @@ if(TURNTABLE_COMPILE_TOGETHER)
 endif()
 
 add_library(frame_fuzzer OBJECT EXCLUDE_FROM_ALL "${CMAKE_SOURCE_DIR}/tests/fuzz/frame_fuzzer.cc")
-target_compile_options(frame_fuzzer PRIVATE -O1)
+target_compile_options(frame_fuzzer PRIVATE -O0)
 target_link_libraries(frame_fuzzer PUBLIC turntable_dataplane_sanitized CLI11::CLI11)
 
 add_custom_target(fuzz_programs)
