@@ -3,6 +3,7 @@
 
 #include "common/command_error.h"
 #include "node/arguments.h"
+#include "node/kept.h"
 #include "swan/colocator_node.h"
 #include "swan/platform.h"
 #include "swan/probe.h"
@@ -57,7 +58,8 @@ Json ColocatorNode::platform(const Json& args) {
 
 Json ColocatorNode::probe(const Json& args) {
   const std::string where = "colocator probe";
-  const node::Arguments arguments(where, args, {"cpus", "placement", "size_mb", "seconds"});
+  const node::Arguments arguments(where, args,
+                                  {"cpus", "placement", "size_mb", "seconds", "key", "directory"});
   const Topology topology = read_topology("/sys", allowed_);
   const CpuList usable = topology.numbers();
   ProbeRequest request;
@@ -75,9 +77,16 @@ Json ColocatorNode::probe(const Json& args) {
   }
   request.size_mb = static_cast<std::size_t>(arguments.integer_or("size_mb", 1, 4096, 64));
   if (args.contains("seconds")) request.seconds = arguments.number("seconds", 0.001, 60);
+  std::optional<node::Kept> first;
+  if (args.contains("key"))
+    first.emplace(where, arguments.text("directory"), "first-probe", arguments.text("key"));
   const std::lock_guard lock(mutex_);
   probe_ = swan::probe(topology, request);
-  if (first_probe_.is_null()) first_probe_ = probe_;
+  first_probe_ = first ? first->read() : probe_;
+  if (first_probe_.is_null()) {
+    first->write(probe_);
+    first_probe_ = probe_;
+  }
   return probe_;
 }
 

@@ -2,7 +2,9 @@
 // what is to isolate them, and leaves nothing behind (docs/swan.md).
 //
 //   platform {}                                        what this machine is
-//   probe    {"cpus" | "placement", "size_mb", "seconds"}   what it can show
+//   probe    {"cpus" | "placement", "size_mb", "seconds", "key", "directory"}
+//                                                      what it can show; the first one of a key is
+//                                                      kept in the directory
 //   prepare  {"placement", "isolation", "memcached", "aggressor"}
 //   settle   {"deadline_s"}                            starts the aggressor
 //   start    {"start_at_ns", "warmup_ns", "measure_ns", "drain_ns"}

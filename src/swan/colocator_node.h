@@ -78,7 +78,8 @@ class ColocatorNode {
   CpuList aggressor_cpus_;
   std::optional<Window> window_;
   std::unique_ptr<WindowSampler> sampler_;
-  // What was said last, and first: the statistics of every iteration have it. Null: never asked.
+  // What was said last, and the probe of this key that was the first: the statistics of every
+  // iteration have it. Null: never asked.
   Json platform_, probe_, first_probe_;
 };
 

@@ -15,6 +15,8 @@ namespace turntable::swan {
 namespace {
 
 constexpr std::size_t kMostWritten = 4U << 20U;
+constexpr std::size_t kChunk = 16384;
+constexpr std::size_t kPipeBytes = 64U << 10U;  // as pipes are
 constexpr std::size_t kMostLine = 64U << 10U;
 constexpr std::size_t kLastLines = 12;
 constexpr std::size_t kFirstLines = 1000;
@@ -100,7 +102,7 @@ void ProgressLog::loop() {
 
 // False: its end.
 bool ProgressLog::read_from(Source& source) {
-  std::array<char, 16384> chunk;
+  std::array<char, kChunk> chunk;
   const ssize_t got = ::read(source.reader.get(), chunk.data(), chunk.size());
   const std::int64_t now = monotonic_ns();
   if (got < 0) return errno == EAGAIN || errno == EINTR;
@@ -134,8 +136,12 @@ bool ProgressLog::has_line_with(const std::string& text) const {
                      [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
-std::string ProgressLog::last_lines() const {
+std::string ProgressLog::last_lines() {
   const std::lock_guard lock(mutex_);
+  for (Source& source : sources_) {
+    for (std::size_t read = 0; source.reader && read < kPipeBytes; read += kChunk)
+      if (!read_from(source)) break;  // the thread closes it
+  }
   std::string lines;
   for (const std::string& line : last_) lines += (lines.empty() ? "  " : "\n  ") + line;
   return lines.empty() ? "  (empty)" : lines;

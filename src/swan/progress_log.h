@@ -52,7 +52,8 @@ class ProgressLog {
 
   // Thread-safe.
   bool has_line_with(const std::string& text) const;
-  std::string last_lines() const;  // those that are no progress; "  (empty)" for none
+  // Those that are no progress, up to what was written when it was called; "  (empty)" for none.
+  std::string last_lines();
   // Between two instants (CLOCK_MONOTONIC), of all processes.
   std::optional<double> difference(std::int64_t from_ns, std::int64_t until_ns) const;
 

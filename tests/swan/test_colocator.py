@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.kv.nodes import Node, NodeError
+from tests.kv.nodes import Node, NodeError, running
 from turntable_systems.swan.isolation import SETTINGS
 
 from .conftest import (
@@ -362,3 +362,27 @@ def test_platform_and_probe(colocator: Colocator) -> None:
     chases = [row for row in rows if row["what"] == "chase" and row["beside"] is None]
     assert chases[0]["ns_per_step"] < chases[-1]["ns_per_step"]
     assert time.monotonic() - begin < 10
+
+
+def test_the_first_probe_of_a_run_outlives_its_node(
+    build_dir: Path, tmp_path: Path, testbed: str
+) -> None:
+    def probed_and_measured(key: str) -> tuple[Any, Any]:
+        """What the probe answered, and the one that the statistics have as the first."""
+        with running(build_dir / "bin" / "colocator", tmp_path) as node:
+            colocator = Colocator(node, tmp_path)
+            asked = {"size_mb": 1, "seconds": 0.001, "directory": str(tmp_path)}
+            answer = node.call("probe", key=key, **asked)
+            colocator.prepare()
+            colocator.measure(0.02)
+            colocator.finish()
+            first = colocator.stats()["first_probe"]
+            first.pop("key", None)
+            return answer, first
+
+    answer, first = probed_and_measured("one run")
+    assert first == answer
+    again, later = probed_and_measured("one run")
+    assert later == answer and again != answer
+    other, of_other = probed_and_measured("another run")
+    assert of_other == other

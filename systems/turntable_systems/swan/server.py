@@ -49,7 +49,8 @@ def hash_power(records: int) -> int:
     and stops all requests for tens of milliseconds then: the first load of a block would have that
     in its percentile, and no other.
     """
-    return max(_LEAST_HASH_POWER, math.ceil(math.log2(records / _KEYS_PER_BUCKET)))
+    keys = records + 1  # by which a generator knows that they are stored
+    return max(_LEAST_HASH_POWER, math.ceil(math.log2(keys / _KEYS_PER_BUCKET)))
 
 
 def content(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from turntable_core.components.supervisor import spawn
 from turntable_core.context import Context, seconds_to_ns
 from turntable_core.requests import Batches, Request
-from turntable_systems.swan import isolation, meaning, placement, server
+from turntable_systems.swan import isolation, kept, meaning, placement, server
 
 NODE = "colocator"
 
@@ -20,7 +20,13 @@ def start(context: Context) -> Batches:
 
 def survey(context: Context) -> Batches:
     """What the machine is, and what it shows: before anything runs on it."""
-    probe = {"placement": _placement(context), "seconds": context.parameters["probe_s"]}
+    host = server.host(context.testbed)
+    probe = {
+        "placement": _placement(context),
+        "seconds": context.parameters["probe_s"],
+        "key": kept.key(context, _placement(context)),
+        "directory": host.state_dir,
+    }
     return _asked(
         context, Request(NODE, "reset"), Request(NODE, "platform"), _request("probe", probe)
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 from turntable_core.components.supervisor import spawn
 from turntable_core.context import Context, seconds_to_ns
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
-from turntable_systems.swan import placement, server
+from turntable_systems.swan import kept, placement, server
 
 NODE = "mcload-node"
 # What the peak depends on, beside the run: memcached, its processors, and how it is loaded.
@@ -126,10 +125,7 @@ def _rate(context: Context) -> dict[str, Any]:
 
 def _peak_key(context: Context) -> str:
     """The same for all cells of a run whose memcached is the same, whatever runs beside it."""
-    owner = context.owner
-    of = [owner.experiment, owner.run] if owner else []
-    what = {name: context.parameters.get(name) for name in _OF_PEAK}
-    return hashlib.sha256(json.dumps([*of, what], sort_keys=True).encode()).hexdigest()
+    return kept.key(context, {name: context.parameters.get(name) for name in _OF_PEAK})
 
 
 def _seed(context: Context) -> int:
