@@ -13,7 +13,7 @@ from turntable.systems.swan import capacity, cores, isolation, probes, sample
 from turntable.systems.swan.profile import Profile, profile_of
 
 from .made_run import Scripted, make_run
-from .measured import probe
+from .measured import histogram, probe
 
 # Mechanism -> percent of the SLO of 5,000 µs beside `busy` at loads 0.2, 0.5 and 1.0.
 BUSY = {"none": (60, 150, 400), "shares": (30, 90, 200), "quota": (45, 101, 80)}
@@ -76,6 +76,22 @@ def test_a_lowest_load_that_does_not_hold_is_no_capacity(tmp_path: Path) -> None
     (profile,) = of_run(make_run(tmp_path, script))
     found = capacity.capacity(profile, "busy")
     assert found is not None and (found.load, found.rate_per_s) == (0, 0)
+
+
+def test_a_load_of_which_nothing_counts_is_no_limit(tmp_path: Path) -> None:
+    """At half of the peak the generator was late in every round."""
+
+    def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+        is_lost = (data["aggressor"], data["load"]) == ("busy", 0.5)
+        late = {"send_late_ns": histogram({600: 100})} if is_lost else None
+        return Scripted(1_000, client=late)
+
+    (table,) = capacity.capacity_tables(of_run(make_run(tmp_path, script)))
+    assert {row["aggressor"]: row["load"] for row in table.rows} == {
+        "Baseline": "1.00",
+        "placebo": "1.00",
+        "busy": "0.20+",
+    }
 
 
 def test_isolation_is_relative_to_none(profiles: list[Profile]) -> None:

@@ -156,8 +156,8 @@ def test_achieved_loads(profile: Profile) -> None:
 def test_a_field_says_its_interval(profile: Profile) -> None:
     said = tables.words(profile, profile.fields["heavy", 0])
     assert said.startswith("p99 6,00")
-    assert "95 % interval 5,8" in said and "achieved 91.0%, n = 3" in said
-    assert tables.words(profile, profile.fields["busy", 1]).endswith("n = 2; 1 left out")
+    assert "95 % interval 5,8" in said and "achieved 91.0%, 3 rounds" in said
+    assert tables.words(profile, profile.fields["busy", 1]).endswith("2 rounds; 1 left out")
 
 
 def test_the_terminals_table_has_it(run: Run) -> None:

@@ -15,10 +15,11 @@ from turntable.systems.swan.rendering import GREEN, final_rule
 
 _HELD = "highest load within the SLO"
 _JOB = "the job there"
+_OR_MORE = "+"
 _COLUMNS = (
     Column("", "aggressor", "aggressor", ""),
     Column("", "isolation", "mechanism", ""),
-    Column(_HELD, "share of peak", "load", ".2f"),
+    Column(_HELD, "share of peak", "load", ">"),
     Column(_HELD, "requests/s", "rate", ",.0f"),
     Column(_JOB, "per second", "progress", ",.1f"),
     Column(_JOB, "of", "unit", ""),
@@ -29,6 +30,7 @@ _COLUMNS = (
 @dataclass(frozen=True)
 class Capacity:
     field: Field | None  # the highest load such that it and all below hold; None: not the lowest
+    may_be_more: bool = False  # nothing counts at the next one
 
     @property
     def load(self) -> float:
@@ -47,7 +49,7 @@ def capacity(profile: Profile, aggressor: str) -> Capacity | None:
     best = None
     for field in row:
         if not holds(profile, field):
-            break
+            return Capacity(best, may_be_more=field.sli is None and not field.fails)
         best = field
     return Capacity(best)
 
@@ -78,7 +80,8 @@ def _table(group: Mapping[str, Profile]) -> Table:
     ]
     title = (
         f"Capacity: {first.percentile} within {first.slo_us:,.0f} µs at this load and all below. "
-        "Share: of the job's progress\nwithout isolation beside the lowest load"
+        f"{_OR_MORE}: nothing counts at\nthe next load. Share: of the job's progress without "
+        "isolation beside the lowest load"
     )
     return Table(title, _COLUMNS, rows)
 
@@ -92,7 +95,7 @@ def _row(profile: Profile, name: str, aggressor: str, none: Profile) -> dict[str
     return {
         "aggressor": aggressor,
         "mechanism": name,
-        "load": found.load,
+        "load": f"{found.load:.2f}{_OR_MORE if found.may_be_more else ''}",
         "rate": found.rate_per_s,
         "progress": progress,
         "unit": found.field.unit if found.field else None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean, median, stdev, variance
+from statistics import fmean, geometric_mean, median, stdev, variance
 
 LEAST = 3  # repetitions of which an interval is made
 
@@ -34,8 +34,7 @@ class Spread:
 
     @property
     def centre(self) -> float:
-        """The geometric mean."""
-        return math.exp(fmean(map(math.log, self.values)))
+        return geometric_mean(self.values)
 
     @property
     def mean(self) -> float:

@@ -6,10 +6,10 @@ it, each by itself: the others of their round count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import Any
 
 from turntable.percentiles import percentile_us
@@ -58,20 +58,17 @@ class Field:
 
     @cached_property
     def sli(self) -> Spread | None:
-        """None where no repetition counts."""
-        return _spread([one.sli_us for one in self.counted], self.percent)
+        """A value per round; None where no repetition counts."""
+        return _spread(self.by_round, self.percent)
 
     @cached_property
     def by_round(self) -> dict[int, list[float]]:
-        found: dict[int, list[float]] = {}
-        for one in self.counted:
-            if one.sli_us:
-                found.setdefault(one.round, []).append(one.sli_us)
-        return found
+        return _by_round((one.round, one.sli_us) for one in self.counted)
 
     @cached_property
     def from_send(self) -> Spread | None:
-        return _spread([one.from_send_us for one in self.counted], self.percent)
+        found = _by_round((one.round, one.from_send_us) for one in self.counted)
+        return _spread(found, self.percent)
 
     @property
     def sli_us(self) -> float | None:
@@ -243,9 +240,20 @@ def _peak(cell: CellResult) -> float | None:
     return _mean(measured) or cell.parameters.get("peak_load") or None
 
 
-def _spread(values: Sequence[float | None], percent: float) -> Spread | None:
-    known = tuple(value for value in values if value)
-    return Spread(known, percent) if known else None
+def _by_round(values: Iterable[tuple[int, float | None]]) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for round_, value in values:
+        if value:
+            found.setdefault(round_, []).append(value)
+    return found
+
+
+def _spread(by_round: Mapping[int, Sequence[float]], percent: float) -> Spread | None:
+    """Of a round's values their geometric mean: rows of one block, such as its baselines, share a
+    memcached and an hour, and are no independent repetitions.
+    """
+    values = tuple(geometric_mean(values) for values in by_round.values())
+    return Spread(values, percent) if values else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -14,15 +14,14 @@ from turntable.verdict import Case, Finding, Rule, judge
 
 
 def _sent_late(case: Case) -> Finding:
-    """What the generator was late with is in the latency, and none of memcached's."""
+    """What the generator was late with is in the latency, and none of memcached's. It has every
+    request until a generator that fell behind had caught up (src/load/open_loop.h).
+    """
     slo_us = case.parameters["slo_us"]
 
     def share(measurement: Measurement) -> float | None:
-        generator = measurement.generator
-        late_us = percentile_us(generator.send_late_ns, 99)
-        if late_us is None:  # every request waited for an answer to one before it
-            return 0.0 if generator.withheld else None
-        return late_us / slo_us
+        late_us = percentile_us(measurement.generator.send_late_ns, 99)
+        return None if late_us is None else late_us / slo_us
 
     return rules.limit(
         case,

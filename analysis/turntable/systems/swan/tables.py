@@ -104,7 +104,7 @@ def words(profile: Profile, field: Field) -> str:
         said.append(f"{field.percent:g} % interval {sli.interval.low:,.0f} to "
                     f"{sli.interval.high:,.0f} µs")  # fmt: skip
     said.append(f"median {sli.median:,.0f}, from send {_us(field.from_send)}")
-    said.append(f"achieved {field.achieved_share:.1%}, n = {len(sli.values)}")
+    said.append(f"achieved {field.achieved_share:.1%}, {len(sli.values)} rounds")
     if field.left_out:
         said.append(f"{field.left_out} left out")
     return "; ".join(said)
