@@ -36,11 +36,14 @@ def require_build(
 ) -> None:
     """Every host has the programs of `build`, whose digests are in the run's manifest.
 
-    Raises PhaseError (`environment`). Hosts that use the build itself are not asked.
+    Raises PhaseError (`environment`); TurntableError where the build lacks some. Hosts that use the
+    build itself are not asked.
     """
     wanted: dict[str, dict[str, str]] = {}
     for host in testbed.hosts:
-        if Path(host.bin_dir) != build / "bin":
+        if Path(host.bin_dir) == build / "bin":
+            require_built(build / "bin", map(_name, programs_of(host, testbed, [system])))
+        else:
             wanted[host.name] = _wanted(host, testbed, system, build)
     commands = [Command(name, digest_command("/", paths)) for name, paths in wanted.items()]
     different = []
@@ -63,7 +66,7 @@ def require_build(
 
 def _wanted(host: Host, testbed: Testbed, system: System, build: Path) -> dict[str, str]:
     """Path on the host -> SHA-256 of the build."""
-    names = [Path(path).name for path in programs_of(host, testbed, [system])]
+    names = [_name(path) for path in programs_of(host, testbed, [system])]
     digests = digests_of_build(build / "bin", names)
     wanted = {f"{host.bin_dir}/{name}": digest for name, digest in digests.items()}
     if isinstance(host, SwitchHost):
@@ -75,12 +78,21 @@ def _wanted(host: Host, testbed: Testbed, system: System, build: Path) -> dict[s
 
 def digests_of_build(source: Path, names: Iterable[str]) -> dict[str, str]:
     """Name -> SHA-256 of the files of `source`; an error names those that are missing."""
+    wanted = list(names)
+    require_built(source, wanted)
+    return {name: digest_of_file(source / name) for name in wanted}
+
+
+def require_built(source: Path, names: Iterable[str]) -> None:
     missing = [name for name in names if not (source / name).is_file()]
     if missing:
         raise TurntableError(
             f"{source}: no {', '.join(missing)}; expected the programs to be built. Run: make build"
         )
-    return {name: digest_of_file(source / name) for name in names}
+
+
+def _name(path: str) -> str:
+    return Path(path).name
 
 
 def digest_command(directory: str, names: Iterable[str]) -> str:

@@ -89,14 +89,21 @@ Json best_row(std::array<Json, kPasses> rows) {
   return std::move(*std::ranges::max_element(rows, {}, value));
 }
 
+std::int64_t cache_kib(const Topology& topology, const char* name, std::int64_t otherwise) {
+  const auto found = topology.cache_kib.find(name);
+  return found == topology.cache_kib.end() || found->second <= 0 ? otherwise : found->second;
+}
+
+// The last cache that is a processor's own: beyond it, others of the machine have a part.
+std::int64_t own_cache_kib(const Topology& topology) {
+  return cache_kib(topology, "l2", 1024);
+}
+
 std::set<std::int64_t> chase_sizes_kib(const Topology& topology, std::size_t size_mb) {
-  const auto cache = [&](const char* name, std::int64_t otherwise) {
-    const auto found = topology.cache_kib.find(name);
-    return found == topology.cache_kib.end() || found->second <= 0 ? otherwise : found->second;
-  };
+  const std::int64_t own = own_cache_kib(topology);
   const auto largest = static_cast<std::int64_t>(size_mb) << 10;
-  std::set<std::int64_t> sizes = {cache("l1d", 32) / 2, cache("l2", 1024) / 2,
-                                  cache("l2", 1024) * 2, largest / 4, largest};
+  std::set<std::int64_t> sizes = {cache_kib(topology, "l1d", 32) / 2, own / 2, own * 2, largest / 4,
+                                  largest};
   std::erase_if(sizes, [&](std::int64_t kib) { return kib <= 0 || kib > largest; });
   return sizes;
 }
@@ -148,6 +155,7 @@ class Prober {
               {"size_kib", kib},
               {"cpu", request_.cpu},
               {"beside", std::move(beside)},
+              {"shared", kib > own_cache_kib(topology_)},
               {"ns_per_step", ns_per_step(request_.seconds, work)}};
     });
   }
@@ -159,6 +167,7 @@ class Prober {
       return {{"what", "stream"},
               {"cpu", request_.cpu},
               {"beside", std::move(beside)},
+              {"shared", true},
               {"gb_per_s", static_cast<double>(kLineBytes) / ns}};
     });
   }
@@ -172,6 +181,7 @@ class Prober {
       return {{"what", "integer"},
               {"cpu", request_.cpu},
               {"beside", std::move(beside)},
+              {"shared", false},
               {"per_us", 1000 / ns}};
     });
   }

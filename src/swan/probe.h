@@ -16,11 +16,12 @@ struct ProbeRequest {
   double seconds = 0.15;      // of each measurement, of which there are three
 };
 
-// {"rows": [..]}, each {"what", "cpu", "beside": null | {"what", "cpu"}} and its value: "chase"
-// with "size_kib" and "ns_per_step", "stream" with "gb_per_s", "integer" with "per_us". Chases are
-// within L1, within L2, beyond it, of a quarter of the largest size and of the largest; all alone
-// and beside. Medians of three passes, with buffers of their own. By processor time. A GB of a
-// stream is 10^9 bytes read and as many written.
+// {"rows": [..]}, each {"what", "cpu", "beside": null | {"what", "cpu"}, "shared"} and its value:
+// "chase" with "size_kib" and "ns_per_step", "stream" with "gb_per_s", "integer" with "per_us".
+// Chases are within L1, within L2, beyond it, of a quarter of the largest size and of the largest;
+// all alone and beside. "shared": it needs what other processors, or other guests of the host,
+// have a part of. The best of three passes, with buffers of their own. By processor time. A GB of
+// a stream is 10^9 bytes read and as many written.
 nlohmann::json probe(const Topology& topology, const ProbeRequest& request);
 
 }  // namespace turntable::swan

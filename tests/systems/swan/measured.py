@@ -87,7 +87,7 @@ def probe(chase_ns: float = 100.0) -> dict[str, Any]:
                 "beside": {"what": "stream", "cpu": 1},
                 "ns_per_step": 1.1 * chase_ns,
             },
-            {"what": "stream", "cpu": 1, "beside": None, "gb_per_s": 12.0},
+            {"what": "stream", "cpu": 1, "beside": None, "shared": True, "gb_per_s": 12.0},
             {"what": "integer", "cpu": 0, "beside": None, "per_us": 900.0},
         ]
     }

@@ -151,10 +151,13 @@ def test_drift_compares_what_both_probes_have() -> None:
     assert drift(before[:1], after[1:]) is None
 
 
-def test_what_runs_beside_other_work_is_no_drift() -> None:
+def test_what_others_have_a_part_of_is_no_drift() -> None:
+    """A chase beside another processor's work, and a stream through the memory of all."""
     noisy = probe(90.0)
     (beside,) = [row for row in noisy["rows"] if row["beside"]]
     beside["ns_per_step"] *= 4
+    (shared,) = [row for row in noisy["rows"] if row.get("shared")]
+    shared["gb_per_s"] /= 2
     assert judged(of_colocator(first_probe=probe(100.0), probe=noisy)).reasons == ()
 
 

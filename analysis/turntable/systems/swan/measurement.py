@@ -90,6 +90,12 @@ class ProbeRow:
     value: float
     unit: str  # "ns per step", "GB/s", "per µs"
     is_beside: bool
+    is_shared: bool  # it needs caches or memory that others have a part of
+
+    @property
+    def is_of_processor(self) -> bool:
+        """Of it alone."""
+        return not (self.is_beside or self.is_shared)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ def probe_tables(cells: Sequence[CellResult]) -> list[Table]:
     found: dict[tuple[str, str, bool], list[float]] = {}
     for one in _first_of_turns(cells):
         for row in one.probe:
-            found.setdefault((row.what, row.unit, row.is_beside), []).append(row.value)
+            found.setdefault((row.what, row.unit, row.is_of_processor), []).append(row.value)
     rows = [
         {
             "what": what,
@@ -40,10 +40,10 @@ def probe_tables(cells: Sequence[CellResult]) -> list[Table]:
             "first": values[0],
             "least": min(values),
             "most": max(values),
-            "is_beside": is_beside,
+            "is_of_processor": is_of_processor,
             "drift": max(values) / min(values) - 1 if min(values) > 0 else None,
         }
-        for (what, unit, is_beside), values in found.items()
+        for (what, unit, is_of_processor), values in found.items()
     ]
     return [Table(_title(cells, rows), _COLUMNS, rows)] if rows else []
 
@@ -51,7 +51,7 @@ def probe_tables(cells: Sequence[CellResult]) -> list[Table]:
 def _title(cells: Sequence[CellResult], rows: Sequence[Mapping[str, Any]]) -> str:
     """With a word where the machine did not stay the same: rules.drift()."""
     most = cells[0].run.plan.validity.get("probe_drift_max")
-    drift = max((row["drift"] or 0.0 for row in rows if not row["is_beside"]), default=0.0)
+    drift = max((row["drift"] or 0.0 for row in rows if row["is_of_processor"]), default=0.0)
     if most is None or drift <= most:
         return _TITLE
     return f"{_TITLE}: it drifted by up to {drift:.0%}, more than {most:.0%}"

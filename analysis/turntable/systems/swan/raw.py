@@ -144,6 +144,7 @@ def _probe(answer: Stats | None) -> Iterable[ProbeRow]:
                     value=row[field],
                     unit=unit,
                     is_beside=bool(row.get("beside")),
+                    is_shared=row.get("shared", False),
                 )
 
 

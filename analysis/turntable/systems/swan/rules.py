@@ -91,10 +91,10 @@ def _probe(case: Case) -> Finding:
 
 def drift(before: Sequence[ProbeRow], after: Sequence[ProbeRow]) -> float | None:
     """The largest change of what both have, as a share of the smaller; None: they share nothing.
-    What ran beside other work is no measure of the machine's speed: how two streams share the
-    memory of a virtual machine's host changes by a third from one minute to the next.
+    Of the processor alone: what the host's other guests leave of the last cache and of memory
+    changes by the factor of two from one minute to the next, and is quoted beside the results.
     """
-    first = {row.what: row.value for row in before if not row.is_beside}
+    first = {row.what: row.value for row in before if row.is_of_processor}
     pairs = [(first[row.what], row.value) for row in after if row.what in first]
     return max((max(pair) / min(pair) - 1 for pair in pairs if min(pair) > 0), default=None)
 
