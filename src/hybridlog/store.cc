@@ -38,12 +38,16 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
   recover(from, settings.log.page_bits, *device_, index_);
 }
 
-Checkpoint Store::checkpoint() {
+Checkpoint Store::checkpoint(const CutSteps& steps) {
   Checkpoint made;
   made.version = versions_.version();
   made.page_bits = log_.settings().page_bits;
   made.begin = log_.begin();
-  made.serials = versions_.cut([&] { made.cut = log_.tail(); });
+  made.serials = versions_.cut([&] {
+    made.cut = log_.tail();
+    steps.all_prepared();
+  });
+  steps.all_crossed();
   {
     Epoch::Thread thread(epoch_);
     thread.protect();
@@ -61,14 +65,30 @@ Session::Session(Store& store, Epoch::Thread& thread, SessionId id, std::functio
       thread_(thread),
       member_(store.versions(), id, std::move(wake)) {}
 
+// Its serial says that they have been done.
 Session::~Session() {
-  settle();  // its serial says that they have been done
+  for (leave_awaiting(); !pending_.empty(); leave_awaiting()) {
+    thread_.refresh();
+    std::this_thread::yield();
+  }
+}
+
+// Goes on with what is pending, and leaves behind what may wait for long.
+void Session::leave_awaiting() {
+  carry_on_with_pending([](std::uint64_t, Answer) {});
+  std::erase_if(pending_, [this](const Operation& operation) {
+    if (operation.is_awaiting && operation.kind == Kind::kAdd)
+      store_.awaited().leave({operation.key, operation.delta});
+    return operation.is_awaiting;
+  });
 }
 
 Status Session::erase(std::uint64_t key) {
   take_part();
   member_.begin_operation();
-  if (!store_.index().find(hash_of(key))) return Status::kOk;
+  const std::uint64_t hash = hash_of(key);
+  // What comes of the key later must find that it was deleted.
+  if (!store_.index().find(hash) && !store_.awaited().covers(hash)) return Status::kOk;
   return replace(key, 0, /*is_tombstone=*/true);
 }
 
@@ -89,7 +109,7 @@ void Session::follow() {
   if (store_.versions().phase() == Versions::Phase::kPrepare) {
     settle();
     member_.prepare();
-  } else {
+  } else if (!holds_version_) {
     member_.cross(/*in_operation=*/false);
   }
 }
@@ -129,7 +149,22 @@ void Session::carry_on_with_pending(const Completed& tell) {
 
 Session::Answer Session::carry_on(Operation& operation) {
   if (operation.reading && !operation.reading->is_done()) return {Status::kPending};
-  return operation.kind == Kind::kRead ? try_read(operation) : Answer{try_add(operation)};
+  switch (operation.kind) {
+    case Kind::kRead:
+      return try_read(operation);
+    case Kind::kAdd:
+      return {try_add(operation)};
+    case Kind::kTake:
+      return {try_take(operation)};
+  }
+  return {Status::kIoError};
+}
+
+Status Session::await(Operation& operation) noexcept {
+  operation.is_awaiting = true;
+  operation.chain = kNoAddress;  // the next time it begins again
+  operation.reading.reset();
+  return Status::kPending;
 }
 
 // Frames at or above a head that was read under protection stay until this thread refreshes.
@@ -145,12 +180,19 @@ Session::Located Session::locate(std::uint64_t key, Address newest) noexcept {
 }
 
 Session::Answer Session::try_read(Operation& operation) {
+  const std::uint64_t hash = hash_of(operation.key);
+  const auto of_device = [&](Address chain) -> Answer {
+    const Old old = from_device(operation, chain);
+    return {old.is_tombstone ? Status::kNotFound : old.status, old.value};
+  };
+  operation.is_awaiting = false;
   // What the device gave answers for the moment at which it was asked.
-  if (operation.reading) return from_device(operation, operation.chain);
-  const HashIndex::Found found = store_.index().find(hash_of(operation.key));
-  if (!found) return {Status::kNotFound};
+  if (operation.reading) return of_device(operation.chain);
+  const HashIndex::Found found = store_.index().find(hash);
+  if (!found) return {store_.awaited().covers(hash) ? await(operation) : Status::kNotFound};
   const Located newest = locate(operation.key, found.entry.address());
-  if (newest.record == nullptr) return from_device(operation, newest.address);
+  if (store_.awaited().hides(hash, newest.address)) return {await(operation)};
+  if (newest.record == nullptr) return of_device(newest.address);
   const Header header = newest.record->read_header();
   cross_if_newer(header);
   if (header.is_tombstone()) return {Status::kNotFound};
@@ -158,14 +200,17 @@ Session::Answer Session::try_read(Operation& operation) {
 }
 
 Status Session::try_add(Operation& operation) {
-  HashIndex::Found found = store_.index().find_or_make(hash_of(operation.key));
+  const std::uint64_t hash = hash_of(operation.key);
+  operation.is_awaiting = false;
+  HashIndex::Found found = store_.index().find_or_make(hash);
   for (;; found.read_again()) {
     std::uint64_t before = 0;
     const Located newest = locate(operation.key, found.entry.address());
+    if (store_.awaited().hides(hash, newest.address)) return await(operation);
     if (newest.record == nullptr) {
-      const Answer old = from_device(operation, newest.address);
+      const Old old = from_device(operation, newest.address);
       if (old.status == Status::kPending || old.status == Status::kIoError) return old.status;
-      before = old.value;
+      before = old.is_tombstone ? 0 : old.value;
     } else if (const Header header = newest.record->read_header();
                cross_if_newer(header), !header.is_tombstone()) {
       if (may_change_in_place(header, newest.address)) {
@@ -176,6 +221,26 @@ Status Session::try_add(Operation& operation) {
       before = newest.record->read();
     }
     const Status status = append(found, operation.key, before + operation.delta, false);
+    if (status != Status::kPending) return status;
+  }
+}
+
+// Where the key has a record of its own here, that one is newer.
+Status Session::try_take(Operation& operation) {
+  const std::uint64_t hash = hash_of(operation.key);
+  HashIndex::Found found = store_.index().find_or_make(hash);
+  for (;; found.read_again()) {
+    const Located newest = locate(operation.key, found.entry.address());
+    if (!store_.awaited().hides(hash, newest.address)) {
+      if (newest.record != nullptr) {
+        cross_if_newer(newest.record->read_header());
+        return Status::kOk;
+      }
+      const Old old = from_device(operation, newest.address);
+      if (old.status != Status::kNotFound) return old.status;
+    }
+    const Status status =
+        append(found, operation.key, operation.delta, operation.is_tombstone);
     if (status != Status::kPending) return status;
   }
 }
@@ -230,7 +295,7 @@ Status Session::append(const HashIndex::Found& found, std::uint64_t key, std::ui
   return Status::kPending;
 }
 
-Session::Answer Session::from_device(Operation& operation, Address chain) {
+Session::Old Session::from_device(Operation& operation, Address chain) {
   if (operation.chain != chain) {  // nothing is known of it, or it is another one by now
     operation.chain = chain;
     operation.reading.reset();
@@ -244,11 +309,12 @@ Session::Answer Session::from_device(Operation& operation, Address chain) {
     // Invalid is what a recovery has left out.
     if (read.record.key == operation.key && !header.is_invalid()) {
       cross_if_newer(header);
-      return header.is_tombstone() ? Answer{Status::kNotFound}
-                                   : Answer{Status::kOk, read.record.value};
+      return {Status::kOk, read.record.value, header.is_tombstone()};
     }
     address = header.previous();
   }
+  if (store_.awaited().hides(hash_of(operation.key), address))
+    return {operation.kind == Kind::kTake ? Status::kNotFound : await(operation)};
   if (address < log_.begin()) return {Status::kNotFound};
   operation.reading = store_.reader().read(address);
   return {Status::kPending};

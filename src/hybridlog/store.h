@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "hybridlog/awaited.h"
 #include "hybridlog/device.h"
 #include "hybridlog/epoch.h"
 #include "hybridlog/hash_index.h"
@@ -56,6 +57,12 @@ struct Checkpoint {
   Serials serials;
 };
 
+// What is done at steps of a checkpoint's cut (hybridlog/versions.h), by its thread.
+struct CutSteps {
+  std::function<void()> all_prepared = [] {};  // no session has crossed yet
+  std::function<void()> all_crossed = [] {};   // all have
+};
+
 class Store {
  public:
   // An empty store. Throws std::invalid_argument, std::system_error.
@@ -65,14 +72,16 @@ class Store {
 
   // Of now; returns when it is on the device. Not by a thread that has sessions, and one at a time.
   // Throws std::system_error where the device fails: the checkpoint before still holds.
-  Checkpoint checkpoint();
+  Checkpoint checkpoint(const CutSteps& steps = {});
 
   Epoch& epoch() noexcept { return epoch_; }
+  Device& device() noexcept { return *device_; }
   const Device& device() const noexcept { return *device_; }
   HashIndex& index() noexcept { return index_; }
   Log& log() noexcept { return log_; }
   RecordReader& reader() noexcept { return reader_; }
   Versions& versions() noexcept { return versions_; }
+  Awaited& awaited() noexcept { return awaited_; }
 
  private:
   std::unique_ptr<Device> device_;
@@ -81,6 +90,7 @@ class Store {
   Log log_;
   RecordReader reader_;
   Versions versions_;
+  Awaited awaited_;
 };
 
 // Of one thread, which may have several. Operations of one session may overtake each other only
@@ -131,6 +141,14 @@ class Session {
     return carry_out(Operation(Kind::kAdd, key, delta, context)).status;
   }
   Status erase(std::uint64_t key);  // kOk, whether it was there or not
+  // Of a key that is awaited, its record in the store that sends it: kOk, whether it was taken or
+  // this store has a newer one. Additions that sessions left behind are made when all have come.
+  Status take(std::uint64_t key, std::uint64_t value, bool is_tombstone, std::uint64_t context = 0) {
+    take_part();
+    Operation operation(Kind::kTake, key, value, context);
+    operation.is_tombstone = is_tombstone;
+    return carry_out(std::move(operation)).status;
+  }
 
   // What an operation on the key will touch comes nearer to the processor: the index's bucket,
   // then, once that is here, the newest record of its chain. Of use some operations ahead, in this
@@ -154,6 +172,21 @@ class Session {
   void take_part() {
     if (member_.is_asked()) follow();
   }
+  // As long as it lives the session does not cross to the next version of its own accord: what it
+  // does meanwhile is all of one version, unless another session writes the next one.
+  class Batch {
+   public:
+    explicit Batch(Session& session) : session_(session) { session.holds_version_ = true; }
+    ~Batch() {
+      session_.holds_version_ = false;
+      session_.take_part();
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+   private:
+    Session& session_;
+  };
   // Of the last operation that has begun.
   std::uint64_t serial() const noexcept { return member_.serial(); }
 
@@ -163,15 +196,17 @@ class Session {
   std::size_t pending() const noexcept { return pending_.size() + settled_.size(); }
 
  private:
-  enum class Kind : std::uint8_t { kRead, kAdd };
+  enum class Kind : std::uint8_t { kRead, kAdd, kTake };
   struct Operation {
     Operation(Kind of, std::uint64_t of_key, std::uint64_t by, std::uint64_t given)
         : kind(of), key(of_key), delta(by), context(given) {}
 
     Kind kind;
     std::uint64_t key;
-    std::uint64_t delta;
+    std::uint64_t delta;  // to be taken: the value
     std::uint64_t context;
+    bool is_tombstone = false;  // to be taken
+    bool is_awaiting = false;   // the key's record
     // Of the chain's part that memory does not have, which begins at `chain`.
     Address chain = kNoAddress;
     std::shared_ptr<RecordReader::Ticket> reading;
@@ -195,8 +230,16 @@ class Session {
   Located locate(std::uint64_t key, Address newest) noexcept;
   Answer try_read(Operation& operation);
   Status try_add(Operation& operation);
-  // Of the device's part of the chain: kPending until it is known, kNotFound.
-  Answer from_device(Operation& operation, Address chain);
+  Status try_take(Operation& operation);
+  // What the device's part of a chain has.
+  struct Old {
+    Status status;  // kPending until it is known; kNotFound, kIoError
+    std::uint64_t value = 0;
+    bool is_tombstone = false;
+  };
+  Old from_device(Operation& operation, Address chain);
+  // kPending, as long as the key's record is awaited.
+  Status await(Operation& operation) noexcept;
   Status replace(std::uint64_t key, std::uint64_t value, bool is_tombstone);
   // kPending: somebody else has changed the chain, nothing was done.
   Status append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,
@@ -207,6 +250,7 @@ class Session {
   Answer carry_out(Operation operation);
   void follow();
   void settle();
+  void leave_awaiting();
   void cross_if_newer(Header header);
   bool may_change_in_place(Header header, Address address) const noexcept;
   bool may_be_changed_by_others(Header header, Address address) const noexcept;
@@ -218,6 +262,7 @@ class Session {
   Log& log_;
   Epoch::Thread& thread_;
   Versions::Member member_;
+  bool holds_version_ = false;
   std::vector<Operation> pending_;
   // Ended while a cut was prepared; they are not told yet.
   std::vector<std::pair<std::uint64_t, Answer>> settled_;

@@ -1,0 +1,64 @@
+// Records of a range of hashes that another store has, and sends (Shadowfax §3.3). What this store
+// has of the range below an address is of an earlier time, and counts for nothing. So until all
+// have come, of a key that has no record at or above it nothing is known: reads and additions wait.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "hybridlog/address.h"
+#include "hybridlog/hash_range.h"
+
+namespace turntable::hybridlog {
+
+class Awaited {
+ public:
+  // Of a session that ended while its addition waited.
+  struct Addition {
+    std::uint64_t key, delta;
+  };
+
+  bool is_any() const noexcept { return is_any_.load(std::memory_order_acquire); }
+  bool covers(std::uint64_t hash) const noexcept {
+    return is_any() && HashRange{first_.load(std::memory_order_relaxed),
+                                 last_.load(std::memory_order_relaxed)}
+                           .contains(hash);
+  }
+  // Whether a record at the address, or a chain that goes on there, says nothing of the key.
+  bool hides(std::uint64_t hash, Address address) const noexcept {
+    return covers(hash) && address < from_.load(std::memory_order_relaxed);
+  }
+
+  // No record of the range is changed from here on: sessions have seen a checkpoint since whose
+  // end `from` is, and nobody has asked for the range. Not while a checkpoint is made.
+  void begin(HashRange range, Address from) noexcept {
+    first_.store(range.first, std::memory_order_relaxed);
+    last_.store(range.last, std::memory_order_relaxed);
+    from_.store(from, std::memory_order_relaxed);
+    is_any_.store(true, std::memory_order_release);
+  }
+  // All have come.
+  void end() noexcept { is_any_.store(false, std::memory_order_release); }
+
+  // Additions that nobody waits for any more, and that count all the same.
+  void leave(Addition addition) {
+    const std::lock_guard lock(mutex_);
+    left_.push_back(addition);
+  }
+  std::vector<Addition> take_left() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(left_, {});
+  }
+
+ private:
+  std::atomic<bool> is_any_{false};
+  std::atomic<std::uint64_t> first_{0}, last_{0};
+  std::atomic<Address> from_{0};
+  std::mutex mutex_;  // of the additions
+  std::vector<Addition> left_;
+};
+
+}  // namespace turntable::hybridlog
