@@ -40,17 +40,20 @@ class Awaited {
     from_.store(from, std::memory_order_relaxed);
     is_any_.store(true, std::memory_order_release);
   }
-  // All have come.
-  void end() noexcept { is_any_.store(false, std::memory_order_release); }
-
-  // Additions that nobody waits for any more, and that count all the same.
-  void leave(Addition addition) {
+  // All have come. Returns the additions that were left, which are to be made now.
+  std::vector<Addition> end() {
     const std::lock_guard lock(mutex_);
-    left_.push_back(addition);
-  }
-  std::vector<Addition> take_left() {
-    const std::lock_guard lock(mutex_);
+    is_any_.store(false, std::memory_order_release);
     return std::exchange(left_, {});
+  }
+
+  // An addition that nobody waits for any more, and that counts all the same. False: nothing is
+  // awaited any more, it can be made.
+  bool leave(Addition addition) {
+    const std::lock_guard lock(mutex_);
+    if (!is_any()) return false;
+    left_.push_back(addition);
+    return true;
   }
 
  private:

@@ -1,17 +1,6 @@
 #include "hybridlog/checkpoint_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-#include <zlib.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-
-#include "common/errno_error.h"
-#include "common/unique_fd.h"
 
 namespace turntable::hybridlog {
 namespace {
@@ -19,11 +8,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
-
-std::uint64_t crc32_of(const Json& content) {
-  const std::string text = content.dump();
-  return ::crc32(0, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(text.size()));
-}
+constexpr const char* kWhat = "checkpoint";
 
 Json content_of(const Checkpoint& checkpoint) {
   Json sessions = Json::array();
@@ -51,42 +36,21 @@ Checkpoint checkpoint_of(const Json& content) {
   return checkpoint;
 }
 
-void sync_path(const std::string& path, int flags) {
-  const UniqueFd file(::open(path.c_str(), flags | O_CLOEXEC));
-  if (!file || ::fsync(file.get()) != 0) throw errno_error("cannot write " + path);
-}
-
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  const Json content = content_of(checkpoint);
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh);
-  file << Json{{"checkpoint", content}, {"crc32", crc32_of(content)}}.dump(1) << "\n";
-  file.close();
-  if (!file) throw errno_error("cannot write " + fresh);
-  sync_path(fresh, O_RDWR);
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) throw errno_error("cannot write " + path);
-  const auto directory = std::filesystem::absolute(path).parent_path();
-  sync_path(directory, O_RDONLY | O_DIRECTORY);
+  write_checked(path, kWhat, content_of(checkpoint));
 }
 
 std::optional<Checkpoint> read_checkpoint(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    if (errno == ENOENT) return std::nullopt;
-    throw errno_error("cannot read " + path);
-  }
+  const std::optional<Json> content = read_checked(path, kWhat);
+  if (!content) return std::nullopt;
   try {
-    const Json whole = Json::parse(file);
-    const Json& content = whole.at("checkpoint");
-    if (whole.at("crc32").get<std::uint64_t>() != crc32_of(content))
-      throw CheckpointError(path + ": the checkpoint was changed: its CRC is another one");
-    if (content.at("format") != kFormat) {
-      throw CheckpointError(path + ": format " + content.at("format").dump() + "; expected " +
+    if (content->at("format") != kFormat) {
+      throw CheckpointError(path + ": format " + content->at("format").dump() + "; expected " +
                             std::to_string(kFormat));
     }
-    return checkpoint_of(content);
+    return checkpoint_of(*content);
   } catch (const Json::exception& error) {
     throw CheckpointError(path + ": no checkpoint: " + error.what());
   }

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 
+#include "common/checked_file.h"
 #include "hybridlog/store.h"
 
 namespace turntable::hybridlog {
 
 // A file that is no checkpoint, or was changed.
-class CheckpointError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using CheckpointError = CheckedFileError;
 
 // Replaces the file: after a crash there is the old one or the new one, whole. Throws
 // std::system_error.

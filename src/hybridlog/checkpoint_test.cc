@@ -48,6 +48,17 @@ class Checkpoints : public ::testing::Test {
   ScratchDirectory directory_;
 };
 
+TEST_F(Checkpoints, AnEmptyStoreComesBack) {
+  auto store = begin();
+  write_checkpoint(file(), store->checkpoint());
+  store.reset();
+  store = begin();
+  Client session(*store);
+  EXPECT_EQ(read(session, 1).status, Status::kNotFound);
+  session.upsert(1, 10);
+  EXPECT_EQ(read(session, 1).value, 10U);
+}
+
 TEST_F(Checkpoints, WhatWasThereComesBack) {
   auto store = begin();
   {

@@ -172,11 +172,12 @@ TEST_F(MoveTest, AnAdditionOfASessionThatHasEndedIsLeft) {
     EXPECT_EQ(client.add(1, 5), Status::kPending);
     EXPECT_EQ(client.read(1).status, Status::kPending);
   }
-  const auto left = to->awaited().take_left();
+  const auto left = to->awaited().end();
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0].key, 1U);
   EXPECT_EQ(left[0].delta, 5U);
-  EXPECT_TRUE(to->awaited().take_left().empty());
+  EXPECT_TRUE(to->awaited().end().empty());
+  EXPECT_FALSE(to->awaited().leave({1, 5}));
 }
 
 // A cut says when nobody has crossed, and when all have; a session in a batch does not cross.

@@ -29,6 +29,7 @@ class Recovery {
   }
 
   void run() {
+    if (from_.begin == from_.end) return;  // there was no record, and the file may be empty
     bool is_changed = false;
     for (Address start = from_.begin & ~(page_bytes_ - 1); start < from_.end; start += page_bytes_)
       is_changed = take_page(start) || is_changed;

@@ -77,9 +77,8 @@ Session::~Session() {
 void Session::leave_awaiting() {
   carry_on_with_pending([](std::uint64_t, Answer) {});
   std::erase_if(pending_, [this](const Operation& operation) {
-    if (operation.is_awaiting && operation.kind == Kind::kAdd)
-      store_.awaited().leave({operation.key, operation.delta});
-    return operation.is_awaiting;
+    if (!operation.is_awaiting) return false;
+    return operation.kind != Kind::kAdd || store_.awaited().leave({operation.key, operation.delta});
   });
 }
 

@@ -2,6 +2,9 @@
 
 #include <arpa/inet.h>
 
+#include <charconv>
+#include <system_error>
+
 #include "common/command_error.h"
 
 namespace turntable::net {
@@ -14,6 +17,19 @@ sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std:
     throw bad_argument(what + " is \"" + address + "\"; expected an IPv4 address like 198.18.0.1");
   }
   return parsed;
+}
+
+sockaddr_in parse_endpoint(const std::string& what, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  std::uint16_t port = 0;
+  if (colon != std::string::npos) {
+    const char* const end = text.data() + text.size();
+    const auto [behind, error] = std::from_chars(text.data() + colon + 1, end, port);
+    if (error != std::errc() || behind != end) port = 0;
+  }
+  if (port == 0)
+    throw bad_argument(what + " is \"" + text + "\"; expected HOST:PORT, as 198.18.0.1:1000");
+  return parse_ipv4(what, text.substr(0, colon), port);
 }
 
 std::string text_of(const sockaddr_in& address) {

@@ -12,6 +12,9 @@ namespace turntable::net {
 // message.
 sockaddr_in parse_ipv4(const std::string& what, const std::string& address, std::uint16_t port);
 
+// Of "198.18.0.1:1000". Throws bad_argument.
+sockaddr_in parse_endpoint(const std::string& what, const std::string& text);
+
 // "198.18.0.1:1000".
 std::string text_of(const sockaddr_in& address);
 

@@ -31,7 +31,7 @@ class Served {
       : store_({.index_buckets = 1024, .log = log, .threads = workers, .reader_threads = 2},
                hybridlog::open_file(directory_.path() / "log")) {
     for (std::size_t i = 0; i < workers; ++i)
-      workers_.push_back(std::make_unique<Worker>(store_, commits_, WorkerSettings{}));
+      workers_.push_back(std::make_unique<Worker>(store_, commits_, serving_, WorkerSettings{}));
     for (const auto& each : workers_) threads_.emplace_back([&each] { each->run(); });
   }
   ~Served() {
@@ -47,6 +47,7 @@ class Served {
   ScratchDirectory directory_;
   hybridlog::Store store_;
   const Commits commits_;
+  const Serving serving_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::jthread> threads_;
 };
@@ -189,6 +190,50 @@ TEST(Sessions, NonsenseEndsTheConnectionAlone) {
   other.add({Opcode::kUpsert, 1, 10});
   wait_for_all(other, got);
   EXPECT_EQ(got.replies.size(), 1U);
+}
+
+// Two batches are under way with another view than the server's, and a third one is filled.
+TEST(Sessions, WhatAnotherViewRefusesIsTakenBackInItsOrder) {
+  struct Differing : Collected {
+    void view_differs() override { ++differing; }
+    int differing = 0;
+  } got;
+  Served served(1);
+  ClientSession session(served.session(0, 2));
+  session.set_view(7);
+  for (std::uint64_t key = 0; key < 5; ++key) session.add({Opcode::kAdd, key, 1}, 100 + key);
+  session.hold(true);
+  while (session.awaits_replies()) session.receive(got);
+  EXPECT_EQ(got.differing, 2);
+  EXPECT_EQ(session.outstanding(), 5U);
+  const std::vector<ClientSession::Unserved> back = session.take_back();
+  EXPECT_EQ(session.outstanding(), 0U);
+  ASSERT_EQ(back.size(), 5U);
+  session.set_view(1);
+  session.hold(false);
+  for (std::uint64_t key = 0; key < 5; ++key) {
+    EXPECT_EQ(back[key].request.key, key);
+    EXPECT_EQ(back[key].context, 100 + key);
+    EXPECT_FALSE(back[key].is_told);
+    if (key != 2) session.add_again(back[key]);  // that one is another server's by now
+  }
+  wait_for_all(session, got);
+  EXPECT_EQ(got.contexts, (std::vector<std::uint64_t>{100, 101, 103, 104}));
+  session.add({Opcode::kRead, 2, 0});
+  session.add({Opcode::kRead, 3, 0});
+  wait_for_all(session, got);
+  EXPECT_EQ(got.replies[4].status, ReplyStatus::kNotFound);
+  EXPECT_EQ(got.replies[5].value, 1U);
+}
+
+TEST(Sessions, WhoDoesNotKnowOfViewsIsTold) {
+  Served served(1);
+  ClientSession session(served.session(0, 1));
+  session.set_view(7);
+  session.add({Opcode::kAdd, 1, 1});
+  Collected got;
+  EXPECT_THROW(
+      while (true) session.receive(got), SessionError);
 }
 
 TEST(Sessions, OneThatIsOpenElsewhereIsRefused) {

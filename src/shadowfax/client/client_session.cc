@@ -146,6 +146,38 @@ void ClientSession::add(const Request& request, std::uint64_t context) {
   send_ready();
 }
 
+void ClientSession::add_again(const Unserved& request) {
+  if (request.is_told) --outstanding_;  // nobody waits for it
+  add(request.request, request.is_told ? kDone : request.context);
+}
+
+std::vector<ClientSession::Unserved> ClientSession::take_back() {
+  std::vector<Unserved> all;
+  const auto take = [&](Batch& batch) {
+    for (std::size_t i = 0; i < batch.contexts.size(); ++i) {
+      const bool is_told = batch.contexts[i] == kDone;
+      if (!is_told) --outstanding_;
+      all.push_back({read_request(batch.request(i)), batch.contexts[i], is_told});
+    }
+  };
+  if (!refused_.empty()) {
+    next_ = refused_.front().first;
+  } else if (!ready_.empty()) {
+    next_ = ready_.front().first;
+  }
+  for (std::deque<Batch>* const some : {&refused_, &ready_}) {
+    for (Batch& batch : *some) {
+      take(batch);
+      unused_.push_back(std::move(batch));
+    }
+    some->clear();
+  }
+  take(filling_);
+  filling_.contexts.clear();
+  filling_.bytes.resize(RequestHeader::kBytes);
+  return all;
+}
+
 void ClientSession::flush() {
   flushes_ = true;
   send_ready();
@@ -203,6 +235,7 @@ std::size_t ClientSession::send_now(std::span<const std::byte> bytes) const {
 void ClientSession::go_on() {
   push();
   if (pause_ends_ns() != INT64_MAX && monotonic_ns() < resume_ns_) return;
+  if (is_held_) return;
   if (refused_.empty() && asks_what_is_committed()) {
     Batch nothing = fresh_batch();
     nothing.first = next_;
@@ -247,10 +280,6 @@ bool ClientSession::receive(Replies& replies) {
 void ClientSession::take(const ReplyHeader& header, const std::byte* replies, Replies& to) {
   if (header.committed >= next_) throw SessionError("the server calls committed what was not sent");
   note_committed(header.committed);
-  if (header.status == BatchStatus::kViewChanged) {
-    throw SessionError("the server has view " + std::to_string(header.view) + "; expected view " +
-                       std::to_string(view_));
-  }
   if (header.status == BatchStatus::kResults) {
     take_results(replies, replies + header.bytes, to);
     return;
@@ -258,14 +287,22 @@ void ClientSession::take(const ReplyHeader& header, const std::byte* replies, Re
   if (under_way_.empty()) throw SessionError("the server answers what was not asked");
   Batch batch = std::move(under_way_.front());
   under_way_.pop_front();
-  if (header.status == BatchStatus::kBusy) {
+  if (header.status != BatchStatus::kServed) {
     take_results(replies, replies + header.bytes, to);
-    refused_.push_back(std::move(batch));
+    refuse(std::move(batch));
     resume_ns_ = monotonic_ns() + settings_.pause_ns;
-    to.batch_refused();
+    header.status == BatchStatus::kViewChanged ? to.view_differs() : to.batch_refused();
   } else {
     take_served(std::move(batch), header, replies, to);
   }
+}
+
+// In the order of their requests: one that was sent again may be refused behind a later one.
+void ClientSession::refuse(Batch batch) {
+  const auto behind = std::upper_bound(
+      refused_.begin(), refused_.end(), batch.first,
+      [](std::uint64_t first, const Batch& other) { return first < other.first; });
+  refused_.insert(behind, std::move(batch));
 }
 
 void ClientSession::take_served(Batch batch, const ReplyHeader& header, const std::byte* replies,

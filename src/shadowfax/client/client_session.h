@@ -60,6 +60,17 @@ class ClientSession {
     virtual void recovered(Opcode /*opcode*/, std::uint64_t /*context*/) {}
     virtual void batch_done(std::int64_t /*round_trip_ns*/) {}  // after all of its requests
     virtual void batch_refused() {}
+    // The server has another view than the session. Where this returns, what was refused is sent
+    // again after a pause, with the session's view of then.
+    virtual void view_differs() {
+      throw SessionError("the server has another view of who owns which keys");
+    }
+  };
+  // A request that the server has not served.
+  struct Unserved {
+    Request request;
+    std::uint64_t context;
+    bool is_told;  // answered once, by a server that was killed since
   };
 
   // Connects; throws SessionError.
@@ -75,19 +86,28 @@ class ClientSession {
   // that committed requests were lost.
   void reopen(std::uint16_t port, Replies& replies);
 
+  // Of the batches that are sent from now on; at first the one that the server said.
+  std::uint64_t view() const noexcept { return view_; }
+  void set_view(std::uint64_t view) noexcept { view_ = view; }
+  // No batches are sent while it is held.
+  void hold(bool is_held) noexcept { is_held_ = is_held; }
+  // Takes back all requests that were not served, in their order. No batch may be under way.
+  std::vector<Unserved> take_back();
+
   int fd() const noexcept { return socket_.get(); }
   // The kernel takes no more for the moment: wait for the socket to be writable, too.
   bool is_blocked() const noexcept { return sent_ < out_.size(); }
 
   // For how many requests there is room: in as many batches as may be under way.
   std::size_t room() const noexcept {
-    return (settings_.pipeline - std::min(settings_.pipeline, ready_.size())) *
-               settings_.batch_requests -
-           filling_.contexts.size();
+    const std::size_t batches = settings_.pipeline - std::min(settings_.pipeline, ready_.size());
+    return batches * settings_.batch_requests -
+           std::min(batches * settings_.batch_requests, filling_.contexts.size());
   }
   bool has_room() const noexcept { return room() > 0; }
-  // Sends the batch once it is full. Only where there is room. Throws SessionError.
+  // Sends the batch once it is full. Where there is no room, it waits. Throws SessionError.
   void add(const Request& request, std::uint64_t context = 0);
+  void add_again(const Unserved& request);
   // What there is of a batch goes as soon as fewer than `pipeline` are under way.
   void flush();
 
@@ -100,6 +120,7 @@ class ClientSession {
     return refused_.empty() && !asks_what_is_committed() ? INT64_MAX : resume_ns_;
   }
 
+  bool awaits_replies() const noexcept { return !under_way_.empty(); }
   std::size_t batches_under_way() const noexcept { return under_way_.size() + refused_.size(); }
   std::size_t pending() const noexcept { return pending_.size(); }
   // Requests that were added and are not done.
@@ -128,7 +149,8 @@ class ClientSession {
   // Nothing comes from the server any more that would say it.
   bool asks_what_is_committed() const noexcept { return !may_keep_more() && under_way_.empty(); }
   bool may_send() const noexcept {
-    return refused_.empty() && under_way_.size() < settings_.pipeline && may_keep_more();
+    return !is_held_ && refused_.empty() && under_way_.size() < settings_.pipeline &&
+           may_keep_more();
   }
   Batch fresh_batch();
   void end_filling();
@@ -137,6 +159,7 @@ class ClientSession {
   void push();
   std::size_t send_now(std::span<const std::byte> bytes) const;
   void take(const ReplyHeader& header, const std::byte* replies, Replies& to);
+  void refuse(Batch batch);
   void keep(Batch batch);
   void note_committed(std::uint64_t number);
   void forget(std::uint64_t number);
@@ -148,6 +171,7 @@ class ClientSession {
   const Settings settings_;
   UniqueFd socket_;
   std::uint64_t view_ = 1;
+  bool is_held_ = false;
   std::uint64_t begins_after_ = 0, committed_ = 0;
   std::uint64_t next_ = 1;     // number of the next batch's first request
   std::vector<Batch> unused_;  // their memory is used again

@@ -44,18 +44,17 @@ BatchServer::BatchServer(const Place& place, hybridlog::SessionId id)
     : place_(place), id_(id), session_(place.store, place.thread, id, place.wake) {}
 
 BatchServer::Served BatchServer::serve(const RequestHeader& header,
-                                       std::span<const std::byte> requests, std::uint64_t view,
-                                       Bytes& out) {
+                                       std::span<const std::byte> requests, Bytes& out) {
   require_requests(requests);
+  // First: a session that has crossed to the next version in an ownership cut waits from then on,
+  // and one that does not wait now does not cross before the batch is served.
+  const Session::Batch batch(session_);
+  const Serving::Now now = place_.serving.now();
   Served served_now;
   const std::size_t begin = out.size();
   out.resize(begin + ReplyHeader::kBytes);
-  ReplyHeader reply{.view = view, .reissue_from = served() + 1};
-  if (header.view != view) {
-    reply.status = BatchStatus::kViewChanged;
-  } else if (header.first != served() + 1 || session_.pending() > place_.most_pending) {
-    reply.status = BatchStatus::kBusy;
-  } else {
+  ReplyHeader reply{.status = status_of(header, now), .view = now.view, .reissue_from = served() + 1};
+  if (reply.status == BatchStatus::kServed) {
     const std::size_t count = requests.size() / Request::kBytes;
     out.resize(out.size() + count * Reply::kReadBytes);  // at most
     std::byte* at = out.data() + begin + ReplyHeader::kBytes;
@@ -76,7 +75,18 @@ BatchServer::Served BatchServer::serve(const RequestHeader& header,
   return served_now;
 }
 
-void BatchServer::go_on(std::uint64_t view, Bytes& out) {
+BatchStatus BatchServer::status_of(const RequestHeader& header, Serving::Now now) const {
+  if (now.waits) return BatchStatus::kBusy;
+  if (header.view != now.view) {
+    if (header.view > now.view) place_.serving.newer_seen();
+    return BatchStatus::kViewChanged;
+  }
+  const bool is_next = header.first == served() + 1;
+  return is_next && session_.pending() <= place_.most_pending ? BatchStatus::kServed
+                                                              : BatchStatus::kBusy;
+}
+
+void BatchServer::go_on(Bytes& out) {
   const std::size_t begin = out.size();
   out.resize(begin + ReplyHeader::kBytes);
   append_results(out);
@@ -84,7 +94,9 @@ void BatchServer::go_on(std::uint64_t view, Bytes& out) {
     out.resize(begin);
   } else {
     finish(out, begin,
-           {.status = BatchStatus::kResults, .view = view, .reissue_from = served() + 1});
+           {.status = BatchStatus::kResults,
+            .view = place_.serving.now().view,
+            .reissue_from = served() + 1});
   }
 }
 

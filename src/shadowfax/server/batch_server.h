@@ -10,6 +10,7 @@
 
 #include "hybridlog/store.h"
 #include "shadowfax/server/commits.h"
+#include "shadowfax/server/serving.h"
 #include "shadowfax/wire.h"
 
 namespace turntable::shadowfax {
@@ -29,14 +30,16 @@ class BatchServer {
     hybridlog::Store& store;
     hybridlog::Epoch::Thread& thread;
     const Commits& commits;
+    const Serving& serving;
     std::function<void()> wake = {};  // the thread (hybridlog::Versions::Member)
     std::size_t most_pending = 64;    // more requests that wait make it refuse batches
   };
   // Throws std::logic_error where a session of this id is open elsewhere.
   BatchServer(const Place& place, hybridlog::SessionId id);
 
-  Welcome welcome(std::uint64_t view) const {
-    return {.view = view, .served = served(), .committed = place_.commits.of(id_)};
+  Welcome welcome() const {
+    return {.view = place_.serving.now().view,
+            .served = served(), .committed = place_.commits.of(id_)};
   }
   // For checkpoints; often, at least after it was woken.
   void take_part() { session_.take_part(); }
@@ -46,13 +49,13 @@ class BatchServer {
     std::size_t pending = 0;     // of them
     bool is_refused = false;
   };
-  // Serves a batch, or refuses it, and appends the reply to `out`. view: the server's.
-  // Throws ProtocolError for bytes that are no requests; nothing of the batch was served then.
-  Served serve(const RequestHeader& header, std::span<const std::byte> requests, std::uint64_t view,
-               Bytes& out);
+  // Serves a batch, or refuses it, and appends the reply to `out`. A batch is of one view and one
+  // version of the store. Throws ProtocolError for bytes that are no requests; nothing of the batch
+  // was served then.
+  Served serve(const RequestHeader& header, std::span<const std::byte> requests, Bytes& out);
 
   // Goes on with what is pending, and appends results, if there are any, as a batch of their own.
-  void go_on(std::uint64_t view, Bytes& out);
+  void go_on(Bytes& out);
 
   std::size_t pending() const noexcept { return session_.pending(); }
   // The number of the last request.
@@ -60,6 +63,7 @@ class BatchServer {
 
  private:
   void require_requests(std::span<const std::byte> requests) const;
+  BatchStatus status_of(const RequestHeader& header, Serving::Now now) const;
   Reply serve(const Request& request, hybridlog::Session::Place place);
   void append_results(Bytes& out);
   // Writes the header of the replies behind `begin`.

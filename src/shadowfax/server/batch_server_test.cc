@@ -24,8 +24,7 @@ class BatchServerTest : public ::testing::Test {
     std::byte* at = bytes.data();
     for (const Request& request : requests) at = write(at, request);
     BatchServer::Bytes out;
-    server_.serve({.view = view, .first = server_.served() + 1, .bytes = bytes.size()}, bytes, 1,
-                  out);
+    server_.serve({.view = view, .first = server_.served() + 1, .bytes = bytes.size()}, bytes, out);
     return read(out);
   }
 
@@ -53,8 +52,10 @@ class BatchServerTest : public ::testing::Test {
                            .reader_threads = 1},
                           hybridlog::open_file(directory_.path() / "log")};
   hybridlog::Epoch::Thread thread_{store_.epoch()};
+  int newer_seen_ = 0;
+  Serving serving_{1, [this] { ++newer_seen_; }};
   const Commits commits_{{{hybridlog::SessionId{1, 2}, 7}}};
-  BatchServer server_{{.store = store_, .thread = thread_, .commits = commits_, .most_pending = 4},
+  BatchServer server_{{.store = store_, .thread = thread_, .commits = commits_, .serving = serving_, .most_pending = 4},
                       hybridlog::SessionId{1, 2}};
 };
 
@@ -80,7 +81,19 @@ TEST_F(BatchServerTest, AnotherViewIsRefusedAsAWhole) {
   EXPECT_EQ(batch.header.view, 1U);
   EXPECT_EQ(batch.header.reissue_from, 2U);
   EXPECT_TRUE(batch.replies.empty());
+  EXPECT_EQ(newer_seen_, 1);
+  EXPECT_EQ(serve({{Opcode::kAdd, 1, 5}}, /*view=*/0).header.status, BatchStatus::kViewChanged);
+  EXPECT_EQ(newer_seen_, 1);
   EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).replies.at(0).value, 10U);
+}
+
+TEST_F(BatchServerTest, WhileARangeLeavesBatchesWait) {
+  serving_.wait();
+  EXPECT_EQ(serve({{Opcode::kUpsert, 1, 10}}).header.status, BatchStatus::kBusy);
+  serving_.go_on(2);
+  EXPECT_EQ(serve({{Opcode::kUpsert, 1, 10}}).header.status, BatchStatus::kViewChanged);
+  EXPECT_EQ(serve({{Opcode::kUpsert, 1, 10}}, /*view=*/2).header.status, BatchStatus::kServed);
+  EXPECT_EQ(server_.welcome().view, 2U);
 }
 
 TEST_F(BatchServerTest, ABatchThatIsNotTheNextIsRefused) {
@@ -90,7 +103,7 @@ TEST_F(BatchServerTest, ABatchThatIsNotTheNextIsRefused) {
   for (const std::uint64_t first : {1, 3}) {
     BatchServer::Bytes out;
     const auto served =
-        server_.serve({.view = 1, .first = first, .bytes = bytes.size()}, bytes, 1, out);
+        server_.serve({.view = 1, .first = first, .bytes = bytes.size()}, bytes, out);
     EXPECT_TRUE(served.is_refused);
     EXPECT_EQ(read(out).header.status, BatchStatus::kBusy);
     EXPECT_EQ(read(out).header.reissue_from, 2U);
@@ -99,25 +112,25 @@ TEST_F(BatchServerTest, ABatchThatIsNotTheNextIsRefused) {
 }
 
 TEST_F(BatchServerTest, SaysWhatIsCommitted) {
-  EXPECT_EQ(server_.welcome(3).committed, 7U);
-  EXPECT_EQ(server_.welcome(3).view, 3U);
+  EXPECT_EQ(server_.welcome().committed, 7U);
+  EXPECT_EQ(server_.welcome().view, 1U);
   EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).header.committed, 7U);
 }
 
 TEST_F(BatchServerTest, ASessionIsOpenOnce) {
-  EXPECT_THROW(BatchServer({.store = store_, .thread = thread_, .commits = commits_}, {1, 2}),
+  EXPECT_THROW(BatchServer({.store = store_, .thread = thread_, .commits = commits_, .serving = serving_}, {1, 2}),
                std::logic_error);
-  BatchServer({.store = store_, .thread = thread_, .commits = commits_}, {});
+  BatchServer({.store = store_, .thread = thread_, .commits = commits_, .serving = serving_}, {});
 }
 
 TEST_F(BatchServerTest, WhatMeansNothingIsRefusedBeforeAnythingIsServed) {
   std::vector<std::byte> bytes(2 * Request::kBytes);
   write(write(bytes.data(), Request{Opcode::kUpsert, 1, 10}), Request{Opcode{9}, 1, 10});
   BatchServer::Bytes out;
-  EXPECT_THROW(server_.serve({.view = 1, .first = 1, .bytes = bytes.size()}, bytes, 1, out),
+  EXPECT_THROW(server_.serve({.view = 1, .first = 1, .bytes = bytes.size()}, bytes, out),
                ProtocolError);
   bytes.pop_back();
-  EXPECT_THROW(server_.serve({.view = 1, .first = 1, .bytes = bytes.size()}, bytes, 1, out),
+  EXPECT_THROW(server_.serve({.view = 1, .first = 1, .bytes = bytes.size()}, bytes, out),
                ProtocolError);
   EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).replies.at(0).status, ReplyStatus::kNotFound);
 }
@@ -133,7 +146,7 @@ TEST_F(BatchServerTest, WhatIsPendingIsAnsweredLater) {
   std::vector<Reply> results(batch.replies.begin() + 2, batch.replies.end());
   while (server_.pending() > 0) {
     BatchServer::Bytes out;
-    server_.go_on(1, out);
+    server_.go_on(out);
     if (out.empty()) continue;
     batch = read(out);
     EXPECT_EQ(batch.header.status, BatchStatus::kResults);
@@ -163,7 +176,7 @@ TEST_F(BatchServerTest, TooMuchThatIsPendingIsRefused) {
   EXPECT_EQ(batch.header.status, BatchStatus::kBusy);
   while (server_.pending() > 0) {
     BatchServer::Bytes out;
-    server_.go_on(1, out);
+    server_.go_on(out);
   }
   EXPECT_EQ(serve({{Opcode::kRead, 9, 0}}).replies.at(0).status, ReplyStatus::kNotFound);
 }

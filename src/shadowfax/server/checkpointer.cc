@@ -20,6 +20,22 @@ Checkpointer::Counts Checkpointer::counts() const {
   return counts_;
 }
 
+void Checkpointer::pause() {
+  const std::lock_guard lock(making_);
+  is_paused_ = true;
+}
+
+void Checkpointer::resume() {
+  const std::lock_guard lock(making_);
+  is_paused_ = false;
+}
+
+hybridlog::Checkpoint Checkpointer::make(const hybridlog::CutSteps& steps) {
+  const std::lock_guard lock(making_);
+  return make_locked(steps);
+}
+
+// What fails is tried again: the checkpoint before still holds.
 void Checkpointer::work(const std::stop_token& stop) {
   for (;;) {
     {
@@ -27,23 +43,33 @@ void Checkpointer::work(const std::stop_token& stop) {
       ends_.wait_for(lock, stop, interval_, [] { return false; });
     }
     if (stop.stop_requested()) return;
-    make_one();
+    const std::lock_guard lock(making_);
+    if (is_paused_) continue;
+    try {
+      make_locked({});
+    } catch (const std::system_error&) {
+      // counted
+    }
   }
 }
 
-// What fails is tried again: the checkpoint before still holds.
-void Checkpointer::make_one() {
-  std::string why;
+hybridlog::Checkpoint Checkpointer::make_locked(const hybridlog::CutSteps& steps) {
   try {
-    hybridlog::Checkpoint checkpoint = store_.checkpoint();
+    hybridlog::Checkpoint checkpoint = store_.checkpoint(steps);
     hybridlog::write_checkpoint(file_, checkpoint);
-    commits_.publish(std::move(checkpoint.serials));
+    commits_.publish(checkpoint.serials);
+    note("");
+    return checkpoint;
   } catch (const std::system_error& error) {
-    why = error.what();
+    note(error.what());
+    throw;
   }
+}
+
+void Checkpointer::note(const std::string& why) {
   const std::lock_guard lock(mutex_);
   ++(why.empty() ? counts_.made : counts_.failed);
-  counts_.why = std::move(why);
+  counts_.why = why;
 }
 
 }  // namespace turntable::shadowfax

@@ -23,6 +23,13 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
+  // One more, now. By any thread that has no sessions. Throws std::system_error: the one before
+  // still holds.
+  hybridlog::Checkpoint make(const hybridlog::CutSteps& steps = {});
+  // None is made of its own accord until resume(); the one that is being made has ended.
+  void pause();
+  void resume();
+
   struct Counts {
     std::uint64_t made = 0, failed = 0;
     std::string why;  // the last one failed; empty: it did not
@@ -31,12 +38,15 @@ class Checkpointer {
 
  private:
   void work(const std::stop_token& stop);
-  void make_one();
+  hybridlog::Checkpoint make_locked(const hybridlog::CutSteps& steps);
+  void note(const std::string& why);
 
   hybridlog::Store& store_;
   Commits& commits_;
   const std::string file_;
   const std::chrono::nanoseconds interval_;
+  std::mutex making_;  // held while one is made
+  bool is_paused_ = false;
   mutable std::mutex mutex_;  // of the counts
   std::condition_variable_any ends_;
   Counts counts_;

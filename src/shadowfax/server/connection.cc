@@ -19,19 +19,19 @@ constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 Connection::Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts)
     : socket_(std::move(socket)), place_(place), counts_(counts), in_(kReadBytes) {}
 
-Connection::State Connection::receive(std::uint64_t view) {
+Connection::State Connection::receive() {
   if (is_blocked()) return State::kOpen;
   const ssize_t bytes = ::recv(fd(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
   if (bytes == 0) return State::kClosed;
   if (bytes < 0) return errno == EAGAIN || errno == EINTR ? State::kOpen : State::kClosed;
   in_end_ += static_cast<std::size_t>(bytes);
-  return serve_whole_batches(view);
+  return serve_whole_batches();
 }
 
-Connection::State Connection::serve_whole_batches(std::uint64_t view) {
+Connection::State Connection::serve_whole_batches() {
   while (server_ || in_end_ - in_begin_ >= Opening::kBytes) {
     if (!server_) {
-      if (open(view) == State::kClosed) return State::kClosed;
+      if (open() == State::kClosed) return State::kClosed;
       continue;
     }
     const std::size_t there = in_end_ - in_begin_;
@@ -48,7 +48,7 @@ Connection::State Connection::serve_whole_batches(std::uint64_t view) {
       if (in_.size() < whole) in_.resize(whole);
       break;
     }
-    if (serve_batch(header, view) == State::kClosed) return State::kClosed;
+    if (serve_batch(header) == State::kClosed) return State::kClosed;
     in_begin_ += whole;
   }
   std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
@@ -56,10 +56,10 @@ Connection::State Connection::serve_whole_batches(std::uint64_t view) {
   return send();
 }
 
-Connection::State Connection::serve_batch(const RequestHeader& header, std::uint64_t view) {
+Connection::State Connection::serve_batch(const RequestHeader& header) {
   const std::span requests(in_.data() + in_begin_ + RequestHeader::kBytes, header.bytes);
   try {
-    count(server_->serve(header, requests, view, out_));
+    count(server_->serve(header, requests, out_));
     return State::kOpen;
   } catch (const ProtocolError& error) {
     std::fprintf(stderr, "hlserver: %s\n", error.what());
@@ -67,17 +67,17 @@ Connection::State Connection::serve_batch(const RequestHeader& header, std::uint
   }
 }
 
-Connection::State Connection::open(std::uint64_t view) {
+Connection::State Connection::open() {
   const Opening opening = read_opening(in_.data() + in_begin_);
   in_begin_ += Opening::kBytes;
   if (opening.format != Opening::kFormat) {
     std::fprintf(stderr, "hlserver: a connection does not begin with an opening of format 1\n");
     return State::kClosed;
   }
-  Welcome welcome{.status = WelcomeStatus::kInUse, .view = view};
+  Welcome welcome{.status = WelcomeStatus::kInUse};
   try {
     server_.emplace(place_, hybridlog::SessionId{opening.session_high, opening.session_low});
-    welcome = server_->welcome(view);
+    welcome = server_->welcome();
     counts_.sessions.add();
   } catch (const std::logic_error&) {
     // The client is told, and may try again once the other connection has gone.
@@ -95,8 +95,8 @@ void Connection::count(const BatchServer::Served& served) noexcept {
   (served.is_refused ? counts_.refused_batches : counts_.batches).add();
 }
 
-Connection::State Connection::go_on(std::uint64_t view) {
-  if (has_pending()) server_->go_on(view, out_);
+Connection::State Connection::go_on() {
+  if (has_pending()) server_->go_on(out_);
   return send();
 }
 

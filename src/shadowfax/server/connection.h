@@ -36,14 +36,14 @@ class Connection {
   bool is_watched_for_room = false;  // by the worker
 
   // Reads what is there, serves the batches that are whole, and sends replies.
-  State receive(std::uint64_t view);
+  State receive();
   // Results of what was pending, and what could not be sent before.
-  State go_on(std::uint64_t view);
+  State go_on();
 
  private:
-  State serve_whole_batches(std::uint64_t view);
-  State serve_batch(const RequestHeader& header, std::uint64_t view);
-  State open(std::uint64_t view);
+  State serve_whole_batches();
+  State serve_batch(const RequestHeader& header);
+  State open();
   void count(const BatchServer::Served& served) noexcept;
   State send();
 

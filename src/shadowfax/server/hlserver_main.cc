@@ -1,11 +1,14 @@
 // hlserver: a store on a hybrid log, served over TCP by workers that have a port each.
 
+#include <atomic>
 #include <csignal>
 #include <iostream>
 #include <string>
 
 #include "common/program_options.h"
 #include "common/run_main.h"
+#include "net/credentials.h"
+#include "net/ipv4.h"
 #include "shadowfax/server/store_server.h"
 
 namespace {
@@ -17,11 +20,13 @@ int run(int argc, char** argv) {
   shadowfax::StoreServer::Settings settings;
   unsigned index_bits = 20, log_mb = 1024;
   double spin_us = 50, checkpoint_s = 2;
-  std::string checkpoint;
+  std::string checkpoint, metadata, secret, stop_at;
+  shadowfax::ClusterSettings cluster;
+  std::atomic<bool> has_stopped{false};
   settings.worker.port = shadowfax::kBasePort;
   app.option("--address", settings.worker.address, "IPv4 address").shows_default();
-  app.option("--base-port", settings.worker.port, "Port of the first worker")
-      .within(1, 65'535)
+  app.option("--base-port", settings.worker.port, "Port of the first worker; 0: any that are free")
+      .within(0, 65'535)
       .shows_default();
   app.option("--threads", settings.workers, "Workers").within(1, 1024).shows_default();
   app.option("--index-bits", index_bits, "2^N buckets of 64 bytes").within(0, 40).shows_default();
@@ -41,6 +46,12 @@ int run(int argc, char** argv) {
   app.option("--spin-us", spin_us, "Looked for work before waiting for it")
       .within(0, 1e9)
       .shows_default();
+  app.option("--metadata", metadata, "HOST:PORT of hlmeta: it is a server of a cluster");
+  app.option("--number", cluster.number, "Of this server in the cluster").within(0, 100'000);
+  app.option("--secret", secret, "File with the secret of the cluster, mode 0600");
+  app.option("--peer-port", cluster.peer_port, "For other servers; 0: any that is free")
+      .within(0, 65'535);
+  app.option("--stop-at", stop_at, "Step of a migration at which the process stops itself (tests)");
   if (const auto status = app.parse(argc, argv)) return *status;
   settings.worker.spin = std::chrono::nanoseconds(static_cast<std::int64_t>(spin_us * 1e3));
   settings.store.index_buckets = std::size_t{1} << index_bits;
@@ -51,13 +62,25 @@ int run(int argc, char** argv) {
         .file = checkpoint,
         .interval = std::chrono::nanoseconds(static_cast<std::int64_t>(checkpoint_s * 1e9))};
   }
+  if (!metadata.empty()) {
+    cluster.metadata = net::parse_endpoint("--metadata", metadata);
+    cluster.credentials = [&](const std::string& name) {
+      return net::Credentials::from_file(secret, "hlserver", name);
+    };
+    cluster.at_step = [&](const char* step) {
+      if (step == stop_at && !has_stopped.exchange(true)) std::raise(SIGSTOP);
+    };
+    settings.cluster = cluster;
+  }
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   const shadowfax::StoreServer server(settings);
-  std::cout << "ready" << std::endl;
+  std::cout << "ready";
+  for (const std::uint16_t port : server.ports()) std::cout << " " << port;
+  std::cout << std::endl;
   int signal = 0;
   sigwait(&ends, &signal);
   return 0;

@@ -9,9 +9,13 @@
 namespace turntable::shadowfax {
 namespace {
 
+constexpr std::size_t kClusterThreads = 2;  // that send and take a range
+constexpr std::uint64_t kOnlyView = 1, kNoView = 0;
+
 hybridlog::StoreSettings with_workers(const StoreServer::Settings& settings) {
   hybridlog::StoreSettings store = settings.store;
   store.threads += settings.workers;
+  if (settings.cluster) store.threads += kClusterThreads;
   return store;
 }
 
@@ -45,14 +49,17 @@ hybridlog::Store open_store(const StoreServer::Settings& settings,
 StoreServer::StoreServer(const Settings& settings,
                          const std::optional<hybridlog::Checkpoint>& recovered)
     : commits_(recovered ? recovered->serials : hybridlog::Serials()),
+      serving_(settings.cluster ? kNoView : kOnlyView, [this] { newer_views_.seen(); }),
       store_(open_store(settings, recovered)) {}
 
 // If this fails the destructor ends the workers that have begun.
 StoreServer::StoreServer(const Settings& settings)
     : StoreServer(settings, checkpoint_of(settings)) {
   require_ports(settings);
+  if (settings.cluster && !settings.checkpoints)
+    throw std::invalid_argument("a server of a cluster without checkpoints; expected a file of them");
   for (unsigned i = 0; i < settings.workers; ++i)
-    workers_.push_back(std::make_unique<Worker>(store_, commits_, of_worker(settings, i)));
+    workers_.push_back(std::make_unique<Worker>(store_, commits_, serving_, of_worker(settings, i)));
   threads_.reserve(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     threads_.emplace_back([cpus = settings.cpus, worker = workers_[i].get(), i] {
@@ -64,9 +71,14 @@ StoreServer::StoreServer(const Settings& settings)
     checkpointer_.emplace(store_, commits_, settings.checkpoints->file,
                           settings.checkpoints->interval);
   }
+  if (settings.cluster) {
+    member_.emplace(*settings.cluster, settings.worker.address, ports(), store_, *checkpointer_,
+                    serving_, newer_views_);
+  }
 }
 
 StoreServer::~StoreServer() {
+  member_.reset();
   checkpointer_.reset();
   stop();
 }

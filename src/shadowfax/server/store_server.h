@@ -11,6 +11,7 @@
 
 #include "hybridlog/store.h"
 #include "shadowfax/server/checkpointer.h"
+#include "shadowfax/server/cluster_member.h"
 #include "shadowfax/server/commits.h"
 #include "shadowfax/server/worker.h"
 
@@ -30,11 +31,14 @@ class StoreServer {
       std::chrono::nanoseconds interval{2'000'000'000};
     };
     std::optional<Checkpoints> checkpoints{};
+    // Servers that own ranges of hashes, and know a metadata service; it needs checkpoints.
+    // Nothing: whatever clients ask for is served.
+    std::optional<ClusterSettings> cluster{};
   };
 
   // Opens the store, which is empty unless there is a checkpoint, listens and serves. Throws
   // std::system_error, std::invalid_argument; std::runtime_error for a checkpoint that is not the
-  // store's, or was changed.
+  // store's, or was changed; NoAnswer of the metadata service.
   explicit StoreServer(const Settings& settings);
   ~StoreServer();  // ends all sessions
   StoreServer(const StoreServer&) = delete;
@@ -42,6 +46,7 @@ class StoreServer {
 
   hybridlog::Store& store() noexcept { return store_; }
   std::vector<std::uint16_t> ports() const;
+  std::uint16_t peer_port() const { return member_ ? member_->peer_port() : std::uint16_t{0}; }
 
   using Readings = std::vector<WorkerReading>;  // by worker
   Readings read() const;
@@ -55,10 +60,13 @@ class StoreServer {
   void stop();
 
   Commits commits_;
+  NewerViews newer_views_;
+  Serving serving_;
   hybridlog::Store store_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::jthread> threads_;
   std::optional<Checkpointer> checkpointer_;
+  std::optional<ClusterMember> member_;
 };
 
 }  // namespace turntable::shadowfax

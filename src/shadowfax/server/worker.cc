@@ -59,9 +59,11 @@ std::uint16_t port_of(int socket) {
 
 }  // namespace
 
-Worker::Worker(hybridlog::Store& store, const Commits& commits, const WorkerSettings& settings)
+Worker::Worker(hybridlog::Store& store, const Commits& commits, const Serving& serving,
+               const WorkerSettings& settings)
     : store_(store),
       commits_(commits),
+      serving_(serving),
       settings_(settings),
       listening_(listen_at(settings)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -142,7 +144,7 @@ void Worker::handle(std::span<const epoll_event> events) {
     } else if (const auto found = connections_.find(event.data.fd); found != connections_.end()) {
       Connection& connection = *found->second;
       const bool was_blocked = connection.is_blocked();
-      keep(connection, was_blocked ? connection.go_on(view_) : connection.receive(view_));
+      keep(connection, was_blocked ? connection.go_on() : connection.receive());
     }
   }
 }
@@ -172,6 +174,7 @@ void Worker::accept() {
                                      BatchServer::Place{.store = store_,
                                                         .thread = *thread_,
                                                         .commits = commits_,
+                                                        .serving = serving_,
                                                         .wake = [this] { wake(); },
                                                         .most_pending = settings_.most_pending},
                                      counts_);
@@ -194,7 +197,7 @@ void Worker::keep(Connection& connection, Connection::State state) {
 void Worker::go_on() {
   for (auto next = connections_.begin(); next != connections_.end();) {
     Connection& connection = *(next++)->second;  // which may go
-    if (connection.has_pending()) keep(connection, connection.go_on(view_));
+    if (connection.has_pending()) keep(connection, connection.go_on());
   }
 }
 

@@ -39,7 +39,8 @@ struct WorkerReading {
 class Worker {
  public:
   // Listens. Throws std::system_error, std::invalid_argument.
-  Worker(hybridlog::Store& store, const Commits& commits, const WorkerSettings& settings);
+  Worker(hybridlog::Store& store, const Commits& commits, const Serving& serving,
+         const WorkerSettings& settings);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -64,11 +65,11 @@ class Worker {
 
   hybridlog::Store& store_;
   const Commits& commits_;
+  const Serving& serving_;
   const WorkerSettings settings_;
   UniqueFd listening_, epoll_, wake_;
   std::uint16_t port_ = 0;
   std::atomic<bool> stops_{false};
-  std::uint64_t view_ = 1;
   std::atomic<pid_t> tid_{0};  // of the thread in run(); 0: none yet
   clockid_t cpu_clock_{};      // its own; before tid_
   WorkerCounts counts_;

@@ -90,7 +90,7 @@ class SwanAnalysis(Analysis):
 
     def facts(self, measurement: Measurement, parameters: Mapping[str, Any]) -> Facts:
         percent = parameters["percentile"]
-        sli = sli_us(measurement, percent)
+        sli = sli_us(measurement, parameters)
         return [
             (0, f"p{percent:g} {sli:,.0f} µs" if sli else "no answer"),
             (1, f"achieved {measurement.achieved_share:.1%}"),

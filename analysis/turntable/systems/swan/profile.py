@@ -197,18 +197,17 @@ def _repetitions(cell: CellResult, turn: TurnResult) -> list[tuple[Measurement, 
         cell.parameters,
         cell.run.fidelity_class,
     )
-    percent = cell.parameters["percentile"]
-    return [(one, _repetition(one, turn.round, percent, case)) for one in turn.measurements]
+    return [(one, _repetition(one, turn.round, case)) for one in turn.measurements]
 
 
-def _repetition(measurement: Measurement, round_: int, percent: float, case: Case) -> Repetition:
+def _repetition(measurement: Measurement, round_: int, case: Case) -> Repetition:
     generator, job = measurement.generator, measurement.best_effort
     progress = job.progress if job else None
     return Repetition(
         round=round_,
         repeat=measurement.place.repeat,
-        sli_us=sli_us(measurement, percent),
-        from_send_us=from_send_us(measurement, percent),
+        sli_us=sli_us(measurement, case.parameters),
+        from_send_us=from_send_us(measurement, case.parameters),
         target_per_s=generator.target_per_s,
         achieved_per_s=measurement.achieved_per_s,
         progress_per_s=progress.per_s if progress else None,
@@ -217,15 +216,24 @@ def _repetition(measurement: Measurement, round_: int, percent: float, case: Cas
     )
 
 
-def sli_us(measurement: Measurement, percent: float) -> float | None:
+def sli_us(measurement: Measurement, parameters: Mapping[str, Any]) -> float | None:
     generator = measurement.generator
-    return percentile_us(generator.latency_ns, percent, generator.lost + generator.unsent)
+    unanswered = generator.lost + generator.unsent
+    return _percentile_us(generator.latency_ns, parameters, unanswered)
 
 
-def from_send_us(measurement: Measurement, percent: float) -> float | None:
+def from_send_us(measurement: Measurement, parameters: Mapping[str, Any]) -> float | None:
     """Requests that were never sent are none of its."""
     generator = measurement.generator
-    return percentile_us(generator.from_send_ns, percent, generator.lost)
+    return _percentile_us(generator.from_send_ns, parameters, generator.lost)
+
+
+def _percentile_us(
+    texts: tuple[str, ...], parameters: Mapping[str, Any], unanswered: int
+) -> float | None:
+    """What has no answer has been waited for until the end of the drain."""
+    waited_us = 1e6 * parameters["drain_s"]
+    return percentile_us(texts, parameters["percentile"], unanswered, waited_us)
 
 
 def _rows(parameters: Mapping[str, Any], present: set[str]) -> tuple[str, ...]:

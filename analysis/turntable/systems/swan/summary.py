@@ -91,5 +91,5 @@ def _fails(some: Sequence[Measurement]) -> bool:
 
 
 def _sli(some: Sequence[Measurement], case: Case) -> float | None:
-    known = [sli_us(one, case.parameters["percentile"]) for one in some]
+    known = [sli_us(one, case.parameters) for one in some]
     return geometric_mean(known) if None not in known else None

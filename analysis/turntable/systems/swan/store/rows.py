@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Phase:
     time_ns: int
     tags: str  # JSON
     measurement: Measurement
-    percent: float  # of the SLI
+    parameters: Mapping[str, Any]  # of the cell
 
     @property
     def key(self) -> tuple[str, int, int, str]:
@@ -99,21 +99,21 @@ def _phase(
         tags["unit"] = one.best_effort.progress.unit
     return Phase(
         *(place.aggressor, qps, repetition, name, time_ns, json.dumps(tags), one),
-        percent=cell.parameters["percentile"],
+        parameters=cell.parameters,
     )
 
 
-def metrics(one: Measurement, percent: float) -> Iterator[tuple[str, float]]:
-    """Namespace -> value. Latencies are microseconds; what is not known is left out. percent: of
-    the SLI, which need not be among the others.
+def metrics(one: Measurement, parameters: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Namespace -> value. Latencies are microseconds; what is not known is left out. The SLI's
+    percentile, which parameters say, need not be among the others.
     """
     generator = one.generator
     yield from _latencies(MCLOAD, generator.latency_ns, generator.lost + generator.unsent)
     yield from _latencies(f"{MCLOAD}/from_send", generator.from_send_ns, generator.lost)
     late = percentile_us(generator.send_late_ns, 99)
     known = {
-        f"{MCLOAD}/sli": sli_us(one, percent),
-        f"{MCLOAD}/from_send/sli": from_send_us(one, percent),
+        f"{MCLOAD}/sli": sli_us(one, parameters),
+        f"{MCLOAD}/from_send/sli": from_send_us(one, parameters),
         f"{MCLOAD}/qps": one.achieved_per_s,
         f"{MCLOAD}/target_qps": generator.target_per_s,
         f"{MCLOAD}/peak_qps": generator.peak_per_s,

@@ -211,7 +211,7 @@ def digest_of(directory: Path) -> str:
 
 def _samples(uuid: str, every: list[rows.Phase]) -> Iterator[tuple]:
     for phase in every:
-        for ns, value in rows.metrics(phase.measurement, phase.percent):
+        for ns, value in rows.metrics(phase.measurement, phase.parameters):
             yield (uuid, *phase.key, ns, value, phase.time_ns, phase.tags)
 
 

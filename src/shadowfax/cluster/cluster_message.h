@@ -1,0 +1,107 @@
+// What servers, clients and the metadata service ask each other, in src/messages' frames, once both
+// ends have proven that they know the secret.
+//
+//   to the metadata service            every answer: the state, or {"refused": why}
+//     GET       {}
+//     ENROL     {server, address, ports, peer_port}
+//     BEGIN     {first, last, source, target, receives_from}   ... and "id"
+//     OWN, COMPLETE, CANCEL   {id}
+//
+//   to a server                        every answer: what is said, or {"refused": why}
+//     MIGRATE   {first, last, target}  move a range to another server: {id}
+//     PREPARE   {}                     how a target begins: {receives_from}
+//     RECORDS   {id} and records       {incarnation}: of the target
+//     FINISH    {id, incarnation}      all have been sent to this incarnation: {}
+//     STATUS    {}                     what the server does
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "messages/message.h"
+
+namespace turntable::shadowfax {
+
+enum class ClusterMessageType : std::uint8_t {
+  kHello = 1,
+  kGet,
+  kEnrol,
+  kBegin,
+  kOwn,
+  kComplete,
+  kCancel,
+  kMigrate,
+  kPrepare,
+  kRecords,
+  kFinish,
+  kStatus
+};
+
+struct ClusterMessage {
+  ClusterMessageType type{};
+  bool is_answer = false;
+  std::uint32_t id = 0;
+  std::string json = "{}";
+  std::vector<std::uint8_t> records;
+};
+
+inline const char* name_of(ClusterMessageType type) {
+  switch (type) {
+    case ClusterMessageType::kHello:
+      return "HELLO";
+    case ClusterMessageType::kGet:
+      return "GET";
+    case ClusterMessageType::kEnrol:
+      return "ENROL";
+    case ClusterMessageType::kBegin:
+      return "BEGIN";
+    case ClusterMessageType::kOwn:
+      return "OWN";
+    case ClusterMessageType::kComplete:
+      return "COMPLETE";
+    case ClusterMessageType::kCancel:
+      return "CANCEL";
+    case ClusterMessageType::kMigrate:
+      return "MIGRATE";
+    case ClusterMessageType::kPrepare:
+      return "PREPARE";
+    case ClusterMessageType::kRecords:
+      return "RECORDS";
+    case ClusterMessageType::kFinish:
+      return "FINISH";
+    case ClusterMessageType::kStatus:
+      return "STATUS";
+    default:
+      return nullptr;
+  }
+}
+
+inline bool is_refusal(const ClusterMessage& /*answer*/) {
+  return false;
+}
+
+inline void write_body(const ClusterMessage& message, ByteWriter& to) {
+  const std::string& json = message.json;
+  to.number(static_cast<std::uint32_t>(json.size()));
+  to.bytes(std::span(reinterpret_cast<const std::uint8_t*>(json.data()), json.size()));
+  to.number(static_cast<std::uint32_t>(message.records.size()));
+  to.bytes(message.records);
+}
+
+inline void read_body(ByteReader& from, ClusterMessage& message) {
+  const auto json = from.take(from.number<std::uint32_t>());
+  message.json.assign(json.begin(), json.end());
+  const auto records = from.take(from.number<std::uint32_t>());
+  message.records.assign(records.begin(), records.end());
+}
+
+static_assert(messages::Message<ClusterMessage>);
+
+inline ClusterMessage answer_to(const ClusterMessage& request, const nlohmann::json& json) {
+  return {.type = request.type, .is_answer = true, .id = request.id, .json = json.dump(), .records = {}};
+}
+
+}  // namespace turntable::shadowfax

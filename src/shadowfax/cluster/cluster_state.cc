@@ -1,0 +1,136 @@
+#include "shadowfax/cluster/cluster_state.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace turntable::shadowfax {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+
+std::string text_of(hybridlog::HashRange range) {
+  return std::to_string(range.first) + " to " + std::to_string(range.last);
+}
+
+std::string of(std::uint64_t id) {
+  return "migration " + std::to_string(id);
+}
+
+}  // namespace
+
+void ClusterState::enrol(ServerNumber server, Member member) {
+  members[server] = std::move(member);
+}
+
+std::uint64_t ClusterState::begin(Migration asked) {
+  if (migration) {
+    throw Refusal(of(migration->id) + " is under way; expected one at a time");
+  }
+  if (asked.range.first > asked.range.last)
+    throw Refusal("hashes " + text_of(asked.range) + "; expected the first one first");
+  if (asked.source == asked.target)
+    throw Refusal("from server " + std::to_string(asked.source) + " to itself");
+  for (const ServerNumber server : {asked.source, asked.target}) {
+    if (!members.contains(server))
+      throw Refusal("server " + std::to_string(server) + " has never been there");
+  }
+  if (!view.is_owner(asked.source, asked.range)) {
+    throw Refusal("server " + std::to_string(asked.source) + " does not own all hashes " +
+                  text_of(asked.range));
+  }
+  asked.id = ++last_migration;
+  asked.phase = Migration::Phase::kPrepared;
+  migration = asked;
+  return asked.id;
+}
+
+void ClusterState::require_ids(std::uint64_t id) const {
+  if (id == 0 || id > last_migration) throw Refusal(of(id) + " never was");
+}
+
+void ClusterState::own(std::uint64_t id) {
+  require_ids(id);
+  if (!migration || migration->id != id) throw Refusal(of(id) + " is not under way any more");
+  if (migration->phase == Migration::Phase::kOwned) return;
+  view = view.with_owner(migration->range, migration->target);
+  migration->phase = Migration::Phase::kOwned;
+}
+
+void ClusterState::complete(std::uint64_t id) {
+  require_ids(id);
+  if (!migration || migration->id != id) return;  // it is, and was told so
+  if (migration->phase != Migration::Phase::kOwned)
+    throw Refusal(of(id) + " is not owned by its target");
+  migration.reset();
+}
+
+void ClusterState::cancel(std::uint64_t id) {
+  require_ids(id);
+  if (!migration || migration->id != id) return;
+  if (migration->phase == Migration::Phase::kOwned) {
+    throw Refusal(of(id) + " is owned by its target: it goes on, and the range may be moved back");
+  }
+  migration.reset();
+}
+
+Json to_json(const ClusterState& state) {
+  Json parts = Json::array();
+  for (const View::Part& part : state.view.parts()) parts.push_back({part.first, part.owner});
+  Json members = Json::array();
+  for (const auto& [server, member] : state.members) {
+    members.push_back({{"server", server},
+                       {"address", member.address},
+                       {"ports", member.ports},
+                       {"peer_port", member.peer_port}});
+  }
+  Json migration;
+  if (state.migration) {
+    const Migration& each = *state.migration;
+    migration = {{"id", each.id},
+                 {"first", each.range.first},
+                 {"last", each.range.last},
+                 {"source", each.source},
+                 {"target", each.target},
+                 {"receives_from", each.receives_from},
+                 {"phase", each.phase == Migration::Phase::kOwned ? "owned" : "prepared"}};
+  }
+  return {{"format", kFormat},
+          {"view", {{"number", state.view.number()}, {"parts", parts}}},
+          {"members", members},
+          {"migration", migration},
+          {"last_migration", state.last_migration}};
+}
+
+ClusterState state_of(const Json& json) {
+  if (json.at("format") != kFormat) {
+    throw std::invalid_argument("cluster state of format " + json.at("format").dump() +
+                                "; expected " + std::to_string(kFormat));
+  }
+  ClusterState state;
+  std::vector<View::Part> parts;
+  for (const Json& part : json.at("view").at("parts"))
+    parts.push_back({part.at(0).get<std::uint64_t>(), part.at(1).get<ServerNumber>()});
+  state.view = View(json.at("view").at("number").get<std::uint64_t>(), std::move(parts));
+  for (const Json& each : json.at("members")) {
+    state.members[each.at("server").get<ServerNumber>()] = {
+        .address = each.at("address").get<std::string>(),
+        .ports = each.at("ports").get<std::vector<std::uint16_t>>(),
+        .peer_port = each.at("peer_port").get<std::uint16_t>()};
+  }
+  if (const Json& each = json.at("migration"); !each.is_null()) {
+    state.migration = Migration{
+        .id = each.at("id").get<std::uint64_t>(),
+        .range = {each.at("first").get<std::uint64_t>(), each.at("last").get<std::uint64_t>()},
+        .source = each.at("source").get<ServerNumber>(),
+        .target = each.at("target").get<ServerNumber>(),
+        .receives_from = each.at("receives_from").get<std::uint64_t>(),
+        .phase = each.at("phase") == "owned" ? Migration::Phase::kOwned
+                                             : Migration::Phase::kPrepared};
+  }
+  json.at("last_migration").get_to(state.last_migration);
+  return state;
+}
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,79 @@
+// What the metadata service knows: servers, the view, and the migration that is under way. Every
+// change is one function, which refuses what does not fit; the service writes the whole to its file
+// before it answers.
+//
+//   begin --> [kPrepared] --own--> [kOwned] --complete--> nothing under way
+//                  |
+//                cancel --> nothing under way: the range stays the source's
+//
+// `own` is the ownership cut: before it the source owns the range, after it the target. It makes
+// the next view. Each may be asked again by who has not heard the answer: it changes nothing then.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "hybridlog/address.h"
+#include "shadowfax/cluster/view.h"
+
+namespace turntable::shadowfax {
+
+// What was asked for does not fit to what is: nothing was changed.
+class Refusal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Member {
+  std::string address;                // IPv4
+  std::vector<std::uint16_t> ports;   // of its workers
+  std::uint16_t peer_port = 0;        // where other servers reach it
+
+  bool operator==(const Member&) const = default;
+};
+
+struct Migration {
+  enum class Phase : std::uint8_t { kPrepared, kOwned };
+
+  std::uint64_t id = 0;  // from 1, counted
+  hybridlog::HashRange range;
+  ServerNumber source = 0, target = 0;
+  // Of the target's log: what it had of the range before lies below.
+  hybridlog::Address receives_from = 0;
+  Phase phase = Phase::kPrepared;
+
+  bool operator==(const Migration&) const = default;
+};
+
+struct ClusterState {
+  View view = View::equal(1);
+  std::map<ServerNumber, Member> members;
+  std::optional<Migration> migration;
+  std::uint64_t last_migration = 0;  // the id
+
+  // A server is there, perhaps again, and at other ports.
+  void enrol(ServerNumber server, Member member);
+  // The migration's id. Throws Refusal where one is under way, the source does not own all of the
+  // range, or one of the two has never been there.
+  std::uint64_t begin(Migration migration);
+  // All throw Refusal for a migration that was cancelled, or never was.
+  void own(std::uint64_t id);       // only what is prepared, or owned
+  void complete(std::uint64_t id);  // only what is owned, or complete
+  void cancel(std::uint64_t id);    // only what is prepared, or cancelled
+
+  bool operator==(const ClusterState&) const = default;
+
+ private:
+  void require_ids(std::uint64_t id) const;
+};
+
+nlohmann::json to_json(const ClusterState& state);
+// Throws nlohmann::json::exception, std::invalid_argument.
+ClusterState state_of(const nlohmann::json& json);
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,184 @@
+#include "shadowfax/cluster/cluster_state.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "common/checked_file.h"
+#include "common/scratch_directory.h"
+#include "net/event_loop.h"
+#include "net/ipv4.h"
+#include "net/testing_credentials.h"
+#include "shadowfax/cluster/asking.h"
+#include "shadowfax/cluster/metadata_server.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using Json = nlohmann::json;
+
+ClusterState of_two() {
+  ClusterState state;
+  state.view = View::equal(2);
+  state.enrol(0, {.address = "127.0.0.1", .ports = {1000, 1001}, .peer_port = 2000});
+  state.enrol(1, {.address = "127.0.0.2", .ports = {1000}, .peer_port = 2001});
+  return state;
+}
+
+constexpr Migration kAsked{.range = {0, 99}, .source = 0, .target = 1, .receives_from = 4096};
+
+TEST(ClusterState, AMigrationMovesItsRange) {
+  ClusterState state = of_two();
+  const std::uint64_t id = state.begin(kAsked);
+  EXPECT_EQ(id, 1U);
+  EXPECT_EQ(state.view.owner_of(99), 0U);
+  state.own(id);
+  state.own(id);  // asked again: nothing changes
+  EXPECT_EQ(state.view.number(), 2U);
+  EXPECT_EQ(state.view.owner_of(99), 1U);
+  EXPECT_EQ(state.view.owner_of(100), 0U);
+  EXPECT_THROW(state.cancel(id), Refusal);
+  state.complete(id);
+  state.complete(id);
+  EXPECT_FALSE(state.migration);
+  Migration back = kAsked;
+  std::swap(back.source, back.target);
+  EXPECT_EQ(state.begin(back), 2U);
+}
+
+TEST(ClusterState, WhatIsCancelledStaysWhereItWas) {
+  ClusterState state = of_two();
+  const std::uint64_t id = state.begin(kAsked);
+  EXPECT_THROW(state.complete(id), Refusal);
+  state.cancel(id);
+  state.cancel(id);
+  EXPECT_EQ(state.view, View::equal(2));
+  EXPECT_THROW(state.own(id), Refusal);
+}
+
+TEST(ClusterState, WhatDoesNotFitIsRefused) {
+  const auto refused = [](Migration asked) {
+    ClusterState state = of_two();
+    EXPECT_THROW(state.begin(asked), Refusal);
+    EXPECT_EQ(state, of_two());
+  };
+  refused({.range = {0, 99}, .source = 1, .target = 0});              // not its range
+  refused({.range = {0, UINT64_MAX}, .source = 0, .target = 1});      // not all of it
+  refused({.range = {99, 0}, .source = 0, .target = 1});
+  refused({.range = {0, 99}, .source = 0, .target = 0});
+  refused({.range = {0, 99}, .source = 0, .target = 2});              // has never been there
+  ClusterState state = of_two();
+  state.begin(kAsked);
+  EXPECT_THROW(state.begin(kAsked), Refusal);                         // one at a time
+  for (const std::uint64_t id : {0, 2}) {
+    EXPECT_THROW(state.own(id), Refusal);
+    EXPECT_THROW(state.complete(id), Refusal);
+    EXPECT_THROW(state.cancel(id), Refusal);
+  }
+}
+
+TEST(ClusterState, ItsJsonHasAllOfIt) {
+  ClusterState state = of_two();
+  EXPECT_EQ(state_of(to_json(state)), state);
+  state.begin({.range = {UINT64_MAX - 5, UINT64_MAX}, .source = 1, .target = 0, .receives_from = 7});
+  EXPECT_EQ(state_of(Json::parse(to_json(state).dump())), state);
+  state.own(1);
+  EXPECT_EQ(state_of(to_json(state)), state);
+  Json other = to_json(state);
+  other["format"] = 2;
+  EXPECT_THROW(state_of(other), std::invalid_argument);
+}
+
+// The service in a thread of its own, with what it keeps in a file.
+class RunningMetadata {
+ public:
+  explicit RunningMetadata(const std::filesystem::path& directory)
+      : server_(loop_, net::parse_ipv4("", "127.0.0.1", 0), net::testing::credentials("meta"),
+                directory / "state.json", 2),
+        thread_([this] { loop_.run(); }) {}
+  ~RunningMetadata() {
+    loop_.stop();
+    thread_.join();
+  }
+
+  std::unique_ptr<Asking> asking(net::Credentials credentials = net::testing::credentials()) {
+    return std::make_unique<Asking>("the metadata service",
+                                    net::parse_ipv4("", "127.0.0.1", server_.port()),
+                                    std::move(credentials));
+  }
+
+ private:
+  net::EventLoop loop_;
+  MetadataServer server_;
+  std::thread thread_;
+};
+
+Deadline soon() {
+  return Deadline::after_seconds(10);
+}
+
+Json member(ServerNumber server) {
+  return {{"server", server}, {"address", "127.0.0.1"}, {"ports", {1000}}, {"peer_port", 2000}};
+}
+
+TEST(Metadata, WhatWasAnsweredIsThereAfterwards) {
+  const ScratchDirectory directory;
+  {
+    RunningMetadata metadata(directory.path());
+    const auto asking = metadata.asking();
+    asking->ask(ClusterMessageType::kEnrol, member(0), soon());
+    asking->ask(ClusterMessageType::kEnrol, member(1), soon());
+    const Json begun = asking->ask(
+        ClusterMessageType::kBegin,
+        {{"first", 0}, {"last", 99}, {"source", 0}, {"target", 1}, {"receives_from", 64}}, soon());
+    EXPECT_EQ(begun["id"], 1);
+    EXPECT_THROW(asking->ask(ClusterMessageType::kComplete, {{"id", 1}}, soon()), Refusal);
+    asking->ask(ClusterMessageType::kOwn, {{"id", 1}}, soon());
+  }
+  RunningMetadata again(directory.path());
+  const ClusterState state =
+      state_of(again.asking()->ask(ClusterMessageType::kGet, Json::object(), soon()));
+  EXPECT_EQ(state.view.number(), 2U);
+  EXPECT_EQ(state.view.owner_of(99), 1U);
+  ASSERT_TRUE(state.migration);
+  EXPECT_EQ(state.migration->phase, Migration::Phase::kOwned);
+  EXPECT_EQ(state.migration->receives_from, 64U);
+}
+
+TEST(Metadata, WhatMeansNothingIsRefused) {
+  const ScratchDirectory directory;
+  RunningMetadata metadata(directory.path());
+  const auto asking = metadata.asking();
+  EXPECT_THROW(asking->ask(ClusterMessageType::kOwn, Json::object(), soon()), Refusal);
+  EXPECT_THROW(asking->ask(ClusterMessageType::kOwn, {{"id", "one"}}, soon()), Refusal);
+  EXPECT_THROW(asking->ask(ClusterMessageType::kRecords, {{"id", 1}}, soon()), Refusal);
+}
+
+// Who does not know the secret is not heard.
+TEST(Metadata, LetsNobodyElseIn) {
+  const ScratchDirectory directory;
+  RunningMetadata metadata(directory.path());
+  const auto stranger = metadata.asking(net::testing::credentials_of_another_run());
+  EXPECT_THROW(stranger->ask(ClusterMessageType::kGet, Json::object(), Deadline::after_seconds(0.3)),
+               NoAnswer);
+}
+
+TEST(Metadata, AChangedFileIsRefusedByName) {
+  const ScratchDirectory directory;
+  { RunningMetadata metadata(directory.path()); }
+  const auto file = directory.path() / "state.json";
+  std::string text;
+  std::getline(std::ifstream(file), text, '\0');
+  text.replace(text.find("\"last_migration\": 0"), 19, "\"last_migration\": 5");
+  std::ofstream(file) << text;
+  try {
+    RunningMetadata again(directory.path());
+    FAIL();
+  } catch (const CheckedFileError& error) {
+    EXPECT_NE(std::string(error.what()).find(file), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace turntable::shadowfax

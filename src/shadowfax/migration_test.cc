@@ -1,0 +1,393 @@
+// Ranges that move between two servers under load, while each process is killed at each step: sums
+// of additions are exact, and every key has one owner.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "hybridlog/key_hash.h"
+#include "shadowfax/client/router.h"
+#include "shadowfax/testing_processes.h"
+#include "workload/random.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using testing::Cluster;
+
+constexpr std::uint64_t kKeys = 3000;  // 72 kB, in pages of 4 KiB
+constexpr double kPatience = 20;
+constexpr hybridlog::HashRange kMoved{0, UINT64_MAX / 4};
+
+void wait_until(const std::function<bool()>& condition, const char* what) {
+  const Deadline deadline = Deadline::after_seconds(kPatience);
+  while (!condition()) {
+    if (deadline.passed()) throw std::runtime_error(std::string("never: ") + what);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// Adds to keys at random, and knows how much; of a thread of its own.
+class Load : private ClientSession::Replies {
+ public:
+  // Keys from `first` on are its own alone.
+  Load(Cluster& cluster, std::uint64_t number, std::uint64_t first = 0)
+      : directory_(cluster.metadata_address(), cluster.credentials("client " + std::to_string(number)),
+                   Deadline::after_seconds(kPatience)),
+        router_({.session = {.batch_requests = 50,
+                             .most_kept = 200,
+                             .id = {number, 1 + first}},
+                 .worker = number},
+                directory_),
+        number_(number),
+        first_(first) {}
+  ~Load() override { stop_at_once(); }
+
+  void begin() {
+    thread_ = std::jthread([this] { work(); });
+  }
+  // Until all additions are acknowledged.
+  void finish() {
+    is_over_ = true;
+    wait_until([this] { return has_ended_.load(); }, "all answers");
+    thread_.join();
+  }
+  // As one that is killed: what is under way stays so.
+  void stop_at_once() {
+    is_killed_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::uint64_t acknowledged() const { return acknowledged_; }
+  const std::map<std::uint64_t, std::uint64_t>& issued() const { return issued_; }
+
+ private:
+  void work() {
+    workload::Random random(number_);
+    while (!is_killed_ && (!is_over_ || router_.outstanding() > 0)) {
+      for (int i = 0; i < 100 && !is_over_; ++i) {
+        const std::uint64_t key = first_ + random.next() % kKeys;
+        if (!router_.has_room(key)) break;
+        router_.add({Opcode::kAdd, key, 1});
+        ++issued_[key];
+      }
+      if (is_over_) router_.flush();
+      router_.go_on(*this, 1);
+    }
+    has_ended_ = true;
+  }
+
+  void done(const Reply& reply, std::uint64_t /*context*/) override {
+    EXPECT_EQ(reply.status, ReplyStatus::kOk);
+    ++acknowledged_;
+  }
+  void recovered(Opcode, std::uint64_t) override { ++acknowledged_; }
+
+  Directory directory_;
+  Router router_;
+  const std::uint64_t number_, first_;
+  std::map<std::uint64_t, std::uint64_t> issued_;
+  std::atomic<std::uint64_t> acknowledged_{0};
+  std::atomic<bool> is_over_{false}, is_killed_{false}, has_ended_{false};
+  std::jthread thread_;
+};
+
+// All keys' values, as their owners say.
+class Reader : private ClientSession::Replies {
+ public:
+  explicit Reader(Cluster& cluster)
+      : directory_(cluster.metadata_address(), cluster.credentials("reader"),
+                   Deadline::after_seconds(kPatience)),
+        router_({.session = {.most_kept = 200, .id = {99, ++readers_}}, .worker = 0},
+                directory_) {}
+
+  std::map<std::uint64_t, std::uint64_t> read(std::uint64_t first, std::uint64_t count) {
+    const auto go_on_until = [this](const std::function<bool()>& condition) {
+      wait_until([&] { return condition() || (router_.go_on(*this, 1), condition()); }, "values");
+    };
+    for (std::uint64_t key = first; key < first + count; ++key) {
+      go_on_until([&] { return router_.has_room(key); });
+      router_.add({Opcode::kRead, key, 0}, key);
+    }
+    router_.flush();
+    go_on_until([&] { return router_.outstanding() == 0; });
+    return values_;
+  }
+
+ private:
+  void done(const Reply& reply, std::uint64_t context) override {
+    if (reply.status == ReplyStatus::kOk) values_[context] = reply.value;
+  }
+
+  static inline std::uint64_t readers_ = 0;  // a session ends some time after its client
+
+  Directory directory_;
+  Router router_;
+  std::map<std::uint64_t, std::uint64_t> values_;
+};
+
+// The metadata service, and what servers are asked.
+class Operator {
+ public:
+  explicit Operator(Cluster& cluster) : cluster_(cluster) { begin(); }
+
+  // After a metadata service was begun again.
+  void begin() {
+    metadata_ = std::make_unique<Asking>("metadata", cluster_.metadata_address(),
+                                         cluster_.credentials("operator"));
+  }
+  ClusterState state() {
+    return state_of(metadata_->ask(ClusterMessageType::kGet, nlohmann::json::object(),
+                                   Deadline::after_seconds(kPatience)));
+  }
+  // Returns at once; that it was begun, or refused, is not waited for.
+  std::jthread migrate(hybridlog::HashRange range, ServerNumber from, ServerNumber to) {
+    const Member at = state().members.at(from);
+    return std::jthread([this, at, range, to] {
+      Asking source("source", net::parse_ipv4("", at.address, at.peer_port),
+                    cluster_.credentials("operator of a source"));
+      try {
+        source.ask(ClusterMessageType::kMigrate,
+                   {{"first", range.first}, {"last", range.last}, {"target", to}},
+                   Deadline::after_seconds(3));
+      } catch (const NoAnswer&) {
+        // It was killed.
+      }
+    });
+  }
+  nlohmann::json status(ServerNumber server) {
+    const Member at = state().members.at(server);
+    return Asking("server", net::parse_ipv4("", at.address, at.peer_port),
+                  cluster_.credentials("operator of a server"))
+        .ask(ClusterMessageType::kStatus, nlohmann::json::object(),
+             Deadline::after_seconds(kPatience));
+  }
+  void wait_for_the_end(std::uint64_t migration) {
+    wait_until(
+        [&] {
+          const ClusterState now = state();
+          return now.last_migration >= migration && !now.migration;
+        },
+        "the end of the migration");
+  }
+
+ private:
+  Cluster& cluster_;
+  std::unique_ptr<Asking> metadata_;
+};
+
+void expect_exact(Cluster& cluster, const std::vector<const Load*>& loads) {
+  std::map<std::uint64_t, std::uint64_t> expected;
+  for (const Load* const load : loads)
+    for (const auto& [key, count] : load->issued()) expected[key] += count;
+  EXPECT_EQ(Reader(cluster).read(0, kKeys), expected);
+}
+
+TEST(Migration, ThereAndBackUnderLoad) {
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1);
+  Operator op(cluster);
+  Load one(cluster, 1), other(cluster, 2);
+  one.begin();
+  other.begin();
+  const std::uint64_t enough = 20'000;
+  wait_until([&] { return one.acknowledged() > enough; }, "load");
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    const auto from = static_cast<ServerNumber>(round % 2);
+    op.migrate(kMoved, from, 1 - from).join();
+    op.wait_for_the_end(round + 1);
+    EXPECT_EQ(op.state().view.number(), round + 2);
+    EXPECT_TRUE(op.state().view.is_owner(1 - from, kMoved));
+    const std::uint64_t before = one.acknowledged();
+    wait_until([&] { return one.acknowledged() > before + 1000; }, "load after the migration");
+  }
+  one.finish();
+  other.finish();
+  expect_exact(cluster, {&one, &other});
+}
+
+// Of times: the median and the longest.
+void show(const char* what, std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  std::printf("%-40s median %8.2f ms, longest %8.2f ms\n", what, ms[ms.size() / 2], ms.back());
+}
+
+// With --gtest_also_run_disabled_tests: a campaign, and how long the steps take.
+TEST(Migration, DISABLED_AHundred) {
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1);
+  Operator op(cluster);
+  Load one(cluster, 1), other(cluster, 2);
+  one.begin();
+  other.begin();
+  wait_until([&] { return one.acknowledged() > 20'000; }, "load");
+  std::vector<double> refused, cut, complete, stalls;
+  for (std::uint64_t round = 0; round < 100; ++round) {
+    const auto from = static_cast<ServerNumber>(round % 2);
+    std::atomic<bool> is_over{false};
+    double longest_ms = 0;
+    std::jthread watches([&] {
+      std::int64_t since = monotonic_ns();
+      for (std::uint64_t seen = 0; !is_over;) {
+        const std::uint64_t now = one.acknowledged() + other.acknowledged();
+        if (now != seen) {
+          longest_ms = std::max(longest_ms, static_cast<double>(monotonic_ns() - since) / 1e6);
+          since = monotonic_ns();
+          seen = now;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      }
+    });
+    op.migrate(kMoved, from, 1 - from).join();
+    op.wait_for_the_end(round + 1);
+    nlohmann::json steps;
+    wait_until([&] { return (steps = op.status(from)["departure"])["step"] == "complete"; }, "end");
+    is_over = true;
+    watches.join();
+    const auto between = [&](const char* first, const char* last) {
+      return static_cast<double>(steps.at(last).get<std::int64_t>() -
+                                 steps.at(first).get<std::int64_t>()) / 1e6;
+    };
+    refused.push_back(between("cut_ns", "owned_ns"));
+    cut.push_back(between("prepare_ns", "owned_ns"));
+    complete.push_back(between("prepare_ns", "complete_ns"));
+    stalls.push_back(longest_ms);
+    ASSERT_TRUE(op.state().view.is_owner(1 - from, kMoved));
+  }
+  one.finish();
+  other.finish();
+  show("from the begin to the ownership cut", cut);
+  show("of it, batches are refused at most", refused);
+  show("from the begin to the end", complete);
+  show("longest time without an answer", stalls);
+  std::printf("%llu additions acknowledged\n",
+              static_cast<unsigned long long>(one.acknowledged() + other.acknowledged()));
+  expect_exact(cluster, {&one, &other});
+}
+
+enum class Victim : std::uint8_t { kSource, kTarget, kMetadata, kClient };
+
+struct Kill {
+  const char* step;
+  bool is_of_target;  // the step is
+  Victim victim;
+};
+
+void PrintTo(const Kill& kill, std::ostream* out) {
+  const char* const names[] = {"source", "target", "metadata", "client"};
+  *out << names[static_cast<int>(kill.victim)] << " at " << kill.step;
+}
+
+class KilledAt : public ::testing::TestWithParam<Kill> {};
+
+// The process is stopped at the step, and killed, or another one is.
+TEST_P(KilledAt, SumsAreExactAndEveryKeyHasOneOwner) {
+  const Kill kill = GetParam();
+  Cluster cluster;
+  cluster.start(0, kill.is_of_target ? "never" : kill.step);
+  cluster.start(1, kill.is_of_target ? kill.step : "never");
+  Operator op(cluster);
+  Load one(cluster, 1), other(cluster, 2);
+  auto killed = std::make_unique<Load>(cluster, 3, /*first=*/1'000'000);
+  one.begin();
+  other.begin();
+  killed->begin();
+  wait_until([&] { return one.acknowledged() > 5000 && killed->acknowledged() > 5000; }, "load");
+  const std::jthread asks = op.migrate(kMoved, 0, 1);
+  auto& stops = cluster.server(kill.is_of_target ? 1 : 0);
+  wait_until([&] { return stops.is_stopped(); }, kill.step);
+
+  std::uint64_t acknowledged = 0, issued = 0;
+  switch (kill.victim) {
+    case Victim::kSource:
+      cluster.server(0).kill();
+      cluster.start(0);
+      break;
+    case Victim::kTarget:
+      cluster.server(1).kill();
+      cluster.start(1);
+      break;
+    case Victim::kMetadata:
+      cluster.metadata().kill();
+      cluster.start_metadata();
+      op.begin();
+      break;
+    case Victim::kClient:
+      killed->stop_at_once();
+      acknowledged = killed->acknowledged();
+      for (const auto& [key, count] : killed->issued()) issued += count;
+      killed.reset();
+      break;
+  }
+  if (!(kill.victim == Victim::kSource && !kill.is_of_target) &&
+      !(kill.victim == Victim::kTarget && kill.is_of_target))
+    stops.go_on();
+
+  // Before the cut a killed source keeps the range; else the migration comes to its end.
+  const std::string step = kill.step;
+  const bool is_kept = kill.victim == Victim::kSource && !kill.is_of_target &&
+                       (step == "prepare" || step == "prepared" || step == "cut" || step == "kept");
+  op.wait_for_the_end(step == "prepare" && is_kept ? 0 : 1);
+  const ServerNumber owner = is_kept ? 0 : 1;
+  EXPECT_TRUE(op.state().view.is_owner(owner, kMoved));
+  EXPECT_EQ(op.state().view.number(), is_kept ? 1U : 2U);
+
+  const std::uint64_t before = one.acknowledged();
+  wait_until([&] { return one.acknowledged() > before + 1000; }, "load after the migration");
+  one.finish();
+  other.finish();
+  expect_exact(cluster, {&one, &other});
+  if (killed) {
+    killed->finish();
+    for (const auto& [key, count] : killed->issued()) issued += count;
+    acknowledged = issued;
+  }
+  std::uint64_t there = 0;
+  for (const auto& [key, value] : Reader(cluster).read(1'000'000, kKeys)) there += value;
+  EXPECT_GE(there, acknowledged);
+  EXPECT_LE(there, issued);
+}
+
+constexpr const char* kOfSource[] = {"prepare", "prepared", "cut",  "kept",
+                                     "owned",   "moving",   "move", "moved"};
+constexpr const char* kOfTarget[] = {"taken", "finish", "finished", "ended"};
+
+// Who is at the step is killed; and some others.
+std::vector<Kill> some_kills() {
+  std::vector<Kill> kills = {
+      {"cut", false, Victim::kTarget},     {"move", false, Victim::kTarget},
+      {"taken", true, Victim::kSource},    {"finished", true, Victim::kSource},
+      {"kept", false, Victim::kMetadata},  {"finish", true, Victim::kMetadata},
+      {"cut", false, Victim::kClient},     {"taken", true, Victim::kClient}};
+  for (const char* const step : kOfSource) kills.push_back({step, false, Victim::kSource});
+  for (const char* const step : kOfTarget) kills.push_back({step, true, Victim::kTarget});
+  return kills;
+}
+
+std::vector<Kill> all_kills() {
+  std::vector<Kill> kills;
+  for (const Victim victim :
+       {Victim::kSource, Victim::kTarget, Victim::kMetadata, Victim::kClient}) {
+    for (const char* const step : kOfSource) kills.push_back({step, false, victim});
+    for (const char* const step : kOfTarget) kills.push_back({step, true, victim});
+  }
+  return kills;
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, KilledAt, ::testing::ValuesIn(some_kills()));
+// With --gtest_also_run_disabled_tests.
+INSTANTIATE_TEST_SUITE_P(DISABLED_All, KilledAt, ::testing::ValuesIn(all_kills()));
+
+}  // namespace
+}  // namespace turntable::shadowfax

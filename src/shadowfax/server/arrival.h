@@ -1,0 +1,55 @@
+// A range of keys that this server receives from another one (docs/shadowfax.md §3).
+//
+//   prepare() : a checkpoint, below whose end lies whatever this server had of the range before
+//   begin()   : it owns the range; what it lacks is awaited, and no checkpoints are made: they
+//               would have to wait for it
+//   take()    : records come, the newest of a key first
+//   finish()  : all have come; a checkpoint has them
+//
+// After a crash all of it is sent again: the source knows by the incarnation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "hybridlog/store.h"
+#include "shadowfax/cluster/cluster_state.h"
+#include "shadowfax/server/checkpointer.h"
+
+namespace turntable::shadowfax {
+
+// Not thread-safe.
+class Arrival {
+ public:
+  static constexpr std::size_t kRecordBytes = 17;  // key u64 · value u64 · tombstone u8
+
+  Arrival(hybridlog::Store& store, Checkpointer& checkpointer);
+
+  // Of this process, drawn at random.
+  const std::string& incarnation() const noexcept { return incarnation_; }
+  // The migration whose range is received.
+  std::optional<std::uint64_t> id() const noexcept { return id_; }
+  std::uint64_t records() const noexcept { return records_; }  // that came, since begin()
+
+  // Throws std::system_error.
+  hybridlog::Address prepare() { return checkpointer_.make().end; }
+  void begin(const Migration& migration);
+  // records: a multiple of kRecordBytes. Throws std::invalid_argument; std::runtime_error where the
+  // store has no room for them, or cannot read what it has.
+  void take(std::span<const std::uint8_t> records);
+  // Throws std::system_error where the checkpoint cannot be made: try again.
+  void finish();
+  // It is known to the metadata service.
+  void end() noexcept { id_.reset(); }
+
+ private:
+  hybridlog::Store& store_;
+  Checkpointer& checkpointer_;
+  const std::string incarnation_;
+  std::optional<std::uint64_t> id_;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace turntable::shadowfax

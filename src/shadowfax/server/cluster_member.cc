@@ -1,0 +1,210 @@
+#include "shadowfax/server/cluster_member.h"
+
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "net/ipv4.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kEnrolSeconds = 30;
+constexpr double kMetadataSeconds = 1;
+
+std::string name_of(ServerNumber number) {
+  return "server " + std::to_string(number);
+}
+
+std::uint64_t id_of(const Json& args) {
+  return args.at("id").get<std::uint64_t>();
+}
+
+}  // namespace
+
+ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string& address,
+                             const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
+                             Checkpointer& checkpointer, Serving& serving, NewerViews& newer_views)
+    : settings_(settings),
+      serving_(serving),
+      newer_views_(newer_views),
+      metadata_("the metadata service",
+                settings.metadata,
+                settings.credentials(name_of(settings.number))),
+      arrival_(store, checkpointer),
+      listener_(
+          loop_, net::parse_ipv4("peers", address, settings.peer_port),
+          settings.credentials(name_of(settings.number)),
+          [this](SessionId session, const ClusterMessage& message) { received(session, message); },
+          [](SessionId) {}),
+      peer_port_(listener_.port()) {
+  departure_.emplace(Departure::Place{
+      .store = store,
+      .checkpointer = checkpointer,
+      .serving = serving,
+      .metadata = metadata_,
+      .number = settings.number,
+      .connect = [this](ServerNumber to, const Member& at) { return connect(to, at); },
+      .cuts =
+          [this](bool now) {
+            const std::lock_guard lock(mutex_);
+            cuts_ = now;
+          },
+      .at_step = settings.at_step});
+  enrol(address, ports);
+  loop_thread_ = std::thread([this] { loop_.run(); });
+  follower_ = std::thread([this] { follow(); });
+}
+
+ClusterMember::~ClusterMember() {
+  departure_.reset();  // it answers through the loop
+  ends_ = true;
+  newer_views_.seen();
+  follower_.join();
+  loop_.stop();
+  loop_thread_.join();
+}
+
+void ClusterMember::enrol(const std::string& address, const std::vector<std::uint16_t>& ports) {
+  const ClusterState state = state_of(metadata_.ask(ClusterMessageType::kEnrol,
+                                                    {{"server", settings_.number},
+                                                     {"address", address},
+                                                     {"ports", ports},
+                                                     {"peer_port", peer_port_}},
+                                                    Deadline::after_seconds(kEnrolSeconds)));
+  adopt(state);
+  if (state.migration && state.migration->source == settings_.number)
+    departure_->resume(*state.migration);
+}
+
+ClusterState ClusterMember::look() {
+  return state_of(metadata_.ask(ClusterMessageType::kGet, Json::object(),
+                                Deadline::after_seconds(kMetadataSeconds)));
+}
+
+void ClusterMember::adopt(const ClusterState& state) {
+  const std::lock_guard lock(mutex_);
+  if (cuts_ || state.view.number() < serving_.now().view) return;
+  // First: what is missing of a range must be known as missing when it is served.
+  if (state.migration && state.migration->phase == Migration::Phase::kOwned &&
+      state.migration->target == settings_.number)
+    arrival_.begin(*state.migration);
+  serving_.go_on(state.view.number());
+}
+
+void ClusterMember::follow() {
+  for (std::uint64_t seen = 0; !ends_;) {
+    seen = newer_views_.wait(seen);
+    if (ends_) return;
+    try {
+      adopt(look());
+    } catch (const std::exception&) {
+      // The batch comes again, until the metadata service is there again.
+    }
+  }
+}
+
+void ClusterMember::received(SessionId session, const ClusterMessage& message) {
+  if (message.type == ClusterMessageType::kMigrate) {
+    migrate(session, message);
+  } else {
+    listener_.send(session, answer_to(message, answer(message)));
+  }
+}
+
+Json ClusterMember::answer(const ClusterMessage& message) {
+  try {
+    const Json args = Json::parse(message.json);
+    switch (message.type) {
+      case ClusterMessageType::kHello:
+        return Json::object();
+      case ClusterMessageType::kStatus:
+        return status();
+      case ClusterMessageType::kPrepare: {
+        const std::lock_guard lock(mutex_);
+        if (arrival_.id()) throw Refusal("another range is being received");
+        return {{"receives_from", arrival_.prepare()}};
+      }
+      case ClusterMessageType::kRecords:
+        return take(id_of(args), message);
+      case ClusterMessageType::kFinish:
+        return finish(id_of(args), args.at("incarnation"));
+      default:
+        return {{"refused", std::string(shadowfax::name_of(message.type)) + " is nothing for a server"}};
+    }
+  } catch (const std::exception& error) {
+    return {{"refused", error.what()}};
+  }
+}
+
+Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
+  if (!receives(id)) return {{"complete", true}};
+  const std::lock_guard lock(mutex_);
+  arrival_.take(message.records);
+  settings_.at_step("taken");
+  return {{"incarnation", arrival_.incarnation()}};
+}
+
+Json ClusterMember::finish(std::uint64_t id, const Json& incarnation) {
+  if (!receives(id)) return {{"complete", true}};
+  const std::lock_guard lock(mutex_);
+  if (incarnation != arrival_.incarnation()) return {{"complete", false}};
+  settings_.at_step("finish");
+  arrival_.finish();
+  settings_.at_step("finished");
+  metadata_.ask(ClusterMessageType::kComplete, {{"id", id}}, Deadline::after_seconds(kMetadataSeconds));
+  arrival_.end();
+  settings_.at_step("ended");
+  return {{"complete", true}};
+}
+
+// False: the migration is complete. Throws Refusal where it has not begun.
+bool ClusterMember::receives(std::uint64_t id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (arrival_.id() == id) return true;
+  }
+  const ClusterState state = look();
+  adopt(state);
+  const std::lock_guard lock(mutex_);
+  if (arrival_.id() == id) return true;
+  if (state.migration && state.migration->id == id)
+    throw Refusal("migration " + std::to_string(id) + " is not owned by this server");
+  return false;
+}
+
+// Answered when the migration has begun, by its thread.
+void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
+  const auto tell = [this, session, message](const Json& json) {
+    loop_.post([this, session, message, json] {
+      listener_.send(session, answer_to(message, json));
+    });
+  };
+  try {
+    const Json args = Json::parse(message.json);
+    departure_->begin(
+        {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
+        args.at("target").get<ServerNumber>(), tell);
+  } catch (const std::exception& error) {
+    tell({{"refused", error.what()}});
+  }
+}
+
+Json ClusterMember::status() {
+  const std::lock_guard lock(mutex_);
+  return {{"number", settings_.number},
+          {"view", serving_.now().view},
+          {"receives", arrival_.id() ? Json(*arrival_.id()) : Json()},
+          {"records", arrival_.records()},
+          {"departure", departure_->status()}};
+}
+
+std::unique_ptr<Asking> ClusterMember::connect(ServerNumber to, const Member& at) const {
+  return std::make_unique<Asking>(
+      name_of(to), net::parse_ipv4(name_of(to), at.address, at.peer_port),
+      settings_.credentials(name_of(settings_.number) + " to " + name_of(to)));
+}
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,98 @@
+// A server's part in a cluster: it learns from the metadata service what it owns, gives ranges to
+// other servers and receives them. It is begun last, and ended first.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "messages/listener.h"
+#include "net/credentials.h"
+#include "net/event_loop.h"
+#include "shadowfax/cluster/asking.h"
+#include "shadowfax/server/arrival.h"
+#include "shadowfax/server/departure.h"
+
+namespace turntable::shadowfax {
+
+// Of batches whose view is newer than the server's: somebody looks at the metadata service then.
+class NewerViews {
+ public:
+  void seen() noexcept {
+    count_.fetch_add(1);
+    count_.notify_all();
+  }
+  // Until more than `known` were seen; returns how many.
+  std::uint64_t wait(std::uint64_t known) const noexcept {
+    count_.wait(known);
+    return count_.load();
+  }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+};
+
+struct ClusterSettings {
+  ServerNumber number = 0;
+  sockaddr_in metadata{};
+  std::uint16_t peer_port = 0;  // 0: any that is free
+  // Of connections, by a name that no other connection has.
+  std::function<net::Credentials(const std::string& name)> credentials{};
+  std::function<void(const char* step)> at_step = [](const char*) {};  // for tests
+};
+
+class ClusterMember {
+ public:
+  // Waits until the metadata service has answered, or `stop`; from then on batches are served.
+  // address, ports: of the workers. Throws NoAnswer, std::runtime_error.
+  ClusterMember(const ClusterSettings& settings, const std::string& address,
+                const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
+                Checkpointer& checkpointer, Serving& serving, NewerViews& newer_views);
+  ~ClusterMember();
+  ClusterMember(const ClusterMember&) = delete;
+  ClusterMember& operator=(const ClusterMember&) = delete;
+
+  std::uint16_t peer_port() const noexcept { return peer_port_; }
+
+ private:
+  using SessionId = messages::SessionListener::SessionId;
+  using Json = nlohmann::json;
+
+  void enrol(const std::string& address, const std::vector<std::uint16_t>& ports);
+  ClusterState look();
+  void adopt(const ClusterState& state);
+  void follow();
+  void received(SessionId session, const ClusterMessage& message);
+  Json answer(const ClusterMessage& message);
+  Json take(std::uint64_t id, const ClusterMessage& message);
+  Json finish(std::uint64_t id, const Json& args);
+  bool receives(std::uint64_t id);
+  Json status();
+  void migrate(SessionId session, const ClusterMessage& message);
+  std::unique_ptr<Asking> connect(ServerNumber to, const Member& at) const;
+
+  const ClusterSettings settings_;
+  Serving& serving_;
+  NewerViews& newer_views_;
+  Asking metadata_;
+  std::mutex mutex_;  // of what is served, and the arrival
+  bool cuts_ = false;
+  Arrival arrival_;
+  std::optional<Departure> departure_;
+  net::EventLoop loop_;
+  messages::Listener<ClusterMessage> listener_;
+  const std::uint16_t peer_port_;
+  std::atomic<bool> ends_{false};
+  std::thread loop_thread_, follower_;
+};
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,275 @@
+#include "shadowfax/server/departure.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "common/clock.h"
+#include "hybridlog/log_scan.h"
+#include "shadowfax/server/arrival.h"
+#include "shadowfax/wire.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using Json = nlohmann::json;
+using hybridlog::Address;
+using hybridlog::HashRange;
+
+constexpr double kLookSeconds = 1;  // without an answer: the other may be at another place by now
+constexpr double kBeginSeconds = 30;
+constexpr std::chrono::milliseconds kPause{100};
+constexpr std::size_t kMessageRecords = 16'384;
+
+// This server is ending: everything stays as it is.
+struct Stopped {};
+
+void append(std::vector<std::uint8_t>& bytes, const hybridlog::ScannedRecord& record) {
+  const std::size_t begin = bytes.size();
+  bytes.resize(begin + Arrival::kRecordBytes);
+  auto* at = reinterpret_cast<std::byte*>(bytes.data() + begin);
+  at = wire::write(at, record.key);
+  at = wire::write(at, record.value);
+  wire::write(at, static_cast<std::uint8_t>(record.is_tombstone ? 1 : 0));
+}
+
+}  // namespace
+
+Departure::Departure(Place place) : place_(std::move(place)) {}
+
+Departure::~Departure() = default;
+
+Json Departure::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void Departure::note(const char* step) {
+  {
+    const std::lock_guard lock(mutex_);
+    status_["step"] = step;
+    status_[std::string(step) + "_ns"] = realtime_ns();
+  }
+  place_.at_step(step);
+}
+
+void Departure::start(std::function<void(const std::stop_token&)> work) {
+  if (is_busy_.exchange(true)) throw Refusal("a migration from this server is under way");
+  {
+    const std::lock_guard lock(mutex_);
+    status_ = Json::object();
+  }
+  thread_ = std::jthread([this, work = std::move(work)](const std::stop_token& stop) {
+    try {
+      work(stop);
+    } catch (const Stopped&) {
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
+      const std::lock_guard lock(mutex_);
+      status_["why"] = error.what();
+    }
+    is_busy_ = false;
+  });
+}
+
+void Departure::begin(HashRange range, ServerNumber target,
+                      std::function<void(const Json&)> begun) {
+  start([this, range, target, begun = std::move(begun)](const std::stop_token& stop) {
+    run(range, target, begun, stop);
+  });
+}
+
+void Departure::resume(const Migration& migration) {
+  start([this, migration](const std::stop_token& stop) {
+    {
+      const std::lock_guard lock(mutex_);
+      status_["id"] = migration.id;
+    }
+    if (migration.phase == Migration::Phase::kPrepared) {
+      cancel(migration.id, "the source was killed before the cut", stop);
+    } else {
+      move(migration, place_.store.log().tail(), stop);
+    }
+  });
+}
+
+void Departure::run(HashRange range, ServerNumber target,
+                    const std::function<void(const Json&)>& begun, const std::stop_token& stop) {
+  Migration migration{.range = range, .source = place_.number, .target = target};
+  try {
+    note("prepare");
+    reach(target, stop);
+    const Deadline soon = Deadline::after_seconds(kBeginSeconds);
+    const Json prepared = target_->ask(ClusterMessageType::kPrepare, Json::object(), soon, {}, stop);
+    prepared.at("receives_from").get_to(migration.receives_from);
+    const Json state = place_.metadata.ask(ClusterMessageType::kBegin,
+                                           {{"first", range.first},
+                                            {"last", range.last},
+                                            {"source", place_.number},
+                                            {"target", target},
+                                            {"receives_from", migration.receives_from}},
+                                           soon, {}, stop);
+    state.at("id").get_to(migration.id);
+  } catch (const std::exception& error) {
+    begun({{"refused", error.what()}});
+    throw;
+  }
+  begun({{"id", migration.id}});
+  {
+    const std::lock_guard lock(mutex_);
+    status_["id"] = migration.id;
+  }
+  Address end = 0;
+  try {
+    note("prepared");
+    place_.checkpointer.make();  // so that the cut's has little to write
+    end = cut(migration.id, stop);
+  } catch (const std::system_error& error) {
+    return cancel(migration.id, error.what(), stop);
+  } catch (const Refusal& refusal) {
+    return cancel(migration.id, refusal.what(), stop);
+  }
+  move(migration, end, stop);
+}
+
+// Returns an address above all records of the range. Where it throws, the range is still this
+// server's.
+Address Departure::cut(std::uint64_t id, const std::stop_token& stop) {
+  note("cut");
+  place_.cuts(true);
+  const std::uint64_t before = place_.serving.now().view;
+  Address end = 0;
+  try {
+    place_.checkpointer.make({.all_prepared = [&] { place_.serving.wait(); },
+                              .all_crossed =
+                                  [&] {
+                                    end = place_.store.log().tail();
+                                    place_.serving.go_on(before + 1);
+                                  }});
+    note("kept");
+    ask_metadata(ClusterMessageType::kOwn, {{"id", id}}, stop);
+  } catch (const Stopped&) {
+    throw;
+  } catch (...) {
+    place_.serving.go_on(before);
+    place_.cuts(false);
+    throw;
+  }
+  place_.cuts(false);
+  note("owned");
+  return end;
+}
+
+void Departure::cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop) {
+  try {
+    ask_metadata(ClusterMessageType::kCancel, {{"id", id}}, stop);
+  } catch (const Refusal&) {
+    // Somebody else has.
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    status_["why"] = why;
+  }
+  note("cancelled");
+}
+
+void Departure::move(const Migration& migration, Address end, const std::stop_token& stop) {
+  note("moving");
+  for (;;) {
+    try {
+      // False: the target was killed, and lacks what it had taken since its last checkpoint.
+      if (send_all(migration, end, stop)) break;
+    } catch (const std::system_error& error) {
+      pause_after(error.what(), stop);  // this server's device
+    }
+  }
+  note("complete");
+}
+
+// Everything once. False: to another incarnation of the target than at the beginning.
+bool Departure::send_all(const Migration& migration, Address end, const std::stop_token& stop) {
+  std::vector<std::uint8_t> bytes;
+  Json incarnation;
+  std::uint64_t sent = 0;
+  enum class Sent : std::uint8_t { kTaken, kToAnother, kNotNeeded };
+  const auto send = [&] {
+    const Json answer = ask_target(migration, ClusterMessageType::kRecords, {{"id", migration.id}},
+                                   std::exchange(bytes, {}), stop);
+    place_.at_step("move");
+    if (answer.value("complete", false)) return Sent::kNotNeeded;
+    if (incarnation.is_null()) incarnation = answer.at("incarnation");
+    return answer.at("incarnation") == incarnation ? Sent::kTaken : Sent::kToAnother;
+  };
+  if (const Sent first = send(); first == Sent::kNotNeeded) return true;
+  hybridlog::LogScan scan(place_.store, migration.range, end);
+  std::vector<hybridlog::ScannedRecord> records;
+  while (scan.next_page(records)) {
+    for (const hybridlog::ScannedRecord& record : records) {
+      append(bytes, record);
+      ++sent;
+      if (bytes.size() < kMessageRecords * Arrival::kRecordBytes) continue;
+      if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
+    }
+  }
+  if (!bytes.empty())
+    if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
+  {
+    const std::lock_guard lock(mutex_);
+    status_["records"] = sent;
+  }
+  note("moved");
+  const Json answer = ask_target(migration, ClusterMessageType::kFinish,
+                                 {{"id", migration.id}, {"incarnation", incarnation}}, {}, stop);
+  return answer.value("complete", false);
+}
+
+// Until it has answered: it may be killed and begun again, at another place.
+Json Departure::ask_target(const Migration& migration, ClusterMessageType type, const Json& args,
+                           const std::vector<std::uint8_t>& records, const std::stop_token& stop) {
+  for (bool is_known = target_ != nullptr;; is_known = false) {
+    try {
+      if (!is_known) reach(migration.target, stop);
+      return target_->ask(type, args, Deadline::after_seconds(kLookSeconds), records, stop);
+    } catch (const NoAnswer&) {
+      if (stop.stop_requested()) throw Stopped();
+    } catch (const Refusal& refusal) {
+      pause_after(refusal.what(), stop);  // it may have room by then
+    }
+  }
+}
+
+// What fails is tried again a little later.
+void Departure::pause_after(const char* why, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  status_["why"] = why;
+  std::condition_variable_any().wait_for(lock, stop, kPause, [] { return false; });
+  if (stop.stop_requested()) throw Stopped();
+}
+
+Json Departure::ask_metadata(ClusterMessageType type, const Json& args,
+                             const std::stop_token& stop) {
+  for (;;) {
+    try {
+      return place_.metadata.ask(type, args, Deadline::after_seconds(kLookSeconds), {}, stop);
+    } catch (const NoAnswer&) {
+      if (stop.stop_requested()) throw Stopped();
+    }
+  }
+}
+
+void Departure::reach(ServerNumber target, const std::stop_token& stop) {
+  const ClusterState state =
+      state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));
+  const auto found = state.members.find(target);
+  if (found == state.members.end())
+    throw Refusal("server " + std::to_string(target) + " has never been there");
+  if (target_ && found->second == target_at_) return;
+  target_at_ = found->second;
+  target_.reset();
+  target_ = place_.connect(target, target_at_);
+}
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,86 @@
+// A range of keys that this server gives to another one (docs/shadowfax.md §3): a thread that asks
+// target and metadata service, cuts, and sends.
+//
+//   prepare --> prepared --> cut --> kept --> owned --> moving --> moved --> complete
+//      |            |         |       |
+//      +------------+---------+-------+--> cancelled: the range stays here
+//
+// After `owned` it goes forward only, also after a crash: resume().
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "shadowfax/cluster/asking.h"
+#include "shadowfax/server/checkpointer.h"
+#include "shadowfax/server/serving.h"
+
+namespace turntable::shadowfax {
+
+class Departure {
+ public:
+  // What it needs of its server. All but the functions must outlive it; those may be called by its
+  // thread.
+  struct Place {
+    hybridlog::Store& store;
+    Checkpointer& checkpointer;
+    Serving& serving;
+    Asking& metadata;
+    ServerNumber number;
+    // A connection to another server, which nobody else has.
+    std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
+    // Nobody else changes what is served while it cuts: is called with true, and with false after.
+    std::function<void(bool)> cuts;
+    std::function<void(const char* step)> at_step;  // for tests
+  };
+
+  explicit Departure(Place place);
+  ~Departure();  // stops where it is
+  Departure(const Departure&) = delete;
+  Departure& operator=(const Departure&) = delete;
+
+  // begun: is told the migration's id, or why there is none; by another thread. Throws Refusal
+  // while one is under way.
+  void begin(hybridlog::HashRange range, ServerNumber target,
+             std::function<void(const nlohmann::json&)> begun);
+  // Of an earlier life of this server: what is prepared is cancelled, what is owned goes on.
+  void resume(const Migration& migration);
+
+  // {"id", "step", "why" it was cancelled, and instants "<step>_ns" (CLOCK_REALTIME), "records"};
+  // null: there was none.
+  nlohmann::json status() const;
+
+ private:
+  void start(std::function<void(const std::stop_token&)> work);
+  void run(hybridlog::HashRange range, ServerNumber target,
+           const std::function<void(const nlohmann::json&)>& begun, const std::stop_token& stop);
+  hybridlog::Address cut(std::uint64_t id, const std::stop_token& stop);
+  void cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop);
+  void move(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
+  bool send_all(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
+  nlohmann::json ask_target(const Migration& migration, ClusterMessageType type,
+                            const nlohmann::json& args, const std::vector<std::uint8_t>& records,
+                            const std::stop_token& stop);
+  nlohmann::json ask_metadata(ClusterMessageType type, const nlohmann::json& args,
+                              const std::stop_token& stop);
+  void reach(ServerNumber target, const std::stop_token& stop);
+  void note(const char* step);
+  void pause_after(const char* why, const std::stop_token& stop);
+
+  const Place place_;
+  std::unique_ptr<Asking> target_;
+  Member target_at_;
+  std::atomic<bool> is_busy_{false};
+  mutable std::mutex mutex_;  // of the status
+  nlohmann::json status_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace turntable::shadowfax
