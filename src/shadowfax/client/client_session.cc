@@ -238,7 +238,7 @@ void ClientSession::go_on() {
   if (is_held_) return;
   if (refused_.empty() && asks_what_is_committed()) {
     Batch nothing = fresh_batch();
-    nothing.first = next_;
+    nothing.first = ready_.empty() ? next_ : ready_.front().first;  // the next to be sent
     send(std::move(nothing));
     return;
   }

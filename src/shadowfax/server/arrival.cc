@@ -62,7 +62,7 @@ Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer)
     : store_(store), checkpointer_(checkpointer), incarnation_(drawn_name()) {}
 
 void Arrival::begin(const Migration& migration) {
-  if (id_ == migration.id) return;
+  if (id_ == migration.id || migration.id <= ended_) return;
   checkpointer_.pause();
   store_.awaited().begin(migration.range, migration.receives_from);
   id_ = migration.id;

@@ -35,6 +35,7 @@ class Arrival {
 
   // Throws std::system_error.
   hybridlog::Address prepare() { return checkpointer_.make().end; }
+  // Of one that has ended, or has begun: nothing. The state that says so may be an old one.
   void begin(const Migration& migration);
   // records: a multiple of kRecordBytes. Throws std::invalid_argument; std::runtime_error where the
   // store has no room for them, or cannot read what it has.
@@ -42,13 +43,17 @@ class Arrival {
   // Throws std::system_error where the checkpoint cannot be made: try again.
   void finish();
   // It is known to the metadata service.
-  void end() noexcept { id_.reset(); }
+  void end() noexcept {
+    ended_ = id_.value_or(ended_);
+    id_.reset();
+  }
 
  private:
   hybridlog::Store& store_;
   Checkpointer& checkpointer_;
   const std::string incarnation_;
   std::optional<std::uint64_t> id_;
+  std::uint64_t ended_ = 0;  // the last one's id; ids ascend
   std::uint64_t records_ = 0;
 };
 
