@@ -27,6 +27,7 @@ class Context:
     start_at_ns: int | None = None  # CLOCK_REALTIME, common to all hosts
     owner: Owner | None = None  # who holds the testbed for this run
     secret: str | None = None  # of the run, while a playbook works on it
+    created_at: str | None = None  # the run: tells it from an earlier one of its name
 
     @property
     def system(self) -> System:

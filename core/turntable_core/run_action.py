@@ -129,4 +129,5 @@ def read_context(at: dict[str, Any]) -> Context:
         iteration,
         owner=run_claim.owner_of(run.path),
         secret=run_secret.of(run.path),
+        created_at=run.created_at,
     )

@@ -50,6 +50,14 @@ class RunDirectory:
                 f"{self.path}: not a run: it has no plan.json; expected results/<experiment>/<run>"
             ) from None
 
+    @property
+    def created_at(self) -> str | None:
+        """As the manifest says it; None: there is none."""
+        try:
+            return json.loads(self.manifest_file.read_bytes()).get("created_at")
+        except FileNotFoundError:
+            return None
+
     def testbed(self) -> Testbed:
         """Of the play that runs now, or ran last."""
         return from_json(json.loads(self.testbed_file.read_bytes()))

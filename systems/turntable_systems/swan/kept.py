@@ -13,5 +13,5 @@ from turntable_core.context import Context
 def key(context: Context, of: Mapping[str, Any]) -> str:
     """The same for all of a run that agree in `of`."""
     owner = context.owner
-    run = [owner.experiment, owner.run] if owner else []
+    run = [owner.experiment, owner.run, context.created_at] if owner else []
     return hashlib.sha256(json.dumps([*run, of], sort_keys=True).encode()).hexdigest()

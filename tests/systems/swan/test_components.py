@@ -9,6 +9,7 @@ import pytest
 
 from turntable_core import components
 from turntable_core.context import Context
+from turntable_core.ownership.owner import Owner
 from turntable_systems.swan import server
 
 Contexts = dict[str, Context]
@@ -96,6 +97,20 @@ def test_the_peak_is_that_of_memcached_alone(contexts: Contexts) -> None:
     assert key(none) == key(with_parameters(none, aggressors="placebo", loads="1"))
     for changes in ({"threads": 2}, {"value_size": "fb_value"}, {"slo_us": 500}):
         assert key(none) != key(with_parameters(none, **changes))
+
+
+def test_what_a_node_keeps_is_of_one_run(contexts: Contexts) -> None:
+    """Its experiment and name are not enough: it may have been deleted, and made anew."""
+    owner = Owner("somebody", "here", 1, "night", "swan_sensitivity", 0)
+
+    def keys(created_at: str) -> set[str]:
+        context = replace(contexts["none"], owner=owner, created_at=created_at)
+        ((_, _, tune),) = asked(context, "generator", "tune")
+        probe = asked(context, "colocator", "survey")[-1][2]
+        return {tune["key"], probe["key"]}
+
+    first, second = keys("2026-11-27T08:00:00+00:00"), keys("2026-11-27T09:00:00+00:00")
+    assert len(first | second) == 4
 
 
 def test_a_fresh_memcached_for_each_iteration_is_a_parameter(contexts: Contexts) -> None:

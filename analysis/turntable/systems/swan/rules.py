@@ -95,7 +95,8 @@ def drift(before: Sequence[ProbeRow], after: Sequence[ProbeRow]) -> float | None
     changes by the factor of two from one minute to the next, and is quoted beside the results.
     """
     first = {row.what: row.value for row in before if row.is_of_processor}
-    pairs = [(first[row.what], row.value) for row in after if row.what in first]
+    now = {row.what: row.value for row in after if row.is_of_processor}
+    pairs = [(first[what], now[what]) for what in first.keys() & now.keys()]
     return max((max(pair) / min(pair) - 1 for pair in pairs if min(pair) > 0), default=None)
 
 
