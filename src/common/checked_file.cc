@@ -50,8 +50,7 @@ std::optional<Json> read_checked(const std::string& path, const std::string& wha
     const Json whole = Json::parse(file);
     Json content = whole.at(what);
     if (whole.at("crc32").get<std::uint64_t>() != crc32_of(content)) {
-      throw CheckedFileError(path + ": the " + what +
-                             " was changed: its CRC is another one");
+      throw CheckedFileError(path + ": the " + what + " was changed: its CRC is another one");
     }
     return content;
   } catch (const Json::exception& error) {

@@ -23,9 +23,9 @@ class Awaited {
 
   bool is_any() const noexcept { return is_any_.load(std::memory_order_acquire); }
   bool covers(std::uint64_t hash) const noexcept {
-    return is_any() && HashRange{first_.load(std::memory_order_relaxed),
-                                 last_.load(std::memory_order_relaxed)}
-                           .contains(hash);
+    return is_any() &&
+           HashRange{first_.load(std::memory_order_relaxed), last_.load(std::memory_order_relaxed)}
+               .contains(hash);
   }
   // Whether a record at the address, or a chain that goes on there, says nothing of the key.
   bool hides(std::uint64_t hash, Address address) const noexcept {

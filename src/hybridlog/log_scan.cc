@@ -40,8 +40,8 @@ void LogScan::read(Address start) {
   if (copy_from_memory(start)) return;
   const std::error_code error = store_.device().read(start, page_.get(), page_bytes_);
   if (error)
-    throw std::system_error(error, "the log's page at address " + std::to_string(start) +
-                                       " cannot be read");
+    throw std::system_error(
+        error, "the log's page at address " + std::to_string(start) + " cannot be read");
 }
 
 // Records of other ranges may be written meanwhile, each word at once.

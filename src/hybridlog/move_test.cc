@@ -100,9 +100,8 @@ TEST_F(MoveTest, ReadsAndAdditionsWaitForTheirRecords) {
   EXPECT_EQ(client.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); }), 3U);
   take(receiver, 1, 100);
   std::map<std::uint64_t, Session::Answer> told;
-  EXPECT_EQ(client.complete_pending([&](std::uint64_t context, Session::Answer answer) {
-    told[context] = answer;
-  }),
+  EXPECT_EQ(client.complete_pending(
+                [&](std::uint64_t context, Session::Answer answer) { told[context] = answer; }),
             1U);
   EXPECT_EQ(told.at(11).value, 100U);
   EXPECT_EQ(read(client, 1).value, 105U);

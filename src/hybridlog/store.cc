@@ -238,8 +238,7 @@ Status Session::try_take(Operation& operation) {
       const Old old = from_device(operation, newest.address);
       if (old.status != Status::kNotFound) return old.status;
     }
-    const Status status =
-        append(found, operation.key, operation.delta, operation.is_tombstone);
+    const Status status = append(found, operation.key, operation.delta, operation.is_tombstone);
     if (status != Status::kPending) return status;
   }
 }

@@ -143,7 +143,8 @@ class Session {
   Status erase(std::uint64_t key);  // kOk, whether it was there or not
   // Of a key that is awaited, its record in the store that sends it: kOk, whether it was taken or
   // this store has a newer one. Additions that sessions left behind are made when all have come.
-  Status take(std::uint64_t key, std::uint64_t value, bool is_tombstone, std::uint64_t context = 0) {
+  Status take(std::uint64_t key, std::uint64_t value, bool is_tombstone,
+              std::uint64_t context = 0) {
     take_part();
     Operation operation(Kind::kTake, key, value, context);
     operation.is_tombstone = is_tombstone;

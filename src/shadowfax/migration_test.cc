@@ -41,11 +41,10 @@ class Load : private ClientSession::Replies {
  public:
   // Keys from `first` on are its own alone.
   Load(Cluster& cluster, std::uint64_t number, std::uint64_t first = 0)
-      : directory_(cluster.metadata_address(), cluster.credentials("client " + std::to_string(number)),
+      : directory_(cluster.metadata_address(),
+                   cluster.credentials("client " + std::to_string(number)),
                    Deadline::after_seconds(kPatience)),
-        router_({.session = {.batch_requests = 50,
-                             .most_kept = 200,
-                             .id = {number, 1 + first}},
+        router_({.session = {.batch_requests = 50, .most_kept = 200, .id = {number, 1 + first}},
                  .worker = number},
                 directory_),
         number_(number),
@@ -107,8 +106,7 @@ class Reader : private ClientSession::Replies {
   explicit Reader(Cluster& cluster)
       : directory_(cluster.metadata_address(), cluster.credentials("reader"),
                    Deadline::after_seconds(kPatience)),
-        router_({.session = {.most_kept = 200, .id = {99, ++readers_}}, .worker = 0},
-                directory_) {}
+        router_({.session = {.most_kept = 200, .id = {99, ++readers_}}, .worker = 0}, directory_) {}
 
   std::map<std::uint64_t, std::uint64_t> read(std::uint64_t first, std::uint64_t count) {
     const auto go_on_until = [this](const std::function<bool()>& condition) {
@@ -257,7 +255,8 @@ TEST(Migration, DISABLED_AHundred) {
     watches.join();
     const auto between = [&](const char* first, const char* last) {
       return static_cast<double>(steps.at(last).get<std::int64_t>() -
-                                 steps.at(first).get<std::int64_t>()) / 1e6;
+                                 steps.at(first).get<std::int64_t>()) /
+             1e6;
     };
     refused.push_back(between("cut_ns", "owned_ns"));
     cut.push_back(between("prepare_ns", "owned_ns"));
@@ -271,8 +270,8 @@ TEST(Migration, DISABLED_AHundred) {
   show("of it, batches are refused at most", refused);
   show("from the begin to the end", complete);
   show("longest time without an answer", stalls);
-  std::printf("%llu additions acknowledged\n",
-              static_cast<unsigned long long>(one.acknowledged() + other.acknowledged()));
+  std::printf("%s additions acknowledged\n",
+              std::to_string(one.acknowledged() + other.acknowledged()).c_str());
   expect_exact(cluster, {&one, &other});
 }
 
@@ -284,6 +283,7 @@ struct Kill {
   Victim victim;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name is what GoogleTest asks for
 void PrintTo(const Kill& kill, std::ostream* out) {
   const char* const names[] = {"source", "target", "metadata", "client"};
   *out << names[static_cast<int>(kill.victim)] << " at " << kill.step;
@@ -366,10 +366,10 @@ constexpr const char* kOfTarget[] = {"taken", "finish", "finished", "ended"};
 // Who is at the step is killed; and some others.
 std::vector<Kill> some_kills() {
   std::vector<Kill> kills = {
-      {"cut", false, Victim::kTarget},     {"move", false, Victim::kTarget},
-      {"taken", true, Victim::kSource},    {"finished", true, Victim::kSource},
-      {"kept", false, Victim::kMetadata},  {"finish", true, Victim::kMetadata},
-      {"cut", false, Victim::kClient},     {"taken", true, Victim::kClient}};
+      {"cut", false, Victim::kTarget},    {"move", false, Victim::kTarget},
+      {"taken", true, Victim::kSource},   {"finished", true, Victim::kSource},
+      {"kept", false, Victim::kMetadata}, {"finish", true, Victim::kMetadata},
+      {"cut", false, Victim::kClient},    {"taken", true, Victim::kClient}};
   for (const char* const step : kOfSource) kills.push_back({step, false, Victim::kSource});
   for (const char* const step : kOfTarget) kills.push_back({step, true, Victim::kTarget});
   return kills;

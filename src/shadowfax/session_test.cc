@@ -232,8 +232,7 @@ TEST(Sessions, WhoDoesNotKnowOfViewsIsTold) {
   session.set_view(7);
   session.add({Opcode::kAdd, 1, 1});
   Collected got;
-  EXPECT_THROW(
-      while (true) session.receive(got), SessionError);
+  EXPECT_THROW(while (true) session.receive(got), SessionError);
 }
 
 TEST(Sessions, OneThatIsOpenElsewhereIsRefused) {

@@ -36,6 +36,7 @@ class Program {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (const std::string& each : arguments) argv.push_back(const_cast<char*>(each.c_str()));
     argv.push_back(nullptr);
     const int error = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
@@ -60,8 +61,8 @@ class Program {
   // It has stopped itself.
   bool is_stopped() const {
     int status = 0;
-    return is_stopped_ ||
-           (is_stopped_ = ::waitpid(pid_, &status, WUNTRACED | WNOHANG) == pid_ && WIFSTOPPED(status));
+    return is_stopped_ || (is_stopped_ = ::waitpid(pid_, &status, WUNTRACED | WNOHANG) == pid_ &&
+                                         WIFSTOPPED(status));
   }
   void go_on() {
     is_stopped_ = false;
@@ -92,12 +93,33 @@ class Cluster {
   void start(ServerNumber server, const std::string& stop_at = "never") {
     const std::string name = "server" + std::to_string(server);
     servers_[server].reset();
-    servers_[server].emplace(std::vector<std::string>{
-        TURNTABLE_HLSERVER, "--base-port", "0", "--threads", "2", "--index-bits", "8",
-        "--page-bits", "12", "--log-mb", "1", "--mutable-share", "0.5", "--file", file(name),
-        "--checkpoint", file(name + ".json"), "--checkpoint-s", "0.02", "--metadata",
-        "127.0.0.1:" + std::to_string(port_), "--number", std::to_string(server), "--secret",
-        secret(), "--stop-at", stop_at});
+    servers_[server].emplace(std::vector<std::string>{TURNTABLE_HLSERVER,
+                                                      "--base-port",
+                                                      "0",
+                                                      "--threads",
+                                                      "2",
+                                                      "--index-bits",
+                                                      "8",
+                                                      "--page-bits",
+                                                      "12",
+                                                      "--log-mb",
+                                                      "1",
+                                                      "--mutable-share",
+                                                      "0.5",
+                                                      "--file",
+                                                      file(name),
+                                                      "--checkpoint",
+                                                      file(name + ".json"),
+                                                      "--checkpoint-s",
+                                                      "0.02",
+                                                      "--metadata",
+                                                      "127.0.0.1:" + std::to_string(port_),
+                                                      "--number",
+                                                      std::to_string(server),
+                                                      "--secret",
+                                                      secret(),
+                                                      "--stop-at",
+                                                      stop_at});
   }
   Program& server(ServerNumber number) { return *servers_[number]; }
   Program& metadata() { return *metadata_; }

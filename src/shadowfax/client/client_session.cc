@@ -299,9 +299,9 @@ void ClientSession::take(const ReplyHeader& header, const std::byte* replies, Re
 
 // In the order of their requests: one that was sent again may be refused behind a later one.
 void ClientSession::refuse(Batch batch) {
-  const auto behind = std::upper_bound(
-      refused_.begin(), refused_.end(), batch.first,
-      [](std::uint64_t first, const Batch& other) { return first < other.first; });
+  const auto behind =
+      std::upper_bound(refused_.begin(), refused_.end(), batch.first,
+                       [](std::uint64_t first, const Batch& other) { return first < other.first; });
   refused_.insert(behind, std::move(batch));
 }
 

@@ -1,7 +1,8 @@
 // A client's sessions with all servers of a cluster: requests go to the owners of their keys, also
 // while ranges move, and servers are killed and begun again.
 //
-//   [steady] --the metadata service has a newer view--> [changing] --nothing is under way--> [steady]
+//   [steady] --the metadata service has a newer view--> [changing] --nothing is under way-->
+//   [steady]
 //
 // While the view changes nothing new is sent: a batch is of one view. Then all that no server has
 // served is dealt to the owners anew. Of what a server has served nothing is sent to another one.
@@ -22,8 +23,9 @@ namespace turntable::shadowfax {
 class Router {
  public:
   struct Settings {
-    ClientSession::Settings session{};  // address and port are the servers'; it keeps, and has an id
-    std::size_t worker = 0;             // of every server, modulo their numbers
+    ClientSession::Settings
+        session{};           // address and port are the servers'; it keeps, and has an id
+    std::size_t worker = 0;  // of every server, modulo their numbers
   };
 
   // Opens a session with every server that is there. directory: outlives it. Throws SessionError.

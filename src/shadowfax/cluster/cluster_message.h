@@ -101,7 +101,11 @@ inline void read_body(ByteReader& from, ClusterMessage& message) {
 static_assert(messages::Message<ClusterMessage>);
 
 inline ClusterMessage answer_to(const ClusterMessage& request, const nlohmann::json& json) {
-  return {.type = request.type, .is_answer = true, .id = request.id, .json = json.dump(), .records = {}};
+  return {.type = request.type,
+          .is_answer = true,
+          .id = request.id,
+          .json = json.dump(),
+          .records = {}};
 }
 
 }  // namespace turntable::shadowfax

@@ -126,8 +126,8 @@ ClusterState state_of(const Json& json) {
         .source = each.at("source").get<ServerNumber>(),
         .target = each.at("target").get<ServerNumber>(),
         .receives_from = each.at("receives_from").get<std::uint64_t>(),
-        .phase = each.at("phase") == "owned" ? Migration::Phase::kOwned
-                                             : Migration::Phase::kPrepared};
+        .phase =
+            each.at("phase") == "owned" ? Migration::Phase::kOwned : Migration::Phase::kPrepared};
   }
   json.at("last_migration").get_to(state.last_migration);
   return state;

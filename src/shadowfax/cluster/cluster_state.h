@@ -30,9 +30,9 @@ class Refusal : public std::runtime_error {
 };
 
 struct Member {
-  std::string address;                // IPv4
-  std::vector<std::uint16_t> ports;   // of its workers
-  std::uint16_t peer_port = 0;        // where other servers reach it
+  std::string address;               // IPv4
+  std::vector<std::uint16_t> ports;  // of its workers
+  std::uint16_t peer_port = 0;       // where other servers reach it
 
   bool operator==(const Member&) const = default;
 };

@@ -63,14 +63,14 @@ TEST(ClusterState, WhatDoesNotFitIsRefused) {
     EXPECT_THROW(state.begin(asked), Refusal);
     EXPECT_EQ(state, of_two());
   };
-  refused({.range = {0, 99}, .source = 1, .target = 0});              // not its range
-  refused({.range = {0, UINT64_MAX}, .source = 0, .target = 1});      // not all of it
+  refused({.range = {0, 99}, .source = 1, .target = 0});          // not its range
+  refused({.range = {0, UINT64_MAX}, .source = 0, .target = 1});  // not all of it
   refused({.range = {99, 0}, .source = 0, .target = 1});
   refused({.range = {0, 99}, .source = 0, .target = 0});
-  refused({.range = {0, 99}, .source = 0, .target = 2});              // has never been there
+  refused({.range = {0, 99}, .source = 0, .target = 2});  // has never been there
   ClusterState state = of_two();
   state.begin(kAsked);
-  EXPECT_THROW(state.begin(kAsked), Refusal);                         // one at a time
+  EXPECT_THROW(state.begin(kAsked), Refusal);  // one at a time
   for (const std::uint64_t id : {0, 2}) {
     EXPECT_THROW(state.own(id), Refusal);
     EXPECT_THROW(state.complete(id), Refusal);
@@ -81,7 +81,8 @@ TEST(ClusterState, WhatDoesNotFitIsRefused) {
 TEST(ClusterState, ItsJsonHasAllOfIt) {
   ClusterState state = of_two();
   EXPECT_EQ(state_of(to_json(state)), state);
-  state.begin({.range = {UINT64_MAX - 5, UINT64_MAX}, .source = 1, .target = 0, .receives_from = 7});
+  state.begin(
+      {.range = {UINT64_MAX - 5, UINT64_MAX}, .source = 1, .target = 0, .receives_from = 7});
   EXPECT_EQ(state_of(Json::parse(to_json(state).dump())), state);
   state.own(1);
   EXPECT_EQ(state_of(to_json(state)), state);
@@ -160,8 +161,9 @@ TEST(Metadata, LetsNobodyElseIn) {
   const ScratchDirectory directory;
   RunningMetadata metadata(directory.path());
   const auto stranger = metadata.asking(net::testing::credentials_of_another_run());
-  EXPECT_THROW(stranger->ask(ClusterMessageType::kGet, Json::object(), Deadline::after_seconds(0.3)),
-               NoAnswer);
+  EXPECT_THROW(
+      stranger->ask(ClusterMessageType::kGet, Json::object(), Deadline::after_seconds(0.3)),
+      NoAnswer);
 }
 
 TEST(Metadata, AChangedFileIsRefusedByName) {

@@ -48,7 +48,8 @@ void show(const ClusterState& state) {
 }
 
 int run(int argc, char** argv) {
-  ProgramOptions app("hlmigrate", "Moves keys between hlservers; without --from: shows who has what");
+  ProgramOptions app("hlmigrate",
+                     "Moves keys between hlservers; without --from: shows who has what");
   std::string metadata, secret;
   ServerNumber from = 0, to = 0;
   double share = 0.1;
@@ -72,8 +73,8 @@ int run(int argc, char** argv) {
   ClusterState state =
       state_of(asking.ask(ClusterMessageType::kGet, nlohmann::json::object(), deadline));
   if (cancel && state.migration) {
-    state = state_of(
-        asking.ask(ClusterMessageType::kCancel, {{"id", state.migration->id}}, deadline));
+    state =
+        state_of(asking.ask(ClusterMessageType::kCancel, {{"id", state.migration->id}}, deadline));
   }
   if (!source.given()) {
     show(state);
@@ -86,9 +87,9 @@ int run(int argc, char** argv) {
   Asking server("server " + std::to_string(from),
                 net::parse_ipv4("server", member->second.address, member->second.peer_port),
                 credentials("server "));
-  const auto begun = server.ask(ClusterMessageType::kMigrate,
-                                {{"first", range.first}, {"last", range.last}, {"target", to}},
-                                deadline);
+  const auto begun =
+      server.ask(ClusterMessageType::kMigrate,
+                 {{"first", range.first}, {"last", range.last}, {"target", to}}, deadline);
   std::cout << "migration " << begun.at("id") << " of hashes " << range.first << " to "
             << range.last << " has begun" << std::endl;
   return 0;

@@ -1,7 +1,7 @@
-// The protocol of a migration (docs/shadowfax.md §3) as a machine of one key, searched exhaustively:
-// source and target may be killed at every step, checkpoints may be made at any time, the client
-// learns of views late. Messages are steps of who sends them; the metadata service loses nothing, so
-// that its death only delays. A protocol with one thing left out must be found wrong.
+// The protocol of a migration (docs/shadowfax.md §3) as a machine of one key, searched
+// exhaustively: source and target may be killed at every step, checkpoints may be made at any time,
+// the client learns of views late. Messages are steps of who sends them; the metadata service loses
+// nothing, so that its death only delays. A protocol with one thing left out must be found wrong.
 
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@ constexpr int kAdditions = 4, kKills = 3, kMigrations = 2;  // there, and back a
 enum class Broken : std::uint8_t {
   kNothing,
   kOwnsBeforeTheCutIsKept,
-  kServesWhatIsMissing,     // the target makes a key that it lacks begin at 0
-  kTakesTwice,              // it takes a record although it has a newer one
-  kTakesNothingOverOldOnes, // what it had of an earlier time counts
-  kServesUntilOwned,        // the source goes on after its cut
+  kServesWhatIsMissing,      // the target makes a key that it lacks begin at 0
+  kTakesTwice,               // it takes a record although it has a newer one
+  kTakesNothingOverOldOnes,  // what it had of an earlier time counts
+  kServesUntilOwned,         // the source goes on after its cut
 };
 
 enum class Step : std::uint8_t { kNone, kPrepared, kCut, kKept, kOwned, kSent };
@@ -31,7 +31,7 @@ enum class Step : std::uint8_t { kNone, kPrepared, kCut, kKept, kOwned, kSent };
 struct Store {
   bool has = false;  // a record of the key that counts
   int value = 0;
-  int serial = 0;      // additions of the client's session
+  int serial = 0;        // additions of the client's session
   bool has_old = false;  // a record of an earlier time
   int old = 0;
 
@@ -62,7 +62,7 @@ struct World {
   // The client.
   int client_view = 0, client_owner = 0;
   int issued = 0;
-  int unserved = 0;  // issued, and to be done (again) by whoever owns the key
+  int unserved = 0;        // issued, and to be done (again) by whoever owns the key
   int served[2] = {0, 0};  // by the session's count
   int kills = 0;
 
@@ -215,8 +215,7 @@ class Search {
       next.step = Step::kKept;
       next.servers[source].kept = next.servers[source].now;
     });
-    const Step owns_after =
-        broken_ == Broken::kOwnsBeforeTheCutIsKept ? Step::kCut : Step::kKept;
+    const Step owns_after = broken_ == Broken::kOwnsBeforeTheCutIsKept ? Step::kCut : Step::kKept;
     when(world.step == owns_after && !world.is_owned, world, [&](World& next) {
       next.step = Step::kOwned;
       next.is_owned = true;

@@ -51,8 +51,7 @@ TEST(View, ARangeGetsAnotherOwner) {
   EXPECT_TRUE(middle.is_owner(1, {100, 199}));
   EXPECT_FALSE(middle.is_owner(1, {100, 200}));
   EXPECT_FALSE(middle.is_owner(0, {0, 100}));
-  EXPECT_EQ(middle.ranges_of(0),
-            (std::vector<HashRange>{{0, 99}, {200, UINT64_MAX / 2}}));
+  EXPECT_EQ(middle.ranges_of(0), (std::vector<HashRange>{{0, 99}, {200, UINT64_MAX / 2}}));
   // Back again, and the parts are those of before.
   EXPECT_EQ(middle.with_owner({100, 199}, 0).parts(), before.parts());
 }

@@ -53,7 +53,8 @@ BatchServer::Served BatchServer::serve(const RequestHeader& header,
   Served served_now;
   const std::size_t begin = out.size();
   out.resize(begin + ReplyHeader::kBytes);
-  ReplyHeader reply{.status = status_of(header, now), .view = now.view, .reissue_from = served() + 1};
+  ReplyHeader reply{
+      .status = status_of(header, now), .view = now.view, .reissue_from = served() + 1};
   if (reply.status == BatchStatus::kServed) {
     const std::size_t count = requests.size() / Request::kBytes;
     out.resize(out.size() + count * Reply::kReadBytes);  // at most

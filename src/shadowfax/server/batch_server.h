@@ -38,8 +38,8 @@ class BatchServer {
   BatchServer(const Place& place, hybridlog::SessionId id);
 
   Welcome welcome() const {
-    return {.view = place_.serving.now().view,
-            .served = served(), .committed = place_.commits.of(id_)};
+    return {
+        .view = place_.serving.now().view, .served = served(), .committed = place_.commits.of(id_)};
   }
   // For checkpoints; often, at least after it was woken.
   void take_part() { session_.take_part(); }

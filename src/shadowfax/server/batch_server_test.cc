@@ -55,7 +55,11 @@ class BatchServerTest : public ::testing::Test {
   int newer_seen_ = 0;
   Serving serving_{1, [this] { ++newer_seen_; }};
   const Commits commits_{{{hybridlog::SessionId{1, 2}, 7}}};
-  BatchServer server_{{.store = store_, .thread = thread_, .commits = commits_, .serving = serving_, .most_pending = 4},
+  BatchServer server_{{.store = store_,
+                       .thread = thread_,
+                       .commits = commits_,
+                       .serving = serving_,
+                       .most_pending = 4},
                       hybridlog::SessionId{1, 2}};
 };
 
@@ -118,8 +122,10 @@ TEST_F(BatchServerTest, SaysWhatIsCommitted) {
 }
 
 TEST_F(BatchServerTest, ASessionIsOpenOnce) {
-  EXPECT_THROW(BatchServer({.store = store_, .thread = thread_, .commits = commits_, .serving = serving_}, {1, 2}),
-               std::logic_error);
+  EXPECT_THROW(
+      BatchServer({.store = store_, .thread = thread_, .commits = commits_, .serving = serving_},
+                  {1, 2}),
+      std::logic_error);
   BatchServer({.store = store_, .thread = thread_, .commits = commits_, .serving = serving_}, {});
 }
 

@@ -30,8 +30,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
     : settings_(settings),
       serving_(serving),
       newer_views_(newer_views),
-      metadata_("the metadata service",
-                settings.metadata,
+      metadata_("the metadata service", settings.metadata,
                 settings.credentials(name_of(settings.number))),
       arrival_(store, checkpointer),
       listener_(
@@ -132,7 +131,8 @@ Json ClusterMember::answer(const ClusterMessage& message) {
       case ClusterMessageType::kFinish:
         return finish(id_of(args), args.at("incarnation"));
       default:
-        return {{"refused", std::string(shadowfax::name_of(message.type)) + " is nothing for a server"}};
+        return {{"refused",
+                 std::string(shadowfax::name_of(message.type)) + " is nothing for a server"}};
     }
   } catch (const std::exception& error) {
     return {{"refused", error.what()}};
@@ -154,7 +154,8 @@ Json ClusterMember::finish(std::uint64_t id, const Json& incarnation) {
   settings_.at_step("finish");
   arrival_.finish();
   settings_.at_step("finished");
-  metadata_.ask(ClusterMessageType::kComplete, {{"id", id}}, Deadline::after_seconds(kMetadataSeconds));
+  metadata_.ask(ClusterMessageType::kComplete, {{"id", id}},
+                Deadline::after_seconds(kMetadataSeconds));
   arrival_.end();
   settings_.at_step("ended");
   return {{"complete", true}};
@@ -178,15 +179,13 @@ bool ClusterMember::receives(std::uint64_t id) {
 // Answered when the migration has begun, by its thread.
 void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   const auto tell = [this, session, message](const Json& json) {
-    loop_.post([this, session, message, json] {
-      listener_.send(session, answer_to(message, json));
-    });
+    loop_.post(
+        [this, session, message, json] { listener_.send(session, answer_to(message, json)); });
   };
   try {
     const Json args = Json::parse(message.json);
-    departure_->begin(
-        {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
-        args.at("target").get<ServerNumber>(), tell);
+    departure_->begin({args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
+                      args.at("target").get<ServerNumber>(), tell);
   } catch (const std::exception& error) {
     tell({{"refused", error.what()}});
   }

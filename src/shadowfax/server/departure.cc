@@ -103,7 +103,8 @@ void Departure::run(HashRange range, ServerNumber target,
     note("prepare");
     reach(target, stop);
     const Deadline soon = Deadline::after_seconds(kBeginSeconds);
-    const Json prepared = target_->ask(ClusterMessageType::kPrepare, Json::object(), soon, {}, stop);
+    const Json prepared =
+        target_->ask(ClusterMessageType::kPrepare, Json::object(), soon, {}, stop);
     prepared.at("receives_from").get_to(migration.receives_from);
     const Json state = place_.metadata.ask(ClusterMessageType::kBegin,
                                            {{"first", range.first},
@@ -261,8 +262,7 @@ Json Departure::ask_metadata(ClusterMessageType type, const Json& args,
 }
 
 void Departure::reach(ServerNumber target, const std::stop_token& stop) {
-  const ClusterState state =
-      state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));
+  const ClusterState state = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));
   const auto found = state.members.find(target);
   if (found == state.members.end())
     throw Refusal("server " + std::to_string(target) + " has never been there");

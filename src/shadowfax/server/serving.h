@@ -17,7 +17,8 @@ class Serving {
   };
 
   // newer_seen: a batch of a newer view has come; by a worker, which it must not hold up.
-  explicit Serving(std::uint64_t view = 1, std::function<void()> newer_seen = [] {})
+  explicit Serving(
+      std::uint64_t view = 1, std::function<void()> newer_seen = [] {})
       : word_(view << 1U), newer_seen_(std::move(newer_seen)) {}
 
   Now now() const noexcept {

@@ -57,9 +57,11 @@ StoreServer::StoreServer(const Settings& settings)
     : StoreServer(settings, checkpoint_of(settings)) {
   require_ports(settings);
   if (settings.cluster && !settings.checkpoints)
-    throw std::invalid_argument("a server of a cluster without checkpoints; expected a file of them");
+    throw std::invalid_argument(
+        "a server of a cluster without checkpoints; expected a file of them");
   for (unsigned i = 0; i < settings.workers; ++i)
-    workers_.push_back(std::make_unique<Worker>(store_, commits_, serving_, of_worker(settings, i)));
+    workers_.push_back(
+        std::make_unique<Worker>(store_, commits_, serving_, of_worker(settings, i)));
   threads_.reserve(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     threads_.emplace_back([cpus = settings.cpus, worker = workers_[i].get(), i] {
