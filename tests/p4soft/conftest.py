@@ -67,11 +67,11 @@ def library_of(build_dir: Path, p4_directory: Path, p4_trace: str | None) -> Cal
     return lambda text: compile_text(text, p4_directory, build_dir, traced=traced)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def load(
     build_dir: Path, library_of: Callable[[str], Path], p4_trace: str | None
 ) -> Iterator[Load]:
-    """A running instance of a program; one per text and session, so tests must clear what they
+    """A running instance of a program; one per text, so tests must clear what they
     write.
     """
     running: dict[str, MemoryTarget] = {}
@@ -86,7 +86,7 @@ def load(
         target.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def load_traced(build_dir: Path, p4_directory: Path) -> Iterator[Load]:
     """As `load`, with packets traced after `trace_start`."""
     running: dict[str, MemoryTarget] = {}
@@ -102,7 +102,8 @@ def load_traced(build_dir: Path, p4_directory: Path) -> Iterator[Load]:
         target.close()
 
 
-@pytest.fixture(scope="session", params=TARGETS)
+# Not longer: a program whose frames recirculate for ever takes a processor.
+@pytest.fixture(scope="package", params=TARGETS)
 def load_anywhere(
     request: pytest.FixtureRequest,
     build_dir: Path,
