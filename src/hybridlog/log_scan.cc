@@ -23,12 +23,14 @@ bool LogScan::next_page(std::vector<ScannedRecord>& records) {
   if (end_ <= begin) return false;
   const Address start = (end_ - 1) & ~(page_bytes_ - 1);
   read(start);
+  std::size_t bytes = 0;
   for (Address address = std::max(start, begin); address + sizeof(Record) <= end_;
-       address += sizeof(Record)) {
+       address += bytes) {
     const Record& record = *reinterpret_cast<const Record*>(page_.get() + (address - start));
     const Header header(record.header);
     if (header.is_nothing()) break;  // the rest of a page
-    if (header.is_invalid() || !range_.contains(hash_of(record.key))) continue;
+    bytes = record.bytes();
+    if (header.is_invalid() || !range_.contains(record.hash())) continue;
     records.push_back({record.key, record.value, header.is_tombstone()});
   }
   std::ranges::reverse(records);

@@ -1,4 +1,5 @@
-// A record of the log: a header of 8 bytes, a key of 8, then the value.
+// A record of the log: a header of 8 bytes, a key of 8, then the value. Who goes through the log asks
+// each record how long it is.
 //
 //   bits of the header  63         62       61         60         59..48   47..0
 //                       tombstone  invalid  (reserved) (reserved) version  address of the record
@@ -8,9 +9,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "hybridlog/address.h"
+#include "hybridlog/key_hash.h"
 
 namespace turntable::hybridlog {
 
@@ -41,6 +44,11 @@ struct Record {
   std::uint64_t header;
   std::uint64_t key;
   std::uint64_t value;
+
+  // Of one that is written.
+  std::size_t bytes() const noexcept { return sizeof(Record); }
+  // Where it lies in the index.
+  std::uint64_t hash() const noexcept { return hash_of(key); }
 
   Header read_header() noexcept {
     return Header(std::atomic_ref(header).load(std::memory_order_acquire));

@@ -43,18 +43,20 @@ class Recovery {
     const Address sectors = (end - start + Device::kSectorBytes - 1) & ~(Device::kSectorBytes - 1);
     check(device_.read(start, page_.get(), sectors), "read", start);
     bool is_changed = false;
+    std::size_t bytes = 0;
     for (Address address = std::max(start, from_.begin); address + sizeof(Record) <= end;
-         address += sizeof(Record)) {
+         address += bytes) {
       Record& record = *reinterpret_cast<Record*>(page_.get() + (address - start));
       const Header header(record.header);
       if (header.is_nothing()) break;  // the rest of a page
+      bytes = record.bytes();
       if (header.previous() >= address) fail("a record that means nothing", address);
       if (header.is_invalid()) continue;
       if (is_of_next_version(header, address)) {
         record.header |= Header::kInvalid;
         is_changed = true;
       } else {
-        index_.find_or_make(hash_of(record.key)).replace(address);
+        index_.find_or_make(record.hash()).replace(address);
       }
     }
     if (end < start + page_bytes_) {
