@@ -37,7 +37,7 @@ void wait_until(const std::function<bool()>& condition, const char* what) {
 }
 
 // Adds to keys at random, and knows how much; of a thread of its own.
-class Load : private ClientSession::Replies {
+class Load : private Router::Replies {
  public:
   // Keys from `first` on are its own alone.
   Load(Cluster& cluster, std::uint64_t number, std::uint64_t first = 0)
@@ -80,7 +80,7 @@ class Load : private ClientSession::Replies {
         ++issued_[key];
       }
       if (is_over_) router_.flush();
-      router_.go_on(*this, 1);
+      router_.wait(*this, 1);
     }
     has_ended_ = true;
   }
@@ -101,7 +101,7 @@ class Load : private ClientSession::Replies {
 };
 
 // All keys' values, as their owners say.
-class Reader : private ClientSession::Replies {
+class Reader : private Router::Replies {
  public:
   explicit Reader(Cluster& cluster)
       : directory_(cluster.metadata_address(), cluster.credentials("reader"),
@@ -110,7 +110,7 @@ class Reader : private ClientSession::Replies {
 
   std::map<std::uint64_t, std::uint64_t> read(std::uint64_t first, std::uint64_t count) {
     const auto go_on_until = [this](const std::function<bool()>& condition) {
-      wait_until([&] { return condition() || (router_.go_on(*this, 1), condition()); }, "values");
+      wait_until([&] { return condition() || (router_.wait(*this, 1), condition()); }, "values");
     };
     for (std::uint64_t key = first; key < first + count; ++key) {
       go_on_until([&] { return router_.has_room(key); });

@@ -1,47 +1,38 @@
 #include "shadowfax/client/fill.h"
 
-#include <poll.h>
-
-#include <algorithm>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/clock.h"
-#include "hybridlog/key_hash.h"
-#include "shadowfax/client/client_session.h"
-#include "shadowfax/ownership.h"
+#include "shadowfax/client/router.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 constexpr int kLookMs = 20;  // how often deadline and cancellation are looked at
 
-class Filler : private ClientSession::Replies {
+class Filler : private Router::Replies {
  public:
   Filler(const FillSettings& settings, std::size_t worker, std::int64_t deadline_ns,
          const std::atomic<bool>& cancelled)
-      : settings_(settings), deadline_ns_(deadline_ns), cancelled_(cancelled) {
-    for (const ServerAddress& server : settings.servers) {
-      sessions_.push_back(std::make_unique<ClientSession>(
-          ClientSession::Settings{.address = server.address, .port = server.port_for(worker)}));
-      polled_.push_back({.fd = sessions_.back()->fd(), .events = POLLIN, .revents = 0});
-    }
-  }
+      : settings_(settings),
+        deadline_ns_(deadline_ns),
+        cancelled_(cancelled),
+        router_(open_router(settings.servers, {}, worker)) {}
 
   // Keys first, first + step, …
   std::uint64_t store(std::uint64_t first, std::uint64_t step) {
     for (std::uint64_t key = first; key < settings_.keys; key += step) {
-      ClientSession& session = *sessions_[owner_of(hybridlog::hash_of(key), sessions_.size())];
-      while (!session.has_room()) wait();
-      session.add({Opcode::kUpsert, key, 0});
+      while (!router_->has_room(key)) wait();
+      router_->add({Opcode::kUpsert, key, 0});
     }
-    for (const auto& session : sessions_) session->flush();
-    const auto is_waited_for = [](const auto& each) { return each->outstanding() > 0; };
-    while (std::any_of(sessions_.begin(), sessions_.end(), is_waited_for)) wait();
+    router_->flush();
+    while (router_->outstanding() > 0) wait();
     return stored_;
   }
 
@@ -52,23 +43,21 @@ class Filler : private ClientSession::Replies {
                                " and those behind: its log's device is full or fails");
     ++stored_;
   }
+  void recovered(Opcode /*opcode*/, std::uint64_t /*context*/) override { ++stored_; }
 
   void wait() {
     if (cancelled_) throw std::runtime_error("the node is ending");
     if (monotonic_ns() > deadline_ns_)
       throw std::runtime_error("the deadline has passed with " + std::to_string(stored_) +
                                " keys stored");
-    for (std::size_t i = 0; i < polled_.size(); ++i)
-      polled_[i].events = sessions_[i]->is_blocked() ? POLLIN | POLLOUT : POLLIN;
-    ::poll(polled_.data(), polled_.size(), kLookMs);
-    for (std::size_t i = 0; i < polled_.size(); ++i) sessions_[i]->receive(*this);
+    router_->wait(*this, kLookMs);
+    if (router_->lost_sessions() > 0) throw SessionError(router_->lost_why());
   }
 
   const FillSettings& settings_;
   const std::int64_t deadline_ns_;
   const std::atomic<bool>& cancelled_;
-  std::vector<std::unique_ptr<ClientSession>> sessions_;
-  std::vector<pollfd> polled_;
+  const std::unique_ptr<Router> router_;
   std::uint64_t stored_ = 0;
 };
 
@@ -76,7 +65,7 @@ class Filler : private ClientSession::Replies {
 
 std::uint64_t fill(const FillSettings& settings, std::int64_t deadline_ns,
                    const std::atomic<bool>& cancelled) {
-  const std::size_t threads = settings.servers.front().ports.size();
+  const std::size_t threads = settings.threads;
   std::atomic<std::uint64_t> stored{0};
   std::mutex mutex;
   std::exception_ptr failure;

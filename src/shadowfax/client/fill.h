@@ -10,12 +10,13 @@
 namespace turntable::shadowfax {
 
 struct FillSettings {
-  std::vector<ServerAddress> servers{};
+  Servers servers{};
+  std::size_t threads = 1;                // of this client: thread t has sessions with workers t
   std::uint64_t keys = 1;                 // 0 to keys - 1 ...
   std::uint64_t client = 0, clients = 1;  // ... of which this one stores its part
 };
 
-// Stores 0 under each key, with a thread for every worker of the first server. Returns how many
+// Stores 0 under each key. Returns how many
 // were stored. Throws SessionError; std::runtime_error where the deadline (CLOCK_MONOTONIC) has
 // passed, it was cancelled, or a server did not store what it was given.
 std::uint64_t fill(const FillSettings& settings, std::int64_t deadline_ns,

@@ -1,10 +1,13 @@
 // hlload: clients with full pipelines or an open loop, and how many operations servers do for them.
 // Prints what hlload-node records (docs/shadowfax.md §5), as JSON.
 
+#include <unistd.h>
+
 #include <atomic>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -13,6 +16,9 @@
 #include "common/clock.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
+#include "net/credentials.h"
+#include "net/ipv4.h"
+#include "shadowfax/client/directory.h"
 #include "shadowfax/client/fill.h"
 #include "shadowfax/client/load_thread.h"
 #include "shadowfax/client/raw_statistics.h"
@@ -26,12 +32,14 @@ using shadowfax::LoadThread;
 
 constexpr std::int64_t kDrainNs = 10 * kSecondNs;
 constexpr std::int64_t kFillNs = 3600 * kSecondNs;
+constexpr double kMetadataSeconds = 30;
 
 struct Options {
   LoadSettings load;
   std::vector<std::string> servers{"127.0.0.1"};
   unsigned port = shadowfax::kBasePort, workers = 1;
-  double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3;
+  double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, sample_ms = 1000;
+  std::string metadata, secret;
   bool fills = false;
 };
 
@@ -58,7 +66,8 @@ nlohmann::json measure(const Options& options) {
   std::vector<shadowfax::ThreadResult> results;
   results.reserve(threads.size());
   for (const auto& thread : threads) results.push_back(thread->result());
-  nlohmann::json raw = shadowfax::raw_statistics(results, schedule.window_ns());
+  nlohmann::json raw = 
+      shadowfax::raw_statistics(results, schedule.window_ns(), options.load.sample_ns);
   raw["operations_per_s"] = static_cast<double>(raw["operations"].get<std::uint64_t>()) * 1e9 /
                             static_cast<double>(schedule.window_ns());
   return raw;
@@ -93,6 +102,12 @@ void add_options(ProgramOptions& app, Options& options) {
   app.option("--seed", options.load.seed, "Of keys and instants").shows_default();
   app.option("--warmup", options.warmup_s, "Seconds").within(0, 3600).shows_default();
   app.option("--seconds", options.seconds, "That are measured").within(0.01, 3600).shows_default();
+  app.option("--sample-ms", options.sample_ms, "Interval of the samples that are printed")
+      .within(1, 1e6)
+      .shows_default();
+  app.option("--metadata", options.metadata,
+             "HOST:PORT of hlmeta, instead of --servers: it knows who owns which keys");
+  app.option("--secret", options.secret, "File with the secret of the cluster, mode 0600");
   app.flag("--fill", options.fills, "Store all keys first");
 }
 
@@ -105,16 +120,25 @@ int run(int argc, char** argv) {
   load.mix.add = 1 - load.mix.read - load.mix.upsert;
   if (load.mix.add < 0)
     throw std::invalid_argument("--reads and --upserts: expected at most 1 together");
+  load.sample_ns = static_cast<std::int64_t>(options.sample_ms * 1e6);
   if (options.theta > 0) load.theta = options.theta;
   if (options.rate_per_s > 0) load.rate_per_s = options.rate_per_s;
   if (options.port + options.workers > 65'536)
     throw std::invalid_argument("--base-port and --workers: expected ports up to 65535");
   for (const std::string& address : options.servers)
-    load.servers.push_back(shadowfax::server_at(address, options.port, options.workers));
+    load.servers.given.push_back(shadowfax::server_at(address, options.port, options.workers));
+  std::optional<shadowfax::Directory> directory;
+  if (!options.metadata.empty()) {
+    directory.emplace(net::parse_endpoint("--metadata", options.metadata),
+                      net::Credentials::from_file(options.secret, "hlload",
+                                                  "hlload " + std::to_string(::getpid())),
+                      Deadline::after_seconds(kMetadataSeconds));
+    load.servers = {.given = {}, .directory = &*directory};
+  }
   const std::atomic<bool> cancelled{false};
   if (options.fills) {
-    shadowfax::fill({.servers = load.servers, .keys = load.keys}, monotonic_ns() + kFillNs,
-                    cancelled);
+    shadowfax::fill({.servers = load.servers, .threads = options.workers, .keys = load.keys},
+                    monotonic_ns() + kFillNs, cancelled);
   }
   const nlohmann::json raw = measure(options);
   std::cout << raw << std::endl;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "common/clock.h"
 #include "shadowfax/wire.h"
 
 namespace turntable::shadowfax {
@@ -20,8 +22,11 @@ constexpr std::int64_t kMaxPipeline = 1024;
 constexpr std::int64_t kMaxCpu = 1023;
 constexpr std::int64_t kMaxPort = 65'535;
 constexpr double kMaxRate = 1e9;
+constexpr std::int64_t kMaxSampleMs = 1'000'000;
 
-std::vector<ServerAddress> servers_of(const std::string& where, const Arguments& arguments) {
+// With a directory they are not named.
+Servers servers_of(const std::string& where, const Arguments& arguments, Directory* directory) {
+  if (directory != nullptr) return {.given = {}, .directory = directory};
   std::vector<ServerAddress> servers;
   for (const Json& each : arguments.array("servers")) {
     const Arguments server(where + ", servers", each, {"address", "base_port", "workers"});
@@ -30,7 +35,7 @@ std::vector<ServerAddress> servers_of(const std::string& where, const Arguments&
     servers.push_back(server_at(server.text("address"), static_cast<unsigned>(base_port),
                                 static_cast<unsigned>(server.integer("workers", 1, most))));
   }
-  return servers;
+  return {.given = std::move(servers)};
 }
 
 Mix mix_of(const std::string& where, const Arguments& arguments) {
@@ -54,22 +59,29 @@ std::optional<double> theta_of(const Arguments& arguments) {
 
 }  // namespace
 
-FillSettings fill_arguments(const std::string& where, const Arguments& arguments) {
+FillSettings fill_arguments(const std::string& where, const Arguments& arguments,
+                            Directory* directory) {
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
-  return {.servers = servers_of(where, arguments),
+  return {.servers = servers_of(where, arguments, directory),
+          .threads = static_cast<std::size_t>(arguments.integer("threads", 1, kMaxThreads)),
           .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
           .client = static_cast<std::uint64_t>(arguments.integer("client", 0, clients - 1)),
           .clients = static_cast<std::uint64_t>(clients)};
 }
 
-LoadSettings load_arguments(const std::string& where, const Json& args) {
+std::optional<std::string> metadata_argument(const Json& args) {
+  if (!args.contains("metadata") || args.at("metadata").is_null()) return std::nullopt;
+  return args.at("metadata").get<std::string>();
+}
+
+LoadSettings load_arguments(const std::string& where, const Json& args, Directory* directory) {
   const Arguments arguments(
       where, args,
-      {"servers", "threads", "cpus", "batch_operations", "pipeline", "mix", "keys", "distribution",
-       "theta", "seed", "client", "clients", "rate_per_s"});
+      {"servers", "metadata", "threads", "cpus", "batch_operations", "pipeline", "mix", "keys",
+       "distribution", "theta", "seed", "client", "clients", "rate_per_s", "sample_ms"});
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
   LoadSettings settings{
-      .servers = servers_of(where, arguments),
+      .servers = servers_of(where, arguments, directory),
       .threads = static_cast<unsigned>(arguments.integer("threads", 1, kMaxThreads)),
       .batch_requests = static_cast<std::size_t>(
           arguments.integer("batch_operations", 1, static_cast<std::int64_t>(kMostRequests))),
@@ -83,6 +95,9 @@ LoadSettings load_arguments(const std::string& where, const Json& args) {
     for (const std::int64_t cpu : arguments.integers("cpus", 0, kMaxCpu))
       settings.cpus.push_back(static_cast<int>(cpu));
   }
+  constexpr std::int64_t kSecondMs = 1000;
+  settings.sample_ns =
+      arguments.integer_or("sample_ms", 1, kMaxSampleMs, kSecondMs) * kMillisecondNs;
   if (args.contains("rate_per_s") && !args.at("rate_per_s").is_null())
     settings.rate_per_s = arguments.number("rate_per_s", 0.001, kMaxRate);
   return settings;

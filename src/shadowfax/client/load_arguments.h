@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "node/arguments.h"
@@ -10,8 +11,12 @@
 
 namespace turntable::shadowfax {
 
-// All throw bad_argument. `where` begins the messages.
-FillSettings fill_arguments(const std::string& where, const node::Arguments& arguments);
-LoadSettings load_arguments(const std::string& where, const nlohmann::json& args);
+// All throw bad_argument. `where` begins the messages. directory: null where servers are named.
+FillSettings fill_arguments(const std::string& where, const node::Arguments& arguments,
+                            Directory* directory);
+LoadSettings load_arguments(const std::string& where, const nlohmann::json& args,
+                            Directory* directory);
+// HOST:PORT of the metadata service; nothing: servers are named.
+std::optional<std::string> metadata_argument(const nlohmann::json& args);
 
 }  // namespace turntable::shadowfax

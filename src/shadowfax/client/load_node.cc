@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "net/ipv4.h"
 #include "node/arguments.h"
 #include "shadowfax/client/fill.h"
 #include "shadowfax/client/load_arguments.h"
@@ -17,23 +18,44 @@ using Json = LoadNode::Json;
 using node::Arguments;
 
 constexpr double kMaxDeadlineS = 24 * 3600;
+constexpr double kMetadataS = 5;
 
 }  // namespace
 
-LoadNode::LoadNode(std::function<void(std::string)> set_state)
-    : life_("hlload-node", std::move(set_state)) {}
+LoadNode::LoadNode(std::function<void(std::string)> set_state, CredentialsFor credentials)
+    : credentials_(std::move(credentials)), life_("hlload-node", std::move(set_state)) {}
 
 LoadNode::~LoadNode() = default;
 
+// Of what is asked for now: the service may be another one.
+void LoadNode::open_directory(const std::string& where, const Json& args) {
+  directory_.reset();
+  const auto metadata = metadata_argument(args);
+  if (!metadata) return;
+  if (!credentials_)
+    throw bad_argument(where + ": metadata " + *metadata +
+                       " for a node without a secret; expected --secret FILE when it is begun");
+  const sockaddr_in at = net::parse_endpoint(where + ": metadata", *metadata);
+  try {
+    directory_ = std::make_unique<Directory>(at, credentials_("directory"),
+                                             Deadline::after_seconds(kMetadataS));
+  } catch (const NoAnswer& error) {
+    throw CommandError("unavailable", where + ": " + error.what());
+  }
+}
+
 Json LoadNode::fill(const Json& args) {
   const std::string where = "hlload-node fill";
-  const Arguments arguments(where, args, {"servers", "keys", "clients", "client", "deadline_s"});
-  const FillSettings settings = fill_arguments(where, arguments);
+  const Arguments arguments(
+      where, args,
+      {"servers", "metadata", "threads", "keys", "clients", "client", "deadline_s"});
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const auto command = life_.begin_prepare([&] {
     threads_.clear();
     before_ = {};
   });
+  open_directory(where, args);
+  const FillSettings settings = fill_arguments(where, arguments, directory_.get());
   const std::int64_t began_ns = monotonic_ns();
   const std::int64_t deadline_ns = began_ns + static_cast<std::int64_t>(deadline_s * 1e9);
   try {
@@ -46,7 +68,6 @@ Json LoadNode::fill(const Json& args) {
 
 Json LoadNode::prepare(const Json& args) {
   const std::string where = "hlload-node prepare";
-  const LoadSettings settings = load_arguments(where, args);
   const auto command = life_.begin_prepare([&] {
     for (const ThreadResult& result : results()) {
       before_.issued += result.load.adds_issued_total;
@@ -54,6 +75,9 @@ Json LoadNode::prepare(const Json& args) {
     }
     threads_.clear();
   });
+  open_directory(where, args);
+  const LoadSettings settings = load_arguments(where, args, directory_.get());
+  sample_ns_ = settings.sample_ns;
   std::vector<std::unique_ptr<LoadThread>> threads;
   try {
     for (unsigned thread = 0; thread < settings.threads; ++thread)
@@ -85,8 +109,9 @@ Json LoadNode::stats(const Json& args) {
   const auto lock = life_.lock();
   if (life_.running()) return {{"running", true}};
   life_.require_finished("stats");
-  Json raw = raw_statistics(results(), life_.schedule().window_ns());
+  Json raw = raw_statistics(results(), life_.schedule().window_ns(), sample_ns_);
   raw["complete"] = !life_.stopped_early();
+  raw["window_from_ns"] = life_.schedule().window_from_ns - realtime_to_monotonic_ns();
   for (const auto& [name, before] : {std::pair("adds_issued_total", before_.issued),
                                      std::pair("adds_acknowledged_total", before_.acknowledged)})
     raw[name] = raw[name].get<std::uint64_t>() + before;

@@ -10,6 +10,7 @@
 
 #include "load/client_life.h"
 #include "shadowfax/client/load_thread.h"
+#include "shadowfax/cluster/secret.h"
 
 namespace turntable::shadowfax {
 
@@ -17,7 +18,8 @@ class LoadNode {
  public:
   using Json = nlohmann::json;
 
-  explicit LoadNode(std::function<void(std::string)> set_state);
+  // credentials: for metadata services; empty: it has none.
+  explicit LoadNode(std::function<void(std::string)> set_state, CredentialsFor credentials = {});
   ~LoadNode();
 
   // Thread-safe. All throw CommandError. The statistics of an iteration stay until the next
@@ -39,7 +41,11 @@ class LoadNode {
   };
 
   std::vector<ThreadResult> results() const;
+  void open_directory(const std::string& where, const Json& args);
 
+  const CredentialsFor credentials_;
+  std::unique_ptr<Directory> directory_;  // null: servers are named
+  std::int64_t sample_ns_ = 0;
   Additions before_;  // the iteration that is prepared
   std::vector<std::unique_ptr<LoadThread>> threads_;
   load::ClientLife life_;  // last: its threads use the others

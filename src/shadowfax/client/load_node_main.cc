@@ -15,12 +15,14 @@ using Json = nlohmann::json;
 
 int run(int argc, char** argv) {
   turntable::ProgramOptions app("hlload-node", "Clients of hybrid-log stores");
-  std::string directory, name = "hlload-node";
+  std::string directory, secret, name = "hlload-node";
   app.option("--directory", directory, "Run directory: the control socket goes here").required();
+  app.option("--secret", secret, turntable::net::kSecretHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
+  const auto credentials = turntable::shadowfax::credentials_of_node(secret, directory + "/" + name);
   turntable::node::ControlServer control(directory, name);
-  LoadNode node([&](std::string state) { control.set_state(std::move(state)); });
+  LoadNode node([&](std::string state) { control.set_state(std::move(state)); }, credentials);
   control.on("fill", [&](const Json& args) { return node.fill(args); });
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });

@@ -17,6 +17,13 @@ struct ServerAddress {
   std::uint16_t port_for(std::size_t thread) const { return ports[thread % ports.size()]; }
 };
 
+// Where a client's servers are.
+class Directory;
+struct Servers {
+  std::vector<ServerAddress> given{};  // each owns an equal range of hashes, in this order; or
+  Directory* directory = nullptr;      // it knows them. It outlives who uses them
+};
+
 // Workers have ports one after the other.
 inline ServerAddress server_at(const std::string& address, unsigned base_port, unsigned workers) {
   ServerAddress server{.address = address, .ports = {}};
@@ -31,7 +38,7 @@ struct Mix {
 };
 
 struct LoadSettings {
-  std::vector<ServerAddress> servers{};  // each owns an equal range of hashes, in this order
+  Servers servers{};
   unsigned threads = 1;
   std::vector<int> cpus{};  // thread t runs on the one at t modulo their number; empty: anywhere
   std::size_t batch_requests = 1'926;
@@ -43,6 +50,7 @@ struct LoadSettings {
   unsigned client = 0;  // of the run's client hosts: no two draw the same
   // An open loop, of all threads together; nothing: pipelines are kept full.
   std::optional<double> rate_per_s{};
+  std::int64_t sample_ns = 1'000'000'000;  // what is answered is counted by intervals of this length
 };
 
 }  // namespace turntable::shadowfax

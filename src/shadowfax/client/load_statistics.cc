@@ -19,15 +19,17 @@ void LoadStatistics::merge(const LoadStatistics& other) {
   unanswered_total += other.unanswered_total;
   lost_sessions += other.lost_sessions;
   if (lost_why.empty()) lost_why = other.lost_why;
-  seconds.resize(std::max(seconds.size(), other.seconds.size()));
-  for (std::size_t i = 0; i < other.seconds.size(); ++i) {
-    LoadSecond& second = seconds[i];
-    const LoadSecond& added = other.seconds[i];
-    second.operations += added.operations;
-    second.pending += added.pending;
-    second.by_server.resize(std::max(second.by_server.size(), added.by_server.size()));
+  silent_ns = std::max(silent_ns, other.silent_ns);
+  samples.resize(std::max(samples.size(), other.samples.size()));
+  for (std::size_t i = 0; i < other.samples.size(); ++i) {
+    LoadSample& sample = samples[i];
+    const LoadSample& added = other.samples[i];
+    sample.operations += added.operations;
+    sample.pending += added.pending;
+    sample.refused_batches += added.refused_batches;
+    sample.by_server.resize(std::max(sample.by_server.size(), added.by_server.size()));
     for (std::size_t server = 0; server < added.by_server.size(); ++server)
-      second.by_server[server] += added.by_server[server];
+      sample.by_server[server] += added.by_server[server];
   }
 }
 

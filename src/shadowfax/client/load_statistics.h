@@ -13,9 +13,11 @@
 
 namespace turntable::shadowfax {
 
-struct LoadSecond {
+// Of an interval of the window.
+struct LoadSample {
   std::uint64_t operations = 0;
   std::uint64_t pending = 0;               // answered as pending, in it
+  std::uint64_t refused_batches = 0;       // of another view, too
   std::vector<std::uint64_t> by_server{};  // operations
 };
 
@@ -28,7 +30,8 @@ struct LoadStatistics {
   std::uint64_t batches = 0, refused_batches = 0;
   std::uint64_t failed = 0;                         // the store's device was full, or gave nothing
   stats::Histogram round_trip_ns{kMaxRoundTripNs};  // of batches, from their sending on
-  std::vector<LoadSecond> seconds;
+  std::vector<LoadSample> samples;
+  std::int64_t silent_ns = 0;  // the longest time between two answers that a thread read
   std::uint64_t adds_issued_total = 0, adds_acknowledged_total = 0;
   std::uint64_t unanswered_total = 0;
   std::uint64_t lost_sessions = 0;

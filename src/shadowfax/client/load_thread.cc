@@ -1,25 +1,15 @@
 #include "shadowfax/client/load_thread.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 #include "common/clock.h"
-#include "common/errno_error.h"
 #include "common/pinning.h"
-#include "hybridlog/key_hash.h"
-#include "shadowfax/ownership.h"
 
 namespace turntable::shadowfax {
 namespace {
 
-ClientSession::Settings session_at(const LoadSettings& settings, std::size_t server,
-                                   unsigned thread) {
-  const ServerAddress& at = settings.servers[server];
-  return {.address = at.address,
-          .port = at.port_for(thread),
-          .batch_requests = settings.batch_requests,
-          .pipeline = settings.pipeline};
+ClientSession::Settings session_of(const LoadSettings& settings) {
+  return {.batch_requests = settings.batch_requests, .pipeline = settings.pipeline};
 }
 
 std::int64_t cpu_time_ns() noexcept {
@@ -28,16 +18,24 @@ std::int64_t cpu_time_ns() noexcept {
 
 }  // namespace
 
-class LoadThread::Answers final : public ClientSession::Replies {
+class LoadThread::Answers final : public Router::Replies {
  public:
-  Answers(LoadThread& thread, std::size_t server) : thread_(thread), server_(server) {}
+  explicit Answers(LoadThread& thread) : thread_(thread) {}
 
+  void from(ServerNumber server) override {
+    server_ = server;
+    thread_.read_ns_ = monotonic_ns();
+  }
   void done(const Reply& reply, std::uint64_t context) override {
-    thread_.done(server_, reply, context);
+    thread_.done(server_, reply.opcode, reply.status, context);
+  }
+  // It was done, and whether it found its key was lost with the answer.
+  void recovered(Opcode opcode, std::uint64_t context) override {
+    thread_.done(server_, opcode, ReplyStatus::kOk, context);
   }
   void pending() override {
-    if (LoadSecond* const second = thread_.second_of(thread_.read_ns_)) {
-      ++second->pending;
+    if (LoadSample* const sample = thread_.sample_of(thread_.read_ns_)) {
+      ++sample->pending;
       ++thread_.statistics_.pending;
     }
   }
@@ -47,28 +45,23 @@ class LoadThread::Answers final : public ClientSession::Replies {
     thread_.statistics_.round_trip_ns.record(round_trip_ns);
   }
   void batch_refused() override {
-    if (thread_.schedule_.in_window(thread_.read_ns_)) ++thread_.statistics_.refused_batches;
+    if (LoadSample* const sample = thread_.sample_of(thread_.read_ns_)) {
+      ++sample->refused_batches;
+      ++thread_.statistics_.refused_batches;
+    }
   }
 
  private:
   LoadThread& thread_;
-  const std::size_t server_;
+  ServerNumber server_ = 0;
 };
 
 LoadThread::LoadThread(const LoadSettings& settings, unsigned thread)
     : settings_(settings),
       thread_(thread),
       source_(settings, thread),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      router_(open_router(settings.servers, session_of(settings), thread)),
       frame_(*this) {
-  if (!epoll_) throw errno_error("cannot open an epoll");
-  for (std::size_t server = 0; server < settings.servers.size(); ++server) {
-    peers_.push_back(
-        {.session = std::make_unique<ClientSession>(session_at(settings, server, thread))});
-    epoll_event event{.events = EPOLLIN, .data = {.u64 = server}};
-    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, peers_.back().session->fd(), &event) != 0)
-      throw errno_error("cannot watch a socket");
-  }
   if (!settings.rate_per_s) return;
   // Sessions say themselves what they have room for.
   open_loop_.emplace(
@@ -78,9 +71,10 @@ LoadThread::LoadThread(const LoadSettings& settings, unsigned thread)
 void LoadThread::set_schedule(const load::Schedule& schedule) {
   schedule_ = schedule;
   frame_.set_schedule(schedule);
-  statistics_.seconds.resize(
-      static_cast<std::size_t>((schedule.window_ns() + kSecondNs - 1) / kSecondNs));
-  for (LoadSecond& second : statistics_.seconds) second.by_server.resize(peers_.size());
+  const std::int64_t sample_ns = settings_.sample_ns;
+  statistics_.samples.resize(
+      static_cast<std::size_t>((schedule.window_ns() + sample_ns - 1) / sample_ns));
+  for (LoadSample& sample : statistics_.samples) sample.by_server.resize(router_->servers());
   if (!open_loop_) return;
   const load::Arrivals arrivals({.rate_per_s = *settings_.rate_per_s / settings_.threads});
   const std::uint64_t stream = std::uint64_t{settings_.client} * settings_.threads + thread_;
@@ -101,147 +95,81 @@ void LoadThread::enter(load::Phase phase) noexcept {
   if (phase == load::Phase::kMeasure) cpu_before_ns_ = cpu_time_ns();
   if (phase != load::Phase::kDrain) return;
   cpu_ns_ = cpu_time_ns() - cpu_before_ns_;
-  for (std::size_t server = 0; server < peers_.size(); ++server)
-    guarded(server, [](ClientSession& session) { session.flush(); });
-}
-
-int LoadThread::receive() noexcept {
-  count_ = ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), 0);
-  return count_ = std::max(count_, 0);
+  router_->flush();
 }
 
 void LoadThread::handle_batch(std::int64_t /*now_ns*/) noexcept {
-  for (int i = 0; i < count_; ++i) {
-    const std::size_t server = events_[static_cast<std::size_t>(i)].data.u64;
-    guarded(server, [&](ClientSession& session) {
-      read_ns_ = monotonic_ns();
-      Answers answers(*this, server);
-      session.receive(answers);
-    });
-  }
+  Answers answers(*this);
+  router_->receive(answers);
 }
 
 void LoadThread::act(std::int64_t now_ns) noexcept {
-  go_on_after_pauses(now_ns);
+  read_ns_ = now_ns;
+  Answers answers(*this);
+  router_->go_on(answers, now_ns);
   if (open_loop_) {
     send_due(now_ns);
   } else {
     fill_pipelines();
   }
-  for (std::size_t server = 0; server < peers_.size(); ++server) watch(server);
 }
 
 void LoadThread::fill_pipelines() {
-  while (phase_ != load::Phase::kDrain && !is_lost_) {
+  while (phase_ != load::Phase::kDrain && !is_lost()) {
     if (!held_) held_ = source_.next();
-    const std::size_t server = owner(*held_);
-    if (!peers_[server].session->has_room()) return;
-    add(server, *held_, 0);
+    if (!router_->has_room(held_->key)) return;
+    add(*held_, 0);
     held_.reset();
   }
 }
 
 // What is due at one instant goes together.
 void LoadThread::send_due(std::int64_t now_ns) {
-  while (!is_lost_) {
-    open_loop_->set_limit(waiting() + room());
+  while (!is_lost()) {
+    open_loop_->set_limit(router_->outstanding() + router_->room());
     const auto number = open_loop_->take_due(now_ns);
     if (!number) break;
-    const Request request = source_.next();
-    add(owner(request), request, *number);
+    add(source_.next(), *number);
     now_ns = monotonic_ns();
   }
-  for (std::size_t server = 0; server < peers_.size(); ++server)
-    guarded(server, [](ClientSession& session) { session.flush(); });
+  router_->flush();
 }
 
-void LoadThread::add(std::size_t server, const Request& request, std::uint64_t context) {
+void LoadThread::add(const Request& request, std::uint64_t context) {
   if (request.opcode == Opcode::kAdd) ++statistics_.adds_issued_total;
-  guarded(server, [&](ClientSession& session) { session.add(request, context); });
-}
-
-std::size_t LoadThread::owner(const Request& request) const noexcept {
-  return owner_of(hybridlog::hash_of(request.key), peers_.size());
-}
-
-// Of the session that has least.
-std::size_t LoadThread::room() const noexcept {
-  std::size_t least = SIZE_MAX;
-  for (const Peer& peer : peers_)
-    if (peer.session) least = std::min(least, peer.session->room());
-  return least;
-}
-
-std::size_t LoadThread::waiting() const noexcept {
-  std::size_t all = 0;
-  for (const Peer& peer : peers_)
-    if (peer.session) all += peer.session->outstanding();
-  return all;
+  router_->add(request, context);
 }
 
 std::size_t LoadThread::outstanding() const noexcept {
-  if (is_lost_) return 0;
-  return open_loop_ ? open_loop_->open() : waiting();
-}
-
-void LoadThread::go_on_after_pauses(std::int64_t now_ns) noexcept {
-  for (std::size_t server = 0; server < peers_.size(); ++server) {
-    if (peers_[server].session && peers_[server].session->pause_ends_ns() <= now_ns)
-      guarded(server, [](ClientSession& session) { session.go_on(); });
-  }
+  if (is_lost()) return 0;
+  return open_loop_ ? open_loop_->open() : router_->outstanding();
 }
 
 std::int64_t LoadThread::next_due_ns() const noexcept {
-  std::int64_t due_ns = open_loop_ && !is_lost_ ? open_loop_->next_due_ns() : INT64_MAX;
-  for (const Peer& peer : peers_)
-    if (peer.session) due_ns = std::min(due_ns, peer.session->pause_ends_ns());
-  return due_ns;
+  const std::int64_t due_ns = router_->next_due_ns();
+  return open_loop_ && !is_lost() ? std::min(due_ns, open_loop_->next_due_ns()) : due_ns;
 }
 
-void LoadThread::watch(std::size_t server) noexcept {
-  Peer& peer = peers_[server];
-  if (!peer.session || peer.session->is_blocked() == peer.is_watched_for_room) return;
-  peer.is_watched_for_room = peer.session->is_blocked();
-  epoll_event event{.events = peer.is_watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN,
-                    .data = {.u64 = server}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, peer.session->fd(), &event);
-}
-
-template <typename Step>
-void LoadThread::guarded(std::size_t server, const Step& step) noexcept {
-  Peer& peer = peers_[server];
-  if (!peer.session) return;
-  try {
-    step(*peer.session);
-  } catch (const SessionError& error) {
-    lose(server, error.what());
-  }
-}
-
-// The measurement is void: nothing more is asked.
-void LoadThread::lose(std::size_t server, const char* why) noexcept {
-  statistics_.unanswered_total += peers_[server].session->outstanding();
-  peers_[server].session.reset();
-  is_lost_ = true;
-  ++statistics_.lost_sessions;
-  if (statistics_.lost_why.empty()) statistics_.lost_why = why;
-}
-
-void LoadThread::done(std::size_t server, const Reply& reply, std::uint64_t context) noexcept {
+void LoadThread::done(ServerNumber server, Opcode opcode, ReplyStatus status,
+                      std::uint64_t context) noexcept {
   if (open_loop_) open_loop_->answered(context, read_ns_, read_ns_);
-  const bool failed =
-      reply.status == ReplyStatus::kNoSpace || reply.status == ReplyStatus::kIoError;
-  if (reply.opcode == Opcode::kAdd && !failed) ++statistics_.adds_acknowledged_total;
-  LoadSecond* const second = second_of(read_ns_);
-  if (second == nullptr) return;
+  const bool failed = status == ReplyStatus::kNoSpace || status == ReplyStatus::kIoError;
+  if (opcode == Opcode::kAdd && !failed) ++statistics_.adds_acknowledged_total;
+  LoadSample* const sample = sample_of(read_ns_);
+  if (sample == nullptr) return;
+  const std::int64_t before_ns = std::max(answered_ns_, schedule_.window_from_ns);
+  statistics_.silent_ns = std::max(statistics_.silent_ns, read_ns_ - before_ns);
+  answered_ns_ = read_ns_;
   if (failed) {
     ++statistics_.failed;
     return;
   }
-  ++second->operations;
-  ++second->by_server[server];
-  if (reply.status == ReplyStatus::kNotFound) ++statistics_.not_found;
-  switch (reply.opcode) {
+  ++sample->operations;
+  // One that has joined meanwhile has room, too.
+  if (server >= sample->by_server.size()) sample->by_server.resize(std::size_t{server} + 1);
+  ++sample->by_server[server];
+  if (status == ReplyStatus::kNotFound) ++statistics_.not_found;
+  switch (opcode) {
     case Opcode::kRead:
       ++statistics_.reads;
       break;
@@ -254,14 +182,16 @@ void LoadThread::done(std::size_t server, const Reply& reply, std::uint64_t cont
 }
 
 // Null outside of the window.
-LoadSecond* LoadThread::second_of(std::int64_t at_ns) noexcept {
+LoadSample* LoadThread::sample_of(std::int64_t at_ns) noexcept {
   if (!schedule_.in_window(at_ns)) return nullptr;
-  return &statistics_
-              .seconds[static_cast<std::size_t>((at_ns - schedule_.window_from_ns) / kSecondNs)];
+  const std::int64_t since_ns = at_ns - schedule_.window_from_ns;
+  return &statistics_.samples[static_cast<std::size_t>(since_ns / settings_.sample_ns)];
 }
 
 void LoadThread::end() noexcept {
-  statistics_.unanswered_total += waiting();
+  statistics_.unanswered_total += router_->outstanding();
+  statistics_.lost_sessions = router_->lost_sessions();
+  statistics_.lost_why = router_->lost_why();
   if (open_loop_) open_loop_->end();
 }
 

@@ -6,22 +6,18 @@
 // when nothing more is due: at a low load it has one request.
 #pragma once
 
-#include <sys/epoll.h>
-
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "common/unique_fd.h"
 #include "load/client_life.h"
 #include "load/open_loop.h"
 #include "load/thread_frame.h"
-#include "shadowfax/client/client_session.h"
 #include "shadowfax/client/load_settings.h"
 #include "shadowfax/client/load_statistics.h"
 #include "shadowfax/client/request_source.h"
+#include "shadowfax/client/router.h"
 
 namespace turntable::shadowfax {
 
@@ -37,17 +33,12 @@ class LoadThread final : public load::Part, private load::Loop {
   ThreadResult result() const;  // after run()
 
  private:
-  class Answers;  // of one session
+  class Answers;
 
-  struct Peer {
-    std::unique_ptr<ClientSession> session;  // null: it was lost
-    bool is_watched_for_room = false;
-  };
-
-  int fd() const noexcept override { return epoll_.get(); }
+  int fd() const noexcept override { return router_->fd(); }
   void begin(std::int64_t now_ns) noexcept override;
   void enter(load::Phase phase) noexcept override;
-  int receive() noexcept override;
+  int receive() noexcept override { return router_->look(); }
   std::optional<std::int64_t> oldest_arrival_ns() const noexcept override { return std::nullopt; }
   void handle_batch(std::int64_t now_ns) noexcept override;
   void act(std::int64_t now_ns) noexcept override;
@@ -58,33 +49,24 @@ class LoadThread final : public load::Part, private load::Loop {
 
   void fill_pipelines();
   void send_due(std::int64_t now_ns);
-  void add(std::size_t server, const Request& request, std::uint64_t context);
-  std::size_t owner(const Request& request) const noexcept;
-  std::size_t room() const noexcept;
-  std::size_t waiting() const noexcept;  // for their answers, or to be sent
-  void go_on_after_pauses(std::int64_t now_ns) noexcept;
-  void watch(std::size_t server) noexcept;
-  template <typename Step>
-  void guarded(std::size_t server, const Step& step) noexcept;
-  void lose(std::size_t server, const char* why) noexcept;
+  void add(const Request& request, std::uint64_t context);
+  // A session was lost for good: the measurement is void, and nothing more is asked.
+  bool is_lost() const noexcept { return router_->lost_sessions() > 0; }
 
-  void done(std::size_t server, const Reply& reply, std::uint64_t context) noexcept;
-  void count(std::size_t server, const Reply& reply) noexcept;
-  LoadSecond* second_of(std::int64_t at_ns) noexcept;
+  void done(ServerNumber server, Opcode opcode, ReplyStatus status,
+            std::uint64_t context) noexcept;
+  LoadSample* sample_of(std::int64_t at_ns) noexcept;
 
   const LoadSettings settings_;
   const unsigned thread_;
   RequestSource source_;
   std::optional<Request> held_;  // drawn, and its session has no room
   std::optional<load::OpenLoop> open_loop_;
-  std::vector<Peer> peers_;  // by server
-  UniqueFd epoll_;
-  std::array<epoll_event, 64> events_{};
-  int count_ = 0;
+  const std::unique_ptr<Router> router_;
   load::Schedule schedule_{};
   load::Phase phase_ = load::Phase::kWarmUp;
   std::int64_t read_ns_ = 0;  // the batch of answers that is handled
-  bool is_lost_ = false;
+  std::int64_t answered_ns_ = 0;  // the last one
   LoadStatistics statistics_;
   std::int64_t cpu_before_ns_ = 0, cpu_ns_ = 0;
   load::ThreadFrame frame_;

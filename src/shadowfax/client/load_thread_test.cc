@@ -12,24 +12,12 @@
 #include "common/scratch_directory.h"
 #include "hybridlog/key_hash.h"
 #include "shadowfax/client/fill.h"
-#include "shadowfax/ownership.h"
 #include "shadowfax/server/store_server.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 constexpr std::uint64_t kKeys = 5000;
-
-TEST(Ownership, EveryHashHasOneOwnerWithExactBoundaries) {
-  // ceil(2^64 / 3) = 6148914691236517206, twice that less one: 12297829382473034411.
-  EXPECT_EQ(owner_of(0, 3), 0U);
-  EXPECT_EQ(owner_of(6148914691236517205U, 3), 0U);
-  EXPECT_EQ(owner_of(6148914691236517206U, 3), 1U);
-  EXPECT_EQ(owner_of(12297829382473034410U, 3), 1U);
-  EXPECT_EQ(owner_of(12297829382473034411U, 3), 2U);
-  EXPECT_EQ(owner_of(UINT64_MAX, 3), 2U);
-  EXPECT_EQ(owner_of(UINT64_MAX, 1), 0U);
-}
 
 TEST(RequestSource, DrawsTheMixAndOnlyKeysThatThereAre) {
   constexpr int kDraws = 100'000;
@@ -68,11 +56,11 @@ class LoadThreadTest : public ::testing::Test {
           .workers = 2}));
       addresses_.push_back({.address = "127.0.0.1", .ports = servers_.back()->ports()});
     }
-    fill({.servers = addresses_, .keys = kKeys}, monotonic_ns() + 60 * kSecondNs, cancelled_);
+    fill({.servers = {addresses_}, .threads = 2, .keys = kKeys}, monotonic_ns() + 60 * kSecondNs, cancelled_);
   }
 
   LoadSettings settings() const {
-    return {.servers = addresses_, .threads = 2, .batch_requests = 50, .keys = kKeys};
+    return {.servers = {addresses_}, .threads = 2, .batch_requests = 50, .keys = kKeys};
   }
 
   static std::vector<ThreadResult> play(const LoadSettings& settings) {
@@ -103,7 +91,7 @@ class LoadThreadTest : public ::testing::Test {
     hybridlog::Session session(store, thread);
     std::uint64_t sum = 0;
     const auto take = [&](std::uint64_t key, hybridlog::Session::Answer answer) {
-      const bool owned = owner_of(hybridlog::hash_of(key), 2) == server;
+      const bool owned = View::equal(2).owner_of(hybridlog::hash_of(key)) == server;
       EXPECT_EQ(answer.status, owned ? hybridlog::Status::kOk : hybridlog::Status::kNotFound);
       sum += answer.value;
     };
@@ -131,10 +119,10 @@ TEST_F(LoadThreadTest, FullPipelinesAtTwoServers) {
   EXPECT_EQ(all.unanswered_total, 0U);
   EXPECT_EQ(all.adds_issued_total, all.adds_acknowledged_total);
   EXPECT_EQ(sum_at(0) + sum_at(1), all.adds_acknowledged_total);
-  ASSERT_EQ(all.seconds.size(), 1U);
-  EXPECT_EQ(all.seconds[0].operations, all.operations());
-  EXPECT_EQ(all.seconds[0].by_server.at(0) + all.seconds[0].by_server.at(1), all.operations());
-  EXPECT_GT(all.seconds[0].by_server[0], all.operations() / 4);
+  ASSERT_EQ(all.samples.size(), 1U);
+  EXPECT_EQ(all.samples[0].operations, all.operations());
+  EXPECT_EQ(all.samples[0].by_server.at(0) + all.samples[0].by_server.at(1), all.operations());
+  EXPECT_GT(all.samples[0].by_server[0], all.operations() / 4);
 }
 
 TEST_F(LoadThreadTest, AnOpenLoopSendsWhatItsInstantsSay) {
@@ -173,7 +161,7 @@ TEST_F(LoadThreadTest, AServerThatGoesIsNoResult) {
 
 TEST_F(LoadThreadTest, FillStoresEachKeyOnce) {
   EXPECT_EQ(sum_at(0) + sum_at(1), 0U);
-  EXPECT_EQ(fill({.servers = addresses_, .keys = 100, .client = 2, .clients = 3},
+  EXPECT_EQ(fill({.servers = {addresses_}, .threads = 2, .keys = 100, .client = 2, .clients = 3},
                  monotonic_ns() + 60 * kSecondNs, cancelled_),
             33U);  // 2, 5, …, 98
 }
@@ -181,9 +169,9 @@ TEST_F(LoadThreadTest, FillStoresEachKeyOnce) {
 TEST_F(LoadThreadTest, FillEndsAtItsDeadline) {
   const std::atomic<bool> cancelled{true};
   EXPECT_THROW(
-      fill({.servers = addresses_, .keys = 100}, monotonic_ns() + 60 * kSecondNs, cancelled),
+      fill({.servers = {addresses_}, .threads = 2, .keys = 100}, monotonic_ns() + 60 * kSecondNs, cancelled),
       std::runtime_error);
-  EXPECT_THROW(fill({.servers = addresses_, .keys = 1'000'000}, monotonic_ns() - 1, cancelled_),
+  EXPECT_THROW(fill({.servers = {addresses_}, .threads = 2, .keys = 1'000'000}, monotonic_ns() - 1, cancelled_),
                std::runtime_error);
 }
 

@@ -16,12 +16,13 @@ Json thread_row(const ThreadResult& thread) {
   return row;
 }
 
-Json second_rows(const LoadStatistics& load) {
+Json sample_rows(const LoadStatistics& load) {
   Json rows = Json::array();
-  for (const LoadSecond& second : load.seconds) {
-    rows.push_back({{"operations", second.operations},
-                    {"pending", second.pending},
-                    {"by_server", second.by_server}});
+  for (const LoadSample& sample : load.samples) {
+    rows.push_back({{"operations", sample.operations},
+                    {"pending", sample.pending},
+                    {"refused_batches", sample.refused_batches},
+                    {"by_server", sample.by_server}});
   }
   return rows;
 }
@@ -43,7 +44,8 @@ void add_open_loop(Json& out, const std::vector<ThreadResult>& threads) {
 
 }  // namespace
 
-Json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t window_ns) {
+Json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t window_ns,
+                    std::int64_t sample_ns) {
   LoadStatistics all;
   Json rows = Json::array();
   for (const ThreadResult& thread : threads) {
@@ -68,7 +70,9 @@ Json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t windo
               {"adds_acknowledged_total", all.adds_acknowledged_total},
               {"errors", {{"failed", all.failed}, {"lost_sessions", all.lost_sessions}}},
               {"lost_why", all.lost_why.empty() ? Json() : Json(all.lost_why)},
-              {"per_second", second_rows(all)}};
+              {"silent_ns", all.silent_ns},
+              {"sample_ns", sample_ns},
+              {"samples", sample_rows(all)}};
   if (batches > 0) {
     out["round_trip_mean_ns"] =
         static_cast<double>(all.round_trip_ns.sum()) / static_cast<double>(batches);

@@ -9,6 +9,7 @@
 
 namespace turntable::shadowfax {
 
-nlohmann::json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t window_ns);
+nlohmann::json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t window_ns,
+                              std::int64_t sample_ns);
 
 }  // namespace turntable::shadowfax

@@ -3,60 +3,116 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
+#include <random>
 
 #include "common/clock.h"
+#include "common/errno_error.h"
 #include "hybridlog/key_hash.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 constexpr std::int64_t kReopenNs = 5 * kMillisecondNs;
+// Batches that are kept until they are committed: the original's buffer of 32 MB at 32 KiB a batch.
+constexpr std::size_t kMostKept = 1024;
+
+hybridlog::SessionId drawn_session_id() {
+  std::random_device random;
+  const auto drawn = [&] { return std::uint64_t{random()} << 32U | random(); };
+  return {.high = drawn(), .low = drawn() | 1U};
+}
+
+UniqueFd make_epoll() {
+  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll) throw errno_error("cannot open an epoll");
+  return epoll;
+}
 
 }  // namespace
 
 class Router::Noticed final : public ClientSession::Replies {
  public:
-  Noticed(ClientSession::Replies& to, Directory& directory) : to_(to), directory_(directory) {}
+  Noticed(ClientSession::Replies& to, Directory* directory) : to_(to), directory_(directory) {}
 
   void done(const Reply& reply, std::uint64_t context) override { to_.done(reply, context); }
   void pending() override { to_.pending(); }
   void recovered(Opcode opcode, std::uint64_t context) override { to_.recovered(opcode, context); }
   void batch_done(std::int64_t round_trip_ns) override { to_.batch_done(round_trip_ns); }
   void batch_refused() override { to_.batch_refused(); }
-  void view_differs() override { directory_.look(); }
+  void view_differs() override {
+    if (directory_ == nullptr) ClientSession::Replies::view_differs();
+    to_.batch_refused();
+    directory_->look();
+  }
 
  private:
   ClientSession::Replies& to_;
-  Directory& directory_;
+  Directory* const directory_;
 };
 
-Router::Router(const Settings& settings, Directory& directory)
-    : settings_(settings), directory_(directory), state_(directory.newest()) {
-  view_ = state_->view.number();
-  for (const auto& [server, member] : state_->members) open(server, member);
+Router::Router(const Settings& settings, const std::vector<ServerAddress>& servers)
+    : settings_(settings), directory_(nullptr), epoll_(make_epoll()) {
+  for (ServerNumber server = 0; server < servers.size(); ++server)
+    open(server, {.address = servers[server].address, .ports = servers[server].ports});
+  use(View::equal(static_cast<ServerNumber>(servers.size())));
 }
 
-ServerNumber Router::owner_of(std::uint64_t key) const noexcept {
-  return state_->view.owner_of(hybridlog::hash_of(key));
+Router::Router(const Settings& settings, Directory& directory)
+    : settings_(settings), directory_(&directory), epoll_(make_epoll()) {
+  const auto state = directory.newest();
+  for (const auto& [server, member] : state->members) open(server, member);
+  for (const auto& part : state->view.parts()) {
+    if (peers_.contains(part.owner)) continue;
+    throw SessionError("server " + std::to_string(part.owner) +
+                       " owns keys and has never been there; expected all servers to be begun");
+  }
+  use(state->view);
+  for (auto& [server, peer] : peers_) peer.session->set_view(view_);
+}
+
+const Router::Peer& Router::owner_of(std::uint64_t key) const noexcept {
+  if (parts_.size() == 1) return *parts_.front().owner;
+  const std::uint64_t hash = hybridlog::hash_of(key);
+  const auto behind =
+      std::upper_bound(parts_.begin(), parts_.end(), hash,
+                       [](std::uint64_t wanted, const Part& part) { return wanted < part.first; });
+  return *std::prev(behind)->owner;
+}
+
+void Router::use(const View& view) {
+  view_ = view.number();
+  parts_.clear();
+  for (const auto& part : view.parts()) parts_.push_back({part.first, &peers_.at(part.owner)});
 }
 
 void Router::open(ServerNumber server, const Member& at) {
   ClientSession::Settings session = settings_.session;
   session.address = at.address;
   session.port = at.ports.at(settings_.worker % at.ports.size());
-  Peer& peer = peers_[server];
-  peer.session = std::make_unique<ClientSession>(session);
-  peer.session->set_view(view_);
+  Peer peer{.session = std::make_unique<ClientSession>(session)};
+  watch(server, peer, EPOLL_CTL_ADD);
+  peers_[server] = std::move(peer);
 }
 
-bool Router::has_room(std::uint64_t key) const {
-  const Peer& peer = peers_.at(owner_of(key));
-  return !is_changing_ && !peer.is_lost && peer.session->has_room();
+void Router::watch(ServerNumber server, Peer& peer, int operation) {
+  peer.is_watched_for_room = peer.session->is_blocked();
+  epoll_event event{.events = peer.is_watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN,
+                    .data = {.u64 = server}};
+  if (::epoll_ctl(epoll_.get(), operation, peer.session->fd(), &event) != 0)
+    throw errno_error("cannot watch a socket");
+}
+
+std::size_t Router::room() const noexcept {
+  if (is_changing_) return 0;
+  std::size_t least = SIZE_MAX;
+  for (const Part& part : parts_)
+    least = std::min(least, part.owner->is_lost ? 0 : part.owner->session->room());
+  return least;
 }
 
 void Router::add(const Request& request, std::uint64_t context) {
-  guarded(peers_.at(owner_of(request.key)),
+  guarded(owner_of(request.key),
           [&](ClientSession& session) { session.add(request, context); });
 }
 
@@ -65,25 +121,59 @@ void Router::flush() {
     guarded(peer, [](ClientSession& session) { session.flush(); });
 }
 
-void Router::go_on(ClientSession::Replies& replies, int wait_ms) {
+int Router::look() noexcept {
+  const int count =
+      ::epoll_wait(epoll_.get(), ready_.data(), static_cast<int>(ready_.size()), 0);
+  return ready_count_ = std::max(count, 0);
+}
+
+void Router::receive(Replies& replies) {
   Noticed noticed(replies, directory_);
-  std::vector<pollfd> polled;
-  for (const auto& [server, peer] : peers_) {
-    if (peer.is_lost) continue;
-    const bool is_blocked = peer.session->is_blocked();
-    polled.push_back({.fd = peer.session->fd(),
-                      .events = static_cast<short>(is_blocked ? POLLIN | POLLOUT : POLLIN),
-                      .revents = 0});
+  for (int i = 0; i < ready_count_; ++i) {
+    const auto server = static_cast<ServerNumber>(ready_[static_cast<std::size_t>(i)].data.u64);
+    Peer& peer = peers_.at(server);
+    replies.from(server);
+    guarded(peer, [&](ClientSession& session) { session.receive(noticed); });
   }
-  ::poll(polled.data(), polled.size(), wait_ms);
+}
+
+void Router::go_on(Replies& replies, std::int64_t now_ns) {
+  Noticed noticed(replies, directory_);
   for (auto& [server, peer] : peers_) {
     if (peer.is_lost) {
-      reopen(server, peer, noticed);
-    } else {
-      guarded(peer, [&](ClientSession& session) { session.receive(noticed); });
+      if (directory_ != nullptr && now_ns >= peer.again_ns) {
+        replies.from(server);
+        reopen(server, peer, noticed);
+      }
+    } else if (peer.session->pause_ends_ns() <= now_ns) {
+      guarded(peer, [](ClientSession& session) { session.go_on(); });
     }
   }
-  follow();
+  if (directory_ != nullptr) follow();
+  for (auto& [server, peer] : peers_) {
+    if (!peer.is_lost && peer.session->is_blocked() != peer.is_watched_for_room)
+      watch(server, peer, EPOLL_CTL_MOD);
+  }
+}
+
+std::int64_t Router::next_due_ns() const noexcept {
+  std::int64_t due_ns = INT64_MAX;
+  for (const auto& [server, peer] : peers_) {
+    if (!peer.is_lost) {
+      due_ns = std::min(due_ns, peer.session->pause_ends_ns());
+    } else if (directory_ != nullptr) {
+      due_ns = std::min(due_ns, peer.again_ns);
+    }
+  }
+  return due_ns;
+}
+
+void Router::wait(Replies& replies, int wait_ms) {
+  pollfd polled{.fd = fd(), .events = POLLIN, .revents = 0};
+  ::poll(&polled, 1, wait_ms);
+  look();
+  receive(replies);
+  go_on(replies, monotonic_ns());
 }
 
 std::size_t Router::outstanding() const noexcept {
@@ -98,29 +188,37 @@ std::map<ServerNumber, std::uint64_t> Router::committed() const {
   return all;
 }
 
-// What was to be sent to a server that has gone waits in its session.
+// What was to be sent to a server that has gone waits in its session, and is sent again if it comes
+// back.
 template <typename Step>
 void Router::guarded(Peer& peer, const Step& step) {
   try {
+    if (peer.is_lost && directory_ == nullptr) return;
     step(*peer.session);
-  } catch (const SessionError&) {
+  } catch (const SessionError& error) {
+    if (!peer.is_lost) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.session->fd(), nullptr);
     peer.is_lost = true;
-    peer.again_ns = monotonic_ns() + kReopenNs;
     peer.session->hold(true);
-    directory_.look();
+    if (directory_ != nullptr) {
+      peer.again_ns = monotonic_ns() + kReopenNs;
+      directory_->look();
+      return;
+    }
+    ++lost_sessions_;
+    if (lost_why_.empty()) lost_why_ = error.what();
   }
 }
 
 void Router::reopen(ServerNumber server, Peer& peer, ClientSession::Replies& replies) {
-  if (monotonic_ns() < peer.again_ns) return;
-  const Member at = directory_.newest()->members.at(server);
+  const Member at = directory_->newest()->members.at(server);
   try {
     peer.session->reopen(at.ports.at(settings_.worker % at.ports.size()), replies);
   } catch (const SessionError&) {
     peer.again_ns = monotonic_ns() + kReopenNs;
-    directory_.look();  // it may have other ports by now
+    directory_->look();  // it may have other ports by now
     return;
   }
+  watch(server, peer, EPOLL_CTL_ADD);
   peer.is_lost = false;
   peer.session->set_view(view_);
   peer.session->hold(is_changing_);
@@ -128,7 +226,7 @@ void Router::reopen(ServerNumber server, Peer& peer, ClientSession::Replies& rep
 }
 
 void Router::follow() {
-  const auto newest = directory_.newest();
+  const auto newest = directory_->newest();
   if (newest->view.number() == view_) return;
   is_changing_ = true;
   for (auto& [server, peer] : peers_) peer.session->hold(true);
@@ -142,12 +240,10 @@ void Router::adopt(const ClusterState& state) {
     try {
       open(server, member);
     } catch (const SessionError&) {
-      peers_.erase(server);
       return;  // the next time
     }
   }
-  state_ = std::make_shared<const ClusterState>(state);
-  view_ = state.view.number();
+  use(state.view);
   is_changing_ = false;
   std::vector<ClientSession::Unserved> all;
   for (auto& [server, peer] : peers_) {
@@ -156,10 +252,19 @@ void Router::adopt(const ClusterState& state) {
     peer.session->hold(peer.is_lost);
   }
   for (const ClientSession::Unserved& each : all) {
-    guarded(peers_.at(owner_of(each.request.key)),
+    guarded(owner_of(each.request.key),
             [&](ClientSession& session) { session.add_again(each); });
   }
   flush();
+}
+
+std::unique_ptr<Router> open_router(const Servers& servers,
+                                    const ClientSession::Settings& session, std::size_t worker) {
+  Router::Settings settings{.session = session, .worker = worker};
+  if (servers.directory == nullptr) return std::make_unique<Router>(settings, servers.given);
+  settings.session.most_kept = kMostKept;
+  settings.session.id = drawn_session_id();
+  return std::make_unique<Router>(settings, *servers.directory);
 }
 
 }  // namespace turntable::shadowfax

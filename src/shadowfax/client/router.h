@@ -1,5 +1,7 @@
-// A client's sessions with all servers of a cluster: requests go to the owners of their keys, also
-// while ranges move, and servers are killed and begun again.
+// A client's sessions with all servers: requests go to the owners of their keys.
+//
+// Servers are given, and own equal ranges for good; or a metadata service knows who owns what
+// (client/directory.h), ranges move, and servers are killed and begun again:
 //
 //   [steady] --the metadata service has a newer view--> [changing] --nothing is under way-->
 //   [steady]
@@ -8,14 +10,21 @@
 // served is dealt to the owners anew. Of what a server has served nothing is sent to another one.
 #pragma once
 
+#include <sys/epoll.h>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "common/unique_fd.h"
 #include "shadowfax/client/client_session.h"
 #include "shadowfax/client/directory.h"
+#include "shadowfax/client/load_settings.h"
 
 namespace turntable::shadowfax {
 
@@ -23,25 +32,55 @@ namespace turntable::shadowfax {
 class Router {
  public:
   struct Settings {
-    ClientSession::Settings
-        session{};           // address and port are the servers'; it keeps, and has an id
+    // Address and port are the servers'. With a directory it keeps, and has an id.
+    ClientSession::Settings session{};
     std::size_t worker = 0;  // of every server, modulo their numbers
   };
 
-  // Opens a session with every server that is there. directory: outlives it. Throws SessionError.
+  class Replies : public ClientSession::Replies {
+   public:
+    // What is told next comes from this server.
+    virtual void from(ServerNumber /*server*/) {}
+  };
+
+  // Opens a session with every server. Throws SessionError.
+  Router(const Settings& settings, const std::vector<ServerAddress>& servers);
+  // ... that is there now. directory: outlives it.
   Router(const Settings& settings, Directory& directory);
 
+  // Servers have numbers below it.
+  ServerNumber servers() const noexcept { return peers_.rbegin()->first + 1; }
   std::uint64_t view() const noexcept { return view_; }
-  bool has_room(std::uint64_t key) const;
+  bool has_room(std::uint64_t key) const noexcept {
+    const Peer& peer = owner_of(key);
+    return !is_changing_ && !peer.is_lost && peer.session->has_room();
+  }
+  // For how many requests there is room, whichever keys they have.
+  std::size_t room() const noexcept;
   void add(const Request& request, std::uint64_t context = 0);
   void flush();
-  // Waits up to `wait_ms` until something comes, takes it, and does what is to be done.
-  void go_on(ClientSession::Replies& replies, int wait_ms);
+
+  // Readable when there is something to be taken.
+  int fd() const noexcept { return epoll_.get(); }
+  // Of how many sessions; receive() takes it.
+  int look() noexcept;
+  void receive(Replies& replies);
+  // Does what is to be done at this instant: after pauses, of views, sessions that are opened again.
+  void go_on(Replies& replies, std::int64_t now_ns);
+  // When there will be something, unless something comes; INT64_MAX: nothing.
+  std::int64_t next_due_ns() const noexcept;
+  // All of it; waits up to `wait_ms` until something comes.
+  void wait(Replies& replies, int wait_ms);
 
   // Requests that were added and are not done.
   std::size_t outstanding() const noexcept;
   // By server: the number of the last request that it has for good.
   std::map<ServerNumber, std::uint64_t> committed() const;
+
+  // Sessions that were lost for good, which happens without a directory only; why the first one
+  // was.
+  std::size_t lost_sessions() const noexcept { return lost_sessions_; }
+  const std::string& lost_why() const noexcept { return lost_why_; }
 
  private:
   class Noticed;  // replies, of which the router notices one thing
@@ -49,23 +88,43 @@ class Router {
   struct Peer {
     std::unique_ptr<ClientSession> session;
     bool is_lost = false;
+    bool is_watched_for_room = false;
     std::int64_t again_ns = 0;  // when it is opened again
   };
+  // From this hash on, up to the next one's.
+  struct Part {
+    std::uint64_t first;
+    Peer* owner;
+  };
 
-  ServerNumber owner_of(std::uint64_t key) const noexcept;
+  const Peer& owner_of(std::uint64_t key) const noexcept;
+  Peer& owner_of(std::uint64_t key) noexcept {
+    return const_cast<Peer&>(std::as_const(*this).owner_of(key));
+  }
   void open(ServerNumber server, const Member& at);
   void reopen(ServerNumber server, Peer& peer, ClientSession::Replies& replies);
   void follow();
   void adopt(const ClusterState& state);
+  void use(const View& view);
+  void watch(ServerNumber server, Peer& peer, int operation);
   template <typename Step>
   void guarded(Peer& peer, const Step& step);
 
   const Settings settings_;
-  Directory& directory_;
-  std::shared_ptr<const ClusterState> state_;  // whose view is used
-  std::uint64_t view_ = 0;
+  Directory* const directory_;  // null: there is none
+  UniqueFd epoll_;
+  std::uint64_t view_ = 0;  // that is used
   bool is_changing_ = false;
+  std::array<epoll_event, 64> ready_{};  // what was there when it was looked at
+  int ready_count_ = 0;
   std::map<ServerNumber, Peer> peers_;
+  std::vector<Part> parts_;  // of the view
+  std::size_t lost_sessions_ = 0;
+  std::string lost_why_;
 };
+
+// Where the servers are that the settings name.
+std::unique_ptr<Router> open_router(const Servers& servers,
+                                    const ClientSession::Settings& session, std::size_t worker);
 
 }  // namespace turntable::shadowfax

@@ -21,15 +21,6 @@ using namespace turntable::shadowfax;
 
 constexpr double kPatienceSeconds = 30;
 
-// The first hashes of what the server owns, without gaps.
-hybridlog::HashRange share_of(const ClusterState& state, ServerNumber server, double share) {
-  const auto ranges = state.view.ranges_of(server);
-  if (ranges.empty()) throw Refusal("server " + std::to_string(server) + " owns nothing");
-  const hybridlog::HashRange whole = ranges.front();
-  const auto hashes = static_cast<double>(whole.last - whole.first) * share;
-  return {whole.first, share >= 1 ? whole.last : whole.first + static_cast<std::uint64_t>(hashes)};
-}
-
 void show(const ClusterState& state) {
   std::cout << "view " << state.view.number() << "\n";
   for (const auto& [server, member] : state.members) {
@@ -83,15 +74,16 @@ int run(int argc, char** argv) {
   const auto member = state.members.find(from);
   if (member == state.members.end())
     throw Refusal("server " + std::to_string(from) + " has never been there");
-  const hybridlog::HashRange range = share_of(state, from, share);
+  const auto range = state.view.share_of(from, share);
+  if (!range) throw Refusal("server " + std::to_string(from) + " owns nothing");
   Asking server("server " + std::to_string(from),
                 net::parse_ipv4("server", member->second.address, member->second.peer_port),
                 credentials("server "));
   const auto begun =
       server.ask(ClusterMessageType::kMigrate,
-                 {{"first", range.first}, {"last", range.last}, {"target", to}}, deadline);
-  std::cout << "migration " << begun.at("id") << " of hashes " << range.first << " to "
-            << range.last << " has begun" << std::endl;
+                 {{"first", range->first}, {"last", range->last}, {"target", to}}, deadline);
+  std::cout << "migration " << begun.at("id") << " of hashes " << range->first << " to "
+            << range->last << " has begun" << std::endl;
   return 0;
 }
 

@@ -51,6 +51,15 @@ std::vector<HashRange> View::ranges_of(ServerNumber server) const {
   return ranges;
 }
 
+std::optional<HashRange> View::share_of(ServerNumber server, double share) const {
+  const std::vector<HashRange> ranges = ranges_of(server);
+  if (ranges.empty()) return std::nullopt;
+  const HashRange whole = ranges.front();
+  if (share >= 1) return whole;
+  const auto hashes = static_cast<double>(whole.last - whole.first) * share;
+  return HashRange{whole.first, whole.first + static_cast<std::uint64_t>(hashes)};
+}
+
 View View::with_owner(HashRange range, ServerNumber to) const {
   std::vector<Part> cut;
   const auto add = [&](std::uint64_t first, ServerNumber owner) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "hybridlog/hash_range.h"
@@ -34,6 +35,9 @@ class View {
   // Of all hashes of the range.
   bool is_owner(ServerNumber server, hybridlog::HashRange range) const noexcept;
   std::vector<hybridlog::HashRange> ranges_of(ServerNumber server) const;
+  // The first hashes of the first range of a server: a share of it, above 0, at most 1. Nothing: it
+  // owns nothing.
+  std::optional<hybridlog::HashRange> share_of(ServerNumber server, double share) const;
 
   // The next view, in which `to` owns the range.
   View with_owner(hybridlog::HashRange range, ServerNumber to) const;

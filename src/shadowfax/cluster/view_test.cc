@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "shadowfax/ownership.h"
 #include "workload/random.h"
 
 namespace turntable::shadowfax {
@@ -13,6 +12,15 @@ namespace {
 using hybridlog::HashRange;
 
 constexpr std::uint64_t kThird = UINT64_MAX / 3;  // 2^64 is one more than a multiple of 3
+
+TEST(View, AShareBeginsWithTheFirstHash) {
+  const View view = View::equal(2);
+  const std::uint64_t half = std::uint64_t{1} << 63U;
+  EXPECT_EQ(view.share_of(0, 1), (HashRange{0, half - 1}));
+  // A quarter of 2^63 - 1 hashes, and the first one.
+  EXPECT_EQ(view.share_of(1, 0.25), (HashRange{half, half + (half >> 2U)}));
+  EXPECT_EQ(view.share_of(2, 0.5), std::nullopt);
+}
 
 TEST(View, PartsAreEqualAndLeaveNothingOut) {
   const View view = View::equal(3);
@@ -25,14 +33,19 @@ TEST(View, PartsAreEqualAndLeaveNothingOut) {
   EXPECT_EQ(view.owner_of(UINT64_MAX), 2U);
 }
 
-// As clients without a metadata service compute it.
+// Server i of n owns hash h where i = floor(h * n / 2^64).
 TEST(View, AgreesWithOwnersThatAreComputed) {
+  const auto owner_of = [](std::uint64_t hash, ServerNumber servers) {
+    return static_cast<ServerNumber>((__uint128_t{hash} * servers) >> 64U);
+  };
   workload::Random random(1);
   for (const ServerNumber servers : {1U, 2U, 3U, 7U, 1000U}) {
     const View view = View::equal(servers);
     for (const View::Part& part : view.parts()) {
       EXPECT_EQ(owner_of(part.first, servers), part.owner);
-      if (part.first > 0) EXPECT_EQ(owner_of(part.first - 1, servers), part.owner - 1);
+      if (part.first > 0) {
+        EXPECT_EQ(owner_of(part.first - 1, servers), part.owner - 1);
+      }
     }
     for (int i = 0; i < 10'000; ++i) {
       const std::uint64_t hash = random.next();

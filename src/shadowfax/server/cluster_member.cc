@@ -1,5 +1,7 @@
 #include "shadowfax/server/cluster_member.h"
 
+#include <future>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -189,6 +191,21 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   } catch (const std::exception& error) {
     tell({{"refused", error.what()}});
   }
+}
+
+std::uint64_t ClusterMember::migrate(ServerNumber to, double share, Deadline deadline) {
+  const ClusterState state = look();
+  if (!state.members.contains(to)) throw Refusal(name_of(to) + " has never been there");
+  const auto range = state.view.share_of(settings_.number, share);
+  if (!range) throw Refusal(name_of(settings_.number) + " owns nothing");
+  const auto begun = std::make_shared<std::promise<Json>>();
+  departure_->begin(*range, to, [begun](const Json& json) { begun->set_value(json); });
+  std::future<Json> answer = begun->get_future();
+  if (answer.wait_until(deadline.time_point()) != std::future_status::ready)
+    throw NoAnswer("the migration to " + name_of(to) + " does not begin");
+  const Json json = answer.get();
+  if (json.contains("refused")) throw Refusal(json.at("refused").get<std::string>());
+  return json.at("id").get<std::uint64_t>();
 }
 
 Json ClusterMember::status() {

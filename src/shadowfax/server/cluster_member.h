@@ -61,14 +61,23 @@ class ClusterMember {
   ClusterMember(const ClusterMember&) = delete;
   ClusterMember& operator=(const ClusterMember&) = delete;
 
+  using Json = nlohmann::json;
+
   std::uint16_t peer_port() const noexcept { return peer_port_; }
+  ServerNumber number() const noexcept { return settings_.number; }
+
+  // Gives another server a share of this one's first range (View::share_of). Waits until it has
+  // begun, and returns its id. Throws Refusal; NoAnswer at the deadline.
+  std::uint64_t migrate(ServerNumber to, double share, Deadline deadline);
+  // What it does: {"number", "view", "receives", "records", "departure"}.
+  Json status();
+  // As the metadata service says now. Throws NoAnswer.
+  ClusterState look();
 
  private:
   using SessionId = messages::SessionListener::SessionId;
-  using Json = nlohmann::json;
 
   void enrol(const std::string& address, const std::vector<std::uint16_t>& ports);
-  ClusterState look();
   void adopt(const ClusterState& state);
   void follow();
   void received(SessionId session, const ClusterMessage& message);
@@ -76,7 +85,6 @@ class ClusterMember {
   Json take(std::uint64_t id, const ClusterMessage& message);
   Json finish(std::uint64_t id, const Json& args);
   bool receives(std::uint64_t id);
-  Json status();
   void migrate(SessionId session, const ClusterMessage& message);
   std::unique_ptr<Asking> connect(ServerNumber to, const Member& at) const;
 

@@ -16,8 +16,13 @@ constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
 }  // namespace
 
-Connection::Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts)
-    : socket_(std::move(socket)), place_(place), counts_(counts), in_(kReadBytes) {}
+Connection::Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts,
+                       TakeTime take_time)
+    : socket_(std::move(socket)),
+      place_(place),
+      counts_(counts),
+      take_time_(std::move(take_time)),
+      in_(kReadBytes) {}
 
 Connection::State Connection::receive() {
   if (is_blocked()) return State::kOpen;
@@ -59,8 +64,11 @@ Connection::State Connection::serve_whole_batches() {
 Connection::State Connection::serve_batch(const RequestHeader& header) {
   const std::span requests(in_.data() + in_begin_ + RequestHeader::kBytes, header.bytes);
   try {
-    count(server_->serve(header, requests, out_));
-    return State::kOpen;
+    const BatchServer::Served served = server_->serve(header, requests, out_);
+    count(served);
+    if (!take_time_ || served.operations == 0) return State::kOpen;
+    take_time_(served.operations);
+    return send();
   } catch (const ProtocolError& error) {
     std::fprintf(stderr, "hlserver: %s\n", error.what());
     return State::kClosed;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -23,7 +24,12 @@ class Connection {
  public:
   enum class State : std::uint8_t { kOpen, kClosed };
 
-  Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts);
+  // Returns when the worker has had the time for so many operations.
+  using TakeTime = std::function<void(std::size_t operations)>;
+
+  // take_time: before a batch is answered; empty: at once.
+  Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts,
+             TakeTime take_time = {});
 
   int fd() const noexcept { return socket_.get(); }
   // The client does not take its replies: nothing more is read until it does.
@@ -51,6 +57,7 @@ class Connection {
   const BatchServer::Place place_;
   std::optional<BatchServer> server_;  // once its session is open
   WorkerCounts& counts_;
+  const TakeTime take_time_;
   std::vector<std::byte> in_;
   std::size_t in_begin_ = 0, in_end_ = 0;  // of what was received and not served
   BatchServer::Bytes out_;

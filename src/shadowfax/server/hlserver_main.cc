@@ -46,6 +46,10 @@ int run(int argc, char** argv) {
   app.option("--spin-us", spin_us, "Looked for work before waiting for it")
       .within(0, 1e9)
       .shows_default();
+  double capacity_per_s = 0;
+  app.option("--capacity", capacity_per_s,
+             "Operations per second at most, a service time each; 0: as many as it can")
+      .within(0, 1e9);
   app.option("--metadata", metadata, "HOST:PORT of hlmeta: it is a server of a cluster");
   app.option("--number", cluster.number, "Of this server in the cluster").within(0, 100'000);
   app.option("--secret", secret, "File with the secret of the cluster, mode 0600");
@@ -53,6 +57,7 @@ int run(int argc, char** argv) {
       .within(0, 65'535);
   app.option("--stop-at", stop_at, "Step of a migration at which the process stops itself (tests)");
   if (const auto status = app.parse(argc, argv)) return *status;
+  settings.worker.capacity_per_s = capacity_per_s / settings.workers;
   settings.worker.spin = std::chrono::nanoseconds(static_cast<std::int64_t>(spin_us * 1e3));
   settings.store.index_buckets = std::size_t{1} << index_bits;
   settings.store.log.pages = (std::size_t{log_mb} << 20U) >> settings.store.log.page_bits;

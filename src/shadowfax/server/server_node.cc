@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "node/arguments.h"
+#include "net/ipv4.h"
 #include "node/measured_window.h"
 
 namespace turntable::shadowfax {
@@ -25,7 +26,28 @@ constexpr std::int64_t kMaxCpu = 1023;
 constexpr std::int64_t kMostIndexBits = 40;
 constexpr double kMaxSpinUs = 1e9;
 constexpr double kMaxDeadlineS = 24 * 3600;
+constexpr double kMaxCapacity = 1e9;
+constexpr double kMaxCheckpointS = 1e6;
+constexpr std::int64_t kMaxNumber = 100'000;
+constexpr double kMigrationBeginsS = 30;
 constexpr std::size_t kOwnThreads = 1;  // of the store, beside the workers': sums() has one
+
+// {"number", "metadata", "checkpoint", "checkpoint_s"}: of a server of a cluster.
+void add_cluster(StoreServer::Settings& settings, const std::string& where, const Json& given,
+                 const CredentialsFor& credentials) {
+  const Arguments cluster(where + ", cluster", given,
+                          {"number", "metadata", "checkpoint", "checkpoint_s"});
+  if (!credentials)
+    cluster.fail("metadata", given["metadata"], "--secret FILE when the node is begun");
+  settings.checkpoints = {
+      .file = cluster.text("checkpoint"),
+      .interval = std::chrono::nanoseconds(
+          static_cast<std::int64_t>(cluster.number("checkpoint_s", 0.001, kMaxCheckpointS) * 1e9))};
+  settings.cluster = {
+      .number = static_cast<ServerNumber>(cluster.integer("number", 0, kMaxNumber)),
+      .metadata = net::parse_endpoint(where + ": metadata", cluster.text("metadata")),
+      .credentials = credentials};
+}
 
 StoreServer::Settings settings_of(const std::string& address, const Arguments& arguments) {
   StoreServer::Settings settings;
@@ -45,6 +67,9 @@ StoreServer::Settings settings_of(const std::string& address, const Arguments& a
       .spin = std::chrono::nanoseconds(
           static_cast<std::int64_t>(arguments.number("spin_us", 0, kMaxSpinUs) * 1e3))};
   settings.workers = static_cast<unsigned>(arguments.integer("workers", 1, kMaxWorkers));
+  // Of the server: every worker has its part.
+  settings.worker.capacity_per_s =
+      arguments.number("capacity_per_s", 0, kMaxCapacity) / settings.workers;
   if (!arguments.array_or_empty("cpus").empty()) {
     for (const std::int64_t cpu : arguments.integers("cpus", 0, kMaxCpu))
       settings.cpus.push_back(static_cast<int>(cpu));
@@ -71,10 +96,14 @@ class Adder {
     thread_.protect();
   }
 
+  // Of which keys; empty: of all.
+  std::function<bool(std::uint64_t key)> own;
+
   // Throws CommandError at the deadline, and where a record cannot be read.
   Json sum_of(std::uint64_t keys, std::int64_t deadline_ns) {
     constexpr std::uint64_t kLookEvery = 4096;
     for (std::uint64_t key = 0; key < keys; ++key) {
+      if (own && !own(key)) continue;
       take(session_.read(key));
       while (session_.pending() > kMostPending) go_on();
       if (key % kLookEvery == 0) require_before(deadline_ns, key);
@@ -117,19 +146,26 @@ class Adder {
 
 }  // namespace
 
-ServerNode::ServerNode(std::string address, std::function<void(std::string)> set_state)
-    : address_(std::move(address)), set_state_(std::move(set_state)) {}
+ServerNode::ServerNode(std::string address, std::function<void(std::string)> set_state,
+                       CredentialsFor credentials)
+    : address_(std::move(address)),
+      set_state_(std::move(set_state)),
+      credentials_(std::move(credentials)) {}
 
 Json ServerNode::prepare(const Json& args) {
   const std::string where = "hlserver-node prepare";
   const Arguments arguments(where, args,
                             {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share",
-                             "reader_threads", "most_pending", "spin_us", "file"});
-  const StoreServer::Settings settings = settings_of(address_, arguments);
+                             "reader_threads", "most_pending", "spin_us", "capacity_per_s", "file",
+                             "cluster"});
+  StoreServer::Settings settings = settings_of(address_, arguments);
+  if (const Json* const cluster = arguments.object_or_null("cluster"))
+    add_cluster(settings, where, *cluster, credentials_);
   const std::lock_guard lock(mutex_);
   close();
   try {
     std::filesystem::remove(settings.file);
+    if (settings.checkpoints) std::filesystem::remove(settings.checkpoints->file);
     server_.emplace(settings);
   } catch (const std::invalid_argument& error) {
     throw bad_argument(where + ": " + error.what());
@@ -154,14 +190,41 @@ Json ServerNode::start(const Json& args) {
   return Json::object();
 }
 
+Json ServerNode::migrate(const Json& args) {
+  const Arguments arguments("hlserver-node migrate", args, {"to", "share"});
+  const auto to = static_cast<ServerNumber>(arguments.integer("to", 0, kMaxNumber));
+  const double share = arguments.number("share", 0, 1);
+  const std::lock_guard lock(mutex_);
+  require_serving("migrate");
+  try {
+    const std::uint64_t id = require_member("migrate").migrate(
+        to, share, Deadline::after_seconds(kMigrationBeginsS));
+    return {{"id", id}};
+  } catch (const std::runtime_error& error) {
+    throw CommandError("unavailable", std::string("hlserver-node migrate: ") + error.what());
+  }
+}
+
+ClusterMember& ServerNode::require_member(const char* command) {
+  if (ClusterMember* const member = server_->member()) return *member;
+  throw CommandError("wrong_state", std::string("hlserver-node ") + command +
+                                        ": it is no server of a cluster; send `prepare` with one");
+}
+
 Json ServerNode::sums(const Json& args) {
   const Arguments arguments("hlserver-node sums", args, {"keys", "deadline_s"});
   const auto keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys));
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const std::lock_guard lock(mutex_);
   require_serving("sums");
-  return Adder(server_->store())
-      .sum_of(keys, monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9));
+  Adder adder(server_->store());
+  if (ClusterMember* const member = server_->member()) {
+    const ClusterState state = member->look();
+    adder.own = [view = state.view, number = member->number()](std::uint64_t key) {
+      return view.owner_of(hybridlog::hash_of(key)) == number;
+    };
+  }
+  return adder.sum_of(keys, monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9));
 }
 
 Json ServerNode::stats(const Json& args) {
@@ -178,7 +241,11 @@ Json ServerNode::stats(const Json& args) {
     workers.push_back(worker_row(window->begin.workers[i], window->end.workers[i]));
   hybridlog::Log& log = server_->store().log();
   const hybridlog::Device& device = server_->store().device();
+  ClusterMember* const member = server_->member();
+  const Checkpointer::Counts checkpoints = server_->checkpoints();
   return {{"format", kFormat},
+          {"cluster", member != nullptr ? member->status() : Json()},
+          {"checkpoints", {{"made", checkpoints.made}, {"failed", checkpoints.failed}}},
           {"window_ns", window->end.at_ns - window->begin.at_ns},
           {"workers", workers},
           {"log",

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "load/window_sampler.h"
+#include "shadowfax/cluster/secret.h"
 #include "shadowfax/server/store_server.h"
 
 namespace turntable::shadowfax {
@@ -17,12 +18,15 @@ class ServerNode {
  public:
   using Json = nlohmann::json;
 
-  // address: where workers listen. `set_state` is told "idle" or "serving".
-  ServerNode(std::string address, std::function<void(std::string)> set_state);
+  // address: where workers listen. `set_state` is told "idle" or "serving". credentials: for other
+  // servers and metadata services; empty: it has none.
+  ServerNode(std::string address, std::function<void(std::string)> set_state,
+             CredentialsFor credentials = {});
 
   // Thread-safe. All throw CommandError.
   Json prepare(const Json& args);
   Json start(const Json& args);
+  Json migrate(const Json& args);
   Json sums(const Json& args);
   Json stats(const Json& args);
   Json stop(const Json& args);
@@ -35,10 +39,12 @@ class ServerNode {
   using WindowSampler = load::WindowSampler<Sample>;
 
   void require_serving(const char* command) const;
+  ClusterMember& require_member(const char* command);
   void close();
 
   const std::string address_;
   const std::function<void(std::string)> set_state_;
+  const CredentialsFor credentials_;
 
   std::mutex mutex_;
   std::optional<StoreServer> server_;

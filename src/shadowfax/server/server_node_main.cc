@@ -14,15 +14,19 @@ using Json = nlohmann::json;
 
 int run(int argc, char** argv) {
   turntable::ProgramOptions app("hlserver-node", "Serves a store on a hybrid log");
-  std::string directory, address, name = "hlserver-node";
+  std::string directory, address, secret, name = "hlserver-node";
   app.option("--directory", directory, "Run directory: the control socket goes here").required();
   app.option("--address", address, "IPv4 address of the data network").required();
+  app.option("--secret", secret, turntable::net::kSecretHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
+  const auto credentials = turntable::shadowfax::credentials_of_node(secret, directory + "/" + name);
   turntable::node::ControlServer control(directory, name);
-  ServerNode node(address, [&](std::string state) { control.set_state(std::move(state)); });
+  ServerNode node(
+      address, [&](std::string state) { control.set_state(std::move(state)); }, credentials);
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });
+  control.on("migrate", [&](const Json& args) { return node.migrate(args); });
   control.on("sums", [&](const Json& args) { return node.sums(args); });
   control.on("stats", [&](const Json& args) { return node.stats(args); });
   control.on("stop", [&](const Json& args) { return node.stop(args); });

@@ -47,6 +47,8 @@ class StoreServer {
   hybridlog::Store& store() noexcept { return store_; }
   std::vector<std::uint16_t> ports() const;
   std::uint16_t peer_port() const { return member_ ? member_->peer_port() : std::uint16_t{0}; }
+  // Null: it is no server of a cluster.
+  ClusterMember* member() noexcept { return member_ ? &*member_ : nullptr; }
 
   using Readings = std::vector<WorkerReading>;  // by worker
   Readings read() const;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -68,7 +69,8 @@ Worker::Worker(hybridlog::Store& store, const Commits& commits, const Serving& s
       listening_(listen_at(settings)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      port_(port_of(listening_.get())) {
+      port_(port_of(listening_.get())),
+      capacity_(settings.capacity_per_s) {
   if (!epoll_ || !wake_) throw errno_error("cannot open an epoll or an eventfd");
   for (const int fd : {listening_.get(), wake_.get()}) {
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
@@ -108,6 +110,7 @@ void Worker::run() {
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                    waits ? forever : 0);
     if (waits) thread_->protect();
+    was_idle_ = was_idle_ || count <= 0;
     if (count > 0) {
       handle(std::span(events).first(static_cast<std::size_t>(count)));
       busy_ns = now_ns;
@@ -140,12 +143,38 @@ void Worker::handle(std::span<const epoll_event> events) {
     } else if (event.data.fd == wake_.get()) {
       eventfd_t ignored = 0;
       ::eventfd_read(wake_.get(), &ignored);
-      for (const auto& [fd, connection] : connections_) connection->take_part();
+      take_part();
     } else if (const auto found = connections_.find(event.data.fd); found != connections_.end()) {
       Connection& connection = *found->second;
       const bool was_blocked = connection.is_blocked();
       keep(connection, was_blocked ? connection.go_on() : connection.receive());
     }
+  }
+}
+
+void Worker::take_part() {
+  for (const auto& [fd, connection] : connections_) connection->take_part();
+}
+
+// Answers leave when it has had the time for them. What came while it was busy has waited for it:
+// that it is looked at late costs nothing.
+void Worker::take_time(std::size_t operations) {
+  std::int64_t now_ns = monotonic_ns();
+  capacity_.begin(was_idle_ ? now_ns : free_ns_, now_ns);
+  was_idle_ = false;
+  free_ns_ = capacity_.end(static_cast<std::int64_t>(operations) * capacity_.service_ns()).finish_ns;
+  while (now_ns < free_ns_ && !stops_.load(std::memory_order_relaxed)) {
+    thread_->unprotect();
+    pollfd woken{.fd = wake_.get(), .events = POLLIN, .revents = 0};
+    const timespec left = to_timespec(free_ns_ - now_ns);
+    const bool is_woken = ::ppoll(&woken, 1, &left, nullptr) > 0;
+    thread_->protect();
+    if (is_woken) {
+      eventfd_t ignored = 0;
+      ::eventfd_read(wake_.get(), &ignored);
+      take_part();
+    }
+    now_ns = monotonic_ns();
   }
 }
 
@@ -177,7 +206,10 @@ void Worker::accept() {
                                                         .serving = serving_,
                                                         .wake = [this] { wake(); },
                                                         .most_pending = settings_.most_pending},
-                                     counts_);
+                                     counts_,
+                                     capacity_.limited()
+                                         ? [this](std::size_t operations) { take_time(operations); }
+                                         : Connection::TakeTime());
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "common/unique_fd.h"
 #include "hybridlog/store.h"
+#include "load/capacity.h"
 #include "shadowfax/server/connection.h"
 
 namespace turntable::shadowfax {
@@ -25,6 +26,9 @@ struct WorkerSettings {
   std::size_t most_pending = 64;      // of a session, above which its batches are refused
   // Without anything to do it looks again and again for so long, then waits to be woken.
   std::chrono::nanoseconds spin{50'000};
+  // Operations it does in a second, at most: a FIFO service time (load/capacity.h). 0: as many as it
+  // can.
+  double capacity_per_s = 0;
 };
 
 // What a worker has counted at one instant.
@@ -60,6 +64,8 @@ class Worker {
   void go_on();
   void keep(Connection& connection, Connection::State state);
   bool is_waited_for() const noexcept;
+  void take_part();
+  void take_time(std::size_t operations);
 
   void wake() const noexcept;
 
@@ -75,6 +81,9 @@ class Worker {
   WorkerCounts counts_;
   // Of the thread in run().
   std::int64_t listen_again_ns_ = 0;  // 0: it listens
+  load::FifoCapacity capacity_;
+  std::int64_t free_ns_ = 0;  // when it had done what it was given last
+  bool was_idle_ = true;      // since
   std::optional<hybridlog::Epoch::Thread> thread_;
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // by descriptor
 };

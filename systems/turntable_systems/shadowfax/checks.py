@@ -27,6 +27,12 @@ def _servers(parameters: Parameters, testbed: Testbed) -> str | None:
     )
 
 
+def _owners(parameters: Parameters, testbed: Testbed) -> str | None:
+    if parameters.get("owners", 0) <= parameters["servers"]:
+        return None
+    return f"at most {parameters['servers']}, the number of servers; 0: all of them"
+
+
 def _threads(parameters: Parameters, testbed: Testbed) -> str | None:
     if not testbed.emulated:
         return None
@@ -88,6 +94,7 @@ def _processors_of(name: str) -> Check:
 
 CHECKS = (
     Check("servers", _servers),
+    Check("owners", _owners, beside=("servers",)),
     Check("threads", _threads, beside=("servers",)),
     Check("memory_share", _memory_share, beside=("page_bits", "keys", "servers")),
     _processors_of("server_cpus"),

@@ -10,8 +10,10 @@ from typing import Any
 from turntable_core.context import Context
 from turntable_core.testbed import DataHost, Testbed
 
-SERVER, CLIENT = "hlserver-node", "hlload-node"  # programs, and their nodes
+# Programs, and their nodes.
+SERVER, CLIENT, METADATA = "hlserver-node", "hlload-node", "hlmeta-node"
 BASE_PORT = 22790  # the original's
+METADATA_PORT = 22700  # of the metadata service, on the first server's host
 
 Parameters = Mapping[str, Any]
 
@@ -28,6 +30,13 @@ def servers_of_run(context: Context) -> tuple[DataHost, ...]:
 
 def clients(testbed: Testbed) -> tuple[DataHost, ...]:
     return testbed.hosts_of("clients")
+
+
+def metadata(testbed: Testbed, parameters: Parameters) -> str | None:
+    """HOST:PORT of the metadata service. None: servers own equal ranges for good."""
+    if not parameters["cluster"]:
+        return None
+    return f"{servers(testbed, parameters)[0].address}:{METADATA_PORT}"
 
 
 def endpoints(testbed: Testbed, parameters: Parameters) -> list[dict[str, Any]]:

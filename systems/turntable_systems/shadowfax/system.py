@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from turntable_core.context import Context
 from turntable_core.plan import Iteration, Turn
+from turntable_core.requests import Batches
 from turntable_core.system import (
     Check,
     Parameters,
@@ -22,14 +24,17 @@ from turntable_core.system import (
 )
 from turntable_core.testbed import Testbed
 from turntable_core.text_table import size
+from turntable_core.timeline import Event
 from turntable_systems.shadowfax import (
     checks,
     host_needs,
+    migration,
     placement,
     preparation,
     store_size,
     workloads,
 )
+from turntable_systems.shadowfax.components import store
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 # Of the bytes that a batch has on the wire (src/shadowfax/wire.h).
@@ -46,7 +51,7 @@ class Shadowfax(System):
 
     roles = (
         Role("clients", programs=(placement.CLIENT,), needs=host_needs.NODES),
-        Role("servers", programs=(placement.SERVER,), needs=host_needs.NODES),
+        Role("servers", programs=(placement.SERVER, placement.METADATA), needs=host_needs.NODES),
     )
 
     identity = ("workload", "distribution")
@@ -57,8 +62,10 @@ class Shadowfax(System):
         "batch_operations": "{} a batch",
         "memory_share": "memory for {} of the data",
         "rate_per_s": "{} operations/s",
+        "capacity_per_s": "{} operations/s a server",
+        "move_share": "{} of a server's keys move",
     }
-    usual: ClassVar[Mapping[str, Any]] = {"servers": 1, "rate_per_s": 0}
+    usual: ClassVar[Mapping[str, Any]] = {"servers": 1, "rate_per_s": 0, "capacity_per_s": 0}
     preview_note = "batch: bytes of a whole one; log, index: memory of each server"
 
     def checks(self) -> Sequence[Check]:
@@ -92,6 +99,12 @@ class Shadowfax(System):
         self, build: Path, deadline_s: float, while_planning: Callable[[], None]
     ) -> Callable[[Parameters, int], Planned]:
         return lambda parameters, round_: Planned((Iteration(0, _label(parameters)),), None)
+
+    def timeline_verbs(self) -> Mapping[str, Callable[[Any, Context], Batches]]:
+        return {migration.VERB: store.migrate}
+
+    def timeline_fault(self, event: Event) -> str | None:
+        return migration.fault(event)
 
     def preview(self, turn: Turn) -> Mapping[str, str]:
         parameters = turn.cell.parameters

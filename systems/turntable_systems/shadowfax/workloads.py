@@ -21,6 +21,7 @@ MIXES: Mapping[str, Mix] = {
 }
 
 ZIPFIAN = "zipfian"
+_OF_CLUSTERS = frozenset({"owners", "checkpoint_s", "move_share"})
 _UNIFORM_THETA = 0  # of Zipf's law where all keys are equally popular
 
 
@@ -44,4 +45,6 @@ def theta(parameters: Mapping[str, Any]) -> float:
 
 def meaningless(parameters: Mapping[str, Any]) -> frozenset[str]:
     """Names of parameters that say nothing about such a cell."""
-    return frozenset() if parameters.get("distribution") == ZIPFIAN else frozenset({"theta"})
+    uniform = parameters.get("distribution") != ZIPFIAN
+    found = {"theta"} if uniform else set()
+    return frozenset(found if parameters.get("cluster") else found | _OF_CLUSTERS)

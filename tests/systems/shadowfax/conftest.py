@@ -29,6 +29,12 @@ DOCUMENT = {
     "factors": {"workload": ["rmw", "a"], "distribution": ["zipfian"]},
     "constants": {
         "servers": 2,
+        "cluster": False,
+        "owners": 0,
+        "checkpoint_s": 2,
+        "move_share": 0.5,
+        "capacity_per_s": 0,
+        "sample_ms": 1000,
         "threads": 2,
         "keys": 1_000_000,
         "theta": 0.99,
@@ -61,6 +67,7 @@ DOCUMENT = {
     },
     "validity": {
         "consistency_difference_max": 0.05,
+        "capacity_difference_max": 0.03,
         "refused_share_max": 0.01,
         "offered_difference_max": 0.02,
         "send_late_us_max": 250,

@@ -22,6 +22,7 @@ PARAMETERS = parameters(
 # 2 threads x 2 servers x 2 under way x 100 operations come out every 400 us.
 OPERATIONS = WINDOW_S * 800 * 1_000_000 // 400
 ROUND_TRIP_US = 400
+WINDOW_FROM_NS = 10**18
 
 
 THREAD = {
@@ -32,6 +33,15 @@ THREAD = {
     "cpu_ns": 10**9,
     "operations": OPERATIONS // 2,
 }
+
+
+def sample(*by_server: int) -> dict[str, Any]:
+    return {
+        "operations": sum(by_server),
+        "pending": 0,
+        "refused_batches": 0,
+        "by_server": list(by_server),
+    }
 
 
 def client_stats(**changes: Any) -> dict[str, Any]:
@@ -51,7 +61,10 @@ def client_stats(**changes: Any) -> dict[str, Any]:
         "adds_issued_total": 6_000_000,
         "adds_acknowledged_total": 6_000_000,
         "errors": {"failed": 0, "lost_sessions": 0},
-        "per_second": [{"operations": OPERATIONS // 2, "pending": 0, "by_server": [1, 1]}] * 2,
+        "window_from_ns": WINDOW_FROM_NS,
+        "silent_ns": 500_000,
+        "sample_ns": 10**9,
+        "samples": [sample(OPERATIONS // 4, OPERATIONS // 4)] * 2,
     } | changes
 
 
@@ -69,6 +82,8 @@ WORKER = {
 def server_stats(**changes: Any) -> dict[str, Any]:
     return {
         "format": 1,
+        "cluster": None,
+        "checkpoints": {"made": 0, "failed": 0},
         "window_ns": WINDOW_S * 10**9,
         "workers": [WORKER, WORKER],
         "log": {

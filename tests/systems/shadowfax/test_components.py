@@ -8,6 +8,8 @@ import pytest
 
 from turntable_core import components
 from turntable_core.context import Context
+from turntable_core.timeline import Event
+from turntable_systems.shadowfax import SYSTEM
 
 from .conftest import with_parameters
 
@@ -39,8 +41,9 @@ def test_a_node_is_started_on_every_host(contexts: Contexts) -> None:
     server = ["/bin/hlserver-node", "--directory", "/run/server1", "--name", "hlserver-node"]
     client = ["/bin/hlload-node", "--directory", "/run/client1", "--name", "hlload-node"]
     assert set(argv) == {"client0", "client1", "server0", "server1"}
-    assert argv["server1"] == [*server, "--address", "198.18.0.4"]
-    assert argv["client1"] == client
+    secret = ["--secret", "/dev/stdin"]
+    assert argv["server1"] == [*server, "--address", "198.18.0.4", *secret]
+    assert argv["client1"] == [*client, *secret]
 
 
 def test_a_run_starts_the_servers_of_its_largest_cell(contexts: Contexts) -> None:
@@ -69,6 +72,7 @@ def test_a_store_is_as_large_as_its_part_of_the_data_asks_for(contexts: Contexts
             "reader_threads": 4,
             "most_pending": 64,
             "spin_us": 50,
+            "capacity_per_s": 0,
             "file": f"/state/{host}/hlog",
         }
 
@@ -85,6 +89,7 @@ def test_each_client_host_fills_a_part_of_all_servers(contexts: Contexts) -> Non
             *(f"client{index}", "hlload-node", "fill"),
             {
                 "servers": ENDPOINTS,
+                "threads": 2,
                 "keys": 1_000_000,
                 "clients": 2,
                 "client": index,
@@ -113,6 +118,7 @@ def test_clients_are_told_all_of_the_load(contexts: Contexts) -> None:
                 "client": index,
                 "clients": 2,
                 "rate_per_s": None,
+                "sample_ms": 1000,
             },
         )
         for index in (0, 1)
@@ -123,6 +129,59 @@ def test_a_rate_is_shared_by_the_client_hosts(contexts: Contexts) -> None:
     context = with_parameters(contexts["rmw"], rate_per_s=300_000)
     rates = [args["rate_per_s"] for *_, args in asked(context, "client", "prepare")]
     assert rates == [150_000, 150_000]
+
+
+CLUSTER = {
+    **{"cluster": True, "owners": 1, "checkpoint_s": 2, "move_share": 0.25},
+    "capacity_per_s": 1000,
+}
+
+
+def test_servers_of_a_cluster_know_the_metadata_service(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], **CLUSTER)
+    prepared = arguments(context, "store", "prepare")
+    assert [args["cluster"]["number"] for args in prepared.values()] == [0, 1]
+    assert prepared["server1"]["capacity_per_s"] == 1000
+    assert prepared["server1"]["cluster"] == {
+        "number": 1,
+        "metadata": "198.18.0.3:22700",
+        "checkpoint": "/state/server1/hlog.checkpoint",
+        "checkpoint_s": 2,
+    }
+    assert arguments(context, "metadata", "prepare") == {
+        "server0": {"port": 22700, "file": "/state/server0/hlmeta.json", "owners": 1}
+    }
+    for verb in ("fill", "prepare"):
+        of_client = arguments(context, "client", verb)["client0"]
+        assert of_client["metadata"] == "198.18.0.3:22700"
+        assert "servers" not in of_client
+
+
+def test_without_a_cluster_there_is_no_metadata_service(contexts: Contexts) -> None:
+    for verb in ("start", "prepare", "collect"):
+        assert asked(contexts["rmw"], "metadata", verb) == []
+
+
+def test_all_servers_own_keys_if_nothing_else_is_said(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], **CLUSTER | {"owners": 0})
+    assert arguments(context, "metadata", "prepare")["server0"]["owners"] == 2
+
+
+def test_a_migration_is_asked_of_the_server_that_gives(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], **CLUSTER)
+    migrate = SYSTEM.timeline_verbs()["migrate"]
+    ((host, (request,)),) = migrate({"from": 1, "to": 0}, context).items()
+    assert (host, request.node, request.command) == ("server1", "hlserver-node", "migrate")
+    assert request.args == {"to": 0, "share": 0.25}
+
+
+@pytest.mark.parametrize("value", [
+    {}, {"from": 0}, {"from": 0, "to": 0}, {"from": 0, "to": -1}, {"from": 0, "to": True}, 1, "x",
+    {"from": 0, "to": 1, "share": 1}, {"from": "server0", "to": "server1"},
+])  # fmt: skip
+def test_a_migration_has_two_servers(value: object) -> None:
+    assert SYSTEM.timeline_fault(Event(1, "migrate", {"from": 0, "to": 1})) is None
+    assert "{from: 0, to: 1}" in str(SYSTEM.timeline_fault(Event(1, "migrate", value)))
 
 
 def test_uniform_keys_are_zipfian_ones_of_theta_0(contexts: Contexts) -> None:

@@ -37,5 +37,11 @@ def test_values_add_up_where_nothing_is_replaced() -> None:
 
 
 def test_theta_is_of_zipfian_keys_alone() -> None:
-    assert workloads.meaningless(parameters(distribution="uniform")) == {"theta"}
-    assert workloads.meaningless(parameters(distribution="zipfian")) == set()
+    alone = parameters(distribution="uniform", cluster=True)
+    assert workloads.meaningless(alone) == {"theta"}
+    assert workloads.meaningless(parameters(distribution="zipfian", cluster=True)) == set()
+
+
+def test_servers_that_own_their_keys_for_good_have_no_checkpoints() -> None:
+    found = workloads.meaningless(parameters(distribution="zipfian"))
+    assert found == {"owners", "checkpoint_s", "move_share"}

@@ -70,9 +70,10 @@ class ShadowfaxAnalysis(Analysis):
         return [(rank, form.format(value / unit)) for rank, value, unit, form in known if value]
 
     def series(self, measurement: Measurement) -> Mapping[str, Sequence[float]]:
+        samples = measurement.clients.samples
         return {
-            name: [second[name] for second in measurement.clients.per_second]
-            for name in ("operations", "pending")
+            "operations": _per_second(samples.operations, samples.seconds),
+            "pending": _per_second(samples.pending, samples.seconds),
         }
 
     series_label = "operations per second"
@@ -84,6 +85,7 @@ class ShadowfaxAnalysis(Analysis):
         return {
             "by_batch": plot.by_batch(cells),
             "by_memory": plot.by_memory(cells),
+            "migration": plot.migration(cells),
             "latency": latency(cells),
         }
 
@@ -95,5 +97,17 @@ class ShadowfaxAnalysis(Analysis):
     notebooks = _NOTEBOOKS / "shadowfax"
     # One does for all: it shows what there is.
     notebook_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"), "shadowfax_batch_size"
+        (
+            *("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"),
+            "shadowfax_scale_out",
+        ),
+        "shadowfax_batch_size",
     )
+
+
+def _per_second(counts: Sequence[int], interval_s: float) -> list[float]:
+    """Of samples that are shorter or longer than a second: sums, or means."""
+    if interval_s >= 1:
+        return [count / interval_s for count in counts for _ in range(round(interval_s))]
+    each = round(1 / interval_s)
+    return [sum(counts[at : at + each]) for at in range(0, len(counts), each)]

@@ -14,6 +14,48 @@ Texts = tuple[str, ...]  # HdrHistogram V2, one of each client host
 
 
 @dataclass(frozen=True, kw_only=True)
+class Samples:
+    """What clients were answered, by intervals of the window from its begin on."""
+
+    seconds: float  # of each
+    operations: Sequence[int]
+    pending: Sequence[int]  # answered as pending first
+    refused_batches: Sequence[int]
+    by_server: Sequence[Sequence[int]]  # operations, by number of the server
+
+    def ends_s(self) -> list[float]:
+        return [(index + 1) * self.seconds for index in range(len(self.operations))]
+
+    def between(self, from_s: float, to_s: float) -> list[int]:
+        """Indexes of those that lie wholly between two instants of the window."""
+        return [
+            index
+            for index, end in enumerate(self.ends_s())
+            if end - self.seconds >= from_s and end <= to_s
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migration:
+    """Keys that move from one server to another (docs/shadowfax.md §3)."""
+
+    steps_s: Mapping[str, float]  # by name: when it was, in seconds of the window
+    records: int | None  # that were sent
+    why: str | None  # it was cancelled, or had to be tried again
+
+    @property
+    def complete(self) -> bool:
+        return "complete" in self.steps_s
+
+    def since_begin_s(self, step: str) -> float | None:
+        return (
+            self.steps_s[step] - self.steps_s["prepare"]
+            if {"prepare", step} <= self.steps_s.keys()
+            else None
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Clients:
     """All client hosts together."""
 
@@ -33,7 +75,8 @@ class Clients:
     cpu_s: float
     threads: int
     wait_share: float | None  # of the time: the worst thread was ready, without a processor
-    per_second: Sequence[Mapping[str, float]]
+    samples: Samples
+    silent_s: float  # the longest time in which a thread read no answer
     offered: int | None  # None: pipelines were kept full
     latency_ns: Texts  # from the intended instant; empty: pipelines were kept full
     send_late_ns: Texts
@@ -59,6 +102,9 @@ class Servers:
 class Measurement(measurement.Measurement):
     clients: Clients
     servers: Servers
+    migrations: Sequence[Migration]
+    # Shares of the hashes that servers own at the end, by number. None: equal ones for good.
+    shares: Sequence[float] | None
 
     @property
     def requests_total(self) -> int:

@@ -6,14 +6,21 @@ The only place that knows their names; turntable.raw knows those of hosts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
 from turntable import raw
 from turntable.raw import RawAnswer, results
-from turntable.systems.shadowfax.measurement import Clients, Measurement, Servers
+from turntable.systems.shadowfax.measurement import (
+    Clients,
+    Measurement,
+    Migration,
+    Samples,
+    Servers,
+)
 
-CLIENT, SERVER = "hlload-node", "hlserver-node"
+CLIENT, SERVER, METADATA = "hlload-node", "hlserver-node", "hlmeta-node"
 
 Stats = Mapping[str, Any]  # of one node
 
@@ -33,6 +40,8 @@ def read_answers(answers: Sequence[RawAnswer], index: int, overhead_s: float | N
         hosts=raw.hosts(answers),
         clients=_clients(clients, threads),
         servers=_servers(answers),
+        migrations=_migrations(answers, min(client["window_from_ns"] for client in clients)),
+        shares=_shares(answers),
     )
 
 
@@ -68,14 +77,60 @@ def _clients(clients: Sequence[Stats], threads: Sequence[Stats]) -> Clients:
         cpu_s=sum(thread["cpu_ns"] for thread in threads) / 1e9,
         threads=len(threads),
         wait_share=raw.wait_share(threads),
-        per_second=[
-            {name: sum(row[name] for row in rows) for name in ("operations", "pending")}
-            for rows in zip(*(client["per_second"] for client in clients), strict=False)
-        ],
+        samples=_samples(clients),
+        silent_s=max(client["silent_ns"] for client in clients) / 1e9,
         offered=None if None in offered else sum(offered),
         latency_ns=texts("latency_ns"),
         send_late_ns=texts("send_late_ns"),
     )
+
+
+def _samples(clients: Sequence[Stats]) -> Samples:
+    """Of all clients: they begin at one instant, and their intervals are of one length."""
+    rows = list(zip(*(client["samples"] for client in clients), strict=False))
+
+    def total(field: str) -> list[int]:
+        return [sum(one[field] for one in row) for row in rows]
+
+    return Samples(
+        seconds=clients[0]["sample_ns"] / 1e9,
+        **{name: total(name) for name in ("operations", "pending", "refused_batches")},
+        by_server=[
+            [sum(counts) for counts in zip_longest(*(one["by_server"] for one in row), fillvalue=0)]
+            for row in rows
+        ],
+    )
+
+
+def _migrations(answers: Sequence[RawAnswer], window_from_ns: int) -> list[Migration]:
+    """By source. Instants of hosts are of a common clock."""
+    clusters = [server.get("cluster") for server in results(answers, SERVER, "stats")]
+    found = [cluster["departure"] for cluster in clusters if cluster and cluster["departure"]]
+    return [
+        Migration(
+            steps_s={
+                name.removesuffix("_ns"): (at_ns - window_from_ns) / 1e9
+                for name, at_ns in one.items()
+                if name.endswith("_ns")
+            },
+            records=one.get("records"),
+            why=one.get("why"),
+        )
+        for one in found
+    ]
+
+
+def _shares(answers: Sequence[RawAnswer]) -> list[float] | None:
+    states = results(answers, METADATA, "stats")
+    if not states:
+        return None
+    (state,) = states
+    parts = state["view"]["parts"]
+    ends = [part["first"] for part in parts[1:]] + [2**64]
+    shares = [0.0] * (max(int(number) for number in state["members"]) + 1)
+    for part, end in zip(parts, ends, strict=True):
+        shares[part["owner"]] += (end - part["first"]) / 2**64
+    return shares
 
 
 def _round_trip_mean_us(clients: Sequence[Stats]) -> float | None:

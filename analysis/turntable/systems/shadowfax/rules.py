@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from turntable import rules
 from turntable.percentiles import percentile_us
+from turntable.systems.shadowfax import capacity
 from turntable.systems.shadowfax.little import little_us
 from turntable.systems.shadowfax.measurement import Measurement
 from turntable.verdict import Case, Finding, Rule
@@ -103,10 +104,48 @@ def _sent_late(case: Case) -> Finding:
     )
 
 
+def _migrations(case: Case) -> Finding:
+    """What the timeline began has ended: all keys are where they are to be."""
+    for measurement in case.measurements:
+        for migration in measurement.migrations:
+            if not migration.complete:
+                last = max(migration.steps_s, key=migration.steps_s.__getitem__, default="none")
+                why = f": {migration.why}" if migration.why else ""
+                return Finding(f"keys did not all move; the last step was {last!r}{why}")
+    return Finding()
+
+
+def _capacity(case: Case) -> Finding:
+    """Where servers have a capacity the busier one runs at it, before and after keys move: what
+    else limits it is not what was to be measured.
+    """
+    if not case.parameters["capacity_per_s"] or case.parameters["rate_per_s"]:
+        return Finding()
+
+    def difference(measurement: Measurement) -> float | None:
+        rates = [
+            capacity.ops_per_s(measurement, phase, phase.busiest)
+            for phase in capacity.phases(measurement, case.parameters).values()
+        ]
+        differences = [
+            abs(rate / case.parameters["capacity_per_s"] - 1) for rate in rates if rate is not None
+        ]
+        return max(differences, default=None)
+
+    return rules.limit(
+        case,
+        "the busier server was not at its capacity (share)",
+        difference,
+        case.bounds.get("capacity_difference_max"),
+    )
+
+
 # In the order in which reasons are given: what is wrong first, what may explain it after.
 RULES: Mapping[str, Rule] = {
     "errors": rules.errors,
     "sums": _sums,
+    "migrations": _migrations,
+    "capacity": _capacity,
     "consistency": _consistency,
     "unanswered": rules.losses(
         "operations were never answered", lambda m: m.clients.unanswered_total

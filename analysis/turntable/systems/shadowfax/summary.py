@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 from turntable.percentiles import percentile_us
 from turntable.results import Row
+from turntable.systems.shadowfax import capacity
 from turntable.systems.shadowfax.little import little_us
 from turntable.systems.shadowfax.measurement import Measurement
 from turntable.verdict import Case
@@ -14,6 +16,7 @@ from turntable.verdict import Case
 PARAMETERS = (
     *("workload", "distribution", "servers", "threads", "keys"),
     *("batch_operations", "pipeline", "memory_share", "rate_per_s"),
+    *("cluster", "capacity_per_s"),
 )
 # Round trips are those of batches in full pipelines: queueing, and no service time.
 COLUMNS = (
@@ -29,19 +32,26 @@ COLUMNS = (
     "pending_share",
     "refused_share",
     "offered_ops_per_s",
+    *("before_ops_per_s", "after_ops_per_s"),
+    *("predicted_before_ops_per_s", "predicted_after_ops_per_s"),
+    *("cut_ms", "complete_ms", "moved_records", "dip_share", "silent_ms"),
     "device_read_mb",
     "device_written_mb",
     "theta",  # of a Zipfian distribution alone
+    *("owners", "move_share"),  # of a cluster alone
 )
+# Parameters that not every cell has.
+_OF_SOME = ("theta", "owners", "move_share")
 MEANS = (
     *("aggregate_ops_per_s", "ops_per_s_per_worker", "round_trip_mean_us", "round_trip_p50_us"),
     *("server_busy_share", "client_busy_share", "pending_share"),
+    *("before_ops_per_s", "after_ops_per_s", "cut_ms", "complete_ms", "dip_share", "silent_ms"),
 )
-NORMALIZED = ("consistency", "pending_share")
+NORMALIZED = ("consistency", "pending_share", "dip_share")
 
 
 def values(case: Case) -> Row:
-    row: Row = dict.fromkeys(COLUMNS) | {"theta": case.parameters.get("theta")}
+    row: Row = dict.fromkeys(COLUMNS) | {name: case.parameters.get(name) for name in _OF_SOME}
     return row | _measured(case) if case.complete else row
 
 
@@ -56,6 +66,8 @@ def _measured(case: Case) -> Row:
         "round_trip_p50_us": percentile_us(clients.round_trip_ns, 50),
         "round_trip_p99_us": percentile_us(clients.round_trip_ns, 99),
         **_law(measurement, case.parameters),
+        **_phases(measurement, case.parameters),
+        **_migration(measurement),
         "server_busy_share": servers.busy_share,
         "client_busy_share": clients.cpu_s / (clients.threads * measurement.seconds),
         "pending_share": _share(clients.pending, clients.operations),
@@ -73,6 +85,46 @@ def _law(measurement: Measurement, parameters: Mapping[str, Any]) -> Row:
     if expected is None or mean is None:
         return {}
     return {"little_us": expected, "consistency": mean / expected}
+
+
+def _phases(measurement: Measurement, parameters: Mapping[str, Any]) -> Row:
+    found: Row = {}
+    for name, phase in capacity.phases(measurement, parameters).items():
+        if name == "all":
+            continue
+        found[f"{name}_ops_per_s"] = capacity.ops_per_s(measurement, phase)
+        found[f"predicted_{name}_ops_per_s"] = capacity.predicted_ops_per_s(phase, parameters)
+    return found
+
+
+def _migration(measurement: Measurement) -> Row:
+    """Of the only one; of several nothing is said."""
+    if len(measurement.migrations) != 1:
+        return {}
+    (migration,) = measurement.migrations
+    cut_s, complete_s = (migration.since_begin_s(step) for step in ("owned", "complete"))
+    return {
+        "cut_ms": None if cut_s is None else 1e3 * cut_s,
+        "complete_ms": None if complete_s is None else 1e3 * complete_s,
+        "moved_records": migration.records,
+        "dip_share": _dip(measurement),
+        "silent_ms": 1e3 * measurement.clients.silent_s,
+    }
+
+
+def _dip(measurement: Measurement) -> float | None:
+    """The fewest operations of a sample while keys move, beside the mean of those before."""
+    (migration,) = measurement.migrations
+    if not migration.complete:
+        return None
+    samples = measurement.clients.samples
+    begin, end = (migration.steps_s[step] for step in ("prepare", "complete"))
+    before = [samples.operations[index] for index in samples.between(0, begin)]
+    # Also those that have only a part of it.
+    moving = samples.between(begin - samples.seconds, end + samples.seconds)
+    if not before or not moving or not fmean(before):
+        return None
+    return min(samples.operations[index] for index in moving) / fmean(before)
 
 
 def _share(part: float, whole: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turntable_core.components.supervisor import spawn
+from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.context import Context, seconds_to_ns
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
@@ -14,12 +14,13 @@ NODE = placement.CLIENT
 
 
 def start(context: Context) -> Batches:
-    return {host.name: [spawn(context, host, NODE)] for host in _hosts(context)}
+    return {host.name: [spawn_with_secret(context, host, NODE)] for host in _hosts(context)}
 
 
 def fill(context: Context) -> Batches:
     """Every client host stores a part of the keys, each with the value 0."""
-    return _each(context, "fill", deadline_s=context.plan.deadlines["fill"])
+    threads, deadline_s = context.parameters["threads"], context.plan.deadlines["fill"]
+    return _each(context, "fill", threads=threads, deadline_s=deadline_s)
 
 
 def prepare(context: Context) -> Batches:
@@ -36,6 +37,7 @@ def prepare(context: Context) -> Batches:
         theta=workloads.theta(parameters),
         seed=parameters["seed"] + context.turn.round,
         rate_per_s=_rate_of_host(context),
+        sample_ms=parameters["sample_ms"],
     )
 
 
@@ -70,8 +72,14 @@ def _rate_of_host(context: Context) -> float | None:
 def _each(context: Context, command: str, **args: Any) -> Batches:
     """What the hosts share: the servers, and the keys."""
     hosts = _hosts(context)
+    metadata = placement.metadata(context.testbed, context.parameters)
+    where = (
+        {"metadata": metadata}
+        if metadata
+        else {"servers": placement.endpoints(context.testbed, context.parameters)}
+    )
     common = args | {
-        "servers": placement.endpoints(context.testbed, context.parameters),
+        **where,
         "keys": context.parameters["keys"],
         "clients": len(hosts),
     }

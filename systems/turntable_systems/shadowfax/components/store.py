@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from turntable_core.components.supervisor import spawn
+from collections.abc import Mapping
+from typing import Any
+
+from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.context import Context
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
@@ -15,7 +18,7 @@ _LOG = "hlog"  # the file, by the original's name
 def start(context: Context) -> Batches:
     """The nodes of all cells: they stay while cells with fewer servers are measured."""
     return {
-        host.name: [spawn(context, host, NODE, "--address", host.address)]
+        host.name: [spawn_with_secret(context, host, NODE, "--address", host.address)]
         for host in placement.servers_of_run(context)
     }
 
@@ -33,11 +36,33 @@ def prepare(context: Context) -> Batches:
         "reader_threads": parameters["reader_threads"],
         "most_pending": parameters["most_pending"],
         "spin_us": parameters["spin_us"],
+        "capacity_per_s": parameters["capacity_per_s"],
     }
     return {
-        host.name: [Request(NODE, "prepare", every | {"file": f"{host.state_dir}/{_LOG}"})]
-        for host in _hosts(context)
+        host.name: [Request(NODE, "prepare", every | _of_server(context, host, number))]
+        for number, host in enumerate(_hosts(context))
     }
+
+
+def migrate(value: Mapping[str, Any], context: Context) -> Batches:
+    """A range of keys begins to move: what the timeline's verb asks for."""
+    source = _hosts(context)[value["from"]]
+    args = {"to": value["to"], "share": context.parameters["move_share"]}
+    return {source.name: [Request(NODE, "migrate", args)]}
+
+
+def _of_server(context: Context, host: DataHost, number: int) -> dict[str, Any]:
+    file = f"{host.state_dir}/{_LOG}"
+    metadata = placement.metadata(context.testbed, context.parameters)
+    if metadata is None:
+        return {"file": file}
+    cluster = {
+        "number": number,
+        "metadata": metadata,
+        "checkpoint": f"{file}.checkpoint",
+        "checkpoint_s": context.parameters["checkpoint_s"],
+    }
+    return {"file": file, "cluster": cluster}
 
 
 def begin(context: Context) -> Batches:

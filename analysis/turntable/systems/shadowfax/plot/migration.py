@@ -1,0 +1,97 @@
+"""Throughput while keys move from one server to another: every sample of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from turntable.plot import drawing, stamp
+from turntable.plot.drawing import Drawing
+from turntable.results import CellResult
+from turntable.systems.shadowfax import capacity
+from turntable.systems.shadowfax.measurement import Measurement
+
+_PANEL_IN = 2.6
+# Steps of a migration that are drawn -> their words.
+_STEPS = {"prepare": "begins", "owned": "target owns the keys", "complete": "all are there"}
+
+
+def migration(cells: Sequence[CellResult]) -> Drawing | None:
+    """A panel for each cell in which keys moved, of its first round that counts."""
+    found = [(cell, _first(cell)) for cell in cells]
+    panels = [(cell, one) for cell, one in found if one is not None]
+    if not panels:
+        return None
+
+    def paint(figure: Figure) -> None:
+        rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (cell, measurement) in zip(rows, panels, strict=True):
+            _paint(axes, cell, measurement)
+            drawing.title(axes, cell.label)
+        rows[-1].set_xlabel("time in the measurement window (s)")
+        drawing.legend(rows[0])
+
+    described = "Operations per second of all servers and of each while keys move"
+    height = 0.6 + _PANEL_IN * len(panels)
+    return drawing.draw("migration", described, stamp.of_results(cells), height, paint)
+
+
+def _first(cell: CellResult) -> Measurement | None:
+    for turn in cell.shown:
+        for measurement in turn.measurements:
+            if measurement.migrations:
+                return measurement
+    return None
+
+
+def _paint(axes: Axes, cell: CellResult, measurement: Measurement) -> None:
+    samples = measurement.clients.samples
+    ends = samples.ends_s()
+    rates = [count / samples.seconds for count in samples.operations]
+    servers = max(map(len, samples.by_server), default=0)
+    axes.step(ends, rates, where="pre", color=drawing.INK, lw=1.6, label="all servers")
+    for server in range(servers):
+        counts = [row[server] if server < len(row) else 0 for row in samples.by_server]
+        axes.step(
+            ends,
+            [count / samples.seconds for count in counts],
+            where="pre",
+            color=drawing.SERIES[server % len(drawing.SERIES)],
+            lw=1.2,
+            label=f"server {server}",
+        )
+    _paint_prediction(axes, cell, measurement)
+    for one in measurement.migrations:
+        _paint_steps(axes, one.steps_s)
+    axes.set_xlim(0, measurement.seconds)
+    axes.set_ylim(bottom=0)
+    axes.set_ylim(top=1.15 * axes.get_ylim()[1])
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylabel("operations/s")
+
+
+def _paint_prediction(axes: Axes, cell: CellResult, measurement: Measurement) -> None:
+    """Of what the capacity says, before and after."""
+    label: str | None = "predicted by the capacity"
+    for phase in capacity.phases(measurement, cell.parameters).values():
+        rate = capacity.predicted_ops_per_s(phase, cell.parameters)
+        if rate is None:
+            continue
+        axes.plot(
+            [phase.from_s, phase.to_s], [rate, rate], color=drawing.MUTED, ls="--", label=label
+        )
+        label = None
+
+
+def _paint_steps(axes: Axes, steps_s: dict[str, float]) -> None:
+    for step, words in _STEPS.items():
+        if step not in steps_s:
+            continue
+        axes.axvline(steps_s[step], color=drawing.VERMILION, lw=1, ls=":")
+        text = axes.annotate(
+            words, (steps_s[step], 0.03), xycoords=axes.get_xaxis_transform(), xytext=(2, 0),
+            textcoords="offset points", ha="left", va="bottom", size=8, color=drawing.MUTED,
+        )  # fmt: skip
+        text.set_rotation(90)
