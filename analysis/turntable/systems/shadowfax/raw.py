@@ -125,11 +125,11 @@ def _shares(answers: Sequence[RawAnswer]) -> list[float] | None:
     if not states:
         return None
     (state,) = states
-    parts = state["view"]["parts"]
-    ends = [part["first"] for part in parts[1:]] + [2**64]
-    shares = [0.0] * (max(int(number) for number in state["members"]) + 1)
-    for part, end in zip(parts, ends, strict=True):
-        shares[part["owner"]] += (end - part["first"]) / 2**64
+    parts = state["view"]["parts"]  # first hash, owner
+    ends = [first for first, _ in parts[1:]] + [2**64]
+    shares = [0.0] * (max(member["server"] for member in state["members"]) + 1)
+    for (first, owner), end in zip(parts, ends, strict=True):
+        shares[owner] += (end - first) / 2**64
     return shares
 
 
