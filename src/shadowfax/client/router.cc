@@ -14,8 +14,8 @@ namespace turntable::shadowfax {
 namespace {
 
 constexpr std::int64_t kReopenNs = 5 * kMillisecondNs;
-// Batches that are kept until they are committed: the original's buffer of 32 MB at 32 KiB a batch.
-constexpr std::size_t kMostKept = 1024;
+// Of batches that are kept until they are committed: as large as the original's buffer.
+constexpr std::size_t kKeptBytes = std::size_t{32} << 20U;
 
 hybridlog::SessionId drawn_session_id() {
   std::random_device random;
@@ -262,7 +262,9 @@ std::unique_ptr<Router> open_router(const Servers& servers,
                                     const ClientSession::Settings& session, std::size_t worker) {
   Router::Settings settings{.session = session, .worker = worker};
   if (servers.directory == nullptr) return std::make_unique<Router>(settings, servers.given);
-  settings.session.most_kept = kMostKept;
+  const std::size_t batch_bytes =
+      RequestHeader::kBytes + session.batch_requests * Request::kBytes;
+  settings.session.most_kept = std::max(2 * session.pipeline, kKeptBytes / batch_bytes);
   settings.session.id = drawn_session_id();
   return std::make_unique<Router>(settings, *servers.directory);
 }

@@ -1,6 +1,7 @@
 """How large a server's store is: the pages of its log in memory, and the buckets of its index.
 
-Every server owns an equal part of all hashes, so it has about as many keys as the others.
+Every server that owns hashes at first owns an equal part of all, so it has about as many keys as the
+others. A store is never smaller because keys may move away.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ Parameters = Mapping[str, Any]
 
 def data_bytes(parameters: Parameters) -> Fraction:
     """All records of a server, one per key."""
-    return Fraction(RECORD_BYTES * parameters["keys"], parameters["servers"])
+    return Fraction(RECORD_BYTES * parameters["keys"], _owners(parameters))
+
+
+def _owners(parameters: Parameters) -> int:
+    """Servers that have keys at first."""
+    return parameters.get("owners") or parameters["servers"]
 
 
 def wanted_bytes(parameters: Parameters) -> Fraction:
@@ -43,7 +49,7 @@ def index_bits(parameters: Parameters) -> int:
     """
     if parameters["index_bits"]:
         return parameters["index_bits"]
-    buckets = ceil(Fraction(parameters["keys"], _KEYS_PER_BUCKET * parameters["servers"]))
+    buckets = ceil(Fraction(parameters["keys"], _KEYS_PER_BUCKET * _owners(parameters)))
     return max(_FEWEST_INDEX_BITS, (buckets - 1).bit_length())
 
 
