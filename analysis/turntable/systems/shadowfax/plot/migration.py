@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,8 +14,9 @@ from turntable.systems.shadowfax import capacity
 from turntable.systems.shadowfax.measurement import Measurement
 
 _PANEL_IN = 2.6
-# Steps of a migration that are drawn -> their words.
-_STEPS = {"prepare": "begins", "owned": "target owns the keys", "complete": "all are there"}
+# Steps of a migration that are drawn -> their words. That the target owns the keys is soon after the
+# begin.
+_STEPS = {"prepare": "begins", "owned": "", "complete": "all are there"}
 
 
 def migration(cells: Sequence[CellResult]) -> Drawing | None:
@@ -30,11 +31,13 @@ def migration(cells: Sequence[CellResult]) -> Drawing | None:
         for axes, (cell, measurement) in zip(rows, panels, strict=True):
             _paint(axes, cell, measurement)
             drawing.title(axes, cell.label)
+        figure.subplots_adjust(hspace=0.25, left=0.1)
         rows[-1].set_xlabel("time in the measurement window (s)")
-        drawing.legend(rows[0])
+        handles, labels = rows[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="lower right", ncols=len(labels), borderaxespad=0.1)
 
     described = "Operations per second of all servers and of each while keys move"
-    height = 0.6 + _PANEL_IN * len(panels)
+    height = 0.8 + _PANEL_IN * len(panels)
     return drawing.draw("migration", described, stamp.of_results(cells), height, paint)
 
 
@@ -85,13 +88,14 @@ def _paint_prediction(axes: Axes, cell: CellResult, measurement: Measurement) ->
         label = None
 
 
-def _paint_steps(axes: Axes, steps_s: dict[str, float]) -> None:
+def _paint_steps(axes: Axes, steps_s: Mapping[str, float]) -> None:
     for step, words in _STEPS.items():
         if step not in steps_s:
             continue
         axes.axvline(steps_s[step], color=drawing.VERMILION, lw=1, ls=":")
         text = axes.annotate(
-            words, (steps_s[step], 0.03), xycoords=axes.get_xaxis_transform(), xytext=(2, 0),
-            textcoords="offset points", ha="left", va="bottom", size=8, color=drawing.MUTED,
+            words, (steps_s[step], 0.5), xycoords=axes.get_xaxis_transform(),
+            xytext=(-2 if step == "prepare" else 2, 0), textcoords="offset points",
+            ha="right" if step == "prepare" else "left", va="center", size=8, color=drawing.MUTED,
         )  # fmt: skip
         text.set_rotation(90)

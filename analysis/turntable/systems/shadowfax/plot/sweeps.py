@@ -85,7 +85,8 @@ def _lines(cells: Sequence[CellResult], parameter: str) -> Lines:
     found: dict[str, list[CellResult]] = {}
     for cell in sorted(measured, key=lambda cell: cell.parameters[parameter]):
         found.setdefault(_label(cell, others), []).append(cell)
-    return found if any(len(group) > 1 for group in found.values()) else {}
+    levels = (len({cell.parameters[parameter] for cell in group}) for group in found.values())
+    return found if any(count > 1 for count in levels) else {}
 
 
 def _label(cell: CellResult, names: Sequence[str]) -> str:
