@@ -36,20 +36,24 @@ class NodesTest : public ::testing::Test {
   }
 
   Json server_args() const {
-    return {{"workers", 2},        {"cpus", Json::array()},
-            {"index_bits", 10},    {"page_bits", 12},
-            {"pages", 16},         {"mutable_share", 0.9},
-            {"reader_threads", 2}, {"most_pending", 64},
-            {"spin_us", 50},       {"capacity_per_s", 0},
+    return {{"workers", 2},
+            {"cpus", Json::array()},
+            {"index_bits", 10},
+            {"page_bits", 12},
+            {"pages", 16},
+            {"mutable_share", 0.9},
+            {"reader_threads", 2},
+            {"most_pending", 64},
+            {"spin_us", 50},
+            {"capacity_per_s", 0},
             {"file", (directory_.path() / "hlog").string()}};
   }
   Json servers() const {
     return Json::array({{{"address", address_}, {"base_port", kBasePort}, {"workers", 2}}});
   }
   Json fill_args() const {
-    return {
-        {"servers", servers()}, {"threads", 2}, {"keys", 1000}, {"clients", 1}, {"client", 0},
-        {"deadline_s", 30}};
+    return {{"servers", servers()}, {"threads", 2}, {"keys", 1000},
+            {"clients", 1},         {"client", 0},  {"deadline_s", 30}};
   }
   Json load_args() const {
     return {{"servers", servers()},  {"threads", 2},

@@ -13,7 +13,7 @@ from .conftest import BUILD, measured, playbook
 pytestmark = pytest.mark.e2e
 
 INVENTORY = "embedded-hosts"
-PROGRAMS = ("nodectl", "supervisor", "hlserver-node", "hlload-node")
+PROGRAMS = ("nodectl", "supervisor", "hlserver-node", "hlload-node", "hlmeta-node")
 # Beside the testbeds of the other end-to-end tests.
 TESTBED = {
     "turntable_testbed_id": f"h{os.getpid() % 100000:05d}",
@@ -21,24 +21,41 @@ TESTBED = {
     "turntable_control_network": f"198.19.{96 + os.getpid() % 32}.0/24",
 }
 RUN = {**TESTBED, "profile": "smoke"}
+# With a client and two servers.
+TWO_SERVERS = "embedded-stores"
+TESTBED_OF_TWO = {
+    "turntable_testbed_id": f"i{os.getpid() % 100000:05d}",
+    "turntable_data_network": f"198.18.{8 + os.getpid() % 24}.0/24",
+    "turntable_control_network": f"198.19.{8 + os.getpid() % 24}.0/24",
+}
+RUN_OF_TWO = {**TESTBED_OF_TWO, "profile": "smoke"}
 # Of the results themselves.
 WRONG = ("errors", "add up", "have a value", "never answered", "missing")
 
 
-@pytest.fixture(scope="module")
-def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def _testbed(results: Path, inventory: str, variables: dict[str, str]) -> Iterator[Path]:
     """The directory for results of a testbed without a switch."""
     if os.geteuid() != 0:
         pytest.skip("end-to-end tests make network namespaces: run them as root")
     missing = [name for name in PROGRAMS if not (BUILD / "bin" / name).exists()]
     if missing:
         pytest.skip(f"{BUILD}/bin lacks {', '.join(missing)}: run `make build` first")
-    results = tmp_path_factory.mktemp("results-of-shadowfax")
-    up = playbook("testbed_up", results, INVENTORY, **TESTBED)
+    up = playbook("testbed_up", results, inventory, **variables)
     assert up.status == 0, up.output
     yield results
-    down = playbook("testbed_down", results, INVENTORY, purge=True, **TESTBED)
+    down = playbook("testbed_down", results, inventory, purge=True, **variables)
     assert down.status == 0, down.output
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from _testbed(tmp_path_factory.mktemp("results-of-shadowfax"), INVENTORY, TESTBED)
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    results = tmp_path_factory.mktemp("results-of-two-stores")
+    yield from _testbed(results, TWO_SERVERS, TESTBED_OF_TWO)
 
 
 def test_larger_batches_carry_more(hosts: Path) -> None:
@@ -51,6 +68,19 @@ def test_larger_batches_carry_more(hosts: Path) -> None:
     # A system call for 16 operations, or for two thousand of them.
     assert rates[1926] > 2 * rates[16]
     assert (run.directory / "report.html").exists()
+
+
+def test_keys_move_to_a_second_server(stores: Path) -> None:
+    """Sums are exact over both servers (rule `sums`), and throughput follows from capacities:
+    50,000 operations/s before, and with half of the keys at either server 100,000.
+    """
+    run = measured("shadowfax/scale_out", stores, TWO_SERVERS, **RUN_OF_TWO)
+    assert run.status == 0, run.output
+    (row,) = run.rows()
+    assert row["verdict"] == "valid"
+    assert float(row["before_ops_per_s"]) == pytest.approx(50_000, rel=0.05)
+    assert float(row["after_ops_per_s"]) == pytest.approx(100_000, rel=0.05)
+    assert 0 < float(row["cut_ms"]) < float(row["complete_ms"])
 
 
 def test_a_log_on_the_device(hosts: Path) -> None:

@@ -66,7 +66,7 @@ nlohmann::json measure(const Options& options) {
   std::vector<shadowfax::ThreadResult> results;
   results.reserve(threads.size());
   for (const auto& thread : threads) results.push_back(thread->result());
-  nlohmann::json raw = 
+  nlohmann::json raw =
       shadowfax::raw_statistics(results, schedule.window_ns(), options.load.sample_ns);
   raw["operations_per_s"] = static_cast<double>(raw["operations"].get<std::uint64_t>()) * 1e9 /
                             static_cast<double>(schedule.window_ns());

@@ -50,7 +50,8 @@ struct LoadSettings {
   unsigned client = 0;  // of the run's client hosts: no two draw the same
   // An open loop, of all threads together; nothing: pipelines are kept full.
   std::optional<double> rate_per_s{};
-  std::int64_t sample_ns = 1'000'000'000;  // what is answered is counted by intervals of this length
+  std::int64_t sample_ns =
+      1'000'000'000;  // what is answered is counted by intervals of this length
 };
 
 }  // namespace turntable::shadowfax

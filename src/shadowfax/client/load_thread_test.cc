@@ -56,7 +56,8 @@ class LoadThreadTest : public ::testing::Test {
           .workers = 2}));
       addresses_.push_back({.address = "127.0.0.1", .ports = servers_.back()->ports()});
     }
-    fill({.servers = {addresses_}, .threads = 2, .keys = kKeys}, monotonic_ns() + 60 * kSecondNs, cancelled_);
+    fill({.servers = {addresses_}, .threads = 2, .keys = kKeys}, monotonic_ns() + 60 * kSecondNs,
+         cancelled_);
   }
 
   LoadSettings settings() const {
@@ -168,10 +169,11 @@ TEST_F(LoadThreadTest, FillStoresEachKeyOnce) {
 
 TEST_F(LoadThreadTest, FillEndsAtItsDeadline) {
   const std::atomic<bool> cancelled{true};
-  EXPECT_THROW(
-      fill({.servers = {addresses_}, .threads = 2, .keys = 100}, monotonic_ns() + 60 * kSecondNs, cancelled),
-      std::runtime_error);
-  EXPECT_THROW(fill({.servers = {addresses_}, .threads = 2, .keys = 1'000'000}, monotonic_ns() - 1, cancelled_),
+  EXPECT_THROW(fill({.servers = {addresses_}, .threads = 2, .keys = 100},
+                    monotonic_ns() + 60 * kSecondNs, cancelled),
+               std::runtime_error);
+  EXPECT_THROW(fill({.servers = {addresses_}, .threads = 2, .keys = 1'000'000}, monotonic_ns() - 1,
+                    cancelled_),
                std::runtime_error);
 }
 

@@ -112,8 +112,7 @@ std::size_t Router::room() const noexcept {
 }
 
 void Router::add(const Request& request, std::uint64_t context) {
-  guarded(owner_of(request.key),
-          [&](ClientSession& session) { session.add(request, context); });
+  guarded(owner_of(request.key), [&](ClientSession& session) { session.add(request, context); });
 }
 
 void Router::flush() {
@@ -122,8 +121,7 @@ void Router::flush() {
 }
 
 int Router::look() noexcept {
-  const int count =
-      ::epoll_wait(epoll_.get(), ready_.data(), static_cast<int>(ready_.size()), 0);
+  const int count = ::epoll_wait(epoll_.get(), ready_.data(), static_cast<int>(ready_.size()), 0);
   return ready_count_ = std::max(count, 0);
 }
 
@@ -252,18 +250,16 @@ void Router::adopt(const ClusterState& state) {
     peer.session->hold(peer.is_lost);
   }
   for (const ClientSession::Unserved& each : all) {
-    guarded(owner_of(each.request.key),
-            [&](ClientSession& session) { session.add_again(each); });
+    guarded(owner_of(each.request.key), [&](ClientSession& session) { session.add_again(each); });
   }
   flush();
 }
 
-std::unique_ptr<Router> open_router(const Servers& servers,
-                                    const ClientSession::Settings& session, std::size_t worker) {
+std::unique_ptr<Router> open_router(const Servers& servers, const ClientSession::Settings& session,
+                                    std::size_t worker) {
   Router::Settings settings{.session = session, .worker = worker};
   if (servers.directory == nullptr) return std::make_unique<Router>(settings, servers.given);
-  const std::size_t batch_bytes =
-      RequestHeader::kBytes + session.batch_requests * Request::kBytes;
+  const std::size_t batch_bytes = RequestHeader::kBytes + session.batch_requests * Request::kBytes;
   settings.session.most_kept = std::max(2 * session.pipeline, kKeptBytes / batch_bytes);
   settings.session.id = drawn_session_id();
   return std::make_unique<Router>(settings, *servers.directory);

@@ -65,7 +65,8 @@ class Router {
   // Of how many sessions; receive() takes it.
   int look() noexcept;
   void receive(Replies& replies);
-  // Does what is to be done at this instant: after pauses, of views, sessions that are opened again.
+  // Does what is to be done at this instant: after pauses, of views, sessions that are opened
+  // again.
   void go_on(Replies& replies, std::int64_t now_ns);
   // When there will be something, unless something comes; INT64_MAX: nothing.
   std::int64_t next_due_ns() const noexcept;
@@ -124,7 +125,7 @@ class Router {
 };
 
 // Where the servers are that the settings name.
-std::unique_ptr<Router> open_router(const Servers& servers,
-                                    const ClientSession::Settings& session, std::size_t worker);
+std::unique_ptr<Router> open_router(const Servers& servers, const ClientSession::Settings& session,
+                                    std::size_t worker);
 
 }  // namespace turntable::shadowfax

@@ -81,8 +81,7 @@ Json MetadataNode::stats(const Json& args) {
   const Arguments arguments("hlmeta-node stats", args, {});
   const std::lock_guard lock(mutex_);
   if (!service_)
-    throw CommandError("wrong_state",
-                       "hlmeta-node stats: nothing is served; send `prepare` first");
+    throw CommandError("wrong_state", "hlmeta-node stats: nothing is served; send `prepare` first");
   return service_->state();
 }
 

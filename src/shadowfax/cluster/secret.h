@@ -20,10 +20,8 @@ inline CredentialsFor credentials_of_node(const std::string& secret_file,
   if (secret_file.empty()) return {};
   const char* const host = std::getenv("TURNTABLE_HOST");
   const std::string node = std::string(host == nullptr ? "" : host) + ":" + directory + "/";
-  return [secret = net::Credentials::from_file(secret_file, directory, "").secret(),
-          node](const std::string& connection) {
-    return net::Credentials(secret, node + connection);
-  };
+  return [secret = net::Credentials::from_file(secret_file, directory, "").secret(), node](
+             const std::string& connection) { return net::Credentials(secret, node + connection); };
 }
 
 }  // namespace turntable::shadowfax

@@ -6,8 +6,8 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
-#include "node/arguments.h"
 #include "net/ipv4.h"
+#include "node/arguments.h"
 #include "node/measured_window.h"
 
 namespace turntable::shadowfax {
@@ -39,10 +39,9 @@ void add_cluster(StoreServer::Settings& settings, const std::string& where, cons
                           {"number", "metadata", "checkpoint", "checkpoint_s"});
   if (!credentials)
     cluster.fail("metadata", given["metadata"], "--secret FILE when the node is begun");
-  settings.checkpoints = {
-      .file = cluster.text("checkpoint"),
-      .interval = std::chrono::nanoseconds(
-          static_cast<std::int64_t>(cluster.number("checkpoint_s", 0.001, kMaxCheckpointS) * 1e9))};
+  settings.checkpoints = {.file = cluster.text("checkpoint"),
+                          .interval = std::chrono::nanoseconds(static_cast<std::int64_t>(
+                              cluster.number("checkpoint_s", 0.001, kMaxCheckpointS) * 1e9))};
   settings.cluster = {
       .number = static_cast<ServerNumber>(cluster.integer("number", 0, kMaxNumber)),
       .metadata = net::parse_endpoint(where + ": metadata", cluster.text("metadata")),
@@ -154,10 +153,10 @@ ServerNode::ServerNode(std::string address, std::function<void(std::string)> set
 
 Json ServerNode::prepare(const Json& args) {
   const std::string where = "hlserver-node prepare";
-  const Arguments arguments(where, args,
-                            {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share",
-                             "reader_threads", "most_pending", "spin_us", "capacity_per_s", "file",
-                             "cluster"});
+  const Arguments arguments(
+      where, args,
+      {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share", "reader_threads",
+       "most_pending", "spin_us", "capacity_per_s", "file", "cluster"});
   StoreServer::Settings settings = settings_of(address_, arguments);
   if (const Json* const cluster = arguments.object_or_null("cluster"))
     add_cluster(settings, where, *cluster, credentials_);
@@ -197,8 +196,8 @@ Json ServerNode::migrate(const Json& args) {
   const std::lock_guard lock(mutex_);
   require_serving("migrate");
   try {
-    const std::uint64_t id = require_member("migrate").migrate(
-        to, share, Deadline::after_seconds(kMigrationBeginsS));
+    const std::uint64_t id =
+        require_member("migrate").migrate(to, share, Deadline::after_seconds(kMigrationBeginsS));
     return {{"id", id}};
   } catch (const std::runtime_error& error) {
     throw CommandError("unavailable", std::string("hlserver-node migrate: ") + error.what());

@@ -162,7 +162,8 @@ void Worker::take_time(std::size_t operations) {
   std::int64_t now_ns = monotonic_ns();
   capacity_.begin(was_idle_ ? now_ns : free_ns_, now_ns);
   was_idle_ = false;
-  free_ns_ = capacity_.end(static_cast<std::int64_t>(operations) * capacity_.service_ns()).finish_ns;
+  free_ns_ =
+      capacity_.end(static_cast<std::int64_t>(operations) * capacity_.service_ns()).finish_ns;
   while (now_ns < free_ns_ && !stops_.load(std::memory_order_relaxed)) {
     thread_->unprotect();
     pollfd woken{.fd = wake_.get(), .events = POLLIN, .revents = 0};
@@ -198,18 +199,17 @@ void Worker::accept() {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) continue;
-    connections_[fd] =
-        std::make_unique<Connection>(std::move(socket),
-                                     BatchServer::Place{.store = store_,
-                                                        .thread = *thread_,
-                                                        .commits = commits_,
-                                                        .serving = serving_,
-                                                        .wake = [this] { wake(); },
-                                                        .most_pending = settings_.most_pending},
-                                     counts_,
-                                     capacity_.limited()
-                                         ? [this](std::size_t operations) { take_time(operations); }
-                                         : Connection::TakeTime());
+    connections_[fd] = std::make_unique<Connection>(
+        std::move(socket),
+        BatchServer::Place{.store = store_,
+                           .thread = *thread_,
+                           .commits = commits_,
+                           .serving = serving_,
+                           .wake = [this] { wake(); },
+                           .most_pending = settings_.most_pending},
+        counts_,
+        capacity_.limited() ? [this](std::size_t operations) { take_time(operations); }
+                            : Connection::TakeTime());
   }
 }
 

@@ -26,8 +26,8 @@ struct WorkerSettings {
   std::size_t most_pending = 64;      // of a session, above which its batches are refused
   // Without anything to do it looks again and again for so long, then waits to be woken.
   std::chrono::nanoseconds spin{50'000};
-  // Operations it does in a second, at most: a FIFO service time (load/capacity.h). 0: as many as it
-  // can.
+  // Operations it does in a second, at most: a FIFO service time (load/capacity.h). 0: as many as
+  // it can.
   double capacity_per_s = 0;
 };
 

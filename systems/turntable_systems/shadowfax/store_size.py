@@ -1,7 +1,7 @@
 """How large a server's store is: the pages of its log in memory, and the buckets of its index.
 
-Every server that owns hashes at first owns an equal part of all, so it has about as many keys as the
-others. A store is never smaller because keys may move away.
+Every server that owns hashes at first owns an equal part of all, so it has about as many keys as
+the others. Other servers' stores are as large: keys may move there.
 """
 
 from __future__ import annotations

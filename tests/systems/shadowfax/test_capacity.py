@@ -28,7 +28,10 @@ QUARTER = 2**62
 # keys at the second one, all do 1,000 / 0.75 = 1,333 operations/s.
 BEFORE, AFTER = sample(100, 0), sample(100, 33)
 CLUSTER: dict[str, Any] = {
-    **{"cluster": True, "owners": 1, "capacity_per_s": 1000, "move_share": 0.25},
+    "cluster": True,
+    "owners": 1,
+    "capacity_per_s": 1000,
+    "move_share": 0.25,
     "distribution": "uniform",
 }
 
@@ -62,9 +65,7 @@ def found(
 
 
 def reasons(measurement: Measurement) -> tuple[str, ...]:
-    return judge(
-        RULES, Case([measurement], 1, VALIDITY, PARAMETERS | CLUSTER, "emulated")
-    ).reasons
+    return judge(RULES, Case([measurement], 1, VALIDITY, PARAMETERS | CLUSTER, "emulated")).reasons
 
 
 def test_the_busier_server_decides() -> None:

@@ -132,7 +132,10 @@ def test_a_rate_is_shared_by_the_client_hosts(contexts: Contexts) -> None:
 
 
 CLUSTER = {
-    **{"cluster": True, "owners": 1, "checkpoint_s": 2, "move_share": 0.25},
+    "cluster": True,
+    "owners": 1,
+    "checkpoint_s": 2,
+    "move_share": 0.25,
     "capacity_per_s": 1000,
 }
 

@@ -32,7 +32,7 @@ class Phase:
 
 
 def phases(measurement: Measurement, parameters: Mapping[str, Any]) -> dict[str, Phase]:
-    """"before" and "after" the first and the last migration; "all" of a window without one. Empty
+    """ "before" and "after" the first and the last migration; "all" of a window without one. Empty
     where servers are no cluster, or a migration did not end.
     """
     if measurement.shares is None:

@@ -42,6 +42,6 @@ CELLS = (
 NOTES = (
     "Round trips are of full pipelines: by Little's law they follow from the throughput, and say "
     "nothing of a service time (docs/shadowfax.md §4). Busy: share of the threads' time.",
-    "Keys move: operations/s before and after; cut: until the target owns them; dip: the least of a "
-    "sample meanwhile, beside before; silent: the longest time in which a client had no answer.",
+    "Keys move: operations/s before and after; cut: until the target owns them; dip: the least of "
+    "a sample meanwhile, beside before; silent: the longest time in which a client had no answer.",
 )

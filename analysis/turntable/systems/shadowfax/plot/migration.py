@@ -14,8 +14,8 @@ from turntable.systems.shadowfax import capacity
 from turntable.systems.shadowfax.measurement import Measurement
 
 _PANEL_IN = 2.6
-# Steps of a migration that are drawn -> their words. That the target owns the keys is soon after the
-# begin.
+# Steps of a migration that are drawn -> their words. That the target owns the keys is soon after
+# the begin.
 _STEPS = {"prepare": "begins", "owned": "", "complete": "all are there"}
 
 
