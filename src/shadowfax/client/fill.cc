@@ -13,21 +13,35 @@
 #include "common/clock.h"
 #include "hybridlog/key_hash.h"
 #include "shadowfax/client/client_session.h"
+#include "shadowfax/client/value_pattern.h"
 #include "shadowfax/ownership.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 constexpr int kLookMs = 20;  // how often deadline and cancellation are looked at
+constexpr std::size_t kBatchBytes = std::size_t{32} << 10U;
+constexpr std::uint64_t kMark = 0;  // of all values
+
+std::size_t batch_requests(std::size_t value_bytes) {
+  return std::max<std::size_t>(
+      1, (kBatchBytes - RequestHeader::kBytes) / Sizes(value_bytes).request());
+}
 
 class Filler : private ClientSession::Replies {
  public:
   Filler(const FillSettings& settings, std::size_t worker, std::int64_t deadline_ns,
          const std::atomic<bool>& cancelled)
-      : settings_(settings), deadline_ns_(deadline_ns), cancelled_(cancelled) {
+      : settings_(settings),
+        deadline_ns_(deadline_ns),
+        cancelled_(cancelled),
+        rest_(settings.value_bytes - kFewestValueBytes) {
     for (const ServerAddress& server : settings.servers) {
       sessions_.push_back(std::make_unique<ClientSession>(
-          ClientSession::Settings{.address = server.address, .port = server.port_for(worker)}));
+          ClientSession::Settings{.address = server.address,
+                                  .port = server.port_for(worker),
+                                  .batch_requests = batch_requests(settings.value_bytes),
+                                  .value_bytes = settings.value_bytes}));
       polled_.push_back({.fd = sessions_.back()->fd(), .events = POLLIN, .revents = 0});
     }
   }
@@ -37,7 +51,8 @@ class Filler : private ClientSession::Replies {
     for (std::uint64_t key = first; key < settings_.keys; key += step) {
       ClientSession& session = *sessions_[owner_of(hybridlog::hash_of(key), sessions_.size())];
       while (!session.has_room()) wait();
-      session.add({Opcode::kUpsert, key, 0});
+      ValuePattern(key, kMark).write(rest_);
+      session.add({Opcode::kUpsert, key, 0}, rest_, 0);
     }
     for (const auto& session : sessions_) session->flush();
     const auto is_waited_for = [](const auto& each) { return each->outstanding() > 0; };
@@ -67,6 +82,7 @@ class Filler : private ClientSession::Replies {
   const FillSettings& settings_;
   const std::int64_t deadline_ns_;
   const std::atomic<bool>& cancelled_;
+  std::vector<std::byte> rest_;  // of a value
   std::vector<std::unique_ptr<ClientSession>> sessions_;
   std::vector<pollfd> polled_;
   std::uint64_t stored_ = 0;

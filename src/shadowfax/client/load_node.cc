@@ -27,7 +27,8 @@ LoadNode::~LoadNode() = default;
 
 Json LoadNode::fill(const Json& args) {
   const std::string where = "hlload-node fill";
-  const Arguments arguments(where, args, {"servers", "keys", "clients", "client", "deadline_s"});
+  const Arguments arguments(where, args,
+                            {"servers", "keys", "value_bytes", "clients", "client", "deadline_s"});
   const FillSettings settings = fill_arguments(where, arguments);
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const auto command = life_.begin_prepare([&] {

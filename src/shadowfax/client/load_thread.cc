@@ -8,7 +8,9 @@
 #include "common/errno_error.h"
 #include "common/pinning.h"
 #include "hybridlog/key_hash.h"
+#include "shadowfax/client/value_pattern.h"
 #include "shadowfax/ownership.h"
+#include "workload/random.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -19,7 +21,8 @@ ClientSession::Settings session_at(const LoadSettings& settings, std::size_t ser
   return {.address = at.address,
           .port = at.port_for(thread),
           .batch_requests = settings.batch_requests,
-          .pipeline = settings.pipeline};
+          .pipeline = settings.pipeline,
+          .value_bytes = settings.value_bytes};
 }
 
 std::int64_t cpu_time_ns() noexcept {
@@ -59,6 +62,8 @@ LoadThread::LoadThread(const LoadSettings& settings, unsigned thread)
     : settings_(settings),
       thread_(thread),
       source_(settings, thread),
+      rest_(settings.value_bytes - kFewestValueBytes),
+      mark_(workload::stream_seed(settings.seed, settings.client, thread)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       frame_(*this) {
   if (!epoll_) throw errno_error("cannot open an epoll");
@@ -136,7 +141,7 @@ void LoadThread::fill_pipelines() {
     if (!held_) held_ = source_.next();
     const std::size_t server = owner(*held_);
     if (!peers_[server].session->has_room()) return;
-    add(server, *held_, 0);
+    add(server, *held_, held_->key);
     held_.reset();
   }
 }
@@ -148,6 +153,7 @@ void LoadThread::send_due(std::int64_t now_ns) {
     const auto number = open_loop_->take_due(now_ns);
     if (!number) break;
     const Request request = source_.next();
+    if (!rest_.empty() && request.opcode == Opcode::kRead) keys_.emplace(*number, request.key);
     add(owner(request), request, *number);
     now_ns = monotonic_ns();
   }
@@ -157,7 +163,9 @@ void LoadThread::send_due(std::int64_t now_ns) {
 
 void LoadThread::add(std::size_t server, const Request& request, std::uint64_t context) {
   if (request.opcode == Opcode::kAdd) ++statistics_.adds_issued_total;
-  guarded(server, [&](ClientSession& session) { session.add(request, context); });
+  if (!rest_.empty() && request.opcode != Opcode::kRead)
+    ValuePattern(request.key, ++mark_).write(rest_);
+  guarded(server, [&](ClientSession& session) { session.add(request, rest_, context); });
 }
 
 std::size_t LoadThread::owner(const Request& request) const noexcept {
@@ -231,7 +239,9 @@ void LoadThread::done(std::size_t server, const Reply& reply, std::uint64_t cont
   if (open_loop_) open_loop_->answered(context, read_ns_, read_ns_);
   const bool failed =
       reply.status == ReplyStatus::kNoSpace || reply.status == ReplyStatus::kIoError;
-  if (reply.opcode == Opcode::kAdd && !failed) ++statistics_.adds_acknowledged_total;
+  if (reply.opcode == Opcode::kAdd && reply.status == ReplyStatus::kOk)
+    ++statistics_.adds_acknowledged_total;
+  if (is_wrong(reply, context)) ++statistics_.wrong_values_total;
   LoadSecond* const second = second_of(read_ns_);
   if (second == nullptr) return;
   if (failed) {
@@ -251,6 +261,16 @@ void LoadThread::done(std::size_t server, const Reply& reply, std::uint64_t cont
     default:
       ++statistics_.upserts;
   }
+}
+
+// What was read is none of the values that clients write, or the store's has another length.
+bool LoadThread::is_wrong(const Reply& reply, std::uint64_t context) noexcept {
+  if (rest_.empty() || reply.opcode != Opcode::kRead)
+    return reply.status == ReplyStatus::kWrongSize;
+  const std::uint64_t key = open_loop_ ? keys_.extract(context).mapped() : context;
+  if (reply.status != ReplyStatus::kOk) return reply.status == ReplyStatus::kWrongSize;
+  return reply.length != settings_.value_bytes ||
+         !ValuePattern::is_right(key, reply.bytes.subspan(kFewestValueBytes));
 }
 
 // Null outside of the window.

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "common/unique_fd.h"
@@ -69,13 +70,17 @@ class LoadThread final : public load::Part, private load::Loop {
   void lose(std::size_t server, const char* why) noexcept;
 
   void done(std::size_t server, const Reply& reply, std::uint64_t context) noexcept;
+  bool is_wrong(const Reply& reply, std::uint64_t context) noexcept;
   void count(std::size_t server, const Reply& reply) noexcept;
   LoadSecond* second_of(std::int64_t at_ns) noexcept;
 
   const LoadSettings settings_;
   const unsigned thread_;
   RequestSource source_;
-  std::optional<Request> held_;  // drawn, and its session has no room
+  std::optional<Request> held_;                            // drawn, and its session has no room
+  std::vector<std::byte> rest_;                            // of a value, behind its first 8 bytes
+  std::uint64_t mark_;                                     // of the last value that was written
+  std::unordered_map<std::uint64_t, std::uint64_t> keys_;  // of an open loop: read -> its key
   std::optional<load::OpenLoop> open_loop_;
   std::vector<Peer> peers_;  // by server
   UniqueFd epoll_;

@@ -66,7 +66,10 @@ Json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t windo
               {"unanswered", all.unanswered_total},
               {"adds_issued_total", all.adds_issued_total},
               {"adds_acknowledged_total", all.adds_acknowledged_total},
-              {"errors", {{"failed", all.failed}, {"lost_sessions", all.lost_sessions}}},
+              {"errors",
+               {{"failed", all.failed},
+                {"lost_sessions", all.lost_sessions},
+                {"wrong_values", all.wrong_values_total}}},
               {"lost_why", all.lost_why.empty() ? Json() : Json(all.lost_why)},
               {"per_second", second_rows(all)}};
   if (batches > 0) {

@@ -50,7 +50,7 @@ def client_stats(**changes: Any) -> dict[str, Any]:
         "unanswered": 0,
         "adds_issued_total": 6_000_000,
         "adds_acknowledged_total": 6_000_000,
-        "errors": {"failed": 0, "lost_sessions": 0},
+        "errors": {"failed": 0, "lost_sessions": 0, "wrong_values": 0},
         "per_second": [{"operations": OPERATIONS // 2, "pending": 0, "by_server": [1, 1]}] * 2,
     } | changes
 

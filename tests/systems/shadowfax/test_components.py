@@ -86,6 +86,7 @@ def test_each_client_host_fills_a_part_of_all_servers(contexts: Contexts) -> Non
             {
                 "servers": ENDPOINTS,
                 "keys": 1_000_000,
+                "value_bytes": 8,
                 "clients": 2,
                 "client": index,
                 "deadline_s": 60,
@@ -107,6 +108,7 @@ def test_clients_are_told_all_of_the_load(contexts: Contexts) -> None:
                 "pipeline": 2,
                 "mix": {"read": 0.5, "upsert": 0.5, "add": 0},
                 "keys": 1_000_000,
+                "value_bytes": 8,
                 "distribution": "zipfian",
                 "theta": 0.99,
                 "seed": 7,

@@ -84,6 +84,7 @@ class ShadowfaxAnalysis(Analysis):
         return {
             "by_batch": plot.by_batch(cells),
             "by_memory": plot.by_memory(cells),
+            "by_value_size": plot.by_value_size(cells),
             "latency": latency(cells),
         }
 
@@ -95,5 +96,9 @@ class ShadowfaxAnalysis(Analysis):
     notebooks = _NOTEBOOKS / "shadowfax"
     # One does for all: it shows what there is.
     notebook_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"), "shadowfax_batch_size"
+        (
+            *("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"),
+            "shadowfax_value_size",
+        ),
+        "shadowfax_batch_size",
     )

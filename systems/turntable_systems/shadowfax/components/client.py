@@ -18,7 +18,9 @@ def start(context: Context) -> Batches:
 
 
 def fill(context: Context) -> Batches:
-    """Every client host stores a part of the keys, each with the value 0."""
+    """Every client host stores a part of the keys, each with the value 0; what is longer has bytes
+    behind it that say whether it is right.
+    """
     return _each(context, "fill", deadline_s=context.plan.deadlines["fill"])
 
 
@@ -68,11 +70,12 @@ def _rate_of_host(context: Context) -> float | None:
 
 
 def _each(context: Context, command: str, **args: Any) -> Batches:
-    """What the hosts share: the servers, and the keys."""
+    """What the hosts share: the servers, the keys, and how long values are."""
     hosts = _hosts(context)
     common = args | {
         "servers": placement.endpoints(context.testbed, context.parameters),
         "keys": context.parameters["keys"],
+        "value_bytes": context.parameters["value_bytes"],
         "clients": len(hosts),
     }
     return {

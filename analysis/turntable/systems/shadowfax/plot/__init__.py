@@ -1,5 +1,5 @@
 """Figures of Shadowfax's results."""
 
-from turntable.systems.shadowfax.plot.sweeps import by_batch, by_memory
+from turntable.systems.shadowfax.plot.sweeps import by_batch, by_memory, by_value_size
 
-__all__ = ["by_batch", "by_memory"]
+__all__ = ["by_batch", "by_memory", "by_value_size"]
