@@ -130,6 +130,24 @@ TEST_F(ValuesTest, OfAnyLengthInMemoryAndOnTheDevice) {
     EXPECT_EQ(read(client, key), (Found{Status::kOk, content})) << key;
 }
 
+// In larger pages records begin anywhere in a sector and end in others.
+TEST_F(ValuesTest, OverManySectorsOfTheDevice) {
+  StoreSettings settings = settings_;
+  settings.log.page_bits = 17;
+  Store store(settings, open_file(directory_.path() / "log"));
+  Client client(store);
+  workload::Random random(4);
+  std::map<std::uint64_t, Content> expected;
+  for (std::uint64_t key = 0; key < 200; ++key) {
+    expected[key] = drawn(key == 0 ? 65'536 : random.next() % 16'384, random);
+    ASSERT_EQ(client.upsert_value(key, expected[key]), Status::kOk);
+    client.refresh();
+  }
+  push_out(client, store);
+  for (const auto& [key, content] : expected)
+    ASSERT_EQ(read(client, key), (Found{Status::kOk, content})) << key;
+}
+
 TEST_F(ValuesTest, InPlaceWhereTheLengthIsTheSame) {
   const auto store = open();
   Client client(*store);
