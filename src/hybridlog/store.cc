@@ -152,6 +152,12 @@ Session::Answer Session::carry_out(Operation operation) {
   return {Status::kPending};
 }
 
+// Not where it is called: most operations do not get here.
+Session::Answer Session::carry_out(Kind kind, std::uint64_t key, std::uint64_t delta,
+                                   std::uint64_t context) {
+  return carry_out(Operation(kind, key, delta, context));
+}
+
 void Session::follow() {
   if (store_.versions().phase() == Versions::Phase::kPrepare) {
     settle();

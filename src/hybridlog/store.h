@@ -124,7 +124,7 @@ class Session {
     member_.begin_operation();
     if (Record* const record = newest_of_own_version(key, place, log_.head()))
       return {Status::kOk, record->read()};
-    return carry_out(Operation(Kind::kRead, key, 0, context));
+    return carry_out(Kind::kRead, key, 0, context);
   }
   Status upsert(std::uint64_t key, std::uint64_t value, Place place = nullptr) {
     take_part();
@@ -145,7 +145,7 @@ class Session {
       record->add(delta);
       return Status::kOk;
     }
-    return carry_out(Operation(Kind::kAdd, key, delta, context)).status;
+    return carry_out(Kind::kAdd, key, delta, context).status;
   }
   Status erase(std::uint64_t key);  // kOk, whether it was there or not
   // Of a key that is awaited, its record in the store that sends it: kOk, whether it was taken or
@@ -247,9 +247,8 @@ class Session {
     if (record.key != key) return nullptr;
     constexpr std::uint64_t kLooked =
         Header::kTombstone | Header::kSized | Header::kVersionMask << kAddressBits;
-    const std::uint64_t expected = sized | (member_.version() & Header::kVersionMask)
-                                               << kAddressBits;
-    return (record.read_header().word() & kLooked) == expected ? &record : nullptr;
+    const std::uint64_t differs = record.read_header().word() ^ member_.version_bits() ^ sized;
+    return (differs & kLooked) == 0 ? &record : nullptr;
   }
   Located locate(std::uint64_t key, Address newest) noexcept;
   bool is_too_long(Bytes value) const noexcept { return value.size() > store_.most_value_bytes(); }
@@ -273,6 +272,7 @@ class Session {
   void carry_on_with_pending(const Completed& tell);
   // Of an operation that has begun.
   Answer carry_out(Operation operation);
+  Answer carry_out(Kind kind, std::uint64_t key, std::uint64_t delta, std::uint64_t context);
   void follow();
   void settle();
   void leave_awaiting();
