@@ -54,7 +54,7 @@ def test_larger_batches_carry_more(hosts: Path) -> None:
 
 
 def test_longer_values(hosts: Path) -> None:
-    """Every byte that was read is right (errors: wrong_values), and sums are exact (rule `sums`)."""
+    """Every byte that was read is right (errors), and sums are exact (rule `sums`)."""
     run = measured("shadowfax/value_size", hosts, INVENTORY, **RUN)
     assert run.status == 0, run.output
     rows = {int(row["value_bytes"]): row for row in run.rows()}

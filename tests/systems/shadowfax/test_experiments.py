@@ -15,7 +15,13 @@ from turntable_systems.shadowfax import batches, store_size
 
 EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
 # Cells at the profile smoke, and at the others.
-COUNTS = {"batch_size": (2, 7), "pipeline": (2, 8), "distribution": (2, 8), "memory": (4, 12), "value_size": (2, 8)}
+COUNTS = {
+    "batch_size": (2, 7),
+    "pipeline": (2, 8),
+    "distribution": (2, 8),
+    "memory": (4, 12),
+    "value_size": (2, 8),
+}
 
 
 def cells(name: str, profile: str) -> list[Mapping[str, Any]]:
