@@ -31,7 +31,7 @@ class ValuePattern {
   // Whether the rest is what somebody has written under the key.
   static bool is_right(std::uint64_t key, std::span<const std::byte> rest) noexcept {
     std::uint64_t mark = 0;
-    std::memcpy(&mark, rest.data(), std::min(rest.size(), sizeof mark));
+    if (!rest.empty()) std::memcpy(&mark, rest.data(), std::min(rest.size(), sizeof mark));
     return ValuePattern(key, mark).is_in(rest);
   }
 
