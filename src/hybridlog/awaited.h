@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <utility>
@@ -19,6 +20,7 @@ class Awaited {
   // Of a session that ended while its addition waited.
   struct Addition {
     std::uint64_t key, delta;
+    std::vector<std::byte> begins_as = {};  // Session::add_to_value()'s value
   };
 
   bool is_any() const noexcept { return is_any_.load(std::memory_order_acquire); }
@@ -52,7 +54,7 @@ class Awaited {
   bool leave(Addition addition) {
     const std::lock_guard lock(mutex_);
     if (!is_any()) return false;
-    left_.push_back(addition);
+    left_.push_back(std::move(addition));
     return true;
   }
 

@@ -19,6 +19,7 @@
 // where the device fails, it fails, until a later attempt to write succeeds.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -35,6 +36,7 @@
 #include "hybridlog/device.h"
 #include "hybridlog/epoch.h"
 #include "hybridlog/mapped_memory.h"
+#include "hybridlog/value.h"
 
 namespace turntable::hybridlog {
 
@@ -48,6 +50,10 @@ struct LogSettings {
 
   std::uint64_t page_bytes() const noexcept { return std::uint64_t{1} << page_bits; }
   std::uint64_t mutable_pages() const noexcept;
+  // At most about half a page stays empty at its end.
+  std::size_t most_value_bytes() const noexcept {
+    return std::min<std::size_t>(kMostValueBytes, page_bytes() / 2);
+  }
   // Throws std::invalid_argument that says what is expected.
   void check() const;
 };

@@ -6,7 +6,17 @@
 #include <string>
 #include <system_error>
 
+#include "hybridlog/sized_value.h"
+
 namespace turntable::hybridlog {
+namespace {
+
+[[noreturn]] void fail(const std::error_code& error, Address address, const char* what) {
+  throw std::system_error(error,
+                          "the log's page at address " + std::to_string(address) + " " + what);
+}
+
+}  // namespace
 
 LogScan::LogScan(Store& store, HashRange range, Address end)
     : store_(store),
@@ -30,8 +40,10 @@ bool LogScan::next_page(std::vector<ScannedRecord>& records) {
     const Header header(record.header);
     if (header.is_nothing()) break;  // the rest of a page
     bytes = record.bytes();
+    if (bytes > end_ - address)
+      fail(std::make_error_code(std::errc::bad_message), address, "has a record beyond its end");
     if (header.is_invalid() || !range_.contains(record.hash())) continue;
-    records.push_back({record.key, record.value, header.is_tombstone()});
+    records.push_back({record.key, value_of(record), header.is_tombstone()});
   }
   std::ranges::reverse(records);
   end_ = start;
@@ -41,12 +53,10 @@ bool LogScan::next_page(std::vector<ScannedRecord>& records) {
 void LogScan::read(Address start) {
   if (copy_from_memory(start)) return;
   const std::error_code error = store_.device().read(start, page_.get(), page_bytes_);
-  if (error)
-    throw std::system_error(
-        error, "the log's page at address " + std::to_string(start) + " cannot be read");
+  if (error) fail(error, start, "cannot be read");
 }
 
-// Records of other ranges may be written meanwhile, each word at once.
+// Records of other ranges may be written meanwhile, each word at once, the header after the length.
 bool LogScan::copy_from_memory(Address start) {
   Epoch::Thread thread(store_.epoch());
   thread.protect();
@@ -54,7 +64,7 @@ bool LogScan::copy_from_memory(Address start) {
   auto* const from = reinterpret_cast<std::uint64_t*>(store_.log().at(start));
   auto* const to = reinterpret_cast<std::uint64_t*>(page_.get());
   for (std::size_t word = 0; word < page_bytes_ / sizeof *from; ++word)
-    to[word] = std::atomic_ref(from[word]).load(std::memory_order_relaxed);
+    to[word] = std::atomic_ref(from[word]).load(std::memory_order_acquire);
   return true;
 }
 

@@ -13,7 +13,8 @@
 namespace turntable::hybridlog {
 
 struct ScannedRecord {
-  std::uint64_t key = 0, value = 0;
+  std::uint64_t key = 0;
+  Bytes value{};  // valid until the next page is read
   bool is_tombstone = false;
 };
 
@@ -25,7 +26,8 @@ class LogScan {
   LogScan(Store& store, HashRange range, Address end);
 
   // Those of the next page, which may be none. False: there is no further page. Throws
-  // std::system_error where the device does not give it. Not by a thread that has sessions.
+  // std::system_error where the device does not give it, or gives no records. Not by a thread that
+  // has sessions.
   bool next_page(std::vector<ScannedRecord>& records);
 
  private:

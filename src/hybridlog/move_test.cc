@@ -39,7 +39,7 @@ class MoveTest : public ::testing::Test {
     while (scan.next_page(records)) {
       for (const ScannedRecord& record : records) {
         if (!seen.emplace(record.key, true).second) continue;
-        if (!record.is_tombstone) values[record.key] = record.value;
+        if (!record.is_tombstone) values[record.key] = number_of(record.value);
       }
     }
     return values;
@@ -63,7 +63,7 @@ class MoveTest : public ::testing::Test {
     return settled(client, client.read(key));
   }
   static void take(Client& client, std::uint64_t key, std::uint64_t value, bool dead = false) {
-    EXPECT_EQ(settled(client, {client.take(key, value, dead)}).status, Status::kOk);
+    EXPECT_EQ(settled(client, {client.take(key, bytes_of(value), dead)}).status, Status::kOk);
   }
 
   ScratchDirectory directory_;

@@ -1,9 +1,11 @@
 // A record of the log: a header of 8 bytes, a key of 8, then the value. Who goes through the log
 // asks each record how long it is.
 //
-//   bits of the header  63         62       61         60         59..48   47..0
-//                       tombstone  invalid  (reserved) (reserved) version  address of the record
-//                       before
+//   bits of the header  63         62       61         60     59..48   47..0
+//                       tombstone  invalid  (reserved) sized  version  address of the record before
+//
+// A value of 8 bytes is read, written and added to as one. One of another length is `sized`
+// (hybridlog/sized_value.h): where the others have their value it has its length.
 //
 // A header is never 0: the previous address is at least kNoAddress. So zeros are the end of a page.
 #pragma once
@@ -21,6 +23,7 @@ class Header {
  public:
   static constexpr std::uint64_t kTombstone = std::uint64_t{1} << 63U;
   static constexpr std::uint64_t kInvalid = std::uint64_t{1} << 62U;
+  static constexpr std::uint64_t kSized = std::uint64_t{1} << 60U;
   static constexpr std::uint64_t kVersionMask = (1U << 12U) - 1;
 
   constexpr explicit Header(std::uint64_t word) : word_(word) {}
@@ -33,20 +36,27 @@ class Header {
   constexpr std::uint64_t version() const { return word_ >> kAddressBits & kVersionMask; }
   constexpr bool is_tombstone() const { return (word_ & kTombstone) != 0; }
   constexpr bool is_invalid() const { return (word_ & kInvalid) != 0; }
+  constexpr bool is_sized() const { return (word_ & kSized) != 0; }
   constexpr bool is_nothing() const { return word_ == 0; }
 
  private:
   std::uint64_t word_;
 };
 
-// Fixed 8-byte values, which are read, written and added to as one.
 struct Record {
   std::uint64_t header;
   std::uint64_t key;
-  std::uint64_t value;
+  std::uint64_t value;  // of a sized one: its length in the lower half
 
-  // Of one that is written.
-  std::size_t bytes() const noexcept { return sizeof(Record); }
+  // Of one that is written; whoever has read a sized one from the device asks whether it can be.
+  std::size_t bytes() const noexcept {
+    return Header(header).is_sized() ? bytes_of_sized(value_bytes()) : sizeof(Record);
+  }
+  static constexpr std::size_t bytes_of_sized(std::size_t value_bytes) noexcept;
+  // The value's.
+  std::size_t value_bytes() const noexcept {
+    return Header(header).is_sized() ? static_cast<std::uint32_t>(value) : sizeof value;
+  }
   // Where it lies in the index.
   std::uint64_t hash() const noexcept { return hash_of(key); }
 
@@ -63,5 +73,9 @@ struct Record {
   }
 };
 static_assert(sizeof(Record) == 24);
+
+constexpr std::size_t Record::bytes_of_sized(std::size_t value_bytes) noexcept {
+  return sizeof(Record) + (value_bytes + 7) / 8 * 8;
+}
 
 }  // namespace turntable::hybridlog

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "hybridlog/address.h"
 #include "hybridlog/device.h"
 #include "hybridlog/record.h"
+#include "hybridlog/value.h"
 
 namespace turntable::hybridlog {
 
@@ -29,10 +31,16 @@ class RecordReader {
     // Once it is done.
     std::error_code error;
     Record record{};
+    Value sized;  // of a sized record: its value
+
+    Bytes value() const noexcept {
+      return Header(record.header).is_sized() ? sized.bytes() : bytes_of(record.value);
+    }
   };
 
   // device: outlives the reader.
-  RecordReader(Device& device, std::size_t threads);
+  // most_value_bytes: what says that it is longer is no record.
+  RecordReader(Device& device, std::size_t threads, std::size_t most_value_bytes = kMostValueBytes);
   ~RecordReader();  // what was not begun is never done
   RecordReader(const RecordReader&) = delete;
   RecordReader& operator=(const RecordReader&) = delete;
@@ -42,8 +50,10 @@ class RecordReader {
  private:
   void work(const std::stop_token& stop);
   void read(Ticket& ticket) const;
+  std::error_code read_rest(Address address, std::span<std::byte> rest) const;
 
   Device& device_;
+  const std::size_t most_value_bytes_;
   std::mutex mutex_;  // of the next two
   std::condition_variable_any changed_;
   std::deque<std::shared_ptr<Ticket>> waiting_;

@@ -51,6 +51,7 @@ class Recovery {
       if (header.is_nothing()) break;  // the rest of a page
       bytes = record.bytes();
       if (header.previous() >= address) fail("a record that means nothing", address);
+      if (bytes > end - address) fail("a record that goes on beyond its page or the end", address);
       if (header.is_invalid()) continue;
       if (is_of_next_version(header, address)) {
         record.header |= Header::kInvalid;

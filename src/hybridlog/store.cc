@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "hybridlog/recovery.h"
+#include "hybridlog/sized_value.h"
 
 namespace turntable::hybridlog {
 namespace {
 
 constexpr std::uint64_t kFirstVersion = 1;
 constexpr std::size_t kOwnThreads = 1;  // that makes a checkpoint
+constexpr std::uint64_t kNoValue = 0;   // of a tombstone
 
 Address start_of_next_page(Address address, unsigned page_bits) {
   const Address page = Address{1} << page_bits;
@@ -24,7 +26,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device)
       epoch_(settings.threads + kOwnThreads),
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_),
-      reader_(*device_, settings.reader_threads),
+      reader_(*device_, settings.reader_threads, settings.log.most_value_bytes()),
       versions_(kFirstVersion) {}
 
 Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from)
@@ -33,7 +35,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_, from.begin,
            start_of_next_page(from.end, settings.log.page_bits)),
-      reader_(*device_, settings.reader_threads),
+      reader_(*device_, settings.reader_threads, settings.log.most_value_bytes()),
       versions_(from.version + 1, from.serials) {
   recover(from, settings.log.page_bits, *device_, index_);
 }
@@ -78,7 +80,8 @@ void Session::leave_awaiting() {
   carry_on_with_pending([](std::uint64_t, Answer) {});
   std::erase_if(pending_, [this](const Operation& operation) {
     if (!operation.is_awaiting) return false;
-    return operation.kind != Kind::kAdd || store_.awaited().leave({operation.key, operation.delta});
+    return operation.kind != Kind::kAdd ||
+           store_.awaited().leave({operation.key, operation.delta, operation.value});
   });
 }
 
@@ -88,7 +91,52 @@ Status Session::erase(std::uint64_t key) {
   const std::uint64_t hash = hash_of(key);
   // What comes of the key later must find that it was deleted.
   if (!store_.index().find(hash) && !store_.awaited().covers(hash)) return Status::kOk;
-  return replace(key, 0, /*is_tombstone=*/true);
+  return replace(key, bytes_of(kNoValue), /*is_tombstone=*/true);
+}
+
+Status Session::take(std::uint64_t key, Bytes value, bool is_tombstone, std::uint64_t context) {
+  take_part();
+  if (is_too_long(value)) return Status::kWrongSize;
+  Operation operation(Kind::kTake, key, kNoValue, context);
+  operation.is_tombstone = is_tombstone;
+  if (is_tombstone) value = bytes_of(kNoValue);
+  operation.value.assign(value.begin(), value.end());
+  return carry_out(std::move(operation)).status;
+}
+
+Session::Answer Session::read_value(std::uint64_t key, std::uint64_t context, Place place) {
+  take_part();
+  member_.begin_operation();
+  if (Record* const record = newest_of_own_version(key, place, log_.head(), Header::kSized)) {
+    SizedValue(*record).read(value_);
+    return {Status::kOk, value_.number()};
+  }
+  Operation operation(Kind::kRead, key, 0, context);
+  operation.reads_any = true;
+  return carry_out(std::move(operation));
+}
+
+Status Session::upsert_value(std::uint64_t key, Bytes value, Place place) {
+  if (value.size() == sizeof(Record::value)) return upsert(key, number_of(value), place);
+  take_part();
+  member_.begin_operation();
+  if (is_too_long(value)) return Status::kWrongSize;
+  if (Record* const record = newest_of_own_version(key, place, log_.read_only(), Header::kSized))
+    if (write_value(*record, Header(Header::kSized), value)) return Status::kOk;
+  return replace(key, value, /*is_tombstone=*/false);
+}
+
+Status Session::add_to_value(std::uint64_t key, Bytes value, std::uint64_t context, Place place) {
+  if (value.size() == sizeof(Record::value)) return add(key, number_of(value), context, place);
+  take_part();
+  member_.begin_operation();
+  if (value.size() < sizeof(Record::value) || is_too_long(value)) return Status::kWrongSize;
+  const std::uint64_t delta = number_of(value);
+  if (Record* const record = newest_of_own_version(key, place, log_.read_only(), Header::kSized))
+    return add_to(*record, Header(Header::kSized), delta) ? Status::kOk : Status::kWrongSize;
+  Operation operation(Kind::kAdd, key, delta, context);
+  operation.value.assign(value.begin(), value.end());
+  return carry_out(std::move(operation)).status;
 }
 
 // An operation that would be pending is waited for while a cut is prepared.
@@ -104,6 +152,12 @@ Session::Answer Session::carry_out(Operation operation) {
   return {Status::kPending};
 }
 
+// Not where it is called: most operations do not get here.
+Session::Answer Session::carry_out(Kind kind, std::uint64_t key, std::uint64_t delta,
+                                   std::uint64_t context) {
+  return carry_out(Operation(kind, key, delta, context));
+}
+
 void Session::follow() {
   if (store_.versions().phase() == Versions::Phase::kPrepare) {
     settle();
@@ -116,7 +170,7 @@ void Session::follow() {
 // Everything that is pending ends.
 void Session::settle() {
   const auto keep = [this](std::uint64_t context, Answer answer) {
-    settled_.emplace_back(context, answer);
+    settled_.push_back({context, answer, value_});
   };
   while (!pending_.empty()) {
     thread_.refresh();
@@ -128,7 +182,10 @@ void Session::settle() {
 std::size_t Session::complete_pending(const Completed& completed) {
   take_part();
   thread_.refresh();
-  for (const auto& [context, answer] : std::exchange(settled_, {})) completed(context, answer);
+  for (Settled& each : std::exchange(settled_, {})) {
+    value_ = std::move(each.value);
+    completed(each.context, each.answer);
+  }
   carry_on_with_pending(completed);
   return pending();
 }
@@ -182,7 +239,8 @@ Session::Answer Session::try_read(Operation& operation) {
   const std::uint64_t hash = hash_of(operation.key);
   const auto of_device = [&](Address chain) -> Answer {
     const Old old = from_device(operation, chain);
-    return {old.is_tombstone ? Status::kNotFound : old.status, old.value};
+    if (old.status != Status::kOk) return {old.status};
+    return old.is_tombstone ? Answer{Status::kNotFound} : answer_of(operation, old.value);
   };
   operation.is_awaiting = false;
   // What the device gave answers for the moment at which it was asked.
@@ -195,7 +253,19 @@ Session::Answer Session::try_read(Operation& operation) {
   const Header header = newest.record->read_header();
   cross_if_newer(header);
   if (header.is_tombstone()) return {Status::kNotFound};
-  return {Status::kOk, newest.record->read()};
+  if (!operation.reads_any && !header.is_sized()) return {Status::kOk, newest.record->read()};
+  read_value_of(*newest.record, header, value_);
+  return answer_of(operation, value_.bytes());
+}
+
+// value: may be that of value_.
+Session::Answer Session::answer_of(const Operation& operation, Bytes value) {
+  if (operation.reads_any) {
+    if (value.data() != value_.bytes().data()) value_.assign(value);
+    return {Status::kOk, value_.number()};
+  }
+  if (value.size() != sizeof(Record::value)) return {Status::kWrongSize, value.size()};
+  return {Status::kOk, number_of(value)};
 }
 
 Status Session::try_add(Operation& operation) {
@@ -203,23 +273,29 @@ Status Session::try_add(Operation& operation) {
   operation.is_awaiting = false;
   HashIndex::Found found = store_.index().find_or_make(hash);
   for (;; found.read_again()) {
-    std::uint64_t before = 0;
+    bool is_there = false;  // value_ has what it is
     const Located newest = locate(operation.key, found.entry.address());
     if (store_.awaited().hides(hash, newest.address)) return await(operation);
     if (newest.record == nullptr) {
       const Old old = from_device(operation, newest.address);
       if (old.status == Status::kPending || old.status == Status::kIoError) return old.status;
-      before = old.is_tombstone ? 0 : old.value;
+      is_there = old.status == Status::kOk && !old.is_tombstone;
+      if (is_there) value_.assign(old.value);
     } else if (const Header header = newest.record->read_header();
                cross_if_newer(header), !header.is_tombstone()) {
       if (may_change_in_place(header, newest.address)) {
-        newest.record->add(operation.delta);
-        return Status::kOk;
+        return add_to(*newest.record, header, operation.delta) ? Status::kOk : Status::kWrongSize;
       }
       if (may_be_changed_by_others(header, newest.address)) return Status::kPending;
-      before = newest.record->read();
+      is_there = true;
+      read_value_of(*newest.record, header, value_);
     }
-    const Status status = append(found, operation.key, before + operation.delta, false);
+    if (!is_there) {
+      value_.assign(operation.value.empty() ? bytes_of(operation.delta) : operation.value);
+    } else if (!value_.add(operation.delta)) {
+      return Status::kWrongSize;
+    }
+    const Status status = append(found, operation.key, value_.bytes(), false);
     if (status != Status::kPending) return status;
   }
 }
@@ -238,12 +314,12 @@ Status Session::try_take(Operation& operation) {
       const Old old = from_device(operation, newest.address);
       if (old.status != Status::kNotFound) return old.status;
     }
-    const Status status = append(found, operation.key, operation.delta, operation.is_tombstone);
+    const Status status = append(found, operation.key, operation.value, operation.is_tombstone);
     if (status != Status::kPending) return status;
   }
 }
 
-Status Session::replace(std::uint64_t key, std::uint64_t value, bool is_tombstone) {
+Status Session::replace(std::uint64_t key, Bytes value, bool is_tombstone) {
   HashIndex::Found found = store_.index().find_or_make(hash_of(key));
   for (;; found.read_again()) {
     const Located newest = locate(key, found.entry.address());
@@ -251,12 +327,8 @@ Status Session::replace(std::uint64_t key, std::uint64_t value, bool is_tombston
       const Header header = newest.record->read_header();
       cross_if_newer(header);
       if (may_change_in_place(header, newest.address) && !header.is_tombstone()) {
-        if (is_tombstone) {
-          newest.record->mark(Header::kTombstone);
-        } else {
-          newest.record->write(value);
-        }
-        return Status::kOk;
+        if (is_tombstone) newest.record->mark(Header::kTombstone);
+        if (is_tombstone || write_value(*newest.record, header, value)) return Status::kOk;
       }
     }
     const Status status = append(found, key, value, is_tombstone);
@@ -280,14 +352,23 @@ bool Session::may_be_changed_by_others(Header header, Address address) const noe
   return is_of_own_version(header) || store_.versions().stable() + 1 < member_.version();
 }
 
-Status Session::append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,
+// The header is written last: who goes through the log meanwhile must know how long a record is.
+Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes value,
                        bool is_tombstone) {
-  const std::optional<Address> address = log_.allocate(thread_, sizeof(Record));
+  const bool is_sized = value.size() != sizeof(Record::value);
+  const std::size_t bytes = is_sized ? Record::bytes_of_sized(value.size()) : sizeof(Record);
+  const std::optional<Address> address = log_.allocate(thread_, bytes);
   if (!address) return Status::kNoSpace;
   Record& record = *reinterpret_cast<Record*>(log_.at(*address));
   record.key = key;
-  record.value = value;
-  record.header = Header(found.entry.address(), member_.version(), is_tombstone).word();
+  Header header(found.entry.address(), member_.version(), is_tombstone);
+  if (is_sized) {
+    SizedValue(record).begin(value);
+    header = Header(header.word() | Header::kSized);
+  } else {
+    record.value = number_of(value);
+  }
+  std::atomic_ref(record.header).store(header.word(), std::memory_order_release);
   if (found.replace(*address)) return Status::kOk;
   record.mark(Header::kInvalid);
   return Status::kPending;
@@ -307,7 +388,7 @@ Session::Old Session::from_device(Operation& operation, Address chain) {
     // Invalid is what a recovery has left out.
     if (read.record.key == operation.key && !header.is_invalid()) {
       cross_if_newer(header);
-      return {Status::kOk, read.record.value, header.is_tombstone()};
+      return {Status::kOk, read.value(), header.is_tombstone()};
     }
     address = header.previous();
   }

@@ -1,6 +1,6 @@
-// A key-value store on a hybrid log: 8-byte keys and values, with reads, upserts,
-// read-modify-writes (additions) and deletes (FASTER §6). What an operation does depends on the
-// region that the key's newest record lies in:
+// A key-value store on a hybrid log: 8-byte keys, values of 8 bytes or of any other length, with
+// reads, upserts, read-modify-writes (additions) and deletes (FASTER §6). What an operation does
+// depends on the region that the key's newest record lies in:
 //
 //   newest record      read             upsert, delete       add
 //   mutable            from memory      in place             in place
@@ -8,6 +8,8 @@
 //   read-only          from memory      a new record         a new record
 //   on the device      is read first    a new record         is read first, then a new record
 //   nowhere            not found        a new record         a new record
+//
+// An upsert of another length than the record's is a new record wherever that lies.
 //
 // A new record becomes the newest by exchanging the index's entry; who loses that marks his record
 // invalid and begins again.
@@ -28,6 +30,7 @@
 #include "hybridlog/record.h"
 #include "hybridlog/record_reader.h"
 #include "hybridlog/session_id.h"
+#include "hybridlog/value.h"
 #include "hybridlog/versions.h"
 
 namespace turntable::hybridlog {
@@ -42,9 +45,10 @@ struct StoreSettings {
 enum class Status : std::uint8_t {
   kOk,
   kNotFound,
-  kPending,  // complete_pending() has the answer later
-  kNoSpace,  // the device takes nothing more; nothing was changed
-  kIoError,  // the device did not give the record; nothing was changed
+  kPending,    // complete_pending() has the answer later
+  kNoSpace,    // the device takes nothing more; nothing was changed
+  kIoError,    // the device did not give the record; nothing was changed
+  kWrongSize,  // the value has a length that the operation cannot have; nothing was changed
 };
 
 // What of a store is on its device for good: all operations of every session up to its serial.
@@ -82,6 +86,7 @@ class Store {
   RecordReader& reader() noexcept { return reader_; }
   Versions& versions() noexcept { return versions_; }
   Awaited& awaited() noexcept { return awaited_; }
+  std::size_t most_value_bytes() const noexcept { return log_.settings().most_value_bytes(); }
 
  private:
   std::unique_ptr<Device> device_;
@@ -107,18 +112,19 @@ class Session {
 
   struct Answer {
     Status status;
-    std::uint64_t value = 0;  // of a read that is kOk
+    std::uint64_t value = 0;  // of a read that is kOk; that is kWrongSize: the value's bytes
   };
   // Of a key in the index, once it is known: it saves looking for it. hybridlog/batch.h has it.
   using Place = HashIndex::Word*;
 
-  // context: comes back with the answer of an operation that was kPending.
+  // context: comes back with the answer of an operation that was kPending. A value that has not 8
+  // bytes is kWrongSize, and read_value() reads it.
   Answer read(std::uint64_t key, std::uint64_t context = 0, Place place = nullptr) {
     take_part();
     member_.begin_operation();
     if (Record* const record = newest_of_own_version(key, place, log_.head()))
       return {Status::kOk, record->read()};
-    return carry_out(Operation(Kind::kRead, key, 0, context));
+    return carry_out(Kind::kRead, key, 0, context);
   }
   Status upsert(std::uint64_t key, std::uint64_t value, Place place = nullptr) {
     take_part();
@@ -127,9 +133,10 @@ class Session {
       record->write(value);
       return Status::kOk;
     }
-    return replace(key, value, /*is_tombstone=*/false);
+    return replace(key, bytes_of(value), /*is_tombstone=*/false);
   }
-  // A key that is not there begins at 0.
+  // A key that is not there begins at 0. To a value of another length delta is added as by
+  // add_to_value().
   Status add(std::uint64_t key, std::uint64_t delta, std::uint64_t context = 0,
              Place place = nullptr) {
     take_part();
@@ -138,18 +145,27 @@ class Session {
       record->add(delta);
       return Status::kOk;
     }
-    return carry_out(Operation(Kind::kAdd, key, delta, context)).status;
+    return carry_out(Kind::kAdd, key, delta, context).status;
   }
   Status erase(std::uint64_t key);  // kOk, whether it was there or not
   // Of a key that is awaited, its record in the store that sends it: kOk, whether it was taken or
   // this store has a newer one. Additions that sessions left behind are made when all have come.
-  Status take(std::uint64_t key, std::uint64_t value, bool is_tombstone,
-              std::uint64_t context = 0) {
-    take_part();
-    Operation operation(Kind::kTake, key, value, context);
-    operation.is_tombstone = is_tombstone;
-    return carry_out(std::move(operation)).status;
-  }
+  // kWrongSize: as of upsert_value().
+  Status take(std::uint64_t key, Bytes value, bool is_tombstone, std::uint64_t context = 0);
+
+  // Values of any length up to the store's most_value_bytes(). One of 8 bytes is what the functions
+  // above read and write. The answer's value is the first 8 bytes, with zeros behind a shorter one;
+  // value() has all.
+  Answer read_value(std::uint64_t key, std::uint64_t context = 0, Place place = nullptr);
+  // What read_value() has read whose answer came last: until another function is called.
+  const Value& value() const noexcept { return value_; }
+  // kWrongSize: it is too long.
+  Status upsert_value(std::uint64_t key, Bytes value, Place place = nullptr);
+  // Adds the number in the first 8 bytes of `value` to that in those of the key's value, the rest
+  // of which stays as it is. A key that is not there begins as `value`. kWrongSize: one of both has
+  // fewer than 8 bytes, or `value` is too long.
+  Status add_to_value(std::uint64_t key, Bytes value, std::uint64_t context = 0,
+                      Place place = nullptr);
 
   // What an operation on the key will touch comes nearer to the processor: the index's bucket,
   // then, once that is here, the newest record of its chain. Of use some operations ahead, in this
@@ -204,10 +220,12 @@ class Session {
 
     Kind kind;
     std::uint64_t key;
-    std::uint64_t delta;  // to be taken: the value
+    std::uint64_t delta;
     std::uint64_t context;
-    bool is_tombstone = false;  // to be taken
-    bool is_awaiting = false;   // the key's record
+    bool is_tombstone = false;          // to be taken
+    bool is_awaiting = false;           // the key's record
+    bool reads_any = false;             // a value of any length
+    std::vector<std::byte> value = {};  // to be taken, or to be begun with, if not `delta` alone
     // Of the chain's part that memory does not have, which begins at `chain`.
     Address chain = kNoAddress;
     std::shared_ptr<RecordReader::Ticket> reading;
@@ -218,37 +236,43 @@ class Session {
   };
 
   // What most operations find: the key's record is the first of its chain, at or above `from`, no
-  // tombstone, and of this session's version, so that it needs no care. Else null.
-  Record* newest_of_own_version(std::uint64_t key, Place place, Address from) noexcept {
+  // tombstone, of this session's version, so that it needs no care, and sized (Header::kSized) or
+  // not (0). Else null.
+  Record* newest_of_own_version(std::uint64_t key, Place place, Address from,
+                                std::uint64_t sized = 0) noexcept {
     if (place == nullptr) return nullptr;
     const Address address = IndexEntry(place->load(std::memory_order_acquire)).address();
     if (address < from || address < kFirstAddress) return nullptr;
     Record& record = *reinterpret_cast<Record*>(log_.at(address));
     if (record.key != key) return nullptr;
-    const Header header = record.read_header();
-    return is_of_own_version(header) && !header.is_tombstone() ? &record : nullptr;
+    constexpr std::uint64_t kLooked =
+        Header::kTombstone | Header::kSized | Header::kVersionMask << kAddressBits;
+    const std::uint64_t differs = record.read_header().word() ^ member_.version_bits() ^ sized;
+    return (differs & kLooked) == 0 ? &record : nullptr;
   }
   Located locate(std::uint64_t key, Address newest) noexcept;
+  bool is_too_long(Bytes value) const noexcept { return value.size() > store_.most_value_bytes(); }
   Answer try_read(Operation& operation);
+  Answer answer_of(const Operation& operation, Bytes value);
   Status try_add(Operation& operation);
   Status try_take(Operation& operation);
   // What the device's part of a chain has.
   struct Old {
     Status status;  // kPending until it is known; kNotFound, kIoError
-    std::uint64_t value = 0;
+    Bytes value{};  // as long as the operation
     bool is_tombstone = false;
   };
   Old from_device(Operation& operation, Address chain);
   // kPending, as long as the key's record is awaited.
   Status await(Operation& operation) noexcept;
-  Status replace(std::uint64_t key, std::uint64_t value, bool is_tombstone);
+  Status replace(std::uint64_t key, Bytes value, bool is_tombstone);
   // kPending: somebody else has changed the chain, nothing was done.
-  Status append(const HashIndex::Found& found, std::uint64_t key, std::uint64_t value,
-                bool is_tombstone);
+  Status append(const HashIndex::Found& found, std::uint64_t key, Bytes value, bool is_tombstone);
   Answer carry_on(Operation& operation);
   void carry_on_with_pending(const Completed& tell);
   // Of an operation that has begun.
   Answer carry_out(Operation operation);
+  Answer carry_out(Kind kind, std::uint64_t key, std::uint64_t delta, std::uint64_t context);
   void follow();
   void settle();
   void leave_awaiting();
@@ -266,7 +290,13 @@ class Session {
   bool holds_version_ = false;
   std::vector<Operation> pending_;
   // Ended while a cut was prepared; they are not told yet.
-  std::vector<std::pair<std::uint64_t, Answer>> settled_;
+  struct Settled {
+    std::uint64_t context;
+    Answer answer;
+    Value value;
+  };
+  std::vector<Settled> settled_;
+  Value value_;  // that was read, or is copied to be changed
 };
 
 }  // namespace turntable::hybridlog

@@ -29,6 +29,15 @@ class Client : OwnThread, public Session {
   Status add(std::uint64_t key, std::uint64_t delta, std::uint64_t context = 0) {
     return Session::add(key, delta, context, next_place(key));
   }
+  Answer read_value(std::uint64_t key, std::uint64_t context = 0) {
+    return Session::read_value(key, context, next_place(key));
+  }
+  Status upsert_value(std::uint64_t key, Bytes value) {
+    return Session::upsert_value(key, value, next_place(key));
+  }
+  Status add_to_value(std::uint64_t key, Bytes value, std::uint64_t context = 0) {
+    return Session::add_to_value(key, value, context, next_place(key));
+  }
 
  private:
   Place next_place(std::uint64_t key) {

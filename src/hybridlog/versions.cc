@@ -51,7 +51,7 @@ Versions::Member::Member(Versions& versions, SessionId id, std::function<void()>
   serial_ = earlier ? earlier.mapped() : 0;
   const auto left = versions.left_.extract(id);
   cut_serial_ = left ? left.mapped() : serial_;
-  version_ = versions.version();
+  take_version();
   is_prepared_ = versions.phase() == Phase::kPrepare;
   has_crossed_ = versions.phase() == Phase::kCross;
   versions.members_.insert(this);
@@ -81,7 +81,7 @@ void Versions::Member::prepare() {
 void Versions::Member::cross(bool in_operation) {
   {
     const std::lock_guard lock(versions_.mutex_);
-    version_ = versions_.version();
+    take_version();
     cut_serial_ = serial_ - (in_operation ? 1 : 0);
     is_prepared_ = false;
     has_crossed_ = true;

@@ -30,6 +30,7 @@
 #include <set>
 #include <utility>
 
+#include "hybridlog/record.h"
 #include "hybridlog/session_id.h"
 
 namespace turntable::hybridlog {
@@ -82,6 +83,8 @@ class Versions::Member {
   Member& operator=(const Member&) = delete;
 
   std::uint64_t version() const noexcept { return version_; }
+  // Where a record's header has it.
+  std::uint64_t version_bits() const noexcept { return version_bits_; }
   // Of the last operation that has begun.
   std::uint64_t serial() const noexcept { return serial_; }
   // Whether there is something to do for a cut; cheap.
@@ -101,10 +104,15 @@ class Versions::Member {
  private:
   friend class Versions;
 
+  void take_version() noexcept {
+    version_ = versions_.version();
+    version_bits_ = Header(0, version_).word();
+  }
+
   Versions& versions_;
   const SessionId id_;
   const std::function<void()> wake_;
-  std::uint64_t version_;
+  std::uint64_t version_, version_bits_;
   std::uint64_t serial_;
   bool is_prepared_ = false;  // written under the mutex
   bool has_crossed_ = false;  // under the mutex

@@ -25,6 +25,7 @@ namespace {
 using testing::Cluster;
 
 constexpr std::uint64_t kKeys = 3000;  // 72 kB, in pages of 4 KiB
+constexpr std::size_t kLonger = 40;  // bytes of the values as which every second client begins keys
 constexpr double kPatience = 20;
 constexpr hybridlog::HashRange kMoved{0, UINT64_MAX / 4};
 
@@ -44,7 +45,10 @@ class Load : private Router::Replies {
       : directory_(cluster.metadata_address(),
                    cluster.credentials("client " + std::to_string(number)),
                    Deadline::after_seconds(kPatience)),
-        router_({.session = {.batch_requests = 50, .most_kept = 200, .id = {number, 1 + first}},
+        router_({.session = {.batch_requests = 50,
+                             .most_kept = 200,
+                             .id = {number, 1 + first},
+                             .value_bytes = number % 2 == 0 ? kLonger : kFewestValueBytes},
                  .worker = number},
                 directory_),
         number_(number),
@@ -106,7 +110,9 @@ class Reader : private Router::Replies {
   explicit Reader(Cluster& cluster)
       : directory_(cluster.metadata_address(), cluster.credentials("reader"),
                    Deadline::after_seconds(kPatience)),
-        router_({.session = {.most_kept = 200, .id = {99, ++readers_}}, .worker = 0}, directory_) {}
+        router_({.session = {.most_kept = 200, .id = {99, ++readers_}, .value_bytes = kLonger},
+                 .worker = 0},
+                directory_) {}
 
   std::map<std::uint64_t, std::uint64_t> read(std::uint64_t first, std::uint64_t count) {
     const auto go_on_until = [this](const std::function<bool()>& condition) {

@@ -26,6 +26,8 @@ std::string message_of(const std::function<void()>& command) {
   return "";
 }
 
+const Json kNoErrors = {{"failed", 0}, {"lost_sessions", 0}, {"wrong_values", 0}};
+
 class NodesTest : public ::testing::Test {
  protected:
   // Workers listen on given ports: an address for each test, so that some may run at once.
@@ -52,8 +54,9 @@ class NodesTest : public ::testing::Test {
     return Json::array({{{"address", address_}, {"base_port", kBasePort}, {"workers", 2}}});
   }
   Json fill_args() const {
-    return {{"servers", servers()}, {"threads", 2}, {"keys", 1000},
-            {"clients", 1},         {"client", 0},  {"deadline_s", 30}};
+    return {
+        {"servers", servers()}, {"threads", 2}, {"keys", 1000},    {"value_bytes", value_bytes_},
+        {"clients", 1},         {"client", 0},  {"deadline_s", 30}};
   }
   Json load_args() const {
     return {{"servers", servers()},  {"threads", 2},
@@ -62,7 +65,7 @@ class NodesTest : public ::testing::Test {
             {"keys", 1000},          {"distribution", "zipfian"},
             {"theta", 0.99},         {"seed", 1},
             {"client", 0},           {"clients", 1},
-            {"rate_per_s", nullptr}};
+            {"rate_per_s", rate_},   {"value_bytes", value_bytes_}};
   }
 
   // Prepares, plays and answers the client's statistics.
@@ -80,6 +83,8 @@ class NodesTest : public ::testing::Test {
   }
 
   ScratchDirectory directory_;
+  std::int64_t value_bytes_ = 8;
+  Json rate_;
   std::string address_, server_state_;
   std::optional<ServerNode> server_;
   LoadNode client_{[](const std::string&) {}};
@@ -101,7 +106,7 @@ TEST_F(NodesTest, AnIteration) {
   EXPECT_EQ(client["unanswered"], 0);
   EXPECT_TRUE(client["latency_ns"].is_null());
   EXPECT_GT(client["round_trip_mean_ns"], 0);
-  EXPECT_EQ(client["errors"], Json({{"failed", 0}, {"lost_sessions", 0}}));
+  EXPECT_EQ(client["errors"], kNoErrors);
 
   const Json server = server_->stats(Json::object());
   ASSERT_EQ(server["workers"].size(), 2U);
@@ -130,6 +135,28 @@ TEST_F(NodesTest, AdditionsAreCountedSinceTheStoresWereFilled) {
             third["adds_acknowledged_total"]);
 }
 
+// Reads look at all of a value, additions add to its beginning.
+TEST_F(NodesTest, LongerValues) {
+  value_bytes_ = 256;
+  server_->prepare(server_args());
+  EXPECT_EQ(client_.fill(fill_args())["stored"], 1000);
+  for (const Json& rate : {Json(nullptr), Json(5000)}) {
+    rate_ = rate;
+    const Json client = play();
+    EXPECT_GT(client["reads"], 0);
+    EXPECT_EQ(client["errors"], kNoErrors);
+    const Json sums = server_->sums({{"keys", 1000}, {"deadline_s", 30}});
+    EXPECT_EQ(sums["found"], 1000);
+    EXPECT_EQ(sums["sum"], client["adds_acknowledged_total"]);
+  }
+  // Whoever expects others says so.
+  value_bytes_ = 264;
+  rate_ = nullptr;
+  EXPECT_GT(play()["errors"]["wrong_values"], 0);
+  value_bytes_ = 8;
+  EXPECT_GT(play()["errors"]["wrong_values"], 0);
+}
+
 TEST_F(NodesTest, WhatIsWrongIsSaid) {
   Json args = server_args();
   args["pages"] = 3;
@@ -152,7 +179,14 @@ TEST_F(NodesTest, WhatIsWrongIsSaid) {
   args["distribution"] = "latest";
   EXPECT_NE(message_of([&] { client_.prepare(args); }).find("uniform or zipfian"),
             std::string::npos);
+  args = load_args();
+  args["value_bytes"] = 1024;
+  args["batch_operations"] = 1016;  // 1,048,576 / 1,033 = 1,015.1
+  EXPECT_NE(message_of([&] { client_.prepare(args); }).find("1 to 1015"), std::string::npos);
   server_->prepare(server_args());
+  value_bytes_ = 2049;
+  EXPECT_NE(message_of([&] { client_.fill(fill_args()); }).find("expected 8 to 2048"),
+            std::string::npos);
   EXPECT_NE(message_of([&] { server_->stats(Json::object()); }).find("no window is over"),
             std::string::npos);
 }

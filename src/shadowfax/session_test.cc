@@ -179,8 +179,8 @@ TEST(Sessions, NonsenseEndsTheConnectionAlone) {
     if (is_opened) {
       std::array<std::byte, Opening::kBytes> opening;
       write(opening.data(), Opening());
-      ASSERT_EQ(::send(socket.get(), opening.data(), opening.size(), MSG_NOSIGNAL), 24);
-      ASSERT_EQ(::recv(socket.get(), welcome.data(), welcome.size(), MSG_WAITALL), 25);
+      ASSERT_EQ(::send(socket.get(), opening.data(), opening.size(), MSG_NOSIGNAL), 28);
+      ASSERT_EQ(::recv(socket.get(), welcome.data(), welcome.size(), MSG_WAITALL), 29);
     }
     const std::string nonsense(100, '\xff');
     ASSERT_EQ(::send(socket.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 100);
@@ -190,6 +190,99 @@ TEST(Sessions, NonsenseEndsTheConnectionAlone) {
   other.add({Opcode::kUpsert, 1, 10});
   wait_for_all(other, got);
   EXPECT_EQ(got.replies.size(), 1U);
+}
+
+// Of each of several lengths, through a log that is smaller than the data.
+TEST(Sessions, ValuesOfOtherLengths) {
+  Served served(1, {.page_bits = 13, .pages = 4, .mutable_share = 0.5});
+  std::uint64_t first = 0;
+  for (const std::size_t bytes : {9, 16, 255, 4096}) {
+    auto settings = served.session(0, 10);
+    settings.value_bytes = bytes;
+    ClientSession session(settings);
+    struct Whole : ClientSession::Replies {
+      void done(const Reply& reply, std::uint64_t context) override {
+        EXPECT_EQ(reply.status, ReplyStatus::kOk);
+        if (reply.opcode == Opcode::kRead)
+          values[context] = {reply.bytes.begin(), reply.bytes.end()};
+      }
+      std::map<std::uint64_t, std::vector<std::byte>> values;
+    } got;
+    constexpr std::uint64_t kKeys = 200;
+    const auto rest = [&](std::uint64_t key) {
+      return std::vector(bytes - 8, static_cast<std::byte>(key));
+    };
+    const auto add = [&](const Request& request, const std::vector<std::byte>& of) {
+      while (!session.has_room() || session.pending() > 40) receive(session, got);
+      session.add(request, of, request.key);
+    };
+    for (std::uint64_t key = first; key < first + kKeys; ++key)
+      add({Opcode::kUpsert, key, key}, rest(key));
+    for (std::uint64_t key = first; key < first + kKeys; ++key)
+      add({Opcode::kAdd, key, 1000}, rest(0));
+    wait_for_all(session, got);
+    for (std::uint64_t key = first; key < first + kKeys; ++key) add({Opcode::kRead, key, 0}, {});
+    wait_for_all(session, got);
+    ASSERT_EQ(got.values.size(), kKeys);
+    for (const auto& [key, found] : got.values) {
+      std::vector<std::byte> expected(8);
+      wire::write(expected.data(), key + 1000);
+      const auto behind = rest(key);
+      expected.insert(expected.end(), behind.begin(), behind.end());
+      ASSERT_EQ(found, expected) << bytes << " bytes, key " << key;
+    }
+    first += kKeys;
+  }
+  EXPECT_GT(served.store().log().head(), hybridlog::kFirstAddress);
+}
+
+TEST(Sessions, ValuesThatTheServerHasNot) {
+  Served served(1, {.page_bits = 12, .pages = 8});
+  auto settings = served.session();
+  for (const std::size_t bytes : {0UL, 7UL, 2049UL, 0xFFFF'FFFFUL}) {
+    settings.value_bytes = bytes;
+    try {
+      ClientSession session(settings);
+      FAIL() << bytes;
+    } catch (const SessionError& error) {
+      EXPECT_NE(std::string(error.what()).find("expected 8 to 2048"), std::string::npos);
+    }
+  }
+  settings.value_bytes = 2048;
+  ClientSession session(settings);
+}
+
+// What was not served comes back with all of its value.
+TEST(Sessions, LongerValuesAreTakenBackWhole) {
+  struct Differing : Collected {
+    void view_differs() override {}
+  } got;
+  Served served(1);
+  auto settings = served.session(0, 2);
+  settings.value_bytes = 20;
+  ClientSession session(settings);
+  session.set_view(7);
+  const auto rest = [](std::uint64_t key) { return std::vector(12, static_cast<std::byte>(key)); };
+  for (std::uint64_t key = 1; key <= 5; ++key)
+    session.add({Opcode::kUpsert, key, key}, rest(key), key);
+  session.hold(true);
+  while (session.awaits_replies()) session.receive(got);
+  const std::vector<ClientSession::Unserved> back = session.take_back();
+  ASSERT_EQ(back.size(), 5U);
+  session.set_view(1);
+  session.hold(false);
+  for (std::uint64_t key = 1; key <= 5; ++key) {
+    EXPECT_EQ(back[key - 1].rest, rest(key));
+    session.add_again(back[key - 1]);
+  }
+  wait_for_all(session, got);
+  hybridlog::Epoch::Thread thread(served.store().epoch());
+  thread.protect();
+  hybridlog::Session store(served.store(), thread);
+  for (std::uint64_t key = 1; key <= 5; ++key) {
+    EXPECT_EQ(store.read_value(key).value, key);
+    EXPECT_TRUE(std::ranges::equal(store.value().bytes().subspan(8), rest(key)));
+  }
 }
 
 // Two batches are under way with another view than the server's, and a third one is filled.

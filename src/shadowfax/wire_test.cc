@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <vector>
+
+#include "workload/random.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -42,6 +46,60 @@ TEST(Wire, RepliesOfReadsHaveAValue) {
   EXPECT_EQ(read_reply(bytes.data()).value, 0U);
 }
 
+TEST(Wire, SizesOfASessionsValues) {
+  EXPECT_EQ(Sizes().request(), 17U);
+  EXPECT_EQ(Sizes().reply(Opcode::kRead), 18U);
+  const Sizes sizes(256);
+  EXPECT_EQ(sizes.request(), 1U + 8 + 256);
+  EXPECT_EQ(sizes.reply(Opcode::kRead), 1U + 1 + 8 + 4 + 256);
+  EXPECT_EQ(sizes.reply(Opcode::kUpsert), 10U);
+  // Kulkarni et al.'s values of 256 bytes: so many in a batch of 32,768.
+  EXPECT_EQ((32'768 - RequestHeader::kBytes) / sizes.request(), 123U);
+}
+
+TEST(Wire, ALongerValueComesWithItsLength) {
+  const Sizes sizes(20);
+  std::array<std::byte, 34> bytes;
+  std::array<std::byte, 10> value;
+  value.fill(std::byte{7});
+  const Reply read{.opcode = Opcode::kRead,
+                   .status = ReplyStatus::kOk,
+                   .number = 5,
+                   .value = 0,
+                   .length = 10,
+                   .bytes = value};
+  EXPECT_EQ(write_sized(bytes.data(), read, sizes) - bytes.data(), 34);
+  EXPECT_EQ(std::to_integer<int>(bytes[10]), 10);
+  EXPECT_EQ(std::to_integer<int>(bytes[23]), 7);
+  EXPECT_EQ(std::to_integer<int>(bytes[24]), 0);
+  const auto reply = next_reply(bytes.data(), bytes.data() + bytes.size(), sizes);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->number, 5U);
+  EXPECT_EQ(reply->value, 0x0707070707070707U);
+  EXPECT_TRUE(std::ranges::equal(reply->bytes, value));
+  EXPECT_FALSE(next_reply(bytes.data(), bytes.data() + 33, sizes));
+  const Reply add{.opcode = Opcode::kAdd, .status = ReplyStatus::kOk, .number = 5, .value = 0};
+  EXPECT_EQ(write_sized(bytes.data(), add, sizes) - bytes.data(), 10);
+}
+
+// Whatever a server says, no reply has more bytes than were received.
+TEST(Wire, BytesThatMeanNothingAreNoReplies) {
+  workload::Random random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    const Sizes sizes(8 + random.next() % 24);
+    std::vector<std::byte> bytes(random.next() % 64);
+    for (std::byte& each : bytes) each = static_cast<std::byte>(random.next() % 6);
+    const auto reply = next_reply(bytes.data(), bytes.data() + bytes.size(), sizes);
+    if (!reply) continue;
+    ASSERT_LE(sizes.reply(reply->opcode), bytes.size());
+    ASSERT_LE(reply->bytes.size(), sizes.value_bytes());
+    if (!reply->bytes.empty()) {
+      ASSERT_EQ(reply->bytes.size(), reply->length);
+      ASSERT_LE(reply->bytes.data() + reply->bytes.size(), bytes.data() + bytes.size());
+    }
+  }
+}
+
 TEST(Wire, Headers) {
   std::array<std::byte, ReplyHeader::kBytes> bytes;
   EXPECT_EQ(write(bytes.data(), ReplyHeader{BatchStatus::kViewChanged, 2, 3, 9, 4}) - bytes.data(),
@@ -60,17 +118,21 @@ TEST(Wire, Headers) {
 
 TEST(Wire, AConnectionBegins) {
   std::array<std::byte, Welcome::kBytes> bytes;
-  EXPECT_EQ(write(bytes.data(), Opening{.session_high = 3, .session_low = 4}) - bytes.data(), 24);
+  EXPECT_EQ(write(bytes.data(), Opening{.session_high = 3, .session_low = 4, .value_bytes = 256}) -
+                bytes.data(),
+            28);
   EXPECT_EQ(std::to_integer<char>(bytes[0]), 'h');
   EXPECT_EQ(std::to_integer<char>(bytes[3]), 'g');
-  EXPECT_EQ(std::to_integer<int>(bytes[4]), 1);
+  EXPECT_EQ(std::to_integer<int>(bytes[4]), 2);
   EXPECT_EQ(read_opening(bytes.data()).session_low, 4U);
-  EXPECT_EQ(write(bytes.data(), Welcome{WelcomeStatus::kInUse, 1, 8, 7}) - bytes.data(), 25);
+  EXPECT_EQ(read_opening(bytes.data()).value_bytes, 256U);
+  EXPECT_EQ(write(bytes.data(), Welcome{WelcomeStatus::kInUse, 1, 8, 7, 2048}) - bytes.data(), 29);
   const Welcome welcome = read_welcome(bytes.data());
   EXPECT_EQ(welcome.status, WelcomeStatus::kInUse);
   EXPECT_EQ(welcome.view, 1U);
   EXPECT_EQ(welcome.served, 8U);
   EXPECT_EQ(welcome.committed, 7U);
+  EXPECT_EQ(welcome.most_value_bytes, 2048U);
 }
 
 }  // namespace

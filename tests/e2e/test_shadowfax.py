@@ -83,6 +83,16 @@ def test_keys_move_to_a_second_server(stores: Path) -> None:
     assert 0 < float(row["cut_ms"]) < float(row["complete_ms"])
 
 
+def test_longer_values(hosts: Path) -> None:
+    """Every byte that was read is right (errors), and sums are exact (rule `sums`)."""
+    run = measured("shadowfax/value_size", hosts, INVENTORY, **RUN)
+    assert run.status == 0, run.output
+    rows = {int(row["value_bytes"]): row for row in run.rows()}
+    assert sorted(rows) == [8, 256]
+    assert not [row["verdict"] for row in rows.values() if any(w in row["verdict"] for w in WRONG)]
+    assert all(float(row["aggregate_ops_per_s"]) > 0 for row in rows.values())
+
+
 def test_a_log_on_the_device(hosts: Path) -> None:
     """Sums are exact, whatever was read from the device meanwhile (rule `sums`)."""
     run = measured("shadowfax/memory", hosts, INVENTORY, workload="rmw", **RUN)

@@ -46,10 +46,11 @@ UniqueFd connect_to(const ClientSession::Settings& settings, std::uint16_t port)
 
 ClientSession::ClientSession(const Settings& settings)
     : settings_(settings),
+      sizes_(settings.value_bytes),
       socket_(connect_to(settings, settings.port)),
-      filling_(fresh_batch()),
       in_(kReadBytes) {
   const Welcome welcome = open();
+  filling_ = fresh_batch();  // once the server knows values of this length
   begins_after_ = welcome.served;
   committed_ = welcome.committed;
   next_ = welcome.served + 1;
@@ -58,14 +59,20 @@ ClientSession::ClientSession(const Settings& settings)
 // Waits for the welcome.
 Welcome ClientSession::open() {
   std::array<std::byte, Opening::kBytes> opening;
-  write(opening.data(),
-        Opening{.session_high = settings_.id.high, .session_low = settings_.id.low});
+  write(opening.data(), Opening{.session_high = settings_.id.high,
+                                .session_low = settings_.id.low,
+                                .value_bytes = static_cast<std::uint32_t>(settings_.value_bytes)});
   std::array<std::byte, Welcome::kBytes> answer;
   if (::send(fd(), opening.data(), opening.size(), MSG_NOSIGNAL) != ssize_t{opening.size()})
     throw system_failure("cannot send to the server");
   if (::recv(fd(), answer.data(), answer.size(), MSG_WAITALL) != ssize_t{answer.size()})
     throw SessionError("the server does not open the session");
   const Welcome welcome = read_welcome(answer.data());
+  if (welcome.status == WelcomeStatus::kValueBytes) {
+    throw SessionError("the server has no values of " + std::to_string(settings_.value_bytes) +
+                       " bytes; expected " + std::to_string(kFewestValueBytes) + " to " +
+                       std::to_string(welcome.most_value_bytes));
+  }
   if (welcome.status != WelcomeStatus::kOpen)
     throw SessionError("another connection has this session; expected one at a time");
   view_ = welcome.view;
@@ -104,27 +111,27 @@ void ClientSession::go_on_after(std::uint64_t served, Batch batch, Replies& to) 
   for (std::size_t i = 0; i < had; ++i) {
     if (batch.contexts[i] == kDone) continue;
     --outstanding_;
-    to.recovered(read_request(batch.request(i)).opcode, batch.contexts[i]);
+    to.recovered(read_request(request(batch, i)).opcode, batch.contexts[i]);
     batch.contexts[i] = kDone;
   }
   if (had < batch.contexts.size()) {
     Batch rest = fresh_batch();
     rest.first = batch.first + had;
-    rest.bytes.insert(rest.bytes.end(), batch.request(had), batch.request(batch.contexts.size()));
+    rest.bytes.insert(rest.bytes.end(), request(batch, had), request(batch, batch.contexts.size()));
     rest.contexts.assign(batch.contexts.begin() + static_cast<std::ptrdiff_t>(had),
                          batch.contexts.end());
     refused_.push_back(std::move(rest));
   }
   if (had == 0) return;
   batch.contexts.resize(had);
-  batch.bytes.resize(RequestHeader::kBytes + had * Request::kBytes);
+  batch.bytes.resize(RequestHeader::kBytes + had * sizes_.request());
   kept_.push_back(std::move(batch));
 }
 
 ClientSession::Batch ClientSession::fresh_batch() {
   Batch batch;
   if (unused_.empty()) {
-    batch.bytes.reserve(RequestHeader::kBytes + settings_.batch_requests * Request::kBytes);
+    batch.bytes.reserve(RequestHeader::kBytes + settings_.batch_requests * sizes_.request());
     batch.contexts.reserve(settings_.batch_requests);
   } else {
     batch = std::move(unused_.back());
@@ -135,10 +142,13 @@ ClientSession::Batch ClientSession::fresh_batch() {
   return batch;
 }
 
-void ClientSession::add(const Request& request, std::uint64_t context) {
+void ClientSession::add(const Request& request, std::span<const std::byte> rest,
+                        std::uint64_t context) {
   const std::size_t end = filling_.bytes.size();
-  filling_.bytes.resize(end + Request::kBytes);
+  filling_.bytes.resize(end + sizes_.request());
   write(filling_.bytes.data() + end, request);
+  if (!rest.empty())
+    std::memcpy(filling_.bytes.data() + end + Request::kBytes, rest.data(), rest.size());
   filling_.contexts.push_back(context);
   ++outstanding_;
   if (filling_.contexts.size() < settings_.batch_requests) return;
@@ -148,7 +158,7 @@ void ClientSession::add(const Request& request, std::uint64_t context) {
 
 void ClientSession::add_again(const Unserved& request) {
   if (request.is_told) --outstanding_;  // nobody waits for it
-  add(request.request, request.is_told ? kDone : request.context);
+  add(request.request, request.rest, request.is_told ? kDone : request.context);
 }
 
 std::vector<ClientSession::Unserved> ClientSession::take_back() {
@@ -157,7 +167,9 @@ std::vector<ClientSession::Unserved> ClientSession::take_back() {
     for (std::size_t i = 0; i < batch.contexts.size(); ++i) {
       const bool is_told = batch.contexts[i] == kDone;
       if (!is_told) --outstanding_;
-      all.push_back({read_request(batch.request(i)), batch.contexts[i], is_told});
+      const std::byte *const begin = request(batch, i), *const end = request(batch, i + 1);
+      all.push_back(
+          {read_request(begin), batch.contexts[i], is_told, {begin + Request::kBytes, end}});
     }
   };
   if (!refused_.empty()) {
@@ -309,9 +321,9 @@ void ClientSession::take_served(Batch batch, const ReplyHeader& header, const st
                                 Replies& to) {
   const std::byte *at = replies, *const end = replies + header.bytes;
   for (std::uint64_t& context : batch.contexts) {
-    const std::optional<Reply> reply = next_reply(at, end);
+    const std::optional<Reply> reply = next_reply(at, end, sizes_);
     if (!reply) throw SessionError("the server leaves requests of a batch without a reply");
-    at += Reply::bytes_of(reply->opcode);
+    at += sizes_.reply(reply->opcode);
     if (reply->status == ReplyStatus::kPending) {
       pending_.emplace(reply->number, context);
       if (context != kDone) to.pending();
@@ -356,10 +368,10 @@ void ClientSession::note_committed(std::uint64_t number) {
 // What was pending.
 void ClientSession::take_results(const std::byte* at, const std::byte* end, Replies& to) {
   while (at < end) {
-    const std::optional<Reply> reply = next_reply(at, end);
+    const std::optional<Reply> reply = next_reply(at, end, sizes_);
     const auto found = reply ? pending_.find(reply->number) : pending_.end();
     if (found == pending_.end()) throw SessionError("a reply of the server means nothing");
-    at += Reply::bytes_of(reply->opcode);
+    at += sizes_.reply(reply->opcode);
     std::uint64_t context = found->second;
     pending_.erase(found);
     tell(*reply, context, to);

@@ -47,13 +47,14 @@ class ClientSession {
     // Batches that are kept until they are committed; where so many are, no more are sent. 0: none
     // is kept, for servers that make no checkpoints.
     std::size_t most_kept = 0;
-    hybridlog::SessionId id = {};  // nobody's: it is not remembered
+    hybridlog::SessionId id = {};                 // nobody's: it is not remembered
+    std::size_t value_bytes = kFewestValueBytes;  // of all that it sends, and most that it reads
   };
   // Takes what was answered. A request is done when its reply is not kPending.
   class Replies {
    public:
     virtual ~Replies() = default;
-    // context: as given with the request.
+    // context: as given with the request. The reply's bytes are gone when this returns.
     virtual void done(const Reply& reply, std::uint64_t context) = 0;
     virtual void pending() {}
     // The store has the request, and its reply was lost with the connection. It is done, too.
@@ -70,10 +71,11 @@ class ClientSession {
   struct Unserved {
     Request request;
     std::uint64_t context;
-    bool is_told;  // answered once, by a server that was killed since
+    bool is_told;                      // answered once, by a server that was killed since
+    std::vector<std::byte> rest = {};  // of its value
   };
 
-  // Connects; throws SessionError.
+  // Connects; throws SessionError, also where the server has no values of so many bytes.
   explicit ClientSession(const Settings& settings);
 
   // What the server said when the session was opened: the number of the last request that it has.
@@ -106,7 +108,9 @@ class ClientSession {
   }
   bool has_room() const noexcept { return room() > 0; }
   // Sends the batch once it is full. Where there is no room, it waits. Throws SessionError.
-  void add(const Request& request, std::uint64_t context = 0);
+  void add(const Request& request, std::uint64_t context = 0) { add(request, {}, context); }
+  // rest: of its value, behind the first 8 bytes; zeros where there is less of it.
+  void add(const Request& request, std::span<const std::byte> rest, std::uint64_t context);
   void add_again(const Unserved& request);
   // What there is of a batch goes as soon as fewer than `pipeline` are under way.
   void flush();
@@ -136,10 +140,10 @@ class ClientSession {
     std::int64_t sent_ns = 0;
 
     std::uint64_t end() const noexcept { return first + contexts.size(); }
-    std::byte* request(std::size_t index) noexcept {
-      return bytes.data() + RequestHeader::kBytes + index * Request::kBytes;
-    }
   };
+  std::byte* request(Batch& batch, std::size_t index) const noexcept {
+    return batch.bytes.data() + RequestHeader::kBytes + index * sizes_.request();
+  }
 
   Welcome open();
   bool keeps() const noexcept { return settings_.most_kept > 0; }
@@ -169,6 +173,7 @@ class ClientSession {
   void take_results(const std::byte* at, const std::byte* end, Replies& to);
 
   const Settings settings_;
+  const Sizes sizes_;
   UniqueFd socket_;
   std::uint64_t view_ = 1;
   bool is_held_ = false;

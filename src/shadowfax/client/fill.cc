@@ -10,11 +10,19 @@
 
 #include "common/clock.h"
 #include "shadowfax/client/router.h"
+#include "shadowfax/client/value_pattern.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 constexpr int kLookMs = 20;  // how often deadline and cancellation are looked at
+constexpr std::size_t kBatchBytes = std::size_t{32} << 10U;
+constexpr std::uint64_t kMark = 0;  // of all values
+
+std::size_t batch_requests(std::size_t value_bytes) {
+  return std::max<std::size_t>(
+      1, (kBatchBytes - RequestHeader::kBytes) / Sizes(value_bytes).request());
+}
 
 class Filler : private Router::Replies {
  public:
@@ -23,13 +31,18 @@ class Filler : private Router::Replies {
       : settings_(settings),
         deadline_ns_(deadline_ns),
         cancelled_(cancelled),
-        router_(open_router(settings.servers, {}, worker)) {}
+        rest_(settings.value_bytes - kFewestValueBytes),
+        router_(open_router(settings.servers,
+                            {.batch_requests = batch_requests(settings.value_bytes),
+                             .value_bytes = settings.value_bytes},
+                            worker)) {}
 
   // Keys first, first + step, …
   std::uint64_t store(std::uint64_t first, std::uint64_t step) {
     for (std::uint64_t key = first; key < settings_.keys; key += step) {
       while (!router_->has_room(key)) wait();
-      router_->add({Opcode::kUpsert, key, 0});
+      ValuePattern(key, kMark).write(rest_);
+      router_->add({Opcode::kUpsert, key, 0}, rest_, 0);
     }
     router_->flush();
     while (router_->outstanding() > 0) wait();
@@ -57,6 +70,7 @@ class Filler : private Router::Replies {
   const FillSettings& settings_;
   const std::int64_t deadline_ns_;
   const std::atomic<bool>& cancelled_;
+  std::vector<std::byte> rest_;  // of a value
   const std::unique_ptr<Router> router_;
   std::uint64_t stored_ = 0;
 };

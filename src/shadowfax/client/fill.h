@@ -14,11 +14,12 @@ struct FillSettings {
   std::size_t threads = 1;                // of this client: thread t has sessions with workers t
   std::uint64_t keys = 1;                 // 0 to keys - 1 ...
   std::uint64_t client = 0, clients = 1;  // ... of which this one stores its part
+  std::size_t value_bytes = 8;
 };
 
-// Stores 0 under each key. Returns how many
-// were stored. Throws SessionError; std::runtime_error where the deadline (CLOCK_MONOTONIC) has
-// passed, it was cancelled, or a server did not store what it was given.
+// Stores 0 under each key (client/value_pattern.h has what is behind it in longer values). Returns
+// how many were stored. Throws SessionError; std::runtime_error where the deadline
+// (CLOCK_MONOTONIC) has passed, it was cancelled, or a server did not store what it was given.
 std::uint64_t fill(const FillSettings& settings, std::int64_t deadline_ns,
                    const std::atomic<bool>& cancelled);
 

@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
+#include "hybridlog/value.h"
 #include "net/credentials.h"
 #include "net/ipv4.h"
 #include "shadowfax/client/directory.h"
@@ -93,6 +94,9 @@ void add_options(ProgramOptions& app, Options& options) {
   app.option("--batch", options.load.batch_requests, "Requests of a batch")
       .within(1, static_cast<double>(shadowfax::kMostRequests))
       .shows_default();
+  app.option("--value-bytes", options.load.value_bytes, "Of each value")
+      .within(shadowfax::kFewestValueBytes, hybridlog::kMostValueBytes)
+      .shows_default();
   app.option("--pipeline", options.load.pipeline, "Batches under way of a session")
       .within(1, 1024)
       .shows_default();
@@ -125,6 +129,14 @@ int run(int argc, char** argv) {
   if (options.rate_per_s > 0) load.rate_per_s = options.rate_per_s;
   if (options.port + options.workers > 65'536)
     throw std::invalid_argument("--base-port and --workers: expected ports up to 65535");
+  const std::size_t most =
+      shadowfax::kMostBatchBytes / shadowfax::Sizes(load.value_bytes).request();
+  if (load.batch_requests > most) {
+    throw std::invalid_argument("--batch " + std::to_string(load.batch_requests) +
+                                ": expected at most " + std::to_string(most) +
+                                ", which are the longest batch with values of " +
+                                std::to_string(load.value_bytes) + " bytes");
+  }
   for (const std::string& address : options.servers)
     load.servers.given.push_back(shadowfax::server_at(address, options.port, options.workers));
   std::optional<shadowfax::Directory> directory;
@@ -137,7 +149,10 @@ int run(int argc, char** argv) {
   }
   const std::atomic<bool> cancelled{false};
   if (options.fills) {
-    shadowfax::fill({.servers = load.servers, .threads = options.workers, .keys = load.keys},
+    shadowfax::fill({.servers = load.servers,
+                     .threads = options.workers,
+                     .keys = load.keys,
+                     .value_bytes = load.value_bytes},
                     monotonic_ns() + kFillNs, cancelled);
   }
   const nlohmann::json raw = measure(options);

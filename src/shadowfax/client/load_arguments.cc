@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "hybridlog/value.h"
 #include "shadowfax/wire.h"
 
 namespace turntable::shadowfax {
@@ -50,6 +51,16 @@ Mix mix_of(const std::string& where, const Arguments& arguments) {
   return mix;
 }
 
+// Of a batch.
+std::int64_t most_requests(std::size_t value_bytes) {
+  return static_cast<std::int64_t>(kMostBatchBytes / Sizes(value_bytes).request());
+}
+
+std::size_t value_bytes_of(const Arguments& arguments) {
+  return static_cast<std::size_t>(arguments.integer(
+      "value_bytes", kFewestValueBytes, static_cast<std::int64_t>(hybridlog::kMostValueBytes)));
+}
+
 std::optional<double> theta_of(const Arguments& arguments) {
   const std::string distribution = arguments.text("distribution");
   if (distribution == "uniform") return std::nullopt;
@@ -66,7 +77,8 @@ FillSettings fill_arguments(const std::string& where, const Arguments& arguments
           .threads = static_cast<std::size_t>(arguments.integer("threads", 1, kMaxThreads)),
           .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
           .client = static_cast<std::uint64_t>(arguments.integer("client", 0, clients - 1)),
-          .clients = static_cast<std::uint64_t>(clients)};
+          .clients = static_cast<std::uint64_t>(clients),
+          .value_bytes = value_bytes_of(arguments)};
 }
 
 std::optional<std::string> metadata_argument(const Json& args) {
@@ -75,17 +87,18 @@ std::optional<std::string> metadata_argument(const Json& args) {
 }
 
 LoadSettings load_arguments(const std::string& where, const Json& args, Directory* directory) {
-  const Arguments arguments(
-      where, args,
-      {"servers", "metadata", "threads", "cpus", "batch_operations", "pipeline", "mix", "keys",
-       "distribution", "theta", "seed", "client", "clients", "rate_per_s", "sample_ms"});
+  const Arguments arguments(where, args,
+                            {"servers", "metadata", "threads", "cpus", "batch_operations",
+                             "pipeline", "value_bytes", "mix", "keys", "distribution", "theta",
+                             "seed", "client", "clients", "rate_per_s", "sample_ms"});
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
   LoadSettings settings{
       .servers = servers_of(where, arguments, directory),
       .threads = static_cast<unsigned>(arguments.integer("threads", 1, kMaxThreads)),
       .batch_requests = static_cast<std::size_t>(
-          arguments.integer("batch_operations", 1, static_cast<std::int64_t>(kMostRequests))),
+          arguments.integer("batch_operations", 1, most_requests(value_bytes_of(arguments)))),
       .pipeline = static_cast<std::size_t>(arguments.integer("pipeline", 1, kMaxPipeline)),
+      .value_bytes = value_bytes_of(arguments),
       .mix = mix_of(where, arguments),
       .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
       .theta = theta_of(arguments),

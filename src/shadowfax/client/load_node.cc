@@ -47,7 +47,8 @@ void LoadNode::open_directory(const std::string& where, const Json& args) {
 Json LoadNode::fill(const Json& args) {
   const std::string where = "hlload-node fill";
   const Arguments arguments(
-      where, args, {"servers", "metadata", "threads", "keys", "clients", "client", "deadline_s"});
+      where, args,
+      {"servers", "metadata", "threads", "keys", "value_bytes", "clients", "client", "deadline_s"});
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const auto command = life_.begin_prepare([&] {
     threads_.clear();

@@ -43,6 +43,7 @@ struct LoadSettings {
   std::vector<int> cpus{};  // thread t runs on the one at t modulo their number; empty: anywhere
   std::size_t batch_requests = 1'926;
   std::size_t pipeline = 2;  // batches under way of a session
+  std::size_t value_bytes = 8;
   Mix mix{};
   std::uint64_t keys = 1'000'000;  // 0 to keys - 1
   std::optional<double> theta{};   // of a scrambled Zipfian distribution; nothing: uniform

@@ -4,12 +4,16 @@
 
 #include "common/clock.h"
 #include "common/pinning.h"
+#include "shadowfax/client/value_pattern.h"
+#include "workload/random.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 ClientSession::Settings session_of(const LoadSettings& settings) {
-  return {.batch_requests = settings.batch_requests, .pipeline = settings.pipeline};
+  return {.batch_requests = settings.batch_requests,
+          .pipeline = settings.pipeline,
+          .value_bytes = settings.value_bytes};
 }
 
 std::int64_t cpu_time_ns() noexcept {
@@ -27,10 +31,12 @@ class LoadThread::Answers final : public Router::Replies {
     thread_.read_ns_ = monotonic_ns();
   }
   void done(const Reply& reply, std::uint64_t context) override {
+    if (thread_.is_wrong(reply, context)) ++thread_.statistics_.wrong_values_total;
     thread_.done(server_, reply.opcode, reply.status, context);
   }
   // It was done, and whether it found its key was lost with the answer.
   void recovered(Opcode opcode, std::uint64_t context) override {
+    if (thread_.open_loop_) thread_.keys_.erase(context);
     thread_.done(server_, opcode, ReplyStatus::kOk, context);
   }
   void pending() override {
@@ -60,6 +66,8 @@ LoadThread::LoadThread(const LoadSettings& settings, unsigned thread)
     : settings_(settings),
       thread_(thread),
       source_(settings, thread),
+      rest_(settings.value_bytes - kFewestValueBytes),
+      mark_(workload::stream_seed(settings.seed, settings.client, thread)),
       router_(open_router(settings.servers, session_of(settings), thread)),
       frame_(*this) {
   if (!settings.rate_per_s) return;
@@ -118,7 +126,7 @@ void LoadThread::fill_pipelines() {
   while (phase_ != load::Phase::kDrain && !is_lost()) {
     if (!held_) held_ = source_.next();
     if (!router_->has_room(held_->key)) return;
-    add(*held_, 0);
+    add(*held_, held_->key);
     held_.reset();
   }
 }
@@ -129,7 +137,9 @@ void LoadThread::send_due(std::int64_t now_ns) {
     open_loop_->set_limit(router_->outstanding() + router_->room());
     const auto number = open_loop_->take_due(now_ns);
     if (!number) break;
-    add(source_.next(), *number);
+    const Request request = source_.next();
+    if (!rest_.empty() && request.opcode == Opcode::kRead) keys_.emplace(*number, request.key);
+    add(request, *number);
     now_ns = monotonic_ns();
   }
   router_->flush();
@@ -137,7 +147,9 @@ void LoadThread::send_due(std::int64_t now_ns) {
 
 void LoadThread::add(const Request& request, std::uint64_t context) {
   if (request.opcode == Opcode::kAdd) ++statistics_.adds_issued_total;
-  router_->add(request, context);
+  if (!rest_.empty() && request.opcode != Opcode::kRead)
+    ValuePattern(request.key, ++mark_).write(rest_);
+  router_->add(request, rest_, context);
 }
 
 std::size_t LoadThread::outstanding() const noexcept {
@@ -154,7 +166,7 @@ void LoadThread::done(ServerNumber server, Opcode opcode, ReplyStatus status,
                       std::uint64_t context) noexcept {
   if (open_loop_) open_loop_->answered(context, read_ns_, read_ns_);
   const bool failed = status == ReplyStatus::kNoSpace || status == ReplyStatus::kIoError;
-  if (opcode == Opcode::kAdd && !failed) ++statistics_.adds_acknowledged_total;
+  if (opcode == Opcode::kAdd && status == ReplyStatus::kOk) ++statistics_.adds_acknowledged_total;
   LoadSample* const sample = sample_of(read_ns_);
   if (sample == nullptr) return;
   const std::int64_t before_ns = std::max(answered_ns_, schedule_.window_from_ns);
@@ -179,6 +191,16 @@ void LoadThread::done(ServerNumber server, Opcode opcode, ReplyStatus status,
     default:
       ++statistics_.upserts;
   }
+}
+
+// What was read is none of the values that clients write, or the store's has another length.
+bool LoadThread::is_wrong(const Reply& reply, std::uint64_t context) noexcept {
+  if (rest_.empty() || reply.opcode != Opcode::kRead)
+    return reply.status == ReplyStatus::kWrongSize;
+  const std::uint64_t key = open_loop_ ? keys_.extract(context).mapped() : context;
+  if (reply.status != ReplyStatus::kOk) return reply.status == ReplyStatus::kWrongSize;
+  return reply.length != settings_.value_bytes ||
+         !ValuePattern::is_right(key, reply.bytes.subspan(kFewestValueBytes));
 }
 
 // Null outside of the window.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "load/client_life.h"
@@ -54,12 +55,16 @@ class LoadThread final : public load::Part, private load::Loop {
   bool is_lost() const noexcept { return router_->lost_sessions() > 0; }
 
   void done(ServerNumber server, Opcode opcode, ReplyStatus status, std::uint64_t context) noexcept;
+  bool is_wrong(const Reply& reply, std::uint64_t context) noexcept;
   LoadSample* sample_of(std::int64_t at_ns) noexcept;
 
   const LoadSettings settings_;
   const unsigned thread_;
   RequestSource source_;
-  std::optional<Request> held_;  // drawn, and its session has no room
+  std::optional<Request> held_;                            // drawn, and its session has no room
+  std::vector<std::byte> rest_;                            // of a value, behind its first 8 bytes
+  std::uint64_t mark_;                                     // of the last value that was written
+  std::unordered_map<std::uint64_t, std::uint64_t> keys_;  // of an open loop: read -> its key
   std::optional<load::OpenLoop> open_loop_;
   const std::unique_ptr<Router> router_;
   load::Schedule schedule_{};

@@ -111,8 +111,9 @@ std::size_t Router::room() const noexcept {
   return least;
 }
 
-void Router::add(const Request& request, std::uint64_t context) {
-  guarded(owner_of(request.key), [&](ClientSession& session) { session.add(request, context); });
+void Router::add(const Request& request, std::span<const std::byte> rest, std::uint64_t context) {
+  guarded(owner_of(request.key),
+          [&](ClientSession& session) { session.add(request, rest, context); });
 }
 
 void Router::flush() {
@@ -259,7 +260,8 @@ std::unique_ptr<Router> open_router(const Servers& servers, const ClientSession:
                                     std::size_t worker) {
   Router::Settings settings{.session = session, .worker = worker};
   if (servers.directory == nullptr) return std::make_unique<Router>(settings, servers.given);
-  const std::size_t batch_bytes = RequestHeader::kBytes + session.batch_requests * Request::kBytes;
+  const std::size_t batch_bytes =
+      RequestHeader::kBytes + session.batch_requests * Sizes(session.value_bytes).request();
   settings.session.most_kept = std::max(2 * session.pipeline, kKeptBytes / batch_bytes);
   settings.session.id = drawn_session_id();
   return std::make_unique<Router>(settings, *servers.directory);

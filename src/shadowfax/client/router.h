@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,7 +58,9 @@ class Router {
   }
   // For how many requests there is room, whichever keys they have.
   std::size_t room() const noexcept;
-  void add(const Request& request, std::uint64_t context = 0);
+  void add(const Request& request, std::uint64_t context = 0) { add(request, {}, context); }
+  // rest: of its value, behind the first 8 bytes.
+  void add(const Request& request, std::span<const std::byte> rest, std::uint64_t context);
   void flush();
 
   // Readable when there is something to be taken.

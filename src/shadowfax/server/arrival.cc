@@ -3,8 +3,9 @@
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
-#include "shadowfax/wire.h"
+#include "shadowfax/server/moved_record.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -25,10 +26,13 @@ class Receiver {
     thread_.protect();
   }
 
-  void take(std::uint64_t key, std::uint64_t value, bool is_tombstone) {
-    settle(session_.take(key, value, is_tombstone));
+  void take(const MovedRecord& record) {
+    settle(session_.take(record.key, record.value, record.is_tombstone));
   }
-  void add(std::uint64_t key, std::uint64_t delta) { settle(session_.add(key, delta)); }
+  void add(const hybridlog::Awaited::Addition& addition) {
+    settle(addition.begins_as.empty() ? session_.add(addition.key, addition.delta)
+                                      : session_.add_to_value(addition.key, addition.begins_as));
+  }
   void wait_for_all() {
     while (session_.pending() > 0) go_on();
   }
@@ -46,10 +50,17 @@ class Receiver {
     std::this_thread::yield();
   }
   static void require_done(Status status) {
-    if (status == Status::kOk) return;
-    throw std::runtime_error(status == Status::kNoSpace
-                                 ? "the store has no room for the records that come"
-                                 : "the store's device does not give a record");
+    switch (status) {
+      case Status::kOk:
+        return;
+      case Status::kNoSpace:
+        throw std::runtime_error("the store has no room for the records that come");
+      case Status::kWrongSize:
+        throw std::runtime_error(
+            "a value is longer than this store's; expected pages as large as the source's");
+      default:
+        throw std::runtime_error("the store's device does not give a record");
+    }
   }
 
   hybridlog::Epoch::Thread thread_;
@@ -70,23 +81,27 @@ void Arrival::begin(const Migration& migration) {
 }
 
 void Arrival::take(std::span<const std::uint8_t> records) {
-  if (records.size() % kRecordBytes != 0)
-    throw std::invalid_argument("records of " + std::to_string(records.size()) +
-                                " bytes; expected a multiple of " + std::to_string(kRecordBytes));
-  Receiver receiver(store_);
-  const auto* const bytes = reinterpret_cast<const std::byte*>(records.data());
-  for (std::size_t at = 0; at < records.size(); at += kRecordBytes) {
-    receiver.take(wire::read<std::uint64_t>(bytes + at), wire::read<std::uint64_t>(bytes + at + 8),
-                  wire::read<std::uint8_t>(bytes + at + 16) != 0);
+  std::vector<MovedRecord> moved;
+  for (hybridlog::Bytes rest = std::as_bytes(records); !rest.empty();
+       rest = rest.subspan(moved.back().bytes())) {
+    const std::optional<MovedRecord> record = next_record(rest);
+    if (!record) {
+      throw std::invalid_argument("records of " + std::to_string(records.size()) +
+                                  " bytes; expected whole ones, not " +
+                                  std::to_string(rest.size()) + " bytes at the end");
+    }
+    moved.push_back(*record);
   }
+  Receiver receiver(store_);
+  for (const MovedRecord& record : moved) receiver.take(record);
   receiver.wait_for_all();
-  records_ += records.size() / kRecordBytes;
+  records_ += moved.size();
 }
 
 void Arrival::finish() {
   {
     Receiver receiver(store_);
-    for (const auto& addition : store_.awaited().end()) receiver.add(addition.key, addition.delta);
+    for (const auto& addition : store_.awaited().end()) receiver.add(addition);
     receiver.wait_for_all();
   }
   checkpointer_.resume();

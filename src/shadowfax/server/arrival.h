@@ -23,8 +23,6 @@ namespace turntable::shadowfax {
 // Not thread-safe.
 class Arrival {
  public:
-  static constexpr std::size_t kRecordBytes = 17;  // key u64 · value u64 · tombstone u8
-
   Arrival(hybridlog::Store& store, Checkpointer& checkpointer);
 
   // Of this process, drawn at random.
@@ -37,8 +35,9 @@ class Arrival {
   hybridlog::Address prepare() { return checkpointer_.make().end; }
   // Of one that has ended, or has begun: nothing. The state that says so may be an old one.
   void begin(const Migration& migration);
-  // records: a multiple of kRecordBytes. Throws std::invalid_argument; std::runtime_error where the
-  // store has no room for them, or cannot read what it has.
+  // records: server/moved_record.h. Throws std::invalid_argument where they are none; nothing was
+  // taken then. std::runtime_error where the store has no room for them, cannot read what it has,
+  // or has no values that are so long.
   void take(std::span<const std::uint8_t> records);
   // Throws std::system_error where the checkpoint cannot be made: try again.
   void finish();

@@ -34,12 +34,16 @@ class BatchServer {
     std::function<void()> wake = {};  // the thread (hybridlog::Versions::Member)
     std::size_t most_pending = 64;    // more requests that wait make it refuse batches
   };
-  // Throws std::logic_error where a session of this id is open elsewhere.
-  BatchServer(const Place& place, hybridlog::SessionId id);
+  // value_bytes: of the session's values, from kFewestValueBytes to the store's most. Throws
+  // std::logic_error where a session of this id is open elsewhere.
+  BatchServer(const Place& place, hybridlog::SessionId id,
+              std::size_t value_bytes = kFewestValueBytes);
 
   Welcome welcome() const {
-    return {
-        .view = place_.serving.now().view, .served = served(), .committed = place_.commits.of(id_)};
+    return {.view = place_.serving.now().view,
+            .served = served(),
+            .committed = place_.commits.of(id_),
+            .most_value_bytes = static_cast<std::uint32_t>(place_.store.most_value_bytes())};
   }
   // For checkpoints; often, at least after it was woken.
   void take_part() { session_.take_part(); }
@@ -54,7 +58,7 @@ class BatchServer {
   // was served then.
   Served serve(const RequestHeader& header, std::span<const std::byte> requests, Bytes& out);
 
-  // Goes on with what is pending, and appends results, if there are any, as a batch of their own.
+  // Goes on with what is pending, and appends results, if there are any, as batches of their own.
   void go_on(Bytes& out);
 
   std::size_t pending() const noexcept { return session_.pending(); }
@@ -64,14 +68,22 @@ class BatchServer {
  private:
   void require_requests(std::span<const std::byte> requests) const;
   BatchStatus status_of(const RequestHeader& header, Serving::Now now) const;
+  // All requests of a batch; returns how many are pending.
+  std::size_t serve_all(std::span<const std::byte> requests, Bytes& out);
+  std::size_t serve_all_sized(std::span<const std::byte> requests, Bytes& out);
   Reply serve(const Request& request, hybridlog::Session::Place place);
-  void append_results(Bytes& out);
-  // Writes the header of the replies behind `begin`.
+  Reply serve_sized(const std::byte* request, hybridlog::Session::Place place);
+  // Results of what was pending, behind the replies of the batch that begins at `begin`; writes its
+  // header, and those of further ones.
+  void finish_with_results(Bytes& out, std::size_t begin, ReplyHeader header);
+  ReplyHeader header_of_results() const;
+  Reply sized(Reply reply, hybridlog::Session::Answer answer) const;
   void finish(Bytes& out, std::size_t begin, ReplyHeader header);
   std::uint64_t committed();
 
   const Place place_;
   const hybridlog::SessionId id_;
+  const Sizes sizes_;
   hybridlog::Session session_;
   std::uint64_t committed_ = 0, generation_ = 0;  // of the commits when they were last looked at
 };

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "common/scratch_directory.h"
+#include "workload/random.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -33,7 +36,7 @@ class BatchServerTest : public ::testing::Test {
     EXPECT_EQ(bytes.size(), ReplyHeader::kBytes + batch.header.bytes);
     for (std::size_t at = ReplyHeader::kBytes; at < bytes.size();) {
       batch.replies.push_back(read_reply(bytes.data() + at));
-      at += Reply::bytes_of(batch.replies.back().opcode);
+      at += Sizes().reply(batch.replies.back().opcode);
     }
     return batch;
   }
@@ -185,6 +188,208 @@ TEST_F(BatchServerTest, TooMuchThatIsPendingIsRefused) {
     server_.go_on(out);
   }
   EXPECT_EQ(serve({{Opcode::kRead, 9, 0}}).replies.at(0).status, ReplyStatus::kNotFound);
+}
+
+// Sessions with values of other lengths at the same store.
+class SizedBatches : public BatchServerTest {
+ protected:
+  static constexpr std::size_t kBytes = 40;
+
+  struct Operation {
+    Opcode opcode;
+    std::uint64_t key, first;  // of its value, of which the rest is `fill`
+    std::uint8_t fill;
+  };
+  struct Answer {
+    ReplyStatus status;
+    std::uint32_t length = 0;
+    std::vector<std::byte> bytes{};
+    bool operator==(const Answer&) const = default;
+  };
+
+  explicit SizedBatches(std::size_t bytes = kBytes)
+      : sizes_(bytes),
+        sized_({.store = store_,
+                .thread = thread_,
+                .commits = commits_,
+                .serving = serving_,
+                .most_pending = 1'000'000},
+               {}, bytes) {}
+
+  std::vector<std::byte> value(std::uint64_t first, std::uint8_t fill) const {
+    std::vector<std::byte> bytes(sizes_.value_bytes(), std::byte{fill});
+    wire::write(bytes.data(), first);
+    return bytes;
+  }
+  std::vector<std::byte> bytes_of(const std::vector<Operation>& operations) const {
+    std::vector<std::byte> bytes(operations.size() * sizes_.request(), std::byte{0});
+    std::byte* at = bytes.data();
+    for (const Operation& each : operations) {
+      write(at, Request{each.opcode, each.key, each.first});
+      std::ranges::copy(value(each.first, each.fill), at + Request::kValueAt);
+      at += sizes_.request();
+    }
+    return bytes;
+  }
+  // Replies, and results of what was pending behind them; in batches of at most so many bytes.
+  std::vector<Answer> answers_of(const BatchServer::Bytes& out) {
+    std::vector<Answer> answers;
+    for (std::size_t at = 0; at < out.size();) {
+      const ReplyHeader header = read_reply_header(out.data() + at);
+      EXPECT_LE(header.bytes, kMostReplyBytes);
+      EXPECT_TRUE(at == 0 || header.status == BatchStatus::kResults);
+      at += ReplyHeader::kBytes;
+      const std::size_t end = at + header.bytes;
+      while (at < end) {
+        const auto reply = next_reply(out.data() + at, out.data() + end, sizes_);
+        if (!reply) throw std::runtime_error("no reply");
+        answers.push_back(
+            {reply->status, reply->length, {reply->bytes.begin(), reply->bytes.end()}});
+        at += sizes_.reply(reply->opcode);
+      }
+    }
+    return answers;
+  }
+  std::vector<Answer> serve(const std::vector<Operation>& operations) {
+    const auto bytes = bytes_of(operations);
+    BatchServer::Bytes out;
+    sized_.serve({.view = 1, .first = sized_.served() + 1, .bytes = bytes.size()}, bytes, out);
+    return answers_of(out);
+  }
+
+  const Sizes sizes_;
+  BatchServer sized_;
+};
+
+TEST_F(SizedBatches, AreAnsweredInOrder) {
+  const auto answers = serve({{Opcode::kUpsert, 1, 10, 7},
+                              {Opcode::kAdd, 1, 5, 9},
+                              {Opcode::kRead, 1, 0, 0},
+                              {Opcode::kAdd, 2, 5, 9},
+                              {Opcode::kRead, 2, 0, 0},
+                              {Opcode::kErase, 1, 0, 0},
+                              {Opcode::kRead, 1, 0, 0}});
+  ASSERT_EQ(answers.size(), 7U);
+  EXPECT_EQ(answers[2], (Answer{ReplyStatus::kOk, kBytes, value(15, 7)}));
+  EXPECT_EQ(answers[4], (Answer{ReplyStatus::kOk, kBytes, value(5, 9)}));
+  EXPECT_EQ(answers[6], (Answer{ReplyStatus::kNotFound}));
+  EXPECT_EQ(sized_.served(), 7U);
+}
+
+TEST_F(SizedBatches, WhatTheDeviceHasComesLater) {
+  serve({{Opcode::kUpsert, 1, 10, 7}, {Opcode::kUpsert, 2, 20, 8}});
+  push_out();
+  auto answers = serve({{Opcode::kRead, 1, 0, 0}, {Opcode::kAdd, 2, 1, 0}});
+  EXPECT_EQ(answers[0].status, ReplyStatus::kPending);
+  std::vector<Answer> results(answers.begin() + 2, answers.end());
+  while (sized_.pending() > 0) {
+    BatchServer::Bytes out;
+    sized_.go_on(out);
+    if (out.empty()) continue;
+    for (Answer& each : answers_of(out)) results.push_back(std::move(each));
+  }
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(std::ranges::count(results, Answer{ReplyStatus::kOk, kBytes, value(10, 7)}), 1);
+  EXPECT_EQ(serve({{Opcode::kRead, 2, 0, 0}}).at(0),
+            (Answer{ReplyStatus::kOk, kBytes, value(21, 8)}));
+}
+
+// Of other lengths than the session's: a longer one is said and not cut, a shorter one is whole.
+TEST_F(SizedBatches, ValuesOfOtherSessionsLoseNothing) {
+  BatchServerTest::serve({{Opcode::kUpsert, 1, 10}});
+  {
+    hybridlog::Session other(store_, thread_);
+    other.upsert_value(2, std::vector(kBytes + 1, std::byte{3}));
+    other.upsert_value(3, std::vector(5, std::byte{4}));
+    other.upsert_value(4, {});
+  }
+  serve({{Opcode::kUpsert, 5, 50, 5}});
+  const auto answers = serve({{Opcode::kRead, 1, 0, 0},
+                              {Opcode::kRead, 2, 0, 0},
+                              {Opcode::kRead, 3, 0, 0},
+                              {Opcode::kRead, 4, 0, 0},
+                              {Opcode::kAdd, 3, 1, 0}});
+  EXPECT_EQ(answers[0].length, 8U);
+  EXPECT_EQ(wire::read<std::uint64_t>(answers[0].bytes.data()), 10U);
+  EXPECT_EQ(answers[1], (Answer{ReplyStatus::kWrongSize, kBytes + 1}));
+  EXPECT_EQ(answers[2], (Answer{ReplyStatus::kOk, 5, std::vector(5, std::byte{4})}));
+  EXPECT_EQ(answers[3], (Answer{ReplyStatus::kOk, 0}));
+  EXPECT_EQ(answers[4].status, ReplyStatus::kWrongSize);
+  // A session of 8 bytes is told how long it is, and adds to its beginning.
+  const Batch batch =
+      BatchServerTest::serve({{Opcode::kRead, 5, 0}, {Opcode::kAdd, 5, 1}, {Opcode::kRead, 1, 0}});
+  EXPECT_EQ(batch.replies[0].status, ReplyStatus::kWrongSize);
+  EXPECT_EQ(batch.replies[0].value, kBytes);
+  EXPECT_EQ(batch.replies[1].status, ReplyStatus::kOk);
+  EXPECT_EQ(batch.replies[2].value, 10U);
+  EXPECT_EQ(serve({{Opcode::kRead, 5, 0, 0}}).at(0),
+            (Answer{ReplyStatus::kOk, kBytes, value(51, 5)}));
+}
+
+// Any bytes are served as a whole, or refused before anything is done.
+TEST_F(SizedBatches, BytesThatMeanNothing) {
+  workload::Random random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<std::byte> bytes(random.next() % (4 * sizes_.request()));
+    for (std::byte& each : bytes) each = static_cast<std::byte>(random.next() % 8);
+    const std::uint64_t before = sized_.served();
+    BatchServer::Bytes out;
+    try {
+      sized_.serve({.view = 1, .first = before + 1, .bytes = bytes.size()}, bytes, out);
+      EXPECT_EQ(sized_.served(), before + bytes.size() / sizes_.request());
+      answers_of(out);
+    } catch (const ProtocolError&) {
+      EXPECT_EQ(sized_.served(), before);
+    }
+  }
+  auto bytes = bytes_of({{Opcode::kUpsert, 1, 10, 7}, {Opcode::kUpsert, 2, 10, 7}});
+  bytes.pop_back();
+  BatchServer::Bytes out;
+  EXPECT_THROW(
+      sized_.serve({.view = 1, .first = sized_.served() + 1, .bytes = bytes.size()}, bytes, out),
+      ProtocolError);
+  bytes.resize(17);  // a request of a session of 8 bytes
+  EXPECT_THROW(
+      sized_.serve({.view = 1, .first = sized_.served() + 1, .bytes = bytes.size()}, bytes, out),
+      ProtocolError);
+}
+
+// Results of more reads than one reply batch may have go into several.
+class LongBatches : public SizedBatches {
+ protected:
+  LongBatches() : SizedBatches(2048) {}
+};
+
+TEST_F(LongBatches, ManyResultsAreSeveralBatches) {
+  constexpr std::uint64_t kStored = 2500;  // of 2,062 bytes: 5.2 MB, where 4.2 may be in one
+  for (std::uint64_t key = 1; key <= kStored; ++key)
+    serve({{Opcode::kUpsert, key, key, static_cast<std::uint8_t>(key)}});
+  push_out();
+  std::size_t found = 0, batches = 0;
+  BatchServer::Bytes out;
+  const auto count = [&] {
+    for (const Answer& each : answers_of(out)) {
+      if (each.status == ReplyStatus::kPending) continue;
+      ASSERT_EQ(each.status, ReplyStatus::kOk);
+      const auto key = wire::read<std::uint64_t>(each.bytes.data());
+      ASSERT_EQ(each.bytes, value(key, static_cast<std::uint8_t>(key)));
+      ++found;
+    }
+    if (!out.empty()) ++batches;
+    out.clear();
+  };
+  for (std::uint64_t key = 1; key <= kStored; key += 500) {
+    std::vector<Operation> reads;
+    for (std::uint64_t i = key; i < key + 500; ++i) reads.push_back({Opcode::kRead, i, 0, 0});
+    const auto bytes = bytes_of(reads);
+    sized_.serve({.view = 1, .first = sized_.served() + 1, .bytes = bytes.size()}, bytes, out);
+    count();
+  }
+  while (sized_.pending() > 0) {
+    sized_.go_on(out);
+    count();
+  }
+  EXPECT_EQ(found, kStored);
 }
 
 }  // namespace

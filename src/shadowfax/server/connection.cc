@@ -79,22 +79,32 @@ Connection::State Connection::open() {
   const Opening opening = read_opening(in_.data() + in_begin_);
   in_begin_ += Opening::kBytes;
   if (opening.format != Opening::kFormat) {
-    std::fprintf(stderr, "hlserver: a connection does not begin with an opening of format 1\n");
+    std::fprintf(stderr, "hlserver: a connection does not begin with an opening of format 2\n");
     return State::kClosed;
   }
-  Welcome welcome{.status = WelcomeStatus::kInUse};
-  try {
-    server_.emplace(place_, hybridlog::SessionId{opening.session_high, opening.session_low});
-    welcome = server_->welcome();
-    counts_.sessions.add();
-  } catch (const std::logic_error&) {
-    // The client is told, and may try again once the other connection has gone.
-  }
+  const Welcome welcome = welcome_of(opening);
   out_.resize(out_.size() + Welcome::kBytes);
   write(out_.data() + out_.size() - Welcome::kBytes, welcome);
   if (server_) return State::kOpen;
   send();
   return State::kClosed;
+}
+
+// Opens the session, or says why it does not: the client is told.
+Welcome Connection::welcome_of(const Opening& opening) {
+  const std::size_t most = place_.store.most_value_bytes();
+  if (opening.value_bytes < kFewestValueBytes || opening.value_bytes > most) {
+    return {.status = WelcomeStatus::kValueBytes,
+            .most_value_bytes = static_cast<std::uint32_t>(most)};
+  }
+  try {
+    server_.emplace(place_, hybridlog::SessionId{opening.session_high, opening.session_low},
+                    opening.value_bytes);
+  } catch (const std::logic_error&) {
+    return {.status = WelcomeStatus::kInUse};  // until the other connection has gone
+  }
+  counts_.sessions.add();
+  return server_->welcome();
 }
 
 void Connection::count(const BatchServer::Served& served) noexcept {

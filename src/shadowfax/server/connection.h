@@ -50,6 +50,7 @@ class Connection {
   State serve_whole_batches();
   State serve_batch(const RequestHeader& header);
   State open();
+  Welcome welcome_of(const Opening& opening);
   void count(const BatchServer::Served& served) noexcept;
   State send();
 

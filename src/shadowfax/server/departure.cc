@@ -9,8 +9,7 @@
 
 #include "common/clock.h"
 #include "hybridlog/log_scan.h"
-#include "shadowfax/server/arrival.h"
-#include "shadowfax/wire.h"
+#include "shadowfax/server/moved_record.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -22,19 +21,10 @@ using hybridlog::HashRange;
 constexpr double kLookSeconds = 1;  // without an answer: the other may be at another place by now
 constexpr double kBeginSeconds = 30;
 constexpr std::chrono::milliseconds kPause{100};
-constexpr std::size_t kMessageRecords = 16'384;
+constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a record's
 
 // This server is ending: everything stays as it is.
 struct Stopped {};
-
-void append(std::vector<std::uint8_t>& bytes, const hybridlog::ScannedRecord& record) {
-  const std::size_t begin = bytes.size();
-  bytes.resize(begin + Arrival::kRecordBytes);
-  auto* at = reinterpret_cast<std::byte*>(bytes.data() + begin);
-  at = wire::write(at, record.key);
-  at = wire::write(at, record.value);
-  wire::write(at, static_cast<std::uint8_t>(record.is_tombstone ? 1 : 0));
-}
 
 }  // namespace
 
@@ -211,7 +201,7 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
     for (const hybridlog::ScannedRecord& record : records) {
       append(bytes, record);
       ++sent;
-      if (bytes.size() < kMessageRecords * Arrival::kRecordBytes) continue;
+      if (bytes.size() < kMessageBytes) continue;
       if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
     }
   }

@@ -88,7 +88,7 @@ Json worker_row(const WorkerReading& begin, const WorkerReading& end) {
   return row;
 }
 
-// Sums the values of keys, in a session of its own.
+// Sums the values of keys, of longer ones the first 8 bytes, in a session of its own.
 class Adder {
  public:
   explicit Adder(hybridlog::Store& store) : thread_(store.epoch()), session_(store, thread_) {
@@ -103,7 +103,7 @@ class Adder {
     constexpr std::uint64_t kLookEvery = 4096;
     for (std::uint64_t key = 0; key < keys; ++key) {
       if (own && !own(key)) continue;
-      take(session_.read(key));
+      take(session_.read_value(key));
       while (session_.pending() > kMostPending) go_on();
       if (key % kLookEvery == 0) require_before(deadline_ns, key);
     }

@@ -10,7 +10,7 @@ from typing import Any
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
 from turntable_core.text_table import size
-from turntable_systems.shadowfax import placement, processors, store_size
+from turntable_systems.shadowfax import batches, placement, processors, store_size
 
 Parameters = Mapping[str, Any]
 
@@ -44,6 +44,26 @@ def _threads(parameters: Parameters, testbed: Testbed) -> str | None:
     return (
         f"at most {most}: each of {hosts} hosts has so many, and all hosts share this machine's "
         f"{shared} processors"
+    )
+
+
+def _value_bytes(parameters: Parameters, testbed: Testbed) -> str | None:
+    most = store_size.most_value_bytes(parameters)
+    if parameters["value_bytes"] <= most:
+        return None
+    return (
+        f"at most {most}: a value takes half a page of the log at most, and pages have "
+        f"2^{parameters['page_bits']} bytes (page_bits)"
+    )
+
+
+def _batch_operations(parameters: Parameters, testbed: Testbed) -> str | None:
+    most = batches.most_operations(parameters)
+    if parameters["batch_operations"] <= most:
+        return None
+    return (
+        f"at most {most}: a request takes {batches.request_bytes(parameters)} bytes with values of "
+        f"{parameters['value_bytes']} (value_bytes), and a server takes batches of 1 MiB"
     )
 
 
@@ -96,7 +116,9 @@ CHECKS = (
     Check("servers", _servers),
     Check("owners", _owners, beside=("servers",)),
     Check("threads", _threads, beside=("servers",)),
-    Check("memory_share", _memory_share, beside=("page_bits", "keys", "servers")),
+    Check("value_bytes", _value_bytes, beside=("page_bits",)),
+    Check("batch_operations", _batch_operations, beside=("value_bytes",)),
+    Check("memory_share", _memory_share, beside=("page_bits", "keys", "servers", "value_bytes")),
     _processors_of("server_cpus"),
     _processors_of("client_cpus"),
 )

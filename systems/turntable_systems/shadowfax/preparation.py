@@ -12,12 +12,13 @@ from typing import Any
 from turntable_core.plan import Turn
 from turntable_core.system import Preparation
 from turntable_core.testbed import Testbed
-from turntable_systems.shadowfax import placement, store_size
+from turntable_systems.shadowfax import batches, placement, store_size
 
 Parameters = Mapping[str, Any]
 
 # Of one thread: the original's 48 stored 250 million keys in 12.1 s.
 KEYS_PER_S = 250_000_000 / 12.1 / 48
+_REQUEST_BYTES = 17  # in these
 
 
 def preparation(turns: Sequence[Turn], testbed: Testbed) -> Preparation:
@@ -37,7 +38,8 @@ def preparation(turns: Sequence[Turn], testbed: Testbed) -> Preparation:
 
 def _fill_s(parameters: Parameters, testbed: Testbed) -> float:
     threads = parameters["threads"] * len(placement.clients(testbed))
-    return parameters["keys"] / (KEYS_PER_S * threads)
+    longer = batches.request_bytes(parameters) / _REQUEST_BYTES
+    return parameters["keys"] * longer / (KEYS_PER_S * threads)
 
 
 def _memory_bytes(parameters: Parameters) -> int:

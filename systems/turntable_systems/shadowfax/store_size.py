@@ -11,7 +11,9 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-RECORD_BYTES = 24  # header, key and value (src/hybridlog/record.h)
+USUAL_VALUE_BYTES = 8  # records of other values have their length as well
+MOST_VALUE_BYTES = 65536  # (src/hybridlog/log.h)
+_HEADER_AND_KEY_BYTES, _WORD_BYTES = 16, 8  # (src/hybridlog/record.h)
 BUCKET_BYTES = 64
 FEWEST_PAGES = 4  # of a log in memory (src/hybridlog/log.h)
 LEAST_PAGE_BITS = 12  # a sector of the device
@@ -21,9 +23,21 @@ _FEWEST_INDEX_BITS = 4
 Parameters = Mapping[str, Any]
 
 
+def record_bytes(parameters: Parameters) -> int:
+    """Header, key and value, of whole words."""
+    value = parameters["value_bytes"]
+    length = 0 if value == USUAL_VALUE_BYTES else _WORD_BYTES
+    return _HEADER_AND_KEY_BYTES + length + _WORD_BYTES * ceil(value / _WORD_BYTES)
+
+
+def most_value_bytes(parameters: Parameters) -> int:
+    """Of a log with such pages."""
+    return min(MOST_VALUE_BYTES, (1 << parameters["page_bits"]) // 2)
+
+
 def data_bytes(parameters: Parameters) -> Fraction:
     """All records of a server, one per key."""
-    return Fraction(RECORD_BYTES * parameters["keys"], _owners(parameters))
+    return Fraction(record_bytes(parameters) * parameters["keys"], _owners(parameters))
 
 
 def _owners(parameters: Parameters) -> int:

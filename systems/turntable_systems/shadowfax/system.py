@@ -26,6 +26,7 @@ from turntable_core.testbed import Testbed
 from turntable_core.text_table import size
 from turntable_core.timeline import Event
 from turntable_systems.shadowfax import (
+    batches,
     checks,
     host_needs,
     migration,
@@ -37,8 +38,6 @@ from turntable_systems.shadowfax import (
 from turntable_systems.shadowfax.components import store
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
-# Of the bytes that a batch has on the wire (src/shadowfax/wire.h).
-_HEADER_BYTES, _REQUEST_BYTES = 16, 17
 
 
 class Shadowfax(System):
@@ -59,13 +58,19 @@ class Shadowfax(System):
         "servers": "{} servers",
         "threads": "{} threads",
         "keys": "{} keys",
+        "value_bytes": "values of {} bytes",
         "batch_operations": "{} a batch",
         "memory_share": "memory for {} of the data",
         "rate_per_s": "{} operations/s",
         "capacity_per_s": "{} operations/s a server",
         "move_share": "{} of a server's keys move",
     }
-    usual: ClassVar[Mapping[str, Any]] = {"servers": 1, "rate_per_s": 0, "capacity_per_s": 0}
+    usual: ClassVar[Mapping[str, Any]] = {
+        "servers": 1,
+        "value_bytes": store_size.USUAL_VALUE_BYTES,
+        "rate_per_s": 0,
+        "capacity_per_s": 0,
+    }
     preview_note = "batch: bytes of a whole one; log, index: memory of each server"
 
     def checks(self) -> Sequence[Check]:
@@ -73,12 +78,14 @@ class Shadowfax(System):
 
     def notes(self, cells: Sequence[Parameters]) -> Sequence[str]:
         """Logs are never truncated (docs/hybridlog.md §5)."""
-        if not any(workloads.writes(cell) and not _stays_in_memory(cell) for cell in cells):
+        growing = [c for c in cells if workloads.writes(c) and not _stays_in_memory(c)]
+        if not growing:
             return ()
+        most = max(map(store_size.record_bytes, growing))
         return (
             "mutable memory is smaller than the data: a record that is changed outside of it is "
-            f"written again, {store_size.RECORD_BYTES} bytes at the end of the log, and the log's "
-            "file on the server hosts grows as long as a turn lasts",
+            f"written again, up to {most} bytes at the end of the log, and the log's file on the "
+            "server hosts grows as long as a turn lasts",
         )
 
     def meaningless(self, parameters: Parameters) -> Collection[str]:
@@ -108,9 +115,8 @@ class Shadowfax(System):
 
     def preview(self, turn: Turn) -> Mapping[str, str]:
         parameters = turn.cell.parameters
-        batch_bytes = _HEADER_BYTES + _REQUEST_BYTES * parameters["batch_operations"]
         return {
-            "batch": f"{batch_bytes:,}",
+            "batch": f"{batches.batch_bytes(parameters):,}",
             "log": size(store_size.log_bytes(parameters)),
             "index": size(store_size.index_bytes(parameters)),
         }

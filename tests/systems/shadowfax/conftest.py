@@ -37,6 +37,7 @@ DOCUMENT = {
         "sample_ms": 1000,
         "threads": 2,
         "keys": 1_000_000,
+        "value_bytes": 8,
         "theta": 0.99,
         "batch_operations": 1926,
         "pipeline": 2,

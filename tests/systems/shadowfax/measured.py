@@ -60,7 +60,7 @@ def client_stats(**changes: Any) -> dict[str, Any]:
         "unanswered": 0,
         "adds_issued_total": 6_000_000,
         "adds_acknowledged_total": 6_000_000,
-        "errors": {"failed": 0, "lost_sessions": 0},
+        "errors": {"failed": 0, "lost_sessions": 0, "wrong_values": 0},
         "window_from_ns": WINDOW_FROM_NS,
         "silent_ns": 500_000,
         "sample_ns": 10**9,

@@ -11,11 +11,17 @@ import pytest
 from turntable_core.plan import cells_of
 from turntable_core.reference import Reference
 from turntable_core.spec import choose_profile, load_experiment
-from turntable_systems.shadowfax import store_size
+from turntable_systems.shadowfax import batches, store_size
 
 EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
 # Cells at the profile smoke, and at the others.
-COUNTS = {"batch_size": (2, 7), "pipeline": (2, 8), "distribution": (2, 8), "memory": (4, 12)}
+COUNTS = {
+    "batch_size": (2, 7),
+    "pipeline": (2, 8),
+    "distribution": (2, 8),
+    "memory": (4, 12),
+    "value_size": (2, 8),
+}
 
 
 def cells(name: str, profile: str) -> list[Mapping[str, Any]]:
@@ -30,6 +36,20 @@ def test_every_log_has_its_pages(name: str, profile: str) -> None:
     assert len(found) == COUNTS[name][profile != "smoke"]
     for cell in found:
         assert store_size.pages(cell) >= store_size.FEWEST_PAGES
+
+
+def test_longer_values_fit_in_batches_and_pages() -> None:
+    for profile in ("smoke", "embedded", "paper"):
+        for cell in cells("value_size", profile):
+            assert batches.batch_bytes(cell) <= 16 + 1_048_576
+            assert cell["value_bytes"] <= store_size.most_value_bytes(cell)
+
+
+def test_what_is_published_is_of_values_of_8_bytes() -> None:
+    reference = Reference(EXPERIMENTS / "reference" / "shadowfax_batch_size.csv")
+    (cell,) = [c for c in cells("batch_size", "paper") if c["batch_operations"] == 1926]
+    assert reference.value("aggregate_ops_per_s", cell) == 75_673_000
+    assert reference.value("aggregate_ops_per_s", {**cell, "value_bytes": 256}) is None
 
 
 def published(name: str, profile: str = "paper") -> list[tuple[Mapping[str, Any], float, float]]:

@@ -9,7 +9,7 @@ import pytest
 
 from turntable_core.context import Context
 from turntable_core.plan import Plan
-from turntable_systems.shadowfax import SYSTEM
+from turntable_systems.shadowfax import SYSTEM, batches
 
 from .conftest import parameters, with_parameters
 
@@ -43,6 +43,18 @@ def test_published_batches_are_as_many_requests_as_fit(
         return int(SYSTEM.preview(replace(turn, cell=cell))["batch"].replace(",", ""))
 
     assert batch_bytes(operations) <= kib * 1024 < batch_bytes(operations + 1)
+
+
+@pytest.mark.parametrize(("value_bytes", "operations"), [(64, 448), (256, 123), (1024, 31)])
+def test_longer_values_leave_room_for_fewer_requests(
+    made: Plan, value_bytes: int, operations: int
+) -> None:
+    """In 32 KiB, as the original's: (32,768 - 16) / (9 + value)."""
+
+    def batch_bytes(count: int) -> int:
+        return batches.batch_bytes(parameters(value_bytes=value_bytes, batch_operations=count))
+
+    assert batch_bytes(operations) <= 32 * 1024 < batch_bytes(operations + 1)
 
 
 def test_the_estimate_has_filling_memory_and_disk(contexts: dict[str, Context]) -> None:

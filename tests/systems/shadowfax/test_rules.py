@@ -86,6 +86,7 @@ def test_the_law_is_not_asked_where_operations_were_pending() -> None:
 
 BROKEN = {
     "errors": of_client(errors={"failed": 1, "lost_sessions": 0}),
+    "values": of_client(errors={"failed": 0, "lost_sessions": 0, "wrong_values": 3}),
     "window": of_client(complete=False),
     "server": measurement(server=server_stats(errors={"log_write": 1})),
     # 0.1 % of the operations may be lost.
@@ -101,6 +102,7 @@ BROKEN = {
 }
 WORDS = {
     "errors": "client failed 1",
+    "values": "client wrong_values 3",
     "window": "client window incomplete 1",
     "server": "server log_write 2",
     "unanswered": "operations were never answered",

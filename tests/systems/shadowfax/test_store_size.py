@@ -31,6 +31,22 @@ def test_a_log_has_whole_pages_for_at_least_its_share(
     assert store_size.log_bytes(cell) == pages * 2**page_bits
 
 
+@pytest.mark.parametrize(
+    ("value_bytes", "record"),
+    # 8 + 8 + 8; others have a word with their length before, and fill the last word.
+    [(8, 24), (9, 40), (16, 40), (64, 88), (256, 280), (1024, 1048)],
+)
+def test_a_record_has_whole_words(value_bytes: int, record: int) -> None:
+    cell = parameters(value_bytes=value_bytes, servers=1)
+    assert store_size.record_bytes(cell) == record
+    assert store_size.data_bytes(cell) == record * 1_000_000
+
+
+def test_a_value_takes_half_a_page_at_most() -> None:
+    assert store_size.most_value_bytes(parameters(page_bits=12)) == 2048
+    assert store_size.most_value_bytes(parameters(page_bits=25)) == 65_536
+
+
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.7])
 def test_a_share_is_the_decimal_that_is_written(share: float) -> None:
     """5120 keys at three servers are ten pages of data each. As a binary number 0.1 is a bit more

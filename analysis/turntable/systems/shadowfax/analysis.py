@@ -86,6 +86,7 @@ class ShadowfaxAnalysis(Analysis):
             "by_batch": plot.by_batch(cells),
             "by_memory": plot.by_memory(cells),
             "migration": plot.migration(cells),
+            "by_value_size": plot.by_value_size(cells),
             "latency": latency(cells),
         }
 
@@ -99,7 +100,7 @@ class ShadowfaxAnalysis(Analysis):
     notebook_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
         (
             *("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"),
-            "shadowfax_scale_out",
+            *("shadowfax_scale_out", "shadowfax_value_size"),
         ),
         "shadowfax_batch_size",
     )

@@ -14,7 +14,7 @@ from turntable.systems.shadowfax.measurement import Measurement
 from turntable.verdict import Case
 
 PARAMETERS = (
-    *("workload", "distribution", "servers", "threads", "keys"),
+    *("workload", "distribution", "servers", "threads", "keys", "value_bytes"),
     *("batch_operations", "pipeline", "memory_share", "rate_per_s"),
     *("cluster", "capacity_per_s"),
 )

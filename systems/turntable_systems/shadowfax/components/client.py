@@ -18,7 +18,9 @@ def start(context: Context) -> Batches:
 
 
 def fill(context: Context) -> Batches:
-    """Every client host stores a part of the keys, each with the value 0."""
+    """Every client host stores a part of the keys, each with the value 0; what is longer has bytes
+    behind it that say whether it is right.
+    """
     threads, deadline_s = context.parameters["threads"], context.plan.deadlines["fill"]
     return _each(context, "fill", threads=threads, deadline_s=deadline_s)
 
@@ -70,7 +72,7 @@ def _rate_of_host(context: Context) -> float | None:
 
 
 def _each(context: Context, command: str, **args: Any) -> Batches:
-    """What the hosts share: the servers, and the keys."""
+    """What the hosts share: the servers, the keys, and how long values are."""
     hosts = _hosts(context)
     metadata = placement.metadata(context.testbed, context.parameters)
     where = (
@@ -81,6 +83,7 @@ def _each(context: Context, command: str, **args: Any) -> Batches:
     common = args | {
         **where,
         "keys": context.parameters["keys"],
+        "value_bytes": context.parameters["value_bytes"],
         "clients": len(hosts),
     }
     return {

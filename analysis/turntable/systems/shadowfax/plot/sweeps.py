@@ -21,6 +21,7 @@ _WORDS: Mapping[str, str] = {
     "pipeline": "pipeline {}",
     "memory_share": "memory {}",
     "batch_operations": "{} a batch",
+    "value_bytes": "{} bytes",
     "theta": "theta {}",
 }
 
@@ -68,6 +69,27 @@ def by_memory(cells: Sequence[CellResult]) -> Drawing | None:
         _legend(figure, axes, lines)
 
     return _draw("by_memory", "Throughput against the memory of the log", cells, paint)
+
+
+def by_value_size(cells: Sequence[CellResult]) -> Drawing | None:
+    """Both axes are logarithmic. None unless cells with several sizes were measured."""
+    lines = _lines(cells, "value_bytes")
+    if not lines:
+        return None
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        _paint(axes, lines, "value_bytes", _RATE)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            axis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel("bytes of a value (logarithmic)")
+        drawing.title(axes, "Throughput by size of values")
+        _legend(figure, axes, lines)
+
+    return _draw("by_value_size", "Throughput against the bytes of a value", cells, paint)
 
 
 def _draw(name: str, description: str, cells: Sequence[CellResult], paint) -> Drawing:
