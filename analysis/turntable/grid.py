@@ -16,6 +16,7 @@ class Column:
     key: str
     form: str  # of a number; ">" for a text at the right, empty for one at the left
     measured: bool = False  # a gap where the verdict is not valid
+    optional: bool = False  # left out where no round has a value
 
     def text(self, row: Mapping[str, Any]) -> str:
         value = None if self.measured and row["verdict"] != "valid" else row[self.key]

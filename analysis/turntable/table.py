@@ -42,10 +42,19 @@ def render(cells: Sequence[CellResult], overhead_s: float | None, directory: str
 
 def _rounds(cells: Sequence[CellResult]) -> list[str]:
     several_rounds = max(len(cell.turns) for cell in cells) > 1
-    own = analysis_of(cells[0].run.plan).round_columns
+    own = _with_values(analysis_of(cells[0].run.plan).round_columns, cells)
     columns = [*_naming(cells), *([ROUND] if several_rounds else []), *own, VERDICT]
     rows = [row_of(cell, turn) for cell in cells for turn in cell.turns]
     return grid.lines(columns, rows)
+
+
+def _with_values(columns: Sequence[Column], cells: Sequence[CellResult]) -> list[Column]:
+    rows = [turn.row for cell in cells for turn in cell.turns]
+    return [
+        column
+        for column in columns
+        if not column.optional or any(row.get(column.key) is not None for row in rows)
+    ]
 
 
 def row_of(cell: CellResult, turn: TurnResult) -> dict[str, Any]:
@@ -101,7 +110,7 @@ def _across_rounds(cells: Sequence[CellResult]) -> list[str]:
 
 def mean_columns(cells: Sequence[CellResult]) -> list[Column]:
     """Of means_of(), whose measured values are texts."""
-    own = analysis_of(cells[0].run.plan).cell_columns
+    own = _with_values(analysis_of(cells[0].run.plan).cell_columns, cells)
     return [*(replace(c, form=">", measured=False) if c.measured else c for c in own), VALID]
 
 

@@ -17,13 +17,13 @@ _SHARES = (
 )
 _MIGRATION = "keys move"
 _MOVES = (
-    Column(_MIGRATION, "before", "before_ops_per_s", ",.0f", measured=True),
-    Column(_MIGRATION, "after", "after_ops_per_s", ",.0f", measured=True),
-    Column(_MIGRATION, "predicted", "predicted_after_ops_per_s", ",.0f"),
-    Column(_MIGRATION, "cut (ms)", "cut_ms", ",.0f", measured=True),
-    Column(_MIGRATION, "all (ms)", "complete_ms", ",.0f", measured=True),
-    Column(_MIGRATION, "dip", "dip_share", ".2f", measured=True),
-    Column(_MIGRATION, "silent (ms)", "silent_ms", ",.0f", measured=True),
+    Column(_MIGRATION, "before", "before_ops_per_s", ",.0f", measured=True, optional=True),
+    Column(_MIGRATION, "after", "after_ops_per_s", ",.0f", measured=True, optional=True),
+    Column(_MIGRATION, "predicted", "predicted_after_ops_per_s", ",.0f", optional=True),
+    Column(_MIGRATION, "cut (ms)", "cut_ms", ",.0f", measured=True, optional=True),
+    Column(_MIGRATION, "all (ms)", "complete_ms", ",.0f", measured=True, optional=True),
+    Column(_MIGRATION, "dip", "dip_share", ".2f", measured=True, optional=True),
+    Column(_MIGRATION, "silent (ms)", "silent_ms", ",.0f", measured=True, optional=True),
 )
 ROUNDS = (
     *_RATE,
@@ -42,6 +42,4 @@ CELLS = (
 NOTES = (
     "Round trips are of full pipelines: by Little's law they follow from the throughput, and say "
     "nothing of a service time (docs/shadowfax.md §4). Busy: share of the threads' time.",
-    "Keys move: operations/s before and after; cut: until the target owns them; dip: the least of "
-    "a sample meanwhile, beside before; silent: the longest time in which a client had no answer.",
 )
