@@ -49,6 +49,10 @@ class Credentials {
   static Credentials from_file(const std::filesystem::path& secret_file,
                                const std::filesystem::path& run_directory, const std::string& name);
 
+  // Of one of several connections of the same node, which has a name of its own. Throws as the
+  // constructor.
+  Credentials of_connection(const std::string& name) const { return {secret_, node_ + "/" + name}; }
+
   const std::string& secret() const { return secret_; }
   // Of the next connection. Thread-safe.
   Identity next() const;

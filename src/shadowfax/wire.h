@@ -144,6 +144,8 @@ class Sizes {
   constexpr std::size_t value_bytes() const noexcept { return value_bytes_; }
   constexpr bool is_sized() const noexcept { return value_bytes_ != kFewestValueBytes; }
   constexpr std::size_t request() const noexcept { return Request::kValueAt + value_bytes_; }
+  // Of the longest batch that is taken.
+  constexpr std::size_t most_requests() const noexcept;
   // Of a read's, which is the longest.
   constexpr std::size_t longest_reply() const noexcept {
     return is_sized() ? Reply::kSizedReadBytes + value_bytes_ : Reply::kReadBytes;
@@ -160,7 +162,10 @@ inline constexpr std::uint16_t kBasePort = 22'790;  // of a server's first worke
 
 // The longest batch that is taken.
 inline constexpr std::uint64_t kMostBatchBytes = std::uint64_t{1} << 20U;
-inline constexpr std::size_t kMostRequests = kMostBatchBytes / Request::kBytes;
+constexpr std::size_t Sizes::most_requests() const noexcept {
+  return kMostBatchBytes / request();
+}
+inline constexpr std::size_t kMostRequests = Sizes().most_requests();
 // Of replies to that, with results of what was pending: as many as fit, the others are in further
 // batches.
 inline constexpr std::uint64_t kMostReplyBytes = 4 * kMostBatchBytes;

@@ -129,8 +129,7 @@ int run(int argc, char** argv) {
   if (options.rate_per_s > 0) load.rate_per_s = options.rate_per_s;
   if (options.port + options.workers > 65'536)
     throw std::invalid_argument("--base-port and --workers: expected ports up to 65535");
-  const std::size_t most =
-      shadowfax::kMostBatchBytes / shadowfax::Sizes(load.value_bytes).request();
+  const std::size_t most = shadowfax::Sizes(load.value_bytes).most_requests();
   if (load.batch_requests > most) {
     throw std::invalid_argument("--batch " + std::to_string(load.batch_requests) +
                                 ": expected at most " + std::to_string(most) +
@@ -145,7 +144,7 @@ int run(int argc, char** argv) {
                       net::Credentials::from_file(options.secret, "hlload",
                                                   "hlload " + std::to_string(::getpid())),
                       Deadline::after_seconds(kMetadataSeconds));
-    load.servers = {.given = {}, .directory = &*directory};
+    load.servers = {.directory = &*directory};
   }
   const std::atomic<bool> cancelled{false};
   if (options.fills) {

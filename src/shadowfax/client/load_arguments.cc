@@ -25,9 +25,9 @@ constexpr std::int64_t kMaxPort = 65'535;
 constexpr double kMaxRate = 1e9;
 constexpr std::int64_t kMaxSampleMs = 1'000'000;
 
-// With a directory they are not named.
-Servers servers_of(const std::string& where, const Arguments& arguments, Directory* directory) {
-  if (directory != nullptr) return {.given = {}, .directory = directory};
+Servers servers_of(const std::string& where, const Arguments& arguments) {
+  const std::string metadata = arguments.text_or("metadata", "");
+  if (!metadata.empty()) return {.metadata = metadata};
   std::vector<ServerAddress> servers;
   for (const Json& each : arguments.array("servers")) {
     const Arguments server(where + ", servers", each, {"address", "base_port", "workers"});
@@ -51,11 +51,6 @@ Mix mix_of(const std::string& where, const Arguments& arguments) {
   return mix;
 }
 
-// Of a batch.
-std::int64_t most_requests(std::size_t value_bytes) {
-  return static_cast<std::int64_t>(kMostBatchBytes / Sizes(value_bytes).request());
-}
-
 std::size_t value_bytes_of(const Arguments& arguments) {
   return static_cast<std::size_t>(arguments.integer(
       "value_bytes", kFewestValueBytes, static_cast<std::int64_t>(hybridlog::kMostValueBytes)));
@@ -70,10 +65,9 @@ std::optional<double> theta_of(const Arguments& arguments) {
 
 }  // namespace
 
-FillSettings fill_arguments(const std::string& where, const Arguments& arguments,
-                            Directory* directory) {
+FillSettings fill_arguments(const std::string& where, const Arguments& arguments) {
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
-  return {.servers = servers_of(where, arguments, directory),
+  return {.servers = servers_of(where, arguments),
           .threads = static_cast<std::size_t>(arguments.integer("threads", 1, kMaxThreads)),
           .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
           .client = static_cast<std::uint64_t>(arguments.integer("client", 0, clients - 1)),
@@ -81,24 +75,21 @@ FillSettings fill_arguments(const std::string& where, const Arguments& arguments
           .value_bytes = value_bytes_of(arguments)};
 }
 
-std::optional<std::string> metadata_argument(const Json& args) {
-  if (!args.contains("metadata") || args.at("metadata").is_null()) return std::nullopt;
-  return args.at("metadata").get<std::string>();
-}
-
-LoadSettings load_arguments(const std::string& where, const Json& args, Directory* directory) {
+LoadSettings load_arguments(const std::string& where, const Json& args) {
   const Arguments arguments(where, args,
                             {"servers", "metadata", "threads", "cpus", "batch_operations",
                              "pipeline", "value_bytes", "mix", "keys", "distribution", "theta",
                              "seed", "client", "clients", "rate_per_s", "sample_ms"});
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
+  const std::size_t value_bytes = value_bytes_of(arguments);
+  const auto most_requests = static_cast<std::int64_t>(Sizes(value_bytes).most_requests());
   LoadSettings settings{
-      .servers = servers_of(where, arguments, directory),
+      .servers = servers_of(where, arguments),
       .threads = static_cast<unsigned>(arguments.integer("threads", 1, kMaxThreads)),
-      .batch_requests = static_cast<std::size_t>(
-          arguments.integer("batch_operations", 1, most_requests(value_bytes_of(arguments)))),
+      .batch_requests =
+          static_cast<std::size_t>(arguments.integer("batch_operations", 1, most_requests)),
       .pipeline = static_cast<std::size_t>(arguments.integer("pipeline", 1, kMaxPipeline)),
-      .value_bytes = value_bytes_of(arguments),
+      .value_bytes = value_bytes,
       .mix = mix_of(where, arguments),
       .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
       .theta = theta_of(arguments),

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 
 #include "node/arguments.h"
@@ -11,12 +10,8 @@
 
 namespace turntable::shadowfax {
 
-// All throw bad_argument. `where` begins the messages. directory: null where servers are named.
-FillSettings fill_arguments(const std::string& where, const node::Arguments& arguments,
-                            Directory* directory);
-LoadSettings load_arguments(const std::string& where, const nlohmann::json& args,
-                            Directory* directory);
-// HOST:PORT of the metadata service; nothing: servers are named.
-std::optional<std::string> metadata_argument(const nlohmann::json& args);
+// Both throw bad_argument. `where` begins the messages. A directory is for the caller to open.
+FillSettings fill_arguments(const std::string& where, const node::Arguments& arguments);
+LoadSettings load_arguments(const std::string& where, const nlohmann::json& args);
 
 }  // namespace turntable::shadowfax

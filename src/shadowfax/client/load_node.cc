@@ -28,20 +28,20 @@ LoadNode::LoadNode(std::function<void(std::string)> set_state, CredentialsFor cr
 LoadNode::~LoadNode() = default;
 
 // Of what is asked for now: the service may be another one.
-void LoadNode::open_directory(const std::string& where, const Json& args) {
+void LoadNode::open_directory(const std::string& where, Servers& servers) {
   directory_.reset();
-  const auto metadata = metadata_argument(args);
-  if (!metadata) return;
+  if (servers.metadata.empty()) return;
   if (!credentials_)
-    throw bad_argument(where + ": metadata " + *metadata +
+    throw bad_argument(where + ": metadata " + servers.metadata +
                        " for a node without a secret; expected --secret FILE when it is begun");
-  const sockaddr_in at = net::parse_endpoint(where + ": metadata", *metadata);
+  const sockaddr_in at = net::parse_endpoint(where + ": metadata", servers.metadata);
   try {
     directory_ = std::make_unique<Directory>(at, credentials_("directory"),
                                              Deadline::after_seconds(kMetadataS));
   } catch (const NoAnswer& error) {
     throw CommandError("unavailable", where + ": " + error.what());
   }
+  servers.directory = directory_.get();
 }
 
 Json LoadNode::fill(const Json& args) {
@@ -49,13 +49,13 @@ Json LoadNode::fill(const Json& args) {
   const Arguments arguments(
       where, args,
       {"servers", "metadata", "threads", "keys", "value_bytes", "clients", "client", "deadline_s"});
+  FillSettings settings = fill_arguments(where, arguments);
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const auto command = life_.begin_prepare([&] {
     threads_.clear();
     before_ = {};
   });
-  open_directory(where, args);
-  const FillSettings settings = fill_arguments(where, arguments, directory_.get());
+  open_directory(where, settings.servers);
   const std::int64_t began_ns = monotonic_ns();
   const std::int64_t deadline_ns = began_ns + static_cast<std::int64_t>(deadline_s * 1e9);
   try {
@@ -68,6 +68,7 @@ Json LoadNode::fill(const Json& args) {
 
 Json LoadNode::prepare(const Json& args) {
   const std::string where = "hlload-node prepare";
+  LoadSettings settings = load_arguments(where, args);
   const auto command = life_.begin_prepare([&] {
     for (const ThreadResult& result : results()) {
       before_.issued += result.load.adds_issued_total;
@@ -75,8 +76,7 @@ Json LoadNode::prepare(const Json& args) {
     }
     threads_.clear();
   });
-  open_directory(where, args);
-  const LoadSettings settings = load_arguments(where, args, directory_.get());
+  open_directory(where, settings.servers);
   sample_ns_ = settings.sample_ns;
   std::vector<std::unique_ptr<LoadThread>> threads;
   try {

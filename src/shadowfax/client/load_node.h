@@ -41,7 +41,7 @@ class LoadNode {
   };
 
   std::vector<ThreadResult> results() const;
-  void open_directory(const std::string& where, const Json& args);
+  void open_directory(const std::string& where, Servers& servers);
 
   const CredentialsFor credentials_;
   std::unique_ptr<Directory> directory_;  // null: servers are named

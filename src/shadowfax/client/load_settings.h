@@ -17,11 +17,13 @@ struct ServerAddress {
   std::uint16_t port_for(std::size_t thread) const { return ports[thread % ports.size()]; }
 };
 
-// Where a client's servers are.
 class Directory;
+
+// Where a client's servers are.
 struct Servers {
   std::vector<ServerAddress> given{};  // each owns an equal range of hashes, in this order; or
-  Directory* directory = nullptr;      // it knows them. It outlives who uses them
+  std::string metadata{};              // HOST:PORT of the service that knows them, of which
+  Directory* directory = nullptr;      // a directory is opened. It outlives who uses it
 };
 
 // Workers have ports one after the other.
@@ -51,8 +53,7 @@ struct LoadSettings {
   unsigned client = 0;  // of the run's client hosts: no two draw the same
   // An open loop, of all threads together; nothing: pipelines are kept full.
   std::optional<double> rate_per_s{};
-  std::int64_t sample_ns =
-      1'000'000'000;  // what is answered is counted by intervals of this length
+  std::int64_t sample_ns = 1'000'000'000;  // answers are counted by intervals of this length
 };
 
 }  // namespace turntable::shadowfax

@@ -26,40 +26,34 @@ class LoadThread::Answers final : public Router::Replies {
  public:
   explicit Answers(LoadThread& thread) : thread_(thread) {}
 
-  void from(ServerNumber server) override {
-    server_ = server;
-    thread_.read_ns_ = monotonic_ns();
-  }
+  void from(ServerNumber server) override { thread_.begin_read(server); }
   void done(const Reply& reply, std::uint64_t context) override {
     if (thread_.is_wrong(reply, context)) ++thread_.statistics_.wrong_values_total;
-    thread_.done(server_, reply.opcode, reply.status, context);
+    thread_.done(reply.opcode, reply.status, context);
   }
   // It was done, and whether it found its key was lost with the answer.
   void recovered(Opcode opcode, std::uint64_t context) override {
     if (thread_.open_loop_) thread_.keys_.erase(context);
-    thread_.done(server_, opcode, ReplyStatus::kOk, context);
+    thread_.done(opcode, ReplyStatus::kOk, context);
   }
   void pending() override {
-    if (LoadSample* const sample = thread_.sample_of(thread_.read_ns_)) {
-      ++sample->pending;
-      ++thread_.statistics_.pending;
-    }
+    if (thread_.sample_ == nullptr) return;
+    ++thread_.sample_->pending;
+    ++thread_.statistics_.pending;
   }
   void batch_done(std::int64_t round_trip_ns) override {
-    if (!thread_.schedule_.in_window(thread_.read_ns_)) return;
+    if (thread_.sample_ == nullptr) return;
     ++thread_.statistics_.batches;
     thread_.statistics_.round_trip_ns.record(round_trip_ns);
   }
   void batch_refused() override {
-    if (LoadSample* const sample = thread_.sample_of(thread_.read_ns_)) {
-      ++sample->refused_batches;
-      ++thread_.statistics_.refused_batches;
-    }
+    if (thread_.sample_ == nullptr) return;
+    ++thread_.sample_->refused_batches;
+    ++thread_.statistics_.refused_batches;
   }
 
  private:
   LoadThread& thread_;
-  ServerNumber server_ = 0;
 };
 
 LoadThread::LoadThread(const LoadSettings& settings, unsigned thread)
@@ -112,7 +106,6 @@ void LoadThread::handle_batch(std::int64_t /*now_ns*/) noexcept {
 }
 
 void LoadThread::act(std::int64_t now_ns) noexcept {
-  read_ns_ = now_ns;
   Answers answers(*this);
   router_->go_on(answers, now_ns);
   if (open_loop_) {
@@ -162,24 +155,34 @@ std::int64_t LoadThread::next_due_ns() const noexcept {
   return open_loop_ && !is_lost() ? std::min(due_ns, open_loop_->next_due_ns()) : due_ns;
 }
 
-void LoadThread::done(ServerNumber server, Opcode opcode, ReplyStatus status,
-                      std::uint64_t context) noexcept {
+// Once for all answers that come together: operations are too many to look for their sample.
+void LoadThread::begin_read(ServerNumber server) noexcept {
+  server_ = server;
+  read_ns_ = monotonic_ns();
+  sample_ = nullptr;
+  if (!schedule_.in_window(read_ns_)) return;
+  const std::int64_t since_ns = read_ns_ - schedule_.window_from_ns;
+  sample_ = &statistics_.samples[static_cast<std::size_t>(since_ns / settings_.sample_ns)];
+  // One that has joined meanwhile has room, too.
+  if (server >= sample_->by_server.size()) sample_->by_server.resize(std::size_t{server} + 1);
+}
+
+void LoadThread::done(Opcode opcode, ReplyStatus status, std::uint64_t context) noexcept {
   if (open_loop_) open_loop_->answered(context, read_ns_, read_ns_);
   const bool failed = status == ReplyStatus::kNoSpace || status == ReplyStatus::kIoError;
   if (opcode == Opcode::kAdd && status == ReplyStatus::kOk) ++statistics_.adds_acknowledged_total;
-  LoadSample* const sample = sample_of(read_ns_);
-  if (sample == nullptr) return;
-  const std::int64_t before_ns = std::max(answered_ns_, schedule_.window_from_ns);
-  statistics_.silent_ns = std::max(statistics_.silent_ns, read_ns_ - before_ns);
-  answered_ns_ = read_ns_;
+  if (sample_ == nullptr) return;
+  if (answered_ns_ != read_ns_) {
+    const std::int64_t before_ns = std::max(answered_ns_, schedule_.window_from_ns);
+    statistics_.silent_ns = std::max(statistics_.silent_ns, read_ns_ - before_ns);
+    answered_ns_ = read_ns_;
+  }
   if (failed) {
     ++statistics_.failed;
     return;
   }
-  ++sample->operations;
-  // One that has joined meanwhile has room, too.
-  if (server >= sample->by_server.size()) sample->by_server.resize(std::size_t{server} + 1);
-  ++sample->by_server[server];
+  ++sample_->operations;
+  ++sample_->by_server[server_];
   if (status == ReplyStatus::kNotFound) ++statistics_.not_found;
   switch (opcode) {
     case Opcode::kRead:
@@ -201,13 +204,6 @@ bool LoadThread::is_wrong(const Reply& reply, std::uint64_t context) noexcept {
   if (reply.status != ReplyStatus::kOk) return reply.status == ReplyStatus::kWrongSize;
   return reply.length != settings_.value_bytes ||
          !ValuePattern::is_right(key, reply.bytes.subspan(kFewestValueBytes));
-}
-
-// Null outside of the window.
-LoadSample* LoadThread::sample_of(std::int64_t at_ns) noexcept {
-  if (!schedule_.in_window(at_ns)) return nullptr;
-  const std::int64_t since_ns = at_ns - schedule_.window_from_ns;
-  return &statistics_.samples[static_cast<std::size_t>(since_ns / settings_.sample_ns)];
 }
 
 void LoadThread::end() noexcept {

@@ -54,9 +54,9 @@ class LoadThread final : public load::Part, private load::Loop {
   // A session was lost for good: the measurement is void, and nothing more is asked.
   bool is_lost() const noexcept { return router_->lost_sessions() > 0; }
 
-  void done(ServerNumber server, Opcode opcode, ReplyStatus status, std::uint64_t context) noexcept;
+  void done(Opcode opcode, ReplyStatus status, std::uint64_t context) noexcept;
   bool is_wrong(const Reply& reply, std::uint64_t context) noexcept;
-  LoadSample* sample_of(std::int64_t at_ns) noexcept;
+  void begin_read(ServerNumber server) noexcept;
 
   const LoadSettings settings_;
   const unsigned thread_;
@@ -69,8 +69,12 @@ class LoadThread final : public load::Part, private load::Loop {
   const std::unique_ptr<Router> router_;
   load::Schedule schedule_{};
   load::Phase phase_ = load::Phase::kWarmUp;
-  std::int64_t read_ns_ = 0;      // the batch of answers that is handled
-  std::int64_t answered_ns_ = 0;  // the last one
+  // Of the answers that are handled: whose they are, when they were read, and the sample that they
+  // belong to; null: outside of the window.
+  ServerNumber server_ = 0;
+  std::int64_t read_ns_ = 0;
+  LoadSample* sample_ = nullptr;
+  std::int64_t answered_ns_ = 0;  // the last one of the window
   LoadStatistics statistics_;
   std::int64_t cpu_before_ns_ = 0, cpu_ns_ = 0;
   load::ThreadFrame frame_;

@@ -19,6 +19,7 @@
 #include "net/credentials.h"
 #include "net/event_loop.h"
 #include "shadowfax/cluster/asking.h"
+#include "shadowfax/cluster/secret.h"
 #include "shadowfax/server/arrival.h"
 #include "shadowfax/server/departure.h"
 
@@ -45,8 +46,7 @@ struct ClusterSettings {
   ServerNumber number = 0;
   sockaddr_in metadata{};
   std::uint16_t peer_port = 0;  // 0: any that is free
-  // Of connections, by a name that no other connection has.
-  std::function<net::Credentials(const std::string& name)> credentials{};
+  CredentialsFor credentials{};
   std::function<void(const char* step)> at_step = [](const char*) {};  // for tests
 };
 

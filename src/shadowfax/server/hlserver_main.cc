@@ -19,7 +19,7 @@ int run(int argc, char** argv) {
   ProgramOptions app("hlserver", "Serves a store on a hybrid log");
   shadowfax::StoreServer::Settings settings;
   unsigned index_bits = 20, log_mb = 1024;
-  double spin_us = 50, checkpoint_s = 2;
+  double spin_us = 50, checkpoint_s = 2, capacity_per_s = 0;
   std::string checkpoint, metadata, secret, stop_at;
   shadowfax::ClusterSettings cluster;
   std::atomic<bool> has_stopped{false};
@@ -46,7 +46,6 @@ int run(int argc, char** argv) {
   app.option("--spin-us", spin_us, "Looked for work before waiting for it")
       .within(0, 1e9)
       .shows_default();
-  double capacity_per_s = 0;
   app.option("--capacity", capacity_per_s,
              "Operations per second at most, a service time each; 0: as many as it can")
       .within(0, 1e9);

@@ -20,8 +20,7 @@ int run(int argc, char** argv) {
   app.option("--secret", secret, turntable::net::kSecretHelp);
   app.option("--name", name, "Name of the node").shows_default();
   if (const auto status = app.parse(argc, argv)) return *status;
-  const auto credentials =
-      turntable::shadowfax::credentials_of_node(secret, directory + "/" + name);
+  const auto credentials = turntable::shadowfax::credentials_of_node(secret, directory, name);
   turntable::node::ControlServer control(directory, name);
   ServerNode node(
       address, [&](std::string state) { control.set_state(std::move(state)); }, credentials);

@@ -14,7 +14,7 @@ from typing import Any
 
 from turntable.systems.shadowfax.measurement import Measurement
 
-# After the last step, and before the first one: what is under way then.
+# After the last step: until then some answers are of what was sent before.
 _SETTLED_S = 0.2
 
 
@@ -32,22 +32,21 @@ class Phase:
 
 
 def phases(measurement: Measurement, parameters: Mapping[str, Any]) -> dict[str, Phase]:
-    """ "before" and "after" the first and the last migration; "all" of a window without one. Empty
-    where servers are no cluster, or a migration did not end.
+    """Those before and after keys move, as "before" and "after"; "all" of a window in which none
+    do. Empty where servers are no cluster, or a migration did not end.
     """
     if measurement.shares is None:
         return {}
-    owners = parameters["owners"] or parameters["servers"]
-    at_first = [1 / owners] * owners
     moves = measurement.migrations
     if not moves:
         return {"all": Phase(from_s=0, to_s=measurement.seconds, shares=measurement.shares)}
     if not all(move.complete for move in moves):
         return {}
+    owners = parameters["owners"] or parameters["servers"]
     begin = min(move.steps_s["prepare"] for move in moves)
     end = max(move.steps_s["complete"] for move in moves)
     return {
-        "before": Phase(from_s=0, to_s=begin, shares=at_first),
+        "before": Phase(from_s=0, to_s=begin, shares=[1 / owners] * owners),
         "after": Phase(
             from_s=end + _SETTLED_S, to_s=measurement.seconds, shares=measurement.shares
         ),
@@ -60,11 +59,8 @@ def ops_per_s(measurement: Measurement, phase: Phase, server: int | None = None)
     inside = samples.between(phase.from_s, phase.to_s)
     if not inside:
         return None
-    counts = (
-        samples.operations[index] if server is None else _at(samples.by_server[index], server)
-        for index in inside
-    )
-    return fmean(counts) / samples.seconds
+    counts = samples.operations if server is None else samples.of_server(server)
+    return fmean(counts[index] for index in inside) / samples.seconds
 
 
 def predicted_ops_per_s(phase: Phase, parameters: Mapping[str, Any]) -> float | None:
@@ -73,7 +69,3 @@ def predicted_ops_per_s(phase: Phase, parameters: Mapping[str, Any]) -> float | 
     if not known or parameters["distribution"] != "uniform":
         return None
     return parameters["capacity_per_s"] / phase.shares[phase.busiest]
-
-
-def _at(counts: Sequence[int], server: int) -> int:
-    return counts[server] if server < len(counts) else 0

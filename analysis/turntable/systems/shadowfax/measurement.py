@@ -26,6 +26,10 @@ class Samples:
     def ends_s(self) -> list[float]:
         return [(index + 1) * self.seconds for index in range(len(self.operations))]
 
+    def of_server(self, server: int) -> list[int]:
+        """Its operations. A server that joins later has none in the first intervals."""
+        return [counts[server] if server < len(counts) else 0 for counts in self.by_server]
+
     def between(self, from_s: float, to_s: float) -> list[int]:
         """Indexes of those that lie wholly between two instants of the window."""
         return [

@@ -56,10 +56,9 @@ def _paint(axes: Axes, cell: CellResult, measurement: Measurement) -> None:
     servers = max(map(len, samples.by_server), default=0)
     axes.step(ends, rates, where="pre", color=drawing.INK, lw=1.6, label="all servers")
     for server in range(servers):
-        counts = [row[server] if server < len(row) else 0 for row in samples.by_server]
         axes.step(
             ends,
-            [count / samples.seconds for count in counts],
+            [count / samples.seconds for count in samples.of_server(server)],
             where="pre",
             color=drawing.SERIES[server % len(drawing.SERIES)],
             lw=1.2,

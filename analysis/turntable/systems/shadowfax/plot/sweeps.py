@@ -41,9 +41,7 @@ def by_batch(cells: Sequence[CellResult]) -> Drawing | None:
             _paint(axes, lines, "batch_operations", what)
             axes.set_xscale("log")
             axes.set_yscale("log")
-            for axis in (axes.xaxis, axes.yaxis):
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-                axis.set_minor_formatter(NullFormatter())
+            _write_numbers(axes)
             axes.set_xlabel("operations in a batch (logarithmic)")
         drawing.title(left, "Throughput")
         drawing.title(right, "Round trip of full pipelines (Little's law)")
@@ -82,14 +80,19 @@ def by_value_size(cells: Sequence[CellResult]) -> Drawing | None:
         _paint(axes, lines, "value_bytes", _RATE)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-            axis.set_minor_formatter(NullFormatter())
+        _write_numbers(axes)
         axes.set_xlabel("bytes of a value (logarithmic)")
         drawing.title(axes, "Throughput by size of values")
         _legend(figure, axes, lines)
 
     return _draw("by_value_size", "Throughput against the bytes of a value", cells, paint)
+
+
+def _write_numbers(axes: Axes) -> None:
+    """At logarithmic axes as they are, not as powers."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _draw(name: str, description: str, cells: Sequence[CellResult], paint) -> Drawing:
