@@ -23,7 +23,7 @@ class Device {
   virtual std::error_code sync() = 0;
 
   struct Traffic {
-    std::uint64_t read_bytes = 0, written_bytes = 0;
+    std::uint64_t reads = 0, read_bytes = 0, written_bytes = 0;
   };
   virtual Traffic traffic() const noexcept { return {}; }
   // Past the page cache.

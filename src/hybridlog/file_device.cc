@@ -32,6 +32,7 @@ class FileDevice : public Device {
   }
 
   std::error_code read(std::uint64_t offset, std::byte* data, std::size_t size) override {
+    reads_.fetch_add(1, std::memory_order_relaxed);
     read_bytes_.fetch_add(size, std::memory_order_relaxed);
     return all(size, [&](std::size_t done) {
       return ::pread(file_.get(), data + done, size - done, static_cast<off_t>(offset + done));
@@ -44,7 +45,8 @@ class FileDevice : public Device {
   }
 
   Traffic traffic() const noexcept override {
-    return {.read_bytes = read_bytes_.load(std::memory_order_relaxed),
+    return {.reads = reads_.load(std::memory_order_relaxed),
+            .read_bytes = read_bytes_.load(std::memory_order_relaxed),
             .written_bytes = written_bytes_.load(std::memory_order_relaxed)};
   }
   bool is_direct() const noexcept override { return is_direct_; }
@@ -64,7 +66,7 @@ class FileDevice : public Device {
 
   UniqueFd file_;
   bool is_direct_ = false;
-  std::atomic<std::uint64_t> read_bytes_{0}, written_bytes_{0};
+  std::atomic<std::uint64_t> reads_{0}, read_bytes_{0}, written_bytes_{0};
 };
 
 }  // namespace

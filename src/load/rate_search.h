@@ -25,6 +25,8 @@ class RateSearch {
     double resolution = 0.02;  // the search ends when the two ends are so close, as a share
     int repeats = 3;           // probes of a rate
     double close = 0.1;        // a median so close to the limit (as a share) is looked at again
+    // Then neither end is looked at again, nor are they brought closer together; only where nothing
+    // holds, lower rates are still probed.
     int max_probes = 100;
   };
 

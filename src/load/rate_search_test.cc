@@ -129,6 +129,22 @@ TEST(RateSearch, WithoutProbesForAnotherItIsTheHighestThatHeldBelow) {
   EXPECT_LT(found.low_per_s, low);
 }
 
+// A machine that became slower while it was searched: whatever held at first does not any more, and
+// that is found out with the last probes. Rates from 20,000/s on are too much then.
+TEST(RateSearch, WithoutProbesItStillGoesDownToARateThatHolds) {
+  for (int max_probes = 1; max_probes < 60; ++max_probes) {
+    auto settings = kSettings;
+    settings.max_probes = max_probes;
+    int probes = 0;
+    const auto found = RateSearch::run(settings, [&](double rate) {
+      const double capacity = probes++ < max_probes - 10 ? 80'000 : 20'000;
+      return RateSearch::Outcome{.value = rate < capacity ? 1.0 : -1.0, .achieved_per_s = rate};
+    });
+    EXPECT_GT(found.low_per_s, 0) << max_probes;
+    EXPECT_LE(found.probes.size(), static_cast<std::size_t>(max_probes) + 30) << max_probes;
+  }
+}
+
 // The time is over at any of its probes: what held is kept, and is never more than what holds.
 TEST(RateSearch, WithoutTimeForAnotherProbeItIsTheHighestThatHeld) {
   NoisyServer server(100'000, 0, 0, 1);

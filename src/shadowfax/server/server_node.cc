@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "hybridlog/device_rate.h"
 #include "net/ipv4.h"
 #include "node/arguments.h"
 #include "node/measured_window.h"
@@ -172,6 +173,7 @@ Json ServerNode::prepare(const Json& args) {
     throw CommandError("unavailable", where + ": " + error.what());
   }
   memory_bytes_ = settings.store.log.pages << settings.store.log.page_bits;
+  reader_threads_ = settings.store.reader_threads;
   set_state_("serving");
   return {{"ports", server_->ports()}, {"direct", server_->store().device().is_direct()}};
 }
@@ -184,7 +186,11 @@ Json ServerNode::start(const Json& args) {
   const std::int64_t offset = realtime_to_monotonic_ns();
   sampler_.emplace(
       window.from_ns + offset, window.until_ns + offset,
-      [this] { return Sample{.at_ns = monotonic_ns(), .workers = server_->read()}; },
+      [this] {
+        return Sample{.at_ns = monotonic_ns(),
+                      .workers = server_->read(),
+                      .device_reads = server_->store().device().traffic().reads};
+      },
       WindowSampler::Options{.program = "hlserver-node", .realtime = true});
   return Json::object();
 }
@@ -226,6 +232,28 @@ Json ServerNode::sums(const Json& args) {
   return adder.sum_of(keys, monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9));
 }
 
+// What the device gives without a store.
+Json ServerNode::device_reads(const Json& args) {
+  const std::string where = "hlserver-node device_reads";
+  const Arguments arguments(where, args, {"seconds"});
+  const double seconds = arguments.number("seconds", 0.001, kMaxDeadlineS);
+  const std::lock_guard lock(mutex_);
+  require_serving("device_reads");
+  hybridlog::Store& store = server_->store();
+  const hybridlog::Address begin = store.log().begin(), head = store.log().head();
+  Json rate;  // null: all records are in memory
+  if (head >= begin + 2 * hybridlog::Device::kSectorBytes) {
+    try {
+      rate = hybridlog::random_reads_per_s(
+          store.device(), begin, head, reader_threads_,
+          std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+    } catch (const std::system_error& error) {
+      throw CommandError("unavailable", where + ": " + error.what());
+    }
+  }
+  return {{"threads", reader_threads_}, {"reads_per_s", rate}};
+}
+
 Json ServerNode::stats(const Json& args) {
   const Arguments arguments("hlserver-node stats", args, {});
   const std::lock_guard lock(mutex_);
@@ -253,6 +281,7 @@ Json ServerNode::stats(const Json& args) {
             {"read_only", log.read_only()},
             {"tail", log.tail()},
             {"memory_bytes", memory_bytes_},
+            {"device_reads", window->end.device_reads - window->begin.device_reads},
             {"device_read_bytes", device.traffic().read_bytes},
             {"device_written_bytes", device.traffic().written_bytes}}},
           {"errors", {{"log_write", log.error() ? 1 : 0}}}};

@@ -28,6 +28,7 @@ class ServerNode {
   Json start(const Json& args);
   Json migrate(const Json& args);
   Json sums(const Json& args);
+  Json device_reads(const Json& args);
   Json stats(const Json& args);
   Json stop(const Json& args);
 
@@ -35,6 +36,7 @@ class ServerNode {
   struct Sample {
     std::int64_t at_ns = 0;
     StoreServer::Readings workers;
+    std::uint64_t device_reads = 0;
   };
   using WindowSampler = load::WindowSampler<Sample>;
 
@@ -49,6 +51,7 @@ class ServerNode {
   std::mutex mutex_;
   std::optional<StoreServer> server_;
   std::uint64_t memory_bytes_ = 0;        // of its log
+  std::size_t reader_threads_ = 0;
   std::optional<WindowSampler> sampler_;  // after the server: it reads it
 };
 

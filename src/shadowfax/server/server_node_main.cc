@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   control.on("prepare", [&](const Json& args) { return node.prepare(args); });
   control.on("start", [&](const Json& args) { return node.start(args); });
   control.on("migrate", [&](const Json& args) { return node.migrate(args); });
+  control.on("device_reads", [&](const Json& args) { return node.device_reads(args); });
   control.on("sums", [&](const Json& args) { return node.sums(args); });
   control.on("stats", [&](const Json& args) { return node.stats(args); });
   control.on("stop", [&](const Json& args) { return node.stop(args); });

@@ -92,6 +92,7 @@ def server_stats(**changes: Any) -> dict[str, Any]:
             "read_only": 64,
             "tail": 24_064,
             "memory_bytes": 2**20,
+            "device_reads": 0,
             "device_read_bytes": 1_000_000,
             "device_written_bytes": 2_000_000,
         },

@@ -230,6 +230,13 @@ def test_values_are_added_up_after_the_statistics(contexts: Contexts) -> None:
             assert batches[host][1].args == {"keys": 1_000_000, "deadline_s": 30}
 
 
+def test_a_device_that_has_keys_is_looked_at_alone(contexts: Contexts) -> None:
+    for share, asked_for in ((0.5, True), (2, False)):
+        context = with_parameters(contexts["rmw"], memory_share=share)
+        commands = [c for _, _, c, _ in asked(context, "store", "collect")]
+        assert ("device_reads" in commands) is asked_for
+
+
 def test_values_that_upserts_have_replaced_add_up_to_nothing(contexts: Contexts) -> None:
     for workload in ("a", "b", "d"):
         context = with_parameters(contexts["a"], workload=workload)

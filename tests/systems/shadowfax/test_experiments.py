@@ -21,6 +21,7 @@ COUNTS = {
     "distribution": (2, 8),
     "memory": (4, 12),
     "value_size": (2, 8),
+    "latency": (2, 6),
 }
 
 

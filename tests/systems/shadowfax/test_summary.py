@@ -16,10 +16,12 @@ from .measured import (
     OPERATIONS,
     PARAMETERS,
     VALIDITY,
+    WINDOW_S,
     answers,
     client_stats,
     histogram,
     measurement,
+    server_stats,
 )
 
 
@@ -55,6 +57,29 @@ def test_what_waited_for_the_device_is_a_share_and_no_law() -> None:
     assert row["pending_share"] == 0.25
     assert row["little_us"] is None
     assert row["consistency"] is None
+
+
+def test_what_the_device_alone_would_allow_is_said() -> None:
+    # Of each server: 2 workers have done 2 s x 500,000/s each, for 50,000 reads/s.
+    log = server_stats()["log"] | {"device_reads": WINDOW_S * 50_000}
+    made = answers(server=server_stats(log=log))
+    made += [
+        RawAnswer(
+            host, COLLECT, "hlserver-node", "device_reads", {"threads": 4, "reads_per_s": 6e4}
+        )
+        for host in ("server0", "server1")
+    ]
+    row = row_of(read_answers(made, 0, 1.0))
+    assert row["device_reads_per_s"] == 100_000
+    assert row["device_alone_reads_per_s"] == 120_000
+    # 20 operations a read.
+    assert row["device_limit_ops_per_s"] == 2_400_000
+
+
+def test_without_a_read_of_the_device_nothing_is_said_of_it() -> None:
+    row = row_of(measurement())
+    assert row["device_reads_per_s"] is None
+    assert row["device_limit_ops_per_s"] is None
 
 
 def test_an_open_loop_has_an_offered_rate() -> None:

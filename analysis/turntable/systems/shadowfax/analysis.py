@@ -87,6 +87,7 @@ class ShadowfaxAnalysis(Analysis):
             "by_memory": plot.by_memory(cells),
             "migration": plot.migration(cells),
             "by_value_size": plot.by_value_size(cells),
+            "by_load": plot.by_load(cells),
             "latency": latency(cells),
         }
 
@@ -100,7 +101,7 @@ class ShadowfaxAnalysis(Analysis):
     notebook_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
         (
             *("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"),
-            *("shadowfax_scale_out", "shadowfax_value_size"),
+            *("shadowfax_scale_out", "shadowfax_value_size", "shadowfax_latency"),
         ),
         "shadowfax_batch_size",
     )

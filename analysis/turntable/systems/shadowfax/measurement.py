@@ -96,6 +96,8 @@ class Servers:
     pending: int
     busy_share: float  # of the workers' time, on a processor
     wait_share: float | None  # of the time: the worst worker was ready, without a processor
+    device_reads: int | None  # None: a run of an earlier version
+    device_alone_reads_per_s: float | None  # that all devices give without stores; None: not asked
     device_read_bytes_total: int
     device_written_bytes_total: int
     sum: int | None  # of all values; None: nobody asked, for upserts replace them

@@ -152,12 +152,16 @@ def _servers(answers: Sequence[RawAnswer]) -> Servers:
     def total(field: str) -> int:
         return sum(worker[field] for worker, _ in rows)
 
+    reads = [server["log"].get("device_reads") for server in servers]
+    alone = [one["reads_per_s"] for one in results(answers, SERVER, "device_reads")]
     waits = [row["waited_ns"] / window for row, window in rows if row["waited_ns"] is not None]
     return Servers(
         workers=len(rows),
         **{name: total(name) for name in ("operations", "refused_batches", "pending")},
         busy_share=total("cpu_ns") / sum(window for _, window in rows),
         wait_share=max(waits, default=None),
+        device_reads=None if None in reads else sum(reads),
+        device_alone_reads_per_s=None if not alone or None in alone else sum(alone),
         **{
             f"{name}_total": sum(server["log"][name] for server in servers)
             for name in ("device_read_bytes", "device_written_bytes")

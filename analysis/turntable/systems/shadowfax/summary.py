@@ -35,6 +35,7 @@ COLUMNS = (
     *("before_ops_per_s", "after_ops_per_s"),
     *("predicted_before_ops_per_s", "predicted_after_ops_per_s"),
     *("cut_ms", "complete_ms", "moved_records", "dip_share", "silent_ms"),
+    *("device_reads_per_s", "device_alone_reads_per_s", "device_limit_ops_per_s"),
     "device_read_mb",
     "device_written_mb",
     "theta",  # of a Zipfian distribution alone
@@ -45,6 +46,7 @@ _OF_SOME = ("theta", "owners", "move_share")
 MEANS = (
     *("aggregate_ops_per_s", "ops_per_s_per_worker", "round_trip_mean_us", "round_trip_p50_us"),
     *("server_busy_share", "client_busy_share", "pending_share"),
+    *("device_reads_per_s", "device_alone_reads_per_s", "device_limit_ops_per_s"),
     *("before_ops_per_s", "after_ops_per_s", "cut_ms", "complete_ms", "dip_share", "silent_ms"),
 )
 NORMALIZED = ("consistency", "pending_share", "dip_share")
@@ -75,6 +77,7 @@ def _measured(case: Case) -> Row:
         "offered_ops_per_s": (
             None if clients.offered is None else clients.offered / measurement.seconds
         ),
+        **_device(measurement),
         "device_read_mb": servers.device_read_bytes_total / 1e6,
         "device_written_mb": servers.device_written_bytes_total / 1e6,
     }
@@ -125,6 +128,21 @@ def _dip(measurement: Measurement) -> float | None:
     if not before or not moving or not fmean(before):
         return None
     return min(samples.operations[index] for index in moving) / fmean(before)
+
+
+def _device(measurement: Measurement) -> Row:
+    """What it was read, what it gives alone, and how many operations that would be if each needed
+    as many reads. Additions write as well, so they may not reach it.
+    """
+    servers = measurement.servers
+    reads, alone = servers.device_reads, servers.device_alone_reads_per_s
+    if not reads:
+        return {}
+    return {
+        "device_reads_per_s": reads / measurement.seconds,
+        "device_alone_reads_per_s": alone,
+        "device_limit_ops_per_s": None if alone is None else alone * servers.operations / reads,
+    }
 
 
 def _share(part: float, whole: float) -> float | None:

@@ -15,6 +15,11 @@ _SHARES = (
     Column("busy", "clients", "client_busy_share", ".2f", measured=True),
     Column("", "pending", "pending_share", ".3f", measured=True),
 )
+_READS = "device (reads/s)"
+_DEVICE = (
+    Column(_READS, "stores", "device_reads_per_s", ",.0f", measured=True, optional=True),
+    Column(_READS, "alone", "device_alone_reads_per_s", ",.0f", measured=True, optional=True),
+)
 _MIGRATION = "keys move"
 _MOVES = (
     Column(_MIGRATION, "before", "before_ops_per_s", ",.0f", measured=True, optional=True),
@@ -30,6 +35,7 @@ ROUNDS = (
     _MEAN,
     Column(_ROUND_TRIP, "Little", "little_us", ",.0f", measured=True),
     *_SHARES,
+    *_DEVICE,
     *_MOVES,
 )
 CELLS = (
@@ -37,6 +43,7 @@ CELLS = (
     _MEAN,
     Column(_ROUND_TRIP, "p50", "round_trip_p50_us", ",.0f", measured=True),
     *_SHARES,
+    *_DEVICE,
     *_MOVES,
 )
 NOTES = (

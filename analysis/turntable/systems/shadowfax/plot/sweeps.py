@@ -17,6 +17,7 @@ _HEIGHT_IN = 3.6
 # Column of summary.csv -> (unit of the axis, what it is divided by).
 _RATE = ("aggregate_ops_per_s", "throughput (Mops/s)", 1e6)
 _ROUND_TRIP = ("round_trip_mean_us", "mean round trip of a batch (ms)", 1e3)
+_LIMIT = "device_limit_ops_per_s"
 _WORDS: Mapping[str, str] = {
     "pipeline": "pipeline {}",
     "memory_share": "memory {}",
@@ -60,6 +61,7 @@ def by_memory(cells: Sequence[CellResult]) -> Drawing | None:
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         _paint(axes, lines, "memory_share", _RATE)
+        _paint_device(axes, lines)
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.set_xlabel("memory of the log, in sizes of the data")
@@ -139,6 +141,23 @@ def _paint(axes: Axes, lines: Lines, parameter: str, what: tuple[str, str, float
             label=label or None,
         )
     axes.set_ylabel(unit)
+
+
+def _paint_device(axes: Axes, lines: Lines) -> None:
+    """What the device alone would allow, where it was measured. The axis stays that of the stores,
+    for a device that is hardly read would allow anything.
+    """
+    top = axes.get_ylim()[1]
+    label: str | None = "the device alone"
+    for index, group in enumerate(lines.values()):
+        limits = [(cell.parameters["memory_share"], cell.measured(_LIMIT)) for cell in group]
+        points = [(x, found.mean / _RATE[2]) for x, found in limits if found is not None]
+        if not points:
+            continue
+        color = drawing.SERIES[index % len(drawing.SERIES)]
+        axes.plot(*zip(*points, strict=True), color=color, ls=":", marker="_", label=label)
+        label = None
+    axes.set_ylim(top=top)
 
 
 def _legend(figure: Figure, axes: Axes, lines: Lines) -> None:
