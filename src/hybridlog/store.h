@@ -150,6 +150,17 @@ class Session {
     operation.is_tombstone = is_tombstone;
     return carry_out(std::move(operation)).status;
   }
+  // The key's record at `address`, which nobody changes any more, is written again if it is still
+  // the newest one: kOk; kNotFound: it is not. Of a session that is nobody's
+  // (hybridlog/compaction.h).
+  Status keep(std::uint64_t key, std::uint64_t value, bool is_tombstone, Address address,
+              std::uint64_t context = 0) {
+    take_part();
+    Operation operation(Kind::kKeep, key, value, context);
+    operation.is_tombstone = is_tombstone;
+    operation.kept = address;
+    return carry_out(std::move(operation)).status;
+  }
 
   // What an operation on the key will touch comes nearer to the processor: the index's bucket,
   // then, once that is here, the newest record of its chain. Of use some operations ahead, in this
@@ -197,19 +208,23 @@ class Session {
   std::size_t pending() const noexcept { return pending_.size() + settled_.size(); }
 
  private:
-  enum class Kind : std::uint8_t { kRead, kAdd, kTake };
+  enum class Kind : std::uint8_t { kRead, kAdd, kTake, kKeep };
+  static constexpr Address kNoChain = 0;
   struct Operation {
     Operation(Kind of, std::uint64_t of_key, std::uint64_t by, std::uint64_t given)
         : kind(of), key(of_key), delta(by), context(given) {}
 
     Kind kind;
     std::uint64_t key;
-    std::uint64_t delta;  // to be taken: the value
+    std::uint64_t delta;  // to be taken, or kept: the value
     std::uint64_t context;
-    bool is_tombstone = false;  // to be taken
+    bool is_tombstone = false;  // to be taken, or kept
     bool is_awaiting = false;   // the key's record
-    // Of the chain's part that memory does not have, which begins at `chain`.
-    Address chain = kNoAddress;
+    Address kept = kNoAddress;  // where the record lies that is to be kept
+    // Of the chain's part that memory does not have, which begins at `chain`: where the log began
+    // when the chain was looked up, and what is read of it.
+    Address chain = kNoChain;
+    Address begin = kFirstAddress;
     std::shared_ptr<RecordReader::Ticket> reading;
   };
   struct Located {
@@ -232,13 +247,17 @@ class Session {
   Answer try_read(Operation& operation);
   Status try_add(Operation& operation);
   Status try_take(Operation& operation);
+  Status try_keep(Operation& operation);
   // What the device's part of a chain has.
   struct Old {
     Status status;  // kPending until it is known; kNotFound, kIoError
     std::uint64_t value = 0;
     bool is_tombstone = false;
+    Address address = kNoAddress;
   };
   Old from_device(Operation& operation, Address chain);
+  // kPending: the next time the operation looks in the index.
+  static Status begin_again(Operation& operation) noexcept;
   // kPending, as long as the key's record is awaited.
   Status await(Operation& operation) noexcept;
   Status replace(std::uint64_t key, std::uint64_t value, bool is_tombstone);
