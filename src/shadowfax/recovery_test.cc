@@ -65,7 +65,8 @@ class KilledServer {
            .workers = kWorkers,
            .cpus = {},
            .checkpoints = {{.file = directory / "checkpoint.json",
-                            .interval = std::chrono::milliseconds(10)}}});
+                            .interval = std::chrono::milliseconds(10)}},
+           .compact_above_bytes = 16 * 4096});
       const std::vector<std::uint16_t> ports = server.ports();
       const auto bytes = static_cast<ssize_t>(ports.size() * sizeof ports[0]);
       if (::write(to, ports.data(), static_cast<std::size_t>(bytes)) == bytes) ::pause();

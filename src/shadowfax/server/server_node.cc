@@ -19,6 +19,7 @@ constexpr int kFormat = 1;
 constexpr std::int64_t kMaxWorkers = 1024;
 constexpr std::int64_t kMaxReaders = 1024;
 constexpr std::int64_t kMaxPages = std::int64_t{1} << 32U;
+constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 48U;
 constexpr std::int64_t kMaxPending = 1'000'000;
 constexpr std::int64_t kMaxKeys = 1'000'000'000'000;
 constexpr std::int64_t kMaxCpu = 1023;
@@ -26,6 +27,13 @@ constexpr std::int64_t kMostIndexBits = 40;
 constexpr double kMaxSpinUs = 1e9;
 constexpr double kMaxDeadlineS = 24 * 3600;
 constexpr std::size_t kOwnThreads = 1;  // of the store, beside the workers': sums() has one
+
+// Null: never.
+std::optional<std::uint64_t> compact_above_bytes(const Json& args, const Arguments& arguments) {
+  constexpr const char* kName = "compact_above_bytes";
+  if (!args.contains(kName) || args.at(kName).is_null()) return std::nullopt;
+  return static_cast<std::uint64_t>(arguments.integer(kName, 1, kMaxLogBytes));
+}
 
 StoreServer::Settings settings_of(const std::string& address, const Arguments& arguments) {
   StoreServer::Settings settings;
@@ -122,10 +130,12 @@ ServerNode::ServerNode(std::string address, std::function<void(std::string)> set
 
 Json ServerNode::prepare(const Json& args) {
   const std::string where = "hlserver-node prepare";
-  const Arguments arguments(where, args,
-                            {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share",
-                             "reader_threads", "most_pending", "spin_us", "file"});
-  const StoreServer::Settings settings = settings_of(address_, arguments);
+  const Arguments arguments(
+      where, args,
+      {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share", "reader_threads",
+       "most_pending", "spin_us", "file", "compact_above_bytes"});
+  StoreServer::Settings settings = settings_of(address_, arguments);
+  settings.compact_above_bytes = compact_above_bytes(args, arguments);
   const std::lock_guard lock(mutex_);
   close();
   try {
@@ -178,6 +188,7 @@ Json ServerNode::stats(const Json& args) {
     workers.push_back(worker_row(window->begin.workers[i], window->end.workers[i]));
   hybridlog::Log& log = server_->store().log();
   const hybridlog::Device& device = server_->store().device();
+  const Compactor::Counts compactions = server_->compactions();
   return {{"format", kFormat},
           {"window_ns", window->end.at_ns - window->begin.at_ns},
           {"workers", workers},
@@ -187,9 +198,12 @@ Json ServerNode::stats(const Json& args) {
             {"read_only", log.read_only()},
             {"tail", log.tail()},
             {"memory_bytes", memory_bytes_},
+            {"compactions", compactions.made},
+            {"kept_records", compactions.kept_records},
+            {"freed_bytes", compactions.freed_bytes},
             {"device_read_bytes", device.traffic().read_bytes},
             {"device_written_bytes", device.traffic().written_bytes}}},
-          {"errors", {{"log_write", log.error() ? 1 : 0}}}};
+          {"errors", {{"log_write", log.error() ? 1 : 0}, {"compaction", compactions.failed}}}};
 }
 
 Json ServerNode::stop(const Json& args) {

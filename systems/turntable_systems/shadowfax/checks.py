@@ -63,6 +63,13 @@ def _smaller_pages(parameters: Parameters) -> str:
     return f". Or smaller pages: -e page_bits={bits}"
 
 
+def _compact_above(parameters: Parameters, testbed: Testbed) -> str | None:
+    above, bits = parameters["compact_above"], parameters["page_bits"]
+    if above == 0 or above >= 1 << bits:
+        return None
+    return f"at least {1 << bits}, a page of 2^{bits} bytes (page_bits), or 0: never"
+
+
 def _processors_of(name: str) -> Check:
     def expected(parameters: Parameters, testbed: Testbed) -> str | None:
         try:
@@ -90,6 +97,7 @@ CHECKS = (
     Check("servers", _servers),
     Check("threads", _threads, beside=("servers",)),
     Check("memory_share", _memory_share, beside=("page_bits", "keys", "servers")),
+    Check("compact_above", _compact_above, beside=("page_bits",)),
     _processors_of("server_cpus"),
     _processors_of("client_cpus"),
 )

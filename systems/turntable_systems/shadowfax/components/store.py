@@ -33,6 +33,7 @@ def prepare(context: Context) -> Batches:
         "reader_threads": parameters["reader_threads"],
         "most_pending": parameters["most_pending"],
         "spin_us": parameters["spin_us"],
+        "compact_above_bytes": parameters["compact_above"] or None,
     }
     return {
         host.name: [Request(NODE, "prepare", every | {"file": f"{host.state_dir}/{_LOG}"})]
