@@ -1,6 +1,7 @@
 #include "hybridlog/compaction.h"
 
 #include <algorithm>
+#include <ranges>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -65,7 +66,10 @@ class Keeper {
 }  // namespace
 
 Compaction::Compaction(Store& store, CompactionSettings settings)
-    : store_(store), settings_(std::move(settings)), page_(store) {}
+    : store_(store),
+      settings_(std::move(settings)),
+      page_(store),
+      newer_(settings_.most_remembered) {}
 
 // At the start of a page.
 Address Compaction::limit() const {
@@ -78,9 +82,11 @@ Address Compaction::limit() const {
 Compacted Compaction::run(const std::stop_token& stop) {
   const Address begin = store_.log().begin(), until = limit();
   done_ = {};
-  for (Address start = page_.start_of(begin); start < until; start += page_.bytes()) {
+  std::ranges::fill(newer_, 0);
+  for (Address end = until; end > begin; end = page_.start_of(end - 1)) {
+    const Address start = page_.start_of(end - 1);
     page_.read(start);
-    keep_page(std::max(start, begin), until, stop);
+    keep_page(std::max(start, begin), end, stop);
     if (stop.stop_requested()) return done_;
   }
   const Address freed = std::min(until, limit());
@@ -93,15 +99,24 @@ Compacted Compaction::run(const std::stop_token& stop) {
 
 void Compaction::keep_page(Address from, Address until, const std::stop_token& stop) {
   constexpr std::uint64_t kBetweenRefreshes = 256;
+  records_.clear();
+  for (auto found = page_.first(from, until); found; found = page_.next(found, until))
+    records_.push_back(found);
   Keeper keeper(store_, settings_.most_pending, done_);
-  for (auto found = page_.first(from, until); found && !stop.stop_requested();
-       found = page_.next(found, until)) {
+  for (const LogPage::Found& found : records_ | std::views::reverse) {
+    if (stop.stop_requested()) break;
     if (++done_.seen % kBetweenRefreshes == 0) keeper.refresh();
-    const Record& record = *found.record;
-    if (Header(record.header).is_tombstone() && !settings_.keeps_tombstones) continue;
-    if (settings_.is_wanted(record.hash())) keeper.keep(found);
+    const std::uint64_t hash = found.record->hash();
+    if (has_newer(hash)) continue;
+    if (Header(found.record->header).is_tombstone() && !settings_.keeps_tombstones) continue;
+    if (settings_.is_wanted(hash)) keeper.keep(found);
   }
   keeper.finish();
+}
+
+// Hashes are as good as keys. Of the one that is 0 it is never known.
+bool Compaction::has_newer(std::uint64_t hash) noexcept {
+  return std::exchange(newer_[hash & (newer_.size() - 1)], hash) == hash && hash != 0;
 }
 
 }  // namespace turntable::hybridlog

@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <vector>
 
 #include "hybridlog/log_page.h"
 #include "hybridlog/store.h"
@@ -46,6 +47,9 @@ struct CompactionSettings {
   // The log must not begin above this address: somebody points there. Is asked before and after.
   std::function<Address()> may_truncate_until = [] { return kAddressMask; };
   std::size_t most_pending = 64;  // records that wait for the device at once
+  // A power of two, of 8 bytes each: keys of which a newer record was seen. Of others, a record
+  // that has a newer one on the device costs a read.
+  std::size_t most_remembered = std::size_t{1} << 20U;
 };
 
 struct Compacted {
@@ -54,9 +58,11 @@ struct Compacted {
   std::uint64_t freed_bytes = 0;     // by which begin has moved
 };
 
+// Goes through the pages from the newest to the oldest, as LogScan does: what comes first of a key
+// is what may be its newest record.
 class Compaction {
  public:
-  // One at a time.
+  // One at a time. Throws std::bad_alloc.
   Compaction(Store& store, CompactionSettings settings);
 
   // Other sessions may work meanwhile. Not by a thread that has sessions, and not while records are
@@ -67,10 +73,13 @@ class Compaction {
  private:
   Address limit() const;
   void keep_page(Address from, Address until, const std::stop_token& stop);
+  bool has_newer(std::uint64_t hash) noexcept;
 
   Store& store_;
   const CompactionSettings settings_;
   LogPage page_;
+  std::vector<LogPage::Found> records_;  // of the page
+  std::vector<std::uint64_t> newer_;     // hashes, each at its own place modulo their number
   Compacted done_;
 };
 

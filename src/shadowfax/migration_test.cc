@@ -287,6 +287,39 @@ TEST(Migration, WhatWasDeletedElsewhereDoesNotComeBack) {
   EXPECT_EQ(Reader(cluster).read(0, kKeys), others);
 }
 
+// The target stops while it is sent the range: the source's log stays as it is, however long it is.
+TEST(Migration, NoLogIsCompactedWhileARangeLeaves) {
+  constexpr std::uint64_t kEnough = 3U << 20U;  // twice what memory has room for, and more
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1, "taken");
+  Operator op(cluster);
+  Requests requests(cluster);
+  const std::jthread asks = op.migrate(kMoved, 0, 1);
+  wait_until([&] { return cluster.server(1).is_stopped(); }, "taken");
+  const auto log_of_source = [&] { return op.status(0)["log"]; };
+  std::map<std::uint64_t, std::uint64_t> stored;
+  for (std::uint64_t key = 0; log_of_source()["tail"] < kEnough;) {
+    for (std::uint64_t i = 0; i < 10'000; ++key) {
+      if (kMoved.contains(hybridlog::hash_of(key))) continue;
+      requests.send({Opcode::kUpsert, key, key});
+      stored[key] = key;
+      ++i;
+    }
+    requests.finish();
+  }
+  for (int i = 0; i < 20; ++i) {  // it would be soon
+    EXPECT_EQ(log_of_source()["begin"], hybridlog::kFirstAddress);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  cluster.server(1).go_on();
+  op.wait_for_the_end(1);
+  wait_until([&] { return log_of_source()["begin"] > kEnough / 2; }, "compaction");
+  constexpr std::uint64_t kLooked = 10'000;
+  stored.erase(stored.lower_bound(kLooked), stored.end());
+  EXPECT_EQ(Reader(cluster).read(0, kLooked), stored);
+}
+
 // Of times: the median and the longest.
 void show(const char* what, std::vector<double> ms) {
   std::sort(ms.begin(), ms.end());
