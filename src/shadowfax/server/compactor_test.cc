@@ -4,12 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <atomic>
+#include <filesystem>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
 
 #include "common/scratch_directory.h"
+#include "hybridlog/checkpoint_file.h"
 #include "hybridlog/testing_client.h"
 #include "shadowfax/server/arrival.h"
+#include "shadowfax/server/store_server.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -146,6 +152,44 @@ TEST_F(CompactorTest, ARangeArrivesInALogThatWasCompactedSince) {
   }
   arrival.finish();
   arrival.end();
+}
+
+// A crash after compactions that no checkpoint has covered: the last one's pages are all there.
+TEST(CompactingServer, GivesNothingBackThatTheLastCheckpointNeeds) {
+  constexpr std::uint64_t kStored = 10'000;
+  const ScratchDirectory directory;
+  const std::string file = directory.path() / "checkpoint.json";
+  StoreServer::Settings settings{
+      .store = {.index_buckets = 256,
+                .log = {.page_bits = 12, .pages = 8, .mutable_share = 0.5},
+                .threads = 1,
+                .reader_threads = 2},
+      .file = directory.path() / "log",
+      .checkpoints = {{.file = file, .interval = std::chrono::hours(1)}},
+      .compact_above_bytes = 16 * kPageBytes};
+  {
+    StoreServer server(settings);
+    const auto store_all = [&](std::uint64_t more) {
+      Client client(server.store());
+      for (std::uint64_t key = 0; key < kStored; ++key)
+        ASSERT_EQ(client.upsert(key, key + more), hybridlog::Status::kOk);
+    };
+    store_all(0);
+    hybridlog::write_checkpoint(file, server.store().checkpoint());
+    const auto before = server.compactions().made;
+    for (std::uint64_t more = 1; server.compactions().made < before + 2; ++more) store_all(more);
+    std::filesystem::copy_file(settings.file, settings.file + " at the crash");
+  }
+  hybridlog::Store store(settings.store, hybridlog::open_file(settings.file + " at the crash"),
+                         *hybridlog::read_checkpoint(file));
+  Client client(store);
+  for (std::uint64_t key = 0; key < kStored; ++key) {
+    auto answer = client.read(key);
+    while (client.complete_pending([&](auto, auto told) { answer = told; }) > 0)
+      std::this_thread::yield();
+    ASSERT_EQ(answer.status, hybridlog::Status::kOk) << key;
+    ASSERT_EQ(answer.value, key);
+  }
 }
 
 }  // namespace
