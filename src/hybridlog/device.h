@@ -21,6 +21,11 @@ class Device {
   virtual std::error_code read(std::uint64_t offset, std::byte* data, std::size_t size) = 0;
   // What was written before survives a crash of the machine.
   virtual std::error_code sync() = 0;
+  // Nobody needs these bytes any more: they take no space, and may be read as zeros. An error: they
+  // still take it.
+  virtual std::error_code discard(std::uint64_t /*offset*/, std::uint64_t /*size*/) {
+    return std::make_error_code(std::errc::operation_not_supported);
+  }
 
   struct Traffic {
     std::uint64_t reads = 0, read_bytes = 0, written_bytes = 0;

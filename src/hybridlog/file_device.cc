@@ -44,6 +44,14 @@ class FileDevice : public Device {
                                          : std::error_code(errno, std::system_category());
   }
 
+  // Not every file system has files with holes.
+  std::error_code discard(std::uint64_t offset, std::uint64_t size) override {
+    while (::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       static_cast<off_t>(offset), static_cast<off_t>(size)) != 0)
+      if (errno != EINTR) return {errno, std::system_category()};
+    return {};
+  }
+
   Traffic traffic() const noexcept override {
     return {.reads = reads_.load(std::memory_order_relaxed),
             .read_bytes = read_bytes_.load(std::memory_order_relaxed),

@@ -186,6 +186,30 @@ void Log::work(const std::stop_token& stop) {
   }
 }
 
+// As an action of the epoch: whoever reads a marker that says `until` was protected after the bump,
+// and so finds in the index what was written again before it.
+void Log::truncate(Address until) {
+  epoch_.bump([this, until] {
+    raise(begin_, until);
+    {
+      const std::lock_guard lock(mutex_);  // whoever waits has not looked yet, or sleeps
+    }
+    changed_.notify_all();
+  });
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return begin_.load() >= until; });
+}
+
+// After a crash it may be that nothing was given back: the first time all is.
+std::error_code Log::give_back(Address until) {
+  const std::lock_guard lock(giving_back_);
+  until = start_of_page(std::min(until, begin_.load()));
+  if (until <= given_back_) return {};
+  const std::error_code error = device_.discard(given_back_, until - given_back_);
+  if (!error) given_back_ = until;
+  return error;
+}
+
 std::error_code Log::write(Address from, Address until) {
   while (from < until) {
     const Address end =

@@ -17,6 +17,8 @@
 //
 // A page may be opened when its frame was freed. Where the device is behind, allocate() waits;
 // where the device fails, it fails, until a later attempt to write succeeds.
+//
+// What lies below begin is nobody's (hybridlog/compaction.h).
 #pragma once
 
 #include <algorithm>
@@ -95,6 +97,15 @@ class Log {
   // Of the last attempt to write; empty: it succeeded.
   std::error_code error() const;
 
+  // Begins at `until` from now on, the start of a page at most at flushed_until(). What of the
+  // pages below is still wanted has been written again. A thread that sees the new begin sees that
+  // too, if it looks for it after it has refreshed. Returns when begin() is there: every protected
+  // thread has refreshed. Not by a protected thread.
+  void truncate(Address until);
+  // The space on the device of the pages below `until` is given back: no checkpoint that may be
+  // recovered begins there. Thread-safe. An error: of some it is not, a later call tries it again.
+  std::error_code give_back(Address until);
+
  private:
   static constexpr unsigned kOffsetBits = 40;
   static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
@@ -106,6 +117,9 @@ class Log {
   void work(const std::stop_token& stop);
   std::error_code write(Address from, Address until);
   std::error_code write_page_part(Address from, Address until);
+  Address start_of_page(Address address) const noexcept {
+    return address & ~(settings_.page_bytes() - 1);
+  }
   void clear(Address from, Address until) noexcept;
 
   const LogSettings settings_;
@@ -124,6 +138,8 @@ class Log {
   std::atomic<Address> flushed_until_;
   std::atomic<Address> free_until_;  // frames of pages below it may be used again
   std::atomic<bool> failing_{false};
+  std::mutex giving_back_;  // of the next
+  Address given_back_ = 0;
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any changed_;

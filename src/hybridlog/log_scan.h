@@ -1,13 +1,11 @@
 // All records of a range of hashes, the newest first: what one store sends another.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "hybridlog/hash_range.h"
+#include "hybridlog/log_page.h"
 #include "hybridlog/store.h"
 
 namespace turntable::hybridlog {
@@ -22,8 +20,10 @@ struct ScannedRecord {
 // times there are several records, of which the first one counts.
 class LogScan {
  public:
-  // Of what lies below `end`, which nobody changes any more as far as the range is concerned.
-  LogScan(Store& store, HashRange range, Address end);
+  // Of what lies below `end`, which nobody changes any more as far as the range is concerned. The
+  // log must not be compacted meanwhile: what is kept would lie above `end`.
+  LogScan(Store& store, HashRange range, Address end)
+      : store_(store), range_(range), page_(store), end_(end) {}
 
   // Those of the next page, which may be none. False: there is no further page. Throws
   // std::system_error where the device does not give it, or gives no records. Not by a thread that
@@ -31,17 +31,9 @@ class LogScan {
   bool next_page(std::vector<ScannedRecord>& records);
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
-  };
-
-  void read(Address start);
-  bool copy_from_memory(Address start);
-
   Store& store_;
   const HashRange range_;
-  const Address page_bytes_;
-  const std::unique_ptr<std::byte, Free> page_;
+  LogPage page_;
   Address end_;
 };
 

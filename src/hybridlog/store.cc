@@ -19,6 +19,11 @@ Address start_of_next_page(Address address, unsigned page_bits) {
   return (address + page - 1) & ~(page - 1);
 }
 
+// What is on the device where there was no record is of nobody.
+Address begin_after(const Checkpoint& from, unsigned page_bits) {
+  return from.begin == from.end ? start_of_next_page(from.end, page_bits) : from.begin;
+}
+
 }  // namespace
 
 Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device)
@@ -33,7 +38,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
     : device_(std::move(device)),
       epoch_(settings.threads + kOwnThreads),
       index_(settings.index_buckets),
-      log_(settings.log, epoch_, *device_, from.begin,
+      log_(settings.log, epoch_, *device_, begin_after(from, settings.log.page_bits),
            start_of_next_page(from.end, settings.log.page_bits)),
       reader_(*device_, settings.reader_threads, settings.log.most_value_bytes()),
       versions_(from.version + 1, from.serials) {
@@ -100,6 +105,16 @@ Status Session::take(std::uint64_t key, Bytes value, bool is_tombstone, std::uin
   Operation operation(Kind::kTake, key, kNoValue, context);
   operation.is_tombstone = is_tombstone;
   if (is_tombstone) value = bytes_of(kNoValue);
+  operation.value.assign(value.begin(), value.end());
+  return carry_out(std::move(operation)).status;
+}
+
+Status Session::keep(std::uint64_t key, Bytes value, bool is_tombstone, Address address,
+                     std::uint64_t context) {
+  take_part();
+  Operation operation(Kind::kKeep, key, kNoValue, context);
+  operation.is_tombstone = is_tombstone;
+  operation.kept = address;
   operation.value.assign(value.begin(), value.end());
   return carry_out(std::move(operation)).status;
 }
@@ -212,15 +227,21 @@ Session::Answer Session::carry_on(Operation& operation) {
       return {try_add(operation)};
     case Kind::kTake:
       return {try_take(operation)};
+    case Kind::kKeep:
+      return {try_keep(operation)};
   }
   return {Status::kIoError};
 }
 
-Status Session::await(Operation& operation) noexcept {
-  operation.is_awaiting = true;
-  operation.chain = kNoAddress;  // the next time it begins again
+Status Session::begin_again(Operation& operation) noexcept {
+  operation.chain = kNoChain;
   operation.reading.reset();
   return Status::kPending;
+}
+
+Status Session::await(Operation& operation) noexcept {
+  operation.is_awaiting = true;
+  return begin_again(operation);
 }
 
 // Frames at or above a head that was read under protection stay until this thread refreshes.
@@ -319,6 +340,24 @@ Status Session::try_take(Operation& operation) {
   }
 }
 
+// Every record of the key that is newer lies before it in the chain.
+Status Session::try_keep(Operation& operation) {
+  HashIndex::Found found = store_.index().find(hash_of(operation.key));
+  if (!found) return Status::kNotFound;
+  for (;; found.read_again()) {
+    const Located newest = locate(operation.key, found.entry.address());
+    Address address = newest.address;
+    if (newest.record == nullptr) {
+      const Old old = from_device(operation, newest.address);
+      if (old.status != Status::kOk) return old.status;
+      address = old.address;
+    }
+    if (address != operation.kept) return Status::kNotFound;
+    const Status status = append(found, operation.key, operation.value, operation.is_tombstone);
+    if (status != Status::kPending) return status;
+  }
+}
+
 Status Session::replace(std::uint64_t key, Bytes value, bool is_tombstone) {
   HashIndex::Found found = store_.index().find_or_make(hash_of(key));
   for (;; found.read_again()) {
@@ -374,27 +413,38 @@ Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes v
   return Status::kPending;
 }
 
+// What was looked up in the index before the log's begin moved may be written again above it since:
+// only what lay below the begin of that time is known not to be there.
 Session::Old Session::from_device(Operation& operation, Address chain) {
   if (operation.chain != chain) {  // nothing is known of it, or it is another one by now
     operation.chain = chain;
+    operation.begin = log_.begin();
     operation.reading.reset();
   }
   Address address = chain;
   if (operation.reading) {
     const RecordReader::Ticket& read = *operation.reading;
     if (!read.is_done()) return {Status::kPending};
-    if (read.error) return {Status::kIoError};
+    // Nobody's: it may have been given back before it was read.
+    if (read.address < log_.begin()) return {begin_again(operation)};
     const Header header(read.record.header);
+    if (read.error || header.is_nothing()) return {Status::kIoError};
     // Invalid is what a recovery has left out.
     if (read.record.key == operation.key && !header.is_invalid()) {
       cross_if_newer(header);
-      return {Status::kOk, read.value(), header.is_tombstone()};
+      return {Status::kOk, read.value(), header.is_tombstone(), read.address};
     }
     address = header.previous();
   }
-  if (store_.awaited().hides(hash_of(operation.key), address))
-    return {operation.kind == Kind::kTake ? Status::kNotFound : await(operation)};
-  if (address < log_.begin()) return {Status::kNotFound};
+  if (store_.awaited().hides(hash_of(operation.key), address)) {
+    const bool waits = operation.kind == Kind::kRead || operation.kind == Kind::kAdd;
+    return {waits ? await(operation) : Status::kNotFound};
+  }
+  if (address < operation.begin) return {Status::kNotFound};
+  if (address < log_.begin()) return {begin_again(operation)};
+  // Who keeps a record has read it.
+  if (operation.kind == Kind::kKeep && address <= operation.kept)
+    return {Status::kOk, operation.value, operation.is_tombstone, address};
   operation.reading = store_.reader().read(address);
   return {Status::kPending};
 }

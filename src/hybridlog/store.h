@@ -153,6 +153,12 @@ class Session {
   // kWrongSize: as of upsert_value().
   Status take(std::uint64_t key, Bytes value, bool is_tombstone, std::uint64_t context = 0);
 
+  // The key's record at `address`, which nobody changes any more, is written again if it is still
+  // the newest one: kOk; kNotFound: it is not. Of a session that is nobody's
+  // (hybridlog/compaction.h).
+  Status keep(std::uint64_t key, Bytes value, bool is_tombstone, Address address,
+              std::uint64_t context = 0);
+
   // Values of any length up to the store's most_value_bytes(). One of 8 bytes is what the functions
   // above read and write. The answer's value is the first 8 bytes, with zeros behind a shorter one;
   // value() has all.
@@ -213,7 +219,8 @@ class Session {
   std::size_t pending() const noexcept { return pending_.size() + settled_.size(); }
 
  private:
-  enum class Kind : std::uint8_t { kRead, kAdd, kTake };
+  enum class Kind : std::uint8_t { kRead, kAdd, kTake, kKeep };
+  static constexpr Address kNoChain = 0;
   struct Operation {
     Operation(Kind of, std::uint64_t of_key, std::uint64_t by, std::uint64_t given)
         : kind(of), key(of_key), delta(by), context(given) {}
@@ -222,12 +229,15 @@ class Session {
     std::uint64_t key;
     std::uint64_t delta;
     std::uint64_t context;
-    bool is_tombstone = false;          // to be taken
+    bool is_tombstone = false;          // to be taken, or kept
     bool is_awaiting = false;           // the key's record
     bool reads_any = false;             // a value of any length
-    std::vector<std::byte> value = {};  // to be taken, or to be begun with, if not `delta` alone
-    // Of the chain's part that memory does not have, which begins at `chain`.
-    Address chain = kNoAddress;
+    std::vector<std::byte> value = {};  // to be taken or kept, or to be begun with, if not `delta` alone
+    Address kept = kNoAddress;          // where the record lies that is to be kept
+    // Of the chain's part that memory does not have, which begins at `chain`: where the log began
+    // when the chain was looked up, and what is read of it.
+    Address chain = kNoChain;
+    Address begin = kFirstAddress;
     std::shared_ptr<RecordReader::Ticket> reading;
   };
   struct Located {
@@ -256,13 +266,17 @@ class Session {
   Answer answer_of(const Operation& operation, Bytes value);
   Status try_add(Operation& operation);
   Status try_take(Operation& operation);
+  Status try_keep(Operation& operation);
   // What the device's part of a chain has.
   struct Old {
     Status status;  // kPending until it is known; kNotFound, kIoError
     Bytes value{};  // as long as the operation
     bool is_tombstone = false;
+    Address address = kNoAddress;
   };
   Old from_device(Operation& operation, Address chain);
+  // kPending: the next time the operation looks in the index.
+  static Status begin_again(Operation& operation) noexcept;
   // kPending, as long as the key's record is awaited.
   Status await(Operation& operation) noexcept;
   Status replace(std::uint64_t key, Bytes value, bool is_tombstone);

@@ -139,6 +139,35 @@ class Reader : private Router::Replies {
   std::map<std::uint64_t, std::uint64_t> values_;
 };
 
+// Requests, one after the other.
+class Requests : private ClientSession::Replies {
+ public:
+  explicit Requests(Cluster& cluster)
+      : directory_(cluster.metadata_address(), cluster.credentials("requests"),
+                   Deadline::after_seconds(kPatience)),
+        router_({.session = {.most_kept = 200, .id = {98, 1}}, .worker = 0}, directory_) {}
+
+  void send(const Request& request) {
+    go_on_until([&] { return router_.has_room(request.key); });
+    router_.add(request);
+  }
+  void finish() {
+    router_.flush();
+    go_on_until([&] { return router_.outstanding() == 0; });
+  }
+
+ private:
+  void go_on_until(const std::function<bool()>& condition) {
+    wait_until([&] { return condition() || (router_.go_on(*this, 1), condition()); }, "answers");
+  }
+  void done(const Reply& reply, std::uint64_t /*context*/) override {
+    EXPECT_EQ(reply.status, ReplyStatus::kOk);
+  }
+
+  Directory directory_;
+  Router router_;
+};
+
 // The metadata service, and what servers are asked.
 class Operator {
  public:
@@ -218,6 +247,83 @@ TEST(Migration, ThereAndBackUnderLoad) {
   one.finish();
   other.finish();
   expect_exact(cluster, {&one, &other});
+}
+
+// A range goes to another server, where all of its keys are deleted, and comes back. What the first
+// one has of them is of an earlier time, and the other one's log is compacted meanwhile.
+TEST(Migration, WhatWasDeletedElsewhereDoesNotComeBack) {
+  constexpr std::uint64_t kFirst = 2'000'000, kCount = 500;
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1);
+  Operator op(cluster);
+  Requests requests(cluster);
+  for (std::uint64_t key = kFirst; key < kFirst + kCount; ++key)
+    requests.send({Opcode::kUpsert, key, key});
+  requests.finish();
+  op.migrate(kMoved, 0, 1).join();
+  op.wait_for_the_end(1);
+  std::map<std::uint64_t, std::uint64_t> stay;  // at the first server
+  for (std::uint64_t key = kFirst; key < kFirst + kCount; ++key) {
+    if (kMoved.contains(hybridlog::hash_of(key))) {
+      requests.send({Opcode::kErase, key, 0});
+    } else {
+      stay[key] = key;
+    }
+  }
+  requests.finish();
+  const auto log_of = [&](ServerNumber server, const char* what) {
+    return op.status(server)["log"][what].get<std::uint64_t>();
+  };
+  // The first server gets nothing to do: its log stays as it is.
+  const std::uint64_t deleted = log_of(1, "tail");
+  std::map<std::uint64_t, std::uint64_t> others;
+  while (log_of(1, "begin") <= deleted) {
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      if (!kMoved.contains(hybridlog::hash_of(key))) continue;
+      requests.send({Opcode::kAdd, key, 1});
+      ++others[key];
+    }
+    requests.finish();
+  }
+  EXPECT_EQ(log_of(0, "begin"), hybridlog::kFirstAddress);
+  op.migrate(kMoved, 1, 0).join();
+  op.wait_for_the_end(2);
+  EXPECT_EQ(Reader(cluster).read(kFirst, kCount), stay);
+  EXPECT_EQ(Reader(cluster).read(0, kKeys), others);
+}
+
+// The target stops while it is sent the range: the source's log stays as it is, however long it is.
+TEST(Migration, NoLogIsCompactedWhileARangeLeaves) {
+  constexpr std::uint64_t kEnough = 3U << 20U;  // twice what memory has room for, and more
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1, "taken");
+  Operator op(cluster);
+  Requests requests(cluster);
+  const std::jthread asks = op.migrate(kMoved, 0, 1);
+  wait_until([&] { return cluster.server(1).is_stopped(); }, "taken");
+  const auto log_of_source = [&] { return op.status(0)["log"]; };
+  std::map<std::uint64_t, std::uint64_t> stored;
+  for (std::uint64_t key = 0; log_of_source()["tail"] < kEnough;) {
+    for (std::uint64_t i = 0; i < 10'000; ++key) {
+      if (kMoved.contains(hybridlog::hash_of(key))) continue;
+      requests.send({Opcode::kUpsert, key, key});
+      stored[key] = key;
+      ++i;
+    }
+    requests.finish();
+  }
+  for (int i = 0; i < 20; ++i) {  // it would be soon
+    EXPECT_EQ(log_of_source()["begin"], hybridlog::kFirstAddress);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  cluster.server(1).go_on();
+  op.wait_for_the_end(1);
+  wait_until([&] { return log_of_source()["begin"] > kEnough / 2; }, "compaction");
+  constexpr std::uint64_t kLooked = 10'000;
+  stored.erase(stored.lower_bound(kLooked), stored.end());
+  EXPECT_EQ(Reader(cluster).read(0, kLooked), stored);
 }
 
 // Of times: the median and the longest.

@@ -157,6 +157,25 @@ TEST_F(NodesTest, LongerValues) {
   EXPECT_GT(play()["errors"]["wrong_values"], 0);
 }
 
+// Of 24,000 bytes two pages of 4096 are changed in place: additions make the log longer.
+TEST_F(NodesTest, ALogIsCompacted) {
+  Json args = server_args();
+  args["pages"] = 4;
+  args["mutable_share"] = 0.5;
+  args["compact_above_bytes"] = 16'384;
+  server_->prepare(args);
+  client_.fill(fill_args());
+  const Json client = play();
+  const Json server = server_->stats(Json::object());
+  EXPECT_EQ(server["errors"], Json({{"log_write", 0}, {"compaction", 0}}));
+  EXPECT_GT(server["log"]["compactions"], 0) << server["log"];
+  EXPECT_GT(server["log"]["kept_records"], 0);
+  EXPECT_EQ(server["log"]["freed_bytes"].get<std::uint64_t>() + 64, server["log"]["begin"]);
+  const Json sums = server_->sums({{"keys", 1000}, {"deadline_s", 30}});
+  EXPECT_EQ(sums["found"], 1000);
+  EXPECT_EQ(sums["sum"], client["adds_acknowledged_total"]);
+}
+
 TEST_F(NodesTest, WhatIsWrongIsSaid) {
   Json args = server_args();
   args["pages"] = 3;
@@ -165,6 +184,12 @@ TEST_F(NodesTest, WhatIsWrongIsSaid) {
                       "log: 3 pages in memory"),
             std::string::npos);
   EXPECT_EQ(server_state_, "idle");
+  args = server_args();
+  args["compact_above_bytes"] = 4095;
+  EXPECT_NE(message_of([&] { server_->prepare(args); })
+                .find("bad_argument: hlserver-node prepare: a log that is compacted above 4095 "
+                      "bytes; expected at least a page, 4096"),
+            std::string::npos);
   args = server_args();
   args["file"] = "/nowhere/hlog";
   EXPECT_NE(message_of([&] { server_->prepare(args); }).find("/nowhere/hlog"), std::string::npos);

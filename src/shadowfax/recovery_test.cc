@@ -11,12 +11,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "common/clock.h"
 #include "common/scratch_directory.h"
 #include "common/unique_fd.h"
+#include "hybridlog/checkpoint_file.h"
 #include "shadowfax/client/client_session.h"
 #include "shadowfax/server/store_server.h"
 #include "workload/random.h"
@@ -65,7 +67,8 @@ class KilledServer {
            .workers = kWorkers,
            .cpus = {},
            .checkpoints = {{.file = directory / "checkpoint.json",
-                            .interval = std::chrono::milliseconds(10)}}});
+                            .interval = std::chrono::milliseconds(10)}},
+           .compact_above_bytes = 16 * 4096});
       const std::vector<std::uint16_t> ports = server.ports();
       const auto bytes = static_cast<ssize_t>(ports.size() * sizeof ports[0]);
       if (::write(to, ports.data(), static_cast<std::size_t>(bytes)) == bytes) ::pause();
@@ -147,6 +150,7 @@ TEST(Recovery, AKilledServerComesBackWithAPrefixOfEverySession) {
   const ScratchDirectory directory;
   workload::Random random(1);
   std::vector<std::uint64_t> committed(kSessions + 1, 0);
+  std::set<hybridlog::Address> begins;  // of the log, which is compacted
   for (int life = 0; life < kLives; ++life) {
     const KilledServer server(directory.path());
     std::vector<ClientSession> sessions;
@@ -172,7 +176,10 @@ TEST(Recovery, AKilledServerComesBackWithAPrefixOfEverySession) {
       }
     }
     for (std::uint64_t i = 1; i <= kSessions; ++i) committed[i] = sessions[i].committed();
+    if (const auto made = hybridlog::read_checkpoint(directory.path() / "checkpoint.json"))
+      begins.insert(made->begin);
   }
+  EXPECT_GT(begins.size(), 3U);
   for (std::uint64_t i = 1; i <= kSessions; ++i) EXPECT_GT(committed[i], 0U);
 }
 

@@ -112,6 +112,8 @@ class Cluster {
                                                       file(name + ".json"),
                                                       "--checkpoint-s",
                                                       "0.02",
+                                                      "--compact-above-mb",
+                                                      "1",
                                                       "--metadata",
                                                       "127.0.0.1:" + std::to_string(port_),
                                                       "--number",

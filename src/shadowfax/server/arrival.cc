@@ -1,5 +1,6 @@
 #include "shadowfax/server/arrival.h"
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -69,13 +70,15 @@ class Receiver {
 
 }  // namespace
 
-Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer)
-    : store_(store), checkpointer_(checkpointer), incarnation_(drawn_name()) {}
+Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer, CompactionGate& gate)
+    : store_(store), checkpointer_(checkpointer), gate_(gate), incarnation_(drawn_name()) {}
 
 void Arrival::begin(const Migration& migration) {
   if (id_ == migration.id || migration.id <= ended_) return;
+  if (!id_) gate_.close();
   checkpointer_.pause();
-  store_.awaited().begin(migration.range, migration.receives_from);
+  // A chain that ends at the log's begin says nothing of the range either.
+  store_.awaited().begin(migration.range, std::max(migration.receives_from, store_.log().begin()));
   id_ = migration.id;
   records_ = 0;
 }

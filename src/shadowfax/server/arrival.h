@@ -1,8 +1,8 @@
 // A range of keys that this server receives from another one (docs/shadowfax.md §3).
 //
 //   prepare() : a checkpoint, below whose end lies whatever this server had of the range before
-//   begin()   : it owns the range; what it lacks is awaited, and no checkpoints are made: they
-//               would have to wait for it
+//   begin()   : it owns the range; what it lacks is awaited, no checkpoints are made, which would
+//               have to wait for it, and the log is not compacted
 //   take()    : records come, the newest of a key first
 //   finish()  : all have come; a checkpoint has them
 //
@@ -17,13 +17,14 @@
 #include "hybridlog/store.h"
 #include "shadowfax/cluster/cluster_state.h"
 #include "shadowfax/server/checkpointer.h"
+#include "shadowfax/server/compaction_gate.h"
 
 namespace turntable::shadowfax {
 
 // Not thread-safe.
 class Arrival {
  public:
-  Arrival(hybridlog::Store& store, Checkpointer& checkpointer);
+  Arrival(hybridlog::Store& store, Checkpointer& checkpointer, CompactionGate& gate);
 
   // Of this process, drawn at random.
   const std::string& incarnation() const noexcept { return incarnation_; }
@@ -42,14 +43,17 @@ class Arrival {
   // Throws std::system_error where the checkpoint cannot be made: try again.
   void finish();
   // It is known to the metadata service.
-  void end() noexcept {
-    ended_ = id_.value_or(ended_);
+  void end() {
+    if (!id_) return;
+    ended_ = *id_;
     id_.reset();
+    gate_.open();
   }
 
  private:
   hybridlog::Store& store_;
   Checkpointer& checkpointer_;
+  CompactionGate& gate_;
   const std::string incarnation_;
   std::optional<std::uint64_t> id_;
   std::uint64_t ended_ = 0;  // the last one's id; ids ascend

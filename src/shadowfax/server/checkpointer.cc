@@ -58,6 +58,8 @@ hybridlog::Checkpoint Checkpointer::make_locked(const hybridlog::CutSteps& steps
     hybridlog::Checkpoint checkpoint = store_.checkpoint(steps);
     hybridlog::write_checkpoint(file_, checkpoint);
     commits_.publish(checkpoint.serials);
+    // Where that fails the next one gives back this, too.
+    static_cast<void>(store_.log().give_back(checkpoint.begin));
     note("");
     return checkpoint;
   } catch (const std::system_error& error) {

@@ -28,13 +28,15 @@ std::uint64_t id_of(const Json& args) {
 
 ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string& address,
                              const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
-                             Checkpointer& checkpointer, Serving& serving, NewerViews& newer_views)
+                             Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
+                             NewerViews& newer_views)
     : settings_(settings),
+      store_(store),
       serving_(serving),
       newer_views_(newer_views),
       metadata_("the metadata service", settings.metadata,
                 settings.credentials(name_of(settings.number))),
-      arrival_(store, checkpointer),
+      arrival_(store, checkpointer, gate),
       listener_(
           loop_, net::parse_ipv4("peers", address, settings.peer_port),
           settings.credentials(name_of(settings.number)),
@@ -44,6 +46,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
   departure_.emplace(Departure::Place{
       .store = store,
       .checkpointer = checkpointer,
+      .gate = gate,
       .serving = serving,
       .metadata = metadata_,
       .number = settings.number,
@@ -83,6 +86,20 @@ void ClusterMember::enrol(const std::string& address, const std::vector<std::uin
 ClusterState ClusterMember::look() {
   return state_of(metadata_.ask(ClusterMessageType::kGet, Json::object(),
                                 Deadline::after_seconds(kMetadataSeconds)));
+}
+
+// Who gets a range back must not find what it had of a deleted key before: tombstones stay, to be
+// sent. A migration that begins from here on stops the compaction before anything has another
+// owner.
+std::optional<hybridlog::CompactionSettings> ClusterMember::compaction() {
+  const ClusterState state = look();
+  const ServerNumber own = settings_.number;
+  if (state.migration && (state.migration->source == own || state.migration->target == own))
+    return std::nullopt;
+  return hybridlog::CompactionSettings{
+      .is_wanted = [view = state.view,
+                    own](std::uint64_t hash) { return view.owner_of(hash) == own; },
+      .keeps_tombstones = true};
 }
 
 void ClusterMember::adopt(const ClusterState& state) {
@@ -214,6 +231,7 @@ Json ClusterMember::status() {
           {"view", serving_.now().view},
           {"receives", arrival_.id() ? Json(*arrival_.id()) : Json()},
           {"records", arrival_.records()},
+          {"log", {{"begin", store_.log().begin()}, {"tail", store_.log().tail()}}},
           {"departure", departure_->status()}};
 }
 

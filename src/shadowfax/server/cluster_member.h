@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "hybridlog/compaction.h"
 #include "messages/listener.h"
 #include "net/credentials.h"
 #include "net/event_loop.h"
@@ -56,7 +57,8 @@ class ClusterMember {
   // address, ports: of the workers. Throws NoAnswer, std::runtime_error.
   ClusterMember(const ClusterSettings& settings, const std::string& address,
                 const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
-                Checkpointer& checkpointer, Serving& serving, NewerViews& newer_views);
+                Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
+                NewerViews& newer_views);
   ~ClusterMember();
   ClusterMember(const ClusterMember&) = delete;
   ClusterMember& operator=(const ClusterMember&) = delete;
@@ -74,6 +76,10 @@ class ClusterMember {
   // As the metadata service says now. Throws NoAnswer.
   ClusterState look();
 
+  // How the log is compacted now: what other servers own goes. Nothing while a range arrives or
+  // leaves. Throws NoAnswer.
+  std::optional<hybridlog::CompactionSettings> compaction();
+
  private:
   using SessionId = messages::SessionListener::SessionId;
 
@@ -89,6 +95,7 @@ class ClusterMember {
   std::unique_ptr<Asking> connect(ServerNumber to, const Member& at) const;
 
   const ClusterSettings settings_;
+  hybridlog::Store& store_;
   Serving& serving_;
   NewerViews& newer_views_;
   Asking metadata_;

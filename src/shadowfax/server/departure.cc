@@ -54,6 +54,7 @@ void Departure::start(std::function<void(const std::stop_token&)> work) {
   }
   thread_ = std::jthread([this, work = std::move(work)](const std::stop_token& stop) {
     try {
+      const CompactionGate::Closed closed(place_.gate);
       work(stop);
     } catch (const Stopped&) {
     } catch (const std::exception& error) {

@@ -20,6 +20,7 @@
 
 #include "shadowfax/cluster/asking.h"
 #include "shadowfax/server/checkpointer.h"
+#include "shadowfax/server/compaction_gate.h"
 #include "shadowfax/server/serving.h"
 
 namespace turntable::shadowfax {
@@ -31,6 +32,7 @@ class Departure {
   struct Place {
     hybridlog::Store& store;
     Checkpointer& checkpointer;
+    CompactionGate& gate;  // closed while it lasts: the log is sent as it is
     Serving& serving;
     Asking& metadata;
     ServerNumber number;

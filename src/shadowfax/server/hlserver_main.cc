@@ -19,6 +19,7 @@ int run(int argc, char** argv) {
   ProgramOptions app("hlserver", "Serves a store on a hybrid log");
   shadowfax::StoreServer::Settings settings;
   unsigned index_bits = 20, log_mb = 1024;
+  std::uint64_t compact_above_mb = 0;
   double spin_us = 50, checkpoint_s = 2, capacity_per_s = 0;
   std::string checkpoint, metadata, secret, stop_at;
   shadowfax::ClusterSettings cluster;
@@ -43,6 +44,10 @@ int run(int argc, char** argv) {
   app.option("--checkpoint-s", checkpoint_s, "From one to the next")
       .within(0.001, 1e6)
       .shows_default();
+  app.option("--compact-above-mb", compact_above_mb,
+             "The log is compacted when it takes more of the file; 0: never")
+      .within(0, 1e9)
+      .shows_default();
   app.option("--spin-us", spin_us, "Looked for work before waiting for it")
       .within(0, 1e9)
       .shows_default();
@@ -61,6 +66,7 @@ int run(int argc, char** argv) {
   settings.store.index_buckets = std::size_t{1} << index_bits;
   settings.store.log.pages = (std::size_t{log_mb} << 20U) >> settings.store.log.page_bits;
   settings.store.threads = 0;  // beside the workers
+  if (compact_above_mb > 0) settings.compact_above_bytes = compact_above_mb << 20U;
   if (!checkpoint.empty()) {
     settings.checkpoints = {
         .file = checkpoint,

@@ -21,6 +21,7 @@ constexpr int kFormat = 1;
 constexpr std::int64_t kMaxWorkers = 1024;
 constexpr std::int64_t kMaxReaders = 1024;
 constexpr std::int64_t kMaxPages = std::int64_t{1} << 32U;
+constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 48U;
 constexpr std::int64_t kMaxPending = 1'000'000;
 constexpr std::int64_t kMaxKeys = 1'000'000'000'000;
 constexpr std::int64_t kMaxCpu = 1023;
@@ -47,6 +48,13 @@ void add_cluster(StoreServer::Settings& settings, const std::string& where, cons
       .number = static_cast<ServerNumber>(cluster.integer("number", 0, kMaxNumber)),
       .metadata = net::parse_endpoint(where + ": metadata", cluster.text("metadata")),
       .credentials = credentials};
+}
+
+// Null: never.
+std::optional<std::uint64_t> compact_above_bytes(const Json& args, const Arguments& arguments) {
+  constexpr const char* kName = "compact_above_bytes";
+  if (!args.contains(kName) || args.at(kName).is_null()) return std::nullopt;
+  return static_cast<std::uint64_t>(arguments.integer(kName, 1, kMaxLogBytes));
 }
 
 StoreServer::Settings settings_of(const std::string& address, const Arguments& arguments) {
@@ -157,10 +165,12 @@ Json ServerNode::prepare(const Json& args) {
   const Arguments arguments(
       where, args,
       {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share", "reader_threads",
-       "most_pending", "spin_us", "capacity_per_s", "file", "cluster"});
+       "most_pending", "spin_us", "capacity_per_s", "file", "cluster",
+       "compact_above_bytes"});
   StoreServer::Settings settings = settings_of(address_, arguments);
   if (const Json* const cluster = arguments.object_or_null("cluster"))
     add_cluster(settings, where, *cluster, credentials_);
+  settings.compact_above_bytes = compact_above_bytes(args, arguments);
   const std::lock_guard lock(mutex_);
   close();
   try {
@@ -270,6 +280,7 @@ Json ServerNode::stats(const Json& args) {
   const hybridlog::Device& device = server_->store().device();
   ClusterMember* const member = server_->member();
   const Checkpointer::Counts checkpoints = server_->checkpoints();
+  const Compactor::Counts compactions = server_->compactions();
   return {{"format", kFormat},
           {"cluster", member != nullptr ? member->status() : Json()},
           {"checkpoints", {{"made", checkpoints.made}, {"failed", checkpoints.failed}}},
@@ -282,9 +293,12 @@ Json ServerNode::stats(const Json& args) {
             {"tail", log.tail()},
             {"memory_bytes", memory_bytes_},
             {"device_reads", window->end.device_reads - window->begin.device_reads},
+            {"compactions", compactions.made},
+            {"kept_records", compactions.kept_records},
+            {"freed_bytes", compactions.freed_bytes},
             {"device_read_bytes", device.traffic().read_bytes},
             {"device_written_bytes", device.traffic().written_bytes}}},
-          {"errors", {{"log_write", log.error() ? 1 : 0}}}};
+          {"errors", {{"log_write", log.error() ? 1 : 0}, {"compaction", compactions.failed}}}};
 }
 
 Json ServerNode::stop(const Json& args) {

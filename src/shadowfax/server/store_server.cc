@@ -10,12 +10,14 @@ namespace turntable::shadowfax {
 namespace {
 
 constexpr std::size_t kClusterThreads = 2;  // that send and take a range
+constexpr std::size_t kCompactionThreads = 1;
 constexpr std::uint64_t kOnlyView = 1, kNoView = 0;
 
 hybridlog::StoreSettings with_workers(const StoreServer::Settings& settings) {
   hybridlog::StoreSettings store = settings.store;
   store.threads += settings.workers;
   if (settings.cluster) store.threads += kClusterThreads;
+  if (settings.compact_above_bytes) store.threads += kCompactionThreads;
   return store;
 }
 
@@ -30,6 +32,14 @@ void require_ports(const StoreServer::Settings& settings) {
   throw std::invalid_argument(std::to_string(settings.workers) + " workers from port " +
                               std::to_string(settings.worker.port) +
                               " on; expected ports up to 65535");
+}
+
+void require_a_page(const StoreServer::Settings& settings) {
+  const std::uint64_t page = settings.store.log.page_bytes();
+  if (!settings.compact_above_bytes || *settings.compact_above_bytes >= page) return;
+  throw std::invalid_argument("a log that is compacted above " +
+                              std::to_string(*settings.compact_above_bytes) +
+                              " bytes; expected at least a page, " + std::to_string(page));
 }
 
 std::optional<hybridlog::Checkpoint> checkpoint_of(const StoreServer::Settings& settings) {
@@ -56,6 +66,7 @@ StoreServer::StoreServer(const Settings& settings,
 StoreServer::StoreServer(const Settings& settings)
     : StoreServer(settings, checkpoint_of(settings)) {
   require_ports(settings);
+  require_a_page(settings);
   if (settings.cluster && !settings.checkpoints)
     throw std::invalid_argument(
         "a server of a cluster without checkpoints; expected a file of them");
@@ -75,11 +86,20 @@ StoreServer::StoreServer(const Settings& settings)
   }
   if (settings.cluster) {
     member_.emplace(*settings.cluster, settings.worker.address, ports(), store_, *checkpointer_,
-                    serving_, newer_views_);
+                    gate_, serving_, newer_views_);
   }
+  if (settings.compact_above_bytes) begin_compacting(settings);
+}
+
+void StoreServer::begin_compacting(const Settings& settings) {
+  Compactor::Settings compacting{.above_bytes = *settings.compact_above_bytes,
+                                 .gives_back = !settings.checkpoints};
+  if (member_) compacting.how = [this] { return member_->compaction(); };
+  compactor_.emplace(store_, gate_, compacting);
 }
 
 StoreServer::~StoreServer() {
+  compactor_.reset();
   member_.reset();
   checkpointer_.reset();
   stop();

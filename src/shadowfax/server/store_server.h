@@ -13,6 +13,7 @@
 #include "shadowfax/server/checkpointer.h"
 #include "shadowfax/server/cluster_member.h"
 #include "shadowfax/server/commits.h"
+#include "shadowfax/server/compactor.h"
 #include "shadowfax/server/worker.h"
 
 namespace turntable::shadowfax {
@@ -31,6 +32,9 @@ class StoreServer {
       std::chrono::nanoseconds interval{2'000'000'000};
     };
     std::optional<Checkpoints> checkpoints{};
+    // What the log may take of the file before it is compacted; at least a page. Nothing: whatever
+    // it takes.
+    std::optional<std::uint64_t> compact_above_bytes{};
     // Servers that own ranges of hashes, and know a metadata service; it needs checkpoints.
     // Nothing: whatever clients ask for is served.
     std::optional<ClusterSettings> cluster{};
@@ -56,9 +60,13 @@ class StoreServer {
   Checkpointer::Counts checkpoints() const {
     return checkpointer_ ? checkpointer_->counts() : Checkpointer::Counts();
   }
+  Compactor::Counts compactions() const {
+    return compactor_ ? compactor_->counts() : Compactor::Counts();
+  }
 
  private:
   StoreServer(const Settings& settings, const std::optional<hybridlog::Checkpoint>& recovered);
+  void begin_compacting(const Settings& settings);
   void stop();
 
   Commits commits_;
@@ -68,7 +76,9 @@ class StoreServer {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::jthread> threads_;
   std::optional<Checkpointer> checkpointer_;
+  CompactionGate gate_;
   std::optional<ClusterMember> member_;
+  std::optional<Compactor> compactor_;
 };
 
 }  // namespace turntable::shadowfax

@@ -89,6 +89,13 @@ def _smaller_pages(parameters: Parameters) -> str:
     return f". Or smaller pages: -e page_bits={bits}"
 
 
+def _compact_above(parameters: Parameters, testbed: Testbed) -> str | None:
+    above, bits = parameters["compact_above"], parameters["page_bits"]
+    if above == 0 or above >= 1 << bits:
+        return None
+    return f"at least {1 << bits}, a page of 2^{bits} bytes (page_bits), or 0: never"
+
+
 def _processors_of(name: str) -> Check:
     def expected(parameters: Parameters, testbed: Testbed) -> str | None:
         try:
@@ -119,6 +126,7 @@ CHECKS = (
     Check("value_bytes", _value_bytes, beside=("page_bits",)),
     Check("batch_operations", _batch_operations, beside=("value_bytes",)),
     Check("memory_share", _memory_share, beside=("page_bits", "keys", "servers", "value_bytes")),
+    Check("compact_above", _compact_above, beside=("page_bits",)),
     _processors_of("server_cpus"),
     _processors_of("client_cpus"),
 )

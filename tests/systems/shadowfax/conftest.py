@@ -49,6 +49,7 @@ DOCUMENT = {
         "reader_threads": 4,
         "most_pending": 64,
         "spin_us": 50,
+        "compact_above": 0,
         "server_cpus": "",
         "client_cpus": "",
         "seed": 7,

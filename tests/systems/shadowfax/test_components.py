@@ -73,8 +73,14 @@ def test_a_store_is_as_large_as_its_part_of_the_data_asks_for(contexts: Contexts
             "most_pending": 64,
             "spin_us": 50,
             "capacity_per_s": 0,
+            "compact_above_bytes": None,
             "file": f"/state/{host}/hlog",
         }
+
+
+def test_a_log_is_compacted_above_so_many_bytes(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], compact_above=10_000_000)
+    assert arguments(context, "store", "prepare")["server0"]["compact_above_bytes"] == 10_000_000
 
 
 def test_workers_and_clients_have_processors_of_their_own(contexts: Contexts) -> None:

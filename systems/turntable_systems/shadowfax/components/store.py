@@ -38,6 +38,7 @@ def prepare(context: Context) -> Batches:
         "most_pending": parameters["most_pending"],
         "spin_us": parameters["spin_us"],
         "capacity_per_s": parameters["capacity_per_s"],
+        "compact_above_bytes": parameters["compact_above"] or None,
     }
     return {
         host.name: [Request(NODE, "prepare", every | _of_server(context, host, number))]
