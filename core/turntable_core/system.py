@@ -201,8 +201,10 @@ class System:
         """
         return {}
 
-    def timeline_fault(self, event: Event) -> str | None:
-        """What was expected of the value of one of these verbs; None: it is as expected."""
+    def timeline_fault(self, event: Event, parameters: Parameters) -> str | None:
+        """What was expected of the value of one of these verbs in a cell with these parameters;
+        None: it is as expected.
+        """
         return None
 
     def preview(self, turn: Turn) -> Mapping[str, str]:

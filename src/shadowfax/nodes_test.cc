@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -65,7 +66,8 @@ class NodesTest : public ::testing::Test {
             {"keys", 1000},          {"distribution", "zipfian"},
             {"theta", 0.99},         {"seed", 1},
             {"client", 0},           {"clients", 1},
-            {"rate_per_s", rate_},   {"value_bytes", value_bytes_}};
+            {"rate_per_s", rate_},   {"value_bytes", value_bytes_},
+            {"txns_file", txns_file_}};
   }
 
   // Prepares, plays and answers the client's statistics.
@@ -84,6 +86,7 @@ class NodesTest : public ::testing::Test {
 
   ScratchDirectory directory_;
   std::int64_t value_bytes_ = 8;
+  std::string txns_file_;
   Json rate_;
   std::string address_, server_state_;
   std::optional<ServerNode> server_;
@@ -155,6 +158,34 @@ TEST_F(NodesTest, LongerValues) {
   EXPECT_GT(play()["errors"]["wrong_values"], 0);
   value_bytes_ = 8;
   EXPECT_GT(play()["errors"]["wrong_values"], 0);
+}
+
+// Keys that are no small numbers, of which a tenth is asked for.
+TEST_F(NodesTest, KeysOfFiles) {
+  const auto write = [this](const char* name, std::uint64_t count) {
+    const std::string path = directory_.path() / name;
+    std::ofstream file(path, std::ios::binary);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t key = (i * 7919 + 1) << 20U;
+      file.write(reinterpret_cast<const char*>(&key), sizeof key);
+    }
+    return path;
+  };
+  server_->prepare(server_args());
+  Json fill = fill_args();
+  fill["load_file"] = write("load", 1000);
+  EXPECT_EQ(client_.fill(fill)["stored"], 1000);
+  txns_file_ = write("txns", 100);
+  const Json client = play();
+  EXPECT_EQ(client["not_found"], 0);
+  EXPECT_EQ(client["errors"], kNoErrors);
+  const Json sums = server_->sums({{"keys", nullptr}, {"deadline_s", 30}});
+  EXPECT_EQ(sums["found"], 1000);
+  EXPECT_EQ(sums["sum"], client["adds_acknowledged_total"]);
+  EXPECT_EQ(server_->sums({{"keys", 1000}, {"deadline_s", 30}})["found"], 0);
+  fill["keys"] = 999;
+  EXPECT_NE(message_of([&] { client_.fill(fill); }).find("expected 7992: 8 for each of 999 keys"),
+            std::string::npos);
 }
 
 // Of 24,000 bytes two pages of 4096 are changed in place: additions make the log longer.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -29,15 +30,40 @@ namespace {
 constexpr std::uint64_t kSessions = 3, kShared = 50, kOwn = 400;
 constexpr unsigned kWorkers = 2;
 
+// How often a server is killed, how long it lives, and how often it makes checkpoints meanwhile.
+struct Campaign {
+  int lives;
+  std::chrono::milliseconds interval;
+  unsigned least_ms, most_ms;
+  std::uint64_t compact_above_bytes;
+
+  std::int64_t life_ns(workload::Random& random) const {
+    return static_cast<std::int64_t>(least_ms + random.next() % (most_ms - least_ms)) *
+           kMillisecondNs;
+  }
+};
+// Many checkpoints in a second.
+constexpr Campaign kShort{.lives = 12,
+                          .interval = std::chrono::milliseconds(10),
+                          .least_ms = 20,
+                          .most_ms = 80,
+                          .compact_above_bytes = 16 * 4096};
+// One every 2 s, as an experiment's server makes them: some 2 minutes.
+constexpr Campaign kLong{.lives = 50,
+                         .interval = std::chrono::milliseconds(2000),
+                         .least_ms = 200,
+                         .most_ms = 5000,
+                         .compact_above_bytes = 4 << 20};
+
 // A server in a process of its own, which can be killed.
 class KilledServer {
  public:
-  explicit KilledServer(const std::filesystem::path& directory) {
+  KilledServer(const std::filesystem::path& directory, const Campaign& campaign) {
     std::array<int, 2> pipe;
     if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
     UniqueFd from(pipe[0]), to(pipe[1]);
     pid_ = ::fork();
-    if (pid_ == 0) serve(directory, to.get());
+    if (pid_ == 0) serve(directory, campaign, to.get());
     to.reset();
     ports_.resize(kWorkers);
     const auto bytes = static_cast<ssize_t>(kWorkers * sizeof ports_[0]);
@@ -55,7 +81,8 @@ class KilledServer {
 
  private:
   // Of the child, which has no thread but its own ones.
-  [[noreturn]] static void serve(const std::filesystem::path& directory, int to) {
+  [[noreturn]] static void serve(const std::filesystem::path& directory, const Campaign& campaign,
+                                 int to) {
     try {
       const StoreServer server(
           {.store = {.index_buckets = 256,
@@ -66,9 +93,8 @@ class KilledServer {
            .worker = {},
            .workers = kWorkers,
            .cpus = {},
-           .checkpoints = {{.file = directory / "checkpoint.json",
-                            .interval = std::chrono::milliseconds(10)}},
-           .compact_above_bytes = 16 * 4096});
+           .checkpoints = {{.file = directory / "checkpoint.json", .interval = campaign.interval}},
+           .compact_above_bytes = campaign.compact_above_bytes});
       const std::vector<std::uint16_t> ports = server.ports();
       const auto bytes = static_cast<ssize_t>(ports.size() * sizeof ports[0]);
       if (::write(to, ports.data(), static_cast<std::size_t>(bytes)) == bytes) ::pause();
@@ -90,10 +116,13 @@ Request request_of(std::uint64_t session, std::uint64_t number) {
   return {Opcode::kUpsert, (session << 32U) + drawn % kOwn, number};
 }
 
-struct Nothing : ClientSession::Replies {
+// How many requests were acknowledged.
+struct Acknowledged : ClientSession::Replies {
   void done(const Reply& reply, std::uint64_t /*context*/) override {
     EXPECT_EQ(reply.status, ReplyStatus::kOk);
+    ++count;
   }
+  std::uint64_t count = 0;
 };
 
 struct Values : ClientSession::Replies {
@@ -127,55 +156,76 @@ std::map<std::uint64_t, std::uint64_t> read(ClientSession& session,
   return found.values;
 }
 
-// By the requests up to those that the sessions are told.
-std::map<std::uint64_t, std::uint64_t> expected(const std::vector<std::uint64_t>& last) {
-  std::map<std::uint64_t, std::uint64_t> values;
-  for (std::uint64_t key = 0; key < kShared; ++key) values[key] = 0;
-  for (std::uint64_t session = 1; session <= kSessions; ++session) {
-    for (std::uint64_t i = 0; i < kOwn; ++i) values[(session << 32U) + i] = 0;
-    for (std::uint64_t number = 1; number <= last[session]; ++number) {
-      const Request request = request_of(session, number);
-      if (request.opcode == Opcode::kAdd) {
-        ++values[request.key];
-      } else {
-        values[request.key] = request.value;
+// What is there by the requests of every session up to one of them.
+class Expected {
+ public:
+  Expected() : last_(kSessions + 1, 0) {
+    for (std::uint64_t key = 0; key < kShared; ++key) values_[key] = 0;
+    for (std::uint64_t session = 1; session <= kSessions; ++session)
+      for (std::uint64_t i = 0; i < kOwn; ++i) values_[(session << 32U) + i] = 0;
+  }
+
+  // last: by session, never less than before.
+  const std::map<std::uint64_t, std::uint64_t>& after(const std::vector<std::uint64_t>& last) {
+    for (std::uint64_t session = 1; session <= kSessions; ++session) {
+      while (last_[session] < last[session]) {
+        const Request request = request_of(session, ++last_[session]);
+        std::uint64_t& value = values_[request.key];
+        value = request.opcode == Opcode::kAdd ? value + 1 : request.value;
       }
     }
+    return values_;
   }
-  return values;
-}
 
-TEST(Recovery, AKilledServerComesBackWithAPrefixOfEverySession) {
-  constexpr int kLives = 12;
+ private:
+  std::vector<std::uint64_t> last_;
+  std::map<std::uint64_t, std::uint64_t> values_;
+};
+
+// Clients die with the server: a prefix of every session is there, up to what it is told.
+void kill_server_and_clients(const Campaign& campaign) {
   const ScratchDirectory directory;
   workload::Random random(1);
-  std::vector<std::uint64_t> committed(kSessions + 1, 0);
+  Expected expected;
+  std::vector<std::uint64_t> committed(kSessions + 1, 0), acknowledged = committed;
+  std::vector<std::uint64_t> next(kSessions + 1, 0);
   std::set<hybridlog::Address> begins;  // of the log, which is compacted
-  for (int life = 0; life < kLives; ++life) {
-    const KilledServer server(directory.path());
+  std::printf("life  killed after  session   committed   recovered  acknowledged      issued\n");
+  std::int64_t lived_ns = 0;
+  for (int life = 0; life < campaign.lives; ++life) {
+    const KilledServer server(directory.path(), campaign);
     std::vector<ClientSession> sessions;
     std::vector<std::uint64_t> last(kSessions + 1, 0);
     for (std::uint64_t i = 0; i <= kSessions; ++i) {
       sessions.push_back(open(server, i, i == 0 ? 50 : 7 * i));
       last[i] = sessions[i].begins_after();
-      // What was called committed is there.
+      // What was called committed is there, and nothing that was never sent.
       EXPECT_GE(last[i], committed[i]) << "life " << life << ", session " << i;
+      EXPECT_LE(last[i], next[i]) << "life " << life << ", session " << i;
       EXPECT_EQ(sessions[i].committed(), last[i]);
+      if (life > 0 && i > 0) {
+        std::printf("%4d  %10.2f s  %7lu  %10lu  %10lu  %12lu  %10lu\n", life,
+                    static_cast<double>(lived_ns) / 1e9, i, committed[i], last[i], acknowledged[i],
+                    next[i]);
+      }
     }
-    const auto values = expected(last);
+    const auto& values = expected.after(last);
     ASSERT_EQ(read(sessions[0], values), values) << "life " << life;
 
-    const std::int64_t until_ns =
-        monotonic_ns() + static_cast<std::int64_t>(20 + random.next() % 60) * kMillisecondNs;
-    std::vector<std::uint64_t> next = last;
-    Nothing nothing;
+    lived_ns = campaign.life_ns(random);
+    const std::int64_t until_ns = monotonic_ns() + lived_ns;
+    next = last;
+    std::vector<Acknowledged> replies(kSessions + 1);
     while (monotonic_ns() < until_ns) {
       for (std::uint64_t i = 1; i <= kSessions; ++i) {
         while (sessions[i].has_room()) sessions[i].add(request_of(i, ++next[i]));
-        go_on(sessions[i], nothing);
+        go_on(sessions[i], replies[i]);
       }
     }
-    for (std::uint64_t i = 1; i <= kSessions; ++i) committed[i] = sessions[i].committed();
+    for (std::uint64_t i = 1; i <= kSessions; ++i) {
+      committed[i] = sessions[i].committed();
+      acknowledged[i] = last[i] + replies[i].count;
+    }
     if (const auto made = hybridlog::read_checkpoint(directory.path() / "checkpoint.json"))
       begins.insert(made->begin);
   }
@@ -183,32 +233,40 @@ TEST(Recovery, AKilledServerComesBackWithAPrefixOfEverySession) {
   for (std::uint64_t i = 1; i <= kSessions; ++i) EXPECT_GT(committed[i], 0U);
 }
 
+TEST(Recovery, AKilledServerComesBackWithAPrefixOfEverySession) {
+  kill_server_and_clients(kShort);
+}
+TEST(Recovery, DISABLED_FiftyPrefixes) {
+  kill_server_and_clients(kLong);
+}
+
 // Every request is told once.
 struct Told : ClientSession::Replies {
   void done(const Reply& reply, std::uint64_t context) override {
     EXPECT_EQ(reply.status, ReplyStatus::kOk);
-    ++times[context];
+    tell(context);
   }
   void recovered(Opcode /*opcode*/, std::uint64_t context) override {
-    ++times[context];
-    ++were_recovered;
+    tell(context);
   }
-  std::map<std::uint64_t, int> times;  // number of a request -> how often
-  std::uint64_t were_recovered = 0;
+  void tell(std::uint64_t context) {
+    if (times.size() <= context) times.resize(context + 1);
+    ++times[context];
+  }
+  std::vector<std::uint8_t> times{1};  // by number of a request, from 1 on: how often
 };
 
-// Values are those of all requests, whether they were acknowledged before a kill or after it.
-TEST(Recovery, LivingClientsSendAgainWhatWasLost) {
-  constexpr int kLives = 12;
-  constexpr std::size_t kMostKept = 64;
+// Clients live on: values are those of all requests, whether they were acknowledged before a kill or
+// after it.
+void kill_the_server_alone(const Campaign& campaign, std::size_t most_kept) {
   const ScratchDirectory directory;
   workload::Random random(2);
-  auto server = std::make_unique<KilledServer>(directory.path());
+  auto server = std::make_unique<KilledServer>(directory.path(), campaign);
   std::vector<ClientSession> sessions;
   std::vector<Told> told(kSessions + 1);
   std::vector<std::uint64_t> last(kSessions + 1, 0);
   for (std::uint64_t i = 1; i <= kSessions; ++i)
-    sessions.push_back(open(*server, i, 7 * i, kMostKept));
+    sessions.push_back(open(*server, i, 7 * i, most_kept));
   const auto play = [&](std::uint64_t i, bool adds) {
     ClientSession& session = sessions[i - 1];
     while (adds && session.has_room()) {
@@ -217,24 +275,30 @@ TEST(Recovery, LivingClientsSendAgainWhatWasLost) {
     }
     go_on(session, told[i]);
   };
-  for (int life = 0; life < kLives; ++life) {
-    const std::int64_t until_ns =
-        monotonic_ns() + static_cast<std::int64_t>(20 + random.next() % 60) * kMillisecondNs;
+  for (int life = 0; life < campaign.lives; ++life) {
+    const std::int64_t until_ns = monotonic_ns() + campaign.life_ns(random);
     while (monotonic_ns() < until_ns)
       for (std::uint64_t i = 1; i <= kSessions; ++i) play(i, /*adds=*/true);
     server.reset();
-    server = std::make_unique<KilledServer>(directory.path());
+    server = std::make_unique<KilledServer>(directory.path(), campaign);
     for (std::uint64_t i = 1; i <= kSessions; ++i) sessions[i - 1].reopen(server->port(i), told[i]);
   }
   for (std::uint64_t i = 1; i <= kSessions; ++i) {
     sessions[i - 1].flush();
     while (sessions[i - 1].outstanding() > 0) play(i, /*adds=*/false);
-    ASSERT_EQ(told[i].times.size(), last[i]);
-    for (const auto& [number, times] : told[i].times) ASSERT_EQ(times, 1) << number;
+    ASSERT_TRUE(told[i].times == std::vector<std::uint8_t>(last[i] + 1, 1)) << "session " << i;
   }
   ClientSession reader = open(*server, 0, 50);
-  const auto values = expected(last);
+  Expected expected;
+  const auto& values = expected.after(last);
   EXPECT_EQ(read(reader, values), values);
+}
+
+TEST(Recovery, LivingClientsSendAgainWhatWasLost) {
+  kill_the_server_alone(kShort, 64);
+}
+TEST(Recovery, DISABLED_FiftyTimesSentAgain) {
+  kill_the_server_alone(kLong, 20'000);
 }
 
 }  // namespace

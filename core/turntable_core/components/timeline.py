@@ -26,13 +26,18 @@ def check(events: Iterable[Event], cells: Iterable[Cell], system: System, testbe
     in one of the cells.
     """
     known = {**_VERBS, **system.timeline_verbs()}
-    shortest = min((system.windows(cell.parameters) for cell in cells), key=lambda w: w.loaded_s)
+    every = [cell.parameters for cell in cells]
+    shortest = min(map(system.windows, every), key=lambda w: w.loaded_s)
     for event in events:
         if event.verb not in known:
             raise InputError(event.where, "timeline", event.verb, f"one of {', '.join(known)}")
         of_core = event.verb in _VERBS
-        fault = _fault(event, testbed) if of_core else system.timeline_fault(event)
-        if fault:
+        faults = (
+            [_fault(event, testbed)]
+            if of_core
+            else [system.timeline_fault(event, parameters) for parameters in every]
+        )
+        if fault := next(filter(None, faults), None):
             raise InputError(event.where, f"timeline.{event.verb}", event.value, fault)
         if event.at_s > shortest.loaded_s:
             expected = (

@@ -37,9 +37,10 @@ class Filler : private Router::Replies {
                              .value_bytes = settings.value_bytes},
                             worker)) {}
 
-  // Keys first, first + step, …
+  // Keys number first, first + step, …
   std::uint64_t store(std::uint64_t first, std::uint64_t step) {
-    for (std::uint64_t key = first; key < settings_.keys; key += step) {
+    for (std::uint64_t number = first; number < settings_.keys; number += step) {
+      const std::uint64_t key = settings_.file ? settings_.file->keys()[number] : number;
       while (!router_->has_room(key)) wait();
       ValuePattern(key, kMark).write(rest_);
       router_->add({Opcode::kUpsert, key, 0}, rest_, 0);

@@ -12,7 +12,8 @@ namespace turntable::shadowfax {
 struct FillSettings {
   Servers servers{};
   std::size_t threads = 1;                // of this client: thread t has sessions with workers t
-  std::uint64_t keys = 1;                 // 0 to keys - 1 ...
+  std::uint64_t keys = 1;                 // 0 to keys - 1, or ...
+  std::shared_ptr<const KeyFile> file{};  // ... so many of a file, ...
   std::uint64_t client = 0, clients = 1;  // ... of which this one stores its part
   std::size_t value_bytes = 8;
 };

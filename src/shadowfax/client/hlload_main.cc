@@ -40,7 +40,7 @@ struct Options {
   std::vector<std::string> servers{"127.0.0.1"};
   unsigned port = shadowfax::kBasePort, workers = 1;
   double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, sample_ms = 1000;
-  std::string metadata, secret;
+  std::string metadata, secret, load_file, txns_file;
   bool fills = false;
 };
 
@@ -112,6 +112,9 @@ void add_options(ProgramOptions& app, Options& options) {
   app.option("--metadata", options.metadata,
              "HOST:PORT of hlmeta, instead of --servers: it knows who owns which keys");
   app.option("--secret", options.secret, "File with the secret of the cluster, mode 0600");
+  app.option("--load-file", options.load_file,
+             "Keys that --fill stores, 8 bytes each; with --txns-file");
+  app.option("--txns-file", options.txns_file, "Keys of the requests, in this order");
   app.flag("--fill", options.fills, "Store all keys first");
 }
 
@@ -124,6 +127,13 @@ int run(int argc, char** argv) {
   load.mix.add = 1 - load.mix.read - load.mix.upsert;
   if (load.mix.add < 0)
     throw std::invalid_argument("--reads and --upserts: expected at most 1 together");
+  if (options.load_file.empty() != options.txns_file.empty())
+    throw std::invalid_argument("--load-file and --txns-file: expected both, or none of them");
+  std::shared_ptr<const shadowfax::KeyFile> load_file;
+  if (!options.load_file.empty()) {
+    load_file = std::make_shared<const shadowfax::KeyFile>(options.load_file, load.keys);
+    load.txns_file = std::make_shared<const shadowfax::KeyFile>(options.txns_file);
+  }
   load.sample_ns = static_cast<std::int64_t>(options.sample_ms * 1e6);
   if (options.theta > 0) load.theta = options.theta;
   if (options.rate_per_s > 0) load.rate_per_s = options.rate_per_s;
@@ -151,6 +161,7 @@ int run(int argc, char** argv) {
     shadowfax::fill({.servers = load.servers,
                      .threads = options.workers,
                      .keys = load.keys,
+                     .file = load_file,
                      .value_bytes = load.value_bytes},
                     monotonic_ns() + kFillNs, cancelled);
   }

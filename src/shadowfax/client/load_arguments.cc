@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/command_error.h"
 #include "hybridlog/value.h"
 #include "shadowfax/wire.h"
 
@@ -51,6 +52,19 @@ Mix mix_of(const std::string& where, const Arguments& arguments) {
   return mix;
 }
 
+// Nothing: none is given.
+std::shared_ptr<const KeyFile> key_file(const std::string& where, const Arguments& arguments,
+                                        const char* name,
+                                        std::optional<std::uint64_t> expected = {}) {
+  const std::string path = arguments.text_or(name, "");
+  if (path.empty()) return nullptr;
+  try {
+    return std::make_shared<const KeyFile>(path, expected);
+  } catch (const std::runtime_error& error) {
+    throw bad_argument(where + ": " + name + ": " + error.what());
+  }
+}
+
 std::size_t value_bytes_of(const Arguments& arguments) {
   return static_cast<std::size_t>(arguments.integer(
       "value_bytes", kFewestValueBytes, static_cast<std::int64_t>(hybridlog::kMostValueBytes)));
@@ -67,9 +81,11 @@ std::optional<double> theta_of(const Arguments& arguments) {
 
 FillSettings fill_arguments(const std::string& where, const Arguments& arguments) {
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
+  const auto keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys));
   return {.servers = servers_of(where, arguments),
           .threads = static_cast<std::size_t>(arguments.integer("threads", 1, kMaxThreads)),
-          .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
+          .keys = keys,
+          .file = key_file(where, arguments, "load_file", keys),
           .client = static_cast<std::uint64_t>(arguments.integer("client", 0, clients - 1)),
           .clients = static_cast<std::uint64_t>(clients),
           .value_bytes = value_bytes_of(arguments)};
@@ -79,7 +95,8 @@ LoadSettings load_arguments(const std::string& where, const Json& args) {
   const Arguments arguments(where, args,
                             {"servers", "metadata", "threads", "cpus", "batch_operations",
                              "pipeline", "value_bytes", "mix", "keys", "distribution", "theta",
-                             "seed", "client", "clients", "rate_per_s", "sample_ms"});
+                             "txns_file", "seed", "client", "clients", "rate_per_s",
+                             "sample_ms"});
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
   const std::size_t value_bytes = value_bytes_of(arguments);
   const auto most_requests = static_cast<std::int64_t>(Sizes(value_bytes).most_requests());
@@ -93,8 +110,10 @@ LoadSettings load_arguments(const std::string& where, const Json& args) {
       .mix = mix_of(where, arguments),
       .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
       .theta = theta_of(arguments),
+      .txns_file = key_file(where, arguments, "txns_file"),
       .seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX)),
-      .client = static_cast<unsigned>(arguments.integer("client", 0, clients - 1))};
+      .client = static_cast<unsigned>(arguments.integer("client", 0, clients - 1)),
+      .clients = static_cast<unsigned>(clients)};
   if (!arguments.array_or_empty("cpus").empty()) {
     for (const std::int64_t cpu : arguments.integers("cpus", 0, kMaxCpu))
       settings.cpus.push_back(static_cast<int>(cpu));

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "shadowfax/client/key_file.h"
 
 namespace turntable::shadowfax {
 
@@ -49,8 +52,10 @@ struct LoadSettings {
   Mix mix{};
   std::uint64_t keys = 1'000'000;  // 0 to keys - 1
   std::optional<double> theta{};   // of a scrambled Zipfian distribution; nothing: uniform
+  // Keys of the requests instead, in this order: threads begin at equal distances.
+  std::shared_ptr<const KeyFile> txns_file{};
   std::uint64_t seed = 1;
-  unsigned client = 0;  // of the run's client hosts: no two draw the same
+  unsigned client = 0, clients = 1;  // of the run's client hosts: no two draw the same
   // An open loop, of all threads together; nothing: pipelines are kept full.
   std::optional<double> rate_per_s{};
   std::int64_t sample_ns = 1'000'000'000;  // answers are counted by intervals of this length

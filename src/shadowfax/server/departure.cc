@@ -105,6 +105,9 @@ void Departure::run(HashRange range, ServerNumber target,
                                             {"receives_from", migration.receives_from}},
                                            soon, {}, stop);
     state.at("id").get_to(migration.id);
+  } catch (const Stopped&) {
+    begun({{"refused", "the server is ending"}});
+    throw;
   } catch (const std::exception& error) {
     begun({{"refused", error.what()}});
     throw;

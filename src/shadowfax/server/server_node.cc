@@ -1,8 +1,11 @@
 #include "shadowfax/server/server_node.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "common/clock.h"
 #include "common/command_error.h"
@@ -10,6 +13,7 @@
 #include "net/ipv4.h"
 #include "node/arguments.h"
 #include "node/measured_window.h"
+#include "shadowfax/server/value_sum.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -97,61 +101,6 @@ Json worker_row(const WorkerReading& begin, const WorkerReading& end) {
   return row;
 }
 
-// Sums the values of keys, of longer ones the first 8 bytes, in a session of its own.
-class Adder {
- public:
-  explicit Adder(hybridlog::Store& store) : thread_(store.epoch()), session_(store, thread_) {
-    thread_.protect();
-  }
-
-  // Of which keys; empty: of all.
-  std::function<bool(std::uint64_t key)> own;
-
-  // Throws CommandError at the deadline, and where a record cannot be read.
-  Json sum_of(std::uint64_t keys, std::int64_t deadline_ns) {
-    constexpr std::uint64_t kLookEvery = 4096;
-    for (std::uint64_t key = 0; key < keys; ++key) {
-      if (own && !own(key)) continue;
-      take(session_.read_value(key));
-      while (session_.pending() > kMostPending) go_on();
-      if (key % kLookEvery == 0) require_before(deadline_ns, key);
-    }
-    while (session_.pending() > 0) {
-      go_on();
-      require_before(deadline_ns, keys);
-    }
-    return {{"sum", sum_}, {"found", found_}};
-  }
-
- private:
-  static constexpr std::size_t kMostPending = 64;
-
-  void go_on() {
-    session_.complete_pending(
-        [this](std::uint64_t, hybridlog::Session::Answer answer) { take(answer); });
-  }
-
-  void take(hybridlog::Session::Answer answer) {
-    using hybridlog::Status;
-    if (answer.status == Status::kIoError)
-      throw CommandError("unavailable",
-                         "hlserver-node sums: the log's file does not give a record");
-    if (answer.status != Status::kOk) return;
-    sum_ += answer.value;
-    ++found_;
-  }
-
-  void require_before(std::int64_t deadline_ns, std::uint64_t keys) const {
-    if (monotonic_ns() <= deadline_ns) return;
-    throw CommandError("timeout", "hlserver-node sums: the deadline has passed with " +
-                                      std::to_string(keys) + " keys read");
-  }
-
-  hybridlog::Epoch::Thread thread_;
-  hybridlog::Session session_;
-  std::uint64_t sum_ = 0, found_ = 0;
-};
-
 }  // namespace
 
 ServerNode::ServerNode(std::string address, std::function<void(std::string)> set_state,
@@ -227,19 +176,35 @@ ClusterMember& ServerNode::require_member(const char* command) {
 }
 
 Json ServerNode::sums(const Json& args) {
-  const Arguments arguments("hlserver-node sums", args, {"keys", "deadline_s"});
-  const auto keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys));
+  const std::string where = "hlserver-node sums";
+  const Arguments arguments(where, args, {"keys", "deadline_s"});
+  const bool has_other_keys = args.contains("keys") && args.at("keys").is_null();
+  const std::uint64_t keys =
+      has_other_keys ? 0 : static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys));
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const std::lock_guard lock(mutex_);
   require_serving("sums");
-  Adder adder(server_->store());
+  hybridlog::Store& store = server_->store();
+  std::function<bool(std::uint64_t)> own = [](std::uint64_t) { return true; };
   if (ClusterMember* const member = server_->member()) {
-    const ClusterState state = member->look();
-    adder.own = [view = state.view, number = member->number()](std::uint64_t key) {
+    own = [view = member->look().view, number = member->number()](std::uint64_t key) {
       return view.owner_of(hybridlog::hash_of(key)) == number;
     };
   }
-  return adder.sum_of(keys, monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9));
+  const std::int64_t deadline_ns = monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9);
+  try {
+    const std::vector<std::uint64_t> others =
+        has_other_keys ? keys_of(store) : std::vector<std::uint64_t>();
+    ValueSum sum(store, deadline_ns);
+    const auto add = [&](std::uint64_t key) {
+      if (own(key)) sum.add(key);
+    };
+    for (std::uint64_t key = 0; key < keys; ++key) add(key);
+    std::ranges::for_each(others, add);
+    return sum.result();
+  } catch (const std::system_error& error) {
+    throw CommandError("unavailable", where + ": " + error.what());
+  }
 }
 
 // What the device gives without a store.

@@ -150,7 +150,7 @@ class FarReach(System):
     def timeline_verbs(self) -> Mapping[str, Callable[[Any, Context], Batches]]:
         return {popularity.VERB: popularity.begin_period}
 
-    def timeline_fault(self, event: Event) -> str | None:
+    def timeline_fault(self, event: Event, parameters: Parameters) -> str | None:
         return popularity.fault(event)
 
     def preview(self, turn: Turn) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
 from turntable_core.text_table import size
-from turntable_systems.shadowfax import batches, placement, processors, store_size
+from turntable_systems.shadowfax import batches, key_files, placement, processors, store_size
 
 Parameters = Mapping[str, Any]
 
@@ -96,6 +96,18 @@ def _compact_above(parameters: Parameters, testbed: Testbed) -> str | None:
     return f"at least {1 << bits}, a page of 2^{bits} bytes (page_bits), or 0: never"
 
 
+def _load_file(parameters: Parameters, testbed: Testbed) -> str | None:
+    size_bytes = key_files.KEY_BYTES * parameters["keys"]
+    content = f"{size_bytes} bytes, 8 for each of {parameters['keys']} keys (keys)"
+    return key_files.expected(parameters["load_file"], testbed, content, size_bytes)
+
+
+def _txns_file(parameters: Parameters, testbed: Testbed) -> str | None:
+    if bool(parameters["load_file"]) != bool(parameters["txns_file"]):
+        return "a file where load_file is one, and none where it is empty"
+    return key_files.expected(parameters["txns_file"], testbed, "8 bytes for each key, and a key")
+
+
 def _processors_of(name: str) -> Check:
     def expected(parameters: Parameters, testbed: Testbed) -> str | None:
         try:
@@ -126,6 +138,8 @@ CHECKS = (
     Check("value_bytes", _value_bytes, beside=("page_bits",)),
     Check("batch_operations", _batch_operations, beside=("value_bytes",)),
     Check("memory_share", _memory_share, beside=("page_bits", "keys", "servers", "value_bytes")),
+    Check("load_file", _load_file, beside=("keys",)),
+    Check("txns_file", _txns_file, beside=("load_file",)),
     Check("compact_above", _compact_above, beside=("page_bits",)),
     _processors_of("server_cpus"),
     _processors_of("client_cpus"),

@@ -6,19 +6,27 @@ An experiment's timeline says when: `{at_s: 4, migrate: {from: 0, to: 1}}`. How 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from turntable_core.timeline import Event
 
 VERB = "migrate"
 
 
-def fault(event: Event) -> str | None:
+def fault(event: Event, parameters: Mapping[str, Any]) -> str | None:
     """What was expected instead; None: nothing."""
     value = event.value
     numbers = [value.get(name) for name in ("from", "to")] if isinstance(value, dict) else []
     known = isinstance(value, dict) and set(value) == {"from", "to"}
-    if known and all(_is_number(number) for number in numbers) and numbers[0] != numbers[1]:
-        return None
-    return "numbers of two servers, such as {from: 0, to: 1}"
+    if not known or not all(map(_is_number, numbers)) or numbers[0] == numbers[1]:
+        return "numbers of two servers, such as {from: 0, to: 1}"
+    if not parameters["cluster"]:
+        return "an experiment in which keys may move: with cluster: true (-e cluster=true)"
+    servers = parameters["servers"]
+    if max(numbers) >= servers:
+        return f"numbers of servers below {servers}, of which a cell has so many (servers)"
+    return None
 
 
 def _is_number(value: object) -> bool:

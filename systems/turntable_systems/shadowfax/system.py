@@ -59,6 +59,8 @@ class Shadowfax(System):
         "threads": "{} threads",
         "keys": "{} keys",
         "value_bytes": "values of {} bytes",
+        "load_file": "keys of {}",
+        "txns_file": "requests of {}",
         "batch_operations": "{} a batch",
         "memory_share": "memory for {} of the data",
         "rate_per_s": "{} operations/s",
@@ -68,6 +70,8 @@ class Shadowfax(System):
     usual: ClassVar[Mapping[str, Any]] = {
         "servers": 1,
         "value_bytes": store_size.USUAL_VALUE_BYTES,
+        "load_file": "",
+        "txns_file": "",
         "rate_per_s": 0,
         "capacity_per_s": 0,
     }
@@ -110,8 +114,8 @@ class Shadowfax(System):
     def timeline_verbs(self) -> Mapping[str, Callable[[Any, Context], Batches]]:
         return {migration.VERB: store.migrate}
 
-    def timeline_fault(self, event: Event) -> str | None:
-        return migration.fault(event)
+    def timeline_fault(self, event: Event, parameters: Parameters) -> str | None:
+        return migration.fault(event, parameters)
 
     def preview(self, turn: Turn) -> Mapping[str, str]:
         parameters = turn.cell.parameters

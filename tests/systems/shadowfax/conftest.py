@@ -39,6 +39,8 @@ DOCUMENT = {
         "keys": 1_000_000,
         "value_bytes": 8,
         "theta": 0.99,
+        "load_file": "",
+        "txns_file": "",
         "batch_operations": 1926,
         "pipeline": 2,
         "rate_per_s": 0,

@@ -97,6 +97,7 @@ def test_each_client_host_fills_a_part_of_all_servers(contexts: Contexts) -> Non
                 "servers": ENDPOINTS,
                 "threads": 2,
                 "keys": 1_000_000,
+                "load_file": "",
                 "value_bytes": 8,
                 "clients": 2,
                 "client": index,
@@ -122,6 +123,7 @@ def test_clients_are_told_all_of_the_load(contexts: Contexts) -> None:
                 "value_bytes": 8,
                 "distribution": "zipfian",
                 "theta": 0.99,
+                "txns_file": "",
                 "seed": 7,
                 "client": index,
                 "clients": 2,
@@ -191,8 +193,9 @@ def test_a_migration_is_asked_of_the_server_that_gives(contexts: Contexts) -> No
     {"from": 0, "to": 1, "share": 1}, {"from": "server0", "to": "server1"},
 ])  # fmt: skip
 def test_a_migration_has_two_servers(value: object) -> None:
-    assert SYSTEM.timeline_fault(Event(1, "migrate", {"from": 0, "to": 1})) is None
-    assert "{from: 0, to: 1}" in str(SYSTEM.timeline_fault(Event(1, "migrate", value)))
+    cell = {"cluster": True, "servers": 2}
+    assert SYSTEM.timeline_fault(Event(1, "migrate", {"from": 0, "to": 1}), cell) is None
+    assert "{from: 0, to: 1}" in str(SYSTEM.timeline_fault(Event(1, "migrate", value), cell))
 
 
 def test_uniform_keys_are_zipfian_ones_of_theta_0(contexts: Contexts) -> None:
@@ -241,6 +244,14 @@ def test_a_device_that_has_keys_is_looked_at_alone(contexts: Contexts) -> None:
         context = with_parameters(contexts["rmw"], memory_share=share)
         commands = [c for _, _, c, _ in asked(context, "store", "collect")]
         assert ("device_reads" in commands) is asked_for
+
+
+def test_keys_of_files_are_added_up_whatever_they_are(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], load_file="/keys", txns_file="/requests")
+    assert arguments(context, "client", "fill")["client0"]["load_file"] == "/keys"
+    assert arguments(context, "client", "prepare")["client1"]["txns_file"] == "/requests"
+    requests = components.batches(["store"], "collect", context)["server0"]
+    assert requests[1].args["keys"] is None
 
 
 def test_values_that_upserts_have_replaced_add_up_to_nothing(contexts: Contexts) -> None:

@@ -22,7 +22,13 @@ def fill(context: Context) -> Batches:
     behind it that say whether it is right.
     """
     threads, deadline_s = context.parameters["threads"], context.plan.deadlines["fill"]
-    return _each(context, "fill", threads=threads, deadline_s=deadline_s)
+    return _each(
+        context,
+        "fill",
+        threads=threads,
+        load_file=context.parameters["load_file"],
+        deadline_s=deadline_s,
+    )
 
 
 def prepare(context: Context) -> Batches:
@@ -37,6 +43,7 @@ def prepare(context: Context) -> Batches:
         mix=dict(workloads.mix(parameters)),
         distribution=parameters["distribution"],
         theta=workloads.theta(parameters),
+        txns_file=parameters["txns_file"],
         seed=parameters["seed"] + context.turn.round,
         rate_per_s=_rate_of_host(context),
         sample_ms=parameters["sample_ms"],
