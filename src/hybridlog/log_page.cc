@@ -49,7 +49,7 @@ LogPage::Found LogPage::first(Address from, Address until) const {
 bool LogPage::copy_from_memory(Address start) {
   Epoch::Thread thread(store_.epoch());
   thread.protect();
-  if (start < store_.log().head()) return false;
+  if (std::max(start, kFirstAddress) < store_.log().head()) return false;
   auto* const from = reinterpret_cast<std::uint64_t*>(store_.log().at(start));
   auto* const to = reinterpret_cast<std::uint64_t*>(memory_.get());
   for (std::size_t word = 0; word < bytes_ / sizeof *from; ++word)

@@ -140,7 +140,7 @@ class Reader : private Router::Replies {
 };
 
 // Requests, one after the other.
-class Requests : private ClientSession::Replies {
+class Requests : private Router::Replies {
  public:
   explicit Requests(Cluster& cluster)
       : directory_(cluster.metadata_address(), cluster.credentials("requests"),
@@ -158,7 +158,7 @@ class Requests : private ClientSession::Replies {
 
  private:
   void go_on_until(const std::function<bool()>& condition) {
-    wait_until([&] { return condition() || (router_.go_on(*this, 1), condition()); }, "answers");
+    wait_until([&] { return condition() || (router_.wait(*this, 1), condition()); }, "answers");
   }
   void done(const Reply& reply, std::uint64_t /*context*/) override {
     EXPECT_EQ(reply.status, ReplyStatus::kOk);

@@ -144,7 +144,7 @@ TEST_F(CompactorTest, ARangeArrivesInALogThatWasCompactedSince) {
   {
     Client client(store_);
     EXPECT_EQ(client.read(1).status, hybridlog::Status::kPending);  // not: it is not there
-    EXPECT_EQ(client.take(1, 7, false), hybridlog::Status::kOk);
+    EXPECT_EQ(client.take(1, hybridlog::bytes_of(7), false), hybridlog::Status::kOk);
     hybridlog::Session::Answer answer{hybridlog::Status::kPending};
     while (client.complete_pending([&](auto, auto told) { answer = told; }) > 0)
       std::this_thread::yield();

@@ -72,11 +72,6 @@ def log_bytes(parameters: Parameters) -> int:
     return pages(parameters) << parameters["page_bits"]
 
 
-def leaves_memory(parameters: Parameters) -> bool:
-    """Whether some of a server's keys have no room in its memory, however they are written."""
-    return log_bytes(parameters) < data_bytes(parameters)
-
-
 def index_bytes(parameters: Parameters) -> int:
     """Of a server, without overflow buckets."""
     return BUCKET_BYTES << index_bits(parameters)

@@ -235,15 +235,12 @@ def test_values_are_added_up_after_the_statistics(contexts: Contexts) -> None:
         context = with_parameters(contexts["rmw"], workload=workload)
         batches = components.batches(["store"], "collect", context)
         for host in ("server0", "server1"):
-            assert [request.command for request in batches[host]] == ["stats", "sums"]
-            assert batches[host][1].args == {"keys": 1_000_000, "deadline_s": 30}
-
-
-def test_a_device_that_has_keys_is_looked_at_alone(contexts: Contexts) -> None:
-    for share, asked_for in ((0.5, True), (2, False)):
-        context = with_parameters(contexts["rmw"], memory_share=share)
-        commands = [c for _, _, c, _ in asked(context, "store", "collect")]
-        assert ("device_reads" in commands) is asked_for
+            assert [request.command for request in batches[host]] == [
+                "stats",
+                "device_reads",
+                "sums",
+            ]
+            assert batches[host][2].args == {"keys": 1_000_000, "deadline_s": 30}
 
 
 def test_keys_of_files_are_added_up_whatever_they_are(contexts: Contexts) -> None:
@@ -251,14 +248,14 @@ def test_keys_of_files_are_added_up_whatever_they_are(contexts: Contexts) -> Non
     assert arguments(context, "client", "fill")["client0"]["load_file"] == "/keys"
     assert arguments(context, "client", "prepare")["client1"]["txns_file"] == "/requests"
     requests = components.batches(["store"], "collect", context)["server0"]
-    assert requests[1].args["keys"] is None
+    assert requests[2].args["keys"] is None
 
 
 def test_values_that_upserts_have_replaced_add_up_to_nothing(contexts: Contexts) -> None:
     for workload in ("a", "b", "d"):
         context = with_parameters(contexts["a"], workload=workload)
         batches = components.batches(["store"], "collect", context)
-        assert [request.command for request in batches["server0"]] == ["stats"]
+        assert [request.command for request in batches["server0"]] == ["stats", "device_reads"]
 
 
 def test_clients_say_what_they_have_counted(contexts: Contexts) -> None:

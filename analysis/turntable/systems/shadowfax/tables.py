@@ -15,6 +15,10 @@ _SHARES = (
     Column("busy", "clients", "client_busy_share", ".2f", measured=True),
     Column("", "pending", "pending_share", ".3f", measured=True),
 )
+_LATENCY = tuple(
+    Column("latency (µs)", name, f"latency_{key}_us", ",.0f", measured=True, optional=True)
+    for name, key in (("p50", "p50"), ("p99", "p99"), ("p99.9", "p999"))
+)
 _READS = "device (reads/s)"
 _DEVICE = (
     Column(_READS, "stores", "device_reads_per_s", ",.0f", measured=True, optional=True),
@@ -34,6 +38,7 @@ ROUNDS = (
     *_RATE,
     _MEAN,
     Column(_ROUND_TRIP, "Little", "little_us", ",.0f", measured=True),
+    *_LATENCY,
     *_SHARES,
     *_DEVICE,
     *_MOVES,
@@ -42,6 +47,7 @@ CELLS = (
     *_RATE,
     _MEAN,
     Column(_ROUND_TRIP, "p50", "round_trip_p50_us", ",.0f", measured=True),
+    *_LATENCY,
     *_SHARES,
     *_DEVICE,
     *_MOVES,
