@@ -259,7 +259,8 @@ TEST_F(CompactionTest, ZerosAreNoRecord) {
     Client client(store_);
     ASSERT_EQ(client.keep(1, bytes_of(10), false, kFirstAddress), Status::kOk);
     ASSERT_EQ(client.keep(2, bytes_of(20), false, kFirstAddress + sizeof(Record)), Status::kOk);
-    ASSERT_EQ(client.keep(1, bytes_of(10), false, kFirstAddress), Status::kNotFound);  // it has another one
+    ASSERT_EQ(client.keep(1, bytes_of(10), false, kFirstAddress),
+              Status::kNotFound);  // it has another one
   }
   store_.log().truncate(kPage);
   ASSERT_FALSE(store_.log().give_back(kPage));
@@ -283,7 +284,8 @@ TEST_F(CompactionTest, AChainThatEndsSoonerIsLookedUpAgain) {
   settle(store_);
   Client reader(store_), keeper(store_);
   ASSERT_EQ(reader.read(1).status, Status::kPending);  // of `other`, which stays
-  ASSERT_EQ(settled(keeper, {keeper.keep(1, bytes_of(10), false, kFirstAddress)}).status, Status::kOk);
+  ASSERT_EQ(settled(keeper, {keeper.keep(1, bytes_of(10), false, kFirstAddress)}).status,
+            Status::kOk);
   std::jthread truncating([&] { store_.log().truncate(kPage); });
   while (store_.log().begin() != kPage) {
     reader.refresh();

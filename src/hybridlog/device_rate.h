@@ -1,5 +1,5 @@
-// What a device gives at most: reads of a sector each, at random places, by several threads that wait
-// for it. A store whose records lie there cannot have more.
+// What a device gives at most: reads of a sector each, at random places, by several threads that
+// wait for it. A store whose records lie there cannot have more.
 #pragma once
 
 #include <chrono>

@@ -44,9 +44,8 @@ TEST(DeviceRate, IsThatOfItsThreads) {
 TEST(DeviceRate, ADeviceThatGivesNothingHasNone) {
   SlowDevice device;
   device.error = std::make_error_code(std::errc::io_error);
-  EXPECT_THROW(
-      random_reads_per_s(device, SlowDevice::kFrom, SlowDevice::kTo, 2, milliseconds(50)),
-      std::system_error);
+  EXPECT_THROW(random_reads_per_s(device, SlowDevice::kFrom, SlowDevice::kTo, 2, milliseconds(50)),
+               std::system_error);
 }
 
 }  // namespace

@@ -229,11 +229,12 @@ class Session {
     std::uint64_t key;
     std::uint64_t delta;
     std::uint64_t context;
-    bool is_tombstone = false;          // to be taken, or kept
-    bool is_awaiting = false;           // the key's record
-    bool reads_any = false;             // a value of any length
-    std::vector<std::byte> value = {};  // to be taken or kept, or to be begun with, if not `delta` alone
-    Address kept = kNoAddress;          // where the record lies that is to be kept
+    bool is_tombstone = false;  // to be taken, or kept
+    bool is_awaiting = false;   // the key's record
+    bool reads_any = false;     // a value of any length
+    std::vector<std::byte> value =
+        {};                     // to be taken or kept, or to be begun with, if not `delta` alone
+    Address kept = kNoAddress;  // where the record lies that is to be kept
     // Of the chain's part that memory does not have, which begins at `chain`: where the log began
     // when the chain was looked up, and what is read of it.
     Address chain = kNoChain;

@@ -125,9 +125,9 @@ void RateSearch::bracket(double rate) {
     if (result_.low_per_s > 0) return;
     rate *= kDown;
   }
-  // Even without probes left where nothing is known to hold: the steps become long, so there are few.
-  for (double down = kDown;
-       rate >= settings_.least_per_s && (has_probes_left() || held_.empty());
+  // Even without probes left where nothing is known to hold: the steps become long, so there are
+  // few.
+  for (double down = kDown; rate >= settings_.least_per_s && (has_probes_left() || held_.empty());
        rate *= down, down = std::max(kDownLast, down * down)) {
     if (holds(rate)) {
       result_.low_per_s = rate;

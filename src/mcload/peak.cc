@@ -138,7 +138,8 @@ Json peak_json(const std::string& where, const PeakSettings& settings,
                const load::RateSearch::Result& result) {
   if (result.low_per_s <= 0) {
     throw CommandError("unavailable",
-                       where + ": no rate down to " + std::to_string(std::llround(result.high_per_s)) +
+                       where + ": no rate down to " +
+                           std::to_string(std::llround(result.high_per_s)) +
                            "/s holds percentile " + Json(settings.percentile).dump() + " within " +
                            Json(settings.limit_us).dump() +
                            " us; expected a longer limit, or a memcached and a machine that are "

@@ -60,13 +60,20 @@ class NodesTest : public ::testing::Test {
         {"clients", 1},         {"client", 0},  {"deadline_s", 30}};
   }
   Json load_args() const {
-    return {{"servers", servers()},  {"threads", 2},
-            {"cpus", Json::array()}, {"batch_operations", 10},
-            {"pipeline", 2},         {"mix", {{"read", 0.5}, {"upsert", 0}, {"add", 0.5}}},
-            {"keys", 1000},          {"distribution", "zipfian"},
-            {"theta", 0.99},         {"seed", 1},
-            {"client", 0},           {"clients", 1},
-            {"rate_per_s", rate_},   {"value_bytes", value_bytes_},
+    return {{"servers", servers()},
+            {"threads", 2},
+            {"cpus", Json::array()},
+            {"batch_operations", 10},
+            {"pipeline", 2},
+            {"mix", {{"read", 0.5}, {"upsert", 0}, {"add", 0.5}}},
+            {"keys", 1000},
+            {"distribution", "zipfian"},
+            {"theta", 0.99},
+            {"seed", 1},
+            {"client", 0},
+            {"clients", 1},
+            {"rate_per_s", rate_},
+            {"value_bytes", value_bytes_},
             {"txns_file", txns_file_}};
   }
 

@@ -246,9 +246,7 @@ struct Told : ClientSession::Replies {
     EXPECT_EQ(reply.status, ReplyStatus::kOk);
     tell(context);
   }
-  void recovered(Opcode /*opcode*/, std::uint64_t context) override {
-    tell(context);
-  }
+  void recovered(Opcode /*opcode*/, std::uint64_t context) override { tell(context); }
   void tell(std::uint64_t context) {
     if (times.size() <= context) times.resize(context + 1);
     ++times[context];
@@ -256,8 +254,8 @@ struct Told : ClientSession::Replies {
   std::vector<std::uint8_t> times{1};  // by number of a request, from 1 on: how often
 };
 
-// Clients live on: values are those of all requests, whether they were acknowledged before a kill or
-// after it.
+// Clients live on: values are those of all requests, whether they were acknowledged before a kill
+// or after it.
 void kill_the_server_alone(const Campaign& campaign, std::size_t most_kept) {
   const ScratchDirectory directory;
   workload::Random random(2);

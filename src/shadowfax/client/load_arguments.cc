@@ -95,8 +95,7 @@ LoadSettings load_arguments(const std::string& where, const Json& args) {
   const Arguments arguments(where, args,
                             {"servers", "metadata", "threads", "cpus", "batch_operations",
                              "pipeline", "value_bytes", "mix", "keys", "distribution", "theta",
-                             "txns_file", "seed", "client", "clients", "rate_per_s",
-                             "sample_ms"});
+                             "txns_file", "seed", "client", "clients", "rate_per_s", "sample_ms"});
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
   const std::size_t value_bytes = value_bytes_of(arguments);
   const auto most_requests = static_cast<std::int64_t>(Sizes(value_bytes).most_requests());

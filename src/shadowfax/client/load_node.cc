@@ -46,10 +46,9 @@ void LoadNode::open_directory(const std::string& where, Servers& servers) {
 
 Json LoadNode::fill(const Json& args) {
   const std::string where = "hlload-node fill";
-  const Arguments arguments(
-      where, args,
-      {"servers", "metadata", "threads", "keys", "load_file", "value_bytes", "clients", "client",
-       "deadline_s"});
+  const Arguments arguments(where, args,
+                            {"servers", "metadata", "threads", "keys", "load_file", "value_bytes",
+                             "clients", "client", "deadline_s"});
   FillSettings settings = fill_arguments(where, arguments);
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const auto command = life_.begin_prepare([&] {

@@ -114,8 +114,7 @@ Json ServerNode::prepare(const Json& args) {
   const Arguments arguments(
       where, args,
       {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share", "reader_threads",
-       "most_pending", "spin_us", "capacity_per_s", "file", "cluster",
-       "compact_above_bytes"});
+       "most_pending", "spin_us", "capacity_per_s", "file", "cluster", "compact_above_bytes"});
   StoreServer::Settings settings = settings_of(address_, arguments);
   if (const Json* const cluster = arguments.object_or_null("cluster"))
     add_cluster(settings, where, *cluster, credentials_);

@@ -50,7 +50,7 @@ class ServerNode {
 
   std::mutex mutex_;
   std::optional<StoreServer> server_;
-  std::uint64_t memory_bytes_ = 0;        // of its log
+  std::uint64_t memory_bytes_ = 0;  // of its log
   std::size_t reader_threads_ = 0;
   std::optional<WindowSampler> sampler_;  // after the server: it reads it
 };

@@ -52,8 +52,7 @@ void ValueSum::go_on() {
 void ValueSum::take(hybridlog::Session::Answer answer) {
   using hybridlog::Status;
   if (answer.status == Status::kIoError)
-    throw CommandError("unavailable",
-                       "hlserver-node sums: the log's file does not give a record");
+    throw CommandError("unavailable", "hlserver-node sums: the log's file does not give a record");
   if (answer.status != Status::kOk) return;
   sum_ += answer.value;
   ++found_;
