@@ -41,7 +41,7 @@ struct Options {
   unsigned port = shadowfax::kBasePort, workers = 1;
   double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, sample_ms = 1000;
   std::string metadata, secret, load_file, txns_file;
-  bool fills = false;
+  bool fills = false, fills_only = false;
 };
 
 load::Schedule schedule_of(const Options& options) {
@@ -116,6 +116,7 @@ void add_options(ProgramOptions& app, Options& options) {
              "Keys that --fill stores, 8 bytes each; with --txns-file");
   app.option("--txns-file", options.txns_file, "Keys of the requests, in this order");
   app.flag("--fill", options.fills, "Store all keys first");
+  app.flag("--fill-only", options.fills_only, "Store all keys, and end");
 }
 
 int run(int argc, char** argv) {
@@ -157,15 +158,25 @@ int run(int argc, char** argv) {
     load.servers = {.directory = &*directory};
   }
   const std::atomic<bool> cancelled{false};
-  if (options.fills) {
-    shadowfax::fill({.servers = load.servers,
-                     .threads = options.workers,
-                     .keys = load.keys,
-                     .file = load_file,
-                     .value_bytes = load.value_bytes},
-                    monotonic_ns() + kFillNs, cancelled);
+  nlohmann::json filled;
+  if (options.fills || options.fills_only) {
+    const std::int64_t began_ns = monotonic_ns();
+    const std::uint64_t stored = shadowfax::fill({.servers = load.servers,
+                                                  .threads = options.workers,
+                                                  .keys = load.keys,
+                                                  .file = load_file,
+                                                  .value_bytes = load.value_bytes},
+                                                 monotonic_ns() + kFillNs, cancelled);
+    filled = {{"stored", stored},
+              {"seconds", static_cast<double>(monotonic_ns() - began_ns) / 1e9}};
+    if (options.fills_only) {
+      std::cout << nlohmann::json{{"fill", filled}} << std::endl;
+      return 0;
+    }
   }
-  const nlohmann::json raw = measure(options);
+  std::cerr << "hlload: the load begins" << std::endl;
+  nlohmann::json raw = measure(options);
+  raw["fill"] = filled;  // null: nothing was stored
   std::cout << raw << std::endl;
   return raw["errors"]["lost_sessions"] == 0 ? 0 : 1;
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from turntable_systems.shadowfax import process_ycsb
+from turntable.systems.shadowfax.command import process_ycsb
 
 # As YCSB's BasicDB prints them.
 LINES = """\
