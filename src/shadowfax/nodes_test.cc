@@ -107,6 +107,8 @@ TEST_F(NodesTest, AnIteration) {
   EXPECT_EQ(client_.fill(fill_args())["stored"], 1000);
   const Json client = play();
   EXPECT_EQ(client["complete"], true);
+  EXPECT_EQ(client["filled"]["stored"], 1000);
+  EXPECT_GT(client["filled"]["seconds"], 0);
   EXPECT_EQ(client["window_ns"], 200'000'000);
   EXPECT_EQ(client["threads"].size(), 2U);
   EXPECT_GT(client["operations"], 0);

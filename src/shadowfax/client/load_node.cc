@@ -54,13 +54,16 @@ Json LoadNode::fill(const Json& args) {
   const auto command = life_.begin_prepare([&] {
     threads_.clear();
     before_ = {};
+    filled_ = Json();
   });
   open_directory(where, settings.servers);
   const std::int64_t began_ns = monotonic_ns();
   const std::int64_t deadline_ns = began_ns + static_cast<std::int64_t>(deadline_s * 1e9);
   try {
     const std::uint64_t stored = shadowfax::fill(settings, deadline_ns, life_.cancelled());
-    return {{"stored", stored}, {"seconds", static_cast<double>(monotonic_ns() - began_ns) / 1e9}};
+    filled_ = {{"stored", stored},
+               {"seconds", static_cast<double>(monotonic_ns() - began_ns) / 1e9}};
+    return filled_;
   } catch (const std::runtime_error& error) {
     throw CommandError("unavailable", where + ": " + error.what());
   }
@@ -110,6 +113,7 @@ Json LoadNode::stats(const Json& args) {
   if (life_.running()) return {{"running", true}};
   life_.require_finished("stats");
   Json raw = raw_statistics(results(), life_.schedule().window_ns(), sample_ns_);
+  raw["filled"] = filled_;
   raw["complete"] = !life_.stopped_early();
   raw["window_from_ns"] = life_.schedule().window_from_ns - realtime_to_monotonic_ns();
   for (const auto& [name, before] : {std::pair("adds_issued_total", before_.issued),

@@ -47,6 +47,7 @@ class LoadNode {
   std::unique_ptr<Directory> directory_;  // null: servers are named
   std::int64_t sample_ns_ = 0;
   Additions before_;  // the iteration that is prepared
+  Json filled_;       // what the last `fill` has answered; null: there was none
   std::vector<std::unique_ptr<LoadThread>> threads_;
   load::ClientLife life_;  // last: its threads use the others
 };

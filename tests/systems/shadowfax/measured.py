@@ -48,6 +48,7 @@ def client_stats(**changes: Any) -> dict[str, Any]:
     batches = OPERATIONS // 100
     return {
         "complete": True,
+        "filled": {"stored": 1000, "seconds": 0.001},
         "window_ns": WINDOW_S * 10**9,
         "threads": [THREAD, THREAD],
         "operations": OPERATIONS,

@@ -33,6 +33,7 @@ def test_rates_and_round_trips() -> None:
     row = row_of(measurement())
     assert row["aggregate_ops_per_s"] == OPERATIONS / 2 == 2_000_000
     assert row["ops_per_s_per_worker"] == 500_000  # two servers of two workers
+    assert row["fill_ops_per_s"] == 1_000_000
     assert row["round_trip_mean_us"] == 400
     assert row["round_trip_p50_us"] == pytest.approx(400, rel=1e-3)
     # 2 threads x 2 servers x 2 under way x 100 operations / 2 M/s.

@@ -46,6 +46,7 @@ class ShadowfaxAnalysis(Analysis):
     normalized = summary.NORMALIZED
     paper: ClassVar[Mapping[str, str]] = {
         "paper_ops_per_s": "aggregate_ops_per_s",
+        "paper_fill_ops_per_s": "fill_ops_per_s",
         "paper_round_trip_p50_us": "round_trip_p50_us",
     }
 
@@ -84,6 +85,8 @@ class ShadowfaxAnalysis(Analysis):
 
         return {
             "by_batch": plot.by_batch(cells),
+            "by_threads": plot.by_threads(cells),
+            "fill": plot.fill(cells),
             "by_memory": plot.by_memory(cells),
             "migration": plot.migration(cells),
             "by_value_size": plot.by_value_size(cells),
@@ -101,6 +104,7 @@ class ShadowfaxAnalysis(Analysis):
     notebook_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
         (
             *("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"),
+            *("shadowfax_threads", "shadowfax_fill"),
             *("shadowfax_scale_out", "shadowfax_value_size", "shadowfax_latency"),
         ),
         "shadowfax_batch_size",

@@ -71,6 +71,7 @@ class Clients:
     pending: int  # answered as pending first
     batches: int  # answered in the window
     refused_batches: int
+    fill_ops_per_s: float | None  # keys that were stored before; None: a run of an earlier version
     unanswered_total: int
     adds_issued_total: int  # since the stores were filled
     adds_acknowledged_total: int

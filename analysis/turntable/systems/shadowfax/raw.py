@@ -70,6 +70,7 @@ def _clients(clients: Sequence[Stats], threads: Sequence[Stats]) -> Clients:
             for name in ("operations", "reads", "upserts", "adds", "not_found", "pending")
         },
         **{name: total(name) for name in ("batches", "refused_batches")},
+        fill_ops_per_s=_fill_ops_per_s(clients),
         unanswered_total=total("unanswered"),
         **{name: total(name) for name in ("adds_issued_total", "adds_acknowledged_total")},
         round_trip_ns=texts("round_trip_ns"),
@@ -83,6 +84,14 @@ def _clients(clients: Sequence[Stats], threads: Sequence[Stats]) -> Clients:
         latency_ns=texts("latency_ns"),
         send_late_ns=texts("send_late_ns"),
     )
+
+
+def _fill_ops_per_s(clients: Sequence[Stats]) -> float | None:
+    """All hosts fill at once: the slowest decides."""
+    filled = [client.get("filled") for client in clients]
+    if None in filled:
+        return None
+    return sum(one["stored"] for one in filled) / max(one["seconds"] for one in filled)
 
 
 def _samples(clients: Sequence[Stats]) -> Samples:

@@ -22,6 +22,7 @@ PARAMETERS = (
 COLUMNS = (
     "aggregate_ops_per_s",
     "ops_per_s_per_worker",
+    "fill_ops_per_s",
     "round_trip_mean_us",
     "round_trip_p50_us",
     "round_trip_p99_us",
@@ -45,6 +46,7 @@ COLUMNS = (
 _OF_SOME = ("theta", "owners", "move_share")
 MEANS = (
     *("aggregate_ops_per_s", "ops_per_s_per_worker", "round_trip_mean_us", "round_trip_p50_us"),
+    "fill_ops_per_s",
     *("server_busy_share", "client_busy_share", "pending_share"),
     *("device_reads_per_s", "device_alone_reads_per_s", "device_limit_ops_per_s"),
     *("before_ops_per_s", "after_ops_per_s", "cut_ms", "complete_ms", "dip_share", "silent_ms"),
@@ -64,6 +66,7 @@ def _measured(case: Case) -> Row:
     return {
         "aggregate_ops_per_s": measurement.ops_per_s or None,  # nothing is no rate
         "ops_per_s_per_worker": measurement.ops_per_s / servers.workers or None,
+        "fill_ops_per_s": clients.fill_ops_per_s,
         "round_trip_mean_us": clients.round_trip_mean_us,
         "round_trip_p50_us": percentile_us(clients.round_trip_ns, 50),
         "round_trip_p99_us": percentile_us(clients.round_trip_ns, 99),

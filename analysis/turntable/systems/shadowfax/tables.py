@@ -43,10 +43,14 @@ ROUNDS = (
     *_DEVICE,
     *_MOVES,
 )
+_FILL = (
+    Column("keys stored/s", "filling", "fill_ops_per_s", ",.0f", measured=True, optional=True),
+)
 CELLS = (
     *_RATE,
     _MEAN,
     Column(_ROUND_TRIP, "p50", "round_trip_p50_us", ",.0f", measured=True),
+    *_FILL,
     *_LATENCY,
     *_SHARES,
     *_DEVICE,

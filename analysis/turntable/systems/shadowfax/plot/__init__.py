@@ -2,6 +2,12 @@
 
 from turntable.systems.shadowfax.plot.loads import by_load
 from turntable.systems.shadowfax.plot.migration import migration
-from turntable.systems.shadowfax.plot.sweeps import by_batch, by_memory, by_value_size
+from turntable.systems.shadowfax.plot.sweeps import (
+    by_batch,
+    by_memory,
+    by_threads,
+    by_value_size,
+    fill,
+)
 
-__all__ = ["by_batch", "by_load", "by_memory", "by_value_size", "migration"]
+__all__ = ["by_batch", "by_load", "by_memory", "by_threads", "by_value_size", "fill", "migration"]

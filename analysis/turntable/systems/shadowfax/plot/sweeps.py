@@ -16,6 +16,8 @@ from turntable.systems.shadowfax.summary import PARAMETERS
 _HEIGHT_IN = 3.6
 # Column of summary.csv -> (unit of the axis, what it is divided by).
 _RATE = ("aggregate_ops_per_s", "throughput (Mops/s)", 1e6)
+_WORKER = ("ops_per_s_per_worker", "throughput of a worker (Mops/s)", 1e6)
+_FILL = ("fill_ops_per_s", "million keys stored per second", 1e6)
 _ROUND_TRIP = ("round_trip_mean_us", "mean round trip of a batch (ms)", 1e3)
 _LIMIT = "device_limit_ops_per_s"
 _WORDS: Mapping[str, str] = {
@@ -23,6 +25,7 @@ _WORDS: Mapping[str, str] = {
     "memory_share": "memory {}",
     "batch_operations": "{} a batch",
     "value_bytes": "{} bytes",
+    "keys": "{:,} keys",
     "theta": "theta {}",
 }
 
@@ -71,6 +74,48 @@ def by_memory(cells: Sequence[CellResult]) -> Drawing | None:
     return _draw("by_memory", "Throughput against the memory of the log", cells, paint)
 
 
+def by_threads(cells: Sequence[CellResult]) -> Drawing | None:
+    """In all, and of a worker. None unless cells with several numbers of threads were measured."""
+    lines = _lines(cells, "threads")
+    if not lines:
+        return None
+
+    def paint(figure: Figure) -> None:
+        left, right = figure.subplots(1, 2)
+        figure.subplots_adjust(wspace=0.2)
+        for axes, what in ((left, _RATE), (right, _WORKER)):
+            _paint(axes, lines, "threads", what)
+            axes.set_ylim(bottom=0)
+            axes.set_xlim(left=0)
+            axes.set_xlabel("workers of a server, and threads of a client")
+        drawing.title(left, "Throughput by threads")
+        drawing.title(right, "Throughput of a worker")
+        _legend(figure, left, lines)
+
+    return _draw("by_threads", "Throughput against threads, in all and of a worker", cells, paint)
+
+
+def fill(cells: Sequence[CellResult]) -> Drawing | None:
+    """None unless several sizes of values and numbers of keys were measured."""
+    parameter = "value_bytes"
+    lines = _lines(cells, parameter, _FILL[0])
+    if not lines or len({cell.parameters["keys"] for cell in cells}) < 2:
+        return None
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        _paint(axes, lines, parameter, _FILL)
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(bottom=0)
+        _write_numbers(axes)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axes.set_xlabel("bytes of a value (logarithmic)")
+        drawing.title(axes, "Filling the stores")
+        _legend(figure, axes, lines)
+
+    return _draw("fill", "Keys stored per second while the stores are filled", cells, paint)
+
+
 def by_value_size(cells: Sequence[CellResult]) -> Drawing | None:
     """Both axes are logarithmic. None unless cells with several sizes were measured."""
     lines = _lines(cells, "value_bytes")
@@ -101,9 +146,9 @@ def _draw(name: str, description: str, cells: Sequence[CellResult], paint) -> Dr
     return drawing.draw(name, description, stamp.of_results(cells), _HEIGHT_IN, paint)
 
 
-def _lines(cells: Sequence[CellResult], parameter: str) -> Lines:
+def _lines(cells: Sequence[CellResult], parameter: str, column: str = _RATE[0]) -> Lines:
     """Empty where no line would have two points."""
-    measured = [cell for cell in cells if cell.measured(_RATE[0])]
+    measured = [cell for cell in cells if cell.measured(column)]
     others = [
         name
         for name in (*PARAMETERS, "theta")
