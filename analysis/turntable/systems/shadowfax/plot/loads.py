@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.results import CellResult
+from turntable.systems.shadowfax.plot import numbers
 
 _HEIGHT_IN = 3.6
 _PERCENTILES: Mapping[str, float] = {"median": 50, "p99": 99, "p99.9": 99.9}
@@ -38,9 +38,8 @@ def by_load(cells: Sequence[CellResult]) -> Drawing | None:
             )
         axes.set_xscale("log")
         axes.set_yscale("log")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-            axis.set_minor_formatter(NullFormatter())
+        numbers.write(axes.xaxis)
+        numbers.write(axes.yaxis)
         axes.set_xlabel("offered operations/s (logarithmic)")
         axes.set_ylabel("latency from the intended instant (µs)")
         drawing.title(axes, "Latency by load, merged histograms")

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
 from turntable.results import CellResult
+from turntable.systems.shadowfax.plot import numbers
 from turntable.systems.shadowfax.summary import PARAMETERS
 
 _HEIGHT_IN = 3.6
@@ -45,7 +45,8 @@ def by_batch(cells: Sequence[CellResult]) -> Drawing | None:
             _paint(axes, lines, "batch_operations", what)
             axes.set_xscale("log")
             axes.set_yscale("log")
-            _write_numbers(axes)
+            numbers.write_powers(axes.xaxis)
+            numbers.write(axes.yaxis)
             axes.set_xlabel("operations in a batch (logarithmic)")
         drawing.title(left, "Throughput")
         drawing.title(right, "Round trip of full pipelines (Little's law)")
@@ -63,9 +64,10 @@ def by_memory(cells: Sequence[CellResult]) -> Drawing | None:
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
+        axes.set_yscale("log")
         _paint(axes, lines, "memory_share", _RATE)
         _paint_device(axes, lines)
-        axes.set_ylim(bottom=0)
+        numbers.write(axes.yaxis)
         axes.set_xlim(left=0)
         axes.set_xlabel("memory of the log, in sizes of the data")
         drawing.title(axes, "Throughput by memory")
@@ -87,6 +89,7 @@ def by_threads(cells: Sequence[CellResult]) -> Drawing | None:
             _paint(axes, lines, "threads", what)
             axes.set_ylim(bottom=0)
             axes.set_xlim(left=0)
+            axes.set_xticks(sorted({cell.parameters["threads"] for cell in cells}))
             axes.set_xlabel("workers of a server, and threads of a client")
         drawing.title(left, "Throughput by threads")
         drawing.title(right, "Throughput of a worker")
@@ -106,9 +109,8 @@ def fill(cells: Sequence[CellResult]) -> Drawing | None:
         axes = figure.subplots()
         _paint(axes, lines, parameter, _FILL)
         axes.set_xscale("log", base=2)
+        numbers.write_powers(axes.xaxis)
         axes.set_ylim(bottom=0)
-        _write_numbers(axes)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         axes.set_xlabel("bytes of a value (logarithmic)")
         drawing.title(axes, "Filling the stores")
         _legend(figure, axes, lines)
@@ -126,20 +128,14 @@ def by_value_size(cells: Sequence[CellResult]) -> Drawing | None:
         axes = figure.subplots()
         _paint(axes, lines, "value_bytes", _RATE)
         axes.set_xscale("log", base=2)
+        numbers.write_powers(axes.xaxis)
         axes.set_yscale("log")
-        _write_numbers(axes)
+        numbers.write(axes.yaxis)
         axes.set_xlabel("bytes of a value (logarithmic)")
         drawing.title(axes, "Throughput by size of values")
         _legend(figure, axes, lines)
 
     return _draw("by_value_size", "Throughput against the bytes of a value", cells, paint)
-
-
-def _write_numbers(axes: Axes) -> None:
-    """At logarithmic axes as they are, not as powers."""
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        axis.set_minor_formatter(NullFormatter())
 
 
 def _draw(name: str, description: str, cells: Sequence[CellResult], paint) -> Drawing:
@@ -192,7 +188,7 @@ def _paint_device(axes: Axes, lines: Lines) -> None:
     """What the device alone would allow, where it was measured. The axis stays that of the stores,
     for a device that is hardly read would allow anything.
     """
-    top = axes.get_ylim()[1]
+    limits_of_axis = axes.get_ylim()
     label: str | None = "the device alone"
     for index, group in enumerate(lines.values()):
         limits = [(cell.parameters["memory_share"], cell.measured(_LIMIT)) for cell in group]
@@ -202,7 +198,7 @@ def _paint_device(axes: Axes, lines: Lines) -> None:
         color = drawing.SERIES[index % len(drawing.SERIES)]
         axes.plot(*zip(*points, strict=True), color=color, ls=":", marker="_", label=label)
         label = None
-    axes.set_ylim(top=top)
+    axes.set_ylim(limits_of_axis)
 
 
 def _legend(figure: Figure, axes: Axes, lines: Lines) -> None:
