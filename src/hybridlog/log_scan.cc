@@ -8,9 +8,10 @@
 
 namespace turntable::hybridlog {
 
-LogScan::LogScan(Store& store, HashRange range, Address end)
+LogScan::LogScan(Store& store, HashRange range, Address end, Address from)
     : store_(store),
       range_(range),
+      from_(from),
       page_bytes_(store.log().settings().page_bytes()),
       page_(static_cast<std::byte*>(std::aligned_alloc(Device::kSectorBytes, page_bytes_))),
       end_(end) {
@@ -19,7 +20,7 @@ LogScan::LogScan(Store& store, HashRange range, Address end)
 
 bool LogScan::next_page(std::vector<ScannedRecord>& records) {
   records.clear();
-  const Address begin = store_.log().begin();
+  const Address begin = std::max(from_, store_.log().begin());
   if (end_ <= begin) return false;
   const Address start = (end_ - 1) & ~(page_bytes_ - 1);
   read(start);

@@ -21,8 +21,9 @@ struct ScannedRecord {
 // times there are several records, of which the first one counts.
 class LogScan {
  public:
-  // Of what lies below `end`, which nobody changes any more as far as the range is concerned.
-  LogScan(Store& store, HashRange range, Address end);
+  // Of what lies from `from` to below `end`. Where the range is still changed, a record that is
+  // being written may be another one, or hide what lies behind it in its page.
+  LogScan(Store& store, HashRange range, Address end, Address from = kFirstAddress);
 
   // Those of the next page, which may be none. False: there is no further page. Throws
   // std::system_error where the device does not give it. Not by a thread that has sessions.
@@ -38,6 +39,7 @@ class LogScan {
 
   Store& store_;
   const HashRange range_;
+  const Address from_;
   const Address page_bytes_;
   const std::unique_ptr<std::byte, Free> page_;
   Address end_;

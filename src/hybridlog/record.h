@@ -1,5 +1,5 @@
-// A record of the log: a header of 8 bytes, a key of 8, then the value. Who goes through the log asks
-// each record how long it is.
+// A record of the log: a header of 8 bytes, a key of 8, then the value. Who goes through the log
+// asks each record how long it is.
 //
 //   bits of the header  63         62       61         60         59..48   47..0
 //                       tombstone  invalid  (reserved) (reserved) version  address of the record

@@ -182,6 +182,8 @@ Session::Answer Session::try_read(Operation& operation) {
   const std::uint64_t hash = hash_of(operation.key);
   const auto of_device = [&](Address chain) -> Answer {
     const Old old = from_device(operation, chain);
+    if (old.status == Status::kOk && !old.is_tombstone)
+      copy_from_device_if_sampled(operation, old.value);
     return {old.is_tombstone ? Status::kNotFound : old.status, old.value};
   };
   operation.is_awaiting = false;
@@ -195,7 +197,27 @@ Session::Answer Session::try_read(Operation& operation) {
   const Header header = newest.record->read_header();
   cross_if_newer(header);
   if (header.is_tombstone()) return {Status::kNotFound};
-  return {Status::kOk, newest.record->read()};
+  const std::uint64_t value = newest.record->read();
+  copy_if_sampled(operation.key, found, newest.address, value);
+  return {Status::kOk, value};
+}
+
+// An addition of 0 to a record that nobody changes any more. It may fail: nothing depends on it.
+void Session::copy_if_sampled(std::uint64_t key, const HashIndex::Found& found, Address address,
+                              std::uint64_t value) {
+  if (!store_.sampling().wants(hash_of(key), address)) return;
+  if (address < log_.safe_read_only()) append(found, key, value, /*is_tombstone=*/false);
+}
+
+// Unless the key may have a newer record by now.
+void Session::copy_from_device_if_sampled(const Operation& operation, std::uint64_t value) {
+  const std::uint64_t hash = hash_of(operation.key);
+  const Address address = operation.reading->address;
+  if (!store_.sampling().wants(hash, address)) return;
+  const HashIndex::Found found = store_.index().find(hash);
+  const Located newest = locate(operation.key, found.entry.address());
+  if (newest.record == nullptr && newest.address == operation.chain)
+    copy_if_sampled(operation.key, found, address, value);
 }
 
 Status Session::try_add(Operation& operation) {

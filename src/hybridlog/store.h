@@ -27,6 +27,7 @@
 #include "hybridlog/log.h"
 #include "hybridlog/record.h"
 #include "hybridlog/record_reader.h"
+#include "hybridlog/sampling.h"
 #include "hybridlog/session_id.h"
 #include "hybridlog/versions.h"
 
@@ -82,6 +83,7 @@ class Store {
   RecordReader& reader() noexcept { return reader_; }
   Versions& versions() noexcept { return versions_; }
   Awaited& awaited() noexcept { return awaited_; }
+  Sampling& sampling() noexcept { return sampling_; }
 
  private:
   std::unique_ptr<Device> device_;
@@ -91,6 +93,7 @@ class Store {
   RecordReader reader_;
   Versions versions_;
   Awaited awaited_;
+  Sampling sampling_;
 };
 
 // Of one thread, which may have several. Operations of one session may overtake each other only
@@ -230,6 +233,9 @@ class Session {
   }
   Located locate(std::uint64_t key, Address newest) noexcept;
   Answer try_read(Operation& operation);
+  void copy_if_sampled(std::uint64_t key, const HashIndex::Found& found, Address address,
+                       std::uint64_t value);
+  void copy_from_device_if_sampled(const Operation& operation, std::uint64_t value);
   Status try_add(Operation& operation);
   Status try_take(Operation& operation);
   // What the device's part of a chain has.

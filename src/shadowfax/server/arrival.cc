@@ -3,8 +3,11 @@
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
-#include "shadowfax/wire.h"
+#include "shadowfax/server/moved_record.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -25,12 +28,17 @@ class Receiver {
     thread_.protect();
   }
 
-  void take(std::uint64_t key, std::uint64_t value, bool is_tombstone) {
-    settle(session_.take(key, value, is_tombstone));
+  // The newest record of a key comes first, and must be there before an older one comes.
+  void take(const MovedRecord& record) {
+    if (waiting_.contains(record.key)) wait_for_all();
+    const Status status = session_.take(record.key, record.value, record.is_tombstone);
+    if (status == Status::kPending) waiting_.insert(record.key);
+    settle(status);
   }
   void add(std::uint64_t key, std::uint64_t delta) { settle(session_.add(key, delta)); }
   void wait_for_all() {
     while (session_.pending() > 0) go_on();
+    waiting_.clear();
   }
 
  private:
@@ -54,33 +62,64 @@ class Receiver {
 
   hybridlog::Epoch::Thread thread_;
   Session session_;
+  std::unordered_set<std::uint64_t> waiting_;  // keys whose records may be pending
 };
+
+std::vector<MovedRecord> parsed(std::span<const std::uint8_t> records) {
+  std::vector<MovedRecord> moved;
+  for (std::span<const std::byte> rest = std::as_bytes(records); !rest.empty();
+       rest = rest.subspan(moved.back().bytes())) {
+    const std::optional<MovedRecord> record = next_record(rest);
+    if (!record) {
+      throw std::invalid_argument("records of " + std::to_string(records.size()) +
+                                  " bytes; expected whole ones, not " +
+                                  std::to_string(rest.size()) + " bytes at the end");
+    }
+    moved.push_back(*record);
+  }
+  return moved;
+}
 
 }  // namespace
 
 Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer)
     : store_(store), checkpointer_(checkpointer), incarnation_(drawn_name()) {}
 
+hybridlog::Address Arrival::prepare() {
+  staged_for_ = 0;
+  staged_.clear();
+  return checkpointer_.make().end;
+}
+
+void Arrival::stage(std::uint64_t id, std::span<const std::uint8_t> records) {
+  parsed(records);
+  if (id_ == id || id <= ended_) return;  // it comes too late, and will be sent once more
+  staged_for_ = id;
+  staged_.assign(records.begin(), records.end());
+}
+
 void Arrival::begin(const Migration& migration) {
   if (id_ == migration.id || migration.id <= ended_) return;
   checkpointer_.pause();
   store_.awaited().begin(migration.range, migration.receives_from);
   id_ = migration.id;
-  records_ = 0;
+  records_ = staged_records_ = 0;
+  const std::vector<std::uint8_t> staged = std::exchange(staged_, {});
+  if (std::exchange(staged_for_, 0) != migration.id) return;
+  try {
+    take(staged);
+    staged_records_ = records_;
+  } catch (const std::runtime_error&) {
+    // No room: all is sent once more, until there is.
+  }
 }
 
 void Arrival::take(std::span<const std::uint8_t> records) {
-  if (records.size() % kRecordBytes != 0)
-    throw std::invalid_argument("records of " + std::to_string(records.size()) +
-                                " bytes; expected a multiple of " + std::to_string(kRecordBytes));
+  const std::vector<MovedRecord> moved = parsed(records);
   Receiver receiver(store_);
-  const auto* const bytes = reinterpret_cast<const std::byte*>(records.data());
-  for (std::size_t at = 0; at < records.size(); at += kRecordBytes) {
-    receiver.take(wire::read<std::uint64_t>(bytes + at), wire::read<std::uint64_t>(bytes + at + 8),
-                  wire::read<std::uint8_t>(bytes + at + 16) != 0);
-  }
+  for (const MovedRecord& record : moved) receiver.take(record);
   receiver.wait_for_all();
-  records_ += records.size() / kRecordBytes;
+  records_ += moved.size();
 }
 
 void Arrival::finish() {

@@ -1,8 +1,9 @@
 // A range of keys that this server receives from another one (docs/shadowfax.md §3).
 //
 //   prepare() : a checkpoint, below whose end lies whatever this server had of the range before
-//   begin()   : it owns the range; what it lacks is awaited, and no checkpoints are made: they
-//               would have to wait for it
+//   stage()   : hot records, as the source has cut them off; they are in memory alone
+//   begin()   : it owns the range; what is staged is taken, what it lacks is awaited, and no
+//               checkpoints are made: they would have to wait for it
 //   take()    : records come, the newest of a key first
 //   finish()  : all have come; a checkpoint has them
 //
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hybridlog/store.h"
 #include "shadowfax/cluster/cluster_state.h"
@@ -23,22 +25,24 @@ namespace turntable::shadowfax {
 // Not thread-safe.
 class Arrival {
  public:
-  static constexpr std::size_t kRecordBytes = 17;  // key u64 · value u64 · tombstone u8
-
   Arrival(hybridlog::Store& store, Checkpointer& checkpointer);
 
   // Of this process, drawn at random.
   const std::string& incarnation() const noexcept { return incarnation_; }
   // The migration whose range is received.
   std::optional<std::uint64_t> id() const noexcept { return id_; }
-  std::uint64_t records() const noexcept { return records_; }  // that came, since begin()
+  std::uint64_t records() const noexcept { return records_; }        // that came, since begin()
+  std::uint64_t staged() const noexcept { return staged_records_; }  // of them before it
 
-  // Throws std::system_error.
-  hybridlog::Address prepare() { return checkpointer_.make().end; }
+  // What was staged is dropped. Throws std::system_error.
+  hybridlog::Address prepare();
+  // For the migration that may begin next. Throws std::invalid_argument.
+  void stage(std::uint64_t id, std::span<const std::uint8_t> records);
   // Of one that has ended, or has begun: nothing. The state that says so may be an old one.
   void begin(const Migration& migration);
-  // records: a multiple of kRecordBytes. Throws std::invalid_argument; std::runtime_error where the
-  // store has no room for them, or cannot read what it has.
+  // records: server/moved_record.h. Throws std::invalid_argument where they are none; nothing was
+  // taken then. std::runtime_error where the store has no room for them, or cannot read what it
+  // has.
   void take(std::span<const std::uint8_t> records);
   // Throws std::system_error where the checkpoint cannot be made: try again.
   void finish();
@@ -53,6 +57,9 @@ class Arrival {
   Checkpointer& checkpointer_;
   const std::string incarnation_;
   std::optional<std::uint64_t> id_;
+  std::uint64_t staged_for_ = 0;  // the migration's id; 0: nothing is staged
+  std::vector<std::uint8_t> staged_;
+  std::uint64_t staged_records_ = 0;
   std::uint64_t ended_ = 0;  // the last one's id; ids ascend
   std::uint64_t records_ = 0;
 };

@@ -126,6 +126,8 @@ Json ClusterMember::answer(const ClusterMessage& message) {
         if (arrival_.id()) throw Refusal("another range is being received");
         return {{"receives_from", arrival_.prepare()}};
       }
+      case ClusterMessageType::kStage:
+        return stage(id_of(args), message);
       case ClusterMessageType::kRecords:
         return take(id_of(args), message);
       case ClusterMessageType::kFinish:
@@ -137,6 +139,13 @@ Json ClusterMember::answer(const ClusterMessage& message) {
   } catch (const std::exception& error) {
     return {{"refused", error.what()}};
   }
+}
+
+Json ClusterMember::stage(std::uint64_t id, const ClusterMessage& message) {
+  const std::lock_guard lock(mutex_);
+  arrival_.stage(id, message.records);
+  settings_.at_step("staged");
+  return Json::object();
 }
 
 Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
@@ -184,8 +193,11 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   };
   try {
     const Json args = Json::parse(message.json);
-    departure_->begin({args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
-                      args.at("target").get<ServerNumber>(), tell);
+    departure_->begin(
+        {.range = {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
+         .target = args.at("target").get<ServerNumber>(),
+         .sample_s = args.value("sample_s", 0.0)},
+        tell);
   } catch (const std::exception& error) {
     tell({{"refused", error.what()}});
   }
@@ -197,6 +209,7 @@ Json ClusterMember::status() {
           {"view", serving_.now().view},
           {"receives", arrival_.id() ? Json(*arrival_.id()) : Json()},
           {"records", arrival_.records()},
+          {"staged", arrival_.staged()},
           {"departure", departure_->status()}};
 }
 

@@ -73,6 +73,7 @@ class ClusterMember {
   void follow();
   void received(SessionId session, const ClusterMessage& message);
   Json answer(const ClusterMessage& message);
+  Json stage(std::uint64_t id, const ClusterMessage& message);
   Json take(std::uint64_t id, const ClusterMessage& message);
   Json finish(std::uint64_t id, const Json& args);
   bool receives(std::uint64_t id);
