@@ -159,7 +159,8 @@ void Log::shift_head(Epoch::Thread* thread) {
   }
 }
 
-// The only thread that writes to the device and frees frames, in the order of addresses.
+// The only thread that writes to the device and frees frames, in the order of addresses. At the end
+// what the device does not take is given up.
 void Log::work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const auto is_something_to_do = [this] {
@@ -183,6 +184,7 @@ void Log::work(const std::stop_token& stop) {
     failing_.store(static_cast<bool>(error_));
     changed_.notify_all();
     if (error) changed_.wait_for(lock, stop, kBetweenAttempts, [] { return false; });
+    if (error && stop.stop_requested()) return;
   }
 }
 

@@ -8,7 +8,7 @@ namespace turntable::hybridlog {
 
 bool LogScan::next_page(std::vector<ScannedRecord>& records) {
   records.clear();
-  const Address begin = store_.log().begin();
+  const Address begin = std::max(from_, store_.log().begin());
   if (end_ <= begin) return false;
   const Address start = page_.start_of(end_ - 1);
   page_.read(start);

@@ -20,10 +20,12 @@ struct ScannedRecord {
 // times there are several records, of which the first one counts.
 class LogScan {
  public:
-  // Of what lies below `end`, which nobody changes any more as far as the range is concerned. The
-  // log must not be compacted meanwhile: what is kept would lie above `end`.
-  LogScan(Store& store, HashRange range, Address end)
-      : store_(store), range_(range), page_(store), end_(end) {}
+  // Of what lies from `from` to below `end`, which nobody changes any more as far as the range is
+  // concerned. (Where it is still changed, a record that is being written may be another one, or
+  // hide what lies behind it in its page.) The log must not be compacted meanwhile: what is kept
+  // would lie above `end`.
+  LogScan(Store& store, HashRange range, Address end, Address from = kFirstAddress)
+      : store_(store), range_(range), from_(from), page_(store), end_(end) {}
 
   // Those of the next page, which may be none. False: there is no further page. Throws
   // std::system_error where the device does not give it, or gives no records. Not by a thread that
@@ -33,6 +35,7 @@ class LogScan {
  private:
   Store& store_;
   const HashRange range_;
+  const Address from_;
   LogPage page_;
   Address end_;
 };

@@ -261,7 +261,9 @@ Session::Answer Session::try_read(Operation& operation) {
   const auto of_device = [&](Address chain) -> Answer {
     const Old old = from_device(operation, chain);
     if (old.status != Status::kOk) return {old.status};
-    return old.is_tombstone ? Answer{Status::kNotFound} : answer_of(operation, old.value);
+    if (old.is_tombstone) return {Status::kNotFound};
+    copy_from_device_if_sampled(operation, old.value);
+    return answer_of(operation, old.value);
   };
   operation.is_awaiting = false;
   // What the device gave answers for the moment at which it was asked.
@@ -274,9 +276,32 @@ Session::Answer Session::try_read(Operation& operation) {
   const Header header = newest.record->read_header();
   cross_if_newer(header);
   if (header.is_tombstone()) return {Status::kNotFound};
-  if (!operation.reads_any && !header.is_sized()) return {Status::kOk, newest.record->read()};
+  if (!operation.reads_any && !header.is_sized()) {
+    const std::uint64_t value = newest.record->read();
+    copy_if_sampled(operation.key, found, newest.address, bytes_of(value));
+    return {Status::kOk, value};
+  }
   read_value_of(*newest.record, header, value_);
+  copy_if_sampled(operation.key, found, newest.address, value_.bytes());
   return answer_of(operation, value_.bytes());
+}
+
+// An addition of 0 to a record that nobody changes any more. It may fail: nothing depends on it.
+void Session::copy_if_sampled(std::uint64_t key, const HashIndex::Found& found, Address address,
+                              Bytes value) {
+  if (!store_.sampling().wants(hash_of(key), address)) return;
+  if (address < log_.safe_read_only()) append(found, key, value, /*is_tombstone=*/false);
+}
+
+// Unless the key may have a newer record by now.
+void Session::copy_from_device_if_sampled(const Operation& operation, Bytes value) {
+  const std::uint64_t hash = hash_of(operation.key);
+  const Address address = operation.reading->address;
+  if (!store_.sampling().wants(hash, address)) return;
+  const HashIndex::Found found = store_.index().find(hash);
+  const Located newest = locate(operation.key, found.entry.address());
+  if (newest.record == nullptr && newest.address == operation.chain)
+    copy_if_sampled(operation.key, found, address, value);
 }
 
 // value: may be that of value_.

@@ -29,6 +29,7 @@
 #include "hybridlog/log.h"
 #include "hybridlog/record.h"
 #include "hybridlog/record_reader.h"
+#include "hybridlog/sampling.h"
 #include "hybridlog/session_id.h"
 #include "hybridlog/value.h"
 #include "hybridlog/versions.h"
@@ -87,6 +88,7 @@ class Store {
   Versions& versions() noexcept { return versions_; }
   Awaited& awaited() noexcept { return awaited_; }
   std::size_t most_value_bytes() const noexcept { return log_.settings().most_value_bytes(); }
+  Sampling& sampling() noexcept { return sampling_; }
 
  private:
   std::unique_ptr<Device> device_;
@@ -96,6 +98,7 @@ class Store {
   RecordReader reader_;
   Versions versions_;
   Awaited awaited_;
+  Sampling sampling_;
 };
 
 // Of one thread, which may have several. Operations of one session may overtake each other only
@@ -265,6 +268,9 @@ class Session {
   bool is_too_long(Bytes value) const noexcept { return value.size() > store_.most_value_bytes(); }
   Answer try_read(Operation& operation);
   Answer answer_of(const Operation& operation, Bytes value);
+  void copy_if_sampled(std::uint64_t key, const HashIndex::Found& found, Address address,
+                       Bytes value);
+  void copy_from_device_if_sampled(const Operation& operation, Bytes value);
   Status try_add(Operation& operation);
   Status try_take(Operation& operation);
   Status try_keep(Operation& operation);

@@ -8,8 +8,10 @@
 //     OWN, COMPLETE, CANCEL   {id}
 //
 //   to a server                        every answer: what is said, or {"refused": why}
-//     MIGRATE   {first, last, target}  move a range to another server: {id}
+//     MIGRATE   {first, last, target}  move a range to another server: {id}; if it is there,
+//               sample_s: for so long its hot keys are sought first
 //     PREPARE   {}                     how a target begins: {receives_from}
+//     STAGE     {id} and records       what is hot, before the target owns it: {}
 //     RECORDS   {id} and records       {incarnation}: of the target
 //     FINISH    {id, incarnation}      all have been sent to this incarnation: {}
 //     STATUS    {}                     what the server does
@@ -35,6 +37,7 @@ enum class ClusterMessageType : std::uint8_t {
   kCancel,
   kMigrate,
   kPrepare,
+  kStage,
   kRecords,
   kFinish,
   kStatus
@@ -68,6 +71,8 @@ inline const char* name_of(ClusterMessageType type) {
       return "MIGRATE";
     case ClusterMessageType::kPrepare:
       return "PREPARE";
+    case ClusterMessageType::kStage:
+      return "STAGE";
     case ClusterMessageType::kRecords:
       return "RECORDS";
     case ClusterMessageType::kFinish:

@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
                      "Moves keys between hlservers; without --from: shows who has what");
   std::string metadata, secret;
   ServerNumber from = 0, to = 0;
-  double share = 0.1;
+  double share = 0.1, sample_s = 0;
   bool cancel = false;
   app.option("--metadata", metadata, "HOST:PORT of hlmeta").required();
   app.option("--secret", secret, "File with the secret of the cluster").required();
@@ -51,6 +51,11 @@ int run(int argc, char** argv) {
   app.option("--to", to, "Number of the server that takes").needs(source);
   app.option("--share", share, "Of what the first range of the server has, from its begin on")
       .within(0, 1)
+      .shows_default();
+  app.option(
+         "--sample-s", sample_s,
+         "So long hot keys are sought first, which the taker has from the first moment on; 0: not")
+      .within(0, 3600)
       .shows_default();
   app.flag("--cancel", cancel, "Ends a migration whose target does not own the range yet");
   if (const auto status = app.parse(argc, argv)) return *status;
@@ -79,9 +84,10 @@ int run(int argc, char** argv) {
   Asking server("server " + std::to_string(from),
                 net::parse_ipv4("server", member->second.address, member->second.peer_port),
                 credentials("server "));
-  const auto begun =
-      server.ask(ClusterMessageType::kMigrate,
-                 {{"first", range->first}, {"last", range->last}, {"target", to}}, deadline);
+  const auto begun = server.ask(
+      ClusterMessageType::kMigrate,
+      {{"first", range->first}, {"last", range->last}, {"target", to}, {"sample_s", sample_s}},
+      deadline);
   std::cout << "migration " << begun.at("id") << " of hashes " << range->first << " to "
             << range->last << " has begun" << std::endl;
   return 0;

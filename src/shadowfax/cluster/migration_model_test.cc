@@ -20,10 +20,12 @@ constexpr int kAdditions = 4, kKills = 3, kMigrations = 2;  // there, and back a
 enum class Broken : std::uint8_t {
   kNothing,
   kOwnsBeforeTheCutIsKept,
-  kServesWhatIsMissing,      // the target makes a key that it lacks begin at 0
-  kTakesTwice,               // it takes a record although it has a newer one
-  kTakesNothingOverOldOnes,  // what it had of an earlier time counts
-  kServesUntilOwned,         // the source goes on after its cut
+  kServesWhatIsMissing,          // the target makes a key that it lacks begin at 0
+  kTakesTwice,                   // it takes a record although it has a newer one
+  kTakesNothingOverOldOnes,      // what it had of an earlier time counts
+  kServesUntilOwned,             // the source goes on after its cut
+  kStagesBeforeTheCut,           // what is staged may still change
+  kTakesWhatIsStagedForAnother,  // migration
 };
 
 enum class Step : std::uint8_t { kNone, kPrepared, kCut, kKept, kOwned, kSent };
@@ -43,8 +45,10 @@ struct Server {
   Store now, kept;
   int view = 0;
   bool awaits = false;
+  // What it was sent before it owns the key, in memory alone; 0: nothing.
+  int staged_for = 0, staged = 0;
 
-  auto tie() const { return std::tuple(now, kept, view, awaits); }
+  auto tie() const { return std::tuple(now, kept, view, awaits, staged_for, staged); }
   bool operator<(const Server& other) const { return tie() < other.tie(); }
 };
 
@@ -177,6 +181,7 @@ class Search {
       ++next.life[server];
       Server& at = next.servers[server];
       at.now = at.kept;
+      at.staged_for = at.staged = 0;
       // The client sends again what the session had been served, and has not any more.
       next.unserved += next.served[server] - at.now.serial;
       next.served[server] = at.now.serial;
@@ -215,6 +220,12 @@ class Search {
       next.step = Step::kKept;
       next.servers[source].kept = next.servers[source].now;
     });
+    // It may be lost, too, and come late.
+    const bool is_cut = world.step >= Step::kKept || broken_ == Broken::kStagesBeforeTheCut;
+    when(is_cut && !world.is_owned && !world.servers[target].awaits, world, [&](World& next) {
+      next.servers[target].staged_for = next.migrations;
+      next.servers[target].staged = next.servers[source].now.value;
+    });
     const Step owns_after = broken_ == Broken::kOwnsBeforeTheCutIsKept ? Step::kCut : Step::kKept;
     when(world.step == owns_after && !world.is_owned, world, [&](World& next) {
       next.step = Step::kOwned;
@@ -224,8 +235,16 @@ class Search {
     });
     if (!world.is_owned) return;
     when(world.servers[target].view != world.view, world, [&](World& next) {
-      next.servers[target].view = next.view;
-      next.servers[target].awaits = true;
+      Server& at = next.servers[target];
+      at.view = next.view;
+      at.awaits = true;
+      const bool is_its = at.staged_for == next.migrations ||
+                          (at.staged_for != 0 && broken_ == Broken::kTakesWhatIsStagedForAnother);
+      if (is_its && !at.now.has) {
+        at.now.has = true;
+        at.now.value = at.staged;
+      }
+      at.staged_for = at.staged = 0;
     });
     // Taking says to which life of the target it was.
     when(world.step == Step::kOwned && world.servers[target].awaits, world, [&](World& next) {
@@ -273,7 +292,8 @@ INSTANTIATE_TEST_SUITE_P(Each, BrokenMigration,
                          ::testing::Values(Broken::kOwnsBeforeTheCutIsKept,
                                            Broken::kServesWhatIsMissing, Broken::kTakesTwice,
                                            Broken::kTakesNothingOverOldOnes,
-                                           Broken::kServesUntilOwned));
+                                           Broken::kServesUntilOwned, Broken::kStagesBeforeTheCut,
+                                           Broken::kTakesWhatIsStagedForAnother));
 
 }  // namespace
 }  // namespace turntable::shadowfax

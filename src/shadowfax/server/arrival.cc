@@ -4,6 +4,8 @@
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "shadowfax/server/moved_record.h"
@@ -27,8 +29,12 @@ class Receiver {
     thread_.protect();
   }
 
+  // The newest record of a key comes first, and must be there before an older one comes.
   void take(const MovedRecord& record) {
-    settle(session_.take(record.key, record.value, record.is_tombstone));
+    if (waiting_.contains(record.key)) wait_for_all();
+    const Status status = session_.take(record.key, record.value, record.is_tombstone);
+    if (status == Status::kPending) waiting_.insert(record.key);
+    settle(status);
   }
   void add(const hybridlog::Awaited::Addition& addition) {
     settle(addition.begins_as.empty() ? session_.add(addition.key, addition.delta)
@@ -36,6 +42,7 @@ class Receiver {
   }
   void wait_for_all() {
     while (session_.pending() > 0) go_on();
+    waiting_.clear();
   }
 
  private:
@@ -66,24 +73,10 @@ class Receiver {
 
   hybridlog::Epoch::Thread thread_;
   Session session_;
+  std::unordered_set<std::uint64_t> waiting_;  // keys whose records may be pending
 };
 
-}  // namespace
-
-Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer, CompactionGate& gate)
-    : store_(store), checkpointer_(checkpointer), gate_(gate), incarnation_(drawn_name()) {}
-
-void Arrival::begin(const Migration& migration) {
-  if (id_ == migration.id || migration.id <= ended_) return;
-  if (!id_) gate_.close();
-  checkpointer_.pause();
-  // A chain that ends at the log's begin says nothing of the range either.
-  store_.awaited().begin(migration.range, std::max(migration.receives_from, store_.log().begin()));
-  id_ = migration.id;
-  records_ = 0;
-}
-
-void Arrival::take(std::span<const std::uint8_t> records) {
+std::vector<MovedRecord> parsed(std::span<const std::uint8_t> records) {
   std::vector<MovedRecord> moved;
   for (hybridlog::Bytes rest = std::as_bytes(records); !rest.empty();
        rest = rest.subspan(moved.back().bytes())) {
@@ -95,6 +88,47 @@ void Arrival::take(std::span<const std::uint8_t> records) {
     }
     moved.push_back(*record);
   }
+  return moved;
+}
+
+}  // namespace
+
+Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer, CompactionGate& gate)
+    : store_(store), checkpointer_(checkpointer), gate_(gate), incarnation_(drawn_name()) {}
+
+hybridlog::Address Arrival::prepare() {
+  staged_for_ = 0;
+  staged_.clear();
+  return checkpointer_.make().end;
+}
+
+void Arrival::stage(std::uint64_t id, std::span<const std::uint8_t> records) {
+  parsed(records);
+  if (id_ == id || id <= ended_) return;  // it comes too late, and will be sent once more
+  staged_for_ = id;
+  staged_.assign(records.begin(), records.end());
+}
+
+void Arrival::begin(const Migration& migration) {
+  if (id_ == migration.id || migration.id <= ended_) return;
+  if (!id_) gate_.close();
+  checkpointer_.pause();
+  // A chain that ends at the log's begin says nothing of the range either.
+  store_.awaited().begin(migration.range, std::max(migration.receives_from, store_.log().begin()));
+  id_ = migration.id;
+  records_ = staged_records_ = 0;
+  const std::vector<std::uint8_t> staged = std::exchange(staged_, {});
+  if (std::exchange(staged_for_, 0) != migration.id) return;
+  try {
+    take(staged);
+    staged_records_ = records_;
+  } catch (const std::runtime_error&) {
+    // No room: all is sent once more, until there is.
+  }
+}
+
+void Arrival::take(std::span<const std::uint8_t> records) {
+  const std::vector<MovedRecord> moved = parsed(records);
   Receiver receiver(store_);
   for (const MovedRecord& record : moved) receiver.take(record);
   receiver.wait_for_all();

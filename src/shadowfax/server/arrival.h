@@ -1,8 +1,10 @@
 // A range of keys that this server receives from another one (docs/shadowfax.md §3).
 //
 //   prepare() : a checkpoint, below whose end lies whatever this server had of the range before
-//   begin()   : it owns the range; what it lacks is awaited, no checkpoints are made, which would
-//               have to wait for it, and the log is not compacted
+//   stage()   : hot records, as the source has cut them off; they are in memory alone
+//   begin()   : it owns the range; what is staged is taken, what it lacks is awaited, no
+//   checkpoints
+//               are made, which would have to wait for it, and the log is not compacted
 //   take()    : records come, the newest of a key first
 //   finish()  : all have come; a checkpoint has them
 //
@@ -13,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hybridlog/store.h"
 #include "shadowfax/cluster/cluster_state.h"
@@ -30,10 +33,13 @@ class Arrival {
   const std::string& incarnation() const noexcept { return incarnation_; }
   // The migration whose range is received.
   std::optional<std::uint64_t> id() const noexcept { return id_; }
-  std::uint64_t records() const noexcept { return records_; }  // that came, since begin()
+  std::uint64_t records() const noexcept { return records_; }        // that came, since begin()
+  std::uint64_t staged() const noexcept { return staged_records_; }  // of them before it
 
-  // Throws std::system_error.
-  hybridlog::Address prepare() { return checkpointer_.make().end; }
+  // What was staged is dropped. Throws std::system_error.
+  hybridlog::Address prepare();
+  // For the migration that may begin next. Throws std::invalid_argument.
+  void stage(std::uint64_t id, std::span<const std::uint8_t> records);
   // Of one that has ended, or has begun: nothing. The state that says so may be an old one.
   void begin(const Migration& migration);
   // records: server/moved_record.h. Throws std::invalid_argument where they are none; nothing was
@@ -56,6 +62,9 @@ class Arrival {
   CompactionGate& gate_;
   const std::string incarnation_;
   std::optional<std::uint64_t> id_;
+  std::uint64_t staged_for_ = 0;  // the migration's id; 0: nothing is staged
+  std::vector<std::uint8_t> staged_;
+  std::uint64_t staged_records_ = 0;
   std::uint64_t ended_ = 0;  // the last one's id; ids ascend
   std::uint64_t records_ = 0;
 };

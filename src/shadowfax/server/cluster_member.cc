@@ -145,6 +145,8 @@ Json ClusterMember::answer(const ClusterMessage& message) {
         if (arrival_.id()) throw Refusal("another range is being received");
         return {{"receives_from", arrival_.prepare()}};
       }
+      case ClusterMessageType::kStage:
+        return stage(id_of(args), message);
       case ClusterMessageType::kRecords:
         return take(id_of(args), message);
       case ClusterMessageType::kFinish:
@@ -156,6 +158,13 @@ Json ClusterMember::answer(const ClusterMessage& message) {
   } catch (const std::exception& error) {
     return {{"refused", error.what()}};
   }
+}
+
+Json ClusterMember::stage(std::uint64_t id, const ClusterMessage& message) {
+  const std::lock_guard lock(mutex_);
+  arrival_.stage(id, message.records);
+  settings_.at_step("staged");
+  return Json::object();
 }
 
 Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
@@ -203,20 +212,25 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   };
   try {
     const Json args = Json::parse(message.json);
-    departure_->begin({args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
-                      args.at("target").get<ServerNumber>(), tell);
+    departure_->begin(
+        {.range = {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
+         .target = args.at("target").get<ServerNumber>(),
+         .sample_s = args.value("sample_s", 0.0)},
+        tell);
   } catch (const std::exception& error) {
     tell({{"refused", error.what()}});
   }
 }
 
-std::uint64_t ClusterMember::migrate(ServerNumber to, double share, Deadline deadline) {
+std::uint64_t ClusterMember::migrate(ServerNumber to, double share, double sample_s,
+                                     Deadline deadline) {
   const ClusterState state = look();
   if (!state.members.contains(to)) throw Refusal(name_of(to) + " has never been there");
   const auto range = state.view.share_of(settings_.number, share);
   if (!range) throw Refusal(name_of(settings_.number) + " owns nothing");
   const auto begun = std::make_shared<std::promise<Json>>();
-  departure_->begin(*range, to, [begun](const Json& json) { begun->set_value(json); });
+  departure_->begin({.range = *range, .target = to, .sample_s = sample_s},
+                    [begun](const Json& json) { begun->set_value(json); });
   std::future<Json> answer = begun->get_future();
   if (answer.wait_until(deadline.time_point()) != std::future_status::ready)
     throw NoAnswer("the migration to " + name_of(to) + " does not begin");
@@ -232,6 +246,7 @@ Json ClusterMember::status() {
           {"receives", arrival_.id() ? Json(*arrival_.id()) : Json()},
           {"records", arrival_.records()},
           {"log", {{"begin", store_.log().begin()}, {"tail", store_.log().tail()}}},
+          {"staged", arrival_.staged()},
           {"departure", departure_->status()}};
 }
 

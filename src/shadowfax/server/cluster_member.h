@@ -68,9 +68,10 @@ class ClusterMember {
   std::uint16_t peer_port() const noexcept { return peer_port_; }
   ServerNumber number() const noexcept { return settings_.number; }
 
-  // Gives another server a share of this one's first range (View::share_of). Waits until it has
-  // begun, and returns its id. Throws Refusal; NoAnswer at the deadline.
-  std::uint64_t migrate(ServerNumber to, double share, Deadline deadline);
+  // Gives another server a share of this one's first range (View::share_of), of which hot keys are
+  // sought for so long before (Departure::Order). Waits until it has begun, and returns its id.
+  // Throws Refusal; NoAnswer at the deadline.
+  std::uint64_t migrate(ServerNumber to, double share, double sample_s, Deadline deadline);
   // What it does: {"number", "view", "receives", "records", "departure"}.
   Json status();
   // As the metadata service says now. Throws NoAnswer.
@@ -88,6 +89,7 @@ class ClusterMember {
   void follow();
   void received(SessionId session, const ClusterMessage& message);
   Json answer(const ClusterMessage& message);
+  Json stage(std::uint64_t id, const ClusterMessage& message);
   Json take(std::uint64_t id, const ClusterMessage& message);
   Json finish(std::uint64_t id, const Json& args);
   bool receives(std::uint64_t id);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "common/clock.h"
 #include "hybridlog/log_scan.h"
 #include "shadowfax/server/moved_record.h"
+#include "shadowfax/server/sample.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -22,9 +24,17 @@ constexpr double kLookSeconds = 1;  // without an answer: the other may be at an
 constexpr double kBeginSeconds = 30;
 constexpr std::chrono::milliseconds kPause{100};
 constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a record's
+constexpr std::size_t kMostSampledBytes = std::size_t{128} << 10U;
+constexpr double kMostSampleSeconds = 3600;
 
 // This server is ending: everything stays as it is.
 struct Stopped {};
+
+void wait(std::chrono::duration<double> time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
+}
 
 }  // namespace
 
@@ -66,10 +76,13 @@ void Departure::start(std::function<void(const std::stop_token&)> work) {
   });
 }
 
-void Departure::begin(HashRange range, ServerNumber target,
-                      std::function<void(const Json&)> begun) {
-  start([this, range, target, begun = std::move(begun)](const std::stop_token& stop) {
-    run(range, target, begun, stop);
+void Departure::begin(const Order& order, std::function<void(const Json&)> begun) {
+  if (!(order.sample_s >= 0 && order.sample_s <= kMostSampleSeconds)) {
+    throw std::invalid_argument("sampling for " + std::to_string(order.sample_s) +
+                                " s; expected 0 to " + std::to_string(kMostSampleSeconds));
+  }
+  start([this, order, begun = std::move(begun)](const std::stop_token& stop) {
+    run(order, begun, stop);
   });
 }
 
@@ -87,21 +100,21 @@ void Departure::resume(const Migration& migration) {
   });
 }
 
-void Departure::run(HashRange range, ServerNumber target,
-                    const std::function<void(const Json&)>& begun, const std::stop_token& stop) {
-  Migration migration{.range = range, .source = place_.number, .target = target};
+void Departure::run(const Order& order, const std::function<void(const Json&)>& begun,
+                    const std::stop_token& stop) {
+  Migration migration{.range = order.range, .source = place_.number, .target = order.target};
   try {
     note("prepare");
-    reach(target, stop);
+    reach(order.target, stop);
     const Deadline soon = Deadline::after_seconds(kBeginSeconds);
     const Json prepared =
         target_->ask(ClusterMessageType::kPrepare, Json::object(), soon, {}, stop);
     prepared.at("receives_from").get_to(migration.receives_from);
     const Json state = place_.metadata.ask(ClusterMessageType::kBegin,
-                                           {{"first", range.first},
-                                            {"last", range.last},
+                                           {{"first", order.range.first},
+                                            {"last", order.range.last},
                                             {"source", place_.number},
-                                            {"target", target},
+                                            {"target", order.target},
                                             {"receives_from", migration.receives_from}},
                                            soon, {}, stop);
     state.at("id").get_to(migration.id);
@@ -120,8 +133,11 @@ void Departure::run(HashRange range, ServerNumber target,
   Address end = 0;
   try {
     note("prepared");
-    place_.checkpointer.make();  // so that the cut's has little to write
-    end = cut(migration.id, stop);
+    // So that the cut's has little to write, and what is used from now on has new records.
+    const hybridlog::Checkpoint made = place_.checkpointer.make();
+    std::vector<std::uint64_t> hot;
+    if (order.sample_s > 0) hot = sample(order, made.cut, stop);
+    end = cut(migration, hot, stop);
   } catch (const std::system_error& error) {
     return cancel(migration.id, error.what(), stop);
   } catch (const Refusal& refusal) {
@@ -130,9 +146,22 @@ void Departure::run(HashRange range, ServerNumber target,
   move(migration, end, stop);
 }
 
+std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
+                                             const std::stop_token& stop) {
+  note("sampling");
+  hybridlog::Sampling& sampling = place_.store.sampling();
+  sampling.begin(order.range, from);
+  wait(std::chrono::duration<double>(order.sample_s), stop);
+  sampling.end();
+  if (stop.stop_requested()) throw Stopped();
+  constexpr std::size_t kMostKeys = kMostSampledBytes / MovedRecord::kHeaderBytes;
+  return sampled_keys(place_.store, order.range, from, kMostKeys);
+}
+
 // Returns an address above all records of the range. Where it throws, the range is still this
 // server's.
-Address Departure::cut(std::uint64_t id, const std::stop_token& stop) {
+Address Departure::cut(const Migration& migration, const std::vector<std::uint64_t>& hot,
+                       const std::stop_token& stop) {
   note("cut");
   place_.cuts(true);
   const std::uint64_t before = place_.serving.now().view;
@@ -145,7 +174,8 @@ Address Departure::cut(std::uint64_t id, const std::stop_token& stop) {
                                     place_.serving.go_on(before + 1);
                                   }});
     note("kept");
-    ask_metadata(ClusterMessageType::kOwn, {{"id", id}}, stop);
+    if (!hot.empty()) send_sampled(migration, hot, stop);
+    ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop);
   } catch (const Stopped&) {
     throw;
   } catch (...) {
@@ -156,6 +186,25 @@ Address Departure::cut(std::uint64_t id, const std::stop_token& stop) {
   place_.cuts(false);
   note("owned");
   return end;
+}
+
+// Nobody changes them any more. They come once more with all others, so they may be lost.
+void Departure::send_sampled(const Migration& migration, const std::vector<std::uint64_t>& hot,
+                             const std::stop_token& stop) {
+  const SampledRecords records = records_of(place_.store, hot, kMostSampledBytes);
+  try {
+    if (!target_) reach(migration.target, stop);
+    target_->ask(ClusterMessageType::kStage, {{"id", migration.id}},
+                 Deadline::after_seconds(kLookSeconds), records.bytes, stop);
+    const std::lock_guard lock(mutex_);
+    status_["sampled"] = records.count;
+  } catch (const NoAnswer&) {
+    if (stop.stop_requested()) throw Stopped();
+  } catch (const Refusal& refusal) {
+    const std::lock_guard lock(mutex_);
+    status_["why"] = refusal.what();
+  }
+  note("sampled");
 }
 
 void Departure::cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop) {
@@ -238,9 +287,11 @@ Json Departure::ask_target(const Migration& migration, ClusterMessageType type, 
 
 // What fails is tried again a little later.
 void Departure::pause_after(const char* why, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  status_["why"] = why;
-  std::condition_variable_any().wait_for(lock, stop, kPause, [] { return false; });
+  {
+    const std::lock_guard lock(mutex_);
+    status_["why"] = why;
+  }
+  wait(kPause, stop);
   if (stop.stop_requested()) throw Stopped();
 }
 

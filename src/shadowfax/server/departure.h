@@ -1,9 +1,9 @@
 // A range of keys that this server gives to another one (docs/shadowfax.md §3): a thread that asks
 // target and metadata service, cuts, and sends.
 //
-//   prepare --> prepared --> cut --> kept --> owned --> moving --> moved --> complete
-//      |            |         |       |
-//      +------------+---------+-------+--> cancelled: the range stays here
+//   prepare -> prepared -> (sampling) -> cut -> kept -> (sampled) -> owned -> moving -> moved
+//      |           |            |         |      |          |                       -> complete
+//      +-----------+------------+---------+------+----------+--> cancelled: the range stays here
 //
 // After `owned` it goes forward only, also after a crash: resume().
 #pragma once
@@ -17,6 +17,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "shadowfax/cluster/asking.h"
 #include "shadowfax/server/checkpointer.h"
@@ -48,22 +49,34 @@ class Departure {
   Departure(const Departure&) = delete;
   Departure& operator=(const Departure&) = delete;
 
+  struct Order {
+    hybridlog::HashRange range{};
+    ServerNumber target = 0;
+    // For so long hot keys of the range are sought, whose records the target has from the first
+    // moment on; 0: it has nothing then.
+    double sample_s = 0;
+  };
   // begun: is told the migration's id, or why there is none; by another thread. Throws Refusal
-  // while one is under way.
-  void begin(hybridlog::HashRange range, ServerNumber target,
-             std::function<void(const nlohmann::json&)> begun);
+  // while one is under way, std::invalid_argument.
+  void begin(const Order& order, std::function<void(const nlohmann::json&)> begun);
   // Of an earlier life of this server: what is prepared is cancelled, what is owned goes on.
   void resume(const Migration& migration);
 
-  // {"id", "step", "why" it was cancelled, and instants "<step>_ns" (CLOCK_REALTIME), "records"};
-  // null: there was none.
+  // {"id", "step", "why" it was cancelled, and instants "<step>_ns" (CLOCK_REALTIME), "records",
+  // "sampled" of them before the target owned the range}; null: there was none.
   nlohmann::json status() const;
 
  private:
   void start(std::function<void(const std::stop_token&)> work);
-  void run(hybridlog::HashRange range, ServerNumber target,
-           const std::function<void(const nlohmann::json&)>& begun, const std::stop_token& stop);
-  hybridlog::Address cut(std::uint64_t id, const std::stop_token& stop);
+  void run(const Order& order, const std::function<void(const nlohmann::json&)>& begun,
+           const std::stop_token& stop);
+  // The keys that are hot.
+  std::vector<std::uint64_t> sample(const Order& order, hybridlog::Address from,
+                                    const std::stop_token& stop);
+  hybridlog::Address cut(const Migration& migration, const std::vector<std::uint64_t>& hot,
+                         const std::stop_token& stop);
+  void send_sampled(const Migration& migration, const std::vector<std::uint64_t>& hot,
+                    const std::stop_token& stop);
   void cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop);
   void move(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
   bool send_all(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);

@@ -35,7 +35,7 @@ constexpr double kMaxDeadlineS = 24 * 3600;
 constexpr double kMaxCapacity = 1e9;
 constexpr double kMaxCheckpointS = 1e6;
 constexpr std::int64_t kMaxNumber = 100'000;
-constexpr double kMigrationBeginsS = 30;
+constexpr double kMigrationBeginsS = 30, kMostSampleS = 3600;
 constexpr std::size_t kOwnThreads = 1;  // of the store, beside the workers': sums() has one
 
 // {"number", "metadata", "checkpoint", "checkpoint_s"}: of a server of a cluster.
@@ -154,14 +154,15 @@ Json ServerNode::start(const Json& args) {
 }
 
 Json ServerNode::migrate(const Json& args) {
-  const Arguments arguments("hlserver-node migrate", args, {"to", "share"});
+  const Arguments arguments("hlserver-node migrate", args, {"to", "share", "sample_s"});
   const auto to = static_cast<ServerNumber>(arguments.integer("to", 0, kMaxNumber));
   const double share = arguments.number("share", 0, 1);
+  const double sample_s = arguments.number("sample_s", 0, kMostSampleS);
   const std::lock_guard lock(mutex_);
   require_serving("migrate");
   try {
-    const std::uint64_t id =
-        require_member("migrate").migrate(to, share, Deadline::after_seconds(kMigrationBeginsS));
+    const std::uint64_t id = require_member("migrate").migrate(
+        to, share, sample_s, Deadline::after_seconds(kMigrationBeginsS));
     return {{"id", id}};
   } catch (const std::runtime_error& error) {
     throw CommandError("unavailable", std::string("hlserver-node migrate: ") + error.what());

@@ -9,7 +9,7 @@
 namespace turntable::shadowfax {
 namespace {
 
-constexpr std::size_t kClusterThreads = 2;  // that send and take a range
+constexpr std::size_t kClusterThreads = 3;  // that send a range, begin to own one, and take it
 constexpr std::size_t kCompactionThreads = 1;
 constexpr std::uint64_t kOnlyView = 1, kNoView = 0;
 
