@@ -1,7 +1,8 @@
 """Keys move from one server to another while clients use them.
 
 An experiment's timeline says when: `{at_s: 4, migrate: {from: 0, to: 1}}`. How many is a parameter,
-`move_share`: of the first range that the server owns.
+`move_share`: of the first range that the server owns; for how long hot ones are sought before is
+another, `sample_s`.
 """
 
 from __future__ import annotations

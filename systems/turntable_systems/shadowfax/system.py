@@ -66,6 +66,7 @@ class Shadowfax(System):
         "rate_per_s": "{} operations/s",
         "capacity_per_s": "{} operations/s a server",
         "move_share": "{} of a server's keys move",
+        "sample_s": "sampled for {} s",
     }
     usual: ClassVar[Mapping[str, Any]] = {
         "servers": 1,

@@ -21,7 +21,7 @@ MIXES: Mapping[str, Mix] = {
 }
 
 ZIPFIAN = "zipfian"
-_OF_CLUSTERS = frozenset({"owners", "checkpoint_s", "move_share"})
+_OF_CLUSTERS = frozenset({"owners", "checkpoint_s", "move_share", "sample_s"})
 _UNIFORM_THETA = 0  # of Zipf's law where all keys are equally popular
 
 

@@ -33,6 +33,7 @@ DOCUMENT = {
         "owners": 0,
         "checkpoint_s": 2,
         "move_share": 0.5,
+        "sample_s": 0,
         "capacity_per_s": 0,
         "sample_ms": 1000,
         "threads": 2,

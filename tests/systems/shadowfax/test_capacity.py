@@ -32,6 +32,7 @@ CLUSTER: dict[str, Any] = {
     "owners": 1,
     "capacity_per_s": 1000,
     "move_share": 0.25,
+    "sample_s": 0.1,
     "distribution": "uniform",
 }
 
@@ -44,7 +45,7 @@ def found(
     steps = {f"{step}_ns": WINDOW_FROM_NS + at for step, at in told.items()}
     if last_step != "complete":
         del steps["complete_ns"]
-    departure = {"id": 1, "step": last_step, "records": 250, **steps}
+    departure = {"id": 1, "step": last_step, "records": 250, "sampled": 40, **steps}
     samples = [BEFORE] * 9 + [sample(10, 10)] + [AFTER] * 3 + [after] * 7
     client = client_stats(
         sample_ns=100_000_000,
@@ -88,6 +89,7 @@ def test_a_row_says_how_keys_moved() -> None:
     assert (row["cut_ms"], row["complete_ms"]) == (pytest.approx(50), pytest.approx(200))
     # 20 operations in the worst sample, 100 in those before.
     assert row["dip_share"] == pytest.approx(0.2)
+    assert row["sampled_records"] == 40
     assert (row["moved_records"], row["silent_ms"]) == (250, pytest.approx(0.5))
 
 

@@ -146,6 +146,7 @@ CLUSTER = {
     "owners": 1,
     "checkpoint_s": 2,
     "move_share": 0.25,
+    "sample_s": 0.5,
     "capacity_per_s": 1000,
 }
 
@@ -185,7 +186,7 @@ def test_a_migration_is_asked_of_the_server_that_gives(contexts: Contexts) -> No
     migrate = SYSTEM.timeline_verbs()["migrate"]
     ((host, (request,)),) = migrate({"from": 1, "to": 0}, context).items()
     assert (host, request.node, request.command) == ("server1", "hlserver-node", "migrate")
-    assert request.args == {"to": 0, "share": 0.25}
+    assert request.args == {"to": 0, "share": 0.25, "sample_s": 0.5}
 
 
 @pytest.mark.parametrize("value", [

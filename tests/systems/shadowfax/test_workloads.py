@@ -44,4 +44,4 @@ def test_theta_is_of_zipfian_keys_alone() -> None:
 
 def test_servers_that_own_their_keys_for_good_have_no_checkpoints() -> None:
     found = workloads.meaningless(parameters(distribution="zipfian"))
-    assert found == {"owners", "checkpoint_s", "move_share"}
+    assert found == {"owners", "checkpoint_s", "move_share", "sample_s"}

@@ -45,6 +45,7 @@ class Migration:
 
     steps_s: Mapping[str, float]  # by name: when it was, in seconds of the window
     records: int | None  # that were sent
+    sampled: int | None  # that were there before the target owned the range; None: none was sought
     why: str | None  # it was cancelled, or had to be tried again
 
     @property

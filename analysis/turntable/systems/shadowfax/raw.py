@@ -123,6 +123,7 @@ def _migrations(answers: Sequence[RawAnswer], window_from_ns: int) -> list[Migra
                 if name.endswith("_ns")
             },
             records=one.get("records"),
+            sampled=one.get("sampled"),
             why=one.get("why"),
         )
         for one in found

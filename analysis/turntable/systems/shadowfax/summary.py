@@ -35,15 +35,15 @@ COLUMNS = (
     "offered_ops_per_s",
     *("before_ops_per_s", "after_ops_per_s"),
     *("predicted_before_ops_per_s", "predicted_after_ops_per_s"),
-    *("cut_ms", "complete_ms", "moved_records", "dip_share", "silent_ms"),
+    *("cut_ms", "complete_ms", "moved_records", "sampled_records", "dip_share", "silent_ms"),
     *("device_reads_per_s", "device_alone_reads_per_s", "device_limit_ops_per_s"),
     "device_read_mb",
     "device_written_mb",
     "theta",  # of a Zipfian distribution alone
-    *("owners", "move_share"),  # of a cluster alone
+    *("owners", "move_share", "sample_s"),  # of a cluster alone
 )
 # Parameters that not every cell has.
-_OF_SOME = ("theta", "owners", "move_share")
+_OF_SOME = ("theta", "owners", "move_share", "sample_s")
 MEANS = (
     *("aggregate_ops_per_s", "ops_per_s_per_worker", "round_trip_mean_us", "round_trip_p50_us"),
     "fill_ops_per_s",
@@ -113,6 +113,7 @@ def _migration(measurement: Measurement) -> Row:
         "cut_ms": None if cut_s is None else 1e3 * cut_s,
         "complete_ms": None if complete_s is None else 1e3 * complete_s,
         "moved_records": migration.records,
+        "sampled_records": migration.sampled,
         "dip_share": _dip(measurement),
         "silent_ms": 1e3 * measurement.clients.silent_s,
     }

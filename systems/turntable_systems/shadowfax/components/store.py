@@ -49,7 +49,12 @@ def prepare(context: Context) -> Batches:
 def migrate(value: Mapping[str, Any], context: Context) -> Batches:
     """A range of keys begins to move: what the timeline's verb asks for."""
     source = _hosts(context)[value["from"]]
-    args = {"to": value["to"], "share": context.parameters["move_share"]}
+    parameters = context.parameters
+    args = {
+        "to": value["to"],
+        "share": parameters["move_share"],
+        "sample_s": parameters["sample_s"],
+    }
     return {source.name: [Request(NODE, "migrate", args)]}
 
 
