@@ -12,6 +12,7 @@ import sys
 
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.loader import init_plugin_loader
 from ansible.vars.hostvars import HostVars
 from ansible.vars.manager import VariableManager
 
@@ -30,4 +31,5 @@ def said(path: str) -> str:
 
 
 if __name__ == "__main__":
+    init_plugin_loader()  # of collections, for inventories that are plugins
     print(json.dumps({path: said(path) for path in sys.argv[1:]}))
