@@ -49,6 +49,8 @@ class NodesTest : public ::testing::Test {
             {"most_pending", 64},
             {"spin_us", 50},
             {"capacity_per_s", 0},
+            {"range_check", "view"},
+            {"splits", 64},
             {"file", (directory_.path() / "hlog").string()}};
   }
   Json servers() const {

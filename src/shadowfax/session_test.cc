@@ -31,7 +31,8 @@ class Served {
       : store_({.index_buckets = 1024, .log = log, .threads = workers, .reader_threads = 2},
                hybridlog::open_file(directory_.path() / "log")) {
     for (std::size_t i = 0; i < workers; ++i)
-      workers_.push_back(std::make_unique<Worker>(store_, commits_, serving_, WorkerSettings{}));
+      workers_.push_back(
+          std::make_unique<Worker>(store_, commits_, serving_, nullptr, WorkerSettings{}));
     for (const auto& each : workers_) threads_.emplace_back([&each] { each->run(); });
   }
   ~Served() {

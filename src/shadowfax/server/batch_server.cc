@@ -1,5 +1,6 @@
 #include "shadowfax/server/batch_server.h"
 
+#include <optional>
 #include <string>
 
 #include "hybridlog/batch.h"
@@ -63,6 +64,11 @@ BatchServer::Served BatchServer::serve(const RequestHeader& header,
   out.resize(begin + ReplyHeader::kBytes);
   ReplyHeader reply{
       .status = status_of(header, now), .view = now.view, .reissue_from = served() + 1};
+  std::optional<RangeCheck::Batch> ranges;
+  if (place_.ranges != nullptr && reply.status == BatchStatus::kServed) {
+    ranges.emplace(*place_.ranges);
+    if (!owns_all(*ranges, requests)) reply.status = BatchStatus::kViewChanged;
+  }
   if (reply.status == BatchStatus::kServed) {
     served_now.operations = requests.size() / sizes_.request();
     served_now.pending =
@@ -115,6 +121,15 @@ BatchStatus BatchServer::status_of(const RequestHeader& header, Serving::Now now
   const bool is_next = header.first == served() + 1;
   return is_next && session_.pending() <= place_.most_pending ? BatchStatus::kServed
                                                               : BatchStatus::kBusy;
+}
+
+bool BatchServer::owns_all(const RangeCheck::Batch& ranges,
+                           std::span<const std::byte> requests) const {
+  if (!ranges.looks_keys_up()) return true;
+  const std::size_t bytes = sizes_.request();
+  for (std::size_t at = 0; at < requests.size(); at += bytes)
+    if (!ranges.owns(hybridlog::hash_of(key_of(requests.data() + at)))) return false;
+  return true;
 }
 
 void BatchServer::go_on(Bytes& out) {

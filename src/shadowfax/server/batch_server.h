@@ -10,6 +10,7 @@
 
 #include "hybridlog/store.h"
 #include "shadowfax/server/commits.h"
+#include "shadowfax/server/range_check.h"
 #include "shadowfax/server/serving.h"
 #include "shadowfax/wire.h"
 
@@ -31,8 +32,9 @@ class BatchServer {
     hybridlog::Epoch::Thread& thread;
     const Commits& commits;
     const Serving& serving;
-    std::function<void()> wake = {};  // the thread (hybridlog::Versions::Member)
-    std::size_t most_pending = 64;    // more requests that wait make it refuse batches
+    std::function<void()> wake = {};     // the thread (hybridlog::Versions::Member)
+    std::size_t most_pending = 64;       // more requests that wait make it refuse batches
+    const RangeCheck* ranges = nullptr;  // null: views say who owns what
   };
   // value_bytes: of the session's values, from kFewestValueBytes to the store's most. Throws
   // std::logic_error where a session of this id is open elsewhere.
@@ -68,6 +70,7 @@ class BatchServer {
  private:
   void require_requests(std::span<const std::byte> requests) const;
   BatchStatus status_of(const RequestHeader& header, Serving::Now now) const;
+  bool owns_all(const RangeCheck::Batch& ranges, std::span<const std::byte> requests) const;
   // All requests of a batch; returns how many are pending.
   std::size_t serve_all(std::span<const std::byte> requests, Bytes& out);
   std::size_t serve_all_sized(std::span<const std::byte> requests, Bytes& out);

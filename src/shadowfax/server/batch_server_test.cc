@@ -94,6 +94,30 @@ TEST_F(BatchServerTest, AnotherViewIsRefusedAsAWhole) {
   EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).replies.at(0).value, 10U);
 }
 
+// Of the right view, but with a key that the server does not own.
+TEST_F(BatchServerTest, AForeignKeyIsRefusedWithItsBatchWhereKeysAreLookedUp) {
+  RangeCheck ranges({.kind = RangeCheckKind::kSplits, .splits = 8});
+  ranges.own({{hybridlog::hash_of(1), hybridlog::hash_of(1)}});
+  BatchServer server({.store = store_,
+                      .thread = thread_,
+                      .commits = commits_,
+                      .serving = serving_,
+                      .ranges = &ranges},
+                     hybridlog::SessionId{3, 4});
+  const auto serve_keys = [&](const std::vector<std::uint64_t>& keys) {
+    std::vector<std::byte> bytes(keys.size() * Request::kBytes);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      write(bytes.data() + i * Request::kBytes, Request{Opcode::kAdd, keys[i], 5});
+    BatchServer::Bytes out;
+    server.serve({.view = 1, .first = server.served() + 1, .bytes = bytes.size()}, bytes, out);
+    return read(out);
+  };
+  EXPECT_EQ(serve_keys({1, 1, 2}).header.status, BatchStatus::kViewChanged);
+  EXPECT_EQ(server.served(), 0U);
+  EXPECT_EQ(serve_keys({1, 1}).header.status, BatchStatus::kServed);
+  EXPECT_EQ(serve({{Opcode::kRead, 1, 0}}).replies.at(0).value, 10U);
+}
+
 TEST_F(BatchServerTest, WhileARangeLeavesBatchesWait) {
   serving_.wait();
   EXPECT_EQ(serve({{Opcode::kUpsert, 1, 10}}).header.status, BatchStatus::kBusy);

@@ -29,11 +29,12 @@ std::uint64_t id_of(const Json& args) {
 ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string& address,
                              const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
                              Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
-                             NewerViews& newer_views)
+                             NewerViews& newer_views, RangeCheck* ranges)
     : settings_(settings),
       store_(store),
       serving_(serving),
       newer_views_(newer_views),
+      ranges_(ranges),
       metadata_("the metadata service", settings.metadata,
                 settings.credentials(name_of(settings.number))),
       arrival_(store, checkpointer, gate),
@@ -109,6 +110,7 @@ void ClusterMember::adopt(const ClusterState& state) {
   if (state.migration && state.migration->phase == Migration::Phase::kOwned &&
       state.migration->target == settings_.number)
     arrival_.begin(*state.migration);
+  if (ranges_ != nullptr) ranges_->own(state.view.ranges_of(settings_.number));
   serving_.go_on(state.view.number());
 }
 

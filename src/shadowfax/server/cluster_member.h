@@ -23,6 +23,7 @@
 #include "shadowfax/cluster/secret.h"
 #include "shadowfax/server/arrival.h"
 #include "shadowfax/server/departure.h"
+#include "shadowfax/server/range_check.h"
 
 namespace turntable::shadowfax {
 
@@ -54,11 +55,12 @@ struct ClusterSettings {
 class ClusterMember {
  public:
   // Waits until the metadata service has answered, or `stop`; from then on batches are served.
-  // address, ports: of the workers. Throws NoAnswer, std::runtime_error.
+  // address, ports: of the workers. ranges: is told what is owned. Throws NoAnswer,
+  // std::runtime_error.
   ClusterMember(const ClusterSettings& settings, const std::string& address,
                 const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
                 Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
-                NewerViews& newer_views);
+                NewerViews& newer_views, RangeCheck* ranges = nullptr);
   ~ClusterMember();
   ClusterMember(const ClusterMember&) = delete;
   ClusterMember& operator=(const ClusterMember&) = delete;
@@ -100,6 +102,7 @@ class ClusterMember {
   hybridlog::Store& store_;
   Serving& serving_;
   NewerViews& newer_views_;
+  RangeCheck* const ranges_;
   Asking metadata_;
   std::mutex mutex_;  // of what is served, and the arrival
   bool cuts_ = false;

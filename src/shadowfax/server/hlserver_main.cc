@@ -21,7 +21,7 @@ int run(int argc, char** argv) {
   unsigned index_bits = 20, log_mb = 1024;
   std::uint64_t compact_above_mb = 0;
   double spin_us = 50, checkpoint_s = 2, capacity_per_s = 0;
-  std::string checkpoint, metadata, secret, stop_at;
+  std::string checkpoint, metadata, secret, stop_at, range_check = "view";
   shadowfax::ClusterSettings cluster;
   std::atomic<bool> has_stopped{false};
   settings.worker.port = shadowfax::kBasePort;
@@ -54,6 +54,12 @@ int run(int argc, char** argv) {
   app.option("--capacity", capacity_per_s,
              "Operations per second at most, a service time each; 0: as many as it can")
       .within(0, 1e9);
+  app.option("--range-check", range_check, "view: a comparison per batch; lock, splits: beside it")
+      .one_of({"view", "lock", "splits"})
+      .shows_default();
+  app.option("--splits", settings.range_check.splits, "Ranges that every key is looked up in")
+      .within(1, 1 << 20)
+      .shows_default();
   app.option("--metadata", metadata, "HOST:PORT of hlmeta: it is a server of a cluster");
   app.option("--number", cluster.number, "Of this server in the cluster").within(0, 100'000);
   app.option("--secret", secret, "File with the secret of the cluster, mode 0600");
@@ -66,6 +72,7 @@ int run(int argc, char** argv) {
   settings.store.index_buckets = std::size_t{1} << index_bits;
   settings.store.log.pages = (std::size_t{log_mb} << 20U) >> settings.store.log.page_bits;
   settings.store.threads = 0;  // beside the workers
+  settings.range_check.kind = shadowfax::range_check_of(range_check).value();
   if (compact_above_mb > 0) settings.compact_above_bytes = compact_above_mb << 20U;
   if (!checkpoint.empty()) {
     settings.checkpoints = {

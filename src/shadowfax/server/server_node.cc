@@ -30,6 +30,7 @@ constexpr std::int64_t kMaxPending = 1'000'000;
 constexpr std::int64_t kMaxKeys = 1'000'000'000'000;
 constexpr std::int64_t kMaxCpu = 1023;
 constexpr std::int64_t kMostIndexBits = 40;
+constexpr std::int64_t kMostSplits = std::int64_t{1} << 20U;
 constexpr double kMaxSpinUs = 1e9;
 constexpr double kMaxDeadlineS = 24 * 3600;
 constexpr double kMaxCapacity = 1e9;
@@ -61,6 +62,14 @@ std::optional<std::uint64_t> compact_above_bytes(const Json& args, const Argumen
   return static_cast<std::uint64_t>(arguments.integer(kName, 1, kMaxLogBytes));
 }
 
+RangeCheckSettings range_check(const Arguments& arguments) {
+  const std::string word = arguments.text("range_check");
+  const std::optional<RangeCheckKind> kind = range_check_of(word);
+  if (!kind) arguments.fail("range_check", word, "view, lock or splits");
+  return {.kind = *kind,
+          .splits = static_cast<std::size_t>(arguments.integer("splits", 1, kMostSplits))};
+}
+
 StoreServer::Settings settings_of(const std::string& address, const Arguments& arguments) {
   StoreServer::Settings settings;
   settings.store = {
@@ -72,6 +81,7 @@ StoreServer::Settings settings_of(const std::string& address, const Arguments& a
       .reader_threads =
           static_cast<std::size_t>(arguments.integer("reader_threads", 1, kMaxReaders))};
   settings.file = arguments.text("file");
+  settings.range_check = range_check(arguments);
   settings.worker = {
       .address = address,
       .port = kBasePort,
@@ -111,10 +121,10 @@ ServerNode::ServerNode(std::string address, std::function<void(std::string)> set
 
 Json ServerNode::prepare(const Json& args) {
   const std::string where = "hlserver-node prepare";
-  const Arguments arguments(
-      where, args,
-      {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share", "reader_threads",
-       "most_pending", "spin_us", "capacity_per_s", "file", "cluster", "compact_above_bytes"});
+  const Arguments arguments(where, args,
+                            {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share",
+                             "reader_threads", "most_pending", "spin_us", "capacity_per_s", "file",
+                             "cluster", "compact_above_bytes", "range_check", "splits"});
   StoreServer::Settings settings = settings_of(address_, arguments);
   if (const Json* const cluster = arguments.object_or_null("cluster"))
     add_cluster(settings, where, *cluster, credentials_);

@@ -60,7 +60,9 @@ StoreServer::StoreServer(const Settings& settings,
                          const std::optional<hybridlog::Checkpoint>& recovered)
     : commits_(recovered ? recovered->serials : hybridlog::Serials()),
       serving_(settings.cluster ? kNoView : kOnlyView, [this] { newer_views_.seen(); }),
-      store_(open_store(settings, recovered)) {}
+      store_(open_store(settings, recovered)) {
+  if (settings.range_check.kind != RangeCheckKind::kView) ranges_.emplace(settings.range_check);
+}
 
 // If this fails the destructor ends the workers that have begun.
 StoreServer::StoreServer(const Settings& settings)
@@ -72,7 +74,7 @@ StoreServer::StoreServer(const Settings& settings)
         "a server of a cluster without checkpoints; expected a file of them");
   for (unsigned i = 0; i < settings.workers; ++i)
     workers_.push_back(
-        std::make_unique<Worker>(store_, commits_, serving_, of_worker(settings, i)));
+        std::make_unique<Worker>(store_, commits_, serving_, ranges(), of_worker(settings, i)));
   threads_.reserve(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     threads_.emplace_back([cpus = settings.cpus, worker = workers_[i].get(), i] {
@@ -86,7 +88,7 @@ StoreServer::StoreServer(const Settings& settings)
   }
   if (settings.cluster) {
     member_.emplace(*settings.cluster, settings.worker.address, ports(), store_, *checkpointer_,
-                    gate_, serving_, newer_views_);
+                    gate_, serving_, newer_views_, ranges());
   }
   if (settings.compact_above_bytes) begin_compacting(settings);
 }

@@ -38,6 +38,7 @@ class StoreServer {
     // Servers that own ranges of hashes, and know a metadata service; it needs checkpoints.
     // Nothing: whatever clients ask for is served.
     std::optional<ClusterSettings> cluster{};
+    RangeCheckSettings range_check{};
   };
 
   // Opens the store, which is empty unless there is a checkpoint, listens and serves. Throws
@@ -67,11 +68,13 @@ class StoreServer {
  private:
   StoreServer(const Settings& settings, const std::optional<hybridlog::Checkpoint>& recovered);
   void begin_compacting(const Settings& settings);
+  RangeCheck* ranges() noexcept { return ranges_ ? &*ranges_ : nullptr; }
   void stop();
 
   Commits commits_;
   NewerViews newer_views_;
   Serving serving_;
+  std::optional<RangeCheck> ranges_;  // nothing: views alone are compared
   hybridlog::Store store_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::jthread> threads_;

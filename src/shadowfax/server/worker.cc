@@ -61,10 +61,11 @@ std::uint16_t port_of(int socket) {
 }  // namespace
 
 Worker::Worker(hybridlog::Store& store, const Commits& commits, const Serving& serving,
-               const WorkerSettings& settings)
+               const RangeCheck* ranges, const WorkerSettings& settings)
     : store_(store),
       commits_(commits),
       serving_(serving),
+      ranges_(ranges),
       settings_(settings),
       listening_(listen_at(settings)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -206,7 +207,8 @@ void Worker::accept() {
                            .commits = commits_,
                            .serving = serving_,
                            .wake = [this] { wake(); },
-                           .most_pending = settings_.most_pending},
+                           .most_pending = settings_.most_pending,
+                           .ranges = ranges_},
         counts_,
         capacity_.limited() ? [this](std::size_t operations) { take_time(operations); }
                             : Connection::TakeTime());

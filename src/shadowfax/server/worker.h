@@ -43,8 +43,9 @@ struct WorkerReading {
 class Worker {
  public:
   // Listens. Throws std::system_error, std::invalid_argument.
+  // ranges: null where views alone say who owns what.
   Worker(hybridlog::Store& store, const Commits& commits, const Serving& serving,
-         const WorkerSettings& settings);
+         const RangeCheck* ranges, const WorkerSettings& settings);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -72,6 +73,7 @@ class Worker {
   hybridlog::Store& store_;
   const Commits& commits_;
   const Serving& serving_;
+  const RangeCheck* const ranges_;
   const WorkerSettings settings_;
   UniqueFd listening_, epoll_, wake_;
   std::uint16_t port_ = 0;

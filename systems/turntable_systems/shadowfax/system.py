@@ -61,6 +61,8 @@ class Shadowfax(System):
         "value_bytes": "values of {} bytes",
         "load_file": "keys of {}",
         "txns_file": "requests of {}",
+        "range_check": "range check {}",
+        "splits": "{} ranges",
         "batch_operations": "{} a batch",
         "memory_share": "memory for {} of the data",
         "rate_per_s": "{} operations/s",
@@ -73,6 +75,7 @@ class Shadowfax(System):
         "value_bytes": store_size.USUAL_VALUE_BYTES,
         "load_file": "",
         "txns_file": "",
+        "range_check": "view",
         "rate_per_s": 0,
         "capacity_per_s": 0,
     }

@@ -21,6 +21,7 @@ MIXES: Mapping[str, Mix] = {
 }
 
 ZIPFIAN = "zipfian"
+SPLITS = "splits"  # a range check
 _OF_CLUSTERS = frozenset({"owners", "checkpoint_s", "move_share", "sample_s"})
 _UNIFORM_THETA = 0  # of Zipf's law where all keys are equally popular
 
@@ -47,4 +48,6 @@ def meaningless(parameters: Mapping[str, Any]) -> frozenset[str]:
     """Names of parameters that say nothing about such a cell."""
     uniform = parameters.get("distribution") != ZIPFIAN
     found = {"theta"} if uniform else set()
+    if parameters.get("range_check") != SPLITS:
+        found.add("splits")
     return frozenset(found if parameters.get("cluster") else found | _OF_CLUSTERS)

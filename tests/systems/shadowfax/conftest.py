@@ -52,6 +52,8 @@ DOCUMENT = {
         "reader_threads": 4,
         "most_pending": 64,
         "spin_us": 50,
+        "range_check": "view",
+        "splits": 64,
         "compact_above": 0,
         "server_cpus": "",
         "client_cpus": "",

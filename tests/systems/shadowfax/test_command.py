@@ -60,6 +60,9 @@ def program(directory: Path, text: str) -> Path:
         (["--buckets", "0"], "--index-bits", "20"),
         (["--logSizeGB", "0.5"], "--log-mb", "512"),
         (["--logDisk", "/data"], "--file", "/data/hlog"),
+        (["--splits", "8"], "--range-check", "splits"),
+        (["--splits", "8"], "--splits", "8"),
+        (["--lock"], "--range-check", "lock"),
         (["--basePort", "30000"], "--base-port", "30000"),
         (["--mutableFraction", "0.5"], "--mutable-share", "0.5"),
         (["--metadata", "10.0.0.1:22700", "--secret", "s", "--id", "4"], "--number", "4"),
@@ -89,8 +92,7 @@ def test_memory_is_that_of_index_and_log() -> None:
     [
         (["--dfsKey", "x"], "--dfsKey: there is no tier of cloud storage"),
         (["--compile-blobs"], "--compile-blobs: there is no tier"),
-        (["--splits", "8"], "--splits: no range is looked up"),
-        (["--lock"], "--lock: no lock"),
+        (["--splits", "8", "--lock"], "--lock and --splits: expected one"),
         (["--pinirq"], "--pinirq: interrupts are not"),
     ],
 )
@@ -149,6 +151,7 @@ def test_filling_is_a_choice() -> None:
     ("words", "says"),
     [
         (["--loadFile", "a"], "expected both"),
+        (["--splits", "8"], "server run --splits N"),
         (["--no-fill", "--no-ycsb"], "one of them at most"),
         (["--batch-size", "32"], "expected 33 to"),
         (["--batch-size", "2000000"], "to 1048576 bytes|to 1048"),

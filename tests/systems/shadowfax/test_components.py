@@ -73,6 +73,8 @@ def test_a_store_is_as_large_as_its_part_of_the_data_asks_for(contexts: Contexts
             "most_pending": 64,
             "spin_us": 50,
             "capacity_per_s": 0,
+            "range_check": "view",
+            "splits": 1,  # none are looked at
             "compact_above_bytes": None,
             "file": f"/state/{host}/hlog",
         }

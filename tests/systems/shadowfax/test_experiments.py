@@ -23,6 +23,7 @@ COUNTS = {
     "value_size": (2, 8),
     "latency": (2, 6),
     "threads": (2, 6, 14),
+    "view_check": (3, 6),
     "fill": (2, 6, 2),
 }
 

@@ -38,10 +38,15 @@ def test_values_add_up_where_nothing_is_replaced() -> None:
 
 def test_theta_is_of_zipfian_keys_alone() -> None:
     alone = parameters(distribution="uniform", cluster=True)
-    assert workloads.meaningless(alone) == {"theta"}
-    assert workloads.meaningless(parameters(distribution="zipfian", cluster=True)) == set()
+    assert workloads.meaningless(alone) == {"theta", "splits"}
+    assert workloads.meaningless(parameters(distribution="zipfian", cluster=True)) == {"splits"}
+
+
+def test_ranges_are_of_a_check_that_looks_at_them() -> None:
+    checked = parameters(distribution="zipfian", cluster=True, range_check="splits")
+    assert workloads.meaningless(checked) == set()
 
 
 def test_servers_that_own_their_keys_for_good_have_no_checkpoints() -> None:
     found = workloads.meaningless(parameters(distribution="zipfian"))
-    assert found == {"owners", "checkpoint_s", "move_share", "sample_s"}
+    assert found == {"owners", "checkpoint_s", "move_share", "sample_s", "splits"}

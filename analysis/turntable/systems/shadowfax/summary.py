@@ -16,7 +16,7 @@ from turntable.verdict import Case
 PARAMETERS = (
     *("workload", "distribution", "servers", "threads", "keys", "value_bytes"),
     *("batch_operations", "pipeline", "memory_share", "rate_per_s"),
-    *("cluster", "capacity_per_s"),
+    *("cluster", "capacity_per_s", "range_check"),
 )
 # Round trips are those of batches in full pipelines: queueing, and no service time.
 COLUMNS = (
@@ -40,10 +40,11 @@ COLUMNS = (
     "device_read_mb",
     "device_written_mb",
     "theta",  # of a Zipfian distribution alone
+    "splits",  # of such a range check alone
     *("owners", "move_share", "sample_s"),  # of a cluster alone
 )
 # Parameters that not every cell has.
-_OF_SOME = ("theta", "owners", "move_share", "sample_s")
+_OF_SOME = ("theta", "splits", "owners", "move_share", "sample_s")
 MEANS = (
     *("aggregate_ops_per_s", "ops_per_s_per_worker", "round_trip_mean_us", "round_trip_p50_us"),
     "fill_ops_per_s",

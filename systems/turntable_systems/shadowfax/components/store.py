@@ -13,6 +13,7 @@ from turntable_systems.shadowfax import placement, processors, store_size, workl
 
 NODE = placement.SERVER
 _LOG = "hlog"  # the file, by the original's name
+_NO_SPLITS = 1  # of a cell without them
 _DEVICE_S = 0.5  # for the device alone, where it has records
 
 
@@ -38,6 +39,8 @@ def prepare(context: Context) -> Batches:
         "most_pending": parameters["most_pending"],
         "spin_us": parameters["spin_us"],
         "capacity_per_s": parameters["capacity_per_s"],
+        "range_check": parameters["range_check"],
+        "splits": parameters.get("splits", _NO_SPLITS),
         "compact_above_bytes": parameters["compact_above"] or None,
     }
     return {

@@ -13,13 +13,10 @@ RDMA_DEVICES = Path("/sys/class/infiniband")
 _FIRST_PROCESSORS = 8  # that the original gives to the interrupts
 
 _NO_CLOUD = "there is no tier of cloud storage; expected no such flag: logs go to --logDisk"
-_ONE_CHECK = "expected no such flag: servers compare the view of a batch, once"
 # Flag -> why it is refused, and what to do.
 _NOT_HERE: Mapping[str, str] = {
     "compile_blobs": _NO_CLOUD,
     "dfsKey": _NO_CLOUD,
-    "splits": f"no range is looked up for each operation; {_ONE_CHECK}",
-    "lock": f"no lock is taken for a batch; {_ONE_CHECK}",
     "compact": "servers compact their logs themselves; expected `server run --compact-above-mb N`",
     "compact_until": "see --compact",
     "compact_at": "see --compact",

@@ -36,10 +36,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    of_program = arguments(options)
     require_memory(options, available_bytes())
-    argv = debugged(
-        [str(path_of("hlserver", options.binary)), *arguments(options)], debugs=options.debug
-    )
+    argv = debugged([str(path_of("hlserver", options.binary)), *of_program], debugs=options.debug)
     options.logDisk.mkdir(parents=True, exist_ok=True)
     directory = log_directory.make(options.logs, "server", datetime.now())
     log = log_directory.Log(directory / f"server{server_id(options)}.log")
@@ -73,6 +72,12 @@ def arguments(options: argparse.Namespace) -> list[str]:
         *("--spin-us", options.spin_us, "--capacity", options.capacity),
         *("--compact-above-mb", options.compact_above_mb),
     ]
+    if options.lock and options.splits:
+        raise TurntableError("--lock and --splits: expected one of them at most")
+    if options.lock:
+        words += ["--range-check", "lock"]
+    if options.splits:
+        words += ["--range-check", "splits", "--splits", options.splits]
     if options.checkpoint:
         words += ["--checkpoint", options.checkpoint, "--checkpoint-s", options.checkpoint_s]
     if options.metadata:
@@ -151,8 +156,8 @@ def _add_original(run: argparse.ArgumentParser) -> None:
     run.add_argument("--pinirq", action="store_true", help="not here")
     run.add_argument("--no-indirection", action="store_true", help="as it always is")
     run.add_argument("--strict-pending", action="store_true", help="as it always is")
-    run.add_argument("--splits", type=int, metavar="N", help="not here")
-    run.add_argument("--lock", action="store_true", help="not here")
+    run.add_argument("--splits", type=int, metavar="N", help="keys are looked up in N ranges, too")
+    run.add_argument("--lock", action="store_true", help="batches share a lock, too")
     flags.add_compile_flags(run, **{"--compile-blobs": "not here"})
 
 

@@ -150,6 +150,8 @@ def arguments(options: argparse.Namespace) -> list[str]:
     """Of hlload."""
     if bool(options.loadFile) != bool(options.txnsFile):
         raise TurntableError("--loadFile and --txnsFile: expected both, or none of them")
+    if options.splits:
+        raise TurntableError("--splits: servers look keys up; expected `server run --splits N`")
     if options.no_fill and options.no_ycsb:
         raise TurntableError("--no-fill and --no-ycsb: expected one of them at most")
     reads, upserts = _TYPES[options.type]
@@ -249,7 +251,7 @@ def _add_original(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--migrate-percent", type=float, default=10, metavar="N", help="of its keys")
     run.add_argument("--migrate-at", type=float, default=120, metavar="S", help="default 120")
-    run.add_argument("--splits", type=int, metavar="N", help="not here")
+    run.add_argument("--splits", type=int, metavar="N", help="is the servers'")
     run.add_argument("--compact", action="store_true", help="not here")
     run.add_argument("--compact-until", type=float, metavar="GB", help="not here")
     run.add_argument("--compact-at", type=float, metavar="S", help="not here")
