@@ -2,6 +2,7 @@
 // requests up to one of them have done, and that one's number is what the session is told.
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,10 +11,13 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/clock.h"
@@ -297,6 +301,93 @@ TEST(Recovery, LivingClientsSendAgainWhatWasLost) {
 }
 TEST(Recovery, DISABLED_FiftyTimesSentAgain) {
   kill_the_server_alone(kLong, 20'000);
+}
+
+// A file system of its own, of so many bytes, for as long as it lives.
+class SmallFileSystem {
+ public:
+  SmallFileSystem(const std::filesystem::path& at, std::size_t bytes) : at_(at) {
+    std::filesystem::create_directory(at);
+    const std::string size = "size=" + std::to_string(bytes);
+    is_there_ = ::mount("none", at.c_str(), "tmpfs", 0, size.c_str()) == 0;
+  }
+  ~SmallFileSystem() {
+    if (is_there_) ::umount2(at_.c_str(), MNT_DETACH);
+  }
+  SmallFileSystem(const SmallFileSystem&) = delete;
+  SmallFileSystem& operator=(const SmallFileSystem&) = delete;
+
+  bool is_there() const noexcept { return is_there_; }
+
+ private:
+  const std::filesystem::path at_;
+  bool is_there_;
+};
+
+// What became of requests, by their keys.
+struct Answers : ClientSession::Replies {
+  void done(const Reply& reply, std::uint64_t context) override {
+    if (reply.status == ReplyStatus::kOk) stored[context] = context + 1;
+    full += reply.status == ReplyStatus::kNoSpace ? 1 : 0;
+    EXPECT_TRUE(reply.status == ReplyStatus::kOk || reply.status == ReplyStatus::kNoSpace);
+  }
+  std::map<std::uint64_t, std::uint64_t> stored;
+  std::uint64_t full = 0;
+};
+
+// The device is full in the middle of the load: operations are answered with that, nothing that was
+// stored is lost, and once there is space all goes on, checkpoints too.
+TEST(Recovery, AFullDeviceLosesNothingAndCanBeUsedOnceThereIsSpace) {
+  const ScratchDirectory directory;
+  const std::filesystem::path small = directory.path() / "small";
+  const SmallFileSystem file_system(small, 16U << 20U);
+  if (!file_system.is_there()) GTEST_SKIP() << "mounting needs root";
+  const std::filesystem::path taken = small / "taken";
+  std::ofstream(taken) << std::string(15U << 20U, 'x');
+
+  Campaign campaign = kShort;
+  campaign.compact_above_bytes = 64U << 20U;  // never
+  auto server = std::make_unique<KilledServer>(small, campaign);
+  std::optional<ClientSession> session(open(*server, 1, 50));
+  Answers answers;
+  std::uint64_t next = 0;
+  const auto store_until = [&](const auto& condition) {
+    const std::int64_t deadline_ns = monotonic_ns() + 60 * kSecondNs;
+    while (!condition()) {
+      ASSERT_LT(monotonic_ns(), deadline_ns);
+      for (; session->has_room(); ++next) session->add({Opcode::kUpsert, next, next + 1}, next);
+      go_on(*session, answers);
+    }
+    session->flush();
+    while (session->outstanding() > 0) go_on(*session, answers);
+  };
+  store_until([&] { return answers.full > 0; });
+  // Of 24 bytes each, in less than a MiB.
+  EXPECT_GT(answers.stored.size(), 20'000U);
+  EXPECT_LT(answers.stored.size(), 50'000U);
+  {
+    ClientSession reader = open(*server, 0, 50);
+    EXPECT_EQ(read(reader, answers.stored), answers.stored);
+  }
+  std::filesystem::remove(taken);
+  const std::uint64_t full_until = next;
+  const auto newest = [&] { return answers.stored.rbegin()->first; };
+  store_until([&] { return newest() > full_until; });
+  const std::uint64_t after = newest();  // request number after + 1
+  store_until([&] { return session->committed() > after; });
+  const std::uint64_t committed = session->committed();
+
+  session.reset();
+  server.reset();
+  server = std::make_unique<KilledServer>(small, campaign);
+  session.emplace(open(*server, 1, 50));
+  EXPECT_GE(session->begins_after(), committed);
+  // The session's request number n stored key n - 1.
+  auto expected = answers.stored;
+  expected.erase(expected.lower_bound(session->begins_after()), expected.end());
+  EXPECT_TRUE(expected.contains(after));
+  ClientSession reader = open(*server, 0, 50);
+  EXPECT_EQ(read(reader, expected), expected);
 }
 
 }  // namespace
