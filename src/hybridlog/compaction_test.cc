@@ -906,7 +906,7 @@ Schedule::Explored explore(bool by_epoch, bool adds, int& wrong) {
       /*most_switches=*/2);
 }
 
-TEST(CompactionSchedules, NothingIsLostInAnyOrder) {
+TEST(CompactionOrders, NothingIsLostInAnyOrder) {
   for (const bool adds : {false, true}) {
     int wrong = 0;
     const auto explored = explore(/*by_epoch=*/true, adds, wrong);
@@ -916,7 +916,7 @@ TEST(CompactionSchedules, NothingIsLostInAnyOrder) {
   }
 }
 
-TEST(CompactionSchedules, WithoutTheEpochSomethingIs) {
+TEST(CompactionOrders, WithoutTheEpochSomethingIs) {
   for (const bool adds : {false, true}) {
     int wrong = 0;
     explore(/*by_epoch=*/false, adds, wrong);

@@ -27,6 +27,10 @@ class Device {
     return std::make_error_code(std::errc::operation_not_supported);
   }
 
+  // For reads past this interface, which are counted with count_read(). Negative: it is no file.
+  virtual int file() const noexcept { return -1; }
+  virtual void count_read(std::size_t /*bytes*/) noexcept {}
+
   struct Traffic {
     std::uint64_t reads = 0, read_bytes = 0, written_bytes = 0;
   };

@@ -32,8 +32,7 @@ class FileDevice : public Device {
   }
 
   std::error_code read(std::uint64_t offset, std::byte* data, std::size_t size) override {
-    reads_.fetch_add(1, std::memory_order_relaxed);
-    read_bytes_.fetch_add(size, std::memory_order_relaxed);
+    count_read(size);
     return all(size, [&](std::size_t done) {
       return ::pread(file_.get(), data + done, size - done, static_cast<off_t>(offset + done));
     });
@@ -50,6 +49,12 @@ class FileDevice : public Device {
                        static_cast<off_t>(offset), static_cast<off_t>(size)) != 0)
       if (errno != EINTR) return {errno, std::system_category()};
     return {};
+  }
+
+  int file() const noexcept override { return file_.get(); }
+  void count_read(std::size_t bytes) noexcept override {
+    reads_.fetch_add(1, std::memory_order_relaxed);
+    read_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
 
   Traffic traffic() const noexcept override {

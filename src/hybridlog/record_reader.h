@@ -1,16 +1,10 @@
-// Records from the device, by threads that wait for it.
+// Records from the device, for operations that go on with something else meanwhile.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <memory>
-#include <mutex>
-#include <span>
 #include <system_error>
-#include <thread>
-#include <vector>
 
 #include "hybridlog/address.h"
 #include "hybridlog/device.h"
@@ -38,26 +32,37 @@ class RecordReader {
     }
   };
 
-  // device: outlives the reader.
-  // most_value_bytes: what says that it is longer is no record.
-  RecordReader(Device& device, std::size_t threads, std::size_t most_value_bytes = kMostValueBytes);
-  ~RecordReader();  // what was not begun is never done
-  RecordReader(const RecordReader&) = delete;
-  RecordReader& operator=(const RecordReader&) = delete;
+  virtual ~RecordReader() = default;  // what was not begun is never done
 
-  std::shared_ptr<Ticket> read(Address address);
+  virtual std::shared_ptr<Ticket> read(Address address) = 0;
+  virtual const char* kind() const noexcept = 0;  // io_uring, or threads
+};
 
- private:
-  void work(const std::stop_token& stop);
-  void read(Ticket& ticket) const;
-  std::error_code read_rest(Address address, std::span<std::byte> rest) const;
+struct ReaderSettings {
+  std::size_t under_way = 4;  // reads at once
+  bool uses_uring = true;     // where kernel and device have it; else a thread waits for each read
+  // What says that it is longer is no record.
+  std::size_t most_value_bytes = kMostValueBytes;
+};
 
-  Device& device_;
-  const std::size_t most_value_bytes_;
-  std::mutex mutex_;  // of the next two
-  std::condition_variable_any changed_;
-  std::deque<std::shared_ptr<Ticket>> waiting_;
-  std::vector<std::jthread> threads_;  // last: they use the others
+// device: outlives the reader.
+std::unique_ptr<RecordReader> open_record_reader(Device& device, const ReaderSettings& settings);
+
+// For readers: what the device is asked for first, whole sectors with the record's beginning.
+struct BeginningSectors {
+  static constexpr std::size_t kMostBytes = 2 * Device::kSectorBytes;
+
+  explicit BeginningSectors(Address record) noexcept
+      : first(record & ~(Address{Device::kSectorBytes} - 1)),
+        end((record + sizeof(Record) + Device::kSectorBytes - 1) &
+            ~(Address{Device::kSectorBytes} - 1)) {}
+  std::size_t bytes() const noexcept { return end - first; }
+
+  // Takes what they have of the record. Returns how many bytes of a sized value lie behind `end`.
+  std::size_t take(const std::byte* sectors, std::size_t most_value_bytes,
+                   RecordReader::Ticket& ticket) const;
+
+  Address first, end;
 };
 
 }  // namespace turntable::hybridlog

@@ -19,6 +19,12 @@ Address start_of_next_page(Address address, unsigned page_bits) {
   return (address + page - 1) & ~(page - 1);
 }
 
+ReaderSettings reader_settings(const StoreSettings& settings) {
+  return {.under_way = settings.reader_threads,
+          .uses_uring = settings.uses_uring,
+          .most_value_bytes = settings.log.most_value_bytes()};
+}
+
 // What is on the device where there was no record is of nobody.
 Address begin_after(const Checkpoint& from, unsigned page_bits) {
   return from.begin == from.end ? start_of_next_page(from.end, page_bits) : from.begin;
@@ -31,7 +37,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device)
       epoch_(settings.threads + kOwnThreads),
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_),
-      reader_(*device_, settings.reader_threads, settings.log.most_value_bytes()),
+      reader_(open_record_reader(*device_, reader_settings(settings))),
       versions_(kFirstVersion) {}
 
 Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from)
@@ -40,7 +46,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_, begin_after(from, settings.log.page_bits),
            start_of_next_page(from.end, settings.log.page_bits)),
-      reader_(*device_, settings.reader_threads, settings.log.most_value_bytes()),
+      reader_(open_record_reader(*device_, reader_settings(settings))),
       versions_(from.version + 1, from.serials) {
   recover(from, settings.log.page_bits, *device_, index_);
 }
@@ -416,7 +422,8 @@ bool Session::may_be_changed_by_others(Header header, Address address) const noe
   return is_of_own_version(header) || store_.versions().stable() + 1 < member_.version();
 }
 
-// The header is written last: who goes through the log meanwhile must know how long a record is.
+// The header is written last: who goes through the log meanwhile must know how long a record is, and
+// whose. Each word is written at once, for the same reason.
 Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes value,
                        bool is_tombstone) {
   const bool is_sized = value.size() != sizeof(Record::value);
@@ -424,13 +431,13 @@ Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes v
   const std::optional<Address> address = log_.allocate(thread_, bytes);
   if (!address) return Status::kNoSpace;
   Record& record = *reinterpret_cast<Record*>(log_.at(*address));
-  record.key = key;
+  std::atomic_ref(record.key).store(key, std::memory_order_relaxed);
   Header header(found.entry.address(), member_.version(), is_tombstone);
   if (is_sized) {
     SizedValue(record).begin(value);
     header = Header(header.word() | Header::kSized);
   } else {
-    record.value = number_of(value);
+    std::atomic_ref(record.value).store(number_of(value), std::memory_order_relaxed);
   }
   std::atomic_ref(record.header).store(header.word(), std::memory_order_release);
   if (found.replace(*address)) return Status::kOk;

@@ -40,7 +40,8 @@ struct StoreSettings {
   std::size_t index_buckets = std::size_t{1} << 20U;  // a power of two
   LogSettings log;
   std::size_t threads = 64;        // at once
-  std::size_t reader_threads = 4;  // that wait for the device
+  std::size_t reader_threads = 4;  // that wait for the device; reads under way in an io_uring
+  bool uses_uring = true;          // where kernel and device have it
 };
 
 enum class Status : std::uint8_t {
@@ -84,7 +85,7 @@ class Store {
   const Device& device() const noexcept { return *device_; }
   HashIndex& index() noexcept { return index_; }
   Log& log() noexcept { return log_; }
-  RecordReader& reader() noexcept { return reader_; }
+  RecordReader& reader() noexcept { return *reader_; }
   Versions& versions() noexcept { return versions_; }
   Awaited& awaited() noexcept { return awaited_; }
   std::size_t most_value_bytes() const noexcept { return log_.settings().most_value_bytes(); }
@@ -95,7 +96,7 @@ class Store {
   Epoch epoch_;
   HashIndex index_;
   Log log_;
-  RecordReader reader_;
+  std::unique_ptr<RecordReader> reader_;
   Versions versions_;
   Awaited awaited_;
   Sampling sampling_;

@@ -39,19 +39,13 @@ class NodesTest : public ::testing::Test {
   }
 
   Json server_args() const {
-    return {{"workers", 2},
-            {"cpus", Json::array()},
-            {"index_bits", 10},
-            {"page_bits", 12},
-            {"pages", 16},
-            {"mutable_share", 0.9},
-            {"reader_threads", 2},
-            {"most_pending", 64},
-            {"spin_us", 50},
-            {"capacity_per_s", 0},
-            {"range_check", "view"},
-            {"splits", 64},
-            {"file", (directory_.path() / "hlog").string()}};
+    return {{"workers", 2},          {"cpus", Json::array()},
+            {"index_bits", 10},      {"page_bits", 12},
+            {"pages", 16},           {"mutable_share", 0.9},
+            {"reader_threads", 2},   {"most_pending", 64},
+            {"spin_us", 50},         {"capacity_per_s", 0},
+            {"range_check", "view"}, {"splits", 64},
+            {"uses_uring", true},    {"file", (directory_.path() / "hlog").string()}};
   }
   Json servers() const {
     return Json::array({{{"address", address_}, {"base_port", kBasePort}, {"workers", 2}}});
@@ -207,8 +201,12 @@ TEST_F(NodesTest, ALogIsCompacted) {
   args["compact_above_bytes"] = 16'384;
   server_->prepare(args);
   client_.fill(fill_args());
-  const Json client = play();
-  const Json server = server_->stats(Json::object());
+  Json client, server;
+  constexpr int kMostPlays = 50;  // a sanitizer's are slow
+  for (int i = 0; i < kMostPlays && (i == 0 || server["log"]["compactions"] == 0); ++i) {
+    client = play();
+    server = server_->stats(Json::object());
+  }
   EXPECT_EQ(server["errors"], Json({{"log_write", 0}, {"compaction", 0}}));
   EXPECT_GT(server["log"]["compactions"], 0) << server["log"];
   EXPECT_GT(server["log"]["kept_records"], 0);

@@ -24,6 +24,7 @@ int run(int argc, char** argv) {
   std::string checkpoint, metadata, secret, stop_at, range_check = "view";
   shadowfax::ClusterSettings cluster;
   std::atomic<bool> has_stopped{false};
+  bool no_uring = false;
   settings.worker.port = shadowfax::kBasePort;
   app.option("--address", settings.worker.address, "IPv4 address").shows_default();
   app.option("--base-port", settings.worker.port, "Port of the first worker; 0: any that are free")
@@ -54,6 +55,10 @@ int run(int argc, char** argv) {
   app.option("--capacity", capacity_per_s,
              "Operations per second at most, a service time each; 0: as many as it can")
       .within(0, 1e9);
+  app.option("--reads-under-way", settings.store.reader_threads, "Of the log's file, at once")
+      .within(1, 1024)
+      .shows_default();
+  app.flag("--no-uring", no_uring, "A thread waits for each read, even where there is an io_uring");
   app.option("--range-check", range_check, "view: a comparison per batch; lock, splits: beside it")
       .one_of({"view", "lock", "splits"})
       .shows_default();
@@ -72,6 +77,7 @@ int run(int argc, char** argv) {
   settings.store.index_buckets = std::size_t{1} << index_bits;
   settings.store.log.pages = (std::size_t{log_mb} << 20U) >> settings.store.log.page_bits;
   settings.store.threads = 0;  // beside the workers
+  settings.store.uses_uring = !no_uring;
   settings.range_check.kind = shadowfax::range_check_of(range_check).value();
   if (compact_above_mb > 0) settings.compact_above_bytes = compact_above_mb << 20U;
   if (!checkpoint.empty()) {

@@ -21,7 +21,8 @@ TEST(RangeCheck, OwnsAllAtFirst) {
   }
 }
 
-// Ends of ranges that are no ends of the pieces: 2^64 / 3 and its neighbours, however many there are.
+// Ends of ranges that are no ends of the pieces: 2^64 / 3 and its neighbours, however many there
+// are.
 TEST(RangeCheck, KnowsExactEnds) {
   constexpr std::uint64_t kFirst = UINT64_MAX / 3, kLast = UINT64_MAX / 2 + 7;
   for (const std::size_t count : {1U, 2U, 64U, 65'536U}) {

@@ -80,6 +80,7 @@ StoreServer::Settings settings_of(const std::string& address, const Arguments& a
       .threads = kOwnThreads,
       .reader_threads =
           static_cast<std::size_t>(arguments.integer("reader_threads", 1, kMaxReaders))};
+  settings.store.uses_uring = arguments.boolean("uses_uring");
   settings.file = arguments.text("file");
   settings.range_check = range_check(arguments);
   settings.worker = {
@@ -121,10 +122,11 @@ ServerNode::ServerNode(std::string address, std::function<void(std::string)> set
 
 Json ServerNode::prepare(const Json& args) {
   const std::string where = "hlserver-node prepare";
-  const Arguments arguments(where, args,
-                            {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share",
-                             "reader_threads", "most_pending", "spin_us", "capacity_per_s", "file",
-                             "cluster", "compact_above_bytes", "range_check", "splits"});
+  const Arguments arguments(
+      where, args,
+      {"workers", "cpus", "index_bits", "page_bits", "pages", "mutable_share", "reader_threads",
+       "most_pending", "spin_us", "capacity_per_s", "file", "cluster", "compact_above_bytes",
+       "range_check", "splits", "uses_uring"});
   StoreServer::Settings settings = settings_of(address_, arguments);
   if (const Json* const cluster = arguments.object_or_null("cluster"))
     add_cluster(settings, where, *cluster, credentials_);
@@ -267,6 +269,7 @@ Json ServerNode::stats(const Json& args) {
             {"read_only", log.read_only()},
             {"tail", log.tail()},
             {"memory_bytes", memory_bytes_},
+            {"reader", server_->store().reader().kind()},
             {"device_reads", window->end.device_reads - window->begin.device_reads},
             {"compactions", compactions.made},
             {"kept_records", compactions.kept_records},

@@ -50,6 +50,7 @@ DOCUMENT = {
         "mutable_share": 0.9,
         "index_bits": 0,
         "reader_threads": 4,
+        "uses_uring": True,
         "most_pending": 64,
         "spin_us": 50,
         "range_check": "view",

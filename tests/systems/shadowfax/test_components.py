@@ -70,6 +70,7 @@ def test_a_store_is_as_large_as_its_part_of_the_data_asks_for(contexts: Contexts
             "pages": 23,
             "mutable_share": 0.9,
             "reader_threads": 4,
+            "uses_uring": True,
             "most_pending": 64,
             "spin_us": 50,
             "capacity_per_s": 0,

@@ -36,6 +36,7 @@ def prepare(context: Context) -> Batches:
         "pages": store_size.pages(parameters),
         "mutable_share": parameters["mutable_share"],
         "reader_threads": parameters["reader_threads"],
+        "uses_uring": parameters["uses_uring"],
         "most_pending": parameters["most_pending"],
         "spin_us": parameters["spin_us"],
         "capacity_per_s": parameters["capacity_per_s"],
