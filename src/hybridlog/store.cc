@@ -422,8 +422,8 @@ bool Session::may_be_changed_by_others(Header header, Address address) const noe
   return is_of_own_version(header) || store_.versions().stable() + 1 < member_.version();
 }
 
-// The header is written last: who goes through the log meanwhile must know how long a record is, and
-// whose. Each word is written at once, for the same reason.
+// The header is written last: who goes through the log meanwhile must know how long a record is,
+// and whose. Each word is written at once, for the same reason.
 Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes value,
                        bool is_tombstone) {
   const bool is_sized = value.size() != sizeof(Record::value);
