@@ -1,7 +1,6 @@
 #include "hybridlog/compaction.h"
 
 #include <algorithm>
-#include <ranges>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -106,13 +105,13 @@ void Compaction::keep_page(Address from, Address until, const std::stop_token& s
   for (auto found = page_.first(from, until); found; found = page_.next(found, until))
     records_.push_back(found);
   Keeper keeper(store_, settings_.most_pending, done_);
-  for (const LogPage::Found& found : records_ | std::views::reverse) {
+  for (auto found = records_.rbegin(); found != records_.rend(); ++found) {
     if (stop.stop_requested()) break;
     if (++done_.seen % kBetweenRefreshes == 0) keeper.refresh();
-    const std::uint64_t hash = found.record->hash();
+    const std::uint64_t hash = found->record->hash();
     if (has_newer(hash)) continue;
-    if (Header(found.record->header).is_tombstone() && !settings_.keeps_tombstones) continue;
-    if (settings_.is_wanted(hash)) keeper.keep(found);
+    if (Header(found->record->header).is_tombstone() && !settings_.keeps_tombstones) continue;
+    if (settings_.is_wanted(hash)) keeper.keep(*found);
   }
   keeper.finish();
 }

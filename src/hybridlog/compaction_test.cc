@@ -325,23 +325,22 @@ TEST_F(CompactionTest, ADeviceThatIsFullOrGivesNothingLeavesAllAsItWas) {
   }
   settle(store_);
   device_->capacity = store_.log().flushed_until();
-  const Address begin = store_.log().begin();
   try {
     compact(store_);
     FAIL();
   } catch (const std::system_error& error) {
     EXPECT_EQ(error.code(), std::errc::no_space_on_device);
   }
-  EXPECT_EQ(store_.log().begin(), begin);
+  EXPECT_EQ(store_.log().begin(), kFirstAddress);
   EXPECT_EQ(all_of(store_, 1000), expected);
   device_->is_broken = true;
   EXPECT_THROW(compact(store_), std::system_error);
-  EXPECT_EQ(store_.log().begin(), begin);
+  EXPECT_EQ(store_.log().begin(), kFirstAddress);
   device_->is_broken = false;
   device_->capacity = UINT64_MAX;
   while (store_.log().error()) std::this_thread::yield();
   compact(store_);
-  EXPECT_GT(store_.log().begin(), begin);
+  EXPECT_GT(store_.log().begin(), kFirstAddress);
   EXPECT_EQ(all_of(store_, 1000), expected);
 }
 
@@ -509,6 +508,7 @@ TEST_F(CompactionTest, OthersWorkMeanwhile) {
   std::array<Values, kThreads> added, own;
   std::atomic<int> at_work{kThreads};
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       Client client(store_);
@@ -583,7 +583,7 @@ class CompactionInAFile : public ::testing::Test {
     return std::make_unique<Store>(small(8), std::move(device));
   }
   Checkpoint checkpoint(Store& store) {
-    const Checkpoint made = store.checkpoint();
+    Checkpoint made = store.checkpoint();
     write_checkpoint(directory_.path() / "checkpoint.json", made);
     return made;
   }

@@ -132,8 +132,10 @@ TEST_F(SamplingTest, SumsOfAdditionsAreExact) {
   constexpr std::uint64_t kRounds = 20, kAdds = 3000, kHot = 40;
   fill(kHot);
   std::atomic<bool> ends{false};
+  constexpr int kReaders = 2;
   std::vector<std::jthread> readers;
-  for (int i = 0; i < 2; ++i) {
+  readers.reserve(kReaders);
+  for (int i = 0; i < kReaders; ++i) {
     readers.emplace_back([&] {
       Client client(store_);
       while (!ends) {

@@ -168,7 +168,7 @@ TEST_F(NodesTest, LongerValues) {
 // Keys that are no small numbers, of which a tenth is asked for.
 TEST_F(NodesTest, KeysOfFiles) {
   const auto write = [this](const char* name, std::uint64_t count) {
-    const std::string path = directory_.path() / name;
+    std::string path = directory_.path() / name;
     std::ofstream file(path, std::ios::binary);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t key = (i * 7919 + 1) << 20U;

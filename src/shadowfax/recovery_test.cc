@@ -57,7 +57,7 @@ constexpr Campaign kLong{.lives = 50,
                          .interval = std::chrono::milliseconds(2000),
                          .least_ms = 200,
                          .most_ms = 5000,
-                         .compact_above_bytes = 4 << 20};
+                         .compact_above_bytes = 4U << 20U};
 
 // A server in a process of its own, which can be killed.
 class KilledServer {

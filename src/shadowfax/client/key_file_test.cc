@@ -21,7 +21,7 @@ class KeyFileTest : public ::testing::Test {
  protected:
   // The bytes as the original's loader has them: little-endian.
   std::string file(const std::vector<std::uint64_t>& keys, const std::string& behind = "") const {
-    const std::string path = directory_.path() / "keys";
+    std::string path = directory_.path() / "keys";
     std::ofstream out(path, std::ios::binary);
     for (const std::uint64_t key : keys)
       for (unsigned byte = 0; byte < 8; ++byte) out.put(static_cast<char>(key >> (8 * byte)));

@@ -85,8 +85,8 @@ class RangeCheck {
       firsts.push_back(range.first);
       if (range.last < UINT64_MAX) firsts.push_back(range.last + 1);
     }
-    std::ranges::sort(firsts);
-    firsts.erase(std::ranges::unique(firsts).begin(), firsts.end());
+    std::sort(firsts.begin(), firsts.end());
+    firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
     Pieces pieces;
     for (const std::uint64_t first : firsts) {
       const auto has_it = [&](const hybridlog::HashRange& range) { return range.contains(first); };
