@@ -14,8 +14,9 @@ namespace turntable::shadowfax {
 namespace {
 
 constexpr std::int64_t kReopenNs = 5 * kMillisecondNs;
-// Of batches that are kept until they are committed: as large as the original's buffer.
-constexpr std::size_t kKeptBytes = std::size_t{32} << 20U;
+// Of a session's batches that are kept until they are committed; with more it waits. The original's
+// buffer of 32 MiB is of what is not acknowledged: until a checkpoint comes that is much more.
+constexpr std::size_t kKeptBytes = std::size_t{256} << 20U;
 
 hybridlog::SessionId drawn_session_id() {
   std::random_device random;
