@@ -8,6 +8,7 @@ import pytest
 
 from turntable.raw import COLLECT, RawAnswer
 from turntable.systems.shadowfax import summary
+from turntable.systems.shadowfax.analysis import _per_second
 from turntable.systems.shadowfax.measurement import Measurement
 from turntable.systems.shadowfax.raw import read_answers
 from turntable.verdict import Case
@@ -108,3 +109,21 @@ def test_an_incomplete_turn_has_no_values() -> None:
         *(0.99, 0, 0.5, 0, 64)
     ]
     assert set(row.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("counts", "interval_s", "expected"),
+    [
+        ([10, 20, 30, 40], 0.5, [30, 70]),
+        ([10, 20], 1, [10, 20]),
+        ([100, 200], 2, [50, 50, 100, 100]),
+        # Of 300 ms: a second ends after a third of the fourth.
+        ([30, 30, 30, 60, 60, 60, 60], 0.3, [30 + 30 + 30 + 20, 40 + 60 + 60 + 40]),
+        ([6, 6], 0.15, [40]),
+        ([], 1, []),
+    ],
+)
+def test_samples_of_any_length_become_seconds(
+    counts: list[int], interval_s: float, expected: list[float]
+) -> None:
+    assert _per_second(counts, interval_s) == pytest.approx(expected)

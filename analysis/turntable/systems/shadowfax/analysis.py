@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +21,7 @@ from turntable_core.reference import Reference
 if TYPE_CHECKING:
     from turntable.plot.drawing import Drawing
 
+_ROUNDING = 1e-6  # of lengths of samples in seconds
 _NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 
 
@@ -113,8 +115,19 @@ class ShadowfaxAnalysis(Analysis):
 
 
 def _per_second(counts: Sequence[int], interval_s: float) -> list[float]:
-    """Of samples that are shorter or longer than a second: sums, or means."""
-    if interval_s >= 1:
-        return [count / interval_s for count in counts for _ in range(round(interval_s))]
-    each = round(1 / interval_s)
-    return [sum(counts[at : at + each]) for at in range(0, len(counts), each)]
+    """Of every whole second, of samples that may be of any length: where a second ends within one,
+    its count is divided as its time is. Of less than a second the rate.
+    """
+    if not counts:
+        return []
+    until = [0, *accumulate(counts)]
+
+    def before(second: float) -> float:
+        index, part = divmod(second / interval_s, 1)
+        at = min(int(index), len(counts) - 1)
+        return until[at] + counts[at] * (part if at == int(index) else 1)
+
+    seconds = int(len(counts) * interval_s + _ROUNDING)
+    if not seconds:
+        return [sum(counts) / (len(counts) * interval_s)]
+    return [before(second + 1) - before(second) for second in range(seconds)]
