@@ -51,7 +51,7 @@ constexpr Campaign kShort{.lives = 12,
                           .interval = std::chrono::milliseconds(10),
                           .least_ms = 20,
                           .most_ms = 80,
-                          .compact_above_bytes = 16U * 4096};
+                          .compact_above_bytes = std::uint64_t{16} * 4096};
 // One every 2 s, as an experiment's server makes them: some 2 minutes.
 constexpr Campaign kLong{.lives = 50,
                          .interval = std::chrono::milliseconds(2000),
