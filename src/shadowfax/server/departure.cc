@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 using hybridlog::Address;
-using hybridlog::HashRange;
 
 constexpr double kLookSeconds = 1;  // without an answer: the other may be at another place by now
 constexpr double kBeginSeconds = 30;
