@@ -17,12 +17,12 @@ from turntable.load import load_run
 from turntable.results import Run
 from turntable.systems.swan import store
 from turntable.systems.swan.store import Store, export
-from turntable.systems.swan.store.rows import MCLOAD
+from turntable.systems.swan.store.rows import MCLOAD, metrics
 from turntable_core.errors import TurntableError
 from turntable_systems.swan.identity import experiment_uuid, uuid_of
 
 from .made_run import Scripted, make_run
-from .measured import histogram
+from .measured import client_stats, histogram, measurement
 
 TABLES = ("experiments", "metadata", "samples", "histograms")
 
@@ -168,6 +168,15 @@ def test_latencies_are_those_of_the_histogram(run: Path, kept: Store) -> None:
         assert found[f"{MCLOAD}/{name}"] == pytest.approx(value, rel=2e-3), name
     (text,) = kept.histograms(uuid, phase, f"{MCLOAD}/latency_ns")
     assert HdrHistogram.decode(text).get_total_count() == 5_000
+
+
+def test_what_has_no_answer_counts_as_the_slowest_in_all_percentiles() -> None:
+    """5,000 answers of 1 ms, and as many requests without one, which were waited for 2 s."""
+    client = client_stats(latency_ns=histogram({1_000: 5_000}), lost=5_000)
+    found = dict(metrics(measurement(client), {"percentile": 99, "drain_s": 2}))
+    assert found[f"{MCLOAD}/percentile/5th"] == pytest.approx(1_000, rel=2e-3)
+    assert found[f"{MCLOAD}/percentile/99th"] == 2_000_000
+    assert found[f"{MCLOAD}/sli"] == 2_000_000
 
 
 def test_metadata_has_swans_kinds(run: Path, kept: Store) -> None:

@@ -108,8 +108,10 @@ def metrics(one: Measurement, parameters: Mapping[str, Any]) -> Iterator[tuple[s
     percentile, which parameters say, need not be among the others.
     """
     generator = one.generator
-    yield from _latencies(MCLOAD, generator.latency_ns, generator.lost + generator.unsent)
-    yield from _latencies(f"{MCLOAD}/from_send", generator.from_send_ns, generator.lost)
+    waited_us = 1e6 * parameters["drain_s"]  # for what has no answer
+    unanswered = generator.lost + generator.unsent
+    yield from _latencies(MCLOAD, generator.latency_ns, unanswered, waited_us)
+    yield from _latencies(f"{MCLOAD}/from_send", generator.from_send_ns, generator.lost, waited_us)
     late = percentile_us(generator.send_late_ns, 99)
     known = {
         f"{MCLOAD}/sli": sli_us(one, parameters),
@@ -133,7 +135,9 @@ def metrics(one: Measurement, parameters: Mapping[str, Any]) -> Iterator[tuple[s
     yield from ((ns, float(value)) for ns, value in known.items() if value is not None)
 
 
-def _latencies(ns: str, texts: tuple[str, ...], unanswered: int) -> Iterator[tuple[str, float]]:
+def _latencies(
+    ns: str, texts: tuple[str, ...], unanswered: int, waited_us: float
+) -> Iterator[tuple[str, float]]:
     """avg, std and min are those of the answers."""
     found = merged(texts)
     if not found.total:
@@ -145,7 +149,9 @@ def _latencies(ns: str, texts: tuple[str, ...], unanswered: int) -> Iterator[tup
     yield f"{ns}/std", math.sqrt(variance)
     yield f"{ns}/min", found.values[0]
     for name, percent in PERCENTILES.items():
-        yield f"{ns}/percentile/{name}", percentile_us(texts, percent, unanswered) or 0.0
+        value = percentile_us(texts, percent, unanswered, waited_us)
+        if value is not None:
+            yield f"{ns}/percentile/{name}", value
 
 
 def histograms(one: Measurement) -> Iterator[tuple[str, int, bytes]]:
