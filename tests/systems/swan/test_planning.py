@@ -106,6 +106,14 @@ def test_isolation_is_relative_to_none(profiles: list[Profile]) -> None:
     assert rows["placebo", 0.2]["shares 2 job"] is None
 
 
+def test_two_rounds_do_not_resolve_a_ratio(tmp_path: Path) -> None:
+    mechanisms = [{"isolation": name} for name in ("none", "shares")]
+    (table,) = isolation.isolation_tables(
+        of_run(make_run(tmp_path, scripted, ("busy",), rounds=2, cells=mechanisms))
+    )
+    assert [row["shares 2 p99"] for row in table.rows] == ["≈0.50", "≈0.60", "≈0.50"]
+
+
 def test_a_small_share_is_not_zero(tmp_path: Path) -> None:
     def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
         is_isolated = parameters["isolation"] == "shares"

@@ -11,8 +11,10 @@ import pytest
 from scipy import stats
 
 from turntable.load import load_run
+from turntable.systems.swan import capacity, tables
 from turntable.systems.swan.intervals import Interval, Spread, ratio
 from turntable.systems.swan.profile import Profile, profile_of
+from turntable.systems.swan.rendering import GREEN, RED
 
 from .made_run import Scripted, make_run
 from .measured import histogram
@@ -83,7 +85,9 @@ def test_a_round_has_one_value(tmp_path: Path) -> None:
     assert busy.sli is not None and baseline.sli is not None
     # 60 % of 5,000 µs, times 0.9, 1 and 1.1.
     assert sorted(busy.sli.values) == pytest.approx([2_700, 3_000, 3_300], rel=2e-3)
-    assert busy.sli_us == pytest.approx(3_000 * 0.99 ** (1 / 3), rel=2e-3)
+    assert busy.sli_us == pytest.approx(3_000, rel=2e-3)
+    assert busy.worst_us == pytest.approx(3_300, rel=2e-3)
+    assert busy.sli.centre == pytest.approx(3_000 * 0.99 ** (1 / 3), rel=2e-3)
     assert busy.sli.median == pytest.approx(3_000, rel=2e-3)
     assert baseline.sli.values == pytest.approx([1_500 * 0.99 ** (1 / 3)] * 3, rel=2e-3)
     assert busy.from_send is not None
@@ -126,6 +130,33 @@ def test_a_server_that_is_now_quick_and_now_overloaded_is_resolved(tmp_path: Pat
         assert field.sli is not None and field.sli.interval is not None
         assert field.sli.interval.overlaps(baseline.interval)
     assert [found.is_resolved(field) for field in fields] == [True, True, False]
+
+
+def beside_busy(parent: Path, *latencies_us: float) -> Profile:
+    """latencies_us: of `busy` in each round; the others take 1 ms."""
+
+    def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+        return Scripted(latencies_us[round_] if data["aggressor"] == "busy" else 1_000)
+
+    return profile(parent, script)
+
+
+def test_one_bad_round_is_not_averaged_away(tmp_path: Path) -> None:
+    """The SLO is 5 ms. The geometric mean of 0.4, 0.4 and 60 ms is 2.1 ms, their mean 20.3 ms."""
+    found = beside_busy(tmp_path, 400, 400, 60_000)
+    looks = [tables.latency_look(found)(field) for field in found.row("busy")]
+    assert [(look.text, look.background) for look in looks] == [("≈>300%", RED)] * 3
+    held = capacity.capacity(found, "busy")
+    assert held is not None and held.load == 0
+
+
+def test_a_mean_that_holds_says_that_a_round_did_not(tmp_path: Path) -> None:
+    """(4 + 4 + 6.5) / 3 = 4.83 ms: 97 % of the SLO."""
+    found = beside_busy(tmp_path, 4_000, 4_000, 6_500)
+    looks = [tables.latency_look(found)(field) for field in found.row("busy")]
+    assert [(look.text, look.background) for look in looks] == [("97%!", GREEN)] * 3
+    (table,) = capacity.capacity_tables([found])
+    assert {row["aggressor"]: row["load"] for row in table.rows}["busy"] == "1.00!"
 
 
 def test_with_two_rounds_nothing_is_said_of_it(tmp_path: Path) -> None:

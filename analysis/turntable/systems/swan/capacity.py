@@ -12,6 +12,7 @@ from turntable.grid import Column, Table
 from turntable.systems.swan.mechanisms import NONE, groups, name_of
 from turntable.systems.swan.profile import Field, Profile
 from turntable.systems.swan.rendering import GREEN, final_rule
+from turntable.systems.swan.tables import BROKEN_ONCE
 
 _HELD = "highest load within the SLO"
 _JOB = "the job there"
@@ -31,6 +32,7 @@ _COLUMNS = (
 class Capacity:
     field: Field | None  # the highest load such that it and all below hold; None: not the lowest
     may_be_more: bool = False  # nothing counts at the next one
+    is_broken_once: bool = False  # there or below the mean holds, and not every repetition does
 
     @property
     def load(self) -> float:
@@ -46,16 +48,16 @@ def capacity(profile: Profile, aggressor: str) -> Capacity | None:
     row = profile.row(aggressor)
     if row[0].sli is None and not row[0].fails:
         return None
-    best = None
+    best, broken = None, False
     for field in row:
         if not holds(profile, field):
-            return Capacity(best, may_be_more=field.sli is None and not field.fails)
-        best = field
-    return Capacity(best)
+            return Capacity(best, field.sli is None and not field.fails, broken)
+        best, broken = field, broken or profile.is_broken_once(field)
+    return Capacity(best, is_broken_once=broken)
 
 
 def holds(profile: Profile, field: Field) -> bool:
-    """Whether Swan's final rule has it green."""
+    """Whether Swan's final rule has it green: the mean of its repetitions."""
     look = final_rule(field.sli_us, profile.slo_us, field.achieved_share)
     return look.background == GREEN
 
@@ -80,8 +82,9 @@ def _table(group: Mapping[str, Profile]) -> Table:
     ]
     title = (
         f"Capacity: {first.percentile} within {first.slo_us:,.0f} µs at this load and all below. "
-        f"{_OR_MORE}: nothing counts at\nthe next load. Share: of the job's progress without "
-        "isolation beside the lowest load"
+        f"{_OR_MORE}: nothing counts at\nthe next load. {BROKEN_ONCE}: the means hold, and not "
+        "every repetition does. Share: of the job's progress\nwithout isolation beside the lowest "
+        "load"
     )
     return Table(title, _COLUMNS, rows)
 
@@ -95,9 +98,15 @@ def _row(profile: Profile, name: str, aggressor: str, none: Profile) -> dict[str
     return {
         "aggressor": aggressor,
         "mechanism": name,
-        "load": f"{found.load:.2f}{_OR_MORE if found.may_be_more else ''}",
+        "load": _load(found),
         "rate": found.rate_per_s,
         "progress": progress,
         "unit": found.field.unit if found.field else None,
         "share": progress / alone if progress is not None and alone else None,
     }
+
+
+def _load(found: Capacity) -> str:
+    broken = BROKEN_ONCE if found.is_broken_once else ""
+    more = _OR_MORE if found.may_be_more else ""
+    return f"{found.load:.2f}{broken}{more}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from turntable.grid import Column, Table
 from turntable.systems.swan.intervals import Ratio, ratio
@@ -15,10 +16,11 @@ _COLUMNS = (
     Column("", "cell", "cell", ""),
     Column("", "aggressor", "aggressor", ""),
     Column("", "load", "load", ".2f"),
-    Column("(µs)", "first", "first", ",.0f"),
-    Column("(µs)", "second", "second", ",.0f"),
+    Column("geometric mean (µs)", "first", "first", ",.0f"),
+    Column("geometric mean (µs)", "second", "second", ",.0f"),
     Column("second / first", "ratio", "ratio", ".2f"),
     Column("second / first", "interval", "interval", ">"),
+    Column("second / first", "seen from", "seen", ">"),
     Column("", "differs", "differs", ""),
 )
 
@@ -85,9 +87,12 @@ def title(found: Sequence[Pair]) -> str:
         return "Field by field; no interval: fewer than 3 repetitions of either that count"
     covering = sum(bool(pair.covers_no_difference) for pair in known)
     rest = f"; without an interval: {without}" if without else ""
+    seen = [factor for pair in known if pair.ratio and (factor := pair.ratio.smallest_seen)]
     return (
         f"Field by field: in {covering} of {len(known)} ({covering / len(known):.0%}) the 95 % "
-        f"interval of the difference covers 0 (of the ratio: 1){rest}"
+        f"interval of the difference covers 0 (of the ratio: 1){rest}.\n"
+        f"That says no more than the scatter allows: differences by a factor of {median(seen):.2f} "
+        f"(median; {min(seen):.2f} to {max(seen):.2f})\nwould have been seen"
     )
 
 
@@ -99,9 +104,14 @@ def _row(pair: Pair) -> dict[str, object]:
         "cell": pair.cell.replace(" · ", " "),
         "aggressor": pair.aggressor,
         "load": pair.load,
-        "first": pair.first.sli_us,
-        "second": pair.second.sli_us,
+        "first": _centre(pair.first),
+        "second": _centre(pair.second),
         "ratio": found.value if found else None,
         "interval": f"{interval.low:.2f} to {interval.high:.2f}" if interval else None,
+        "seen": f"×{found.smallest_seen:.2f}" if found and found.smallest_seen else None,
         "differs": differs,
     }
+
+
+def _centre(field: Field) -> float | None:
+    return field.sli.centre if field.sli else None

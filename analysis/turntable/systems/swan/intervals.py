@@ -1,7 +1,8 @@
 """Repetitions of a percentile: their centre, spread and interval, on the logarithmic scale.
 
 Latencies are skewed and compared as ratios. The interval of the mean logarithm follows Student's t;
-its bounds, and the mean, are given as latencies again.
+its bounds, and the mean, are given as latencies again. Whether an SLO holds is none of it: a
+geometric mean hides one bad repetition among good ones (profile.Field.sli_us).
 """
 
 from __future__ import annotations
@@ -37,10 +38,6 @@ class Spread:
         return geometric_mean(self.values)
 
     @property
-    def mean(self) -> float:
-        return fmean(self.values)
-
-    @property
     def median(self) -> float:
         return median(self.values)
 
@@ -66,6 +63,13 @@ class Ratio:
     def is_clear(self) -> bool | None:
         """Whether the interval leaves out 1: no difference. None: there is no interval."""
         return None if self.interval is None else 1.0 not in self.interval
+
+    @property
+    def smallest_seen(self) -> float | None:
+        """The factor from which on a ratio with this scatter is clear, in either direction."""
+        if self.interval is None:
+            return None
+        return math.sqrt(self.interval.high / self.interval.low)
 
 
 def ratio(first: Spread, second: Spread) -> Ratio:

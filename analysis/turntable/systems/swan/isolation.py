@@ -39,8 +39,9 @@ def _table(group: Mapping[str, Profile]) -> Table:
         for index in none.indices
     ]
     title = (
-        f"Isolation: memcached's {none.percentile} and the job's progress, relative to those "
-        f"without isolation\n({NOT_RESOLVED}: the interval of the ratio covers 1)"
+        f"Isolation: memcached's {none.percentile} (geometric means) and the job's progress, "
+        f"relative to those without\nisolation ({NOT_RESOLVED}: the interval of the ratio covers 1, "
+        "or too few repetitions count to have one)"
     )
     return Table(title, columns, rows)
 
@@ -66,7 +67,7 @@ def latency_ratio(before: Field, after: Field | None) -> str | None:
     if before.fails:  # of what was answered at all
         return NO_FAIL
     found = ratio(before.sli, after.sli)
-    return f"{NOT_RESOLVED if found.is_clear is False else ''}{_text(found.value)}"
+    return f"{'' if found.is_clear else NOT_RESOLVED}{_text(found.value)}"
 
 
 def progress_ratio(before: Field, after: Field | None) -> str | None:

@@ -72,7 +72,13 @@ class Field:
 
     @property
     def sli_us(self) -> float | None:
-        return self.sli.centre if self.sli else None
+        """The mean of the rounds' means, as Swan has it: what the SLO is held against."""
+        return _mean([fmean(values) for values in self.by_round.values()])
+
+    @property
+    def worst_us(self) -> float | None:
+        """Of the iterations that count."""
+        return max((max(values) for values in self.by_round.values()), default=None)
 
     @property
     def target_per_s(self) -> float | None:
@@ -125,6 +131,12 @@ class Profile:
 
     def target_per_s(self, index: int) -> float | None:
         return _mean([self.fields[name, index].target_per_s for name in self.aggressors])
+
+    def is_broken_once(self, field: Field) -> bool:
+        """The mean holds the SLO, and not each iteration does."""
+        if field.sli_us is None or field.worst_us is None:
+            return False
+        return field.sli_us <= self.slo_us < field.worst_us
 
     def is_unresolved(self, field: Field) -> bool:
         """Not known to differ from the baseline, in a profile where others are: with fewer

@@ -7,7 +7,7 @@ round are those of its own iterations; the profile's table has the repetitions t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean, geometric_mean
+from statistics import fmean
 
 from turntable.results import Row
 from turntable.systems.swan.measurement import Measurement
@@ -92,4 +92,4 @@ def _fails(some: Sequence[Measurement]) -> bool:
 
 def _sli(some: Sequence[Measurement], case: Case) -> float | None:
     known = [sli_us(one, case.parameters) for one in some]
-    return geometric_mean(known) if None not in known else None
+    return fmean(known) if None not in known else None

@@ -9,10 +9,12 @@ from turntable.grid import Column, Table
 from turntable.systems.swan.profile import Field, Profile
 from turntable.systems.swan.rendering import FAIL, Look, achieved_rule, final_rule, older_rule
 
-NOT_RESOLVED, LEFT_OUT = "≈", "*"
+NOT_RESOLVED, BROKEN_ONCE, LEFT_OUT = "≈", "!", "*"
 LEGEND = (
+    "A field is the mean of its repetitions. "
     f"{NOT_RESOLVED}: not resolved from the baseline: intervals overlap, and so do values of a "
-    f"round, or too few repetitions count. {LEFT_OUT}: iterations that break a rule of the verdict "
+    f"round, or too few repetitions count. {BROKEN_ONCE}: the mean is within the SLO, and not "
+    f"every repetition was. {LEFT_OUT}: iterations that break a rule of the verdict "
     "are left out, the others of their round count (swan show UUID --all has them). N/A: nothing "
     "counts. FAIL: less than 90 % of the load was reached."
 )
@@ -35,15 +37,22 @@ class Coloured:
 def latency_look(profile: Profile, rule: Rule = final_rule, normalized: bool = True) -> Callable:
     def look(field: Field) -> Look:
         found = rule(field.sli_us, profile.slo_us, field.achieved_share, normalized)
-        mark = NOT_RESOLVED if found.text != FAIL and profile.is_unresolved(field) else ""
-        return replace(found, text=f"{mark}{found.text}{LEFT_OUT if field.left_out else ''}")
+        if found.text == FAIL:
+            return replace(found, text=f"{FAIL}{_left_out(field)}")
+        before = NOT_RESOLVED if profile.is_unresolved(field) else ""
+        after = BROKEN_ONCE if profile.is_broken_once(field) else ""
+        return replace(found, text=f"{before}{found.text}{after}{_left_out(field)}")
 
     return look
 
 
 def achieved_look(field: Field) -> Look:
     found = achieved_rule(field.achieved_share)
-    return replace(found, text=f"{found.text}{LEFT_OUT if field.left_out else ''}")
+    return replace(found, text=f"{found.text}{_left_out(field)}")
+
+
+def _left_out(field: Field) -> str:
+    return LEFT_OUT if field.left_out else ""
 
 
 def latency_title(profile: Profile, older: bool = False, normalized: bool = True) -> str:
@@ -99,10 +108,10 @@ def words(profile: Profile, field: Field) -> str:
         if field.fails:
             return "no answer"
         return "nothing counts" if field.all else "not measured"
-    said = [f"{profile.percentile} {sli.centre:,.0f} µs"]
+    said = [f"{profile.percentile} {field.sli_us:,.0f} µs, worst {field.worst_us:,.0f} µs"]
     if sli.interval:
-        said.append(f"{field.percent:g} % interval {sli.interval.low:,.0f} to "
-                    f"{sli.interval.high:,.0f} µs")  # fmt: skip
+        said.append(f"{field.percent:g} % interval of the geometric mean, {sli.centre:,.0f} µs: "
+                    f"{sli.interval.low:,.0f} to {sli.interval.high:,.0f} µs")  # fmt: skip
     said.append(f"median {sli.median:,.0f}, from send {_us(field.from_send)}")
     said.append(f"achieved {field.achieved_share:.1%}, {len(sli.values)} rounds")
     if field.left_out:

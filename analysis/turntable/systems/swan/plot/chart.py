@@ -59,7 +59,7 @@ def stamp(cells: Sequence[CellResult]) -> str:
     runs = dict.fromkeys(cell.run.name for cell in cells)
     classes = sorted({cell.run.fidelity_class for cell in cells})
     rounds = max(len(cell.turns) for cell in cells)
-    kind = "geometric mean, 95 % interval" if rounds > 2 else "no interval"
+    kind = "mean, bars: 95 % interval of the geometric mean" if rounds > 2 else "no interval"
     noun = "round" if rounds == 1 else "rounds"
     n = f"n = {rounds} {noun} less iterations that break a rule, {kind}"
     return f"run {', '.join(runs)}  ·  {n}  ·  fidelity class {', '.join(classes)}"
