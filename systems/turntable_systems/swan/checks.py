@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -10,10 +11,12 @@ from typing import Any
 from turntable_core.errors import TurntableError, did_you_mean
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
-from turntable_systems.swan import aggressors, placement, server
-from turntable_systems.swan.loads import MOST, loads
+from turntable_systems.swan import aggressors, distributions, placement, server
+from turntable_systems.swan.loads import LEAST, MOST, loads
 
 Parameters = Mapping[str, Any]
+
+_LONGEST_KEY, _LARGEST_VALUE = 250, 1_000_000  # bytes that mcload sends
 
 _CPUS = re.compile(r"\d+(-\d+)?([,+]\d+(-\d+)?)*")
 
@@ -23,8 +26,8 @@ def _loads(parameters: Parameters, testbed: Testbed) -> str | None:
         loads(parameters)
     except ValueError:
         return (
-            f"shares of the peak from small to large, more than 0 and at most {MOST:g}, such as "
-            "0.5+0.75+1"
+            f"shares of the peak from small to large, at least {LEAST:g} and at most {MOST:g}, "
+            "such as 0.5+0.75+1"
         )
     return None
 
@@ -96,6 +99,46 @@ def _connections(parameters: Parameters, testbed: Testbed) -> str | None:
     return None
 
 
+def _size(name: str, most: int) -> Check:
+    def expected(parameters: Parameters, testbed: Testbed) -> str | None:
+        text = str(parameters[name])
+        if wrong := distributions.wrong_size(text):
+            return f"{distributions.SIZES}: {wrong}"
+        if not 0 <= (distributions.always(text) or 0) <= most:
+            return f"at most {most:,} bytes"
+        return None
+
+    return Check(name, expected)
+
+
+def _arrivals(parameters: Parameters, testbed: Testbed) -> str | None:
+    wrong = distributions.wrong_gaps(str(parameters["arrivals"]))
+    return f"{distributions.GAPS}: {wrong}" if wrong else None
+
+
+def _memory_mb(parameters: Parameters, testbed: Testbed) -> str | None:
+    """memcached forgets what it has no memory for. The node looks again when it has stored all."""
+    least = server.least_bytes(parameters)
+    if least is None or least <= parameters["memory_mb"] << 20:
+        return None
+    return (
+        f"at least {math.ceil(least / (1 << 20)):,} MB for {parameters['records']:,} records of "
+        f"{parameters['key_size']} + {parameters['value_size']} bytes, or fewer records"
+    )
+
+
+def _slo_us(parameters: Parameters, testbed: Testbed) -> str | None:
+    """A request without an answer counts with the drain: it must not pass for one that was quick
+    enough.
+    """
+    if parameters["slo_us"] < 1e6 * parameters["drain_s"]:
+        return None
+    return (
+        f"less than the wait for answers, {1e6 * parameters['drain_s']:,.0f} us (drain_s): a "
+        "request that is never answered counts with that"
+    )
+
+
 def _threads(parameters: Parameters, testbed: Testbed) -> str | None:
     """More of memcached's threads than processors show nothing but their own switching."""
     least = parameters["least_processors"]
@@ -117,4 +160,9 @@ CHECKS = (
     Check("peak_load", _peak_load),
     Check("connections", _connections, beside=("client_threads", "max_connections")),
     Check("threads", _threads, beside=("least_processors",)),
+    _size("key_size", _LONGEST_KEY),
+    _size("value_size", _LARGEST_VALUE),
+    Check("arrivals", _arrivals),
+    Check("memory_mb", _memory_mb, beside=("records", "key_size", "value_size")),
+    Check("slo_us", _slo_us, beside=("drain_s",)),
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SEPARATOR = "+"
-MOST = 2.0  # of the peak
+LEAST, MOST = 0.001, 2.0  # of the peak; below that a window has no percentile
 
 
 def loads(parameters: Mapping[str, Any]) -> tuple[float, ...]:
@@ -16,6 +16,6 @@ def loads(parameters: Mapping[str, Any]) -> tuple[float, ...]:
         points = parameters["load_points"]
         return tuple((index + 1) / points for index in range(points))
     shares = tuple(float(part) for part in str(text).split(SEPARATOR))
-    if sorted(set(shares)) != list(shares) or not all(0 < share <= MOST for share in shares):
+    if sorted(set(shares)) != list(shares) or not all(LEAST <= share <= MOST for share in shares):
         raise ValueError(text)
     return shares

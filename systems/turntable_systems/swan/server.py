@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from turntable_core.testbed import DataHost, Testbed
+from turntable_systems.swan import distributions
 from turntable_systems.swan.placement import with_commas
 
 UNIX = "unix"
 _SOCKET = "memcached.socket"
+
+_ITEM_BYTES = 48 + 8 + 1 + 2
 
 # memcached's own first table has 2^16 buckets, and doubles when it has 1.5 keys per bucket.
 _LEAST_HASH_POWER, _KEYS_PER_BUCKET = 16, 1.5
@@ -51,6 +54,16 @@ def hash_power(records: int) -> int:
     """
     keys = records + 1  # by which a generator knows that they are stored
     return max(_LEAST_HASH_POWER, math.ceil(math.log2(keys / _KEYS_PER_BUCKET)))
+
+
+def least_bytes(parameters: Mapping[str, Any]) -> float | None:
+    """What the records take in memcached 1.6 at least: header, compare-and-swap number, ends of key
+    and value; without what its slab classes waste. None where sizes differ.
+    """
+    sizes = [distributions.always(str(parameters[name])) for name in ("key_size", "value_size")]
+    if None in sizes:
+        return None
+    return parameters["records"] * (_ITEM_BYTES + sum(size or 0 for size in sizes))
 
 
 def content(parameters: Mapping[str, Any]) -> dict[str, Any]:

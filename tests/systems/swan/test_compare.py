@@ -37,12 +37,12 @@ def test_only_what_differs_is_clear(tmp_path: Path) -> None:
     (clear,) = [row for row in table.rows if row["differs"] == "yes"]
     assert (clear["aggressor"], clear["load"]) == ("busy", 0.5)
     assert clear["ratio"] == pytest.approx(1.5, rel=1e-2)
-    # Of logarithms -0.01, 0, 0.01 each: 2.776 (t of 4 degrees) × sqrt(2 × 1e-4 / 3) = 0.0227.
+    # Of logarithms -0.01, 0, 0.01 each: 2.776 (t of 4 degrees) * sqrt(2 * 1e-4 / 3) = 0.0227.
     # The baseline's rounds have the same three rows each, and do not scatter.
     assert {(row["aggressor"], row["seen"]) for row in table.rows} == {
-        ("Baseline", "×1.00"),
-        ("placebo", "×1.02"),
-        ("busy", "×1.02"),
+        ("Baseline", "x1.00"),
+        ("placebo", "x1.02"),
+        ("busy", "x1.02"),
     }
     assert "differences by a factor of 1.02 (median; 1.00 to 1.02)" in table.title
     drawn = plot.ratios(found, "stamp")

@@ -156,7 +156,10 @@ def test_achieved_loads(profile: Profile) -> None:
 def test_a_field_says_its_interval(profile: Profile) -> None:
     said = tables.words(profile, profile.fields["heavy", 0])
     assert said.startswith("p99 6,00")
-    assert "95 % interval of the geometric mean, 6,000 µs: 5,8" in said and "achieved 91.0%, 3 rounds" in said
+    assert (
+        "95 % interval of the geometric mean, 6,000 µs: 5,8" in said
+        and "achieved 91.0%, 3 rounds" in said
+    )
     assert tables.words(profile, profile.fields["busy", 1]).endswith("2 rounds; 1 left out")
 
 

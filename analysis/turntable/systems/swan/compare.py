@@ -108,7 +108,7 @@ def _row(pair: Pair) -> dict[str, object]:
         "second": _centre(pair.second),
         "ratio": found.value if found else None,
         "interval": f"{interval.low:.2f} to {interval.high:.2f}" if interval else None,
-        "seen": f"×{found.smallest_seen:.2f}" if found and found.smallest_seen else None,
+        "seen": f"x{found.smallest_seen:.2f}" if found and found.smallest_seen else None,
         "differs": differs,
     }
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, geometric_mean, median, stdev, variance
 
 LEAST = 3  # repetitions of which an interval is made
+PERCENT = 95  # of every interval
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Spread:
     """Of positive values, in order of measurement; at least one."""
 
     values: tuple[float, ...]
-    percent: float  # of the interval
+    percent: float = PERCENT  # of the interval
 
     @property
     def centre(self) -> float:

@@ -40,8 +40,8 @@ def _table(group: Mapping[str, Profile]) -> Table:
     ]
     title = (
         f"Isolation: memcached's {none.percentile} (geometric means) and the job's progress, "
-        f"relative to those without\nisolation ({NOT_RESOLVED}: the interval of the ratio covers 1, "
-        "or too few repetitions count to have one)"
+        f"relative to those without\nisolation ({NOT_RESOLVED}: the interval of the ratio covers "
+        "1, or too few repetitions count to have one)"
     )
     return Table(title, columns, rows)
 

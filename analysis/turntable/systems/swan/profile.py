@@ -15,7 +15,7 @@ from typing import Any
 from turntable.percentiles import percentile_us
 from turntable.results import CellResult, TurnResult
 from turntable.systems.swan.blocks import chance_of_order
-from turntable.systems.swan.intervals import Spread
+from turntable.systems.swan.intervals import PERCENT, Spread
 from turntable.systems.swan.measurement import Measurement
 from turntable.systems.swan.rules import reasons_of
 from turntable.verdict import Case
@@ -45,7 +45,6 @@ class Field:
     aggressor: str
     load: float  # share of the peak
     index: int
-    percent: float  # of intervals
     all: tuple[Repetition, ...]
 
     @cached_property
@@ -59,7 +58,7 @@ class Field:
     @cached_property
     def sli(self) -> Spread | None:
         """A value per round; None where no repetition counts."""
-        return _spread(self.by_round, self.percent)
+        return _spread(self.by_round)
 
     @cached_property
     def by_round(self) -> dict[int, list[float]]:
@@ -68,7 +67,7 @@ class Field:
     @cached_property
     def from_send(self) -> Spread | None:
         found = _by_round((one.round, one.from_send_us) for one in self.counted)
-        return _spread(found, self.percent)
+        return _spread(found)
 
     @property
     def sli_us(self) -> float | None:
@@ -164,7 +163,7 @@ class Profile:
             return None
         if not intervals[0].overlaps(intervals[1]):
             return True
-        return chance_of_order(baseline.by_round, field.by_round) < 1 - field.percent / 100
+        return chance_of_order(baseline.by_round, field.by_round) < 1 - PERCENT / 100
 
 
 @lru_cache(maxsize=64)
@@ -189,11 +188,10 @@ def assemble(
     peak_per_s: float | None,
 ) -> Profile:
     """found: by aggressor and index of the load; shares: of the peak, by index."""
-    percent = parameters.get("interval_percent", 95)
     rows = _rows(parameters, {name for name, _ in found})
     order = sorted(shares)
     fields = {
-        (name, at): Field(name, shares[index], at, percent, tuple(found.get((name, index), ())))
+        (name, at): Field(name, shares[index], at, tuple(found.get((name, index), ())))
         for name in rows
         for at, index in enumerate(order)
     }
@@ -268,12 +266,12 @@ def _by_round(values: Iterable[tuple[int, float | None]]) -> dict[int, list[floa
     return found
 
 
-def _spread(by_round: Mapping[int, Sequence[float]], percent: float) -> Spread | None:
+def _spread(by_round: Mapping[int, Sequence[float]]) -> Spread | None:
     """Of a round's values their geometric mean: rows of one block, such as its baselines, share a
     memcached and an hour, and are no independent repetitions.
     """
     values = tuple(geometric_mean(values) for values in by_round.values())
-    return Spread(values, percent) if values else None
+    return Spread(values) if values else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from turntable.grid import Column, Table
+from turntable.systems.swan.intervals import PERCENT
 from turntable.systems.swan.profile import Field, Profile
 from turntable.systems.swan.rendering import FAIL, Look, achieved_rule, final_rule, older_rule
 
@@ -110,7 +111,7 @@ def words(profile: Profile, field: Field) -> str:
         return "nothing counts" if field.all else "not measured"
     said = [f"{profile.percentile} {field.sli_us:,.0f} µs, worst {field.worst_us:,.0f} µs"]
     if sli.interval:
-        said.append(f"{field.percent:g} % interval of the geometric mean, {sli.centre:,.0f} µs: "
+        said.append(f"{PERCENT} % interval of the geometric mean, {sli.centre:,.0f} µs: "
                     f"{sli.interval.low:,.0f} to {sli.interval.high:,.0f} µs")  # fmt: skip
     said.append(f"median {sli.median:,.0f}, from send {_us(field.from_send)}")
     said.append(f"achieved {field.achieved_share:.1%}, {len(sli.values)} rounds")
