@@ -9,6 +9,8 @@
 namespace turntable::hybridlog {
 
 struct Checkpoint;
+struct Recovered;
+struct StoreSettings;
 
 // The device does not have what the checkpoint says.
 class RecoveryError : public std::runtime_error {
@@ -16,8 +18,10 @@ class RecoveryError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Reads the log from begin to end. Records of the version after the checkpoint's are marked invalid
-// on the device, so that no later checkpoint finds them. Throws RecoveryError.
-void recover(const Checkpoint& from, unsigned page_bits, Device& device, HashIndex& index);
+// Takes the checkpoint's file of the index, if there is one, and reads the log behind it to the end
+// by several threads; else the whole log. Records of the version after the checkpoint's are marked
+// invalid on the device, so that no later checkpoint finds them. Throws RecoveryError.
+Recovered recover(const Checkpoint& from, const StoreSettings& settings, Device& device,
+                  HashIndex& index);
 
 }  // namespace turntable::hybridlog

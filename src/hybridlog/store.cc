@@ -1,5 +1,6 @@
 #include "hybridlog/store.h"
 
+#include <future>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -48,7 +49,16 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
            start_of_next_page(from.end, settings.log.page_bits)),
       reader_(open_record_reader(*device_, reader_settings(settings))),
       versions_(from.version + 1, from.serials) {
-  recover(from, settings.log.page_bits, *device_, index_);
+  recovered_ = recover(from, settings, *device_, index_);
+}
+
+// Who has allocated a record below `from` has put it into the index before it refreshes.
+IndexFile Store::write_index(const std::string& path) {
+  const Address from = log_.tail();
+  const auto all_refreshed = std::make_shared<std::promise<void>>();
+  epoch_.bump([all_refreshed] { all_refreshed->set_value(); });
+  all_refreshed->get_future().wait();
+  return hybridlog::write_index(path, index_, from);
 }
 
 Checkpoint Store::checkpoint(const CutSteps& steps) {

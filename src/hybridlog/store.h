@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "hybridlog/device.h"
 #include "hybridlog/epoch.h"
 #include "hybridlog/hash_index.h"
+#include "hybridlog/index_file.h"
 #include "hybridlog/key_hash.h"
 #include "hybridlog/log.h"
 #include "hybridlog/record.h"
@@ -42,6 +45,7 @@ struct StoreSettings {
   std::size_t threads = 64;        // at once
   std::size_t reader_threads = 4;  // that wait for the device; reads under way in an io_uring
   bool uses_uring = true;          // where kernel and device have it
+  std::size_t recovery_threads = 4;
 };
 
 enum class Status : std::uint8_t {
@@ -61,6 +65,14 @@ struct Checkpoint {
   Address cut = kFirstAddress;  // records of the next version lie at or above it, before `end`
   Address end = kFirstAddress;
   Serials serials;
+  std::optional<IndexFile> index;  // none: recovery reads the whole log
+};
+
+// What a store that was begun at a checkpoint has read.
+struct Recovered {
+  Address from = kFirstAddress;    // the log from here on
+  std::optional<IndexFile> index;  // and this
+  std::string why_not_index;       // the checkpoint has one that was not used
 };
 
 // What is done at steps of a checkpoint's cut (hybridlog/versions.h), by its thread.
@@ -73,12 +85,16 @@ class Store {
  public:
   // An empty store. Throws std::invalid_argument, std::system_error.
   Store(const StoreSettings& settings, std::unique_ptr<Device> device);
-  // As it was at a checkpoint. Throws std::runtime_error where the device does not have that.
+  // As it was at a checkpoint. Throws std::runtime_error where the device does not have that. A
+  // file of the index that cannot be used is not missed: recovered() says why.
   Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from);
 
   // Of now; returns when it is on the device. Not by a thread that has sessions, and one at a time.
   // Throws std::system_error where the device fails: the checkpoint before still holds.
   Checkpoint checkpoint(const CutSteps& steps = {});
+  // The index of now in a file, for checkpoints that are made after it. Not by a thread that has
+  // sessions. Throws std::system_error.
+  IndexFile write_index(const std::string& path);
 
   Epoch& epoch() noexcept { return epoch_; }
   Device& device() noexcept { return *device_; }
@@ -90,6 +106,7 @@ class Store {
   Awaited& awaited() noexcept { return awaited_; }
   std::size_t most_value_bytes() const noexcept { return log_.settings().most_value_bytes(); }
   Sampling& sampling() noexcept { return sampling_; }
+  const Recovered& recovered() const noexcept { return recovered_; }
 
  private:
   std::unique_ptr<Device> device_;
@@ -100,6 +117,7 @@ class Store {
   Versions versions_;
   Awaited awaited_;
   Sampling sampling_;
+  Recovered recovered_;
 };
 
 // Of one thread, which may have several. Operations of one session may overtake each other only

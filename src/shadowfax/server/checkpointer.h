@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -15,9 +16,10 @@ namespace turntable::shadowfax {
 
 class Checkpointer {
  public:
-  // interval: from the end of one to the beginning of the next.
+  // interval: from the end of one to the beginning of the next. index: of the checkpoint that the
+  // store was begun at.
   Checkpointer(hybridlog::Store& store, Commits& commits, std::string file,
-               std::chrono::nanoseconds interval);
+               std::chrono::nanoseconds interval, std::optional<hybridlog::IndexFile> index = {});
   // The workers must still run: a checkpoint that has begun is ended.
   ~Checkpointer() = default;
   Checkpointer(const Checkpointer&) = delete;
@@ -39,6 +41,8 @@ class Checkpointer {
  private:
   void work(const std::stop_token& stop);
   hybridlog::Checkpoint make_locked(const hybridlog::CutSteps& steps);
+  void renew_index();
+  void remove_other_indexes() const;
   void note(const std::string& why);
 
   hybridlog::Store& store_;
@@ -47,6 +51,7 @@ class Checkpointer {
   const std::chrono::nanoseconds interval_;
   std::mutex making_;  // held while one is made
   bool is_paused_ = false;
+  std::optional<hybridlog::IndexFile> index_;
   mutable std::mutex mutex_;  // of the counts
   std::condition_variable_any ends_;
   Counts counts_;

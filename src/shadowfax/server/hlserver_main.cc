@@ -102,6 +102,8 @@ int run(int argc, char** argv) {
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   const shadowfax::StoreServer server(settings);
+  if (const std::string& why = server.recovered().why_not_index; !why.empty())
+    std::cerr << "hlserver: the whole log was read: " << why << std::endl;
   std::cout << "ready";
   for (const std::uint16_t port : server.ports()) std::cout << " " << port;
   std::cout << std::endl;

@@ -84,7 +84,7 @@ StoreServer::StoreServer(const Settings& settings)
   }
   if (settings.checkpoints) {
     checkpointer_.emplace(store_, commits_, settings.checkpoints->file,
-                          settings.checkpoints->interval);
+                          settings.checkpoints->interval, store_.recovered().index);
   }
   if (settings.cluster) {
     member_.emplace(*settings.cluster, settings.worker.address, ports(), store_, *checkpointer_,

@@ -58,6 +58,7 @@ class StoreServer {
   using Readings = std::vector<WorkerReading>;  // by worker
   Readings read() const;
 
+  const hybridlog::Recovered& recovered() const noexcept { return store_.recovered(); }
   Checkpointer::Counts checkpoints() const {
     return checkpointer_ ? checkpointer_->counts() : Checkpointer::Counts();
   }
