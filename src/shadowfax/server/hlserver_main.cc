@@ -59,7 +59,7 @@ int run(int argc, char** argv) {
       .within(1, 1024)
       .shows_default();
   app.flag("--no-uring", no_uring, "A thread waits for each read, even where there is an io_uring");
-  app.option("--range-check", range_check, "view: a comparison per batch; lock, splits: beside it")
+  app.option("--range-check", range_check, "Judged by: view (a comparison per batch), or beside it lock or splits (per operation)")
       .one_of({"view", "lock", "splits"})
       .shows_default();
   app.option("--splits", settings.range_check.splits, "Ranges that every key is looked up in")
