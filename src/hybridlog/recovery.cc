@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "hybridlog/indirection.h"
 #include "hybridlog/record.h"
+#include "hybridlog/sized_value.h"
 #include "hybridlog/store.h"
 
 namespace turntable::hybridlog {
@@ -57,7 +59,7 @@ class Recovery {
         record.header |= Header::kInvalid;
         is_changed = true;
       } else {
-        index_.find_or_make(record.hash()).replace(address);
+        take(record, address);
       }
     }
     if (end < start + page_bytes_) {
@@ -69,6 +71,19 @@ class Recovery {
     }
     if (is_changed) check(device_.write(start, page_.get(), sectors), "written", start);
     return is_changed;
+  }
+
+  // An indirection record into every bucket that it may cover.
+  void take(const Record& record, Address address) {
+    std::uint64_t hash = record.hash(), step = index_.buckets();
+    if (Header(record.header).is_indirection()) {
+      if (record.value_bytes() != Indirection::kBytes)
+        fail("an indirection that means nothing", address);
+      step = Indirection::of(record.key, value_of(record).data()).mask() + 1;
+      hash &= ~(index_.buckets() - 1) | (step - 1);
+    }
+    for (std::uint64_t more = 0; more == 0 || more < index_.buckets(); more += step)
+      index_.find_or_make(hash | more).replace(address);
   }
 
   bool is_of_next_version(Header header, Address address) const noexcept {
