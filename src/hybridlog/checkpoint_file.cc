@@ -17,6 +17,7 @@ Json content_of(const Checkpoint& checkpoint) {
   Json content = {{"format", kFormat},
                   {"version", checkpoint.version},
                   {"page_bits", checkpoint.page_bits},
+                  {"index_buckets", checkpoint.index_buckets},
                   {"begin", checkpoint.begin},
                   {"cut", checkpoint.cut},
                   {"end", checkpoint.end},
@@ -34,6 +35,7 @@ Checkpoint checkpoint_of(const Json& content, const std::filesystem::path& direc
   Checkpoint checkpoint;
   content.at("version").get_to(checkpoint.version);
   content.at("page_bits").get_to(checkpoint.page_bits);
+  checkpoint.index_buckets = content.value("index_buckets", std::size_t{0});
   content.at("begin").get_to(checkpoint.begin);
   content.at("cut").get_to(checkpoint.cut);
   content.at("end").get_to(checkpoint.end);

@@ -76,8 +76,9 @@ Compaction::Compaction(Store& store, CompactionSettings settings)
 // At the start of a page.
 Address Compaction::limit() const {
   const Log& log = store_.log();
-  return page_.start_of(std::min({settings_.until, log.safe_read_only(), log.flushed_until(),
-                                  settings_.may_truncate_until()}));
+  return page_.start_of(
+      std::min({settings_.until, log.safe_read_only(), log.flushed_until(),
+                settings_.may_truncate_until(), store_.elsewhere().lowest_floor()}));
 }
 
 // The session lives for a page: while the next one is read it holds up neither epochs nor cuts.
@@ -108,6 +109,7 @@ void Compaction::keep_page(Address from, Address until, const std::stop_token& s
   for (auto found = records_.rbegin(); found != records_.rend(); ++found) {
     if (stop.stop_requested()) break;
     if (++done_.seen % kBetweenRefreshes == 0) keeper.refresh();
+    if (Header(found->record->header).is_indirection()) continue;  // it counts no more
     const std::uint64_t hash = found->record->hash();
     if (has_newer(hash)) continue;
     if (Header(found->record->header).is_tombstone() && !settings_.keeps_tombstones) continue;

@@ -22,6 +22,9 @@
 // Who is about to read a record of the old pages finds, once it is read, that begin has moved, and
 // looks in the index again (Session::from_device): the bytes may be zeros by then.
 //
+// Where indirection records count (hybridlog/indirection.h), the log does not begin above their
+// floor; where they do not, they are nothing.
+//
 // A deleted key's record is written again only on request. It may go because all that the key had
 // before lies below it, and goes with it.
 #pragma once

@@ -12,6 +12,7 @@
 
 #include "common/scratch_directory.h"
 #include "hybridlog/checkpoint_file.h"
+#include "hybridlog/recovery.h"
 #include "hybridlog/store.h"
 #include "hybridlog/testing_client.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 using testing::Client;
 
-constexpr std::uint64_t kKeys = 1000;
+constexpr std::uint64_t kStored = 1000;
 
 StoreSettings small_settings() {
   return {.index_buckets = 64,
@@ -42,7 +43,7 @@ class IndexFiles : public ::testing::Test {
 
   static void store_all(Store& store, std::uint64_t times) {
     Client session(store);
-    for (std::uint64_t key = 0; key < kKeys; ++key) session.upsert(key, key * times);
+    for (std::uint64_t key = 0; key < kStored; ++key) session.upsert(key, key * times);
   }
   static std::uint64_t value(Session& session, std::uint64_t key) {
     auto answer = session.read(key);
@@ -52,7 +53,7 @@ class IndexFiles : public ::testing::Test {
   }
   static void expect_all(Store& store, std::uint64_t times) {
     Client session(store);
-    for (std::uint64_t key = 0; key < kKeys; ++key) ASSERT_EQ(value(session, key), key * times);
+    for (std::uint64_t key = 0; key < kStored; ++key) ASSERT_EQ(value(session, key), key * times);
   }
   // Values are keys times 2, of which the first half is older than the index's file.
   void leave_with_an_index() {
@@ -61,7 +62,7 @@ class IndexFiles : public ::testing::Test {
     const IndexFile made = store->write_index(index());
     {
       Client session(*store);
-      for (std::uint64_t key = 0; key < kKeys; key += 2) session.upsert(key, key * 2);
+      for (std::uint64_t key = 0; key < kStored; key += 2) session.upsert(key, key * 2);
     }
     Checkpoint checkpoint = store->checkpoint();
     checkpoint.index = made;
@@ -77,7 +78,7 @@ TEST_F(IndexFiles, OnlyWhatIsNewerIsReadOfTheLog) {
   const auto store = begin();
   EXPECT_EQ(store->recovered().why_not_index, "");
   // 1000 records of 24 bytes lie below.
-  EXPECT_GE(store->recovered().from, kFirstAddress + 24 * kKeys);
+  EXPECT_GE(store->recovered().from, kFirstAddress + 24 * kStored);
   expect_all(*store, 2);
 }
 
@@ -136,6 +137,21 @@ TEST_F(IndexFiles, AnotherNumberOfBucketsReadsTheWholeLog) {
   const auto store = begin(other);
   EXPECT_EQ(store->recovered().why_not_index, index() + ": it has 64 buckets, the store 128");
   expect_all(*store, 2);
+}
+
+// Two chains would become one, which begins with the newest record of either and has no other of
+// the other's.
+TEST_F(IndexFiles, AnIndexWithFewerBucketsIsRefused) {
+  leave_with_an_index();
+  StoreSettings other = small_settings();
+  other.index_buckets = 32;
+  try {
+    begin(other);
+    FAIL() << "not refused";
+  } catch (const RecoveryError& error) {
+    EXPECT_STREQ(error.what(),
+                 "checkpoint 1 has an index of 64 buckets; expected as many or more, not 32");
+  }
 }
 
 // Its record lies below the file's `from`, and it comes into the index only after that was taken.

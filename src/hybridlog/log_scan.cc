@@ -15,7 +15,7 @@ bool LogScan::next_page(std::vector<ScannedRecord>& records) {
   for (auto found = page_.first(std::max(start, begin), end_); found;
        found = page_.next(found, end_)) {
     const Record& record = *found.record;
-    if (range_.contains(record.hash()))
+    if (!Header(record.header).is_indirection() && range_.contains(record.hash()))
       records.push_back({record.key, value_of(record), Header(record.header).is_tombstone()});
   }
   std::ranges::reverse(records);

@@ -1,4 +1,5 @@
-// All records of a range of hashes, the newest first: what one store sends another.
+// All records of a range of hashes, the newest first: what one store sends another. Indirection
+// records (hybridlog/indirection.h) are nobody's but the store's.
 #pragma once
 
 #include <cstdint>

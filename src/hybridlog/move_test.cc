@@ -18,7 +18,8 @@ namespace {
 
 using testing::Client;
 
-constexpr HashRange kAll{}, kLower{0, UINT64_MAX / 2}, kUpper{UINT64_MAX / 2 + 1, UINT64_MAX};
+constexpr HashRange kAllHashes{}, kLowerHashes{0, UINT64_MAX / 2},
+    kUpper{UINT64_MAX / 2 + 1, UINT64_MAX};
 
 class MoveTest : public ::testing::Test {
  protected:
@@ -46,7 +47,7 @@ class MoveTest : public ::testing::Test {
   }
 
   // No client lives meanwhile.
-  static Address await_all(Store& store, HashRange range = kAll) {
+  static Address await_all(Store& store, HashRange range = kAllHashes) {
     const Address from = store.checkpoint().end;
     store.awaited().begin(range, from);
     return from;
@@ -82,10 +83,10 @@ TEST_F(MoveTest, AScanHasEveryKeyAndItsNewestValueFirst) {
   }
   for (std::uint64_t key = 0; key < kMoved; ++key) {
     if (key % 10 == 0) continue;
-    (kLower.contains(hash_of(key)) ? lower : upper)[key] = key + 3;
+    (kLowerHashes.contains(hash_of(key)) ? lower : upper)[key] = key + 3;
   }
   EXPECT_GT(from->log().head(), kFirstAddress);
-  EXPECT_EQ(scanned(*from, kLower), lower);
+  EXPECT_EQ(scanned(*from, kLowerHashes), lower);
   EXPECT_EQ(scanned(*from, kUpper), upper);
   EXPECT_EQ(lower.size() + upper.size(), kMoved - kMoved / 10);
 }
@@ -147,10 +148,10 @@ TEST_F(MoveTest, WhatAStoreHadOfAnEarlierTimeDoesNotCount) {
     Client client(*to);
     for (std::uint64_t key = 0; key < kMoved; ++key) client.upsert(key, 1);
   }
-  await_all(*to, kLower);
+  await_all(*to, kLowerHashes);
   Client receiver(*to), client(*to);
   for (std::uint64_t key = 0; key < kMoved; ++key) {
-    const bool moves = kLower.contains(hash_of(key));
+    const bool moves = kLowerHashes.contains(hash_of(key));
     if (!moves) {
       ASSERT_EQ(read(client, key).value, 1U);
       continue;

@@ -2,10 +2,11 @@
 // asks each record how long it is.
 //
 //   bits of the header  63         62       61         60     59..48   47..0
-//                       tombstone  invalid  (reserved) sized  version  address of the record before
+//                       tombstone  invalid  indirection sized version  address of the record before
 //
 // A value of 8 bytes is read, written and added to as one. One of another length is `sized`
-// (hybridlog/sized_value.h): where the others have their value it has its length.
+// (hybridlog/sized_value.h): where the others have their value it has its length. An indirection
+// record (hybridlog/indirection.h) is sized, and has a hash where others have their key.
 //
 // A header is never 0: the previous address is at least kNoAddress. So zeros are the end of a page.
 #pragma once
@@ -23,6 +24,7 @@ class Header {
  public:
   static constexpr std::uint64_t kTombstone = std::uint64_t{1} << 63U;
   static constexpr std::uint64_t kInvalid = std::uint64_t{1} << 62U;
+  static constexpr std::uint64_t kIndirection = std::uint64_t{1} << 61U;
   static constexpr std::uint64_t kSized = std::uint64_t{1} << 60U;
   static constexpr std::uint64_t kVersionMask = (1U << 12U) - 1;
 
@@ -36,6 +38,7 @@ class Header {
   constexpr std::uint64_t version() const { return word_ >> kAddressBits & kVersionMask; }
   constexpr bool is_tombstone() const { return (word_ & kTombstone) != 0; }
   constexpr bool is_invalid() const { return (word_ & kInvalid) != 0; }
+  constexpr bool is_indirection() const { return (word_ & kIndirection) != 0; }
   constexpr bool is_sized() const { return (word_ & kSized) != 0; }
   constexpr bool is_nothing() const { return word_ == 0; }
 
@@ -58,7 +61,9 @@ struct Record {
     return Header(header).is_sized() ? static_cast<std::uint32_t>(value) : sizeof value;
   }
   // Where it lies in the index.
-  std::uint64_t hash() const noexcept { return hash_of(key); }
+  std::uint64_t hash() const noexcept {
+    return Header(header).is_indirection() ? key : hash_of(key);
+  }
 
   Header read_header() noexcept {
     return Header(std::atomic_ref(header).load(std::memory_order_acquire));

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "hybridlog/index_file.h"
+#include "hybridlog/indirection.h"
 #include "hybridlog/record.h"
+#include "hybridlog/sized_value.h"
 #include "hybridlog/store.h"
 
 namespace turntable::hybridlog {
@@ -81,7 +83,7 @@ class Recovery {
         record.header |= Header::kInvalid;
         is_changed = true;
       } else {
-        raise_entry(index_, record.hash(), address);
+        take(record, address);
       }
     }
     if (end < start + page_bytes_) {
@@ -94,6 +96,19 @@ class Recovery {
       check(device_.write(start, page, sectors), "written", start);
       is_changed_ = true;
     }
+  }
+
+  // An indirection record into every bucket that it may cover.
+  void take(const Record& record, Address address) {
+    std::uint64_t hash = record.hash(), step = index_.buckets();
+    if (Header(record.header).is_indirection()) {
+      if (record.value_bytes() != Indirection::kBytes)
+        fail("an indirection that means nothing", address);
+      step = Indirection::of(record.key, value_of(record).data()).mask() + 1;
+      hash &= ~(index_.buckets() - 1) | (step - 1);
+    }
+    for (std::uint64_t more = 0; more == 0 || more < index_.buckets(); more += step)
+      raise_entry(index_, hash | more, address);
   }
 
   bool is_of_next_version(Header header, Address address) const noexcept {
@@ -128,6 +143,12 @@ Recovered recover(const Checkpoint& from, const StoreSettings& settings, Device&
     throw RecoveryError("checkpoint " + std::to_string(from.version) + " has pages of 2^" +
                         std::to_string(from.page_bits) + " bytes; expected these, not 2^" +
                         std::to_string(page_bits));
+  }
+  if (settings.index_buckets < from.index_buckets) {
+    throw RecoveryError("checkpoint " + std::to_string(from.version) + " has an index of " +
+                        std::to_string(from.index_buckets) +
+                        " buckets; expected as many or more, not " +
+                        std::to_string(settings.index_buckets));
   }
   Recovered recovered{.from = from.begin, .index = {}, .why_not_index = {}};
   if (from.begin == from.end) return recovered;  // there was no record, and the file may be empty

@@ -1,6 +1,9 @@
 #include "hybridlog/store.h"
 
+#include <algorithm>
+#include <bit>
 #include <future>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -24,6 +27,11 @@ ReaderSettings reader_settings(const StoreSettings& settings) {
   return {.under_way = settings.reader_threads,
           .uses_uring = settings.uses_uring,
           .most_value_bytes = settings.log.most_value_bytes()};
+}
+
+// Of a record in memory.
+Indirection indirection_of(const Record& record) noexcept {
+  return Indirection::of(record.key, reinterpret_cast<const std::byte*>(&record + 1));
 }
 
 // What is on the device where there was no record is of nobody.
@@ -65,6 +73,7 @@ Checkpoint Store::checkpoint(const CutSteps& steps) {
   Checkpoint made;
   made.version = versions_.version();
   made.page_bits = log_.settings().page_bits;
+  made.index_buckets = index_.buckets();
   made.begin = log_.begin();
   made.serials = versions_.cut([&] {
     made.cut = log_.tail();
@@ -133,6 +142,26 @@ Status Session::keep(std::uint64_t key, Bytes value, bool is_tombstone, Address 
   operation.kept = address;
   operation.value.assign(value.begin(), value.end());
   return carry_out(std::move(operation)).status;
+}
+
+Status Session::point(const Indirection& to) {
+  take_part();
+  const std::uint64_t buckets = store_.index().buckets();
+  for (std::uint64_t more = 0; more == 0 || more < buckets; more += to.mask() + 1) {
+    Indirection part = to;
+    if (more != 0 || buckets > to.mask() + 1) {
+      part.hash |= more;
+      part.bits = static_cast<std::uint32_t>(std::countr_zero(buckets));
+    }
+    const Indirection::Words value = part.value();
+    Status status = Status::kPending;
+    for (HashIndex::Found found = store_.index().find_or_make(part.hash);
+         status == Status::kPending; found.read_again())
+      status =
+          append_marked(found, part.hash, std::as_bytes(std::span(value)), Header::kIndirection);
+    if (status != Status::kOk) return status;
+  }
+  return Status::kOk;
 }
 
 Session::Answer Session::read_value(std::uint64_t key, std::uint64_t context, Place place) {
@@ -236,6 +265,7 @@ void Session::carry_on_with_pending(const Completed& tell) {
 
 Session::Answer Session::carry_on(Operation& operation) {
   if (operation.reading && !operation.reading->is_done()) return {Status::kPending};
+  if (operation.asking && !operation.asking->is_done()) return {Status::kPending};
   switch (operation.kind) {
     case Kind::kRead:
       return try_read(operation);
@@ -263,32 +293,50 @@ Status Session::await(Operation& operation) noexcept {
 // Frames at or above a head that was read under protection stay until this thread refreshes.
 Session::Located Session::locate(std::uint64_t key, Address newest) noexcept {
   const Address head = log_.head();
-  Address address = newest;
-  while (address >= head) {
-    Record& record = *reinterpret_cast<Record*>(log_.at(address));
-    if (record.key == key) return {&record, address};
-    address = record.read_header().previous();
+  Located at{.address = newest};
+  while (at.address >= std::max(head, at.floor)) {
+    Record& record = *reinterpret_cast<Record*>(log_.at(at.address));
+    const Header header = record.read_header();
+    if (header.is_indirection()) {
+      const auto floor =
+          at.indirection == nullptr ? floor_of(indirection_of(record), key) : std::nullopt;
+      if (floor) {
+        at.indirection = &record;
+        at.floor = *floor;
+      }
+    } else if (record.key == key) {
+      at.record = &record;
+      return at;
+    }
+    at.address = header.previous();
   }
-  return {nullptr, address};
+  return at;
+}
+
+std::optional<Address> Session::floor_of(const Indirection& indirection,
+                                         std::uint64_t key) const noexcept {
+  const std::optional<Address> floor = store_.elsewhere().floor_of(indirection.migration);
+  return floor && indirection.covers(hash_of(key)) ? floor : std::nullopt;
 }
 
 Session::Answer Session::try_read(Operation& operation) {
   const std::uint64_t hash = hash_of(operation.key);
-  const auto of_device = [&](Address chain) -> Answer {
-    const Old old = from_device(operation, chain);
+  const auto of_device = [&](const Located& left) -> Answer {
+    const Old old = from_device(operation, left);
     if (old.status != Status::kOk) return {old.status};
+    if (old.is_elsewhere) copy_from_elsewhere(operation, old.value, old.is_tombstone);
     if (old.is_tombstone) return {Status::kNotFound};
-    copy_from_device_if_sampled(operation, old.value);
+    if (!old.is_elsewhere) copy_from_device_if_sampled(operation, old.value);
     return answer_of(operation, old.value);
   };
   operation.is_awaiting = false;
   // What the device gave answers for the moment at which it was asked.
-  if (operation.reading) return of_device(operation.chain);
+  if (operation.reading) return of_device({.address = operation.chain});
   const HashIndex::Found found = store_.index().find(hash);
   if (!found) return {store_.awaited().covers(hash) ? await(operation) : Status::kNotFound};
   const Located newest = locate(operation.key, found.entry.address());
   if (store_.awaited().hides(hash, newest.address)) return {await(operation)};
-  if (newest.record == nullptr) return of_device(newest.address);
+  if (newest.record == nullptr) return of_device(newest);
   const Header header = newest.record->read_header();
   cross_if_newer(header);
   if (header.is_tombstone()) return {Status::kNotFound};
@@ -320,6 +368,15 @@ void Session::copy_from_device_if_sampled(const Operation& operation, Bytes valu
     copy_if_sampled(operation.key, found, address, value);
 }
 
+// What another store has had of the key becomes this one's, unless the key may have a newer record
+// by now. It may fail: then it is asked for once more.
+void Session::copy_from_elsewhere(const Operation& operation, Bytes value, bool is_tombstone) {
+  const HashIndex::Found found = store_.index().find(hash_of(operation.key));
+  const Located newest = locate(operation.key, found.entry.address());
+  if (newest.record == nullptr && newest.address == operation.chain)
+    append(found, operation.key, value, is_tombstone);
+}
+
 // value: may be that of value_.
 Session::Answer Session::answer_of(const Operation& operation, Bytes value) {
   if (operation.reads_any) {
@@ -339,7 +396,7 @@ Status Session::try_add(Operation& operation) {
     const Located newest = locate(operation.key, found.entry.address());
     if (store_.awaited().hides(hash, newest.address)) return await(operation);
     if (newest.record == nullptr) {
-      const Old old = from_device(operation, newest.address);
+      const Old old = from_device(operation, newest);
       if (old.status == Status::kPending || old.status == Status::kIoError) return old.status;
       is_there = old.status == Status::kOk && !old.is_tombstone;
       if (is_there) value_.assign(old.value);
@@ -373,7 +430,7 @@ Status Session::try_take(Operation& operation) {
         cross_if_newer(newest.record->read_header());
         return Status::kOk;
       }
-      const Old old = from_device(operation, newest.address);
+      const Old old = from_device(operation, newest);
       if (old.status != Status::kNotFound) return old.status;
     }
     const Status status = append(found, operation.key, operation.value, operation.is_tombstone);
@@ -389,7 +446,7 @@ Status Session::try_keep(Operation& operation) {
     const Located newest = locate(operation.key, found.entry.address());
     Address address = newest.address;
     if (newest.record == nullptr) {
-      const Old old = from_device(operation, newest.address);
+      const Old old = from_device(operation, newest);
       if (old.status != Status::kOk) return old.status;
       address = old.address;
     }
@@ -434,15 +491,15 @@ bool Session::may_be_changed_by_others(Header header, Address address) const noe
 
 // The header is written last: who goes through the log meanwhile must know how long a record is,
 // and whose. Each word is written at once, for the same reason.
-Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes value,
-                       bool is_tombstone) {
+Status Session::append_marked(const HashIndex::Found& found, std::uint64_t key, Bytes value,
+                              std::uint64_t mark) {
   const bool is_sized = value.size() != sizeof(Record::value);
   const std::size_t bytes = is_sized ? Record::bytes_of_sized(value.size()) : sizeof(Record);
   const std::optional<Address> address = log_.allocate(thread_, bytes);
   if (!address) return Status::kNoSpace;
   Record& record = *reinterpret_cast<Record*>(log_.at(*address));
   std::atomic_ref(record.key).store(key, std::memory_order_relaxed);
-  Header header(found.entry.address(), member_.version(), is_tombstone);
+  Header header(Header(found.entry.address(), member_.version()).word() | mark);
   if (is_sized) {
     SizedValue(record).begin(value);
     header = Header(header.word() | Header::kSized);
@@ -455,15 +512,25 @@ Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes v
   return Status::kPending;
 }
 
+Status Session::append(const HashIndex::Found& found, std::uint64_t key, Bytes value,
+                       bool is_tombstone) {
+  return append_marked(found, key, value, is_tombstone ? Header::kTombstone : 0);
+}
+
 // What was looked up in the index before the log's begin moved may be written again above it since:
 // only what lay below the begin of that time is known not to be there.
-Session::Old Session::from_device(Operation& operation, Address chain) {
-  if (operation.chain != chain) {  // nothing is known of it, or it is another one by now
-    operation.chain = chain;
+Session::Old Session::from_device(Operation& operation, const Located& left) {
+  if (operation.chain != left.address) {  // nothing is known of it, or it is another one by now
+    operation.chain = left.address;
     operation.begin = log_.begin();
     operation.reading.reset();
+    operation.indirection.reset();
   }
-  Address address = chain;
+  if (left.indirection != nullptr) {
+    operation.indirection = indirection_of(*left.indirection);
+    operation.floor = left.floor;
+  }
+  Address address = left.address;
   if (operation.reading) {
     const RecordReader::Ticket& read = *operation.reading;
     if (!read.is_done()) return {Status::kPending};
@@ -472,7 +539,9 @@ Session::Old Session::from_device(Operation& operation, Address chain) {
     const Header header(read.record.header);
     if (read.error || header.is_nothing()) return {Status::kIoError};
     // Invalid is what a recovery has left out.
-    if (read.record.key == operation.key && !header.is_invalid()) {
+    if (header.is_indirection() && !header.is_invalid()) {
+      note_indirection(operation, read);
+    } else if (read.record.key == operation.key && !header.is_invalid()) {
       cross_if_newer(header);
       return {Status::kOk, read.value(), header.is_tombstone(), read.address};
     }
@@ -482,13 +551,53 @@ Session::Old Session::from_device(Operation& operation, Address chain) {
     const bool waits = operation.kind == Kind::kRead || operation.kind == Kind::kAdd;
     return {waits ? await(operation) : Status::kNotFound};
   }
-  if (address < operation.begin) return {Status::kNotFound};
+  const bool is_elsewhere = operation.indirection.has_value();
+  if (address < operation.begin || (is_elsewhere && address < operation.floor))
+    return is_elsewhere ? from_elsewhere(operation) : Old{Status::kNotFound};
   if (address < log_.begin()) return {begin_again(operation)};
   // Who keeps a record has read it.
   if (operation.kind == Kind::kKeep && address <= operation.kept)
     return {Status::kOk, operation.value, operation.is_tombstone, address};
   operation.reading = store_.reader().read(address);
   return {Status::kPending};
+}
+
+// The newest one of the chain counts.
+void Session::note_indirection(Operation& operation, const RecordReader::Ticket& read) const {
+  if (operation.indirection || read.value().size() != Indirection::kBytes) return;
+  const Indirection found = Indirection::of(read.record.key, read.value().data());
+  const std::optional<Address> floor = floor_of(found, operation.key);
+  if (!floor) return;
+  operation.indirection = found;
+  operation.floor = *floor;
+}
+
+// What is asked for does not change there: where the chain begins here does not matter.
+Session::Old Session::from_elsewhere(Operation& operation) {
+  // This log has nothing of the key.
+  if (operation.kind == Kind::kTake || operation.kind == Kind::kKeep) return {Status::kNotFound};
+  if (!operation.asking || operation.asking->indirection != *operation.indirection) {
+    OtherLogs* const logs = store_.elsewhere().logs();
+    if (logs == nullptr) return {Status::kIoError};
+    operation.asking = logs->read(*operation.indirection, operation.key);
+  }
+  const OtherLogs::Ticket& asked = *operation.asking;
+  if (!asked.is_done()) return {Status::kPending};
+  switch (asked.found) {
+    case OtherLogs::Found::kValue:
+      return {.status = Status::kOk, .value = asked.value.bytes(), .is_elsewhere = true};
+    case OtherLogs::Found::kNothing:
+      return {.status = Status::kOk,
+              .value = bytes_of(kNoValue),
+              .is_tombstone = true,
+              .is_elsewhere = true};
+    case OtherLogs::Found::kGone:
+      operation.asking.reset();
+      return {begin_again(operation)};
+    case OtherLogs::Found::kError:
+      break;
+  }
+  return {Status::kIoError};
 }
 
 }  // namespace turntable::hybridlog

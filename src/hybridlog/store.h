@@ -7,6 +7,8 @@
 //   fuzzy              from memory      a new record         later: others may still add in place
 //   read-only          from memory      a new record         a new record
 //   on the device      is read first    a new record         is read first, then a new record
+//   another store's    is asked for, then a new record       is asked for, then a new record
+//   device                              a new record
 //   nowhere            not found        a new record         a new record
 //
 // An upsert of another length than the record's is a new record wherever that lies.
@@ -25,9 +27,11 @@
 
 #include "hybridlog/awaited.h"
 #include "hybridlog/device.h"
+#include "hybridlog/elsewhere.h"
 #include "hybridlog/epoch.h"
 #include "hybridlog/hash_index.h"
 #include "hybridlog/index_file.h"
+#include "hybridlog/indirection.h"
 #include "hybridlog/key_hash.h"
 #include "hybridlog/log.h"
 #include "hybridlog/record.h"
@@ -61,6 +65,8 @@ enum class Status : std::uint8_t {
 struct Checkpoint {
   std::uint64_t version = 0;
   unsigned page_bits = 0;
+  // A smaller index has fewer chains, which do not have all records. 0: it is not known.
+  std::size_t index_buckets = 0;
   Address begin = kFirstAddress;
   Address cut = kFirstAddress;  // records of the next version lie at or above it, before `end`
   Address end = kFirstAddress;
@@ -107,6 +113,7 @@ class Store {
   std::size_t most_value_bytes() const noexcept { return log_.settings().most_value_bytes(); }
   Sampling& sampling() noexcept { return sampling_; }
   const Recovered& recovered() const noexcept { return recovered_; }
+  Elsewhere& elsewhere() noexcept { return elsewhere_; }
 
  private:
   std::unique_ptr<Device> device_;
@@ -118,6 +125,7 @@ class Store {
   Awaited awaited_;
   Sampling sampling_;
   Recovered recovered_;
+  Elsewhere elsewhere_;
 };
 
 // Of one thread, which may have several. Operations of one session may overtake each other only
@@ -174,6 +182,11 @@ class Session {
   // this store has a newer one. Additions that sessions left behind are made when all have come.
   // kWrongSize: as of upsert_value().
   Status take(std::uint64_t key, Bytes value, bool is_tombstone, std::uint64_t context = 0);
+
+  // Puts an indirection record into every chain that may have keys which it covers. Its migration's
+  // records do not count yet. kOk, kNoSpace: it may be in some of them. Of a session that is
+  // nobody's.
+  Status point(const Indirection& to);
 
   // The key's record at `address`, which nobody changes any more, is written again if it is still
   // the newest one: kOk; kNotFound: it is not. Of a session that is nobody's
@@ -262,10 +275,17 @@ class Session {
     Address chain = kNoChain;
     Address begin = kFirstAddress;
     std::shared_ptr<RecordReader::Ticket> reading;
+    // What covers the key, the chain's newest, and below which address the other log has the chain.
+    std::optional<Indirection> indirection = std::nullopt;
+    Address floor = 0;
+    std::shared_ptr<OtherLogs::Ticket> asking = nullptr;
   };
   struct Located {
-    Record* record;   // the key's newest one in memory
-    Address address;  // its address, or where the chain leaves memory
+    Record* record = nullptr;  // the key's newest one in memory
+    Address address;           // its address, or where the chain leaves memory, or the floor
+    // In memory, too: what covers the key, or null, and its floor.
+    const Record* indirection = nullptr;
+    Address floor = 0;
   };
 
   // What most operations find: the key's record is the first of its chain, at or above `from`, no
@@ -278,8 +298,8 @@ class Session {
     if (address < from || address < kFirstAddress) return nullptr;
     Record& record = *reinterpret_cast<Record*>(log_.at(address));
     if (record.key != key) return nullptr;
-    constexpr std::uint64_t kLooked =
-        Header::kTombstone | Header::kSized | Header::kVersionMask << kAddressBits;
+    constexpr std::uint64_t kLooked = Header::kTombstone | Header::kIndirection | Header::kSized |
+                                      Header::kVersionMask << kAddressBits;
     const std::uint64_t differs = record.read_header().word() ^ member_.version_bits() ^ sized;
     return (differs & kLooked) == 0 ? &record : nullptr;
   }
@@ -290,6 +310,7 @@ class Session {
   void copy_if_sampled(std::uint64_t key, const HashIndex::Found& found, Address address,
                        Bytes value);
   void copy_from_device_if_sampled(const Operation& operation, Bytes value);
+  void copy_from_elsewhere(const Operation& operation, Bytes value, bool is_tombstone);
   Status try_add(Operation& operation);
   Status try_take(Operation& operation);
   Status try_keep(Operation& operation);
@@ -299,8 +320,13 @@ class Session {
     Bytes value{};  // as long as the operation
     bool is_tombstone = false;
     Address address = kNoAddress;
+    bool is_elsewhere = false;  // in another store's log
   };
-  Old from_device(Operation& operation, Address chain);
+  Old from_device(Operation& operation, const Located& left);
+  Old from_elsewhere(Operation& operation);
+  void note_indirection(Operation& operation, const RecordReader::Ticket& read) const;
+  // Of a record, if it is an indirection that counts and covers the key.
+  std::optional<Address> floor_of(const Indirection& indirection, std::uint64_t key) const noexcept;
   // kPending: the next time the operation looks in the index.
   static Status begin_again(Operation& operation) noexcept;
   // kPending, as long as the key's record is awaited.
@@ -308,6 +334,9 @@ class Session {
   Status replace(std::uint64_t key, Bytes value, bool is_tombstone);
   // kPending: somebody else has changed the chain, nothing was done.
   Status append(const HashIndex::Found& found, std::uint64_t key, Bytes value, bool is_tombstone);
+  // mark: of the header, or 0.
+  Status append_marked(const HashIndex::Found& found, std::uint64_t key, Bytes value,
+                       std::uint64_t mark);
   Answer carry_on(Operation& operation);
   void carry_on_with_pending(const Completed& tell);
   // Of an operation that has begun.
