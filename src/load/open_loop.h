@@ -88,7 +88,7 @@ class OpenLoop {
 
   bool limit_reached() const noexcept { return outstanding_ >= limit_; }
   void give_up_old(std::int64_t now_ns) noexcept;
-  void withhold_due(std::int64_t now_ns) noexcept;
+  void withhold_due(std::int64_t now_ns, std::int64_t room_ns) noexcept;
   void record(const Request& request, std::int64_t arrived_ns, std::int64_t read_ns) noexcept;
   OpenLoopSecond& second_of(std::int64_t at_ns) noexcept;
 
