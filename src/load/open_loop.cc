@@ -28,7 +28,7 @@ void OpenLoop::set_schedule(const Schedule& schedule, const Gap& gap) {
 
 std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
   if (limit_reached()) {
-    withhold_due(now_ns);
+    withhold_due(now_ns, now_ns);
     give_up_old(now_ns);
     if (limit_reached()) return std::nullopt;
   }
@@ -51,14 +51,29 @@ std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
 // Those that have become due while the limit was reached. A thread that was late finds many due at
 // once, and what it then sends makes the limit withhold those that follow, until it has caught up:
 // each waits for that lateness, and for no more of it, since it moves a whole queue.
-void OpenLoop::withhold_due(std::int64_t now_ns) noexcept {
-  for (due_ = std::max(due_, next_);
-       due_ < requests_.size() && requests_[due_].intended_ns <= now_ns; ++due_) {
-    requests_[due_].withheld = true;
-    if (!schedule_.in_window(requests_[due_].intended_ns)) continue;
+//
+// An answer made room at `room_ns`, and the thread reads it only now: until then the server let
+// them wait, and from then on the thread does. The queue that follows is the thread's if most of it
+// came while it did not look, else the server's.
+void OpenLoop::withhold_due(std::int64_t now_ns, std::int64_t room_ns) noexcept {
+  due_ = std::max(due_, next_);
+  std::size_t waited_for_room = due_ - next_, found_room = 0;
+  std::int64_t found_late_ns = 0;
+  for (; due_ < requests_.size() && requests_[due_].intended_ns <= now_ns; ++due_) {
+    Request& request = requests_[due_];
+    request.withheld = true;
+    const std::int64_t late_ns = now_ns - std::max(request.intended_ns, room_ns);
+    if (request.intended_ns < room_ns) {
+      ++waited_for_room;
+    } else {
+      ++found_room;
+      found_late_ns = std::max(found_late_ns, late_ns);
+    }
+    if (!schedule_.in_window(request.intended_ns)) continue;
     ++statistics_.withheld;
-    statistics_.send_late_ns.record(behind_ns_);
+    statistics_.send_late_ns.record(std::max(behind_ns_, late_ns));
   }
+  if (found_room > waited_for_room) behind_ns_ = std::max(behind_ns_, found_late_ns);
 }
 
 // Requests are sent in their order, so the oldest is the first to be given up.
@@ -102,7 +117,8 @@ OpenLoop::Counted OpenLoop::answered(std::uint64_t number, std::int64_t arrived_
     counted.answer = Answer::kRedundant;
     return counted;
   }
-  if (limit_reached()) withhold_due(read_ns);
+  // One that was given up made room earlier.
+  if (limit_reached()) withhold_due(read_ns, request.given_up ? read_ns : counted.arrived_ns);
   request.answered = true;
   ++first_answers_;
   if (request.abandoned) --abandoned_;
@@ -150,13 +166,11 @@ std::int64_t OpenLoop::next_due_ns() const noexcept {
 }
 
 void OpenLoop::end() noexcept {
-  for (std::size_t number = 0; number < requests_.size(); ++number) {
-    const Request& request = requests_[number];
-    if (request.answered) continue;
-    const bool sent = request.sent_ns != 0;
-    if (sent) ++statistics_.unanswered;
-    if (schedule_.in_window(request.intended_ns)) ++(sent ? statistics_.lost : statistics_.unsent);
-  }
+  for (const Request& request : requests_)
+    if (!request.answered && request.sent_ns != 0) ++statistics_.unanswered;
+  for_each_unanswered([this](std::uint64_t /*number*/, bool sent) {
+    ++(sent ? statistics_.lost : statistics_.unsent);
+  });
 }
 
 }  // namespace turntable::load

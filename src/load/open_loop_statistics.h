@@ -39,8 +39,9 @@ struct OpenLoopStatistics {
   std::array<stats::Histogram, 2> halves{stats::Histogram(kMaxLatencyNs),
                                          stats::Histogram(kMaxLatencyNs)};  // of latency_ns
   std::vector<OverCount> over;
-  // How late the window's requests were sent, and for how long those that the limit withheld had
-  // been due before it was reached: what is the thread's fault, and not the server's.
+  // How late the window's requests were sent. Of those that the limit withheld, what is the
+  // thread's fault and not the server's: for how long they had been due before the limit was
+  // reached, or could have been sent since an answer that the thread had not read.
   stats::Histogram send_late_ns{kMaxLatencyNs};
   // How long first answers to requests of the window lay in the socket: not part of their latency.
   stats::Histogram read_late_ns{kMaxLatencyNs};

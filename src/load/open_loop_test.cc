@@ -32,8 +32,12 @@ std::vector<std::uint64_t> taken(OpenLoop& loop, double ms) {
   return numbers;
 }
 
+OpenLoop::Answer answer(OpenLoop& loop, std::uint64_t number, double arrived_ms, double read_ms) {
+  return loop.answered(number, at(arrived_ms), at(read_ms)).answer;
+}
+// Read as it arrives.
 OpenLoop::Answer answer(OpenLoop& loop, std::uint64_t number, double arrived_ms) {
-  return loop.answered(number, at(arrived_ms), at(arrived_ms)).answer;
+  return answer(loop, number, arrived_ms, arrived_ms);
 }
 
 using Numbers = std::vector<std::uint64_t>;
@@ -88,12 +92,12 @@ TEST(OpenLoop, LatencyIsFromTheIntendedInstantAndFromTheSending) {
 TEST(OpenLoop, TimeInTheSocketIsNotLatency) {
   OpenLoop loop = every_ms();
   taken(loop, 2);
-  loop.answered(1, at(2.5), at(2.75));
+  answer(loop, 1, 2.5, 2.75);
   EXPECT_EQ(loop.statistics().latency_ns.sum(), 500'000U);
   EXPECT_EQ(loop.statistics().read_late_ns.sum(), 250'000U);
   // A stamp from before the sending is none.
   taken(loop, 3);
-  loop.answered(2, at(1), at(3.5));
+  answer(loop, 2, 1, 3.5);
   EXPECT_EQ(loop.statistics().latency_ns.sum(), 500'000U);
 }
 
@@ -236,6 +240,51 @@ TEST(OpenLoop, AnOverloadedServerMakesNoThreadLate) {
   EXPECT_EQ(s.withheld, 98);  // of 2 to 99 ms: at 99.01 it looked last
   EXPECT_EQ(s.send_late_ns.count(), 99U);
   EXPECT_EQ(s.send_late_ns.sum(), 0U);
+}
+
+// The thread stands still from 1 to 4.5 ms, and there was room from 1.2 ms on: what became due
+// since could have been sent.
+TEST(OpenLoop, AThreadThatReadsAnAnswerLateMakesWhatBecameDueSinceLate) {
+  OpenLoop loop = limited(1, 9);
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  answer(loop, 0, 1.2, 4.5);
+  // Of 2, 3 and 4 ms; and number 0, which was in time.
+  EXPECT_EQ(loop.statistics().send_late_ns.count(), 4U);
+  EXPECT_EQ(loop.statistics().send_late_ns.sum(), 2'500'000U + 1'500'000U + 500'000U);
+  EXPECT_EQ(taken(loop, 4.5), Numbers{1});
+  answer(loop, 1, 4.9);
+  EXPECT_EQ(taken(loop, 4.9), Numbers{2});
+  // Number 4 becomes due behind that queue, which is the thread's.
+  answer(loop, 2, 5.1);
+  EXPECT_EQ(loop.statistics().send_late_ns.count(), 5U);
+  EXPECT_EQ(loop.statistics().send_late_ns.sum(), 4'500'000U + 2'500'000U);
+  EXPECT_EQ(loop.statistics().withheld, 4);
+}
+
+// The server answers after 3.4 ms, and the thread looks after 4.5 ms: numbers 1 and 2, of 2 and 3
+// ms, waited for the server first; number 3 became due when there was room.
+TEST(OpenLoop, WhatWaitedForTheServerIsLateByWhatTheThreadAdded) {
+  OpenLoop loop = limited(1, 9);
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  answer(loop, 0, 3.4, 4.5);
+  EXPECT_EQ(loop.statistics().send_late_ns.sum(), 2 * 1'100'000U + 500'000U);
+  EXPECT_EQ(taken(loop, 4.5), Numbers{1});
+  answer(loop, 1, 5.5);
+  // The queue is the server's: number 4, of 5 ms, is late by nobody's fault.
+  EXPECT_EQ(loop.statistics().send_late_ns.count(), 5U);
+  EXPECT_EQ(loop.statistics().send_late_ns.sum(), 2 * 1'100'000U + 500'000U);
+}
+
+// The limit is reached again when the answer comes, but it made no room.
+TEST(OpenLoop, AnAnswerToWhatWasGivenUpMakesNoRoom) {
+  OpenLoop loop({.outstanding_max = 1, .give_up_ns = 2 * kMillisecondNs});
+  loop.set_schedule({kStart, kStart, at(9), at(19)}, [](std::uint64_t) { return 1e-3; });
+  EXPECT_EQ(taken(loop, 1), Numbers{0});
+  EXPECT_EQ(taken(loop, 2.9), Numbers{});
+  EXPECT_EQ(taken(loop, 3), Numbers{1});  // number 0 is given up; 1 and 2 are withheld
+  answer(loop, 0, 3.1, 4.5);              // number 3, of 4 ms
+  EXPECT_EQ(loop.statistics().withheld, 3);
+  EXPECT_EQ(loop.statistics().send_late_ns.sum(), 0U);
 }
 
 TEST(OpenLoop, ALostRequestBlocksTheLimitNotForEver) {

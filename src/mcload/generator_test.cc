@@ -42,6 +42,8 @@ void expect_sums(const Measured& measured) {
   EXPECT_EQ(answered + measured.loop.lost + measured.loop.unsent, measured.loop.offered);
   EXPECT_EQ(static_cast<std::int64_t>(s.get.intended_ns.count()), s.gets);
   EXPECT_EQ(static_cast<std::int64_t>(s.set.from_send_ns.count()), s.sets);
+  EXPECT_EQ(s.get.lost + s.set.lost, measured.loop.lost);
+  EXPECT_EQ(s.get.unsent + s.set.unsent, measured.loop.unsent);
   std::int64_t delivered = 0;
   for (const auto& second : measured.loop.seconds) delivered += second.delivered;
   EXPECT_EQ(delivered, measured.loop.delivered);
@@ -109,6 +111,44 @@ TEST(Generator, AStoreWithoutRoomIsReported) {
     EXPECT_EQ(measured.key_value.errors.closed, 0);
     expect_sums(measured);
   }
+}
+
+// What a store says that refuses to be populated; "" if it does not.
+std::string refusal(const RunningMemcached& memcached, Protocol protocol,
+                    const ContentSettings& content) {
+  try {
+    populate("test", memcached.address(), protocol, Content(content),
+             monotonic_ns() + 60 * kSecondNs, kNever);
+  } catch (const CommandError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// 20,000 records of 10,000 bytes are 200 MB; each is STORED.
+TEST(Population, RefusesAStoreThatEvicts) {
+  const ContentSettings content{.records = 20'000, .value_size = "10000"};
+  for (const Protocol protocol : {Protocol::kAscii, Protocol::kBinary}) {
+    RunningMemcached memcached({"-m", "64"});
+    if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+    const std::string said = refusal(memcached, protocol, content);
+    EXPECT_NE(said.find("has taken 20000 records, but holds"), std::string::npos) << said;
+    EXPECT_NE(said.find("expected at least 20000 and none evicted"), std::string::npos) << said;
+    EXPECT_NE(said.find("more memory (-m): keys and values alone have 201 MB"), std::string::npos)
+        << said;
+    // It is no store that has been populated before.
+    EXPECT_NE(refusal(memcached, protocol, content), "");
+  }
+}
+
+// Its marker, which is small, is still there, and more items than it had.
+TEST(Population, BelievesNoMarkerOfWhatALaterContentHasEvicted) {
+  RunningMemcached memcached({"-m", "64"});
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  const ContentSettings first{.records = 20'000, .value_size = "1000"};
+  EXPECT_EQ(refusal(memcached, Protocol::kAscii, first), "");
+  EXPECT_NE(refusal(memcached, Protocol::kAscii, {.records = 100'000, .value_size = "1000"}), "");
+  EXPECT_NE(refusal(memcached, Protocol::kAscii, first), "");
 }
 
 TEST(Generator, MeasuresTheDelaysThatWereGiven) {
@@ -236,6 +276,7 @@ TEST(Generator, WhatItMeasuredTravelsAsJson) {
   Measured twice = measured_of(raw_statistics(measured));
   EXPECT_EQ(raw_statistics(twice)["get_latency_ns"], raw_statistics(measured)["get_latency_ns"]);
   EXPECT_EQ(twice.loop.delivered, measured.loop.delivered);
+  EXPECT_EQ(twice.waited_ns, kSecondNs);  // the drain of play_here()
   twice.merge(measured);
   expect_sums(twice);
   EXPECT_EQ(twice.key_value.hits, 2 * measured.key_value.hits);
