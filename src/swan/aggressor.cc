@@ -66,7 +66,7 @@ bool is_executed(pid_t pid, const fs::path& starter) {
 
 }  // namespace
 
-Aggressor::Aggressor(Children& children, AggressorSpec spec, ProcessSettings settings,
+Aggressor::Aggressor(node::Children& children, AggressorSpec spec, ProcessSettings settings,
                      Context context)
     : children_(children),
       spec_(std::move(spec)),
@@ -76,7 +76,7 @@ Aggressor::Aggressor(Children& children, AggressorSpec spec, ProcessSettings set
       commands_(command_lines(spec_, context_.values)) {
   for (std::size_t number = 0; auto& command : commands_) {
     const fs::path metrics = metrics_file(number++);
-    if (find_program(command.front()).empty()) {
+    if (node::find_program(command.front()).empty()) {
       throw CommandError("unavailable", "aggressor " + spec_.name + ": no program " +
                                             command.front() +
                                             "; expected it in PATH, or at that path: install it");

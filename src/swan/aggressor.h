@@ -12,7 +12,7 @@
 
 #include "common/deadline.h"
 #include "swan/aggressor_spec.h"
-#include "swan/children.h"
+#include "node/children.h"
 #include "swan/cpu_times.h"
 #include "swan/process_settings.h"
 #include "swan/progress_log.h"
@@ -29,7 +29,7 @@ class Aggressor {
   };
 
   // Starts nothing yet. Throws CommandError for a command that cannot be started.
-  Aggressor(Children& children, AggressorSpec spec, ProcessSettings settings, Context context);
+  Aggressor(node::Children& children, AggressorSpec spec, ProcessSettings settings, Context context);
   ~Aggressor();  // ends it
   Aggressor(const Aggressor&) = delete;
   Aggressor& operator=(const Aggressor&) = delete;
@@ -66,7 +66,7 @@ class Aggressor {
   std::filesystem::path metrics_file(std::size_t number) const;
   std::optional<double> stress_operations(const CpuTimes& used) const;
 
-  Children& children_;
+  node::Children& children_;
   const AggressorSpec spec_;
   const ProcessSettings settings_;
   const Context context_;
@@ -74,7 +74,7 @@ class Aggressor {
   std::vector<std::vector<std::string>> commands_;
   std::string version_;
   std::unique_ptr<ProgressLog> log_;
-  std::vector<std::unique_ptr<Child>> started_;
+  std::vector<std::unique_ptr<node::Child>> started_;
   std::string early_;
 };
 

@@ -76,7 +76,7 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
   aggressor_.reset();
   placement_ = place(read_topology("/sys", allowed_), placement);
   prepare_memcached(settings, fresh);
-  if (memcached_->is_running()) memcached_->apply({.groups = {}, .cpus = allowed_});
+  if (memcached_->is_running()) apply(*memcached_, {.groups = {}, .cpus = allowed_});
   groups_.clear();
   resctrl_.clear();
   const bool anywhere = spec && spec->place == AggressorSpec::Place::kAnywhere;
@@ -86,7 +86,7 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
   isolation_ =
       isolate(isolation, {.hp = placement_.hp, .be = aggressor_cpus_, .be_anywhere = anywhere},
               groups_, resctrl_);
-  memcached_->apply(isolation_.hp);
+  apply(*memcached_, isolation_.hp);
   if (spec) {
     aggressor_ = std::make_unique<Aggressor>(
         children_, *spec, isolation_.be,
@@ -110,14 +110,14 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
 }
 
 // One that was killed is started again.
-void ColocatorNode::prepare_memcached(const MemcachedSettings& settings, bool fresh) {
+void ColocatorNode::prepare_memcached(const textstore::MemcachedSettings& settings, bool fresh) {
   const bool keeps =
       !fresh && memcached_ && memcached_->is_running() && memcached_->settings() == settings;
   was_started_fresh_ = !keeps;
   if (keeps) return;
   memcached_.reset();  // its port is needed again
   memcached_ =
-      std::make_unique<MemcachedProcess>(children_, settings, options_.directory / "memcached.log");
+      std::make_unique<textstore::MemcachedProcess>(children_, settings, options_.directory / "memcached.log");
 }
 
 ColocatorNode::Json ColocatorNode::settle(const Json& args) {

@@ -10,14 +10,15 @@
 #include <optional>
 #include <string>
 
+#include "node/children.h"
 #include "placement/placement.h"
 #include "swan/aggressor.h"
-#include "swan/children.h"
 #include "swan/control_groups.h"
 #include "swan/guardian.h"
 #include "swan/isolation.h"
-#include "swan/memcached_process.h"
+#include "swan/memcached_job.h"
 #include "swan/window.h"
+#include "textstore/memcached_process.h"
 
 namespace turntable::swan {
 
@@ -51,7 +52,7 @@ class ColocatorNode {
 
  private:
   void clear();
-  void prepare_memcached(const MemcachedSettings& settings, bool fresh);
+  void prepare_memcached(const textstore::MemcachedSettings& settings, bool fresh);
   void choose_processors(const Json& placement);
   Sample sample(const std::vector<pid_t>& ours) const;
   std::vector<pid_t> our_processes() const;
@@ -65,13 +66,13 @@ class ColocatorNode {
   std::atomic<bool> cancelled_{false};
 
   std::mutex mutex_;  // of what follows
-  Children children_;
+  node::Children children_;
   ControlGroups groups_;
   Resctrl resctrl_;
   Guardian guardian_;
   Placement placement_;
   Isolation isolation_;
-  std::unique_ptr<MemcachedProcess> memcached_;
+  std::unique_ptr<textstore::MemcachedProcess> memcached_;
   bool was_started_fresh_ = false;
   bool is_prepared_ = false;
   std::unique_ptr<Aggressor> aggressor_;

@@ -124,9 +124,9 @@ Json platform_record(const PlatformSources& sources, const Topology& topology,
           {"rdt", resctrl.description()}};
 }
 
-Json program_versions(Children& children, const std::string& python) {
+Json program_versions(node::Children& children, const std::string& python) {
   const auto output = [&](const std::vector<std::string>& command) {
-    if (find_program(command.front()).empty()) return std::string();
+    if (node::find_program(command.front()).empty()) return std::string();
     return output_of(children, command, Deadline::after_seconds(kVersionSeconds));
   };
   const std::string stress = output({"stress-ng", "--version"});

@@ -9,7 +9,7 @@
 
 #include "placement/topology.h"
 #include "swan/cgroup_tree.h"
-#include "swan/children.h"
+#include "node/children.h"
 #include "swan/resctrl.h"
 
 namespace turntable::swan {
@@ -25,7 +25,7 @@ nlohmann::json platform_record(const PlatformSources& sources, const Topology& t
                                const CgroupTree& groups, const Resctrl& resctrl);
 
 // {"memcached", "stress-ng", "python", "scikit-learn"}: null for what is not installed.
-nlohmann::json program_versions(Children& children, const std::string& python);
+nlohmann::json program_versions(node::Children& children, const std::string& python);
 
 // {"running_others", "steal_share"}: shares of the processors' time over a second, apart from this
 // testbed's own processes.

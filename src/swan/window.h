@@ -7,7 +7,7 @@
 
 #include "load/window_sampler.h"
 #include "swan/cpu_times.h"
-#include "swan/memcached_client.h"
+#include "textstore/statistics.h"
 
 namespace turntable::swan {
 
@@ -16,7 +16,7 @@ struct Sample {
   CpuTimes hp, be;
   CpuTimes ours;  // this testbed's other processes on this machine, the generator among them
   std::int64_t busy_ns = 0;
-  MemcachedStatistics memcached;
+  textstore::Statistics memcached;
 };
 
 using WindowSampler = load::WindowSampler<Sample>;

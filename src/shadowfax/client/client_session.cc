@@ -1,13 +1,9 @@
 #include "shadowfax/client/client_session.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <optional>
@@ -15,39 +11,19 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "shadowfax/client/server_socket.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
-SessionError system_failure(const std::string& what) {
-  return SessionError(what + ": " + std::strerror(errno));
-}
-
-UniqueFd connect_to(const ClientSession::Settings& settings, std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  if (::inet_pton(AF_INET, settings.address.c_str(), &address.sin_addr) != 1)
-    throw SessionError("server " + settings.address + "; expected an IPv4 address");
-  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket) throw system_failure("cannot open a socket");
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    throw system_failure("cannot connect to the server " + settings.address + ":" +
-                         std::to_string(port));
-  }
-  const int yes = 1;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  return socket;
-}
-
 }  // namespace
 
 ClientSession::ClientSession(const Settings& settings)
     : settings_(settings),
       sizes_(settings.value_bytes),
-      socket_(connect_to(settings, settings.port)),
+      socket_(connect_to(settings.address, settings.port)),
       in_(kReadBytes) {
   const Welcome welcome = open();
   filling_ = fresh_batch();  // once the server knows values of this length
@@ -82,7 +58,7 @@ Welcome ClientSession::open() {
 void ClientSession::reopen(std::uint16_t port, Replies& replies) {
   if (!keeps() || settings_.id.is_nobody())
     throw std::logic_error("a session that keeps nothing, or is nobody's, cannot be opened again");
-  socket_ = connect_to(settings_, port);
+  socket_ = connect_to(settings_.address, port);
   in_end_ = 0;
   out_.clear();
   sent_ = 0;
@@ -218,30 +194,16 @@ void ClientSession::send(Batch batch) {
   const std::size_t bytes = sent.bytes.size() - RequestHeader::kBytes;
   write(sent.bytes.data(), RequestHeader{.view = view_, .first = sent.first, .bytes = bytes});
   sent.sent_ns = monotonic_ns();
-  const std::size_t taken = is_blocked() ? 0 : send_now(sent.bytes);
+  const std::size_t taken = is_blocked() ? 0 : send_now(fd(), sent.bytes);
   out_.insert(out_.end(), sent.bytes.begin() + static_cast<std::ptrdiff_t>(taken),
               sent.bytes.end());
 }
 
 void ClientSession::push() {
-  sent_ += send_now(std::span(out_).subspan(sent_));
+  sent_ += send_now(fd(), std::span(out_).subspan(sent_));
   if (is_blocked()) return;
   out_.clear();
   sent_ = 0;
-}
-
-// Returns what the kernel has taken.
-std::size_t ClientSession::send_now(std::span<const std::byte> bytes) const {
-  std::size_t taken = 0;
-  while (taken < bytes.size()) {
-    const ssize_t now =
-        ::send(fd(), bytes.data() + taken, bytes.size() - taken, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (now < 0 && errno == EINTR) continue;
-    if (now < 0 && errno == EAGAIN) break;
-    if (now < 0) throw system_failure("cannot send to the server");
-    taken += static_cast<std::size_t>(now);
-  }
-  return taken;
 }
 
 void ClientSession::go_on() {
@@ -263,11 +225,8 @@ void ClientSession::go_on() {
 }
 
 bool ClientSession::receive(Replies& replies) {
-  const ssize_t bytes = ::recv(fd(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
-  if (bytes == 0) throw SessionError("the server has closed the session");
-  if (bytes < 0 && errno != EAGAIN && errno != EINTR)
-    throw system_failure("cannot receive from the server");
-  in_end_ += bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+  const std::size_t bytes = receive_now(fd(), std::span(in_).subspan(in_end_));
+  in_end_ += bytes;
   std::size_t at = 0;
   while (in_end_ - at >= ReplyHeader::kBytes) {
     const ReplyHeader header = read_reply_header(in_.data() + at);

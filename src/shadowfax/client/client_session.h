@@ -19,22 +19,16 @@
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "common/unique_fd.h"
 #include "hybridlog/session_id.h"
+#include "shadowfax/client/sessions.h"
 #include "shadowfax/wire.h"
 
 namespace turntable::shadowfax {
-
-// The server cannot be reached, has gone, or says what means nothing.
-class SessionError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 class ClientSession {
  public:
@@ -50,17 +44,8 @@ class ClientSession {
     hybridlog::SessionId id = {};                 // nobody's: it is not remembered
     std::size_t value_bytes = kFewestValueBytes;  // of all that it sends, and most that it reads
   };
-  // Takes what was answered. A request is done when its reply is not kPending.
-  class Replies {
+  class Replies : public Sessions::Replies {
    public:
-    virtual ~Replies() = default;
-    // context: as given with the request. The reply's bytes are gone when this returns.
-    virtual void done(const Reply& reply, std::uint64_t context) = 0;
-    virtual void pending() {}
-    // The store has the request, and its reply was lost with the connection. It is done, too.
-    virtual void recovered(Opcode /*opcode*/, std::uint64_t /*context*/) {}
-    virtual void batch_done(std::int64_t /*round_trip_ns*/) {}  // after all of its requests
-    virtual void batch_refused() {}
     // The server has another view than the session. Where this returns, what was refused is sent
     // again after a pause, with the session's view of then.
     virtual void view_differs() {
@@ -161,7 +146,6 @@ class ClientSession {
   void send_ready();
   void send(Batch batch);
   void push();
-  std::size_t send_now(std::span<const std::byte> bytes) const;
   void take(const ReplyHeader& header, const std::byte* replies, Replies& to);
   void refuse(Batch batch);
   void keep(Batch batch);

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "shadowfax/client/load_settings.h"
 
 namespace turntable::shadowfax {
+
+// Where nobody says anything else.
+inline constexpr std::size_t kFillBatchBytes = std::size_t{32} << 10U, kFillPipeline = 2;
 
 struct FillSettings {
   Servers servers{};
@@ -16,6 +20,9 @@ struct FillSettings {
   std::shared_ptr<const KeyFile> file{};  // ... so many of a file, ...
   std::uint64_t client = 0, clients = 1;  // ... of which this one stores its part
   std::size_t value_bytes = 8;
+  // Of requests of Shadowfax's; the other stores get as many in a batch.
+  std::size_t batch_bytes = kFillBatchBytes;
+  std::size_t pipeline = kFillPipeline;  // batches under way of a session
 };
 
 // Stores 0 under each key (client/value_pattern.h has what is behind it in longer values). Returns

@@ -1,4 +1,5 @@
-// hlload: clients with full pipelines or an open loop, and how many operations servers do for them.
+// hlload: clients with full pipelines or an open loop, and how many operations servers do for them:
+// those of Shadowfax, or memcached and Redis, for a comparison at equal batches and pipelines.
 // Prints what hlload-node records (docs/shadowfax.md §5), as JSON.
 
 #include <unistd.h>
@@ -38,7 +39,10 @@ constexpr double kMetadataSeconds = 30;
 struct Options {
   LoadSettings load;
   std::vector<std::string> servers{"127.0.0.1"};
-  unsigned port = shadowfax::kBasePort, workers = 1;
+  std::string protocol = "shadowfax";
+  unsigned port = 0, workers = 1;
+  std::size_t fill_batch_bytes = shadowfax::kFillBatchBytes,
+              fill_pipeline = shadowfax::kFillPipeline;
   double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, sample_ms = 1000;
   std::string metadata, secret, load_file, txns_file;
   bool fills = false, fills_only = false;
@@ -76,8 +80,12 @@ nlohmann::json measure(const Options& options) {
 
 void add_options(ProgramOptions& app, Options& options) {
   app.option("--servers", options.servers, "IPv4 addresses").comma_separated().shows_default();
-  app.option("--base-port", options.port, "Port of their first workers")
-      .within(1, 65'535)
+  app.option("--protocol", options.protocol, "What the servers speak")
+      .one_of({"shadowfax", "memcached", "redis"})
+      .shows_default();
+  app.option("--base-port", options.port,
+             "Port of their first workers; 0: 22790, memcached's 11211 or Redis's 6379")
+      .within(0, 65'535)
       .shows_default();
   app.option("--workers", options.workers, "Of each server").within(1, 1024).shows_default();
   app.option("--threads", options.load.threads, "Each with a session at every server")
@@ -91,13 +99,13 @@ void add_options(ProgramOptions& app, Options& options) {
   app.option("--upserts", options.load.mix.upsert, "Share of upserts; the rest are additions")
       .within(0, 1)
       .shows_default();
-  app.option("--batch", options.load.batch_requests, "Requests of a batch")
+  app.option("--batch", options.load.batching.batch_requests, "Requests of a batch")
       .within(1, static_cast<double>(shadowfax::kMostRequests))
       .shows_default();
-  app.option("--value-bytes", options.load.value_bytes, "Of each value")
+  app.option("--value-bytes", options.load.batching.value_bytes, "Of each value")
       .within(shadowfax::kFewestValueBytes, hybridlog::kMostValueBytes)
       .shows_default();
-  app.option("--pipeline", options.load.pipeline, "Batches under way of a session")
+  app.option("--pipeline", options.load.batching.pipeline, "Batches under way of a session")
       .within(1, 1024)
       .shows_default();
   app.option("--rate", options.rate_per_s, "Operations/s of an open loop; 0: pipelines are full")
@@ -115,8 +123,45 @@ void add_options(ProgramOptions& app, Options& options) {
   app.option("--load-file", options.load_file,
              "Keys that --fill stores, 8 bytes each; with --txns-file");
   app.option("--txns-file", options.txns_file, "Keys of the requests, in this order");
+  app.option("--fill-batch-bytes", options.fill_batch_bytes,
+             "Of Shadowfax's requests in a batch of --fill; other protocols: as many requests")
+      .within(shadowfax::RequestHeader::kBytes + shadowfax::Request::kBytes,
+              shadowfax::kMostBatchBytes)
+      .shows_default();
+  app.option("--fill-pipeline", options.fill_pipeline, "Batches under way of a session of --fill")
+      .within(1, 1024)
+      .shows_default();
   app.flag("--fill", options.fills, "Store all keys first");
   app.flag("--fill-only", options.fills_only, "Store all keys, and end");
+}
+
+// Where a server listens if nobody says anything else.
+unsigned usual_port(shadowfax::Protocol protocol) {
+  constexpr unsigned kMemcachedPort = 11'211, kRedisPort = 6379;
+  switch (protocol) {
+    case shadowfax::Protocol::kMemcached:
+      return kMemcachedPort;
+    case shadowfax::Protocol::kRedis:
+      return kRedisPort;
+    case shadowfax::Protocol::kShadowfax:
+      break;
+  }
+  return shadowfax::kBasePort;
+}
+
+// The other stores' values are numbers of 8 bytes, and nobody but their servers knows their keys.
+void use_protocol(Options& options) {
+  shadowfax::Servers& servers = options.load.servers;
+  servers.protocol = shadowfax::protocol_of(options.protocol).value();
+  if (options.port == 0) options.port = usual_port(servers.protocol);
+  if (servers.protocol == shadowfax::Protocol::kShadowfax) return;
+  if (options.load.batching.value_bytes != shadowfax::kFewestValueBytes) {
+    throw std::invalid_argument(
+        "--value-bytes " + std::to_string(options.load.batching.value_bytes) +
+        ": expected 8 with --protocol " + options.protocol + ", whose values are numbers");
+  }
+  if (!options.metadata.empty())
+    throw std::invalid_argument("--metadata: expected none with --protocol " + options.protocol);
 }
 
 int run(int argc, char** argv) {
@@ -138,14 +183,15 @@ int run(int argc, char** argv) {
   load.sample_ns = static_cast<std::int64_t>(options.sample_ms * 1e6);
   if (options.theta > 0) load.theta = options.theta;
   if (options.rate_per_s > 0) load.rate_per_s = options.rate_per_s;
+  use_protocol(options);
   if (options.port + options.workers > 65'536)
     throw std::invalid_argument("--base-port and --workers: expected ports up to 65535");
-  const std::size_t most = shadowfax::Sizes(load.value_bytes).most_requests();
-  if (load.batch_requests > most) {
-    throw std::invalid_argument("--batch " + std::to_string(load.batch_requests) +
+  const std::size_t most = shadowfax::Sizes(load.batching.value_bytes).most_requests();
+  if (load.batching.batch_requests > most) {
+    throw std::invalid_argument("--batch " + std::to_string(load.batching.batch_requests) +
                                 ": expected at most " + std::to_string(most) +
                                 ", which are the longest batch with values of " +
-                                std::to_string(load.value_bytes) + " bytes");
+                                std::to_string(load.batching.value_bytes) + " bytes");
   }
   for (const std::string& address : options.servers)
     load.servers.given.push_back(shadowfax::server_at(address, options.port, options.workers));
@@ -165,7 +211,9 @@ int run(int argc, char** argv) {
                                                   .threads = options.workers,
                                                   .keys = load.keys,
                                                   .file = load_file,
-                                                  .value_bytes = load.value_bytes},
+                                                  .value_bytes = load.batching.value_bytes,
+                                                  .batch_bytes = options.fill_batch_bytes,
+                                                  .pipeline = options.fill_pipeline},
                                                  monotonic_ns() + kFillNs, cancelled);
     filled = {{"stored", stored},
               {"seconds", static_cast<double>(monotonic_ns() - began_ns) / 1e9}};

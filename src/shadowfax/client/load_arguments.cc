@@ -26,8 +26,18 @@ constexpr std::int64_t kMaxPort = 65'535;
 constexpr double kMaxRate = 1e9;
 constexpr std::int64_t kMaxSampleMs = 1'000'000;
 
+Protocol protocol_of(const Arguments& arguments) {
+  const std::string word = arguments.text_or("protocol", "shadowfax");
+  const std::optional<Protocol> protocol = shadowfax::protocol_of(word);
+  if (!protocol) arguments.fail("protocol", word, "shadowfax, memcached or redis");
+  return *protocol;
+}
+
 Servers servers_of(const std::string& where, const Arguments& arguments) {
+  const Protocol protocol = protocol_of(arguments);
   const std::string metadata = arguments.text_or("metadata", "");
+  if (!metadata.empty() && protocol != Protocol::kShadowfax)
+    arguments.fail("metadata", metadata, "none: it knows servers of Shadowfax alone (protocol)");
   if (!metadata.empty()) return {.metadata = metadata};
   std::vector<ServerAddress> servers;
   for (const Json& each : arguments.array("servers")) {
@@ -37,7 +47,7 @@ Servers servers_of(const std::string& where, const Arguments& arguments) {
     servers.push_back(server_at(server.text("address"), static_cast<unsigned>(base_port),
                                 static_cast<unsigned>(server.integer("workers", 1, most))));
   }
-  return {.given = std::move(servers)};
+  return {.given = std::move(servers), .protocol = protocol};
 }
 
 Mix mix_of(const std::string& where, const Arguments& arguments) {
@@ -65,9 +75,19 @@ std::shared_ptr<const KeyFile> key_file(const std::string& where, const Argument
   }
 }
 
+// Of the other stores' values all bytes are a number, to which they add.
 std::size_t value_bytes_of(const Arguments& arguments) {
+  const bool is_ours = protocol_of(arguments) == Protocol::kShadowfax;
   return static_cast<std::size_t>(arguments.integer(
-      "value_bytes", kFewestValueBytes, static_cast<std::int64_t>(hybridlog::kMostValueBytes)));
+      "value_bytes", kFewestValueBytes,
+      is_ours ? static_cast<std::int64_t>(hybridlog::kMostValueBytes) : kFewestValueBytes));
+}
+
+// Bytes of a batch that a server takes.
+std::size_t fill_batch_bytes_of(const Arguments& arguments) {
+  constexpr auto kLeast = static_cast<std::int64_t>(RequestHeader::kBytes + Request::kBytes);
+  return static_cast<std::size_t>(arguments.integer_or(
+      "batch_bytes", kLeast, static_cast<std::int64_t>(kMostBatchBytes), kFillBatchBytes));
 }
 
 std::optional<double> theta_of(const Arguments& arguments) {
@@ -88,24 +108,29 @@ FillSettings fill_arguments(const std::string& where, const Arguments& arguments
           .file = key_file(where, arguments, "load_file", keys),
           .client = static_cast<std::uint64_t>(arguments.integer("client", 0, clients - 1)),
           .clients = static_cast<std::uint64_t>(clients),
-          .value_bytes = value_bytes_of(arguments)};
+          .value_bytes = value_bytes_of(arguments),
+          .batch_bytes = fill_batch_bytes_of(arguments),
+          .pipeline = static_cast<std::size_t>(
+              arguments.integer_or("pipeline", 1, kMaxPipeline, kFillPipeline))};
 }
 
 LoadSettings load_arguments(const std::string& where, const Json& args) {
-  const Arguments arguments(where, args,
-                            {"servers", "metadata", "threads", "cpus", "batch_operations",
-                             "pipeline", "value_bytes", "mix", "keys", "distribution", "theta",
-                             "txns_file", "seed", "client", "clients", "rate_per_s", "sample_ms"});
+  const Arguments arguments(
+      where, args,
+      {"protocol", "servers", "metadata", "threads", "cpus", "batch_operations", "pipeline",
+       "value_bytes", "mix", "keys", "distribution", "theta", "txns_file", "seed", "client",
+       "clients", "rate_per_s", "sample_ms"});
   const std::int64_t clients = arguments.integer("clients", 1, kMaxClients);
   const std::size_t value_bytes = value_bytes_of(arguments);
   const auto most_requests = static_cast<std::int64_t>(Sizes(value_bytes).most_requests());
   LoadSettings settings{
       .servers = servers_of(where, arguments),
       .threads = static_cast<unsigned>(arguments.integer("threads", 1, kMaxThreads)),
-      .batch_requests =
-          static_cast<std::size_t>(arguments.integer("batch_operations", 1, most_requests)),
-      .pipeline = static_cast<std::size_t>(arguments.integer("pipeline", 1, kMaxPipeline)),
-      .value_bytes = value_bytes,
+      .batching = {.batch_requests = static_cast<std::size_t>(
+                       arguments.integer("batch_operations", 1, most_requests)),
+                   .pipeline =
+                       static_cast<std::size_t>(arguments.integer("pipeline", 1, kMaxPipeline)),
+                   .value_bytes = value_bytes},
       .mix = mix_of(where, arguments),
       .keys = static_cast<std::uint64_t>(arguments.integer("keys", 1, kMaxKeys)),
       .theta = theta_of(arguments),

@@ -5,8 +5,10 @@
 
 #include "common/clock.h"
 #include "common/command_error.h"
+#include "common/deadline.h"
 #include "net/ipv4.h"
 #include "node/arguments.h"
+#include "shadowfax/client/directory.h"
 #include "shadowfax/client/fill.h"
 #include "shadowfax/client/load_arguments.h"
 #include "shadowfax/client/raw_statistics.h"
@@ -46,9 +48,10 @@ void LoadNode::open_directory(const std::string& where, Servers& servers) {
 
 Json LoadNode::fill(const Json& args) {
   const std::string where = "hlload-node fill";
-  const Arguments arguments(where, args,
-                            {"servers", "metadata", "threads", "keys", "load_file", "value_bytes",
-                             "clients", "client", "deadline_s"});
+  const Arguments arguments(
+      where, args,
+      {"protocol", "servers", "metadata", "threads", "keys", "load_file", "value_bytes",
+       "batch_bytes", "pipeline", "clients", "client", "deadline_s"});
   FillSettings settings = fill_arguments(where, arguments);
   const double deadline_s = arguments.number("deadline_s", 0.001, kMaxDeadlineS);
   const auto command = life_.begin_prepare([&] {

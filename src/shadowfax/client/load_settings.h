@@ -1,11 +1,14 @@
 // What a client's threads ask of the servers.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "shadowfax/client/key_file.h"
@@ -22,11 +25,25 @@ struct ServerAddress {
 
 class Directory;
 
-// Where a client's servers are.
+// What servers speak: Shadowfax's own (wire.h), memcached's text, Redis's (client/text_protocol.h).
+enum class Protocol : std::uint8_t { kShadowfax, kMemcached, kRedis };
+
+inline constexpr std::array kProtocols = {std::pair(Protocol::kShadowfax, "shadowfax"),
+                                          std::pair(Protocol::kMemcached, "memcached"),
+                                          std::pair(Protocol::kRedis, "redis")};
+
+inline std::optional<Protocol> protocol_of(std::string_view word) noexcept {
+  for (const auto& [protocol, name] : kProtocols)
+    if (word == name) return protocol;
+  return std::nullopt;
+}
+
+// Where a client's servers are, and what they speak.
 struct Servers {
   std::vector<ServerAddress> given{};  // each owns an equal range of hashes, in this order; or
   std::string metadata{};              // HOST:PORT of the service that knows them, of which
   Directory* directory = nullptr;      // a directory is opened. It outlives who uses it
+  Protocol protocol = Protocol::kShadowfax;
 };
 
 // Workers have ports one after the other.
@@ -37,6 +54,13 @@ inline ServerAddress server_at(const std::string& address, unsigned base_port, u
   return server;
 }
 
+// Of a session.
+struct Batching {
+  std::size_t batch_requests = 1'926;  // 32 KiB of Shadowfax's with its header
+  std::size_t pipeline = 2;            // batches under way
+  std::size_t value_bytes = 8;         // of all values
+};
+
 // Shares of the requests; they add up to 1.
 struct Mix {
   double read = 0, upsert = 0, add = 1;
@@ -46,9 +70,7 @@ struct LoadSettings {
   Servers servers{};
   unsigned threads = 1;
   std::vector<int> cpus{};  // thread t runs on the one at t modulo their number; empty: anywhere
-  std::size_t batch_requests = 1'926;
-  std::size_t pipeline = 2;  // batches under way of a session
-  std::size_t value_bytes = 8;
+  Batching batching{};
   Mix mix{};
   std::uint64_t keys = 1'000'000;  // 0 to keys - 1
   std::optional<double> theta{};   // of a scrambled Zipfian distribution; nothing: uniform

@@ -13,6 +13,7 @@ void LoadStatistics::merge(const LoadStatistics& other) {
   batches += other.batches;
   refused_batches += other.refused_batches;
   failed += other.failed;
+  if (failed_why.empty()) failed_why = other.failed_why;
   wrong_values_total += other.wrong_values_total;
   round_trip_ns.merge(other.round_trip_ns);
   adds_issued_total += other.adds_issued_total;

@@ -4,17 +4,12 @@
 
 #include "common/clock.h"
 #include "common/pinning.h"
+#include "shadowfax/client/open_sessions.h"
 #include "shadowfax/client/value_pattern.h"
 #include "workload/random.h"
 
 namespace turntable::shadowfax {
 namespace {
-
-ClientSession::Settings session_of(const LoadSettings& settings) {
-  return {.batch_requests = settings.batch_requests,
-          .pipeline = settings.pipeline,
-          .value_bytes = settings.value_bytes};
-}
 
 std::int64_t cpu_time_ns() noexcept {
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -22,7 +17,7 @@ std::int64_t cpu_time_ns() noexcept {
 
 }  // namespace
 
-class LoadThread::Answers final : public Router::Replies {
+class LoadThread::Answers final : public Sessions::Replies {
  public:
   explicit Answers(LoadThread& thread) : thread_(thread) {}
 
@@ -35,6 +30,10 @@ class LoadThread::Answers final : public Router::Replies {
   void recovered(Opcode opcode, std::uint64_t context) override {
     if (thread_.open_loop_) thread_.keys_.erase(context);
     thread_.done(opcode, ReplyStatus::kOk, context);
+  }
+  void refused(std::string_view why) override {
+    std::string& first = thread_.statistics_.failed_why;
+    if (first.empty()) first = why;
   }
   void pending() override {
     if (thread_.sample_ == nullptr) return;
@@ -60,9 +59,9 @@ LoadThread::LoadThread(const LoadSettings& settings, unsigned thread)
     : settings_(settings),
       thread_(thread),
       source_(settings, thread),
-      rest_(settings.value_bytes - kFewestValueBytes),
+      rest_(settings.batching.value_bytes - kFewestValueBytes),
       mark_(workload::stream_seed(settings.seed, settings.client, thread)),
-      router_(open_router(settings.servers, session_of(settings), thread)),
+      sessions_(open_sessions(settings.servers, settings.batching, thread)),
       frame_(*this) {
   if (!settings.rate_per_s) return;
   // Sessions say themselves what they have room for.
@@ -76,7 +75,7 @@ void LoadThread::set_schedule(const load::Schedule& schedule) {
   const std::int64_t sample_ns = settings_.sample_ns;
   statistics_.samples.resize(
       static_cast<std::size_t>((schedule.window_ns() + sample_ns - 1) / sample_ns));
-  for (LoadSample& sample : statistics_.samples) sample.by_server.resize(router_->servers());
+  for (LoadSample& sample : statistics_.samples) sample.by_server.resize(sessions_->servers());
   if (!open_loop_) return;
   const load::Arrivals arrivals({.rate_per_s = *settings_.rate_per_s / settings_.threads});
   const std::uint64_t stream = std::uint64_t{settings_.client} * settings_.threads + thread_;
@@ -97,17 +96,17 @@ void LoadThread::enter(load::Phase phase) noexcept {
   if (phase == load::Phase::kMeasure) cpu_before_ns_ = cpu_time_ns();
   if (phase != load::Phase::kDrain) return;
   cpu_ns_ = cpu_time_ns() - cpu_before_ns_;
-  router_->flush();
+  sessions_->flush();
 }
 
 void LoadThread::handle_batch(std::int64_t /*now_ns*/) noexcept {
   Answers answers(*this);
-  router_->receive(answers);
+  sessions_->receive(answers);
 }
 
 void LoadThread::act(std::int64_t now_ns) noexcept {
   Answers answers(*this);
-  router_->go_on(answers, now_ns);
+  sessions_->go_on(answers, now_ns);
   if (open_loop_) {
     send_due(now_ns);
   } else {
@@ -118,7 +117,7 @@ void LoadThread::act(std::int64_t now_ns) noexcept {
 void LoadThread::fill_pipelines() {
   while (phase_ != load::Phase::kDrain && !is_lost()) {
     if (!held_) held_ = source_.next();
-    if (!router_->has_room(held_->key)) return;
+    if (!sessions_->has_room(held_->key)) return;
     add(*held_, held_->key);
     held_.reset();
   }
@@ -127,7 +126,7 @@ void LoadThread::fill_pipelines() {
 // What is due at one instant goes together.
 void LoadThread::send_due(std::int64_t now_ns) {
   while (!is_lost()) {
-    open_loop_->set_limit(router_->outstanding() + router_->room());
+    open_loop_->set_limit(sessions_->outstanding() + sessions_->room());
     const auto number = open_loop_->take_due(now_ns);
     if (!number) break;
     const Request request = source_.next();
@@ -135,23 +134,23 @@ void LoadThread::send_due(std::int64_t now_ns) {
     add(request, *number);
     now_ns = monotonic_ns();
   }
-  router_->flush();
+  sessions_->flush();
 }
 
 void LoadThread::add(const Request& request, std::uint64_t context) {
   if (request.opcode == Opcode::kAdd) ++statistics_.adds_issued_total;
   if (!rest_.empty() && request.opcode != Opcode::kRead)
     ValuePattern(request.key, ++mark_).write(rest_);
-  router_->add(request, rest_, context);
+  sessions_->add(request, rest_, context);
 }
 
 std::size_t LoadThread::outstanding() const noexcept {
   if (is_lost()) return 0;
-  return open_loop_ ? open_loop_->open() : router_->outstanding();
+  return open_loop_ ? open_loop_->open() : sessions_->outstanding();
 }
 
 std::int64_t LoadThread::next_due_ns() const noexcept {
-  const std::int64_t due_ns = router_->next_due_ns();
+  const std::int64_t due_ns = sessions_->next_due_ns();
   return open_loop_ && !is_lost() ? std::min(due_ns, open_loop_->next_due_ns()) : due_ns;
 }
 
@@ -202,14 +201,14 @@ bool LoadThread::is_wrong(const Reply& reply, std::uint64_t context) noexcept {
     return reply.status == ReplyStatus::kWrongSize;
   const std::uint64_t key = open_loop_ ? keys_.extract(context).mapped() : context;
   if (reply.status != ReplyStatus::kOk) return reply.status == ReplyStatus::kWrongSize;
-  return reply.length != settings_.value_bytes ||
+  return reply.length != settings_.batching.value_bytes ||
          !ValuePattern::is_right(key, reply.bytes.subspan(kFewestValueBytes));
 }
 
 void LoadThread::end() noexcept {
-  statistics_.unanswered_total += router_->outstanding();
-  statistics_.lost_sessions = router_->lost_sessions();
-  statistics_.lost_why = router_->lost_why();
+  statistics_.unanswered_total += sessions_->outstanding();
+  statistics_.lost_sessions = sessions_->lost_sessions();
+  statistics_.lost_why = sessions_->lost_why();
   if (open_loop_) open_loop_->end();
 }
 

@@ -18,7 +18,7 @@
 #include "shadowfax/client/load_settings.h"
 #include "shadowfax/client/load_statistics.h"
 #include "shadowfax/client/request_source.h"
-#include "shadowfax/client/router.h"
+#include "shadowfax/client/sessions.h"
 
 namespace turntable::shadowfax {
 
@@ -36,10 +36,10 @@ class LoadThread final : public load::Part, private load::Loop {
  private:
   class Answers;
 
-  int fd() const noexcept override { return router_->fd(); }
+  int fd() const noexcept override { return sessions_->fd(); }
   void begin(std::int64_t now_ns) noexcept override;
   void enter(load::Phase phase) noexcept override;
-  int receive() noexcept override { return router_->look(); }
+  int receive() noexcept override { return sessions_->look(); }
   std::optional<std::int64_t> oldest_arrival_ns() const noexcept override { return std::nullopt; }
   void handle_batch(std::int64_t now_ns) noexcept override;
   void act(std::int64_t now_ns) noexcept override;
@@ -52,7 +52,7 @@ class LoadThread final : public load::Part, private load::Loop {
   void send_due(std::int64_t now_ns);
   void add(const Request& request, std::uint64_t context);
   // A session was lost for good: the measurement is void, and nothing more is asked.
-  bool is_lost() const noexcept { return router_->lost_sessions() > 0; }
+  bool is_lost() const noexcept { return sessions_->lost_sessions() > 0; }
 
   void done(Opcode opcode, ReplyStatus status, std::uint64_t context) noexcept;
   bool is_wrong(const Reply& reply, std::uint64_t context) noexcept;
@@ -66,7 +66,7 @@ class LoadThread final : public load::Part, private load::Loop {
   std::uint64_t mark_;                                     // of the last value that was written
   std::unordered_map<std::uint64_t, std::uint64_t> keys_;  // of an open loop: read -> its key
   std::optional<load::OpenLoop> open_loop_;
-  const std::unique_ptr<Router> router_;
+  const std::unique_ptr<Sessions> sessions_;
   load::Schedule schedule_{};
   load::Phase phase_ = load::Phase::kWarmUp;
   // Of the answers that are handled: whose they are, when they were read, and the sample that they

@@ -61,7 +61,8 @@ class LoadThreadTest : public ::testing::Test {
   }
 
   LoadSettings settings() const {
-    return {.servers = {addresses_}, .threads = 2, .batch_requests = 50, .keys = kKeys};
+    return {
+        .servers = {addresses_}, .threads = 2, .batching = {.batch_requests = 50}, .keys = kKeys};
   }
 
   static std::vector<ThreadResult> play(const LoadSettings& settings) {

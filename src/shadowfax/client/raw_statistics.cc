@@ -72,6 +72,7 @@ Json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t windo
                {{"failed", all.failed},
                 {"lost_sessions", all.lost_sessions},
                 {"wrong_values", all.wrong_values_total}}},
+              {"failed_why", all.failed_why.empty() ? Json() : Json(all.failed_why)},
               {"lost_why", all.lost_why.empty() ? Json() : Json(all.lost_why)},
               {"silent_ns", all.silent_ns},
               {"sample_ns", sample_ns},

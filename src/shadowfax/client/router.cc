@@ -1,13 +1,10 @@
 #include "shadowfax/client/router.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <iterator>
 #include <random>
 
 #include "common/clock.h"
-#include "common/errno_error.h"
 #include "hybridlog/key_hash.h"
 
 namespace turntable::shadowfax {
@@ -24,17 +21,11 @@ hybridlog::SessionId drawn_session_id() {
   return {.high = drawn(), .low = drawn() | 1U};
 }
 
-UniqueFd make_epoll() {
-  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll) throw errno_error("cannot open an epoll");
-  return epoll;
-}
-
 }  // namespace
 
 class Router::Noticed final : public ClientSession::Replies {
  public:
-  Noticed(ClientSession::Replies& to, Directory* directory) : to_(to), directory_(directory) {}
+  Noticed(Sessions::Replies& to, Directory* directory) : to_(to), directory_(directory) {}
 
   void done(const Reply& reply, std::uint64_t context) override { to_.done(reply, context); }
   void pending() override { to_.pending(); }
@@ -48,19 +39,19 @@ class Router::Noticed final : public ClientSession::Replies {
   }
 
  private:
-  ClientSession::Replies& to_;
+  Sessions::Replies& to_;
   Directory* const directory_;
 };
 
 Router::Router(const Settings& settings, const std::vector<ServerAddress>& servers)
-    : settings_(settings), directory_(nullptr), epoll_(make_epoll()) {
+    : settings_(settings), directory_(nullptr) {
   for (ServerNumber server = 0; server < servers.size(); ++server)
     open(server, {.address = servers[server].address, .ports = servers[server].ports});
   use(View::equal(static_cast<ServerNumber>(servers.size())));
 }
 
 Router::Router(const Settings& settings, Directory& directory)
-    : settings_(settings), directory_(&directory), epoll_(make_epoll()) {
+    : settings_(settings), directory_(&directory) {
   const auto state = directory.newest();
   for (const auto& [server, member] : state->members) open(server, member);
   for (const auto& part : state->view.parts()) {
@@ -92,16 +83,8 @@ void Router::open(ServerNumber server, const Member& at) {
   session.address = at.address;
   session.port = at.ports.at(settings_.worker % at.ports.size());
   Peer peer{.session = std::make_unique<ClientSession>(session)};
-  watch(server, peer, EPOLL_CTL_ADD);
+  sockets_.watch(server, peer.session->fd(), false);
   peers_[server] = std::move(peer);
-}
-
-void Router::watch(ServerNumber server, Peer& peer, int operation) {
-  peer.is_watched_for_room = peer.session->is_blocked();
-  epoll_event event{.events = peer.is_watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN,
-                    .data = {.u64 = server}};
-  if (::epoll_ctl(epoll_.get(), operation, peer.session->fd(), &event) != 0)
-    throw errno_error("cannot watch a socket");
 }
 
 std::size_t Router::room() const noexcept {
@@ -122,19 +105,12 @@ void Router::flush() {
     guarded(peer, [](ClientSession& session) { session.flush(); });
 }
 
-int Router::look() noexcept {
-  const int count = ::epoll_wait(epoll_.get(), ready_.data(), static_cast<int>(ready_.size()), 0);
-  return ready_count_ = std::max(count, 0);
-}
-
 void Router::receive(Replies& replies) {
   Noticed noticed(replies, directory_);
-  for (int i = 0; i < ready_count_; ++i) {
-    const auto server = static_cast<ServerNumber>(ready_[static_cast<std::size_t>(i)].data.u64);
-    Peer& peer = peers_.at(server);
+  sockets_.for_each_ready([&](ServerNumber server) {
     replies.from(server);
-    guarded(peer, [&](ClientSession& session) { session.receive(noticed); });
-  }
+    guarded(peers_.at(server), [&](ClientSession& session) { session.receive(noticed); });
+  });
 }
 
 void Router::go_on(Replies& replies, std::int64_t now_ns) {
@@ -151,8 +127,9 @@ void Router::go_on(Replies& replies, std::int64_t now_ns) {
   }
   if (directory_ != nullptr) follow();
   for (auto& [server, peer] : peers_) {
-    if (!peer.is_lost && peer.session->is_blocked() != peer.is_watched_for_room)
-      watch(server, peer, EPOLL_CTL_MOD);
+    if (peer.is_lost || peer.session->is_blocked() == peer.is_watched_for_room) continue;
+    peer.is_watched_for_room = peer.session->is_blocked();
+    sockets_.change(server, peer.session->fd(), peer.is_watched_for_room);
   }
 }
 
@@ -166,14 +143,6 @@ std::int64_t Router::next_due_ns() const noexcept {
     }
   }
   return due_ns;
-}
-
-void Router::wait(Replies& replies, int wait_ms) {
-  pollfd polled{.fd = fd(), .events = POLLIN, .revents = 0};
-  ::poll(&polled, 1, wait_ms);
-  look();
-  receive(replies);
-  go_on(replies, monotonic_ns());
 }
 
 std::size_t Router::outstanding() const noexcept {
@@ -196,7 +165,7 @@ void Router::guarded(Peer& peer, const Step& step) {
     if (peer.is_lost && directory_ == nullptr) return;
     step(*peer.session);
   } catch (const SessionError& error) {
-    if (!peer.is_lost) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.session->fd(), nullptr);
+    if (!peer.is_lost) sockets_.forget(peer.session->fd());
     peer.is_lost = true;
     peer.session->hold(true);
     if (directory_ != nullptr) {
@@ -218,7 +187,8 @@ void Router::reopen(ServerNumber server, Peer& peer, ClientSession::Replies& rep
     directory_->look();  // it may have other ports by now
     return;
   }
-  watch(server, peer, EPOLL_CTL_ADD);
+  peer.is_watched_for_room = peer.session->is_blocked();
+  sockets_.watch(server, peer.session->fd(), peer.is_watched_for_room);
   peer.is_lost = false;
   peer.session->set_view(view_);
   peer.session->hold(is_changing_);
@@ -257,13 +227,16 @@ void Router::adopt(const ClusterState& state) {
   flush();
 }
 
-std::unique_ptr<Router> open_router(const Servers& servers, const ClientSession::Settings& session,
+std::unique_ptr<Router> open_router(const Servers& servers, const Batching& batching,
                                     std::size_t worker) {
-  Router::Settings settings{.session = session, .worker = worker};
+  Router::Settings settings{.session = {.batch_requests = batching.batch_requests,
+                                        .pipeline = batching.pipeline,
+                                        .value_bytes = batching.value_bytes},
+                            .worker = worker};
   if (servers.directory == nullptr) return std::make_unique<Router>(settings, servers.given);
   const std::size_t batch_bytes =
-      RequestHeader::kBytes + session.batch_requests * Sizes(session.value_bytes).request();
-  settings.session.most_kept = std::max(2 * session.pipeline, kKeptBytes / batch_bytes);
+      RequestHeader::kBytes + batching.batch_requests * Sizes(batching.value_bytes).request();
+  settings.session.most_kept = std::max(2 * batching.pipeline, kKeptBytes / batch_bytes);
   settings.session.id = drawn_session_id();
   return std::make_unique<Router>(settings, *servers.directory);
 }

@@ -10,9 +10,6 @@
 // served is dealt to the owners anew. Of what a server has served nothing is sent to another one.
 #pragma once
 
-#include <sys/epoll.h>
-
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,15 +19,15 @@
 #include <utility>
 #include <vector>
 
-#include "common/unique_fd.h"
 #include "shadowfax/client/client_session.h"
 #include "shadowfax/client/directory.h"
 #include "shadowfax/client/load_settings.h"
+#include "shadowfax/client/sessions.h"
+#include "shadowfax/client/watched_sockets.h"
 
 namespace turntable::shadowfax {
 
-// Of one thread.
-class Router {
+class Router final : public Sessions {
  public:
   struct Settings {
     // Address and port are the servers'. With a directory it keeps, and has an id.
@@ -38,53 +35,36 @@ class Router {
     std::size_t worker = 0;  // of every server, modulo their numbers
   };
 
-  class Replies : public ClientSession::Replies {
-   public:
-    // What is told next comes from this server.
-    virtual void from(ServerNumber /*server*/) {}
-  };
-
   // Opens a session with every server. Throws SessionError.
   Router(const Settings& settings, const std::vector<ServerAddress>& servers);
   // ... that is there now. directory: outlives it.
   Router(const Settings& settings, Directory& directory);
 
-  // Servers have numbers below it.
-  ServerNumber servers() const noexcept { return peers_.rbegin()->first + 1; }
+  ServerNumber servers() const noexcept override { return peers_.rbegin()->first + 1; }
   std::uint64_t view() const noexcept { return view_; }
-  bool has_room(std::uint64_t key) const noexcept {
+  bool has_room(std::uint64_t key) const noexcept override {
     const Peer& peer = owner_of(key);
     return !is_changing_ && !peer.is_lost && peer.session->has_room();
   }
-  // For how many requests there is room, whichever keys they have.
-  std::size_t room() const noexcept;
+  std::size_t room() const noexcept override;
   void add(const Request& request, std::uint64_t context = 0) { add(request, {}, context); }
-  // rest: of its value, behind the first 8 bytes.
-  void add(const Request& request, std::span<const std::byte> rest, std::uint64_t context);
-  void flush();
+  void add(const Request& request, std::span<const std::byte> rest, std::uint64_t context) override;
+  void flush() override;
 
-  // Readable when there is something to be taken.
-  int fd() const noexcept { return epoll_.get(); }
-  // Of how many sessions; receive() takes it.
-  int look() noexcept;
-  void receive(Replies& replies);
-  // Does what is to be done at this instant: after pauses, of views, sessions that are opened
-  // again.
-  void go_on(Replies& replies, std::int64_t now_ns);
-  // When there will be something, unless something comes; INT64_MAX: nothing.
-  std::int64_t next_due_ns() const noexcept;
-  // All of it; waits up to `wait_ms` until something comes.
-  void wait(Replies& replies, int wait_ms);
+  int fd() const noexcept override { return sockets_.fd(); }
+  int look() noexcept override { return sockets_.look(); }
+  void receive(Replies& replies) override;
+  // After pauses, of views, sessions that are opened again.
+  void go_on(Replies& replies, std::int64_t now_ns) override;
+  std::int64_t next_due_ns() const noexcept override;
 
-  // Requests that were added and are not done.
-  std::size_t outstanding() const noexcept;
+  std::size_t outstanding() const noexcept override;
   // By server: the number of the last request that it has for good.
   std::map<ServerNumber, std::uint64_t> committed() const;
 
-  // Sessions that were lost for good, which happens without a directory only; why the first one
-  // was.
-  std::size_t lost_sessions() const noexcept { return lost_sessions_; }
-  const std::string& lost_why() const noexcept { return lost_why_; }
+  // Without a directory only.
+  std::size_t lost_sessions() const noexcept override { return lost_sessions_; }
+  const std::string& lost_why() const noexcept override { return lost_why_; }
 
  private:
   class Noticed;  // replies, of which the router notices one thing
@@ -110,25 +90,22 @@ class Router {
   void follow();
   void adopt(const ClusterState& state);
   void use(const View& view);
-  void watch(ServerNumber server, Peer& peer, int operation);
   template <typename Step>
   void guarded(Peer& peer, const Step& step);
 
   const Settings settings_;
   Directory* const directory_;  // null: there is none
-  UniqueFd epoll_;
+  WatchedSockets sockets_;
   std::uint64_t view_ = 0;  // that is used
   bool is_changing_ = false;
-  std::array<epoll_event, 64> ready_{};  // what was there when it was looked at
-  int ready_count_ = 0;
   std::map<ServerNumber, Peer> peers_;
   std::vector<Part> parts_;  // of the view
   std::size_t lost_sessions_ = 0;
   std::string lost_why_;
 };
 
-// Where the servers are that the settings name.
-std::unique_ptr<Router> open_router(const Servers& servers, const ClientSession::Settings& session,
+// With the servers that the settings name.
+std::unique_ptr<Router> open_router(const Servers& servers, const Batching& batching,
                                     std::size_t worker);
 
 }  // namespace turntable::shadowfax

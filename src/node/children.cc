@@ -1,4 +1,4 @@
-#include "swan/children.h"
+#include "node/children.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "common/errno_error.h"
 #include "node/node_keeper.h"
 
-namespace turntable::swan {
+namespace turntable::node {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,7 +55,7 @@ std::string Child::end() const {
   const int options = WEXITED | WNOHANG | WNOWAIT;
   if (::waitid(P_PID, static_cast<id_t>(pid()), &info, options) != 0 || info.si_pid != pid())
     return {};
-  node::NodeExit exit;
+  NodeExit exit;
   exit.by_signal = info.si_code != CLD_EXITED;
   exit.value = info.si_status;
   return exit.describe();
@@ -78,8 +78,8 @@ Children::~Children() {
   thread_.join();
 }
 
-std::unique_ptr<Child> Children::start(const node::ProcessSpec& spec) {
-  return tasks_.call([&] { return std::make_unique<Child>(node::start_process(spec)); },
+std::unique_ptr<Child> Children::start(const ProcessSpec& spec) {
+  return tasks_.call([&] { return std::make_unique<Child>(start_process(spec)); },
                      Deadline::never());
 }
 
@@ -119,4 +119,4 @@ std::string output_of(Children& children, const std::vector<std::string>& comman
   return output.size() < kMostOutput ? std::string() : output;
 }
 
-}  // namespace turntable::swan
+}  // namespace turntable::node

@@ -13,13 +13,13 @@
 #include "common/task_queue.h"
 #include "node/process.h"
 
-namespace turntable::swan {
+namespace turntable::node {
 
 // A program that was started; thread-safe. It leads a session of its own, whose number is its pid;
 // nobody else gets that number as long as the object lives.
 class Child {
  public:
-  explicit Child(node::Process process) : process_(std::move(process)) {}
+  explicit Child(Process process) : process_(std::move(process)) {}
   ~Child();  // SIGKILL
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -34,7 +34,7 @@ class Child {
   std::string end() const;
 
  private:
-  node::Process process_;
+  Process process_;
 };
 
 class Children {
@@ -45,7 +45,7 @@ class Children {
   Children& operator=(const Children&) = delete;
 
   // Throws std::system_error that names the program.
-  std::unique_ptr<Child> start(const node::ProcessSpec& spec);
+  std::unique_ptr<Child> start(const ProcessSpec& spec);
 
  private:
   std::atomic<bool> stop_{false};
@@ -61,4 +61,4 @@ std::filesystem::path find_program(const std::string& name);
 std::string output_of(Children& children, const std::vector<std::string>& command,
                       Deadline deadline);
 
-}  // namespace turntable::swan
+}  // namespace turntable::node
