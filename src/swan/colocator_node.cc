@@ -47,13 +47,20 @@ ColocatorNode::~ColocatorNode() {
 }
 
 void ColocatorNode::clear() {
-  is_prepared_ = false;
-  sampler_.reset();
-  window_.reset();
-  aggressor_.reset();
+  forget();
   memcached_.reset();
   groups_.clear();
   resctrl_.clear();
+}
+
+// Of the last measurement; memcached stays.
+void ColocatorNode::forget() {
+  is_prepared_ = false;
+  is_settled_ = false;
+  unsettled_.clear();
+  sampler_.reset();
+  window_.reset();
+  aggressor_.reset();
 }
 
 ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
@@ -70,10 +77,7 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
 
   const std::lock_guard lock(mutex_);
   set_state_("idle");
-  is_prepared_ = false;
-  sampler_.reset();
-  window_.reset();
-  aggressor_.reset();
+  forget();
   placement_ = place(read_topology("/sys", allowed_), placement);
   prepare_memcached(settings, fresh);
   if (memcached_->is_running()) memcached_->apply({.groups = {}, .cpus = allowed_});
@@ -130,16 +134,26 @@ ColocatorNode::Json ColocatorNode::settle(const Json& args) {
         "wrong_state",
         "colocator settle: nothing is prepared; send `prepare` before each `settle`");
   }
-  const std::int64_t begin = monotonic_ns();
-  if (!aggressor_) return {{"settled_s", 0}};
-  if (aggressor_->is_started())
+  if (aggressor_ && aggressor_->is_started())
     throw CommandError("wrong_state", "colocator settle: the aggressor runs already");
-  aggressor_->settle(deadline, cancelled_);
+  const std::int64_t begin = monotonic_ns();
+  settle_aggressor(deadline);
+  if (!aggressor_) return {{"settled_s", 0}};
   return {{"settled_s", static_cast<double>(monotonic_ns() - begin) / 1e9},
           {"command", aggressor_->commands()},
           {"version", aggressor_->version()},
           {"processes", aggressor_->processes()},
           {"cpus", aggressor_cpus_}};
+}
+
+void ColocatorNode::settle_aggressor(Deadline deadline) {
+  try {
+    if (aggressor_) aggressor_->settle(deadline, cancelled_);
+  } catch (const CommandError& error) {
+    unsettled_ = error.what();
+    throw;
+  }
+  is_settled_ = true;
 }
 
 ColocatorNode::Json ColocatorNode::start(const Json& args) {
@@ -151,10 +165,12 @@ ColocatorNode::Json ColocatorNode::start(const Json& args) {
   const std::int64_t start_at = arguments.integer("start_at_ns", 0, INT64_MAX);
   node::check_common_start("colocator start", start_at, warmup);
   const std::lock_guard lock(mutex_);
-  if (!is_prepared_ || sampler_ || (aggressor_ && !aggressor_->is_started())) {
+  if (!is_prepared_ || sampler_ || (aggressor_ && !is_settled_)) {
+    const std::string why = unsettled_.empty() ? "nothing is settled" : "`settle` failed";
     throw CommandError("wrong_state",
-                       "colocator start: nothing is settled; send `prepare` and `settle` before "
-                       "each `start`");
+                       "colocator start: " + why +
+                           "; send `prepare` and `settle` before each `start`" +
+                           (unsettled_.empty() ? "" : ". What `settle` said: " + unsettled_));
   }
   const std::int64_t from = start_at + realtime_to_monotonic_ns() + warmup;
   // Now, before the common start: to look for them takes milliseconds.

@@ -51,6 +51,8 @@ class ColocatorNode {
 
  private:
   void clear();
+  void forget();
+  void settle_aggressor(Deadline deadline);
   void prepare_memcached(const MemcachedSettings& settings, bool fresh);
   void choose_processors(const Json& placement);
   Sample sample(const std::vector<pid_t>& ours) const;
@@ -74,6 +76,8 @@ class ColocatorNode {
   std::unique_ptr<MemcachedProcess> memcached_;
   bool was_started_fresh_ = false;
   bool is_prepared_ = false;
+  bool is_settled_ = false;
+  std::string unsettled_;  // why the last `settle` failed
   std::unique_ptr<Aggressor> aggressor_;
   CpuList aggressor_cpus_;
   std::optional<Window> window_;

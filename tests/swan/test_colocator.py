@@ -220,6 +220,12 @@ def test_an_aggressor_that_does_not_settle(
     with pytest.raises(NodeError, match=message) as error:
         colocator.node.call("settle", deadline_s=0.5)
     assert error.value.code == code
+    with pytest.raises(NodeError, match=f"(?s)`settle` failed; send `prepare`.*{message}") as error:
+        colocator.measure()
+    assert error.value.code == "wrong_state"
+    colocator.prepare("none")
+    colocator.settle()
+    colocator.measure(0.05)
 
 
 @pytest.mark.parametrize(
