@@ -175,6 +175,16 @@ TEST(CpuTimes, OfAProcessAreTheSumOfItsThreads) {
   EXPECT_EQ(process_times(9, proc.path()).total_ns, 0);
 }
 
+TEST(CpuTimes, OfAFamilyHaveThoseOfTheChildrenThatItHasWaitedFor) {
+  const ScratchDirectory proc;
+  write_file(proc.path() / "7/stat", "7 (sh) S 1 7 7 0 -1 4194560 1 0 0 0 3 1 50 10 20 0 1 0");
+  EXPECT_EQ(process_times(7, proc.path()).total_ns, 40'000'000);  // 4 ticks of 10 ms
+  const CpuTimes times = family_times(7, proc.path());
+  EXPECT_EQ(times.total_ns, 640'000'000);
+  EXPECT_EQ(times.user_ns, 530'000'000);
+  EXPECT_EQ(times.system_ns, 110'000'000);
+}
+
 TEST(CpuTimes, ThreadsThatHaveEndedAreCounted) {
   const auto of_this_process = [] { return process_times(::getpid()); };
   const CpuTimes before = of_this_process();

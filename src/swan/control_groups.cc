@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSubtree = "cgroup.subtree_control";
 constexpr int kEmptyProbeMs = 2;
 constexpr int kStaleSeconds = 5;
 constexpr int kClearSeconds = 5;
@@ -116,13 +117,16 @@ std::vector<fs::path> ControlGroups::directories() const {
   return {directories.begin(), directories.end()};
 }
 
+void ControlGroups::require(const std::string& controller) const {
+  if (tree_.has(controller)) return;
+  throw CommandError("unsupported",
+                     "this machine has no control groups of \"" + controller +
+                         "\" that may be written; expected cgroup version 1 or 2 with that "
+                         "controller, and the rights of root");
+}
+
 fs::path ControlGroups::make(const std::string& controller, const std::string& name) {
-  if (!tree_.has(controller)) {
-    throw CommandError("unsupported",
-                       "this machine has no control groups of \"" + controller +
-                           "\" that may be written; expected cgroup version 1 or 2 with that "
-                           "controller, and the rights of root");
-  }
+  require(controller);
   const fs::path directory = tree_.controllers.at(controller) / name_;
   if (!locks_.contains(directory)) {
     if (tree_.version == 2) enable_controllers(directory.parent_path());
@@ -141,15 +145,25 @@ fs::path ControlGroups::make(const std::string& controller, const std::string& n
   return directory / name;
 }
 
+fs::path ControlGroups::make_below(const fs::path& group, const std::string& name) {
+  make_directory(group / name);
+  return group / name;
+}
+
+void ControlGroups::pass_on(const std::string& controller, const fs::path& group) const {
+  require(controller);
+  write_control(group / kSubtree, "+" + controller);
+}
+
 // Version 2: groups have only the controllers that the group above has enabled for them.
 void ControlGroups::enable_controllers(const fs::path& directory) {
   for (const auto& [controller, root] : tree_.controllers) {
-    std::istringstream enabled(read_control(directory / "cgroup.subtree_control"));
+    std::istringstream enabled(read_control(directory / kSubtree));
     bool is_enabled = false;
     for (std::string word; enabled >> word;) is_enabled = is_enabled || word == controller;
     if (is_enabled) continue;
-    write_control(directory / "cgroup.subtree_control", "+" + controller);
-    if (directory == root) enabled_[controller] = directory / "cgroup.subtree_control";
+    write_control(directory / kSubtree, "+" + controller);
+    if (directory == root) enabled_[controller] = directory / kSubtree;
   }
 }
 

@@ -31,6 +31,14 @@ class ControlGroups {
   // "unsupported".
   std::filesystem::path make(const std::string& controller, const std::string& name);
 
+  // Version 2: a group below one of these, without a controller of its own: it is scheduled with
+  // the one above and counted by itself.
+  static std::filesystem::path make_below(const std::filesystem::path& group,
+                                          const std::string& name);
+  // Version 2: gives the groups below this one the controller, too. Throws CommandError
+  // "unsupported".
+  void pass_on(const std::string& controller, const std::filesystem::path& group) const;
+
   // Moves what is in the groups to the hierarchies' roots and removes the groups.
   void clear();
 
@@ -38,6 +46,7 @@ class ControlGroups {
   std::vector<std::string> remove_stale();
 
  private:
+  void require(const std::string& controller) const;
   void enable_controllers(const std::filesystem::path& directory);
   void disable_controllers();
 
