@@ -35,7 +35,10 @@ ColocatorNode::ColocatorNode(Options options, std::function<void(std::string)> s
       groups_(find_cgroups(), options_.testbed, options_.host),
       resctrl_(kResctrl, group_name(groups_)),
       guardian_(options_.program, groups_.directories(), resctrl_.directories()) {
+  groups_.on_change(
+      [this](const auto& control, const auto& undo) { guardian_.undo_with(control, undo); });
   groups_.remove_stale();
+  resctrl_.remove_stale();
 }
 
 ColocatorNode::~ColocatorNode() {

@@ -35,14 +35,6 @@ std::string part_of_name(const std::string& text) {
   return part;
 }
 
-std::vector<fs::path> groups_below(const fs::path& directory) {
-  std::vector<fs::path> groups;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(directory, none))
-    if (entry.is_directory(none)) groups.push_back(entry.path());
-  return groups;
-}
-
 // The kernel counts the realtime share of a group until some time after its removal, so that the
 // next group would get none. Without realtime groups there is no such file.
 void give_realtime_back(const fs::path& directory) {
@@ -76,17 +68,6 @@ void move_members(const fs::path& directory, const fs::path& to) {
       continue;
     }
   }
-}
-
-UniqueFd try_lock(const fs::path& directory) {
-  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  return {};
-}
-
-bool ends_in_number(const std::string& name, std::size_t from) {
-  return from < name.size() && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(from),
-                                           name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 void make_directory(const fs::path& directory) {
@@ -162,8 +143,10 @@ void ControlGroups::enable_controllers(const fs::path& directory) {
     bool is_enabled = false;
     for (std::string word; enabled >> word;) is_enabled = is_enabled || word == controller;
     if (is_enabled) continue;
-    write_control(directory / kSubtree, "+" + controller);
-    if (directory == root) enabled_[controller] = directory / kSubtree;
+    const fs::path control = directory / kSubtree;
+    if (directory == root) changing_(control, "-" + controller);
+    write_control(control, "+" + controller);
+    if (directory == root) enabled_[controller] = control;
   }
 }
 
@@ -211,6 +194,25 @@ std::vector<std::string> ControlGroups::remove_stale() {
     }
   }
   return removed;
+}
+
+std::vector<fs::path> groups_below(const fs::path& directory) {
+  std::vector<fs::path> groups;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(directory, none))
+    if (entry.is_directory(none)) groups.push_back(entry.path());
+  return groups;
+}
+
+UniqueFd try_lock(const fs::path& directory) {
+  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  return {};
+}
+
+bool ends_in_number(const std::string& name, std::size_t from) {
+  return from < name.size() && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(from),
+                                           name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::vector<pid_t> members_of(const fs::path& directory) {
