@@ -9,6 +9,7 @@
 #include "common/command_error.h"
 #include "node/arguments.h"
 #include "node/common_start.h"
+#include "swan/cache_share.h"
 
 namespace turntable::swan {
 namespace {
@@ -94,17 +95,7 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
       isolate(isolation, {.hp = placement_.hp, .be = aggressor_cpus_, .be_anywhere = anywhere},
               groups_, resctrl_);
   memcached_->apply(isolation_.hp);
-  if (spec) {
-    aggressor_ = std::make_unique<Aggressor>(
-        children_, *spec, isolation_.be,
-        Aggressor::Context{.program = options_.program,
-                           .directory = options_.directory,
-                           .values = {{"cpus", cpu_list_text(aggressor_cpus_)},
-                                      {"bin_dir", options_.program.parent_path()},
-                                      {"python", options_.python},
-                                      {"directory", options_.directory}},
-                           .account = isolation_.be_account});
-  }
+  if (spec) aggressor_ = make_aggressor(*spec);
   is_prepared_ = true;
   set_state_("prepared");
   return {{"memcached",
@@ -114,6 +105,24 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
           {"placement", to_json(placement_)},
           {"isolation", to_json(isolation_)},
           {"not_available", nullptr}};
+}
+
+std::unique_ptr<Aggressor> ColocatorNode::make_aggressor(const AggressorSpec& spec) {
+  Aggressor::Context context{.program = options_.program,
+                             .directory = options_.directory,
+                             .values = {{"cpus", cpu_list_text(aggressor_cpus_)},
+                                        {"bin_dir", options_.program.parent_path()},
+                                        {"python", options_.python},
+                                        {"directory", options_.directory}},
+                             .account = isolation_.be_account};
+  aggressor_cache_ = nullptr;
+  if (spec.cache) {
+    const CacheShare share =
+        cache_share(spec.cache->level, spec.cache->kib, aggressor_cpus_.front());
+    context.values["cache_ways"] = std::to_string(share.ways);
+    aggressor_cache_ = to_json(share);
+  }
+  return std::make_unique<Aggressor>(children_, spec, isolation_.be, std::move(context));
 }
 
 // One that was killed is started again.
@@ -146,7 +155,8 @@ ColocatorNode::Json ColocatorNode::settle(const Json& args) {
           {"command", aggressor_->commands()},
           {"version", aggressor_->version()},
           {"processes", aggressor_->processes()},
-          {"cpus", aggressor_cpus_}};
+          {"cpus", aggressor_cpus_},
+          {"cache", aggressor_cache_}};
 }
 
 void ColocatorNode::settle_aggressor(Deadline deadline) {
@@ -288,6 +298,7 @@ ColocatorNode::Json ColocatorNode::aggressor_stats(const Window& window) {
           {"version", aggressor_->version()},
           {"count", aggressor_->spec().count},
           {"cpus", aggressor_cpus_},
+          {"cache", aggressor_cache_},
           {"user_ns", used.user_ns},
           {"system_ns", used.system_ns},
           {"ended_early", early.empty() ? Json(nullptr) : Json(early)},
