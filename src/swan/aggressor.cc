@@ -15,6 +15,7 @@
 #include "common/command_error.h"
 #include "swan/cgroup_tree.h"
 #include "swan/control_groups.h"
+#include "swan/subreaper.h"
 
 namespace turntable::swan {
 namespace {
@@ -45,20 +46,27 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-// -1: it has ended, though its parent may not know it yet.
-pid_t session_of(pid_t pid) {
+// A line of /proc/PID/stat.
+struct ProcessState {
+  char state = 'X';
+  pid_t parent = -1, session = -1;
+
+  bool has_ended() const { return state == 'Z' || state == 'X'; }  // its parent may not know it yet
+};
+
+ProcessState state_of(pid_t pid) {
+  ProcessState process;
   const std::string stat = read_control("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string::npos) return -1;
+  if (name_end == std::string::npos) return process;
   std::istringstream fields(stat.substr(name_end + 1));
-  char state = 'Z';
-  pid_t parent = -1, group = -1, session = -1;
-  fields >> state >> parent >> group >> session;
-  return state == 'Z' || state == 'X' ? -1 : session;
+  pid_t group = -1;
+  fields >> process.state >> process.parent >> group >> process.session;
+  return process;
 }
 
-// Whether the process has become the program that it was started as.
-bool is_executed(pid_t pid, const fs::path& starter) {
+// Whether the process has become another program than the one that starts it.
+bool is_other_program(pid_t pid, const fs::path& starter) {
   std::error_code gone;
   const fs::path program = fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone);
   return !gone && program != starter;
@@ -132,9 +140,10 @@ void Aggressor::start() {
   log_ = std::make_unique<ProgressLog>(context_.directory / "aggressor.log");
   for (const auto& command : commands_) {
     const UniqueFd writer = log_->open_writer();
+    const auto words = context_.account ? command : under_subreaper(context_.program, command);
     try {
       started_.push_back(
-          children_.start({.argv = started_with(settings_, context_.program, command),
+          children_.start({.argv = started_with(settings_, context_.program, words),
                            .environment = {{kMark, mark_}},
                            .log_file = "/proc/self/fd/" + std::to_string(writer.get()),
                            .input = {}}));
@@ -146,7 +155,7 @@ void Aggressor::start() {
 
 bool Aggressor::holds() const {
   for (const auto& child : started_)
-    if (!child->is_running() || !is_executed(child->pid(), context_.program)) return false;
+    if (!child->is_running() || !is_executed(*child)) return false;
   switch (spec_.probe) {
     case AggressorSpec::Probe::kCpu:
       return static_cast<double>(times().total_ns) / 1e9 >= spec_.probe_seconds;
@@ -160,12 +169,36 @@ bool Aggressor::holds() const {
   return true;
 }
 
+// A subreaper stays what it was started as; the command is its child.
+bool Aggressor::is_executed(const Child& child) const {
+  if (context_.account) return is_other_program(child.pid(), context_.program);
+  const auto members = this->members();
+  return std::any_of(members.begin(), members.end(), [&](pid_t pid) {
+    return state_of(pid).parent == child.pid() && is_other_program(pid, context_.program);
+  });
+}
+
+// Without a group that counts: what runs, or has ended and waits to be waited for, and what those
+// have waited for. What ends between two readings of /proc may be missing or be there twice: at
+// most the life of that process.
 CpuTimes Aggressor::times() const {
   if (context_.account)
     if (const auto times = group_times(*context_.account)) return *times;
   CpuTimes sum;
-  for (const pid_t pid : members()) sum += process_times(pid);
+  for (const pid_t pid : node::all_processes())
+    if (owns(pid, state_of(pid).session)) sum += family_times(pid);
   return sum;
+}
+
+std::size_t Aggressor::processes() const {
+  const auto members = this->members();
+  if (context_.account) return members.size();
+  const auto is_subreaper = [&](pid_t pid) {
+    return std::any_of(started_.begin(), started_.end(),
+                       [&](const auto& child) { return child->pid() == pid; });
+  };
+  return members.size() -
+         static_cast<std::size_t>(std::count_if(members.begin(), members.end(), is_subreaper));
 }
 
 // By the group that they cannot leave, the session that most do not leave, and the mark in the
@@ -180,8 +213,11 @@ std::vector<pid_t> Aggressor::members() const {
 }
 
 bool Aggressor::has(pid_t pid) const {
-  const pid_t session = session_of(pid);
-  if (session < 0) return false;  // it has ended
+  const ProcessState process = state_of(pid);
+  return !process.has_ended() && owns(pid, process.session);
+}
+
+bool Aggressor::owns(pid_t pid, pid_t session) const {
   return std::any_of(started_.begin(), started_.end(),
                      [&](const auto& child) { return child->pid() == session; }) ||
          node::environment_of(pid, kMark) == mark_;

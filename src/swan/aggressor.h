@@ -22,10 +22,11 @@ namespace turntable::swan {
 class Aggressor {
  public:
   struct Context {
-    std::filesystem::path program;                 // this one's file: it applies the settings first
-    std::filesystem::path directory;               // of logs and of {directory}
-    std::map<std::string, std::string> values;     // of placeholders
-    std::optional<std::filesystem::path> account;  // a control group that holds it alone
+    std::filesystem::path program;              // this one's file: it applies the settings first
+    std::filesystem::path directory;            // of logs and of {directory}
+    std::map<std::string, std::string> values;  // of placeholders
+    // A control group that holds it alone and counts; without, its commands run under subreapers.
+    std::optional<std::filesystem::path> account;
   };
 
   // Starts nothing yet. Throws CommandError for a command that cannot be started.
@@ -43,7 +44,7 @@ class Aggressor {
   void settle(Deadline deadline, const std::atomic<bool>& cancelled);
 
   bool is_started() const { return !started_.empty(); }
-  std::size_t processes() const { return members().size(); }
+  std::size_t processes() const;
   bool has(pid_t pid) const;  // whether it is one of its processes
   CpuTimes times() const;
 
@@ -59,6 +60,8 @@ class Aggressor {
  private:
   void start();
   bool holds() const;
+  bool is_executed(const Child& child) const;
+  bool owns(pid_t pid, pid_t session) const;
   std::vector<pid_t> members() const;
   void ask_to_end() const;
   void kill_members() const;

@@ -68,13 +68,13 @@ AggressorSpec aggressor_spec(const std::string& where, const Json& json) {
   const Json known = [&] {
     Json chosen = Json::object();
     for (const char* name :
-         {"name", "command", "placement", "count", "probe", "progress", "version"})
+         {"name", "command", "placement", "count", "probe", "progress", "version", "cache"})
       if (json.contains(name) && !json[name].is_null()) chosen[name] = json[name];
     return chosen;
   }();
   const node::Arguments arguments(
       where + ", aggressor", known,
-      {"name", "command", "placement", "count", "probe", "progress", "version"});
+      {"name", "command", "placement", "count", "probe", "progress", "version", "cache"});
   AggressorSpec spec;
   spec.name = arguments.text("name");
   const std::string what = where + ", aggressor " + spec.name;
@@ -86,6 +86,11 @@ AggressorSpec aggressor_spec(const std::string& where, const Json& json) {
   if (const Json* probe = arguments.object_or_null("probe")) read_probe(what, *probe, spec);
   if (const Json* progress = arguments.object_or_null("progress"))
     read_progress(what, *progress, spec);
+  if (const Json* cache = arguments.object_or_null("cache")) {
+    const node::Arguments part(what + ", cache", *cache, {"level", "kib"});
+    spec.cache = {.level = static_cast<int>(part.integer("level", 1, 4)),
+                  .kib = part.integer("kib", 1, 1 << 30)};
+  }
   if (known.contains("version")) spec.version = words(what, arguments.array("version"));
   return spec;
 }

@@ -1,9 +1,11 @@
 // What an aggressor is: an entry of aggressors.yml.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +26,17 @@ struct AggressorSpec {
   Progress progress = Progress::kNone;
   std::string unit;
   std::vector<std::string> version;
+  // Of {cache_ways}: the level of the cache, and how much of it at most.
+  struct Cache {
+    int level = 0;
+    std::int64_t kib = 0;
+  };
+  std::optional<Cache> cache;
 };
 
 // Of a command's argument: {"name", "command", "placement", ["count"], ["probe"], ["progress"],
-// ["version"], …}; members that it does not know are somebody else's. Throws CommandError.
+// ["version"], ["cache"], …}; members that it does not know are somebody else's. Throws
+// CommandError.
 AggressorSpec aggressor_spec(const std::string& where, const nlohmann::json& json);
 
 // The command lines to be started: one with the number in place of {count}, or `count` times the

@@ -13,6 +13,7 @@
 #include "common/command_error.h"
 #include "node/testing.h"
 #include "placement/testing.h"
+#include "swan/cache_share.h"
 #include "swan/window.h"
 
 namespace turntable::swan {
@@ -68,6 +69,42 @@ TEST(AggressorSpec, WrongEntriesAreNamed) {
   EXPECT_NE(with({{"probe", {{"kind", "cpu"}}}}).find("\"seconds\" is missing"), std::string::npos);
   EXPECT_NE(with({{"progress", {{"kind", "x"}}}}).find("stress-ng"), std::string::npos);
   EXPECT_NE(with({{"count", 0}}).find("\"count\" is 0"), std::string::npos);
+}
+
+TEST(CacheShare, IsTheMostWaysThatHoldNoMore) {
+  const ScratchDirectory sys;
+  const auto cache = [&](const std::string& index, const std::string& level,
+                         const std::string& type, const std::string& size, const char* ways) {
+    const auto directory = sys.path() / "devices/system/cpu/cpu2/cache" / index;
+    write_file(directory / "level", level + "\n");
+    write_file(directory / "type", type + "\n");
+    write_file(directory / "size", size + "\n");
+    write_file(directory / "ways_of_associativity", std::string(ways) + "\n");
+  };
+  cache("index0", "1", "Instruction", "64K", "16");
+  cache("index1", "1", "Data", "48K", "12");
+  cache("index3", "3", "Unified", "266240K", "20");  // 260 MB: 13 MiB a way
+  const CacheShare three = cache_share(3, 40'000, 2, sys.path());
+  EXPECT_EQ(to_json(three), (Json{{"level", 3},
+                                  {"ways", 3},  // 39,936 KiB
+                                  {"kib", 39'936},
+                                  {"all_ways", 20},
+                                  {"all_kib", 266'240}}));
+  EXPECT_EQ(cache_share(3, 1, 2, sys.path()).ways, 1);
+  EXPECT_EQ(cache_share(3, 1 << 30, 2, sys.path()).kib, 266'240);
+  EXPECT_EQ(cache_share(1, 24, 2, sys.path()).ways, 6);  // of the data cache
+  const auto code_of = [&](int level, int cpu) {
+    try {
+      cache_share(level, 1, cpu, sys.path());
+    } catch (const CommandError& error) {
+      return error.code();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(code_of(2, 2), "unsupported");
+  EXPECT_EQ(code_of(3, 0), "unsupported");
+  cache("index3", "3", "Unified", "32M", "0");
+  EXPECT_EQ(code_of(3, 2), "unsupported");
 }
 
 TEST(ProgressLine, IsBetweenItsPoints) {
@@ -173,6 +210,16 @@ TEST(CpuTimes, OfAProcessAreTheSumOfItsThreads) {
   EXPECT_EQ(used.user_ns, 750'000'000);  // 30 ticks of 40
   EXPECT_EQ(used.system_ns, 250'000'000);
   EXPECT_EQ(process_times(9, proc.path()).total_ns, 0);
+}
+
+TEST(CpuTimes, OfAFamilyHaveThoseOfTheChildrenThatItHasWaitedFor) {
+  const ScratchDirectory proc;
+  write_file(proc.path() / "7/stat", "7 (sh) S 1 7 7 0 -1 4194560 1 0 0 0 3 1 50 10 20 0 1 0");
+  EXPECT_EQ(process_times(7, proc.path()).total_ns, 40'000'000);  // 4 ticks of 10 ms
+  const CpuTimes times = family_times(7, proc.path());
+  EXPECT_EQ(times.total_ns, 640'000'000);
+  EXPECT_EQ(times.user_ns, 530'000'000);
+  EXPECT_EQ(times.system_ns, 110'000'000);
 }
 
 TEST(CpuTimes, ThreadsThatHaveEndedAreCounted) {

@@ -85,9 +85,14 @@ nlohmann::json to_json(const CgroupTree& tree) {
           {"tested", tree.version == 1}};
 }
 
+// That of a process that ends meanwhile fails to be read (ESRCH): then what came so far. A stream's
+// iterator would throw, its `read` does not.
 std::string read_control(const fs::path& file) {
   std::ifstream stream(file);
-  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  std::array<char, 4096> chunk;
+  std::string text;
+  while (stream.read(chunk.data(), chunk.size()), stream.gcount() > 0)
+    text.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }

@@ -12,6 +12,7 @@
 //   stats, reset
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/program_options.h"
@@ -20,6 +21,7 @@
 #include "swan/colocator_node.h"
 #include "swan/guardian.h"
 #include "swan/process_settings.h"
+#include "swan/subreaper.h"
 
 namespace turntable::swan {
 namespace {
@@ -65,11 +67,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace turntable;
-  // It starts itself for two small tasks.
-  const std::string task = argc > 1 ? argv[1] : "";
-  if (task == "guard" || task == "enter") {
-    const std::vector<std::string> arguments(argv + 2, argv + argc);
-    return task == "guard" ? swan::guard(arguments) : swan::enter(arguments);
-  }
+  // It starts itself for small tasks.
+  const std::map<std::string, int (*)(const std::vector<std::string>&)> tasks = {
+      {"guard", swan::guard}, {"enter", swan::enter}, {"subreap", swan::subreap}};
+  if (const auto task = tasks.find(argc > 1 ? argv[1] : ""); task != tasks.end())
+    return task->second({argv + 2, argv + argc});
   return run_main("colocator", [&] { return swan::run(argc, argv); });
 }

@@ -9,6 +9,7 @@
 #include "common/command_error.h"
 #include "node/arguments.h"
 #include "node/common_start.h"
+#include "swan/cache_share.h"
 
 namespace turntable::swan {
 namespace {
@@ -35,7 +36,10 @@ ColocatorNode::ColocatorNode(Options options, std::function<void(std::string)> s
       groups_(find_cgroups(), options_.testbed, options_.host),
       resctrl_(kResctrl, group_name(groups_)),
       guardian_(options_.program, groups_.directories(), resctrl_.directories()) {
+  groups_.on_change(
+      [this](const auto& control, const auto& undo) { guardian_.undo_with(control, undo); });
   groups_.remove_stale();
+  resctrl_.remove_stale();
 }
 
 ColocatorNode::~ColocatorNode() {
@@ -47,13 +51,20 @@ ColocatorNode::~ColocatorNode() {
 }
 
 void ColocatorNode::clear() {
-  is_prepared_ = false;
-  sampler_.reset();
-  window_.reset();
-  aggressor_.reset();
+  forget();
   memcached_.reset();
   groups_.clear();
   resctrl_.clear();
+}
+
+// Of the last measurement; memcached stays.
+void ColocatorNode::forget() {
+  is_prepared_ = false;
+  is_settled_ = false;
+  unsettled_.clear();
+  sampler_.reset();
+  window_.reset();
+  aggressor_.reset();
 }
 
 ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
@@ -70,10 +81,7 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
 
   const std::lock_guard lock(mutex_);
   set_state_("idle");
-  is_prepared_ = false;
-  sampler_.reset();
-  window_.reset();
-  aggressor_.reset();
+  forget();
   placement_ = place(read_topology("/sys", allowed_), placement);
   prepare_memcached(settings, fresh);
   if (memcached_->is_running()) apply(*memcached_, {.groups = {}, .cpus = allowed_});
@@ -87,17 +95,7 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
       isolate(isolation, {.hp = placement_.hp, .be = aggressor_cpus_, .be_anywhere = anywhere},
               groups_, resctrl_);
   apply(*memcached_, isolation_.hp);
-  if (spec) {
-    aggressor_ = std::make_unique<Aggressor>(
-        children_, *spec, isolation_.be,
-        Aggressor::Context{.program = options_.program,
-                           .directory = options_.directory,
-                           .values = {{"cpus", cpu_list_text(aggressor_cpus_)},
-                                      {"bin_dir", options_.program.parent_path()},
-                                      {"python", options_.python},
-                                      {"directory", options_.directory}},
-                           .account = isolation_.be_account});
-  }
+  if (spec) aggressor_ = make_aggressor(*spec);
   is_prepared_ = true;
   set_state_("prepared");
   return {{"memcached",
@@ -107,6 +105,24 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
           {"placement", to_json(placement_)},
           {"isolation", to_json(isolation_)},
           {"not_available", nullptr}};
+}
+
+std::unique_ptr<Aggressor> ColocatorNode::make_aggressor(const AggressorSpec& spec) {
+  Aggressor::Context context{.program = options_.program,
+                             .directory = options_.directory,
+                             .values = {{"cpus", cpu_list_text(aggressor_cpus_)},
+                                        {"bin_dir", options_.program.parent_path()},
+                                        {"python", options_.python},
+                                        {"directory", options_.directory}},
+                             .account = isolation_.be_account};
+  aggressor_cache_ = nullptr;
+  if (spec.cache) {
+    const CacheShare share =
+        cache_share(spec.cache->level, spec.cache->kib, aggressor_cpus_.front());
+    context.values["cache_ways"] = std::to_string(share.ways);
+    aggressor_cache_ = to_json(share);
+  }
+  return std::make_unique<Aggressor>(children_, spec, isolation_.be, std::move(context));
 }
 
 // One that was killed is started again.
@@ -130,16 +146,27 @@ ColocatorNode::Json ColocatorNode::settle(const Json& args) {
         "wrong_state",
         "colocator settle: nothing is prepared; send `prepare` before each `settle`");
   }
-  const std::int64_t begin = monotonic_ns();
-  if (!aggressor_) return {{"settled_s", 0}};
-  if (aggressor_->is_started())
+  if (aggressor_ && aggressor_->is_started())
     throw CommandError("wrong_state", "colocator settle: the aggressor runs already");
-  aggressor_->settle(deadline, cancelled_);
+  const std::int64_t begin = monotonic_ns();
+  settle_aggressor(deadline);
+  if (!aggressor_) return {{"settled_s", 0}};
   return {{"settled_s", static_cast<double>(monotonic_ns() - begin) / 1e9},
           {"command", aggressor_->commands()},
           {"version", aggressor_->version()},
           {"processes", aggressor_->processes()},
-          {"cpus", aggressor_cpus_}};
+          {"cpus", aggressor_cpus_},
+          {"cache", aggressor_cache_}};
+}
+
+void ColocatorNode::settle_aggressor(Deadline deadline) {
+  try {
+    if (aggressor_) aggressor_->settle(deadline, cancelled_);
+  } catch (const CommandError& error) {
+    unsettled_ = error.what();
+    throw;
+  }
+  is_settled_ = true;
 }
 
 ColocatorNode::Json ColocatorNode::start(const Json& args) {
@@ -151,10 +178,12 @@ ColocatorNode::Json ColocatorNode::start(const Json& args) {
   const std::int64_t start_at = arguments.integer("start_at_ns", 0, INT64_MAX);
   node::check_common_start("colocator start", start_at, warmup);
   const std::lock_guard lock(mutex_);
-  if (!is_prepared_ || sampler_ || (aggressor_ && !aggressor_->is_started())) {
+  if (!is_prepared_ || sampler_ || (aggressor_ && !is_settled_)) {
+    const std::string why = unsettled_.empty() ? "nothing is settled" : "`settle` failed";
     throw CommandError("wrong_state",
-                       "colocator start: nothing is settled; send `prepare` and `settle` before "
-                       "each `start`");
+                       "colocator start: " + why +
+                           "; send `prepare` and `settle` before each `start`" +
+                           (unsettled_.empty() ? "" : ". What `settle` said: " + unsettled_));
   }
   const std::int64_t from = start_at + realtime_to_monotonic_ns() + warmup;
   // Now, before the common start: to look for them takes milliseconds.
@@ -269,6 +298,7 @@ ColocatorNode::Json ColocatorNode::aggressor_stats(const Window& window) {
           {"version", aggressor_->version()},
           {"count", aggressor_->spec().count},
           {"cpus", aggressor_cpus_},
+          {"cache", aggressor_cache_},
           {"user_ns", used.user_ns},
           {"system_ns", used.system_ns},
           {"ended_early", early.empty() ? Json(nullptr) : Json(early)},

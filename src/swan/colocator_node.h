@@ -52,8 +52,10 @@ class ColocatorNode {
 
  private:
   void clear();
+  void forget();
+  void settle_aggressor(Deadline deadline);
   void prepare_memcached(const textstore::MemcachedSettings& settings, bool fresh);
-  void choose_processors(const Json& placement);
+  std::unique_ptr<Aggressor> make_aggressor(const AggressorSpec& spec);
   Sample sample(const std::vector<pid_t>& ours) const;
   std::vector<pid_t> our_processes() const;
   Json memcached_stats(const Window& window);
@@ -75,8 +77,11 @@ class ColocatorNode {
   std::unique_ptr<textstore::MemcachedProcess> memcached_;
   bool was_started_fresh_ = false;
   bool is_prepared_ = false;
+  bool is_settled_ = false;
+  std::string unsettled_;  // why the last `settle` failed
   std::unique_ptr<Aggressor> aggressor_;
   CpuList aggressor_cpus_;
+  Json aggressor_cache_;  // the part of a cache that it is held to; null: it is not
   std::optional<Window> window_;
   std::unique_ptr<WindowSampler> sampler_;
   // What was said last, and the probe of this key that was the first: the statistics of every

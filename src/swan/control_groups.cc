@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSubtree = "cgroup.subtree_control";
 constexpr int kEmptyProbeMs = 2;
 constexpr int kStaleSeconds = 5;
 constexpr int kClearSeconds = 5;
@@ -32,14 +33,6 @@ std::string part_of_name(const std::string& text) {
     part += keeps ? c : '_';
   }
   return part;
-}
-
-std::vector<fs::path> groups_below(const fs::path& directory) {
-  std::vector<fs::path> groups;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(directory, none))
-    if (entry.is_directory(none)) groups.push_back(entry.path());
-  return groups;
 }
 
 // The kernel counts the realtime share of a group until some time after its removal, so that the
@@ -77,17 +70,6 @@ void move_members(const fs::path& directory, const fs::path& to) {
   }
 }
 
-UniqueFd try_lock(const fs::path& directory) {
-  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  return {};
-}
-
-bool ends_in_number(const std::string& name, std::size_t from) {
-  return from < name.size() && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(from),
-                                           name.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 void make_directory(const fs::path& directory) {
   if (::mkdir(directory.c_str(), 0755) == 0 || errno == EEXIST) return;
   throw CommandError("unsupported", "cannot make the control group " + directory.native() + ": " +
@@ -116,13 +98,16 @@ std::vector<fs::path> ControlGroups::directories() const {
   return {directories.begin(), directories.end()};
 }
 
+void ControlGroups::require(const std::string& controller) const {
+  if (tree_.has(controller)) return;
+  throw CommandError("unsupported",
+                     "this machine has no control groups of \"" + controller +
+                         "\" that may be written; expected cgroup version 1 or 2 with that "
+                         "controller, and the rights of root");
+}
+
 fs::path ControlGroups::make(const std::string& controller, const std::string& name) {
-  if (!tree_.has(controller)) {
-    throw CommandError("unsupported",
-                       "this machine has no control groups of \"" + controller +
-                           "\" that may be written; expected cgroup version 1 or 2 with that "
-                           "controller, and the rights of root");
-  }
+  require(controller);
   const fs::path directory = tree_.controllers.at(controller) / name_;
   if (!locks_.contains(directory)) {
     if (tree_.version == 2) enable_controllers(directory.parent_path());
@@ -141,15 +126,27 @@ fs::path ControlGroups::make(const std::string& controller, const std::string& n
   return directory / name;
 }
 
+fs::path ControlGroups::make_below(const fs::path& group, const std::string& name) {
+  make_directory(group / name);
+  return group / name;
+}
+
+void ControlGroups::pass_on(const std::string& controller, const fs::path& group) const {
+  require(controller);
+  write_control(group / kSubtree, "+" + controller);
+}
+
 // Version 2: groups have only the controllers that the group above has enabled for them.
 void ControlGroups::enable_controllers(const fs::path& directory) {
   for (const auto& [controller, root] : tree_.controllers) {
-    std::istringstream enabled(read_control(directory / "cgroup.subtree_control"));
+    std::istringstream enabled(read_control(directory / kSubtree));
     bool is_enabled = false;
     for (std::string word; enabled >> word;) is_enabled = is_enabled || word == controller;
     if (is_enabled) continue;
-    write_control(directory / "cgroup.subtree_control", "+" + controller);
-    if (directory == root) enabled_[controller] = directory / "cgroup.subtree_control";
+    const fs::path control = directory / kSubtree;
+    if (directory == root) changing_(control, "-" + controller);
+    write_control(control, "+" + controller);
+    if (directory == root) enabled_[controller] = control;
   }
 }
 
@@ -197,6 +194,25 @@ std::vector<std::string> ControlGroups::remove_stale() {
     }
   }
   return removed;
+}
+
+std::vector<fs::path> groups_below(const fs::path& directory) {
+  std::vector<fs::path> groups;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(directory, none))
+    if (entry.is_directory(none)) groups.push_back(entry.path());
+  return groups;
+}
+
+UniqueFd try_lock(const fs::path& directory) {
+  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  return {};
+}
+
+bool ends_in_number(const std::string& name, std::size_t from) {
+  return from < name.size() && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(from),
+                                           name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::vector<pid_t> members_of(const fs::path& directory) {

@@ -1,10 +1,13 @@
-// Groups of this machine's version 1, and what is left of them when their owner is killed.
+// Groups of this machine's version 1, and what is left of them when their owner is killed; version
+// 2 and resctrl as files.
 #include "swan/control_groups.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "common/command_error.h"
 #include "node/testing.h"
+#include "placement/testing.h"
 #include "swan/guardian.h"
 #include "swan/isolation.h"
 
@@ -14,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using node::testing::eventually;
 using node::testing::is_running;
+using testing::write_file;
 
 class FirstVersion : public ::testing::Test {
  protected:
@@ -97,6 +101,74 @@ TEST_F(FirstVersion, TheGuardianOutlivesItsKilledOwner) {
     return made;
   }();
   EXPECT_TRUE(eventually([&] { return !fs::exists(group.parent_path()); }));
+}
+
+// Version 2 and resctrl made of files, in whose groups no kernel puts any. So what an owner has
+// made can be removed, but for the file that says what the root's groups have.
+class OfFiles : public ::testing::Test {
+ protected:
+  // Makes groups of both and waits to be killed.
+  pid_t start_owner(const std::string& enabled) {
+    write_file(control(), enabled + "\n");
+    fs::create_directories(resctrl());
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ControlGroups groups({.version = 2, .controllers = {{"cpu", root()}}}, "t", "h");
+    Resctrl resctrl(this->resctrl(), groups.directories().front().filename());
+    Guardian guardian(TURNTABLE_COLOCATOR, groups.directories(), resctrl.directories());
+    groups.on_change(
+        [&](const auto& control, const auto& undo) { guardian.undo_with(control, undo); });
+    write_file(this->resctrl() / "info/MB/min_bandwidth", "10\n");
+    // Neither finds the kernel's files in the directory that it has just made.
+    EXPECT_THROW(groups.make("cpu", "be"), CommandError);
+    EXPECT_THROW(resctrl.give_bandwidth("be", 10), CommandError);
+    ::pause();
+    ::_exit(0);
+  }
+
+  fs::path group(pid_t owner) const { return root() / ("turntable.t.h." + std::to_string(owner)); }
+  fs::path bandwidth(pid_t owner) const {
+    return resctrl() / (group(owner).filename().native() + ".be");
+  }
+  void kill_when_it_has_made_both(pid_t owner) const {
+    EXPECT_TRUE(
+        eventually([&] { return fs::exists(group(owner)) && fs::exists(bandwidth(owner)); }));
+    ::kill(owner, SIGKILL);
+    ::waitpid(owner, nullptr, 0);
+    EXPECT_TRUE(
+        eventually([&] { return !fs::exists(group(owner)) && !fs::exists(bandwidth(owner)); }));
+  }
+
+  fs::path root() const { return scratch_.path() / "root"; }
+  fs::path control() const { return root() / "cgroup.subtree_control"; }
+  fs::path resctrl() const { return scratch_.path() / "resctrl"; }
+
+  ScratchDirectory scratch_;
+};
+
+TEST_F(OfFiles, TheGuardianTakesBackWhatItsKilledOwnerHasGivenToTheRootsGroups) {
+  kill_when_it_has_made_both(start_owner("memory"));
+  EXPECT_TRUE(eventually([&] { return read_control(control()) == "-cpu"; }));
+}
+
+TEST_F(OfFiles, WhatTheRootHadGivenBeforeStays) {
+  kill_when_it_has_made_both(start_owner("cpu memory"));
+  EXPECT_EQ(read_control(control()), "cpu memory");
+}
+
+TEST_F(OfFiles, DirectoriesOfResctrlThatNoGuardianHasRemovedGoWithTheNextOwner) {
+  write_file(resctrl() / "info/MB/min_bandwidth", "10\n");
+  Resctrl alive(resctrl(), "turntable.t.h.11");
+  EXPECT_THROW(alive.give_bandwidth("hp", 10), CommandError);  // schemata is no file
+  for (const char* name : {"turntable.t.h.9.hp", "turntable.t.h.9.be", "turntable.t.other.9.be",
+                           "turntable.t.h.9.mine", "mon_groups"})
+    fs::create_directories(resctrl() / name);
+  auto removed = Resctrl(resctrl(), "turntable.t.h.12").remove_stale();
+  std::sort(removed.begin(), removed.end());
+  EXPECT_EQ(removed, (std::vector<fs::path>{resctrl() / "turntable.t.h.9.be",
+                                            resctrl() / "turntable.t.h.9.hp"}));
+  EXPECT_TRUE(fs::exists(resctrl() / "turntable.t.h.11.hp"));
+  EXPECT_TRUE(fs::exists(resctrl() / "turntable.t.other.9.be"));
 }
 
 TEST_F(FirstVersion, RealtimeTimeIsThereForTheNextGroupAtOnce) {

@@ -24,19 +24,22 @@ std::int64_t tick_ns() {
   return 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
 }
 
-// utime and stime of /proc/PID/stat: the name before them may hold anything.
-void read_ticks(const fs::path& file, CpuTimes& times) {
+// Of /proc/PID/stat, from its field 14 on.
+struct Ticks {
+  std::int64_t utime = 0, stime = 0;    // of its threads, those that have ended too
+  std::int64_t cutime = 0, cstime = 0;  // of its children
+};
+
+Ticks read_ticks(const fs::path& file) {
+  Ticks ticks;
   const std::string stat = read_control(file);
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string::npos) return;
+  const std::size_t name_end = stat.rfind(')');  // the name may hold anything
+  if (name_end == std::string::npos) return ticks;
   std::istringstream fields(stat.substr(name_end + 1));
   std::string skipped;
   for (int field = 3; field < 14; ++field) fields >> skipped;
-  std::int64_t user = 0;
-  std::int64_t system = 0;
-  fields >> user >> system;
-  times.user_ns = user * tick_ns();
-  times.system_ns = system * tick_ns();
+  fields >> ticks.utime >> ticks.stime >> ticks.cutime >> ticks.cstime;
+  return ticks;
 }
 
 void add_switches(const fs::path& file, CpuTimes& times) {
@@ -48,6 +51,25 @@ void add_switches(const fs::path& file, CpuTimes& times) {
     if (line.starts_with("voluntary_ctxt_switches")) times.voluntary_switches += value;
     if (line.starts_with("nonvoluntary_ctxt_switches")) times.involuntary_switches += value;
   }
+}
+
+// directory: of the process.
+CpuTimes own_times(const fs::path& directory, const Ticks& ticks) {
+  CpuTimes times{.user_ns = ticks.utime * tick_ns(), .system_ns = ticks.stime * tick_ns()};
+  bool is_precise = true;
+  std::error_code gone;  // the process may end meanwhile
+  fs::directory_iterator thread(directory / "task", gone);
+  for (const fs::directory_iterator end; !gone && thread != end; thread.increment(gone)) {
+    const auto scheduling = scheduling_of(thread->path());
+    is_precise = is_precise && scheduling.has_value();
+    if (scheduling) times.total_ns += scheduling->run_ns;
+    add_switches(thread->path() / "status", times);
+  }
+  // In ticks, but with the threads that have ended: a generator's do at the end of what is
+  // measured.
+  const std::int64_t in_ticks = times.user_ns + times.system_ns;
+  times.total_ns = is_precise ? std::max(times.total_ns, in_ticks) : in_ticks;
+  return times;
 }
 
 std::int64_t integer_of(const fs::path& file) {
@@ -89,20 +111,16 @@ CpuTimes used_between(const CpuTimes& from, const CpuTimes& until) {
 
 CpuTimes process_times(pid_t pid, const fs::path& proc) {
   const fs::path directory = proc / std::to_string(pid);
-  CpuTimes times;
-  read_ticks(directory / "stat", times);
-  bool is_precise = true;
-  std::error_code gone;
-  for (const auto& thread : fs::directory_iterator(directory / "task", gone)) {
-    const auto scheduling = scheduling_of(thread.path());
-    is_precise = is_precise && scheduling.has_value();
-    if (scheduling) times.total_ns += scheduling->run_ns;
-    add_switches(thread.path() / "status", times);
-  }
-  // In ticks, but with the threads that have ended: a generator's do at the end of what is
-  // measured.
-  const std::int64_t in_ticks = times.user_ns + times.system_ns;
-  times.total_ns = is_precise ? std::max(times.total_ns, in_ticks) : in_ticks;
+  return own_times(directory, read_ticks(directory / "stat"));
+}
+
+CpuTimes family_times(pid_t pid, const fs::path& proc) {
+  const fs::path directory = proc / std::to_string(pid);
+  const Ticks ticks = read_ticks(directory / "stat");
+  CpuTimes times = own_times(directory, ticks);
+  times += {.total_ns = (ticks.cutime + ticks.cstime) * tick_ns(),
+            .user_ns = ticks.cutime * tick_ns(),
+            .system_ns = ticks.cstime * tick_ns()};
   return times;
 }
 

@@ -30,6 +30,11 @@ CpuTimes used_between(const CpuTimes& from, const CpuTimes& until);
 // directory in tests.
 CpuTimes process_times(pid_t pid, const std::filesystem::path& proc = "/proc");
 
+// As process_times(), and of its children that have ended and that it has waited for, with theirs.
+// In ticks, but for its own threads. A child whose end its parent ignores (SIGCHLD) is in no
+// process's time.
+CpuTimes family_times(pid_t pid, const std::filesystem::path& proc = "/proc");
+
 // Of a control group of either version that counts; empty when it does not.
 std::optional<CpuTimes> group_times(const std::filesystem::path& group);
 

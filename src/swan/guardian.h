@@ -1,13 +1,15 @@
 // A small child that removes what a colocator has made of a machine when it is killed.
 //
-// It waits for the end of a pipe that only the colocator holds, which the kernel closes however the
-// colocator ends. It carries no mark of the host in its environment: a supervisor ends processes
-// that do when the node that started them has ended, and this one has its work to do then.
+// It waits for the end of a socket whose other end only the colocator holds, which the kernel
+// closes however the colocator ends. It carries no mark of the host in its environment: a
+// supervisor ends processes that do when the node that started them has ended, and this one has its
+// work to do then.
 #pragma once
 
 #include <sys/types.h>
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "common/unique_fd.h"
@@ -16,8 +18,8 @@ namespace turntable::swan {
 
 class Guardian {
  public:
-  // What it will remove: control groups, with what is in them, and directories of resctrl; they
-  // need not exist yet. `program`: this one's file, which runs guard() when it is started with the
+  // What it will remove: directories of resctrl and control groups, with what is in them; they need
+  // not exist yet. `program`: this one's file, which runs guard() when it is started with the
   // argument "guard".
   Guardian(const std::filesystem::path& program, const std::vector<std::filesystem::path>& groups,
            const std::vector<std::filesystem::path>& directories);
@@ -25,10 +27,15 @@ class Guardian {
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
+  // What it will write, too, when the groups are gone: `text` to the file `control`. For what is
+  // changed outside of the groups; to be told before the change. Throws CommandError
+  // "unavailable" when the guardian is gone.
+  void undo_with(const std::filesystem::path& control, const std::string& text);
+
   pid_t pid() const { return pid_; }
 
  private:
-  UniqueFd pipe_;
+  UniqueFd link_;
   pid_t pid_ = -1;
 };
 

@@ -9,6 +9,7 @@
 
 #include "common/command_error.h"
 #include "node/arguments.h"
+#include "swan/cpu_times.h"
 
 namespace turntable::swan {
 namespace {
@@ -86,35 +87,42 @@ class Builder {
           "sched_autogroup may weigh HP and BE as two sessions");
       return;
     }
-    hp_ = groups_.make("cpu", apart ? "hp" : "both");
-    be_ = apart ? groups_.make("cpu", "be") : hp_;
+    const fs::path scheduled = groups_.make("cpu", apart ? "hp" : "both");
+    hp_ = apart || is_first() ? scheduled : groups_.make_below(scheduled, "hp");
+    be_ = apart        ? groups_.make("cpu", "be")
+          : is_first() ? scheduled
+                       : groups_.make_below(scheduled, "be");
     isolation_.hp.groups.push_back(hp_);
     isolation_.be.groups.push_back(be_);
     note(apart ? "groups " + hp_.native() + " and " + be_.filename().native()
-               : "HP and BE in group " + hp_.native());
-    const bool counts = is_first() ? groups_.tree().has("cpuacct") : true;
-    if (!apart || !counts) return;
-    isolation_.hp_account = hp_;  // the processor time of a group of its own is its job's
-    isolation_.be_account = be_;
+               : "HP and BE in group " + scheduled.native());
   }
 
-  // Version 1 can count apart what is scheduled together.
+  // Version 1 can count apart what is scheduled together, where cpuacct has a hierarchy of its own.
+  // Version 2 does always: groups below the one that has the controller. Elsewhere the aggressor
+  // itself looks at its processes.
   void account() {
-    if (!groups_.tree().apart("cpu", "cpuacct")) return;
-    isolation_.hp_account = groups_.make("cpuacct", "hp");
-    isolation_.be_account = groups_.make("cpuacct", "be");
-    isolation_.hp.groups.push_back(*isolation_.hp_account);
-    isolation_.be.groups.push_back(*isolation_.be_account);
+    if (groups_.tree().apart("cpu", "cpuacct")) {
+      const fs::path hp = groups_.make("cpuacct", "hp");
+      const fs::path be = groups_.make("cpuacct", "be");
+      isolation_.hp.groups.push_back(hp);
+      isolation_.be.groups.push_back(be);
+      isolation_.be_account = be;
+    } else if (be_ != hp_ && group_times(be_)) {
+      isolation_.be_account = be_;
+    }
   }
 
   void cpuset() {
-    const fs::path hp = groups_.make("cpuset", "hp");
-    set(hp, "cpuset.cpus", cpu_list_text(pinning_.hp));
-    isolation_.hp.groups.push_back(hp);
-    if (pinning_.be_anywhere) return;
-    const fs::path be = groups_.make("cpuset", "be");
-    set(be, "cpuset.cpus", cpu_list_text(pinning_.be));
-    isolation_.be.groups.push_back(be);
+    if (is_first()) {
+      isolation_.hp.groups.push_back(groups_.make("cpuset", "hp"));
+      if (!pinning_.be_anywhere) isolation_.be.groups.push_back(groups_.make("cpuset", "be"));
+    } else {
+      groups_.pass_on("cpuset", hp_.parent_path());
+    }
+    set(isolation_.hp.groups.back(), "cpuset.cpus", cpu_list_text(pinning_.hp));
+    if (!pinning_.be_anywhere)
+      set(isolation_.be.groups.back(), "cpuset.cpus", cpu_list_text(pinning_.be));
   }
 
   void shares() {
@@ -188,7 +196,7 @@ class Builder {
   ControlGroups& groups_;
   Resctrl& resctrl_;
   Isolation isolation_;
-  fs::path hp_, be_;  // of the controller cpu
+  fs::path hp_, be_;  // of the controller cpu; version 2: they or the group above them
 };
 
 }  // namespace

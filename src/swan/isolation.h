@@ -33,8 +33,8 @@ struct Isolation {
   std::string mechanism;
   ProcessSettings hp, be;
   std::vector<std::string> applied;  // for people
-  // Groups that hold this one job alone, whose processor time the kernel counts.
-  std::optional<std::filesystem::path> hp_account, be_account;
+  // A group that holds BE alone and whose processor time the kernel counts; empty: there is none.
+  std::optional<std::filesystem::path> be_account;
 };
 
 nlohmann::json to_json(const Isolation& isolation);

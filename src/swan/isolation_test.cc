@@ -11,6 +11,7 @@
 #include "common/command_error.h"
 #include "node/testing.h"
 #include "placement/testing.h"
+#include "swan/cpu_times.h"
 
 namespace turntable::swan {
 namespace {
@@ -64,10 +65,12 @@ class SecondVersion : public ::testing::Test {
     write_file(root() / "cgroup.controllers", "cpuset cpu\n");
     write_file(root() / "cgroup.subtree_control", "cpu\n");
     write_file(scratch_.path() / "mounts", "cgroup2 " + root().native() + " cgroup2 rw 0 0\n");
-    write_file(top() / "cgroup.subtree_control", "");
-    for (const char* group : {"hp", "be", "both"})
+    for (const char* group : {"", "both"}) write_file(top() / group / "cgroup.subtree_control", "");
+    for (const char* group : {"hp", "be", "both", "both/hp", "both/be"}) {
       for (const char* file : {"cgroup.procs", "cpu.weight", "cpu.idle", "cpu.max", "cpuset.cpus"})
         write_file(top() / group / file, "");
+      write_file(top() / group / "cpu.stat", "usage_usec 5\nuser_usec 4\nsystem_usec 1\n");
+    }
   }
 
   fs::path root() const { return scratch_.path() / "root"; }
@@ -98,18 +101,51 @@ TEST_F(SecondVersion, QuotaIdleAndCpusets) {
   EXPECT_EQ(value("be/cpu.max"), "20000 100000");  // of two processors
   isolated({{"mechanism", "idle"}});
   EXPECT_EQ(value("be/cpu.idle"), "1");
-  const Isolation cpusets = isolated({{"mechanism", "cpuset"}});
-  EXPECT_EQ(value("be/cpuset.cpus"), "1-2");
-  EXPECT_EQ(value("hp/cpuset.cpus"), "0");
-  EXPECT_EQ(cpusets.hp.groups.back(), top() / "hp");
 }
 
-TEST_F(SecondVersion, WithoutAMechanismThereIsOneGroup) {
+// They are scheduled as one group: only that one has the controller cpu.
+TEST_F(SecondVersion, CpusetsAreBelowTheGroupThatIsScheduled) {
+  const Isolation isolation = isolated({{"mechanism", "cpuset"}});
+  EXPECT_EQ(value("both/be/cpuset.cpus"), "1-2");
+  EXPECT_EQ(value("both/hp/cpuset.cpus"), "0");
+  EXPECT_EQ(value("both/cgroup.subtree_control"), "+cpuset");
+  EXPECT_EQ(isolation.hp.groups, std::vector<fs::path>{top() / "both/hp"});
+  EXPECT_EQ(isolation.be_account, top() / "both/be");
+}
+
+TEST_F(SecondVersion, WithoutAMechanismThereIsOneGroupWithTwoThatAreCounted) {
   const Isolation isolation = isolated({{"mechanism", "sched_idle"}});
-  EXPECT_EQ(isolation.hp.groups, std::vector<fs::path>{top() / "both"});
-  EXPECT_EQ(isolation.be.groups, isolation.hp.groups);
+  EXPECT_EQ(isolation.hp.groups, std::vector<fs::path>{top() / "both/hp"});
+  EXPECT_EQ(isolation.be.groups, std::vector<fs::path>{top() / "both/be"});
+  EXPECT_EQ(value("both/cgroup.subtree_control"), "");
   EXPECT_EQ(isolation.be.policy, Policy::kIdle);
-  EXPECT_FALSE(isolation.be_account);
+  ASSERT_EQ(isolation.be_account, top() / "both/be");
+  EXPECT_EQ(group_times(*isolation.be_account)->total_ns, 5000);
+}
+
+TEST_F(SecondVersion, AGroupThatDoesNotCountIsNoAccount) {
+  write_file(top() / "both/be/cpu.stat", "nr_periods 0\n");
+  EXPECT_FALSE(isolated({{"mechanism", "none"}}).be_account);
+}
+
+// Debian's and Red Hat's usual mount: what is scheduled together is counted together.
+TEST(FirstVersionOfFiles, OneHierarchyOfCpuAndCpuacctCountsGroupsBesideEachOtherOnly) {
+  const ScratchDirectory scratch;
+  const fs::path top = scratch.path() / ("turntable.t.h." + std::to_string(::getpid()));
+  for (const char* group : {"hp", "be", "both"}) {
+    for (const char* file : {"cgroup.procs", "cpu.shares"}) write_file(top / group / file, "");
+    write_file(top / group / "cpuacct.usage", "7\n");
+  }
+  ControlGroups groups(
+      {.version = 1, .controllers = {{"cpu", scratch.path()}, {"cpuacct", scratch.path()}}}, "t",
+      "h");
+  Resctrl resctrl(scratch.path() / "resctrl", "x");
+  const auto account = [&](const char* mechanism) {
+    return isolate(isolation_request("test", {{"mechanism", mechanism}}), kPinning, groups, resctrl)
+        .be_account;
+  };
+  EXPECT_EQ(account("shares"), top / "be");
+  EXPECT_FALSE(account("none"));
 }
 
 TEST(Isolation, WithoutControlGroupsOnlySomeMechanismsWork) {

@@ -131,9 +131,10 @@ void pin(pid_t thread, const CpuList& cpus) {
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
-  std::error_code gone;
-  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone))
-    threads.push_back(std::atoi(entry.path().filename().c_str()));
+  std::error_code gone;  // the process may end meanwhile
+  fs::directory_iterator thread("/proc/" + std::to_string(pid) + "/task", gone);
+  for (const fs::directory_iterator end; !gone && thread != end; thread.increment(gone))
+    threads.push_back(std::atoi(thread->path().filename().c_str()));
   return threads;
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -12,6 +13,7 @@
 
 #include "common/command_error.h"
 #include "swan/cgroup_tree.h"
+#include "swan/control_groups.h"
 
 namespace turntable::swan {
 namespace {
@@ -83,9 +85,12 @@ fs::path Resctrl::give_bandwidth(const std::string& job, int percent) {
   return group;
 }
 
-fs::path Resctrl::make(const std::string& job) const {
+fs::path Resctrl::make(const std::string& job) {
   const fs::path group = root_ / (name_ + "." + job);
-  if (::mkdir(group.c_str(), 0755) == 0 || errno == EEXIST) return group;
+  if (::mkdir(group.c_str(), 0755) == 0 || errno == EEXIST) {
+    locks_[job] = try_lock(group);
+    return group;
+  }
   throw CommandError("unsupported", "cannot make " + group.native() + ": " + std::strerror(errno) +
                                         "; the processor may have no class of service left");
 }
@@ -117,6 +122,31 @@ std::vector<fs::path> Resctrl::directories() const {
 
 void Resctrl::clear() noexcept {
   for (const char* job : kJobs) ::rmdir((root_ / (name_ + "." + job)).c_str());
+  locks_.clear();
+}
+
+std::vector<fs::path> Resctrl::remove_stale() const {
+  const std::size_t number = name_.rfind('.') + 1;
+  std::vector<fs::path> removed;
+  for (const fs::path& group : groups_below(root_)) {
+    const std::string name = group.stem();  // without the job
+    const bool is_one = name.starts_with(name_.substr(0, number)) && ends_in_number(name, number);
+    const std::string job = group.extension().native();
+    const bool is_of_a_job = std::any_of(kJobs.begin(), kJobs.end(), [&](const char* each) {
+      return job == std::string(".") + each;
+    });
+    if (!is_one || !is_of_a_job) continue;
+    const UniqueFd lock = try_lock(group);
+    if (!lock) continue;  // its owner lives
+    if (::rmdir(group.c_str()) != 0 && errno != ENOENT) {
+      throw CommandError(
+          "unavailable",
+          group.native() +
+              ", which a killed colocator has left, cannot be removed: " + std::strerror(errno));
+    }
+    removed.push_back(group);
+  }
+  return removed;
 }
 
 }  // namespace turntable::swan

@@ -3,15 +3,18 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "common/unique_fd.h"
 
 namespace turntable::swan {
 
 class Resctrl {
  public:
-  // `root`: another directory in tests. `name` begins those of its groups.
+  // `root`: another directory in tests. `name` begins those of its groups and ends in a number.
   Resctrl(std::filesystem::path root, std::string name);
   ~Resctrl() { clear(); }
   Resctrl(const Resctrl&) = delete;
@@ -33,15 +36,19 @@ class Resctrl {
 
   std::vector<std::filesystem::path> directories() const;
   void clear() noexcept;
+  // Removes what dead ones have left whose names differ from this one's in the last number; their
+  // directories.
+  std::vector<std::filesystem::path> remove_stale() const;
 
  private:
   void require(bool there, const std::string& what) const;
-  std::filesystem::path make(const std::string& job) const;
+  std::filesystem::path make(const std::string& job);
   void set(const std::filesystem::path& group, const std::string& resource,
            const std::string& value) const;
 
   std::filesystem::path root_;
   std::string name_;
+  std::map<std::string, UniqueFd> locks_;  // by job: a directory that nobody locks is a dead one's
 };
 
 }  // namespace turntable::swan

@@ -162,6 +162,29 @@ def test_progress_lines_of_several_processes_are_added(colocator: Colocator) -> 
     assert progress["seconds"] == pytest.approx(0.5, rel=0.3)
 
 
+def test_a_job_is_held_to_a_part_of_a_cache(colocator: Colocator) -> None:
+    cache = Path("/sys/devices/system/cpu/cpu0/cache/index2")
+    if not (cache / "ways_of_associativity").exists():
+        pytest.skip("the kernel does not say what caches have")
+    kib, ways = (
+        int((cache / name).read_text().rstrip("K\n")) for name in ("size", "ways_of_associativity")
+    )
+    command = ["stress-ng", "--cache", "1", "--cache-level", "2"]
+    command += ["--cache-ways", "{cache_ways}", "--cache-no-affinity"]
+    part = {"level": 2, "kib": kib // 2}
+    colocator.prepare("none", CACHE | {"command": command, "cache": part})
+    settled = colocator.settle()
+    expected = {
+        "level": 2, "ways": ways // 2, "kib": kib // 2, "all_ways": ways, "all_kib": kib,
+    }  # fmt: skip
+    assert settled["cache"] == expected
+    words = settled["command"][0]
+    assert words[words.index("--cache-ways") + 1] == str(ways // 2)
+    colocator.measure(0.1)
+    colocator.finish()
+    assert colocator.stats()["aggressor"]["cache"] == expected
+
+
 def test_baseline_and_memcached_on_a_port(colocator: Colocator) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -220,6 +243,12 @@ def test_an_aggressor_that_does_not_settle(
     with pytest.raises(NodeError, match=message) as error:
         colocator.node.call("settle", deadline_s=0.5)
     assert error.value.code == code
+    with pytest.raises(NodeError, match=f"(?s)`settle` failed; send `prepare`.*{message}") as error:
+        colocator.measure()
+    assert error.value.code == "wrong_state"
+    colocator.prepare("none")
+    colocator.settle()
+    colocator.measure(0.05)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,14 @@ def test_shipped_jobs_and_an_own_one_are_known(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD)["probe"] == {"kind": "cpu", "seconds": 0.5}
 
 
+def test_the_part_of_a_cache_is_the_jobs_own_setting(tmp_path: Path) -> None:
+    text = GOOD.replace("{cpus}", "{cache_ways}") + "  cache: {level: 2, kib: 512}\n"
+    assert read(tmp_path, text)["cache"] == {"level": 2, "kib": 512}
+    shipped = aggressors.known({"aggressors_file": None})["stress-ng-cache-l3"]
+    at = shipped["command"].index("--cache-ways")
+    assert (shipped["command"][at + 1], shipped["cache"]["level"]) == ("{cache_ways}", 3)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "says"),
     [
@@ -35,6 +43,7 @@ def test_shipped_jobs_and_an_own_one_are_known(tmp_path: Path) -> None:
         ("cpu, seconds: 0.5", "file", r"own.probe.path.*there"),
         ("{cpus}", "{cpu}", r"my.yml:2.*own.command.2.*only {count}, {cpus}"),
         ("cpu, seconds: 0.5", "file, path: '{home}/up'", r"own.probe.path.*only {count}"),
+        ("{cpus}", "{cache_ways}", r"own.cache.*{level: 3, kib: 16384}"),
     ],
 )
 def test_what_the_host_would_refuse_is_refused_here(

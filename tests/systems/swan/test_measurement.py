@@ -77,6 +77,10 @@ def test_the_aggressor_and_its_progress() -> None:
     several = aggressor_stats("busy") | {"command": [["a", "1"], ["b"]], "progress": None}
     job = measurement(colocator=colocator_stats(several)).best_effort
     assert job is not None and (job.command, job.progress) == ("a 1; b", None)
+    assert job.cache is None
+    part = {"level": 3, "ways": 1, "kib": 13312, "all_ways": 20, "all_kib": 266240}
+    held = measurement(colocator=colocator_stats(aggressor_stats("busy") | {"cache": part}))
+    assert held.best_effort.cache == "13,312 of 266,240 KiB of level 3 (1 of 20 ways)"
 
 
 def test_nothing_is_said_of_what_nodes_do_not_know() -> None:

@@ -72,6 +72,7 @@ class BestEffort:
     cpu_s: float
     ended_early: str | None  # how
     progress: Progress | None
+    cache: str | None  # the part that it is held to
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,7 +115,17 @@ def _best_effort(stats: Stats | None) -> BestEffort | None:
         cpu_s=_cpu_s(stats),
         ended_early=stats.get("ended_early"),
         progress=Progress(**progress) if known else None,
+        cache=_cache(stats.get("cache")),
     )
+
+
+def _cache(share: Stats | None) -> str | None:
+    """None: it is not held to a part, or the file is older than that."""
+    if share is None:
+        return None
+    part, whole = f"{share['kib']:,}", f"{share['all_kib']:,}"
+    ways = f"{share['ways']} of {share['all_ways']} ways"
+    return f"{part} of {whole} KiB of level {share['level']} ({ways})"
 
 
 def _words(command: Any) -> str:
