@@ -5,7 +5,7 @@
 namespace turntable::shadowfax {
 namespace {
 
-constexpr std::string_view kServer = "Redis";
+constexpr std::string_view kRedis = "Redis";
 
 void append_bulk(std::string& out, std::uint64_t number) {
   std::string digits;
@@ -15,7 +15,7 @@ void append_bulk(std::string& out, std::uint64_t number) {
   out.append(kLineEnd).append(digits).append(kLineEnd);
 }
 
-ReplyStatus status_of_refusal(std::string_view line) {
+ReplyStatus status_of_error(std::string_view line) {
   return line.starts_with("-OOM ") ? ReplyStatus::kNoSpace : ReplyStatus::kIoError;
 }
 
@@ -25,8 +25,8 @@ std::optional<TextAnswer> read_string(std::string_view line, std::string_view te
     return TextAnswer{.bytes = line.size() + kLineEnd.size(), .status = ReplyStatus::kNotFound};
   }
   if (!bytes || *bytes < 0 || *bytes > static_cast<std::int64_t>(TextProtocol::kMostValueBytes))
-    throw no_answer(kServer, Opcode::kRead, line);
-  return read_value(kServer, line.size(), static_cast<std::size_t>(*bytes), text);
+    throw no_answer(kRedis, Opcode::kRead, line);
+  return read_value(kRedis, line.size(), static_cast<std::size_t>(*bytes), text);
 }
 
 }  // namespace
@@ -54,12 +54,12 @@ void RedisProtocol::write(const Request& request, std::string& out) const {
 }
 
 std::optional<TextAnswer> RedisProtocol::read(Opcode opcode, std::string_view text) const {
-  const auto line = first_line(kServer, opcode, text);
+  const auto line = first_line(kRedis, opcode, text);
   if (!line) return std::nullopt;
   const std::size_t bytes = line->size() + kLineEnd.size();
   if (line->starts_with('-')) {
     return TextAnswer{
-        .bytes = bytes, .status = status_of_refusal(*line), .refusal = line->substr(1)};
+        .bytes = bytes, .status = status_of_error(*line), .refusal = line->substr(1)};
   }
   if (opcode == Opcode::kRead && line->starts_with('$')) return read_string(*line, text);
   if (opcode == Opcode::kUpsert && *line == "+OK") return TextAnswer{.bytes = bytes};
@@ -67,7 +67,7 @@ std::optional<TextAnswer> RedisProtocol::read(Opcode opcode, std::string_view te
     if (const auto sum = number_of<std::uint64_t>(line->substr(1)))
       return TextAnswer{.bytes = bytes, .value = *sum};
   }
-  throw no_answer(kServer, opcode, *line);
+  throw no_answer(kRedis, opcode, *line);
 }
 
 }  // namespace turntable::shadowfax

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kBatch = 3, kPipeline = 2;
 constexpr std::int64_t kLimitNs = 20 * kSecondNs;
 
-struct Collected : Sessions::Replies {
+struct TextAnswers : Sessions::Replies {
   void from(ServerNumber server) override { servers.push_back(server); }
   void done(const Reply& reply, std::uint64_t context) override {
     statuses.push_back(reply.status);
@@ -96,7 +96,7 @@ class TextSessionsTest : public ::testing::Test {
 
   Server server_;
   std::unique_ptr<Sessions> sessions_;
-  Collected got_;
+  TextAnswers got_;
 };
 
 constexpr std::string_view kThreeReads = "mg 0 v\r\nmg 1 v\r\nmg 2 v\r\n";
