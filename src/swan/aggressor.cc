@@ -170,7 +170,7 @@ bool Aggressor::holds() const {
 }
 
 // A subreaper stays what it was started as; the command is its child.
-bool Aggressor::is_executed(const Child& child) const {
+bool Aggressor::is_executed(const node::Child& child) const {
   if (context_.account) return is_other_program(child.pid(), context_.program);
   const auto members = this->members();
   return std::any_of(members.begin(), members.end(), [&](pid_t pid) {

@@ -60,7 +60,7 @@ class Aggressor {
  private:
   void start();
   bool holds() const;
-  bool is_executed(const Child& child) const;
+  bool is_executed(const node::Child& child) const;
   bool owns(pid_t pid, pid_t session) const;
   std::vector<pid_t> members() const;
   void ask_to_end() const;

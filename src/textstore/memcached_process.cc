@@ -10,8 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kProbeSeconds = 1;
-
 std::vector<std::string> command_of(const MemcachedSettings& settings) {
   std::vector<std::string> command = {installed_program("memcached", "memcached"),
                                       "-u",

@@ -3,11 +3,6 @@
 #include "textstore/started_store.h"
 
 namespace turntable::textstore {
-namespace {
-
-constexpr double kProbeSeconds = 1;
-
-}  // namespace
 
 RedisProcess::RedisProcess(node::Children& children, const RedisSettings& settings,
                            const std::filesystem::path& log)

@@ -13,6 +13,8 @@
 
 namespace turntable::textstore {
 
+inline constexpr double kProbeSeconds = 1;  // for an answer, before it is asked again
+
 struct StoreCommand {
   std::string name;
   std::vector<std::string> command;
