@@ -33,7 +33,7 @@ class Uncounted : public ::testing::Test {
   void settle(Aggressor& aggressor) { aggressor.settle(Deadline::after_seconds(60), cancelled_); }
 
   ScratchDirectory scratch_;
-  Children children_;
+  node::Children children_;
   std::atomic<bool> cancelled_{false};
 };
 
@@ -87,7 +87,7 @@ TEST_F(Uncounted, ItEndsAsItsCommandEnds) {
 }
 
 TEST_F(Uncounted, StressNgIsInterruptedAndWritesItsMetrics) {
-  if (find_program("stress-ng").empty()) GTEST_SKIP() << "needs stress-ng";
+  if (node::find_program("stress-ng").empty()) GTEST_SKIP() << "needs stress-ng";
   const auto job = aggressor({{"name", "test"},
                               {"command", {"stress-ng", "--cpu", "1"}},
                               {"probe", {{"kind", "cpu"}, {"seconds", 0.2}}},
