@@ -97,9 +97,12 @@ def test_each_client_host_fills_a_part_of_all_servers(contexts: Contexts) -> Non
         (
             *(f"client{index}", "hlload-node", "fill"),
             {
+                "protocol": "shadowfax",
                 "servers": ENDPOINTS,
                 "threads": 2,
                 "keys": 1_000_000,
+                "batch_bytes": 32768,
+                "pipeline": 2,
                 "load_file": "",
                 "value_bytes": 8,
                 "clients": 2,
@@ -116,6 +119,7 @@ def test_clients_are_told_all_of_the_load(contexts: Contexts) -> None:
         (
             *(f"client{index}", "hlload-node", "prepare"),
             {
+                "protocol": "shadowfax",
                 "servers": ENDPOINTS,
                 "threads": 2,
                 "cpus": [],
