@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from .conftest import BUILD, measured, playbook
 pytestmark = pytest.mark.e2e
 
 INVENTORY = "embedded-hosts"
-PROGRAMS = ("nodectl", "supervisor", "hlserver-node", "hlload-node", "hlmeta-node")
+PROGRAMS = (
+    *("nodectl", "supervisor", "hlserver-node", "hlload-node", "hlmeta-node"),
+    "textstore-node",
+)
 # Beside the testbeds of the other end-to-end tests.
 TESTBED = {
     "turntable_testbed_id": f"h{os.getpid() % 100000:05d}",
@@ -67,6 +71,29 @@ def test_larger_batches_carry_more(hosts: Path) -> None:
     rates = {size: float(row["aggregate_ops_per_s"]) for size, row in rows.items()}
     # A system call for 16 operations, or for two thousand of them.
     assert rates[1926] > 2 * rates[16]
+    assert (run.directory / "report.html").exists()
+
+
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("memcached", "redis-server"))),
+    reason="memcached or redis-server is not installed: run `make setup` first",
+)
+def test_beside_memcached_and_redis(hosts: Path) -> None:
+    """In every store the sum of all values is that of the additions, and no key is missing (rules
+    `sums` and `missing`). Which of them is faster is for a machine that does nothing else.
+    """
+    run = measured("shadowfax/beside", hosts, INVENTORY, **RUN)
+    assert run.status == 0, run.output
+    rows = {(row["store"], int(row["batch_operations"])): row for row in run.rows()}
+    stores = ("shadowfax", "memcached", "redis")
+    assert set(rows) == {(store, size) for store in stores for size in (1, 100)}
+    assert not [row["verdict"] for row in rows.values() if any(w in row["verdict"] for w in WRONG)]
+    for store in stores:
+        rates = {size: float(rows[store, size]["aggregate_ops_per_s"]) for size in (1, 100)}
+        # A system call for one operation, or for a hundred.
+        assert rates[100] > 2 * rates[1]
+        assert bool(rows[store, 1]["store_version"]) == (store != "shadowfax")
+        assert float(rows[store, 1]["fill_ops_per_s"]) > 0
     assert (run.directory / "report.html").exists()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
 from turntable_core.text_table import size
-from turntable_systems.shadowfax import batches, key_files, placement, processors, store_size
+from turntable_systems.shadowfax import batches, key_files, placement, processors, store_size, text_stores
 
 Parameters = Mapping[str, Any]
 
@@ -24,6 +24,26 @@ def _servers(parameters: Parameters, testbed: Testbed) -> str | None:
     return (
         f"at most {there}, the number of server hosts: every server has a host of its own. Choose "
         "an inventory with more of them, or write one (docs/inventory.md)"
+    )
+
+
+def _store(parameters: Parameters, testbed: Testbed) -> str | None:
+    """What memcached and Redis do not have is asked of none of them."""
+    if not text_stores.is_text(parameters):
+        return None
+    wanted = {
+        "value_bytes": store_size.USUAL_VALUE_BYTES,
+        "cluster": False,
+        "capacity_per_s": 0,
+        "load_file": "",
+    }
+    others = [name for name, value in wanted.items() if parameters[name] != value]
+    if not others:
+        return None
+    name = others[0]
+    return (
+        f"shadowfax where {name} is {parameters[name]}: the values of memcached and Redis are "
+        "numbers here, their keys do not move, and they are as fast as they can"
     )
 
 
@@ -68,6 +88,8 @@ def _batch_operations(parameters: Parameters, testbed: Testbed) -> str | None:
 
 
 def _memory_share(parameters: Parameters, testbed: Testbed) -> str | None:
+    if text_stores.is_text(parameters):
+        return None
     if store_size.pages(parameters) >= store_size.FEWEST_PAGES:
         return None
     bits, data = parameters["page_bits"], store_size.data_bytes(parameters)
@@ -133,6 +155,11 @@ def _processors_of(name: str) -> Check:
 
 CHECKS = (
     Check("servers", _servers),
+    Check(
+        "store",
+        _store,
+        beside=("value_bytes", "cluster", "capacity_per_s", "load_file"),
+    ),
     Check("owners", _owners, beside=("servers",)),
     Check("threads", _threads, beside=("servers",)),
     Check("value_bytes", _value_bytes, beside=("page_bits",)),

@@ -7,4 +7,12 @@ from __future__ import annotations
 
 from turntable_core.system import HostNeeds
 
-NODES = HostNeeds(limits={"nofile": 65536})
+_LIMITS = {"nofile": 65536}
+
+CLIENTS = HostNeeds(limits=_LIMITS)
+# textstore-node starts the stores beside Shadowfax itself.
+SERVERS = HostNeeds(
+    packages=("memcached", "redis-server"),
+    masked_services=("memcached.service", "redis-server.service"),
+    limits=_LIMITS,
+)

@@ -9,9 +9,11 @@ from typing import Any
 
 from turntable_core.context import Context
 from turntable_core.testbed import DataHost, Testbed
+from turntable_systems.shadowfax import text_stores
 
 # Programs, and their nodes.
 SERVER, CLIENT, METADATA = "hlserver-node", "hlload-node", "hlmeta-node"
+TEXT_SERVER = "textstore-node"  # of memcached and Redis
 BASE_PORT = 22790  # the original's
 METADATA_PORT = 22700  # of the metadata service, on the first server's host
 
@@ -40,9 +42,14 @@ def metadata(testbed: Testbed, parameters: Parameters) -> str | None:
 
 
 def endpoints(testbed: Testbed, parameters: Parameters) -> list[dict[str, Any]]:
-    """`servers` of hlload-node's commands. Their order decides which server owns which hashes."""
-    workers = parameters["threads"]
+    """`servers` of hlload-node's commands. Their order decides which server owns which hashes.
+    Other stores than Shadowfax have one port for all of their threads.
+    """
+    if text_stores.is_text(parameters):
+        base_port, workers = text_stores.PORTS[text_stores.store(parameters)], 1
+    else:
+        base_port, workers = BASE_PORT, parameters["threads"]
     return [
-        {"address": host.address, "base_port": BASE_PORT, "workers": workers}
+        {"address": host.address, "base_port": base_port, "workers": workers}
         for host in servers(testbed, parameters)
     ]

@@ -12,7 +12,7 @@ from typing import Any
 from turntable_core.plan import Turn
 from turntable_core.system import Preparation
 from turntable_core.testbed import Testbed
-from turntable_systems.shadowfax import batches, placement, store_size
+from turntable_systems.shadowfax import batches, placement, store_size, text_stores
 
 Parameters = Mapping[str, Any]
 
@@ -32,7 +32,7 @@ def preparation(turns: Sequence[Turn], testbed: Testbed) -> Preparation:
         disk_of="records that have no room in memory, at least" if beyond_memory else "",
         disk_on=_state_directory(testbed) if here else None,
         memory_bytes=max(map(_memory_bytes, cells), default=0) if here else 0,
-        memory_of="logs and indexes of all servers" if here else "",
+        memory_of="stores of all servers" if here else "",
     )
 
 
@@ -43,11 +43,15 @@ def _fill_s(parameters: Parameters, testbed: Testbed) -> float:
 
 
 def _memory_bytes(parameters: Parameters) -> int:
+    if text_stores.is_text(parameters):
+        return parameters["servers"] * (text_stores.memory_mb(parameters) << 20)
     of_one = store_size.log_bytes(parameters) + store_size.index_bytes(parameters)
     return parameters["servers"] * of_one
 
 
 def _beyond_memory_bytes(parameters: Parameters) -> int:
+    if text_stores.is_text(parameters):
+        return 0
     of_one = ceil(store_size.data_bytes(parameters)) - store_size.log_bytes(parameters)
     return parameters["servers"] * max(0, of_one)
 

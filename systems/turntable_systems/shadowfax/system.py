@@ -33,6 +33,7 @@ from turntable_systems.shadowfax import (
     placement,
     preparation,
     store_size,
+    text_stores,
     workloads,
 )
 from turntable_systems.shadowfax.components import store
@@ -49,12 +50,17 @@ class Shadowfax(System):
     analysis = "turntable.systems.shadowfax"
 
     roles = (
-        Role("clients", programs=(placement.CLIENT,), needs=host_needs.NODES),
-        Role("servers", programs=(placement.SERVER, placement.METADATA), needs=host_needs.NODES),
+        Role("clients", programs=(placement.CLIENT,), needs=host_needs.CLIENTS),
+        Role(
+            "servers",
+            programs=(placement.SERVER, placement.METADATA, placement.TEXT_SERVER),
+            needs=host_needs.SERVERS,
+        ),
     )
 
     identity = ("workload", "distribution")
     phrases: ClassVar[Mapping[str, str]] = {
+        "store": "{}",
         "servers": "{} servers",
         "threads": "{} threads",
         "keys": "{} keys",
@@ -64,6 +70,8 @@ class Shadowfax(System):
         "range_check": "range check {}",
         "splits": "{} ranges",
         "batch_operations": "{} a batch",
+        "fill_batch_bytes": "filled by batches of {} bytes",
+        "fill_pipeline": "{} under way while filled",
         "memory_share": "memory for {} of the data",
         "rate_per_s": "{} operations/s",
         "capacity_per_s": "{} operations/s a server",
@@ -71,6 +79,7 @@ class Shadowfax(System):
         "sample_s": "sampled for {} s",
     }
     usual: ClassVar[Mapping[str, Any]] = {
+        "store": text_stores.SHADOWFAX,
         "servers": 1,
         "value_bytes": store_size.USUAL_VALUE_BYTES,
         "load_file": "",
@@ -86,7 +95,7 @@ class Shadowfax(System):
 
     def notes(self, cells: Sequence[Parameters]) -> Sequence[str]:
         """Logs are never truncated (docs/hybridlog.md §5)."""
-        growing = [c for c in cells if workloads.writes(c) and not _stays_in_memory(c)]
+        growing = [c for c in cells if _grows(c)]
         if not growing:
             return ()
         most = max(map(store_size.record_bytes, growing))
@@ -123,6 +132,8 @@ class Shadowfax(System):
 
     def preview(self, turn: Turn) -> Mapping[str, str]:
         parameters = turn.cell.parameters
+        if text_stores.is_text(parameters):
+            return {"batch": "text", "log": "-", "index": "-"}
         return {
             "batch": f"{batches.batch_bytes(parameters):,}",
             "log": size(store_size.log_bytes(parameters)),
@@ -137,6 +148,13 @@ def _label(parameters: Parameters) -> str:
     operations = parameters["batch_operations"]
     many = "" if operations == 1 else "s"
     return f"{operations:,} operation{many} a batch, pipeline {parameters['pipeline']}"
+
+
+def _grows(parameters: Parameters) -> bool:
+    """Whether a log does, on its device."""
+    if text_stores.is_text(parameters):
+        return False
+    return workloads.writes(parameters) and not _stays_in_memory(parameters)
 
 
 def _stays_in_memory(parameters: Parameters) -> bool:

@@ -28,6 +28,7 @@ DOCUMENT = {
     "source": "these tests",
     "factors": {"workload": ["rmw", "a"], "distribution": ["zipfian"]},
     "constants": {
+        "store": "shadowfax",
         "servers": 2,
         "cluster": False,
         "owners": 0,
@@ -44,6 +45,8 @@ DOCUMENT = {
         "txns_file": "",
         "batch_operations": 1926,
         "pipeline": 2,
+        "fill_batch_bytes": 32768,
+        "fill_pipeline": 2,
         "rate_per_s": 0,
         "memory_share": 2,
         "page_bits": 20,

@@ -16,7 +16,7 @@ from turntable_core.plan import Turn
 from turntable_core.spec import choose_profile, load_experiment
 from turntable_systems.shadowfax import SYSTEM
 
-from .measured import THREAD, answers, client_stats, histogram
+from .measured import THREAD, answers, client_stats, histogram, text_stats
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -76,5 +76,7 @@ def _answers(parameters: Mapping[str, Any]) -> list[RawAnswer]:
         round_trip_ns=histogram({pipeline * batch_us: batches}),
         round_trip_mean_ns=pipeline * batch_us * 1e3,
     )
-    keys = parameters["keys"]
-    return answers(client, sums=(3_000_000, keys // 2))
+    sums = (3_000_000, parameters["keys"] // 2)
+    if parameters["store"] == "shadowfax":
+        return answers(client, sums=sums)
+    return answers(client, text_stats(), sums, node="textstore-node")

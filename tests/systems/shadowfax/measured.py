@@ -101,6 +101,22 @@ def server_stats(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+TEXT_WORKER = {"cpu_ns": 1_500_000_000, "waited_ns": 10**8}
+
+
+def text_stats(**changes: Any) -> dict[str, Any]:
+    """Of memcached with two threads."""
+    return {
+        "format": 1,
+        "window_ns": WINDOW_S * 10**9,
+        "workers": [TEXT_WORKER, TEXT_WORKER],
+        "version": "1.6.18",
+        "command": ["/usr/bin/memcached"],
+        "ended": None,
+        "errors": {"store ended": 0},
+    } | changes
+
+
 def host_stats(steal_ns: int = 0) -> dict[str, Any]:
     times = dict.fromkeys(
         ("user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns"), 0
@@ -116,19 +132,28 @@ def answers(
     server: Mapping[str, Any] | None = None,
     sums: tuple[int, int] | None = (3_000_000, 500),
     stolen_ns: int = 0,
+    node: str = "hlserver-node",
 ) -> list[RawAnswer]:
-    """sums: of each of two servers, and how many keys have a value; None: nobody asked."""
+    """sums: of each of two servers, and how many keys have a value; None: nobody asked. node: of
+    the servers.
+    """
     made = [RawAnswer("client0", COLLECT, "hlload-node", "stats", client or client_stats())]
     for host in ("server0", "server1"):
-        made.append(RawAnswer(host, COLLECT, "hlserver-node", "stats", server or server_stats()))
+        made.append(RawAnswer(host, COLLECT, node, "stats", server or server_stats()))
         if sums:
             added = {"sum": sums[0], "found": sums[1]}
-            made.append(RawAnswer(host, COLLECT, "hlserver-node", "sums", added))
+            made.append(RawAnswer(host, COLLECT, node, "sums", added))
     for host in ("client0", "server0", "server1"):
         before, after = host_stats(), host_stats(stolen_ns) | {"user_ns": 4 * 10**9}
         made.append(RawAnswer(host, BEGIN, "supervisor", "host_stats", before))
         made.append(RawAnswer(host, COLLECT, "supervisor", "host_stats", after))
     return made
+
+
+def text_measurement(client: Mapping[str, Any] | None = None, **changes: Any) -> Measurement:
+    """Of memcached on both hosts. changes: of what it says."""
+    server = text_stats(**changes)
+    return read_answers(answers(client, server, node="textstore-node"), 0, 1.0)
 
 
 def measurement(*args: Any, **kwargs: Any) -> Measurement:

@@ -97,9 +97,12 @@ def test_each_client_host_fills_a_part_of_all_servers(contexts: Contexts) -> Non
         (
             *(f"client{index}", "hlload-node", "fill"),
             {
+                "protocol": "shadowfax",
                 "servers": ENDPOINTS,
                 "threads": 2,
                 "keys": 1_000_000,
+                "batch_bytes": 32768,
+                "pipeline": 2,
                 "load_file": "",
                 "value_bytes": 8,
                 "clients": 2,
@@ -116,6 +119,7 @@ def test_clients_are_told_all_of_the_load(contexts: Contexts) -> None:
         (
             *(f"client{index}", "hlload-node", "prepare"),
             {
+                "protocol": "shadowfax",
                 "servers": ENDPOINTS,
                 "threads": 2,
                 "cpus": [],
@@ -142,6 +146,65 @@ def test_a_rate_is_shared_by_the_client_hosts(contexts: Contexts) -> None:
     context = with_parameters(contexts["rmw"], rate_per_s=300_000)
     rates = [args["rate_per_s"] for *_, args in asked(context, "client", "prepare")]
     assert rates == [150_000, 150_000]
+
+
+def test_another_store_is_begun_in_place_of_ours(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], store="memcached", server_cpus="0", keys=100_000)
+    spawned = [args["argv"] for *_, args in asked(context, "textstore", "start")]
+    assert [argv[0] for argv in spawned] == ["/bin/textstore-node"] * 2
+    assert spawned[1][-2:] == ["--address", "198.18.0.4"]
+    assert [command for _, _, command, _ in asked(context, "store", "prepare")] == ["stop"] * 2
+    for verb in ("begin", "collect"):
+        assert asked(context, "store", verb) == []
+    prepared = arguments(context, "textstore", "prepare")
+    # 50,000 keys of 120 bytes are 5.7 MiB; 2^17 is above 100,000.
+    assert prepared["server1"] == {
+        "store": "memcached",
+        "port": 11211,
+        "cpus": [0],
+        "threads": 2,
+        "memory_mb": 64 + 2 * 6,
+        "hash_power": 17,
+        "requests_per_event": 1926,
+    }
+    of_client = arguments(context, "client", "prepare")["client0"]
+    assert of_client["protocol"] == "memcached"
+    assert of_client["servers"] == [
+        {"address": address, "base_port": 11211, "workers": 1}
+        for address in ("198.18.0.3", "198.18.0.4")
+    ]
+    collected = components.batches(["textstore"], "collect", context)["server0"]
+    assert [request.command for request in collected] == ["stats", "sums"]
+    assert collected[1].args == {"keys": 100_000, "deadline_s": 30}
+
+
+def test_redis_is_told_its_port_alone(contexts: Contexts) -> None:
+    context = with_parameters(contexts["rmw"], store="redis")
+    assert arguments(context, "textstore", "prepare")["server0"] == {
+        "store": "redis",
+        "port": 6379,
+        "cpus": [],
+    }
+
+
+def test_memcached_never_serves_fewer_requests_at_once_than_it_does_by_itself(
+    contexts: Contexts,
+) -> None:
+    context = with_parameters(contexts["rmw"], store="memcached", batch_operations=1)
+    prepared = arguments(context, "textstore", "prepare")
+    assert prepared["server0"]["requests_per_event"] == 20
+
+
+def test_the_store_before_ends_when_ours_is_begun(contexts: Contexts) -> None:
+    theirs = with_parameters(contexts["rmw"], store="redis")
+    ours = replace(theirs, turn=contexts["rmw"].turn)
+    assert [command for _, _, command, _ in asked(ours, "textstore", "prepare")] == ["stop"] * 2
+    assert [command for _, _, command, _ in asked(ours, "store", "prepare")] == ["prepare"] * 2
+
+
+def test_runs_of_ours_alone_have_no_other_node(contexts: Contexts) -> None:
+    for verb in ("start", "prepare", "begin", "collect"):
+        assert asked(contexts["rmw"], "textstore", verb) == []
 
 
 CLUSTER = {

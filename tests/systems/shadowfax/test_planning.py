@@ -76,6 +76,15 @@ def test_what_memory_has_no_room_for_is_on_the_disk(contexts: dict[str, Context]
     assert found.disk_on == Path("/state")
 
 
+def test_another_store_takes_memory_for_all_keys(contexts: dict[str, Context]) -> None:
+    context = with_parameters(contexts["rmw"], store="memcached", memory_share=0.5)
+    found = SYSTEM.preparation(context.plan.turns, context.testbed)
+    # Of two servers: 500,000 keys of 120 bytes are 58 MiB, twice, and 64 MiB.
+    assert found.memory_bytes == 2 * (64 + 2 * 58) * 1_048_576
+    assert found.disk_bytes == 0
+    assert SYSTEM.preview(context.turn)["log"] == "-"
+
+
 def test_on_a_rack_the_memory_is_that_of_other_machines(contexts: dict[str, Context]) -> None:
     context = contexts["rmw"]
     rack = replace(context.testbed, fidelity_class="hardware")
@@ -91,6 +100,7 @@ def test_on_a_rack_the_memory_is_that_of_other_machines(contexts: dict[str, Cont
         # All data fit, but not into the part that is changed in place: 0.9 · 12 pages.
         ({"memory_share": 1}, True),
         ({"memory_share": 0.5, "workload": "c"}, False),
+        ({"memory_share": 0.5, "store": "redis"}, False),
     ],
 )
 def test_a_log_that_grows_on_the_device_is_said(changes: dict[str, object], is_said: bool) -> None:

@@ -52,6 +52,21 @@ def test_figures_are_of_factors_that_vary(run: Run, tmp_path: Path) -> None:
     assert plot.by_memory(shares.cells) is not None
 
 
+def test_stores_are_beside_each_other(run: Run, tmp_path: Path) -> None:
+    assert plot.beside(run.cells) is None
+    stores = load_run(make_run(tmp_path, "beside", batch_operations=[1, 1926]))
+    assert {str(turn.verdict) for turn in stores.turns} == {"valid"}
+    drawn = plot.beside(stores.cells)
+    assert drawn is not None
+    for words in ("Additions", "Reads", "Shadowfax", "memcached", "Redis", "1,926"):
+        assert f">{words}<" in drawn.svg()
+    html = page.render(stores)
+    assert "at equal batches and pipelines" in html
+    rows = list(csv.DictReader(io.StringIO(summary.summary_csv(stores).decode())))
+    versions = {row["store"]: row["store_version"] for row in rows}
+    assert versions == {"shadowfax": "", "memcached": "1.6.18", "redis": "1.6.18"}
+
+
 def test_the_report_has_the_figure(run: Run) -> None:
     html = page.render(run)
     assert "Round trip of full pipelines" in html

@@ -21,6 +21,7 @@ from .measured import (
     histogram,
     measurement,
     server_stats,
+    text_measurement,
 )
 
 
@@ -68,6 +69,35 @@ def test_what_was_sent_and_not_answered_may_be_there() -> None:
 
 def test_nobody_asks_for_sums_where_upserts_replace_them() -> None:
     assert judged(measurement(sums=None)).valid
+
+
+def test_another_store_is_judged_as_ours() -> None:
+    verdict = judged(text_measurement(), store="memcached")
+    assert (verdict.reasons, verdict.not_checked) == ((), {})
+    lost = client_stats(adds_acknowledged_total=6_000_001, adds_issued_total=6_000_001)
+    (reason,) = judged(text_measurement(lost), store="memcached").reasons
+    assert "values add up to 6,000,000" in reason
+
+
+def test_a_store_that_has_ended_is_said() -> None:
+    gone = {"workers": [{"cpu_ns": None, "waited_ns": None}] * 2, "errors": {"store ended": 1}}
+    (reason,) = judged(text_measurement(**gone), store="redis").reasons
+    assert "store ended 2" in reason  # on two hosts
+
+
+def test_why_operations_failed_is_in_the_words_of_the_server() -> None:
+    said = {"failed_why": "SERVER_ERROR out of memory", "lost_why": "the server has closed"}
+    broken = client_stats(errors={"failed": 7, "lost_sessions": 1}, **said)
+    (reason,) = judged(text_measurement(broken), store="memcached").reasons
+    assert "client failed (SERVER_ERROR out of memory) 7" in reason
+    assert "client lost_sessions (the server has closed) 1" in reason
+
+
+def test_keys_that_are_missing() -> None:
+    (reason,) = judged(of_client(not_found=3)).reasons
+    assert "3 operations found their key missing" in reason
+    # Keys of a file may be others than those that were stored.
+    assert judged(of_client(not_found=3), txns_file="/requests", load_file="/keys").valid
 
 
 # 5 % of 400 us are 20.

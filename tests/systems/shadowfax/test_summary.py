@@ -23,6 +23,7 @@ from .measured import (
     histogram,
     measurement,
     server_stats,
+    text_measurement,
 )
 
 
@@ -44,6 +45,16 @@ def test_rates_and_round_trips() -> None:
     assert row["client_busy_share"] == 0.5
     assert (row["device_read_mb"], row["device_written_mb"]) == (2, 4)
     assert row["offered_ops_per_s"] is None
+
+
+def test_what_is_not_known_of_another_store_is_no_zero() -> None:
+    row = row_of(text_measurement(), store="memcached")
+    assert row["aggregate_ops_per_s"] == 2_000_000
+    assert row["ops_per_s_per_worker"] == 500_000
+    assert row["server_busy_share"] == 0.75
+    assert (row["store"], row["store_version"]) == ("memcached", "1.6.18")
+    assert row["device_read_mb"] is row["device_written_mb"] is None
+    assert row_of(measurement())["store_version"] is None
 
 
 def test_means_of_several_hosts_are_of_all_batches() -> None:
@@ -105,9 +116,10 @@ def test_nothing_is_no_rate() -> None:
 
 def test_an_incomplete_turn_has_no_values() -> None:
     row = row_of()
-    assert [row.pop(name) for name in ("theta", "owners", "move_share", "sample_s", "splits")] == [
-        *(0.99, 0, 0.5, 0, 64)
-    ]
+    names = ("theta", "owners", "move_share", "sample_s", "splits")
+    assert [row.pop(name) for name in names] == [0.99, 0, 0.5, 0, 64]
+    names = ("store", "fill_batch_bytes", "fill_pipeline")
+    assert [row.pop(name) for name in names] == ["shadowfax", 32768, 2]
     assert set(row.values()) == {None}
 
 

@@ -86,6 +86,7 @@ class ShadowfaxAnalysis(Analysis):
         from turntable.systems.shadowfax import plot  # noqa: PLC0415
 
         return {
+            "beside": plot.beside(cells),
             "by_batch": plot.by_batch(cells),
             "by_threads": plot.by_threads(cells),
             "fill": plot.fill(cells),
@@ -108,7 +109,7 @@ class ShadowfaxAnalysis(Analysis):
             *("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"),
             *("shadowfax_threads", "shadowfax_fill"),
             *("shadowfax_scale_out", "shadowfax_value_size", "shadowfax_latency"),
-            *("shadowfax_sampling", "shadowfax_view_check"),
+            *("shadowfax_sampling", "shadowfax_view_check", "shadowfax_beside"),
         ),
         "shadowfax_batch_size",
     )

@@ -90,18 +90,17 @@ class Clients:
 
 @dataclass(frozen=True, kw_only=True)
 class Servers:
-    """All stores together."""
+    """All stores together. Of memcached and Redis only their threads, sums and version are known."""
 
+    version: str | None  # of memcached or Redis; None: Shadowfax
     workers: int
-    operations: int
-    refused_batches: int
-    pending: int
-    busy_share: float  # of the workers' time, on a processor
+    operations: int | None
+    busy_share: float | None  # of the workers' time, on a processor; None: they have ended
     wait_share: float | None  # of the time: the worst worker was ready, without a processor
     device_reads: int | None  # None: a run of an earlier version
     device_alone_reads_per_s: float | None  # that all devices give without stores; None: not asked
-    device_read_bytes_total: int
-    device_written_bytes_total: int
+    device_read_bytes_total: int | None
+    device_written_bytes_total: int | None
     sum: int | None  # of all values; None: nobody asked, for upserts replace them
     found: int | None  # keys with a value
 

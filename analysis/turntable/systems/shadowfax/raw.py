@@ -21,6 +21,7 @@ from turntable.systems.shadowfax.measurement import (
 )
 
 CLIENT, SERVER, METADATA = "hlload-node", "hlserver-node", "hlmeta-node"
+TEXT_SERVER = "textstore-node"
 
 Stats = Mapping[str, Any]  # of one node
 
@@ -48,10 +49,19 @@ def read_answers(answers: Sequence[RawAnswer], index: int, overhead_s: float | N
 def _errors(answers: Sequence[RawAnswer], clients: Sequence[Stats]) -> dict[str, int]:
     """What must not happen at all."""
     found: dict[str, int] = {}
-    for who, stats in (("client", clients), ("server", results(answers, SERVER, "stats"))):
+    servers = (
+        ("server", results(answers, SERVER, "stats")),
+        ("store", results(answers, TEXT_SERVER, "stats")),
+    )
+    for who, stats in (("client", clients), *servers):
         counts = [one["errors"] for one in stats]
         names = dict.fromkeys(name for each in counts for name in each)
         found |= raw.errors(who, counts, names)
+    # The first one of each kind in the server's words.
+    for name, why in (("failed", "failed_why"), ("lost_sessions", "lost_why")):
+        words = next((client[why] for client in clients if client.get(why)), None)
+        if words and f"client {name}" in found:
+            found[f"client {name} ({words})"] = found.pop(f"client {name}")
     incomplete = sum(not client["complete"] for client in clients)
     return found | ({"client window incomplete": incomplete} if incomplete else {})
 
@@ -155,27 +165,55 @@ def _round_trip_mean_us(clients: Sequence[Stats]) -> float | None:
 
 
 def _servers(answers: Sequence[RawAnswer]) -> Servers:
+    """Shadowfax's, or those of another store in their place."""
+    others = results(answers, TEXT_SERVER, "stats")
+    if others:
+        return _text_servers(others, answers)
     servers = results(answers, SERVER, "stats")
-    sums = results(answers, SERVER, "sums")
-    rows = [(worker, server["window_ns"]) for server in servers for worker in server["workers"]]
-
-    def total(field: str) -> int:
-        return sum(worker[field] for worker, _ in rows)
-
+    workers = [worker for server in servers for worker in server["workers"]]
     reads = [server["log"].get("device_reads") for server in servers]
     alone = [one["reads_per_s"] for one in results(answers, SERVER, "device_reads")]
-    waits = [row["waited_ns"] / window for row, window in rows if row["waited_ns"] is not None]
     return Servers(
-        workers=len(rows),
-        **{name: total(name) for name in ("operations", "refused_batches", "pending")},
-        busy_share=total("cpu_ns") / sum(window for _, window in rows),
-        wait_share=max(waits, default=None),
+        version=None,
+        **_workers(servers),
+        operations=sum(worker["operations"] for worker in workers),
         device_reads=None if None in reads else sum(reads),
         device_alone_reads_per_s=None if not alone or None in alone else sum(alone),
         **{
             f"{name}_total": sum(server["log"][name] for server in servers)
             for name in ("device_read_bytes", "device_written_bytes")
         },
-        sum=sum(one["sum"] for one in sums) if sums else None,
-        found=sum(one["found"] for one in sums) if sums else None,
+        **_sums(answers, SERVER),
     )
+
+
+def _text_servers(servers: Sequence[Stats], answers: Sequence[RawAnswer]) -> Servers:
+    unknown = ("operations", "device_reads", "device_alone_reads_per_s")
+    return Servers(
+        version=servers[0]["version"],
+        **_workers(servers),
+        **dict.fromkeys((*unknown, "device_read_bytes_total", "device_written_bytes_total")),
+        **_sums(answers, TEXT_SERVER),
+    )
+
+
+def _workers(servers: Sequence[Stats]) -> dict[str, Any]:
+    """How many there are, and how much of their time they had, and wanted in vain. A thread that
+    has ended has no times.
+    """
+    rows = [(worker, server["window_ns"]) for server in servers for worker in server["workers"]]
+    known = [(row["cpu_ns"], window) for row, window in rows if row["cpu_ns"] is not None]
+    measured_ns = sum(window for _, window in known)
+    waits = [row["waited_ns"] / window for row, window in rows if row["waited_ns"] is not None]
+    return {
+        "workers": len(rows),
+        "busy_share": sum(ns for ns, _ in known) / measured_ns if known else None,
+        "wait_share": max(waits, default=None),
+    }
+
+
+def _sums(answers: Sequence[RawAnswer], node: str) -> dict[str, int | None]:
+    sums = results(answers, node, "sums")
+    return {
+        name: sum(one[name] for one in sums) if sums else None for name in ("sum", "found")
+    }

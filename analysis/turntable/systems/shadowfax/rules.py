@@ -35,6 +35,16 @@ def _sums(case: Case) -> Finding:
     return Finding()
 
 
+def _missing(case: Case) -> Finding:
+    """All keys were stored, and nobody deletes any: a store that lacks one has lost it, or has no
+    room for it. Keys of a file may be others.
+    """
+    if case.parameters["txns_file"]:
+        return Finding()
+    missing = sum(measurement.clients.not_found for measurement in case.measurements)
+    return Finding(f"{missing:,} operations found their key missing") if missing else Finding()
+
+
 def _consistency(case: Case) -> Finding:
     """Little's law holds for whatever waits in a full pipeline: its mean round trip is what is
     under way divided by what comes out. If it does not, throughput or round trip is wrong. Not
@@ -144,6 +154,7 @@ def _capacity(case: Case) -> Finding:
 RULES: Mapping[str, Rule] = {
     "errors": rules.errors,
     "sums": _sums,
+    "missing": _missing,
     "migrations": _migrations,
     "capacity": _capacity,
     "consistency": _consistency,

@@ -42,9 +42,13 @@ COLUMNS = (
     "theta",  # of a Zipfian distribution alone
     "splits",  # of such a range check alone
     *("owners", "move_share", "sample_s"),  # of a cluster alone
+    *("store", "store_version", "fill_batch_bytes", "fill_pipeline"),
 )
-# Parameters that not every cell has.
-_OF_SOME = ("theta", "splits", "owners", "move_share", "sample_s")
+# Parameters that not every cell has, and those that plans of earlier versions have not.
+_OF_SOME = (
+    *("theta", "splits", "owners", "move_share", "sample_s"),
+    *("store", "fill_batch_bytes", "fill_pipeline"),
+)
 MEANS = (
     *("aggregate_ops_per_s", "ops_per_s_per_worker", "round_trip_mean_us", "round_trip_p50_us"),
     "fill_ops_per_s",
@@ -82,8 +86,9 @@ def _measured(case: Case) -> Row:
             None if clients.offered is None else clients.offered / measurement.seconds
         ),
         **_device(measurement),
-        "device_read_mb": servers.device_read_bytes_total / 1e6,
-        "device_written_mb": servers.device_written_bytes_total / 1e6,
+        "device_read_mb": _megabytes(servers.device_read_bytes_total),
+        "device_written_mb": _megabytes(servers.device_written_bytes_total),
+        "store_version": servers.version,
     }
 
 
@@ -146,8 +151,16 @@ def _device(measurement: Measurement) -> Row:
     return {
         "device_reads_per_s": reads / measurement.seconds,
         "device_alone_reads_per_s": alone,
-        "device_limit_ops_per_s": None if alone is None else alone * servers.operations / reads,
+        "device_limit_ops_per_s": _limit(alone, servers.operations, reads),
     }
+
+
+def _limit(alone: float | None, operations: int | None, reads: int) -> float | None:
+    return None if alone is None or operations is None else alone * operations / reads
+
+
+def _megabytes(number: int | None) -> float | None:
+    return None if number is None else number / 1e6
 
 
 def _share(part: float, whole: float) -> float | None:

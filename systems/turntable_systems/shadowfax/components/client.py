@@ -8,7 +8,7 @@ from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.context import Context, seconds_to_ns
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
-from turntable_systems.shadowfax import placement, processors, workloads
+from turntable_systems.shadowfax import placement, processors, text_stores, workloads
 
 NODE = placement.CLIENT
 
@@ -27,6 +27,8 @@ def fill(context: Context) -> Batches:
         "fill",
         threads=threads,
         load_file=context.parameters["load_file"],
+        batch_bytes=context.parameters["fill_batch_bytes"],
+        pipeline=context.parameters["fill_pipeline"],
         deadline_s=deadline_s,
     )
 
@@ -88,6 +90,7 @@ def _each(context: Context, command: str, **args: Any) -> Batches:
         else {"servers": placement.endpoints(context.testbed, context.parameters)}
     )
     common = args | {
+        "protocol": text_stores.store(context.parameters),
         **where,
         "keys": context.parameters["keys"],
         "value_bytes": context.parameters["value_bytes"],

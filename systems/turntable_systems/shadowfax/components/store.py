@@ -9,7 +9,7 @@ from turntable_core.components.supervisor import spawn_with_secret
 from turntable_core.context import Context
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import DataHost
-from turntable_systems.shadowfax import placement, processors, store_size, workloads
+from turntable_systems.shadowfax import placement, processors, store_size, text_stores, workloads
 
 NODE = placement.SERVER
 _LOG = "hlog"  # the file, by the original's name
@@ -26,8 +26,11 @@ def start(context: Context) -> Batches:
 
 
 def prepare(context: Context) -> Batches:
-    """An empty store, for a turn."""
+    """An empty store, for a turn; beside another store there is none."""
     parameters = context.parameters
+    if text_stores.is_text(parameters):
+        hosts = placement.servers_of_run(context)
+        return {host.name: [Request(NODE, "stop", {})] for host in hosts}
     every = {
         "workers": parameters["threads"],
         "cpus": processors.listed(parameters["server_cpus"]),
@@ -77,6 +80,8 @@ def _of_server(context: Context, host: DataHost, number: int) -> dict[str, Any]:
 
 
 def begin(context: Context) -> Batches:
+    if text_stores.is_text(context.parameters):
+        return {}
     begin, end = context.window_ns()
     window = {"measure_from_ns": begin, "measure_until_ns": end}
     return {host.name: [Request(NODE, "start", window)] for host in _hosts(context)}
@@ -84,6 +89,8 @@ def begin(context: Context) -> Batches:
 
 def collect(context: Context) -> Batches:
     """Statistics first: what comes after it reads the log, and takes processor time."""
+    if text_stores.is_text(context.parameters):
+        return {}
     requests = [Request(NODE, "stats"), Request(NODE, "device_reads", {"seconds": _DEVICE_S})]
     if workloads.keeps_sums(context.parameters):
         sums = {

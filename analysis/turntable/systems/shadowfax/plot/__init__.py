@@ -1,5 +1,6 @@
 """Figures of Shadowfax's results."""
 
+from turntable.systems.shadowfax.plot.beside import beside
 from turntable.systems.shadowfax.plot.loads import by_load
 from turntable.systems.shadowfax.plot.migration import migration
 from turntable.systems.shadowfax.plot.sweeps import (
@@ -10,4 +11,7 @@ from turntable.systems.shadowfax.plot.sweeps import (
     fill,
 )
 
-__all__ = ["by_batch", "by_load", "by_memory", "by_threads", "by_value_size", "fill", "migration"]
+__all__ = [
+    *("beside", "by_batch", "by_load", "by_memory", "by_threads", "by_value_size", "fill"),
+    "migration",
+]

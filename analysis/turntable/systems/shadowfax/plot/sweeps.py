@@ -20,6 +20,8 @@ _WORKER = ("ops_per_s_per_worker", "throughput of a worker (Mops/s)", 1e6)
 _FILL = ("fill_ops_per_s", "million keys stored per second", 1e6)
 _ROUND_TRIP = ("round_trip_mean_us", "mean round trip of a batch (ms)", 1e3)
 _LIMIT = "device_limit_ops_per_s"
+# Parameters that not all cells have, or earlier versions had not.
+_OF_SOME = ("theta", "store", "fill_batch_bytes", "fill_pipeline")
 _WORDS: Mapping[str, str] = {
     "pipeline": "pipeline {}",
     "memory_share": "memory {}",
@@ -27,6 +29,8 @@ _WORDS: Mapping[str, str] = {
     "value_bytes": "{} bytes",
     "keys": "{:,} keys",
     "theta": "theta {}",
+    "fill_batch_bytes": "batches of {:,} bytes",
+    "fill_pipeline": "{} under way",
 }
 
 Lines = Mapping[str, Sequence[CellResult]]  # by label, in the order of the parameter
@@ -99,10 +103,10 @@ def by_threads(cells: Sequence[CellResult]) -> Drawing | None:
 
 
 def fill(cells: Sequence[CellResult]) -> Drawing | None:
-    """None unless several sizes of values and numbers of keys were measured."""
+    """None unless stores were filled with several sizes of values, by several batches."""
     parameter = "value_bytes"
     lines = _lines(cells, parameter, _FILL[0])
-    if not lines or len({cell.parameters["keys"] for cell in cells}) < 2:
+    if not lines or len({cell.parameters.get("fill_batch_bytes") for cell in cells}) < 2:
         return None
 
     def paint(figure: Figure) -> None:
@@ -147,7 +151,7 @@ def _lines(cells: Sequence[CellResult], parameter: str, column: str = _RATE[0]) 
     measured = [cell for cell in cells if cell.measured(column)]
     others = [
         name
-        for name in (*PARAMETERS, "theta")
+        for name in (*PARAMETERS, *_OF_SOME)
         if name != parameter and len({cell.parameters.get(name) for cell in measured}) > 1
     ]
     found: dict[str, list[CellResult]] = {}
