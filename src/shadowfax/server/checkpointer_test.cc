@@ -22,7 +22,7 @@ using hybridlog::testing::Client;
 
 constexpr std::uint64_t kBuckets = 64;
 // A record has 24 bytes; an index is written when the log has four times its buckets of 64.
-constexpr std::uint64_t kEnough = 4 * 64 * kBuckets / 24 + 1;
+constexpr std::uint64_t kEnough = kBuckets * 64 * 4 / 24 + 1;
 
 hybridlog::StoreSettings small_store() {
   return {.index_buckets = kBuckets,
