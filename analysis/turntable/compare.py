@@ -114,8 +114,8 @@ def _part(value: str | None, begin: int) -> str | None:
 
 
 def _described(run: Run) -> str:
-    valid = sum(turn.valid for turn in run.turns)
-    return f"{run.directory}, {valid} of {len(run.turns)} rounds (of all cells) valid"
+    valid = sum(turn.valid for turn in run.judged)
+    return f"{run.directory}, {valid} of {len(run.judged)} rounds (of all cells) valid"
 
 
 def _wrapped(notes: Sequence[str]) -> list[str]:

@@ -137,13 +137,15 @@ def _turn_result(
         attempt.key in keys and attempt.status == journal.FAILED for attempt in facts.attempts
     )
     analysis = analysis_of(facts.plan)
-    case = _case(facts.plan, facts.fidelity_class, turn, measurements)
+    not_done = journal.refused(facts.attempts)
+    refused = {key[2]: not_done[key].message for key in keys if key in not_done}
+    case = replace(_case(facts.plan, facts.fidelity_class, turn, measurements), refused=refused)
     verdict = _with_damage(judge(analysis.rules, case), facts, damage)
     histograms = tuple(analysis.histograms(measurements)) if case.complete else ()
     repeated = len(journal.repeated(facts.attempts).intersection(keys))
     row = row_of(facts, turn, case, verdict, (failed, repeated), histograms, reference)
     row["taken_from"] = _origins(done[key] for key in keys if key in done)
-    return TurnResult(turn, tuple(measurements), failed, histograms, verdict, row)
+    return TurnResult(turn, tuple(measurements), failed, histograms, verdict, row, len(refused))
 
 
 def _origins(attempts: Iterable[journal.Attempt]) -> str | None:

@@ -16,6 +16,7 @@ from turntable.load import load_run
 from turntable.results import CellResult, Row
 from turntable.stats import estimate
 from turntable.system import analysis_of_system
+from turntable_core import journal
 from turntable_core.errors import InputError, did_you_mean
 from turntable_core.plan import Turn
 from turntable_core.plan_limits import LEAST_ROUNDS
@@ -60,17 +61,18 @@ def is_needed(directory: Path, turn: Turn) -> bool:
 
 
 def still_skipped(run: RunDirectory) -> set[tuple[str, int]]:
-    """Of the turns that precision made needless, those that are: the rounds before them may have
-    been measured again, less well.
+    """Of the turns that are skipped, those that need not be measured: the rounds before them may
+    have been measured again, less well, or at all where they had been refused.
     """
     skipped = run.skipped()
     if not skipped:
         return set()
-    plan = run.plan()
+    plan, attempts = run.plan(), run.attempts()
     needed = {
         cell
         for cell in {cell for cell, _ in skipped}
-        if is_needed(run.path, plan.turn(cell, min(r for other, r in skipped if other == cell)))
+        if journal.reason_of_cell(plan, attempts, cell) is None
+        and is_needed(run.path, plan.turn(cell, min(r for other, r in skipped if other == cell)))
     }
     return {(cell, round_) for cell, round_ in skipped if cell not in needed}
 
@@ -163,6 +165,8 @@ def _reached(known: Known) -> str:
 
 
 def _of_cell(cell: CellResult) -> list[Known]:
+    if cell.not_available:
+        return []
     return known_of([turn.row for turn in cell.turns], cell.run.plan.precision)
 
 

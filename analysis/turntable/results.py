@@ -25,6 +25,7 @@ EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 UNKNOWN = "unknown"  # fidelity class without a manifest
 NOT_MEASURED = "not measured"  # a gap of its own: nobody tried yet, or nothing came of it
+NOT_AVAILABLE = "not available"  # another one: the testbed cannot do it
 
 Row = dict[str, Any]  # of summary.csv, or of another table
 Weighted = Sequence[tuple[str, float]]  # V2-encoded histograms with their weights
@@ -77,6 +78,7 @@ class TurnResult:
     histograms: Weighted  # latency in ns; empty unless complete
     verdict: Verdict
     row: Row  # of summary.csv
+    refused: int = 0  # iterations that the testbed cannot do
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -105,7 +107,19 @@ class TurnResult:
 
     @property
     def begun(self) -> bool:
-        return bool(self.measurements) or self.failed_attempts > 0
+        return bool(self.measurements) or self.failed_attempts > 0 or self.refused > 0
+
+    @property
+    def not_available(self) -> str | None:
+        """Why the testbed can do none of it."""
+        return self.verdict.not_available
+
+    @property
+    def state(self) -> str:
+        """The verdict in a word."""
+        if self.not_available:
+            return NOT_AVAILABLE
+        return "valid" if self.valid else "invalid" if self.begun else NOT_MEASURED
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -150,9 +164,18 @@ class CellResult:
         """Why the cell has no result, in a word."""
         if self.counted:
             return None
+        if self.not_available:
+            return NOT_AVAILABLE
         if not any(turn.measurements for turn in self.turns):
             return NOT_MEASURED
         return "incomplete" if all(turn.missing for turn in self.turns) else "invalid"
+
+    @property
+    def not_available(self) -> str | None:
+        """Why the testbed cannot do it, of one of which nothing was measured."""
+        if any(turn.measurements for turn in self.turns):
+            return None
+        return next((turn.not_available for turn in self.turns if turn.not_available), None)
 
     @property
     def missing(self) -> list[int]:
@@ -183,6 +206,11 @@ class Run(RunFacts):
     @property
     def turns(self) -> tuple[TurnResult, ...]:
         return tuple(turn for cell in self.cells for turn in cell.turns)
+
+    @property
+    def judged(self) -> tuple[TurnResult, ...]:
+        """Without those that the testbed cannot do."""
+        return tuple(turn for turn in self.turns if not turn.not_available)
 
     @property
     def rows(self) -> list[Row]:

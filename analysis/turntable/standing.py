@@ -43,6 +43,7 @@ def standing_of(
         "iteration_label": iteration.label,
         "status": last.status,
         "failure_class": last.failure_class,
+        "message": last.message,
         "disturbed": last.disturbed,
         "attempt": last.attempt,
         "facts": _facts(plan, turn, measured),
@@ -56,7 +57,7 @@ def _last_of(turn: Turn, work: Work) -> Iteration:
 
 
 def _left(work: Work, attempts: Sequence[Attempt]) -> list[tuple[Turn, Iteration]]:
-    done = journal.settled(attempts)
+    done = journal.settled(attempts) | journal.refused(attempts).keys()
     return [
         (turn, iteration)
         for turn, iteration in work

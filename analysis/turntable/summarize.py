@@ -20,7 +20,9 @@ class Summary:
 
     @property
     def valid(self) -> bool:
-        return all(turn.valid for turn in self.run.turns)
+        """What the testbed cannot do does not count; where that is all, nothing is valid."""
+        judged = self.run.judged
+        return bool(judged) and all(turn.valid for turn in judged)
 
     @property
     def reasons(self) -> str:

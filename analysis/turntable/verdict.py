@@ -24,6 +24,14 @@ class Case:
     parameters: Mapping[str, Any]  # of the cell
     fidelity_class: str
     prediction: Any = None  # of the turn, the system's own
+    refused: Mapping[int, str] = field(default_factory=dict)  # iteration -> why it cannot be done
+
+    @property
+    def not_available(self) -> str | None:
+        """Why there is nothing to judge: the testbed can do none of it."""
+        if self.measurements or len(self.refused) < self.expected_iterations:
+            return None
+        return "; ".join(dict.fromkeys(self.refused.values()))
 
     @property
     def complete(self) -> bool:
@@ -47,17 +55,20 @@ Rule = Callable[[Case], Finding]
 @dataclass(frozen=True)
 class Verdict:
     reasons: tuple[str, ...]
+    not_available: str | None = None  # why the testbed cannot do it: neither valid nor invalid
     not_checked: Mapping[str, str] = field(default_factory=dict)  # name of a rule -> why
 
     @property
     def valid(self) -> bool:
-        return not self.reasons
+        return not self.reasons and self.not_available is None
 
     @property
     def not_checked_text(self) -> str:
         return not_checked_text([self])
 
     def __str__(self) -> str:
+        if self.not_available is not None:
+            return f"not available: {self.not_available}"
         return "valid" if self.valid else "invalid: " + "; ".join(self.reasons)
 
 
@@ -80,13 +91,25 @@ def _not_done(case: Case) -> list[str]:
     ]
 
 
+def _absent(case: Case) -> list[str]:
+    expected, refused = case.expected_iterations, len(case.refused)
+    missing = expected - len(case.measurements) - refused
+    reasons = [f"{missing} of {expected} iterations are missing"] if missing else []
+    if refused:
+        why = "; ".join(dict.fromkeys(case.refused.values()))
+        reasons.append(f"{refused} of {expected} iterations are not available: {why}")
+    return reasons
+
+
 def judge(rules: Mapping[str, Rule], case: Case) -> Verdict:
     """Reasons in the order of the rules, after what is missing or was not done at all."""
-    absent = case.expected_iterations - len(case.measurements)
-    missing = f"{absent} of {case.expected_iterations} iterations are missing" if absent else None
+    if case.not_available is not None:
+        return Verdict((), case.not_available)
     findings = {name: rule(case) for name, rule in rules.items()}
-    reasons = [missing, *_not_done(case), *(finding.reason for finding in findings.values())]
+    reasons = [*_absent(case), *_not_done(case), *(finding.reason for finding in findings.values())]
     return Verdict(
         tuple(reason for reason in reasons if reason),
-        {name: finding.not_checked for name, finding in findings.items() if finding.not_checked},
+        not_checked={
+            name: finding.not_checked for name, finding in findings.items() if finding.not_checked
+        },
     )

@@ -103,6 +103,9 @@ def _about(file: Path) -> str:
     return match[1] if match else ""
 
 
+Key = tuple[str, int, int]  # cell, round, iteration
+
+
 @dataclass(frozen=True)
 class RunState:
     directory: Path
@@ -110,6 +113,8 @@ class RunState:
     profile: str
     done: int
     total: int
+    refused: int  # iterations that the testbed cannot do; in neither of the two
+    why_refused: str | None  # the first of them
     verdict: str
     command: str | None  # that continues it; None: it was imported
 
@@ -134,7 +139,13 @@ def _runs(repository: Path, results: Path) -> list[str]:
     head = ("experiment", "run", "planned (UTC)", "profile", "done", "verdict")
     lines = columns([head, *(run.row for run in shown)], right=(4,))
     listed = [f"  {line}" for line in lines]
+    refused = [
+        f"  {'/'.join(run.directory.parts[-2:])}: {run.refused} iterations: {run.why_refused}"
+        for run in shown
+        if run.refused
+    ]
     unfinished = [f"  {run.command}" for run in shown if run.done < run.total and run.command]
+    listed += ["not available:", *refused] if refused else []
     return [title, *listed, *(["unfinished; to continue:", *unfinished] if unfinished else [])]
 
 
@@ -142,7 +153,7 @@ def state_of(directory: Path, repository: Path) -> RunState:
     """From plan, manifest, journal and summary.csv; what cannot be read is said, not raised."""
     manifest = _json(directory / "manifest.json")
     document = _json(directory / "plan.json")
-    done = _done(directory / "journal.ndjson")
+    done, refused = _done(directory / "journal.ndjson")
     begun = {key[:2] for key in done}
     skipped = list(_json(directory / "skipped.json"))
     return RunState(
@@ -155,7 +166,10 @@ def state_of(directory: Path, repository: Path) -> RunState:
             for turn in document.get("turns", [])
             if [turn["cell"], turn["round"]] not in skipped
             or (turn["cell"], turn["round"]) in begun
-        ),
+        )
+        - len(refused),
+        refused=len(refused),
+        why_refused=next(iter(refused.values()), None),
         verdict=_verdict(directory / "summary.csv"),
         command=None if "imported" in manifest else resume_command(manifest, directory.name),
     )
@@ -168,23 +182,29 @@ def _json(path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def _done(journal: Path) -> dict[tuple[str, int, int], bool]:
-    """Of every iteration that has been tried: whether it needs no further attempt."""
-    done = {}
+def _done(journal: Path) -> tuple[dict[Key, bool], dict[Key, str]]:
+    """Of every iteration that has been tried: whether it has been measured, and needs no further
+    attempt. And why, of those that were refused.
+    """
+    done: dict[Key, bool] = {}
+    refused: dict[Key, str] = {}
     try:
         lines = journal.read_bytes().split(b"\n")[:-1]
     except OSError:
-        return {}
+        return {}, {}
     for line in lines:
         try:
             attempt = json.loads(line)
             key = attempt["cell"], attempt["round"], attempt["iteration"]
             done.setdefault(key, False)
+            refused.pop(key, None)
             if attempt["status"] == "ok":
                 done[key] = not attempt.get("repeat", False)
+            elif attempt["status"] == "refused" and not done[key]:
+                refused[key] = attempt["message"]
         except (ValueError, KeyError, TypeError):
             continue
-    return done
+    return done, refused
 
 
 def _verdict(summary: Path) -> str:

@@ -31,6 +31,10 @@ class PhaseError(TurntableError):
         self.failure_class = failure_class
 
 
+# The class of what a testbed cannot do, however often it is tried: it is not tried again, and what
+# needs it is not available (journal.REFUSED).
+UNSUPPORTED = "unsupported"
+
 # How an attempt can fail. A class says where to look first; docs/experiments.md explains each.
 FAILURE_CLASSES = (
     "timeout",
@@ -39,6 +43,7 @@ FAILURE_CLASSES = (
     "command_error",
     "environment",
     "internal",
+    UNSUPPORTED,
 )
 
 

@@ -18,6 +18,7 @@ from turntable_core.plan import Iteration, Plan, Turn, all_iterations
 
 OK = "ok"
 FAILED = "failed"
+REFUSED = "refused"  # the testbed cannot do it (errors.UNSUPPORTED); it is not tried again
 
 _IN_VAIN = 3  # iterations
 
@@ -30,7 +31,7 @@ class Attempt:
     round: int
     iteration: int
     attempt: int  # from 1
-    status: str  # OK or FAILED
+    status: str  # OK, FAILED or REFUSED
     began_at_ns: int
     ended_at_ns: int
     overhead_s: float | None = None  # wall time less warm-up and measuring
@@ -97,11 +98,40 @@ def settled(attempts: Collection[Attempt], repeats: int | None = None) -> set[tu
     }
 
 
+def refused(attempts: Iterable[Attempt]) -> dict[tuple[str, int, int], Attempt]:
+    """The latest attempt of every iteration that the testbed cannot do. One that was measured all
+    the same, before or later, is none.
+    """
+    newest: dict[tuple[str, int, int], Attempt] = {}
+    measured = set()
+    for attempt in attempts:
+        newest[attempt.key] = attempt
+        if attempt.status == OK:
+            measured.add(attempt.key)
+    return {
+        key: attempt
+        for key, attempt in newest.items()
+        if attempt.status == REFUSED and key not in measured
+    }
+
+
+def reason_of_cell(plan: Plan, attempts: Iterable[Attempt], cell: str) -> str | None:
+    """Why a cell is not available: all iterations of one of its rounds were refused."""
+    not_done = refused(attempts)
+    for turn in plan.turns:
+        keys = [(turn.cell.id, turn.round, iteration.index) for iteration in turn.iterations]
+        if turn.cell.id == cell and keys and all(key in not_done for key in keys):
+            return not_done[keys[0]].message
+    return None
+
+
 def missing(
     plan: Plan, attempts: Collection[Attempt], repeats: int | None = None
 ) -> list[tuple[Turn, Iteration]]:
-    """What has not been measured yet, or is to be measured again, in the plan's order."""
-    done = settled(attempts, repeats)
+    """What has not been measured yet, or is to be measured again, in the plan's order. What was
+    refused is not missing.
+    """
+    done = settled(attempts, repeats) | refused(attempts).keys()
     return [
         (turn, iteration)
         for turn, iteration in all_iterations(plan)

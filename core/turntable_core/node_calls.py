@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from turntable_core.connections import Command, HostConnections, Outcome
-from turntable_core.errors import PhaseError
+from turntable_core.errors import UNSUPPORTED, PhaseError
 from turntable_core.ownership.owner import Owner
 from turntable_core.requests import Batches, Request
 from turntable_core.testbed import Host, Testbed
@@ -22,7 +22,12 @@ CONNECTION_ALLOWANCE_S = 10.0
 ANSWER_ALLOWANCE_S = 1.0
 
 # Error codes of nodes (docs/architecture.md §2) that are not simply `command_error`.
-_CLASS_OF_CODE = {"timeout": "timeout", "unavailable": "node_lost", "full": "environment"}
+_CLASS_OF_CODE = {
+    "timeout": "timeout",
+    "unavailable": "node_lost",
+    "full": "environment",
+    "unsupported": UNSUPPORTED,
+}
 
 Answers = dict[str, list[dict[str, Any]]]
 
@@ -68,7 +73,7 @@ class NodeCalls:
             except PhaseError as error:
                 failures.append(error)
         if failures:
-            raise PhaseError(failures[0].failure_class, "\n".join(str(error) for error in failures))
+            raise PhaseError(_class_of(failures), "\n".join(str(error) for error in failures))
         return answers
 
     def run(self, lines: Mapping[str, str], deadline_s: float) -> dict[str, Outcome]:
@@ -87,6 +92,12 @@ class NodeCalls:
         return [
             self._command(name, renew, self._lease_s) for name in self._hosts if name not in busy
         ]
+
+
+def _class_of(failures: Sequence[PhaseError]) -> str:
+    """Of several hosts' together: what one of them cannot do no other attempt mends."""
+    classes = [failure.failure_class for failure in failures]
+    return UNSUPPORTED if UNSUPPORTED in classes else classes[0]
 
 
 def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict[str, Any]]:

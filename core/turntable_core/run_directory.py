@@ -70,8 +70,8 @@ class RunDirectory:
         return self.path / "skipped.json"
 
     def skipped(self) -> set[tuple[str, int]]:
-        """Cell and round of the turns that precision made needless, and that nobody has begun
-        nevertheless.
+        """Cell and round of the turns that precision made needless, or a refusal of their cell, and
+        that nobody has begun nevertheless.
         """
         try:
             noted = json.loads(self.skipped_file.read_bytes())

@@ -40,6 +40,9 @@ def attempt(progress: Progress, width: int) -> str:
         (0, f"iteration {_count(progress)}"),
         (2, f"index {progress['iteration']}"),
     ]
+    if progress["status"] == "refused":
+        refused = [(1, progress["iteration_label"]), (0, f"not available: {progress['message']}")]
+        return fitting([*head, *refused], width)
     if progress["status"] != "ok":
         failed = f"failed ({progress['failure_class']}), attempt {progress['attempt']}"
         return fitting([*head, (1, progress["iteration_label"]), (0, failed)], width)

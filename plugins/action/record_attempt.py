@@ -13,9 +13,9 @@ from turntable.load import disturbance, read_measurement
 from turntable.measurement import Measurement
 from turntable.standing import standing_of
 from turntable_core import files, journal, selection, timeline
-from turntable_core.errors import PhaseError
+from turntable_core.errors import UNSUPPORTED, PhaseError
 from turntable_core.estimate import Work
-from turntable_core.journal import FAILED, OK, Attempt
+from turntable_core.journal import FAILED, OK, REFUSED, Attempt
 from turntable_core.plan import Plan, Turn
 from turntable_core.run_action import AT_ARGUMENT, RunAction
 from turntable_core.run_directory import RunDirectory
@@ -61,7 +61,8 @@ class ActionModule(RunAction):
         only, repeats = arguments["only"], arguments["repeats"]
         work = selection.work(plan, earlier, only, run.skipped(), repeats=repeats)
         progress = standing_of(run.path, plan, turn, work, of_this_play, measured, again)
-        result = {"changed": True, "progress": progress, "again": again}
+        refused = attempt.status == REFUSED
+        result = {"changed": True, "progress": progress, "again": again, "refused": refused}
         return result | _before_the_next(plan, attempt, again or not _is_last(attempt, work))
 
 
@@ -87,7 +88,9 @@ def _is_last(attempt: Attempt, work: Work) -> bool:
 
 
 def _before_the_next(plan: Plan, attempt: Attempt, goes_on: bool) -> dict[str, bool]:
-    """What makes it begin as any other. goes_on: something is measured after this attempt."""
+    """What makes it begin as any other; after a refusal nodes are as they were. goes_on: something
+    is measured after this attempt.
+    """
     afresh = attempt.status == FAILED or timeline.restarts_nodes(plan.timeline)
     heal = not afresh and timeline.impairs_links(plan.timeline)
     return {"afresh": goes_on and afresh, "heal": goes_on and heal}
@@ -102,7 +105,7 @@ def _disturbance(run: RunDirectory, plan: Plan, turn: Turn, measured: Measuremen
 
 
 def _retries(attempt: Attempt, of_this_play: list[Attempt], arguments: dict[str, Any]) -> bool:
-    if attempt.status == OK:
+    if attempt.status != FAILED:
         return False
     tries = [other for other in of_this_play if other.key == attempt.key]
     return sum(other.status == FAILED for other in tries) < arguments["max_attempts"]
@@ -122,11 +125,12 @@ def _close(
             "start_at_ns": arguments["start_at_ns"],
         }
         files.write_once(directory / "iteration.json", files.to_compact_json(description))
+    refused = not ok and arguments["failure_class"] == UNSUPPORTED
     times = {"began_at_ns": arguments["began_at_ns"], "ended_at_ns": time.time_ns()}
     return Attempt(
         *key,
         attempt=arguments["number"],
-        status=arguments["status"],
+        status=REFUSED if refused else arguments["status"],
         **times,
         overhead_s=_overhead_s(plan, turn, earlier, **times) if ok else None,
         failure_class=None if ok else arguments["failure_class"],
@@ -146,9 +150,10 @@ def _overhead_s(
 
 
 def _failures_in_a_row(attempts: list[Attempt]) -> int:
+    """What was refused says nothing about the others."""
     count = 0
     for attempt in reversed(attempts):
         if attempt.status == OK:
             break
-        count += 1
+        count += attempt.status == FAILED
     return count

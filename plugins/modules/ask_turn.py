@@ -10,8 +10,9 @@ author:
   - Turntable (@turntable)
 short_description: Whether a turn is still needed
 description:
-  - The rounds before it may know all results precisely enough. Such a turn and the cell's rounds
-    after it are noted in the run's directory, where they are not missing.
+  - The rounds before it may know all results precisely enough, or have found that the testbed
+    cannot do it. Such a turn and the cell's rounds after it are noted in the run's directory, where
+    they are not missing.
 extends_documentation_fragment: at
 options:
   only:

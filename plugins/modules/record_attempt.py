@@ -12,6 +12,8 @@ short_description: Closes an attempt at an iteration
 description:
   - A line in the journal and, if it succeeded, iteration.json beside its files. Fails when too
     many attempts in a row have failed.
+  - A failure of the class C(unsupported) is recorded as refused. It is not tried again, and is no
+    failure in a row.
   - The overhead of an attempt is its wall time less warm-up and measuring; wall time runs from
     the end of the attempt before it in the same turn.
 extends_documentation_fragment: at
@@ -73,6 +75,10 @@ progress:
   type: dict
 again:
   description: The iteration is to be measured again.
+  returned: always
+  type: bool
+refused:
+  description: The testbed cannot do it.
   returned: always
   type: bool
 afresh:

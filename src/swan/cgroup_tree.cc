@@ -102,8 +102,11 @@ void write_control(const fs::path& file, const std::string& text) {
   const bool is_written =
       fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (is_written) return;
-  throw CommandError("unsupported", "cannot write \"" + text + "\" to " + file.native() + ": " +
-                                        std::strerror(errno));
+  // Another attempt may meet a machine that is less busy, or a process that has not ended.
+  const bool may_pass = errno == ESRCH || errno == EAGAIN || errno == EINTR || errno == ENOMEM;
+  throw CommandError(
+      may_pass ? "unavailable" : "unsupported",
+      "cannot write \"" + text + "\" to " + file.native() + ": " + std::strerror(errno));
 }
 
 }  // namespace turntable::swan

@@ -64,6 +64,24 @@ TEST_F(FirstVersion, GroupsAreMadeAndClearedWithTheirMembersMovedOut) {
   end(child);
 }
 
+// A process that has ended is no fault of the machine's; a file that is not there is.
+TEST_F(FirstVersion, OnlyWhatTheMachineCannotDoIsUnsupported) {
+  ControlGroups groups(tree_, testbed_, "h");
+  const fs::path group = groups.make("cpu", "be");
+  const pid_t ended = waiting_child();
+  end(ended);
+  const auto code_of = [](const fs::path& file, const std::string& text) {
+    try {
+      write_control(file, text);
+    } catch (const CommandError& error) {
+      return error.code();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(code_of(group / "cgroup.procs", std::to_string(ended)), "unavailable");
+  EXPECT_EQ(code_of(group / "cpu.no_such_thing", "1"), "unsupported");
+}
+
 TEST_F(FirstVersion, OnlyGroupsOfTheDeadAreStale) {
   ControlGroups alive(tree_, testbed_, "h");
   const fs::path kept = alive.make("cpu", "hp");

@@ -104,6 +104,33 @@ def test_the_table_has_a_row_of_each(resumed: Finished) -> None:
         assert re.search(rf"^ *{name} +{field} +{field} *$", resumed.output, re.MULTILINE), name
 
 
+@pytest.mark.skipif(
+    Path("/sys/fs/resctrl/info/MB").exists(), reason="this machine can limit the bandwidth"
+)
+def test_a_mechanism_that_the_machine_lacks_is_not_available_and_the_others_are_measured(
+    hosts: Path,
+) -> None:
+    isolation = {"profile": "smoke", "isolation": "none,mba", "rounds": 2, "repeats": 0}
+    for number in range(TRIES):
+        arguments = isolation | {"run": f"without{number}"}
+        finished = playbook("swan/isolation", hosts, INVENTORY, **arguments, **TESTBED)
+        none = [row for row in finished.rows() if row["isolation"] == "none"]
+        if finished.status == 0 or any(row["verdict"] == "valid" for row in none):
+            break
+    (lacking,) = (row for row in finished.rows() if row["isolation"] == "mba")
+    assert lacking["verdict"].startswith("not available: ")
+    assert "this machine has no MBA: the kernel has no /sys/fs/resctrl" in lacking["verdict"]
+    assert [row["round"] for row in none] == ["0", "1"]
+    assert all(int(row["iterations_ok"]) > 0 for row in none)
+    refused = [attempt for attempt in finished.journal() if attempt["status"] == "refused"]
+    assert {attempt["cell"] for attempt in refused} == {lacking["cell"]}
+    assert len({attempt["iteration"] for attempt in refused}) == len(refused)  # each once
+    page = (finished.directory / "report.html").read_text(encoding="utf-8")
+    assert "not available: " in page
+    if all(row["verdict"] == "valid" for row in none):
+        assert finished.status == 0, finished.output
+
+
 def test_a_machine_with_two_processors_has_no_core_allocation(hosts: Path) -> None:
     refused = playbook(
         "swan/core_allocation", hosts, INVENTORY, check=True, least_processors=1000, **TESTBED

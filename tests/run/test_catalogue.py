@@ -66,6 +66,17 @@ def test_what_is_to_be_measured_again_is_not_done(repository: Path, run: RunDire
     assert any(line.startswith("tiny r1 smoke") and "0/16" in line for line in lines(repository))
 
 
+def test_what_the_testbed_cannot_do_is_listed_with_its_reason(
+    repository: Path, run: RunDirectory
+) -> None:
+    turn = run.plan().turns[1]
+    for iteration in turn.iterations:
+        record(run, turn, iteration, status="refused", message="no such thing")
+    listed = lines(repository)
+    assert "tiny r1 smoke 1/12 -" in listed
+    assert listed[listed.index("not available:") + 1] == "tiny/r1: 4 iterations: no such thing"
+
+
 def test_verdicts_are_counted(repository: Path, run: RunDirectory) -> None:
     text = "verdict\nvalid\ninvalid: x\nvalid\n"
     (run.path / "summary.csv").write_text(text)

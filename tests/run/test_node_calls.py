@@ -91,6 +91,7 @@ def test_command_line_carries_deadline_lease_and_owner() -> None:
         ("timeout", "timeout"),
         ("unavailable", "node_lost"),
         ("full", "environment"),
+        ("unsupported", "unsupported"),
     ],
 )
 def test_a_refused_command_names_host_node_command_and_log(code: str, failure_class: str) -> None:
@@ -110,6 +111,12 @@ def test_every_failing_host_is_named() -> None:
     ) as caught:
         send(server0=lost, server1=refused("server1", "timeout", 3))
     assert caught.value.failure_class == "unreachable"
+
+
+def test_what_one_host_cannot_do_is_not_tried_again_whatever_the_others_said() -> None:
+    with pytest.raises(PhaseError, match=r"\[timeout\](?s:.*)\[unsupported\]") as caught:
+        send(server0=refused("server0", "timeout"), server1=refused("server1", "unsupported"))
+    assert caught.value.failure_class == "unsupported"
 
 
 def test_output_that_is_no_answer_is_shown() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from turntable.load import load_run
 from turntable.overview.published import NOT_COMPARABLE, Statement, statements
 from turntable.report.page import FILE_NAME, render, write_page
-from turntable.results import Run
+from turntable.results import NOT_AVAILABLE, Run
 from turntable_core import journal, plays
 from turntable_core.errors import TurntableError
 from turntable_core.plays import Span
@@ -121,7 +121,10 @@ def _without_run(directory: Path) -> tuple[str, str]:
 
 
 def _state(run: Run) -> tuple[str, str]:
-    turns = run.turns
+    turns = run.judged
+    if not turns:
+        reasons = (cell.not_available for cell in run.cells)
+        return NOT_AVAILABLE, "; ".join(dict.fromkeys(reason for reason in reasons if reason))
     valid = sum(turn.valid for turn in turns)
     if valid == len(turns):
         return VALID, ""

@@ -14,7 +14,7 @@ from turntable import plot, precision, table
 from turntable.histograms import PERCENTILES
 from turntable.plot import Drawing, stamp
 from turntable.report import provenance
-from turntable.results import NOT_MEASURED, CellResult, Run, TurnResult
+from turntable.results import NOT_AVAILABLE, NOT_MEASURED, CellResult, Run, TurnResult
 from turntable.stats import Estimate
 from turntable.system import Analysis, analysis_of
 from turntable.verdict import not_checked_text
@@ -82,7 +82,9 @@ def _course(run: Run, analysis: Analysis, turns: Turns) -> dict[str, Any]:
     return {
         "measured_iterations": _measured_iterations(turns),
         "cell_figures": [
-            [] if cell.gap == NOT_MEASURED else [_svg(d) for d in analysis.cell_figures(cell) if d]
+            []
+            if cell.gap in (NOT_MEASURED, NOT_AVAILABLE)
+            else [_svg(d) for d in analysis.cell_figures(cell) if d]
             for cell in run.cells
         ],
         "overhead": _svg(plot.overhead(run.cells)),
@@ -159,8 +161,13 @@ def _not_checked(turns: Turns) -> str:
 
 def _verdict(run: Run, turns: Turns) -> dict[str, str]:
     """state: for the style; heading and text: for the reader."""
-    total, planned = len(turns), run.plan.iteration_count
-    valid = sum(turn.valid for _, turn in turns)
+    total, valid = len(run.judged), sum(turn.valid for turn in run.judged)
+    if total == 0:
+        text = "This testbed can do nothing of what was planned, so nothing was measured."
+        return {"state": "invalid", "heading": "Not available", "text": text}
+    planned = run.plan.iteration_count
+    if total < len(turns):
+        planned = sum(turn.expected_iterations for turn in run.judged)
     if valid == total:
         every = "Every rule that could be checked" if _not_checked(turns) else "Every rule"
         text = f"{every} held in all {planned} iterations."

@@ -42,12 +42,16 @@ def _room(results: Path) -> Finding:
 def _state(run: RunDirectory) -> Finding:
     plan, attempts = run.plan(), run.attempts()
     failed = sum(attempt.status == journal.FAILED for attempt in attempts)
+    refused = journal.refused(attempts)
     name, skipped = f"{run.path.parent.name}/{run.path.name}", run.skipped()
     total = sum(
         len(turn.iterations) for turn in plan.turns if (turn.cell.id, turn.round) not in skipped
     )
     done = total - len(selection.work(plan, attempts, None, skipped))
-    text = f"{name}: {done} of {total} iterations measured"
+    text = f"{name}: {done - len(refused)} of {total} iterations measured"
+    if refused:
+        reason = next(iter(refused.values())).message
+        text += f", {len(refused)} not available ({reason})"
     if failed:
         logs = f", logs in {run.logs_file}" if run.logs_file.exists() else ""
         text += f", {failed} attempts failed{logs}"

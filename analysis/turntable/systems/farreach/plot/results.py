@@ -15,7 +15,7 @@ from matplotlib.ticker import NullLocator
 
 from turntable.plot import drawing, stamp
 from turntable.plot.drawing import Drawing
-from turntable.results import NOT_MEASURED, CellResult
+from turntable.results import NOT_AVAILABLE, NOT_MEASURED, CellResult
 from turntable.systems.farreach.plot.methods import COLOURS, line_styles
 
 _MARKS: tuple[tuple[str, dict[str, Any]], ...] = (  # label, summary column, marker style
@@ -219,7 +219,11 @@ def _paper_total(axes: Axes, row: int, cell: CellResult) -> None:
 
 def _gap(axes: Axes, row: int, cell: CellResult) -> None:
     """Says in words what is missing, below the row's marks."""
-    words = cell.gap if cell.gap == NOT_MEASURED else f"measured: {cell.gap or 'undefined'}"
+    words = (
+        cell.gap
+        if cell.gap in (NOT_MEASURED, NOT_AVAILABLE)
+        else f"measured: {cell.gap or 'undefined'}"
+    )
     axes.text(
         0.98, row + 0.34, words, ha="right", va="center", size=8,
         style="italic", color=drawing.ALERT, transform=axes.get_yaxis_transform(),
