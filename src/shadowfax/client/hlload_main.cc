@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "common/clock.h"
@@ -164,6 +165,20 @@ void use_protocol(Options& options) {
     throw std::invalid_argument("--metadata: expected none with --protocol " + options.protocol);
 }
 
+// Whether the servers' words say that something did.
+bool say_what_failed(const nlohmann::json& raw) {
+  bool any = false;
+  for (const auto& [why, count, what] :
+       {std::tuple("lost_why", "lost_sessions", " sessions were lost: "),
+        std::tuple("failed_why", "failed", " operations failed: ")}) {
+    if (raw[why].is_null()) continue;
+    any = true;
+    std::cerr << "hlload: " << raw["errors"][count] << what << raw[why].get<std::string>()
+              << std::endl;
+  }
+  return any;
+}
+
 int run(int argc, char** argv) {
   Options options;
   ProgramOptions app("hlload", "Loads servers of hybrid-log stores");
@@ -226,7 +241,7 @@ int run(int argc, char** argv) {
   nlohmann::json raw = measure(options);
   raw["fill"] = filled;  // null: nothing was stored
   std::cout << raw << std::endl;
-  return raw["errors"]["lost_sessions"] == 0 ? 0 : 1;
+  return say_what_failed(raw) ? 1 : 0;
 }
 
 }  // namespace

@@ -10,7 +10,14 @@ from typing import Any
 from turntable_core.system import Check
 from turntable_core.testbed import Testbed
 from turntable_core.text_table import size
-from turntable_systems.shadowfax import batches, key_files, placement, processors, store_size, text_stores
+from turntable_systems.shadowfax import (
+    batches,
+    key_files,
+    placement,
+    processors,
+    store_size,
+    text_stores,
+)
 
 Parameters = Mapping[str, Any]
 

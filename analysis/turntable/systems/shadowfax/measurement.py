@@ -90,7 +90,7 @@ class Clients:
 
 @dataclass(frozen=True, kw_only=True)
 class Servers:
-    """All stores together. Of memcached and Redis only their threads, sums and version are known."""
+    """All stores together. Of memcached and Redis little is known."""
 
     version: str | None  # of memcached or Redis; None: Shadowfax
     workers: int

@@ -214,6 +214,4 @@ def _workers(servers: Sequence[Stats]) -> dict[str, Any]:
 
 def _sums(answers: Sequence[RawAnswer], node: str) -> dict[str, int | None]:
     sums = results(answers, node, "sums")
-    return {
-        name: sum(one[name] for one in sums) if sums else None for name in ("sum", "found")
-    }
+    return {name: sum(one[name] for one in sums) if sums else None for name in ("sum", "found")}

@@ -12,6 +12,12 @@ from turntable.systems.shadowfax.plot.sweeps import (
 )
 
 __all__ = [
-    *("beside", "by_batch", "by_load", "by_memory", "by_threads", "by_value_size", "fill"),
+    "beside",
+    "by_batch",
+    "by_load",
+    "by_memory",
+    "by_threads",
+    "by_value_size",
+    "fill",
     "migration",
 ]
