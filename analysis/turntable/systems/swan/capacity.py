@@ -82,8 +82,8 @@ def _table(group: Mapping[str, Profile]) -> Table:
     ]
     title = (
         f"Capacity: {first.percentile} within {first.slo_us:,.0f} µs at this load and all below. "
-        f"{_OR_MORE}: nothing counts at\nthe next load. {BROKEN_ONCE}: the means hold, and not "
-        "every repetition does. Share: of the job's progress\nwithout isolation beside the lowest "
+        f"{_OR_MORE}: nothing counts at the next\nload. {BROKEN_ONCE}: the means hold, and not "
+        "every repetition does. Share: of the job's progress without isolation\nbeside the lowest "
         "load"
     )
     return Table(title, _COLUMNS, rows)
