@@ -38,7 +38,8 @@ class TextstoreNodeTest : public ::testing::Test {
   TextstoreNodeTest() {
     const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     address_ = "127.0.23." + std::to_string(std::hash<std::string>()(name) % 200 + 1);
-    node_.emplace(address_, directory_.path(), [this](std::string state) { state_ = std::move(state); });
+    node_.emplace(address_, directory_.path(),
+                  [this](std::string state) { state_ = std::move(state); });
   }
   Json store_args(const std::string& store) const {
     Json args = {{"store", store}, {"port", 22'790}, {"cpus", Json::array()}};

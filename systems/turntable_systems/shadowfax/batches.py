@@ -21,5 +21,11 @@ def batch_bytes(parameters: Parameters) -> int:
     return _HEADER_BYTES + request_bytes(parameters) * int(parameters["batch_operations"])
 
 
+def fill_operations(parameters: Parameters) -> int:
+    """Of a batch while stores are filled: as many as fit."""
+    fit = (int(parameters["fill_batch_bytes"]) - _HEADER_BYTES) // request_bytes(parameters)
+    return max(1, fit)
+
+
 def most_operations(parameters: Parameters) -> int:
     return _MOST_BYTES // request_bytes(parameters)

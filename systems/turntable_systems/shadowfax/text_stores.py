@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
+from turntable_systems.shadowfax import batches
+
 SHADOWFAX, MEMCACHED, REDIS = "shadowfax", "memcached", "redis"
 PORTS: Mapping[str, int] = {MEMCACHED: 11211, REDIS: 6379}  # their own
 
 # Of memcached: a header of 48 bytes, a CAS number, key and value, in a slab of 96 or 120 bytes.
 _ITEM_BYTES = 120
 _LEAST_MEMORY_MB = 64  # of all classes of slabs, a page each
-_OWN_REQUESTS_PER_EVENT = 20
 _LEAST_HASH_POWER, _MOST_HASH_POWER = 12, 32
 
 Parameters = Mapping[str, Any]
@@ -42,6 +43,8 @@ def settings(parameters: Parameters) -> dict[str, Any]:
         "threads": parameters["threads"],
         "memory_mb": memory_mb(parameters),
         "hash_power": min(max((keys - 1).bit_length(), _LEAST_HASH_POWER), _MOST_HASH_POWER),
-        # A batch is served before other connections have their turn.
-        "requests_per_event": max(parameters["batch_operations"], _OWN_REQUESTS_PER_EVENT),
+        # A batch is served before other connections have their turn, while it is filled, too.
+        "requests_per_event": max(
+            parameters["batch_operations"], batches.fill_operations(parameters)
+        ),
     }

@@ -187,12 +187,15 @@ def test_redis_is_told_its_port_alone(contexts: Contexts) -> None:
     }
 
 
-def test_memcached_never_serves_fewer_requests_at_once_than_it_does_by_itself(
-    contexts: Contexts,
+# 4,096 bytes have 16 of a header and 240 requests of 17.
+@pytest.mark.parametrize(("operations", "served"), [(1, 240), (1926, 1926)])
+def test_memcached_serves_a_batch_at_once_of_the_load_and_of_the_fill(
+    contexts: Contexts, operations: int, served: int
 ) -> None:
-    context = with_parameters(contexts["rmw"], store="memcached", batch_operations=1)
+    changes = {"batch_operations": operations, "fill_batch_bytes": 4096}
+    context = with_parameters(contexts["rmw"], store="memcached", **changes)
     prepared = arguments(context, "textstore", "prepare")
-    assert prepared["server0"]["requests_per_event"] == 20
+    assert prepared["server0"]["requests_per_event"] == served
 
 
 def test_the_store_before_ends_when_ours_is_begun(contexts: Contexts) -> None:

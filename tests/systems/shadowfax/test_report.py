@@ -67,6 +67,14 @@ def test_stores_are_beside_each_other(run: Run, tmp_path: Path) -> None:
     assert versions == {"shadowfax": "", "memcached": "1.6.18", "redis": "1.6.18"}
 
 
+def test_fills_by_several_batches(run: Run, tmp_path: Path) -> None:
+    assert plot.fill(run.cells) is None
+    fills = load_run(make_run(tmp_path, "fill"))
+    drawn = plot.fill(fills.cells)
+    assert drawn is not None
+    assert "batches of 4,096 bytes" in drawn.svg()
+
+
 def test_the_report_has_the_figure(run: Run) -> None:
     html = page.render(run)
     assert "Round trip of full pipelines" in html
