@@ -58,8 +58,7 @@ std::optional<TextAnswer> RedisProtocol::read(Opcode opcode, std::string_view te
   if (!line) return std::nullopt;
   const std::size_t bytes = line->size() + kLineEnd.size();
   if (line->starts_with('-')) {
-    return TextAnswer{
-        .bytes = bytes, .status = status_of_error(*line), .refusal = line->substr(1)};
+    return TextAnswer{.bytes = bytes, .status = status_of_error(*line), .refusal = line->substr(1)};
   }
   if (opcode == Opcode::kRead && line->starts_with('$')) return read_string(*line, text);
   if (opcode == Opcode::kUpsert && *line == "+OK") return TextAnswer{.bytes = bytes};
