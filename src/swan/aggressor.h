@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/deadline.h"
-#include "swan/aggressor_spec.h"
 #include "node/children.h"
+#include "swan/aggressor_spec.h"
 #include "swan/cpu_times.h"
 #include "swan/process_settings.h"
 #include "swan/progress_log.h"
@@ -30,7 +30,8 @@ class Aggressor {
   };
 
   // Starts nothing yet. Throws CommandError for a command that cannot be started.
-  Aggressor(node::Children& children, AggressorSpec spec, ProcessSettings settings, Context context);
+  Aggressor(node::Children& children, AggressorSpec spec, ProcessSettings settings,
+            Context context);
   ~Aggressor();  // ends it
   Aggressor(const Aggressor&) = delete;
   Aggressor& operator=(const Aggressor&) = delete;

@@ -132,8 +132,8 @@ void ColocatorNode::prepare_memcached(const textstore::MemcachedSettings& settin
   was_started_fresh_ = !keeps;
   if (keeps) return;
   memcached_.reset();  // its port is needed again
-  memcached_ =
-      std::make_unique<textstore::MemcachedProcess>(children_, settings, options_.directory / "memcached.log");
+  memcached_ = std::make_unique<textstore::MemcachedProcess>(children_, settings,
+                                                             options_.directory / "memcached.log");
 }
 
 ColocatorNode::Json ColocatorNode::settle(const Json& args) {

@@ -7,9 +7,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "node/children.h"
 #include "placement/topology.h"
 #include "swan/cgroup_tree.h"
-#include "node/children.h"
 #include "swan/resctrl.h"
 
 namespace turntable::swan {
