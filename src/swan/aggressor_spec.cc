@@ -109,8 +109,9 @@ std::string with_values(const std::string& text, const std::map<std::string, std
       std::string names;
       for (const auto& [each, unused] : values)
         names.append(names.empty() ? "{" : ", {").append(each).append("}");
-      throw bad_argument("aggressor: {" + name + "} in \"" + text + "\" is unknown; expected " +
-                         names);
+      std::string what = "aggressor: {";
+      what.append(name).append("} in \"").append(text).append("\" is unknown; expected ");
+      throw bad_argument(what + names);
     }
     result += value->second;
     at = end + 1;

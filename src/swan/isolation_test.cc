@@ -173,7 +173,7 @@ TEST(Isolation, WithoutControlGroupsOnlySomeMechanismsWork) {
 
 TEST(Resctrl, WaysAndBandwidthAreWrittenForAllDomains) {
   const ScratchDirectory scratch;
-  const fs::path root = scratch.path();
+  const fs::path& root = scratch.path();
   write_file(root / "info/L3/cbm_mask", "7ff\n");
   write_file(root / "info/L3/min_cbm_bits", "1\n");
   write_file(root / "info/MB/min_bandwidth", "10\n");

@@ -73,20 +73,20 @@ int Resctrl::fewest_ways() const {
 
 fs::path Resctrl::give_ways(const std::string& job, unsigned long long mask) {
   require(has_cat(), "CAT");
-  const fs::path group = make(job);
+  fs::path group = make(job);
   set(group, "L3", hexadecimal(mask));
   return group;
 }
 
 fs::path Resctrl::give_bandwidth(const std::string& job, int percent) {
   require(has_mba(), "MBA");
-  const fs::path group = make(job);
+  fs::path group = make(job);
   set(group, "MB", std::to_string(percent));
   return group;
 }
 
 fs::path Resctrl::make(const std::string& job) {
-  const fs::path group = root_ / (name_ + "." + job);
+  fs::path group = root_ / (name_ + "." + job);
   if (::mkdir(group.c_str(), 0755) == 0 || errno == EEXIST) {
     locks_[job] = try_lock(group);
     return group;
@@ -104,18 +104,19 @@ void Resctrl::set(const fs::path& group, const std::string& resource,
     const std::size_t begin = line.find_first_not_of(' ');
     if (colon == std::string::npos || line.substr(begin, colon - begin) != resource) continue;
     std::istringstream domains(line.substr(colon + 1));
-    std::string wanted;
+    std::string wanted = resource + ":";
     for (std::string domain; std::getline(domains, domain, ';');) {
-      wanted += wanted.empty() ? "" : ";";
+      wanted += wanted.ends_with(':') ? "" : ";";
       wanted.append(domain, 0, domain.find('=') + 1).append(value);
     }
-    return write_control(group / "schemata", resource + ":" + wanted + "\n");
+    return write_control(group / "schemata", wanted.append("\n"));
   }
   throw CommandError("unsupported", (root_ / "schemata").native() + " has no line of " + resource);
 }
 
 std::vector<fs::path> Resctrl::directories() const {
   std::vector<fs::path> directories;
+  directories.reserve(kJobs.size());
   for (const char* job : kJobs) directories.push_back(root_ / (name_ + "." + job));
   return directories;
 }
