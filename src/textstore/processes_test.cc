@@ -11,6 +11,7 @@
 #include <string>
 
 #include "common/command_error.h"
+#include "common/errno_error.h"
 #include "common/scratch_directory.h"
 #include "common/unique_fd.h"
 #include "textstore/memcached_process.h"
@@ -33,8 +34,9 @@ Port taken_port() {
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
-  ::bind(port.socket.get(), reinterpret_cast<const sockaddr*>(&at), size);
-  ::getsockname(port.socket.get(), reinterpret_cast<sockaddr*>(&at), &size);
+  if (::bind(port.socket.get(), reinterpret_cast<const sockaddr*>(&at), size) != 0 ||
+      ::getsockname(port.socket.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+    throw errno_error("cannot take a port");
   port.number = ntohs(at.sin_port);
   return port;
 }

@@ -42,7 +42,10 @@ print(f"run {run.name}, profile {run.plan.profile}, fidelity class {run.fidelity
 
 # %%
 tidy.rounds(run)[
-    ["workload", "distribution", "batch_operations", "pipeline", "memory_share", "round", "verdict"]
+    [
+        *("store", "workload", "distribution", "batch_operations", "pipeline", "memory_share"),
+        *("round", "verdict"),
+    ]
 ]
 
 # %% [markdown]
@@ -53,7 +56,7 @@ tidy.rounds(run)[
 # %%
 tidy.rounds(run)[
     [
-        *("workload", "distribution", "batch_operations", "pipeline", "memory_share"),
+        *("store", "workload", "distribution", "batch_operations", "pipeline", "memory_share"),
         *("aggregate_ops_per_s", "round_trip_mean_us", "consistency", "server_busy_share"),
         *("client_busy_share", "pending_share"),
     ]
@@ -64,3 +67,6 @@ plot.by_batch(run.cells)
 
 # %%
 plot.by_memory(run.cells)
+
+# %%
+plot.beside(run.cells)

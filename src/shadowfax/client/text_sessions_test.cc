@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/errno_error.h"
 #include "common/unique_fd.h"
 #include "shadowfax/client/open_sessions.h"
 
@@ -49,9 +50,10 @@ class Server {
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof at;
-    ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&at), size);
-    ::listen(listener_.get(), 1);
-    ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&at), &size);
+    if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&at), size) != 0 ||
+        ::listen(listener_.get(), 1) != 0 ||
+        ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+      throw errno_error("cannot listen");
     port_ = ntohs(at.sin_port);
   }
   ServerAddress address() const { return {.address = "127.0.0.1", .ports = {port_}}; }
