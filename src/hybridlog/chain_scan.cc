@@ -76,8 +76,9 @@ std::size_t ChainScan::visit(Address newest, std::uint64_t hash, Address head,
     }
     address = header.previous();
   }
-  if (address >= store_.log().begin()) rests_.push_back({hash, address});
-  return bytes;
+  if (address < store_.log().begin()) return bytes;
+  rests_.push_back({hash, address});
+  return bytes + Record::bytes_of_sized(Indirection::kBytes);
 }
 
 // Where the chain has its first record below the end: what lies above is of others, and may be lost

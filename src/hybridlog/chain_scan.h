@@ -25,7 +25,8 @@ class ChainScan {
   // hashes that an indirection with this hash and bits() covers.
   using OnRest = std::function<void(std::uint64_t hash, Address address)>;
 
-  // The next chains, until they have so many bytes of values, or some more. False: there were none.
+  // The next chains, until what is given has so many bytes as records, or some more. False: there
+  // were none.
   // Not by a thread that has sessions. Throws std::system_error where the device gives no records.
   bool next(std::size_t most_bytes, const OnRecord& on_record, const OnRest& on_rest);
 

@@ -153,15 +153,26 @@ Status Session::point(const Indirection& to) {
       part.hash |= more;
       part.bits = static_cast<std::uint32_t>(std::countr_zero(buckets));
     }
-    const Indirection::Words value = part.value();
-    Status status = Status::kPending;
-    for (HashIndex::Found found = store_.index().find_or_make(part.hash);
-         status == Status::kPending; found.read_again())
-      status =
-          append_marked(found, part.hash, std::as_bytes(std::span(value)), Header::kIndirection);
-    if (status != Status::kOk) return status;
+    if (const Status status = point_from(part); status != Status::kOk) return status;
   }
   return Status::kOk;
+}
+
+// Not a second time where memory has it: it may be sent again because the answer was late.
+Status Session::point_from(const Indirection& part) {
+  const Indirection::Words value = part.value();
+  for (HashIndex::Found found = store_.index().find_or_make(part.hash);; found.read_again()) {
+    const Address head = log_.head();
+    for (Address at = found.entry.address(); at >= head;) {
+      Record& record = *reinterpret_cast<Record*>(log_.at(at));
+      const Header header = record.read_header();
+      if (header.is_indirection() && indirection_of(record) == part) return Status::kOk;
+      at = header.previous();
+    }
+    const Status status =
+        append_marked(found, part.hash, std::as_bytes(std::span(value)), Header::kIndirection);
+    if (status != Status::kPending) return status;
+  }
 }
 
 Session::Answer Session::read_value(std::uint64_t key, std::uint64_t context, Place place) {

@@ -324,6 +324,7 @@ class Session {
   };
   Old from_device(Operation& operation, const Located& left);
   Old from_elsewhere(Operation& operation);
+  Status point_from(const Indirection& part);
   void note_indirection(Operation& operation, const RecordReader::Ticket& read) const;
   // Of a record, if it is an indirection that counts and covers the key.
   std::optional<Address> floor_of(const Indirection& indirection, std::uint64_t key) const noexcept;

@@ -25,7 +25,8 @@ namespace {
 
 using testing::Cluster;
 
-constexpr std::uint64_t kKeys = 3000;  // 72 kB, in pages of 4 KiB
+constexpr std::uint64_t kKeys = 3000;        // 72 kB, in pages of 4 KiB
+constexpr std::uint64_t kManyKeys = 25'000;  // 1.1 MB and more, of which memory has 1 MB
 constexpr std::size_t kLonger = 40;  // bytes of the values as which every second client begins keys
 constexpr double kPatience = 20;
 constexpr hybridlog::HashRange kMoved{0, UINT64_MAX / 4};
@@ -41,8 +42,8 @@ void wait_until(const std::function<bool()>& condition, const char* what) {
 // Adds to keys at random, and knows how much; reads some, too. Of a thread of its own.
 class Load : private Router::Replies {
  public:
-  // Keys from `first` on are its own alone.
-  Load(Cluster& cluster, std::uint64_t number, std::uint64_t first = 0)
+  // Keys from `first` on are its own alone, unless that is 0.
+  Load(Cluster& cluster, std::uint64_t number, std::uint64_t first = 0, std::uint64_t keys = kKeys)
       : directory_(cluster.metadata_address(),
                    cluster.credentials("client " + std::to_string(number)),
                    Deadline::after_seconds(kPatience)),
@@ -53,7 +54,8 @@ class Load : private Router::Replies {
                  .worker = number},
                 directory_),
         number_(number),
-        first_(first) {}
+        first_(first),
+        keys_(keys) {}
   ~Load() override { stop_at_once(); }
 
   void begin() {
@@ -79,7 +81,7 @@ class Load : private Router::Replies {
     workload::Random random(number_);
     while (!is_killed_ && (!is_over_ || router_.outstanding() > 0)) {
       for (int i = 0; i < 100 && !is_over_; ++i) {
-        const std::uint64_t key = first_ + random.next() % kKeys;
+        const std::uint64_t key = first_ + random.next() % keys_;
         if (!router_.has_room(key)) break;
         if (random.next() % 4 == 0) {
           router_.add({Opcode::kRead, key, 0});
@@ -111,7 +113,7 @@ class Load : private Router::Replies {
 
   Directory directory_;
   Router router_;
-  const std::uint64_t number_, first_;
+  const std::uint64_t number_, first_, keys_;
   std::map<std::uint64_t, std::uint64_t> issued_;
   std::atomic<std::uint64_t> acknowledged_{0};
   std::atomic<bool> is_over_{false}, is_killed_{false}, has_ended_{false};
@@ -198,16 +200,19 @@ class Operator {
   }
   // Returns at once; that it was begun, or refused, is not waited for.
   std::jthread migrate(hybridlog::HashRange range, ServerNumber from, ServerNumber to,
-                       double sample_s = 0) {
+                       double sample_s = 0, bool indirection = false) {
     const Member at = state().members.at(from);
-    return std::jthread([this, at, range, to, sample_s] {
+    return std::jthread([this, at, range, to, sample_s, indirection] {
       Asking source("source", net::parse_ipv4("", at.address, at.peer_port),
                     cluster_.credentials("operator of a source"));
       try {
-        source.ask(
-            ClusterMessageType::kMigrate,
-            {{"first", range.first}, {"last", range.last}, {"target", to}, {"sample_s", sample_s}},
-            Deadline::after_seconds(3));
+        source.ask(ClusterMessageType::kMigrate,
+                   {{"first", range.first},
+                    {"last", range.last},
+                    {"target", to},
+                    {"sample_s", sample_s},
+                    {"indirection", indirection}},
+                   Deadline::after_seconds(3));
       } catch (const NoAnswer&) {
         // It was killed.
       }
@@ -219,6 +224,15 @@ class Operator {
                   cluster_.credentials("operator of a server"))
         .ask(ClusterMessageType::kStatus, nlohmann::json::object(),
              Deadline::after_seconds(kPatience));
+  }
+  // What the server points to in logs of others.
+  void resolve(ServerNumber server) {
+    const Member at = state().members.at(server);
+    Asking("server", net::parse_ipv4("", at.address, at.peer_port),
+           cluster_.credentials("operator of a server"))
+        .ask(ClusterMessageType::kResolve, nlohmann::json::object(),
+             Deadline::after_seconds(kPatience));
+    wait_until([&] { return !state().has_unresolved(server); }, "all that it points to");
   }
   void wait_for_the_end(std::uint64_t migration) {
     wait_until(
@@ -234,11 +248,12 @@ class Operator {
   std::unique_ptr<Asking> metadata_;
 };
 
-void expect_exact(Cluster& cluster, const std::vector<const Load*>& loads) {
+void expect_exact(Cluster& cluster, const std::vector<const Load*>& loads,
+                  std::uint64_t keys = kKeys) {
   std::map<std::uint64_t, std::uint64_t> expected;
   for (const Load* const load : loads)
     for (const auto& [key, count] : load->issued()) expected[key] += count;
-  EXPECT_EQ(Reader(cluster).read(0, kKeys), expected);
+  EXPECT_TRUE(Reader(cluster).read(0, keys) == expected);
 }
 
 void move_there_and_back(double sample_s) {
@@ -275,6 +290,125 @@ TEST(Migration, ThereAndBackUnderLoad) {
 
 TEST(Migration, ThereAndBackUnderLoadSampled) {
   move_there_and_back(/*sample_s=*/0.1);
+}
+
+// Each time the source pulls first what it was pointed to before.
+TEST(Migration, ThereAndBackWithIndirectionsUnderLoad) {
+  Cluster cluster;
+  for (const ServerNumber server : {0, 1, 2}) cluster.start(server);
+  Operator op(cluster);
+  Load one(cluster, 1, 0, kManyKeys), other(cluster, 2, 0, kManyKeys);
+  one.begin();
+  other.begin();
+  wait_until([&] { return one.acknowledged() > 2 * kManyKeys; }, "load");
+  const ServerNumber stations[] = {0, 1, 0, 1, 2, 0};
+  std::uint64_t indirections = 0;
+  for (std::uint64_t round = 0; round + 1 < std::size(stations); ++round) {
+    const ServerNumber from = stations[round], to = stations[round + 1];
+    op.migrate(kMoved, from, to, /*sample_s=*/0.02, /*indirection=*/true).join();
+    op.wait_for_the_end(round + 1);
+    EXPECT_TRUE(op.state().view.is_owner(to, kMoved));
+    indirections += op.status(from)["departure"]["indirections"].get<std::uint64_t>();
+    const std::uint64_t before = one.acknowledged();
+    wait_until([&] { return one.acknowledged() > before + kManyKeys; }, "load after it");
+  }
+  one.finish();
+  other.finish();
+  EXPECT_GT(indirections, kManyKeys / 4);  // of the first one alone
+  expect_exact(cluster, {&one, &other}, kManyKeys);
+  op.resolve(stations[std::size(stations) - 1]);
+  expect_exact(cluster, {&one, &other}, kManyKeys);
+}
+
+// Logs are not compacted, so nobody pulls anything.
+TEST(Migration, WhatIsPointedToIsFetched) {
+  Cluster cluster(/*compact_above_mb=*/0);
+  cluster.start(0);
+  cluster.start(1);
+  Operator op(cluster);
+  Load one(cluster, 1, 0, kManyKeys), other(cluster, 2, 0, kManyKeys);
+  one.begin();
+  other.begin();
+  wait_until([&] { return one.acknowledged() > 2 * kManyKeys; }, "load");
+  one.finish();
+  other.finish();
+  op.migrate(kMoved, 0, 1, 0, /*indirection=*/true).join();
+  op.wait_for_the_end(1);
+  ASSERT_EQ(op.state().unresolved.size(), 1U);
+  expect_exact(cluster, {&one, &other}, kManyKeys);
+  // A quarter of the keys moves; a third of them, at least, memory of 1 MB does not have.
+  const auto fetched = op.status(1)["fetched"].get<std::uint64_t>();
+  EXPECT_GT(fetched, kManyKeys / 12);
+  EXPECT_LE(fetched, kManyKeys / 4 * 11 / 10);
+  expect_exact(cluster, {&one, &other}, kManyKeys);
+  EXPECT_EQ(op.status(1)["fetched"], fetched);  // they are the target's own now
+  // The target comes back, and knows what it points to.
+  cluster.server(1).kill();
+  cluster.start(1);
+  expect_exact(cluster, {&one, &other}, kManyKeys);
+  op.resolve(1);
+  cluster.server(0).kill();  // it is not needed any more
+  cluster.start(0);
+  expect_exact(cluster, {&one, &other}, kManyKeys);
+}
+
+// While the source is not there, operations on what it has wait.
+TEST(Migration, ATargetWaitsForItsSourceWithWhatThatHas) {
+  Cluster cluster(/*compact_above_mb=*/0);
+  cluster.start(0);
+  cluster.start(1);
+  Operator op(cluster);
+  Load one(cluster, 1, 0, kManyKeys), other(cluster, 2, 0, kManyKeys);
+  one.begin();
+  wait_until([&] { return one.acknowledged() > 3 * kManyKeys; }, "load");
+  op.migrate(kMoved, 0, 1, 0, /*indirection=*/true).join();
+  op.wait_for_the_end(1);
+  cluster.server(0).kill();
+  other.begin();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  cluster.start(0);
+  wait_until([&] { return other.acknowledged() > kManyKeys; }, "load");
+  EXPECT_GT(op.status(1)["fetched"], 0);
+  one.finish();
+  other.finish();
+  expect_exact(cluster, {&one, &other}, kManyKeys);
+}
+
+// However long it is, and also after a crash, until the target has pulled what it points to.
+TEST(Migration, ALogThatIsPointedIntoKeepsItsBegin) {
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1, "resolve");
+  Operator op(cluster);
+  Requests requests(cluster);
+  Load one(cluster, 1, 0, kManyKeys);
+  one.begin();
+  wait_until([&] { return one.acknowledged() > 4 * kManyKeys; }, "load");
+  op.migrate(kMoved, 0, 1, 0, /*indirection=*/true).join();
+  wait_until([&] { return cluster.server(1).is_stopped(); }, "resolve");
+  one.stop_at_once();
+  ASSERT_EQ(op.state().unresolved.size(), 1U);
+  const std::uint64_t begin = op.state().unresolved[0].log.begin;
+  const auto begins_at = [&] { return op.status(0)["log"]["begin"].get<std::uint64_t>(); };
+  const auto store_some = [&] {  // at the first server; it would compact its log soon
+    for (std::uint64_t key = 3'000'000, i = 0; i < 40'000; ++key) {
+      if (kMoved.contains(hybridlog::hash_of(key))) continue;
+      requests.send({Opcode::kUpsert, key, key});
+      ++i;
+    }
+    requests.finish();
+  };
+  store_some();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(begins_at(), begin);
+  cluster.server(0).kill();
+  cluster.start(0);
+  store_some();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(begins_at(), begin);
+  cluster.server(1).go_on();
+  wait_until([&] { return op.state().unresolved.empty(); }, "all that it points to");
+  wait_until([&] { return begins_at() > begin; }, "compaction");
 }
 
 // A range goes to another server, where all of its keys are deleted, and comes back. What the first
@@ -429,48 +563,62 @@ struct Kill {
   const char* step;
   bool is_of_target;  // the step is
   Victim victim;
+  bool indirection = false;
 };
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name is what GoogleTest asks for
 void PrintTo(const Kill& kill, std::ostream* out) {
   const char* const names[] = {"source", "target", "metadata", "client"};
-  *out << names[static_cast<int>(kill.victim)] << " at " << kill.step;
+  *out << names[static_cast<int>(kill.victim)] << " at " << kill.step
+       << (kill.indirection ? ", indirections" : "");
 }
 
 // The range is the source's, and nothing has been said to the metadata service.
 bool is_before_the_cut(std::string_view step) {
-  const auto before = {"prepare", "prepared", "sampling", "cut", "kept", "sampled", "staged"};
+  const auto before = {"prepare", "prepared", "resolving", "sampling",
+                       "cut",     "kept",     "sampled",   "staged"};
   return std::ranges::find(before, step) != before.end();
 }
 
 class KilledAt : public ::testing::TestWithParam<Kill> {};
 
-// The process is stopped at the step, and killed, or another one is.
+// The process is stopped at the step, and killed, or another one is. A source resolves before a
+// second migration: the range was at the other server first, then.
 TEST_P(KilledAt, SumsAreExactAndEveryKeyHasOneOwner) {
   const Kill kill = GetParam();
-  Cluster cluster;
-  cluster.start(0, kill.is_of_target ? "never" : kill.step);
-  cluster.start(1, kill.is_of_target ? kill.step : "never");
+  const std::uint64_t keys = kill.indirection ? kManyKeys : kKeys;
+  const bool is_second = std::string_view(kill.step) == "resolving";
+  const ServerNumber source = is_second ? 1 : 0, target = 1 - source;
+  const std::uint64_t migrations = is_second ? 2 : 1;
+  Cluster cluster(is_second ? 0 : 1);  // without compaction nobody resolves sooner
+  cluster.start(source, kill.is_of_target ? "never" : kill.step);
+  cluster.start(target, kill.is_of_target ? kill.step : "never");
   Operator op(cluster);
-  Load one(cluster, 1), other(cluster, 2);
-  auto killed = std::make_unique<Load>(cluster, 3, /*first=*/1'000'000);
+  Load one(cluster, 1, 0, keys), other(cluster, 2, 0, keys);
+  auto killed = std::make_unique<Load>(cluster, 3, /*first=*/1'000'000, keys);
   one.begin();
   other.begin();
   killed->begin();
-  wait_until([&] { return one.acknowledged() > 5000 && killed->acknowledged() > 5000; }, "load");
-  const std::jthread asks = op.migrate(kMoved, 0, 1, /*sample_s=*/0.02);
-  auto& stops = cluster.server(kill.is_of_target ? 1 : 0);
+  const std::uint64_t enough = kill.indirection ? keys : 5000;
+  wait_until([&] { return one.acknowledged() > enough && killed->acknowledged() > enough; },
+             "load");
+  if (is_second) {
+    op.migrate(kMoved, 0, 1, 0, kill.indirection).join();
+    op.wait_for_the_end(1);
+  }
+  const std::jthread asks = op.migrate(kMoved, source, target, /*sample_s=*/0.02, kill.indirection);
+  auto& stops = cluster.server(kill.is_of_target ? target : source);
   wait_until([&] { return stops.is_stopped(); }, kill.step);
 
   std::uint64_t acknowledged = 0, issued = 0;
   switch (kill.victim) {
     case Victim::kSource:
-      cluster.server(0).kill();
-      cluster.start(0);
+      cluster.server(source).kill();
+      cluster.start(source);
       break;
     case Victim::kTarget:
-      cluster.server(1).kill();
-      cluster.start(1);
+      cluster.server(target).kill();
+      cluster.start(target);
       break;
     case Victim::kMetadata:
       cluster.metadata().kill();
@@ -491,30 +639,38 @@ TEST_P(KilledAt, SumsAreExactAndEveryKeyHasOneOwner) {
   // Before the cut a killed source keeps the range; else the migration comes to its end.
   const std::string step = kill.step;
   const bool is_kept = kill.victim == Victim::kSource && is_before_the_cut(step);
-  op.wait_for_the_end(step == "prepare" && is_kept ? 0 : 1);
-  const ServerNumber owner = is_kept ? 0 : 1;
+  op.wait_for_the_end(step == "prepare" && is_kept ? 0 : migrations);
+  const ServerNumber owner = is_kept ? source : target;
   EXPECT_TRUE(op.state().view.is_owner(owner, kMoved));
-  EXPECT_EQ(op.state().view.number(), is_kept ? 1U : 2U);
+  EXPECT_EQ(op.state().view.number(), is_kept ? migrations : migrations + 1);
 
   const std::uint64_t before = one.acknowledged();
   wait_until([&] { return one.acknowledged() > before + 1000; }, "load after the migration");
   one.finish();
   other.finish();
-  expect_exact(cluster, {&one, &other});
+  expect_exact(cluster, {&one, &other}, keys);
   if (killed) {
     killed->finish();
     for (const auto& [key, count] : killed->issued()) issued += count;
     acknowledged = issued;
   }
   std::uint64_t there = 0;
-  for (const auto& [key, value] : Reader(cluster).read(1'000'000, kKeys)) there += value;
+  for (const auto& [key, value] : Reader(cluster).read(1'000'000, keys)) there += value;
   EXPECT_GE(there, acknowledged);
   EXPECT_LE(there, issued);
+  if (!kill.indirection) return;
+  op.resolve(0);
+  op.resolve(1);
+  expect_exact(cluster, {&one, &other}, keys);
 }
 
 constexpr const char* kOfSource[] = {"prepare", "prepared", "sampling", "cut",  "kept",
                                      "sampled", "owned",    "moving",   "move", "moved"};
 constexpr const char* kOfTarget[] = {"staged", "taken", "finish", "finished", "ended"};
+// With indirections: these, and
+constexpr const char* kOfSourceToo[] = {"resolving", "look", "pull"};
+constexpr const char* kOfTargetToo[] = {"fetch",    "fetched", "resolve", "pulled",
+                                        "resolved", "covered", "told"};
 
 // Who is at the step is killed; and some others.
 std::vector<Kill> some_kills() {
@@ -539,9 +695,37 @@ std::vector<Kill> all_kills() {
   return kills;
 }
 
+std::vector<Kill> some_kills_with_indirections() {
+  std::vector<Kill> kills = {{"look", false, Victim::kTarget},
+                             {"pulled", true, Victim::kSource},
+                             {"fetch", true, Victim::kClient},
+                             {"covered", true, Victim::kMetadata}};
+  for (const char* const step : {"move", "resolving", "look", "pull"})
+    kills.push_back({step, false, Victim::kSource});
+  for (const char* const step : {"taken", "finished", "fetched", "pulled", "resolved", "covered"})
+    kills.push_back({step, true, Victim::kTarget});
+  for (Kill& kill : kills) kill.indirection = true;
+  return kills;
+}
+
+std::vector<Kill> all_kills_with_indirections() {
+  std::vector<Kill> kills = all_kills();
+  for (const Victim victim :
+       {Victim::kSource, Victim::kTarget, Victim::kMetadata, Victim::kClient}) {
+    for (const char* const step : kOfSourceToo) kills.push_back({step, false, victim});
+    for (const char* const step : kOfTargetToo) kills.push_back({step, true, victim});
+  }
+  for (Kill& kill : kills) kill.indirection = true;
+  return kills;
+}
+
 INSTANTIATE_TEST_SUITE_P(Some, KilledAt, ::testing::ValuesIn(some_kills()));
+INSTANTIATE_TEST_SUITE_P(SomeWithIndirections, KilledAt,
+                         ::testing::ValuesIn(some_kills_with_indirections()));
 // With --gtest_also_run_disabled_tests.
 INSTANTIATE_TEST_SUITE_P(DISABLED_All, KilledAt, ::testing::ValuesIn(all_kills()));
+INSTANTIATE_TEST_SUITE_P(DISABLED_AllWithIndirections, KilledAt,
+                         ::testing::ValuesIn(all_kills_with_indirections()));
 
 }  // namespace
 }  // namespace turntable::shadowfax

@@ -75,10 +75,11 @@ class Program {
   std::string said_;
 };
 
-// A metadata service and two servers, of which the first owns all keys.
+// A metadata service and up to three servers, of which the first owns all keys.
 class Cluster {
  public:
-  Cluster() {
+  // compact_above_mb: 0: logs are not compacted.
+  explicit Cluster(int compact_above_mb = 1) : compact_above_mb_(compact_above_mb) {
     std::ofstream(secret()) << std::string(64, 's') << "\n";
     std::filesystem::permissions(secret(), std::filesystem::perms::owner_read);
     start_metadata();
@@ -113,7 +114,7 @@ class Cluster {
                                                       "--checkpoint-s",
                                                       "0.02",
                                                       "--compact-above-mb",
-                                                      "1",
+                                                      std::to_string(compact_above_mb_),
                                                       "--metadata",
                                                       "127.0.0.1:" + std::to_string(port_),
                                                       "--number",
@@ -137,10 +138,11 @@ class Cluster {
   std::string file(const std::string& name) const { return directory_.path() / name; }
   std::string secret() const { return file("secret"); }
 
+  const int compact_above_mb_;
   ScratchDirectory directory_;
   int port_ = 0;
   std::optional<Program> metadata_;
-  std::array<std::optional<Program>, 2> servers_;
+  std::array<std::optional<Program>, 3> servers_;
 };
 
 }  // namespace turntable::shadowfax::testing

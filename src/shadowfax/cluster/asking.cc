@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 struct Asking::Question {
   std::mutex mutex;
   std::condition_variable_any changed;
-  std::optional<std::string> answer;
+  std::optional<ClusterMessage> answer;
   std::uint32_t id = 0;  // of the loop's thread
 };
 
@@ -41,7 +41,7 @@ class Asking::Loop {
     loop_.post([this, message = std::move(message), question]() mutable {
       question->id = link_.ask(std::move(message), [question](const ClusterMessage& answer) {
         const std::lock_guard lock(question->mutex);
-        question->answer = answer.json;
+        question->answer = answer;
         question->changed.notify_all();
       });
     });
@@ -63,8 +63,9 @@ Asking::Asking(std::string whom, const sockaddr_in& to, net::Credentials credent
 
 Asking::~Asking() = default;
 
-Json Asking::ask(ClusterMessageType type, const Json& args, Deadline deadline,
-                 std::vector<std::uint8_t> records, const std::stop_token& stop) {
+Asking::Answer Asking::ask_for_records(ClusterMessageType type, const Json& args, Deadline deadline,
+                                       std::vector<std::uint8_t> records,
+                                       const std::stop_token& stop) {
   const auto question =
       loop_->ask({.type = type, .json = args.dump(), .records = std::move(records)});
   std::unique_lock lock(question->mutex);
@@ -74,10 +75,10 @@ Json Asking::ask(ClusterMessageType type, const Json& args, Deadline deadline,
     loop_->withdraw(question);
     throw NoAnswer(std::string(name_of(type)) + ": no answer of " + whom_ + " in time");
   }
-  Json answer = Json::parse(*question->answer, nullptr, /*allow_exceptions=*/false);
+  Json answer = Json::parse(question->answer->json, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object()) throw NoAnswer(whom_ + " answers what is no JSON");
   if (answer.contains("refused")) throw Refusal(answer["refused"].get<std::string>());
-  return answer;
+  return {.json = std::move(answer), .records = std::move(question->answer->records)};
 }
 
 }  // namespace turntable::shadowfax

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/deadline.h"
@@ -33,7 +34,15 @@ class Asking {
 
   // Any thread. Throws Refusal; NoAnswer at the deadline, and when `stop` is asked for.
   nlohmann::json ask(ClusterMessageType type, const nlohmann::json& args, Deadline deadline,
-                     std::vector<std::uint8_t> records = {}, const std::stop_token& stop = {});
+                     std::vector<std::uint8_t> records = {}, const std::stop_token& stop = {}) {
+    return ask_for_records(type, args, deadline, std::move(records), stop).json;
+  }
+  struct Answer {
+    nlohmann::json json;
+    std::vector<std::uint8_t> records;
+  };
+  Answer ask_for_records(ClusterMessageType type, const nlohmann::json& args, Deadline deadline,
+                         std::vector<std::uint8_t> records = {}, const std::stop_token& stop = {});
 
  private:
   struct Question;

@@ -5,15 +5,24 @@
 //     GET       {}
 //     ENROL     {server, address, ports, peer_port}
 //     BEGIN     {first, last, source, target, receives_from}   ... and "id"
-//     OWN, COMPLETE, CANCEL   {id}
+//               indirection: true; else false
+//     OWN, CANCEL, RESOLVED   {id}
+//     COMPLETE  {id}; begin, until: it is unresolved
 //
 //   to a server                        every answer: what is said, or {"refused": why}
 //     MIGRATE   {first, last, target}  move a range to another server: {id}; if it is there,
-//               sample_s: for so long its hot keys are sought first
-//     PREPARE   {}                     how a target begins: {receives_from}
+//               sample_s: for so long its hot keys are sought first; indirection
+//     PREPARE   {}                     how a target begins: {receives_from, index_bits}
 //     STAGE     {id} and records       what is hot, before the target owns it: {}
 //     RECORDS   {id} and records       {incarnation}: of the target
 //     FINISH    {id, incarnation}      all have been sent to this incarnation: {}
+//               begin, until: but for what it points to in the source's log
+//     FETCH     {begin} and questions  what keys have in this server's log, which began there when
+//               others were pointed into it: {} and answers (server/fetched_record.h)
+//     PULL      {id, first, last, begin, until, sequence}   the records of a range in it, below
+//               `until`, the newest first: {is_last} and records. sequence: of the questions, from
+//               0
+//     RESOLVE   {}                     pull what this server points to in logs of others: {}
 //     STATUS    {}                     what the server does
 #pragma once
 
@@ -21,6 +30,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/message.h"
@@ -40,7 +50,11 @@ enum class ClusterMessageType : std::uint8_t {
   kStage,
   kRecords,
   kFinish,
-  kStatus
+  kStatus,
+  kFetch,
+  kPull,
+  kResolve,
+  kResolved
 };
 
 struct ClusterMessage {
@@ -79,6 +93,14 @@ inline const char* name_of(ClusterMessageType type) {
       return "FINISH";
     case ClusterMessageType::kStatus:
       return "STATUS";
+    case ClusterMessageType::kFetch:
+      return "FETCH";
+    case ClusterMessageType::kPull:
+      return "PULL";
+    case ClusterMessageType::kResolve:
+      return "RESOLVE";
+    case ClusterMessageType::kResolved:
+      return "RESOLVED";
     default:
       return nullptr;
   }
@@ -105,12 +127,13 @@ inline void read_body(ByteReader& from, ClusterMessage& message) {
 
 static_assert(messages::Message<ClusterMessage>);
 
-inline ClusterMessage answer_to(const ClusterMessage& request, const nlohmann::json& json) {
+inline ClusterMessage answer_to(const ClusterMessage& request, const nlohmann::json& json,
+                                std::vector<std::uint8_t> records = {}) {
   return {.type = request.type,
           .is_answer = true,
           .id = request.id,
           .json = json.dump(),
-          .records = {}};
+          .records = std::move(records)};
 }
 
 }  // namespace turntable::shadowfax

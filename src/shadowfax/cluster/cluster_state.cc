@@ -1,5 +1,6 @@
 #include "shadowfax/cluster/cluster_state.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -54,16 +55,42 @@ void ClusterState::own(std::uint64_t id) {
   require_ids(id);
   if (!migration || migration->id != id) throw Refusal(of(id) + " is not under way any more");
   if (migration->phase == Migration::Phase::kOwned) return;
+  // Nobody points to what points on.
+  if (has_unresolved(migration->source, migration->range)) {
+    throw Refusal("server " + std::to_string(migration->source) +
+                  " has not resolved what it points to of hashes " + text_of(migration->range));
+  }
   view = view.with_owner(migration->range, migration->target);
   migration->phase = Migration::Phase::kOwned;
 }
 
-void ClusterState::complete(std::uint64_t id) {
+void ClusterState::complete(std::uint64_t id, const std::optional<SourceLog>& rest) {
   require_ids(id);
   if (!migration || migration->id != id) return;  // it is, and was told so
   if (migration->phase != Migration::Phase::kOwned)
     throw Refusal(of(id) + " is not owned by its target");
+  if (rest) {
+    unresolved.push_back({.id = id,
+                          .range = migration->range,
+                          .source = migration->source,
+                          .target = migration->target,
+                          .receives_from = migration->receives_from,
+                          .log = *rest});
+  }
   migration.reset();
+}
+
+void ClusterState::resolved(std::uint64_t id) {
+  require_ids(id);
+  if (migration && migration->id == id) throw Refusal(of(id) + " is not complete");
+  std::erase_if(unresolved, [id](const Unresolved& each) { return each.id == id; });
+}
+
+bool ClusterState::has_unresolved(ServerNumber target, hybridlog::HashRange range) const noexcept {
+  return std::ranges::any_of(unresolved, [&](const Unresolved& each) {
+    return each.target == target && each.range.first <= range.last &&
+           range.first <= each.range.last;
+  });
 }
 
 void ClusterState::cancel(std::uint64_t id) {
@@ -73,6 +100,12 @@ void ClusterState::cancel(std::uint64_t id) {
     throw Refusal(of(id) + " is owned by its target: it goes on, and the range may be moved back");
   }
   migration.reset();
+}
+
+std::optional<SourceLog> rest_of(const Json& args) {
+  if (!args.contains("until")) return std::nullopt;
+  return SourceLog{.begin = args.at("begin").get<std::uint64_t>(),
+                   .until = args.at("until").get<std::uint64_t>()};
 }
 
 Json to_json(const ClusterState& state) {
@@ -94,13 +127,23 @@ Json to_json(const ClusterState& state) {
                  {"source", each.source},
                  {"target", each.target},
                  {"receives_from", each.receives_from},
-                 {"phase", each.phase == Migration::Phase::kOwned ? "owned" : "prepared"}};
+                 {"phase", each.phase == Migration::Phase::kOwned ? "owned" : "prepared"},
+                 {"indirection", each.indirection}};
   }
-  return {{"format", kFormat},
-          {"view", {{"number", state.view.number()}, {"parts", parts}}},
-          {"members", members},
-          {"migration", migration},
-          {"last_migration", state.last_migration}};
+  Json unresolved = Json::array();
+  for (const Unresolved& each : state.unresolved) {
+    unresolved.push_back({{"id", each.id},
+                          {"first", each.range.first},
+                          {"last", each.range.last},
+                          {"source", each.source},
+                          {"target", each.target},
+                          {"receives_from", each.receives_from},
+                          {"begin", each.log.begin},
+                          {"until", each.log.until}});
+  }
+  return {{"format", kFormat},        {"view", {{"number", state.view.number()}, {"parts", parts}}},
+          {"members", members},       {"migration", migration},
+          {"unresolved", unresolved}, {"last_migration", state.last_migration}};
 }
 
 ClusterState state_of(const Json& json) {
@@ -127,7 +170,18 @@ ClusterState state_of(const Json& json) {
         .target = each.at("target").get<ServerNumber>(),
         .receives_from = each.at("receives_from").get<std::uint64_t>(),
         .phase =
-            each.at("phase") == "owned" ? Migration::Phase::kOwned : Migration::Phase::kPrepared};
+            each.at("phase") == "owned" ? Migration::Phase::kOwned : Migration::Phase::kPrepared,
+        .indirection = each.value("indirection", false)};
+  }
+  for (const Json& each : json.value("unresolved", Json::array())) {  // an older state has none
+    state.unresolved.push_back(
+        {.id = each.at("id").get<std::uint64_t>(),
+         .range = {each.at("first").get<std::uint64_t>(), each.at("last").get<std::uint64_t>()},
+         .source = each.at("source").get<ServerNumber>(),
+         .target = each.at("target").get<ServerNumber>(),
+         .receives_from = each.at("receives_from").get<std::uint64_t>(),
+         .log = {.begin = each.at("begin").get<std::uint64_t>(),
+                 .until = each.at("until").get<std::uint64_t>()}});
   }
   json.at("last_migration").get_to(state.last_migration);
   return state;

@@ -3,8 +3,12 @@
 // before it answers.
 //
 //   begin --> [kPrepared] --own--> [kOwned] --complete--> nothing under way
-//                  |
-//                cancel --> nothing under way: the range stays the source's
+//                  |                          or, of one with indirections, --> [unresolved]
+//                cancel --> nothing under way: the range stays the source's        |
+//                                                                  resolved --> nothing
+//
+// Of what is unresolved the target points into the source's log (docs/shadowfax.md §3). There may
+// be several of these, of different ranges, beside what is under way.
 //
 // `own` is the ownership cut: before it the source owns the range, after it the target. It makes
 // the next view. Each may be asked again by who has not heard the answer: it changes nothing then.
@@ -46,15 +50,35 @@ struct Migration {
   // Of the target's log: what it had of the range before lies below.
   hybridlog::Address receives_from = 0;
   Phase phase = Phase::kPrepared;
+  bool indirection = false;  // of what its device has the source sends where it is
 
   bool operator==(const Migration&) const = default;
+};
+
+// Of the source's log: where it began, and below which address lies what was not sent.
+struct SourceLog {
+  hybridlog::Address begin = 0, until = 0;
+
+  bool operator==(const SourceLog&) const = default;
+};
+
+// What of a migration's range the target points to instead of having it.
+struct Unresolved {
+  std::uint64_t id = 0;  // the migration's
+  hybridlog::HashRange range;
+  ServerNumber source = 0, target = 0;
+  hybridlog::Address receives_from = 0;  // the migration's
+  SourceLog log;
+
+  bool operator==(const Unresolved&) const = default;
 };
 
 struct ClusterState {
   View view = View::equal(1);
   std::map<ServerNumber, Member> members;
   std::optional<Migration> migration;
-  std::uint64_t last_migration = 0;  // the id
+  std::vector<Unresolved> unresolved;  // ascending ids
+  std::uint64_t last_migration = 0;    // the id
 
   // A server is there, perhaps again, and at other ports.
   void enrol(ServerNumber server, Member member);
@@ -62,9 +86,14 @@ struct ClusterState {
   // range, or one of the two has never been there.
   std::uint64_t begin(Migration migration);
   // All throw Refusal for a migration that was cancelled, or never was.
-  void own(std::uint64_t id);       // only what is prepared, or owned
-  void complete(std::uint64_t id);  // only what is owned, or complete
+  void own(std::uint64_t id);  // only what is prepared, or owned
+  // Only what is owned, or complete. rest: of one with indirections, which is unresolved then.
+  void complete(std::uint64_t id, const std::optional<SourceLog>& rest = std::nullopt);
+  void resolved(std::uint64_t id);  // only what is complete, or resolved
   void cancel(std::uint64_t id);    // only what is prepared, or cancelled
+
+  // What the server points to in logs of others, of hashes of the range.
+  bool has_unresolved(ServerNumber target, hybridlog::HashRange range = {}) const noexcept;
 
   bool operator==(const ClusterState&) const = default;
 
@@ -73,6 +102,9 @@ struct ClusterState {
 };
 
 nlohmann::json to_json(const ClusterState& state);
+// Of the arguments of a message: "begin" and "until", or nothing.
+std::optional<SourceLog> rest_of(const nlohmann::json& args);
+
 // Throws nlohmann::json::exception, std::invalid_argument.
 ClusterState state_of(const nlohmann::json& json);
 

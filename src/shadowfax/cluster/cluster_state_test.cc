@@ -78,6 +78,48 @@ TEST(ClusterState, WhatDoesNotFitIsRefused) {
   }
 }
 
+TEST(ClusterState, WhatIsPointedToStaysUntilItIsResolved) {
+  ClusterState state = of_two();
+  Migration asked = kAsked;
+  asked.indirection = true;
+  const std::uint64_t id = state.begin(asked);
+  EXPECT_THROW(state.resolved(id), Refusal);  // it is under way
+  state.own(id);
+  const SourceLog log{.begin = 64, .until = 8192};
+  state.complete(id, log);
+  state.complete(id, log);
+  const Unresolved expected{.id = id,
+                            .range = kAsked.range,
+                            .source = 0,
+                            .target = 1,
+                            .receives_from = kAsked.receives_from,
+                            .log = log};
+  EXPECT_EQ(state.unresolved, std::vector{expected});
+  EXPECT_EQ(state_of(Json::parse(to_json(state).dump())), state);
+  EXPECT_TRUE(state.has_unresolved(1));
+  EXPECT_FALSE(state.has_unresolved(0));
+  EXPECT_TRUE(state.has_unresolved(1, {99, 200}));
+  EXPECT_FALSE(state.has_unresolved(1, {100, 200}));
+  // The range does not move on before it is.
+  const std::uint64_t on = state.begin({.range = {50, 60}, .source = 1, .target = 0});
+  EXPECT_THROW(state.own(on), Refusal);
+  state.resolved(id);
+  state.resolved(id);
+  EXPECT_TRUE(state.unresolved.empty());
+  state.own(on);
+  EXPECT_EQ(state.view.owner_of(55), 0U);
+}
+
+// As it was written before there were indirections.
+TEST(ClusterState, AnOlderStateHasNothingUnresolved) {
+  ClusterState state = of_two();
+  state.begin(kAsked);
+  Json older = to_json(state);
+  older.erase("unresolved");
+  older["migration"].erase("indirection");
+  EXPECT_EQ(state_of(older), state);
+}
+
 TEST(ClusterState, ItsJsonHasAllOfIt) {
   ClusterState state = of_two();
   EXPECT_EQ(state_of(to_json(state)), state);

@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "common/program_options.h"
 #include "common/run_main.h"
@@ -20,6 +23,7 @@ using namespace turntable;
 using namespace turntable::shadowfax;
 
 constexpr double kPatienceSeconds = 30;
+constexpr std::chrono::milliseconds kBetweenLooks{20};
 
 void show(const ClusterState& state) {
   std::cout << "view " << state.view.number() << "\n";
@@ -30,6 +34,10 @@ void show(const ClusterState& state) {
     std::cout << "server " << server << " at " << member.address << " owns " << 100 * share
               << " % of the hashes\n";
   }
+  for (const Unresolved& each : state.unresolved) {
+    std::cout << "server " << each.target << " points into the log of server " << each.source
+              << ", since migration " << each.id << "\n";
+  }
   if (!state.migration) return;
   std::cout << "migration " << state.migration->id << " from server " << state.migration->source
             << " to " << state.migration->target << ": "
@@ -38,13 +46,40 @@ void show(const ClusterState& state) {
             << "\n";
 }
 
+const Member& member_of(const ClusterState& state, ServerNumber server) {
+  const auto member = state.members.find(server);
+  if (member == state.members.end())
+    throw Refusal("server " + std::to_string(server) + " has never been there");
+  return member->second;
+}
+
+// Returns the state in which the server points to nothing.
+ClusterState resolve_all(Asking& metadata, ClusterState state, ServerNumber server,
+                         net::Credentials credentials) {
+  const Member& member = member_of(state, server);
+  const Deadline deadline = Deadline::after_seconds(kPatienceSeconds);
+  Asking("server " + std::to_string(server),
+         net::parse_ipv4("server", member.address, member.peer_port), std::move(credentials))
+      .ask(ClusterMessageType::kResolve, nlohmann::json::object(), deadline);
+  while (state.has_unresolved(server)) {
+    if (deadline.passed()) {
+      throw NoAnswer("server " + std::to_string(server) +
+                     " still pulls what it points to; look again with the same command");
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+    state = state_of(metadata.ask(ClusterMessageType::kGet, nlohmann::json::object(), deadline));
+  }
+  return state;
+}
+
 int run(int argc, char** argv) {
   ProgramOptions app("hlmigrate",
                      "Moves keys between hlservers; without --from: shows who has what");
   std::string metadata, secret;
   ServerNumber from = 0, to = 0;
   double share = 0.1, sample_s = 0;
-  bool cancel = false;
+  bool cancel = false, indirection = false, no_indirection = false;
+  ServerNumber resolving = 0;
   app.option("--metadata", metadata, "HOST:PORT of hlmeta").required();
   app.option("--secret", secret, "File with the secret of the cluster").required();
   const auto source = app.option("--from", from, "Number of the server that gives");
@@ -57,6 +92,15 @@ int run(int argc, char** argv) {
          "So long hot keys are sought first, which the taker has from the first moment on; 0: not")
       .within(0, 3600)
       .shows_default();
+  const auto with =
+      app.flag("--indirection", indirection,
+               "The giver says of chains that go on on its device where: the taker asks for them");
+  app.flag("--no-indirection", no_indirection,
+           "The giver sends all records, as it always does else")
+      .excludes(with);
+  const auto resolve = app.option("--resolve", resolving,
+                                  "Number of a server, which pulls what it has to ask others for: "
+                                  "waits until it has all");
   app.flag("--cancel", cancel, "Ends a migration whose target does not own the range yet");
   if (const auto status = app.parse(argc, argv)) return *status;
   const std::string own = std::to_string(::getpid());
@@ -72,22 +116,24 @@ int run(int argc, char** argv) {
     state =
         state_of(asking.ask(ClusterMessageType::kCancel, {{"id", state.migration->id}}, deadline));
   }
+  if (resolve.given()) state = resolve_all(asking, state, resolving, credentials("server "));
   if (!source.given()) {
     show(state);
     return 0;
   }
-  const auto member = state.members.find(from);
-  if (member == state.members.end())
-    throw Refusal("server " + std::to_string(from) + " has never been there");
+  const Member& member = member_of(state, from);
   const auto range = state.view.share_of(from, share);
   if (!range) throw Refusal("server " + std::to_string(from) + " owns nothing");
   Asking server("server " + std::to_string(from),
-                net::parse_ipv4("server", member->second.address, member->second.peer_port),
+                net::parse_ipv4("server", member.address, member.peer_port),
                 credentials("server "));
-  const auto begun = server.ask(
-      ClusterMessageType::kMigrate,
-      {{"first", range->first}, {"last", range->last}, {"target", to}, {"sample_s", sample_s}},
-      deadline);
+  const auto begun = server.ask(ClusterMessageType::kMigrate,
+                                {{"first", range->first},
+                                 {"last", range->last},
+                                 {"target", to},
+                                 {"sample_s", sample_s},
+                                 {"indirection", indirection}},
+                                deadline);
   std::cout << "migration " << begun.at("id") << " of hashes " << range->first << " to "
             << range->last << " has begun" << std::endl;
   return 0;

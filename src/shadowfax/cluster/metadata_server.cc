@@ -71,7 +71,8 @@ Json MetadataServer::answer(const ClusterMessage& message) {
                                     args.at("last").get<std::uint64_t>()},
                           .source = args.at("source").get<ServerNumber>(),
                           .target = args.at("target").get<ServerNumber>(),
-                          .receives_from = args.at("receives_from").get<std::uint64_t>()};
+                          .receives_from = args.at("receives_from").get<std::uint64_t>(),
+                          .indirection = args.value("indirection", false)};
           id = each.begin(asked);
         });
         state["id"] = id;
@@ -80,7 +81,9 @@ Json MetadataServer::answer(const ClusterMessage& message) {
       case ClusterMessageType::kOwn:
         return changed([&](ClusterState& state) { state.own(id_of(args)); });
       case ClusterMessageType::kComplete:
-        return changed([&](ClusterState& state) { state.complete(id_of(args)); });
+        return changed([&](ClusterState& state) { state.complete(id_of(args), rest_of(args)); });
+      case ClusterMessageType::kResolved:
+        return changed([&](ClusterState& state) { state.resolved(id_of(args)); });
       case ClusterMessageType::kCancel:
         return changed([&](ClusterState& state) { state.cancel(id_of(args)); });
       default:

@@ -46,8 +46,10 @@ class Arrival {
   // taken then. std::runtime_error where the store has no room for them, cannot read what it has,
   // or has no values that are so long.
   void take(std::span<const std::uint8_t> records);
-  // Throws std::system_error where the checkpoint cannot be made: try again.
-  void finish();
+  // has_indirections: of what was not sent there are indirection records, which count from now on.
+  // Throws std::system_error where the checkpoint cannot be made, std::runtime_error as take(): try
+  // again.
+  void finish(bool has_indirections = false);
   // It is known to the metadata service.
   void end() {
     if (!id_) return;
@@ -62,7 +64,9 @@ class Arrival {
   CompactionGate& gate_;
   const std::string incarnation_;
   std::optional<std::uint64_t> id_;
-  std::uint64_t staged_for_ = 0;  // the migration's id; 0: nothing is staged
+  hybridlog::Address receives_from_ = 0;
+  std::vector<hybridlog::Awaited::Addition> left_;  // to be made
+  std::uint64_t staged_for_ = 0;                    // the migration's id; 0: nothing is staged
   std::vector<std::uint8_t> staged_;
   std::uint64_t staged_records_ = 0;
   std::uint64_t ended_ = 0;  // the last one's id; ids ascend

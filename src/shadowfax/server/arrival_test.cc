@@ -85,8 +85,8 @@ TEST(Arrival, TheNewestOfTwoRecordsIsTakenWhicheverTheDeviceAnswersFirst) {
   }
   arrival.begin({.id = 1, .range = {}, .receives_from = receives_from});
   std::vector<std::uint8_t> records;
-  append(records, {.key = key, .value = bytes_of(2)});
-  append(records, {.key = key, .value = bytes_of(1)});
+  append(records, hybridlog::ScannedRecord{.key = key, .value = bytes_of(2)});
+  append(records, hybridlog::ScannedRecord{.key = key, .value = bytes_of(1)});
   device->begin();
   arrival.take(records);
   arrival.finish();

@@ -42,6 +42,16 @@ void Checkpointer::resume() {
   is_paused_ = false;
 }
 
+void Checkpointer::hold_while(std::function<bool()> condition) {
+  const std::lock_guard lock(making_);
+  holds_ = std::move(condition);
+}
+
+bool Checkpointer::wait_for_one(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  return ends_.wait(lock, stop, [this, before = begun_] { return kept_ > before; });
+}
+
 hybridlog::Checkpoint Checkpointer::make(const hybridlog::CutSteps& steps) {
   const std::lock_guard lock(making_);
   return make_locked(steps);
@@ -56,7 +66,7 @@ void Checkpointer::work(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) return;
     const std::lock_guard lock(making_);
-    if (is_paused_) continue;
+    if (is_paused_ || holds_()) continue;
     renew_index();
     try {
       make_locked({});
@@ -67,8 +77,15 @@ void Checkpointer::work(const std::stop_token& stop) {
 }
 
 hybridlog::Checkpoint Checkpointer::make_locked(const hybridlog::CutSteps& steps) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    number = ++begun_;
+  }
   try {
     hybridlog::Checkpoint checkpoint = store_.checkpoint(steps);
+    if (has_ended_)
+      throw std::system_error(std::make_error_code(std::errc::operation_canceled), "checkpoint");
     checkpoint.index = index_;
     hybridlog::write_checkpoint(file_, checkpoint);
     remove_other_indexes();
@@ -76,6 +93,11 @@ hybridlog::Checkpoint Checkpointer::make_locked(const hybridlog::CutSteps& steps
     // Where that fails the next one gives back this, too.
     static_cast<void>(store_.log().give_back(checkpoint.begin));
     note("");
+    {
+      const std::lock_guard lock(mutex_);
+      kept_ = number;
+    }
+    ends_.notify_all();
     return checkpoint;
   } catch (const std::system_error& error) {
     note(error.what());

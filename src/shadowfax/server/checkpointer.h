@@ -1,11 +1,14 @@
 // Makes checkpoints of a store again and again, and says what they cover.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -31,6 +34,12 @@ class Checkpointer {
   // None is made of its own accord until resume(); the one that is being made has ended.
   void pause();
   void resume();
+  // None is begun of its own accord while it is so: it would have to wait.
+  void hold_while(std::function<bool()> condition);
+  // Waits for one that is begun later, whoever makes it. False: it was stopped.
+  bool wait_for_one(const std::stop_token& stop);
+  // The server is ending, and so does what sessions wait for: what is under way is not kept.
+  void end() { has_ended_ = true; }
 
   struct Counts {
     std::uint64_t made = 0, failed = 0;
@@ -52,8 +61,11 @@ class Checkpointer {
   std::mutex making_;  // held while one is made
   bool is_paused_ = false;
   std::optional<hybridlog::IndexFile> index_;
+  std::function<bool()> holds_ = [] { return false; };
+  std::atomic<bool> has_ended_{false};
   mutable std::mutex mutex_;  // of the counts
   std::condition_variable_any ends_;
+  std::uint64_t begun_ = 0, kept_ = 0;  // kept_: number of the last one
   Counts counts_;
   std::jthread thread_;  // last: it uses the others
 };

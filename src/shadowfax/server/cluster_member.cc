@@ -1,5 +1,7 @@
 #include "shadowfax/server/cluster_member.h"
 
+#include <bit>
+#include <condition_variable>
 #include <future>
 #include <memory>
 #include <optional>
@@ -24,20 +26,32 @@ std::uint64_t id_of(const Json& args) {
   return args.at("id").get<std::uint64_t>();
 }
 
+template <typename MakeAnswer>
+ClusterMessage answer_with_records(const ClusterMessage& message, const MakeAnswer& make) {
+  try {
+    Asking::Answer answer = make();
+    return answer_to(message, answer.json, std::move(answer.records));
+  } catch (const std::exception& error) {
+    return answer_to(message, {{"refused", error.what()}});
+  }
+}
+
 }  // namespace
 
 ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string& address,
                              const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
                              Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
-                             NewerViews& newer_views, RangeCheck* ranges)
+                             NewerViews& newer_views, SourceLogs& logs, RangeCheck* ranges)
     : settings_(settings),
       store_(store),
       serving_(serving),
       newer_views_(newer_views),
+      logs_(logs),
       ranges_(ranges),
       metadata_("the metadata service", settings.metadata,
                 settings.credentials(name_of(settings.number))),
       arrival_(store, checkpointer, gate),
+      pulled_(store),
       listener_(
           loop_, net::parse_ipv4("peers", address, settings.peer_port),
           settings.credentials(name_of(settings.number)),
@@ -52,22 +66,38 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .metadata = metadata_,
       .number = settings.number,
       .connect = [this](ServerNumber to, const Member& at) { return connect(to, at); },
+      .resolve = [this](const std::stop_token& stop) { return resolver_->resolve(stop); },
       .cuts =
           [this](bool now) {
             const std::lock_guard lock(mutex_);
             cuts_ = now;
           },
       .at_step = settings.at_step});
+  logs_.begin({.connect = [this](ServerNumber to) { return connect_now(to, ", single records"); },
+               .at_step = settings.at_step});
+  resolver_.emplace(Resolver::Place{
+      .store = store,
+      .checkpointer = checkpointer,
+      .metadata = metadata_,
+      .number = settings.number,
+      .connect = [this](ServerNumber to) { return connect_now(to, ", all records"); },
+      .at_step = settings.at_step});
+  answers_.emplace();
+  fetches_.emplace();
   enrol(address, ports);
   loop_thread_ = std::thread([this] { loop_.run(); });
   follower_ = std::thread([this] { follow(); });
 }
 
 ClusterMember::~ClusterMember() {
+  logs_.end();         // sessions wait for it, and a checkpoint for them
   departure_.reset();  // it answers through the loop
+  resolver_.reset();
   ends_ = true;
   newer_views_.seen();
   follower_.join();
+  answers_.reset();
+  fetches_.reset();
   loop_.stop();
   loop_thread_.join();
 }
@@ -79,6 +109,11 @@ void ClusterMember::enrol(const std::string& address, const std::vector<std::uin
                                                      {"ports", ports},
                                                      {"peer_port", peer_port_}},
                                                     Deadline::after_seconds(kEnrolSeconds)));
+  for (const Unresolved& each : state.unresolved) {
+    if (each.target != settings_.number) continue;
+    logs_.note_begin(each.id, each.log.begin);
+    store_.elsewhere().begin(each.id, each.receives_from);
+  }
   adopt(state);
   if (state.migration && state.migration->source == settings_.number)
     departure_->resume(*state.migration);
@@ -97,6 +132,14 @@ std::optional<hybridlog::CompactionSettings> ClusterMember::compaction() {
   const ServerNumber own = settings_.number;
   if (state.migration && (state.migration->source == own || state.migration->target == own))
     return std::nullopt;
+  if (state.has_unresolved(own)) resolver_->request();
+  bool is_pointed_to = false;
+  for (const Unresolved& each : state.unresolved) {
+    if (each.source != own) continue;
+    ask_to_resolve(state, each.target);
+    is_pointed_to = true;
+  }
+  if (is_pointed_to) return std::nullopt;
   return hybridlog::CompactionSettings{
       .is_wanted = [view = state.view,
                     own](std::uint64_t hash) { return view.owner_of(hash) == own; },
@@ -127,10 +170,30 @@ void ClusterMember::follow() {
 }
 
 void ClusterMember::received(SessionId session, const ClusterMessage& message) {
-  if (message.type == ClusterMessageType::kMigrate) {
-    migrate(session, message);
-  } else {
-    listener_.send(session, answer_to(message, answer(message)));
+  const auto send = [this, session](const ClusterMessage& answer) {
+    loop_.post([this, session, answer] { listener_.send(session, answer); });
+  };
+  switch (message.type) {
+    case ClusterMessageType::kHello:
+      return listener_.send(session, answer_to(message, Json::object()));
+    case ClusterMessageType::kMigrate:
+      return migrate(session, message);
+    case ClusterMessageType::kFetch:
+      return fetches_->post([this, message, send] {
+        send(answer_with_records(message, [&] {
+          settings_.at_step("look");
+          return fetch(store_, Json::parse(message.json), message.records);
+        }));
+      });
+    case ClusterMessageType::kPull:
+      return answers_->post([this, message, send] {
+        send(answer_with_records(message, [&] {
+          settings_.at_step("pull");
+          return pulled_.answer(Json::parse(message.json));
+        }));
+      });
+    default:
+      return answers_->post([this, message, send] { send(answer_to(message, answer(message))); });
   }
 }
 
@@ -138,21 +201,23 @@ Json ClusterMember::answer(const ClusterMessage& message) {
   try {
     const Json args = Json::parse(message.json);
     switch (message.type) {
-      case ClusterMessageType::kHello:
+      case ClusterMessageType::kResolve:
+        resolver_->request();
         return Json::object();
       case ClusterMessageType::kStatus:
         return status();
       case ClusterMessageType::kPrepare: {
         const std::lock_guard lock(mutex_);
         if (arrival_.id()) throw Refusal("another range is being received");
-        return {{"receives_from", arrival_.prepare()}};
+        return {{"receives_from", arrival_.prepare()},
+                {"index_bits", std::countr_zero(store_.index().buckets())}};
       }
       case ClusterMessageType::kStage:
         return stage(id_of(args), message);
       case ClusterMessageType::kRecords:
         return take(id_of(args), message);
       case ClusterMessageType::kFinish:
-        return finish(id_of(args), args.at("incarnation"));
+        return finish(id_of(args), args);
       default:
         return {{"refused",
                  std::string(shadowfax::name_of(message.type)) + " is nothing for a server"}};
@@ -177,15 +242,21 @@ Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   return {{"incarnation", arrival_.incarnation()}};
 }
 
-Json ClusterMember::finish(std::uint64_t id, const Json& incarnation) {
+Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   if (!receives(id)) return {{"complete", true}};
   const std::lock_guard lock(mutex_);
-  if (incarnation != arrival_.incarnation()) return {{"complete", false}};
+  if (args.at("incarnation") != arrival_.incarnation()) return {{"complete", false}};
+  const std::optional<SourceLog> rest = rest_of(args);
+  Json complete = {{"id", id}};
+  if (rest) {
+    logs_.note_begin(id, rest->begin);
+    complete["begin"] = rest->begin;
+    complete["until"] = rest->until;
+  }
   settings_.at_step("finish");
-  arrival_.finish();
+  arrival_.finish(rest.has_value());
   settings_.at_step("finished");
-  metadata_.ask(ClusterMessageType::kComplete, {{"id", id}},
-                Deadline::after_seconds(kMetadataSeconds));
+  metadata_.ask(ClusterMessageType::kComplete, complete, Deadline::after_seconds(kMetadataSeconds));
   arrival_.end();
   settings_.at_step("ended");
   return {{"complete", true}};
@@ -217,7 +288,8 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
     departure_->begin(
         {.range = {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
          .target = args.at("target").get<ServerNumber>(),
-         .sample_s = args.value("sample_s", 0.0)},
+         .sample_s = args.value("sample_s", 0.0),
+         .indirection = args.value("indirection", false)},
         tell);
   } catch (const std::exception& error) {
     tell({{"refused", error.what()}});
@@ -225,20 +297,44 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
 }
 
 std::uint64_t ClusterMember::migrate(ServerNumber to, double share, double sample_s,
-                                     Deadline deadline) {
+                                     bool indirection, Deadline deadline) {
   const ClusterState state = look();
   if (!state.members.contains(to)) throw Refusal(name_of(to) + " has never been there");
   const auto range = state.view.share_of(settings_.number, share);
   if (!range) throw Refusal(name_of(settings_.number) + " owns nothing");
   const auto begun = std::make_shared<std::promise<Json>>();
-  departure_->begin({.range = *range, .target = to, .sample_s = sample_s},
-                    [begun](const Json& json) { begun->set_value(json); });
+  departure_->begin(
+      {.range = *range, .target = to, .sample_s = sample_s, .indirection = indirection},
+      [begun](const Json& json) { begun->set_value(json); });
   std::future<Json> answer = begun->get_future();
   if (answer.wait_until(deadline.time_point()) != std::future_status::ready)
     throw NoAnswer("the migration to " + name_of(to) + " does not begin");
   const Json json = answer.get();
   if (json.contains("refused")) throw Refusal(json.at("refused").get<std::string>());
   return json.at("id").get<std::uint64_t>();
+}
+
+void ClusterMember::resolve(Deadline deadline) {
+  std::stop_source at_deadline;
+  std::jthread waits([&](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any().wait_until(lock, stop, deadline.time_point(),
+                                             [] { return false; });
+    if (!stop.stop_requested()) at_deadline.request_stop();
+  });
+  if (!resolver_->resolve(at_deadline.get_token()))
+    throw NoAnswer("what this server points to in logs of others has not come in time");
+}
+
+// It does not matter whether it hears that: it is asked again.
+void ClusterMember::ask_to_resolve(const ClusterState& state, ServerNumber target) {
+  try {
+    connect(target, state.members.at(target), ", a request")
+        ->ask(ClusterMessageType::kResolve, Json::object(),
+              Deadline::after_seconds(kMetadataSeconds));
+  } catch (const std::exception&) {
+  }
 }
 
 Json ClusterMember::status() {
@@ -249,13 +345,24 @@ Json ClusterMember::status() {
           {"records", arrival_.records()},
           {"log", {{"begin", store_.log().begin()}, {"tail", store_.log().tail()}}},
           {"staged", arrival_.staged()},
+          {"fetched", logs_.answered()},
+          {"resolver", resolver_->status()},
           {"departure", departure_->status()}};
 }
 
-std::unique_ptr<Asking> ClusterMember::connect(ServerNumber to, const Member& at) const {
+std::unique_ptr<Asking> ClusterMember::connect_now(ServerNumber to, const char* what) {
+  const ClusterState state = look();
+  const auto found = state.members.find(to);
+  if (found == state.members.end()) throw Refusal(name_of(to) + " has never been there");
+  return connect(to, found->second, what);
+}
+
+// what: of a second connection to there.
+std::unique_ptr<Asking> ClusterMember::connect(ServerNumber to, const Member& at,
+                                               const char* what) const {
   return std::make_unique<Asking>(
       name_of(to), net::parse_ipv4(name_of(to), at.address, at.peer_port),
-      settings_.credentials(name_of(settings_.number) + " to " + name_of(to)));
+      settings_.credentials(name_of(settings_.number) + " to " + name_of(to) + what));
 }
 
 }  // namespace turntable::shadowfax

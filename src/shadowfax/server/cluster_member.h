@@ -23,7 +23,11 @@
 #include "shadowfax/cluster/secret.h"
 #include "shadowfax/server/arrival.h"
 #include "shadowfax/server/departure.h"
+#include "shadowfax/server/given_log.h"
 #include "shadowfax/server/range_check.h"
+#include "shadowfax/server/resolver.h"
+#include "shadowfax/server/source_logs.h"
+#include "shadowfax/server/task_thread.h"
 
 namespace turntable::shadowfax {
 
@@ -55,12 +59,12 @@ struct ClusterSettings {
 class ClusterMember {
  public:
   // Waits until the metadata service has answered, or `stop`; from then on batches are served.
-  // address, ports: of the workers. ranges: is told what is owned. Throws NoAnswer,
-  // std::runtime_error.
+  // address, ports: of the workers. logs: reads for the store what it points to. ranges: is told
+  // what is owned. Throws NoAnswer, std::runtime_error.
   ClusterMember(const ClusterSettings& settings, const std::string& address,
                 const std::vector<std::uint16_t>& ports, hybridlog::Store& store,
                 Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
-                NewerViews& newer_views, RangeCheck* ranges = nullptr);
+                NewerViews& newer_views, SourceLogs& logs, RangeCheck* ranges = nullptr);
   ~ClusterMember();
   ClusterMember(const ClusterMember&) = delete;
   ClusterMember& operator=(const ClusterMember&) = delete;
@@ -71,16 +75,20 @@ class ClusterMember {
   ServerNumber number() const noexcept { return settings_.number; }
 
   // Gives another server a share of this one's first range (View::share_of), of which hot keys are
-  // sought for so long before (Departure::Order). Waits until it has begun, and returns its id.
-  // Throws Refusal; NoAnswer at the deadline.
-  std::uint64_t migrate(ServerNumber to, double share, double sample_s, Deadline deadline);
-  // What it does: {"number", "view", "receives", "records", "departure"}.
+  // sought for so long before, with indirections or without (Departure::Order). Waits until it has
+  // begun, and returns its id. Throws Refusal; NoAnswer at the deadline.
+  std::uint64_t migrate(ServerNumber to, double share, double sample_s, bool indirection,
+                        Deadline deadline);
+  // Pulls what this server points to in logs of others. Throws NoAnswer at the deadline.
+  void resolve(Deadline deadline);
+  // What it does: {"number", "view", "receives", "records", "departure", "fetched": keys' records
+  // from logs of others, "resolver"}.
   Json status();
   // As the metadata service says now. Throws NoAnswer.
   ClusterState look();
 
   // How the log is compacted now: what other servers own goes. Nothing while a range arrives or
-  // leaves. Throws NoAnswer.
+  // leaves, or others point into the log: these are asked to pull what they need. Throws NoAnswer.
   std::optional<hybridlog::CompactionSettings> compaction();
 
  private:
@@ -94,25 +102,32 @@ class ClusterMember {
   Json stage(std::uint64_t id, const ClusterMessage& message);
   Json take(std::uint64_t id, const ClusterMessage& message);
   Json finish(std::uint64_t id, const Json& args);
+  void ask_to_resolve(const ClusterState& state, ServerNumber target);
   bool receives(std::uint64_t id);
   void migrate(SessionId session, const ClusterMessage& message);
-  std::unique_ptr<Asking> connect(ServerNumber to, const Member& at) const;
+  std::unique_ptr<Asking> connect(ServerNumber to, const Member& at, const char* what = "") const;
+  std::unique_ptr<Asking> connect_now(ServerNumber to, const char* what);
 
   const ClusterSettings settings_;
   hybridlog::Store& store_;
   Serving& serving_;
   NewerViews& newer_views_;
+  SourceLogs& logs_;
   RangeCheck* const ranges_;
   Asking metadata_;
   std::mutex mutex_;  // of what is served, and the arrival
   bool cuts_ = false;
   Arrival arrival_;
   std::optional<Departure> departure_;
+  std::optional<Resolver> resolver_;
+  PulledLog pulled_;  // of the thread of answers
   net::EventLoop loop_;
   messages::Listener<ClusterMessage> listener_;
   const std::uint16_t peer_port_;
   std::atomic<bool> ends_{false};
   std::thread loop_thread_, follower_;
+  // That answer: what others are waited for, and what only the device is.
+  std::optional<TaskThread> answers_, fetches_;
 };
 
 }  // namespace turntable::shadowfax

@@ -1,5 +1,6 @@
 #include "shadowfax/server/departure.h"
 
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "hybridlog/chain_scan.h"
+#include "hybridlog/indirection.h"
 #include "hybridlog/log_scan.h"
 #include "shadowfax/server/moved_record.h"
 #include "shadowfax/server/sample.h"
@@ -23,8 +26,13 @@ constexpr double kLookSeconds = 1;  // without an answer: the other may be at an
 constexpr double kBeginSeconds = 30;
 constexpr std::chrono::milliseconds kPause{100};
 constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a record's
+// An indirection is a record that is written, whether it was sent before or not, unless memory has
+// it: a message must be taken before it is sent again because there is no answer.
+constexpr std::size_t kChainsBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMostSampledBytes = std::size_t{128} << 10U;
 constexpr double kMostSampleSeconds = 3600;
+// Of buckets, by which a target may have more than this server: so many records an indirection is.
+constexpr std::uint32_t kMostFurtherBits = 6;
 
 // This server is ending: everything stays as it is.
 struct Stopped {};
@@ -109,12 +117,17 @@ void Departure::run(const Order& order, const std::function<void(const Json&)>& 
     const Json prepared =
         target_->ask(ClusterMessageType::kPrepare, Json::object(), soon, {}, stop);
     prepared.at("receives_from").get_to(migration.receives_from);
+    const auto own_bits = std::countr_zero(place_.store.index().buckets());
+    migration.indirection =
+        order.indirection && prepared.value("index_bits", UINT32_MAX) <=
+                                 static_cast<std::uint32_t>(own_bits) + kMostFurtherBits;
     const Json state = place_.metadata.ask(ClusterMessageType::kBegin,
                                            {{"first", order.range.first},
                                             {"last", order.range.last},
                                             {"source", place_.number},
                                             {"target", order.target},
-                                            {"receives_from", migration.receives_from}},
+                                            {"receives_from", migration.receives_from},
+                                            {"indirection", migration.indirection}},
                                            soon, {}, stop);
     state.at("id").get_to(migration.id);
   } catch (const Stopped&) {
@@ -128,10 +141,12 @@ void Departure::run(const Order& order, const std::function<void(const Json&)>& 
   {
     const std::lock_guard lock(mutex_);
     status_["id"] = migration.id;
+    status_["indirection"] = migration.indirection;
   }
   Address end = 0;
   try {
     note("prepared");
+    resolve(stop);
     // So that the cut's has little to write, and what is used from now on has new records.
     const hybridlog::Checkpoint made = place_.checkpointer.make();
     std::vector<std::uint64_t> hot;
@@ -143,6 +158,14 @@ void Departure::run(const Order& order, const std::function<void(const Json&)>& 
     return cancel(migration.id, refusal.what(), stop);
   }
   move(migration, end, stop);
+}
+
+// What it sends does not point on.
+void Departure::resolve(const std::stop_token& stop) {
+  const ClusterState state = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));
+  if (!state.has_unresolved(place_.number)) return;
+  note("resolving");
+  if (!place_.resolve(stop)) throw Stopped();
 }
 
 std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
@@ -236,7 +259,7 @@ void Departure::move(const Migration& migration, Address end, const std::stop_to
 bool Departure::send_all(const Migration& migration, Address end, const std::stop_token& stop) {
   std::vector<std::uint8_t> bytes;
   Json incarnation;
-  std::uint64_t sent = 0;
+  std::uint64_t sent = 0, indirections = 0;
   enum class Sent : std::uint8_t { kTaken, kToAnother, kNotNeeded };
   const auto send = [&] {
     const Json answer = ask_target(migration, ClusterMessageType::kRecords, {{"id", migration.id}},
@@ -247,14 +270,40 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
     return answer.at("incarnation") == incarnation ? Sent::kTaken : Sent::kToAnother;
   };
   if (const Sent first = send(); first == Sent::kNotNeeded) return true;
-  hybridlog::LogScan scan(place_.store, migration.range, end);
-  std::vector<hybridlog::ScannedRecord> records;
-  while (scan.next_page(records)) {
-    for (const hybridlog::ScannedRecord& record : records) {
+  Json finished = {{"id", migration.id}};
+  if (migration.indirection) {
+    hybridlog::ChainScan scan(place_.store, migration.range, end);
+    const auto on_record = [&](const hybridlog::ScannedRecord& record) {
       append(bytes, record);
       ++sent;
-      if (bytes.size() < kMessageBytes) continue;
+    };
+    const auto on_rest = [&](std::uint64_t hash, Address address) {
+      append(bytes, hybridlog::Indirection{.hash = hash,
+                                           .migration = migration.id,
+                                           .range = migration.range,
+                                           .address = address,
+                                           .bits = scan.bits(),
+                                           .log = place_.number});
+      ++indirections;
+    };
+    while (scan.next(kChainsBytes, on_record, on_rest)) {
+      if (bytes.size() < kChainsBytes) continue;
       if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
+    }
+    if (indirections > 0) {
+      finished["begin"] = place_.store.log().begin();
+      finished["until"] = scan.until();
+    }
+  } else {
+    hybridlog::LogScan scan(place_.store, migration.range, end);
+    std::vector<hybridlog::ScannedRecord> records;
+    while (scan.next_page(records)) {
+      for (const hybridlog::ScannedRecord& record : records) {
+        append(bytes, record);
+        ++sent;
+        if (bytes.size() < kMessageBytes) continue;
+        if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
+      }
     }
   }
   if (!bytes.empty())
@@ -262,10 +311,11 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
   {
     const std::lock_guard lock(mutex_);
     status_["records"] = sent;
+    status_["indirections"] = indirections;
   }
   note("moved");
-  const Json answer = ask_target(migration, ClusterMessageType::kFinish,
-                                 {{"id", migration.id}, {"incarnation", incarnation}}, {}, stop);
+  finished["incarnation"] = incarnation;
+  const Json answer = ask_target(migration, ClusterMessageType::kFinish, finished, {}, stop);
   return answer.value("complete", false);
 }
 

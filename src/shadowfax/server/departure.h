@@ -1,9 +1,11 @@
 // A range of keys that this server gives to another one (docs/shadowfax.md §3): a thread that asks
 // target and metadata service, cuts, and sends.
 //
-//   prepare -> prepared -> (sampling) -> cut -> kept -> (sampled) -> owned -> moving -> moved
-//      |           |            |         |      |          |                       -> complete
-//      +-----------+------------+---------+------+----------+--> cancelled: the range stays here
+//   prepare -> prepared -> (resolving) -> (sampling) -> cut -> kept -> (sampled) -> owned -> moving
+//   -> moved
+//      |           |             |              |         |      |          |         -> complete
+//      +-----------+-------------+--------------+---------+------+----------+--> cancelled: the
+//                                                                                range stays here
 //
 // After `owned` it goes forward only, also after a crash: resume().
 #pragma once
@@ -39,6 +41,8 @@ class Departure {
     ServerNumber number;
     // A connection to another server, which nobody else has.
     std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
+    // Waits until this server points to nothing in logs of others. False: it was stopped.
+    std::function<bool(const std::stop_token&)> resolve;
     // Nobody else changes what is served while it cuts: is called with true, and with false after.
     std::function<void(bool)> cuts;
     std::function<void(const char* step)> at_step;  // for tests
@@ -55,6 +59,8 @@ class Departure {
     // For so long hot keys of the range are sought, whose records the target has from the first
     // moment on; 0: it has nothing then.
     double sample_s = 0;
+    // Of what the device has it is sent where it is, if the target's index allows that.
+    bool indirection = false;
   };
   // begun: is told the migration's id, or why there is none; by another thread. Throws Refusal
   // while one is under way, std::invalid_argument.
@@ -63,7 +69,7 @@ class Departure {
   void resume(const Migration& migration);
 
   // {"id", "step", "why" it was cancelled, and instants "<step>_ns" (CLOCK_REALTIME), "records",
-  // "sampled" of them before the target owned the range}; null: there was none.
+  // "sampled" of them before the target owned the range, "indirections"}; null: there was none.
   nlohmann::json status() const;
 
  private:
@@ -80,6 +86,7 @@ class Departure {
   void cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop);
   void move(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
   bool send_all(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
+  void resolve(const std::stop_token& stop);
   nlohmann::json ask_target(const Migration& migration, ClusterMessageType type,
                             const nlohmann::json& args, const std::vector<std::uint8_t>& records,
                             const std::stop_token& stop);

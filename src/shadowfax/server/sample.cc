@@ -48,7 +48,7 @@ SampledRecords records_of(hybridlog::Store& store, const std::vector<std::uint64
     if (answer.status != hybridlog::Status::kOk ||
         found.bytes.size() + MovedRecord::kHeaderBytes + value.size() > most_bytes)
       return;
-    shadowfax::append(found.bytes, {.key = key, .value = value});
+    append(found.bytes, hybridlog::ScannedRecord{.key = key, .value = value});
     ++found.count;
   };
   for (const std::uint64_t key : keys) {

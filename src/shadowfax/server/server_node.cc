@@ -166,15 +166,17 @@ Json ServerNode::start(const Json& args) {
 }
 
 Json ServerNode::migrate(const Json& args) {
-  const Arguments arguments("hlserver-node migrate", args, {"to", "share", "sample_s"});
+  const Arguments arguments("hlserver-node migrate", args,
+                            {"to", "share", "sample_s", "indirection"});
   const auto to = static_cast<ServerNumber>(arguments.integer("to", 0, kMaxNumber));
   const double share = arguments.number("share", 0, 1);
   const double sample_s = arguments.number("sample_s", 0, kMostSampleS);
   const std::lock_guard lock(mutex_);
   require_serving("migrate");
   try {
-    const std::uint64_t id = require_member("migrate").migrate(
-        to, share, sample_s, Deadline::after_seconds(kMigrationBeginsS));
+    const std::uint64_t id =
+        require_member("migrate").migrate(to, share, sample_s, arguments.boolean("indirection"),
+                                          Deadline::after_seconds(kMigrationBeginsS));
     return {{"id", id}};
   } catch (const std::runtime_error& error) {
     throw CommandError("unavailable", std::string("hlserver-node migrate: ") + error.what());
@@ -205,6 +207,9 @@ Json ServerNode::sums(const Json& args) {
   }
   const std::int64_t deadline_ns = monotonic_ns() + static_cast<std::int64_t>(deadline_s * 1e9);
   try {
+    // Keys that are in another server's log alone.
+    if (ClusterMember* const member = server_->member(); has_other_keys && member != nullptr)
+      member->resolve(Deadline::after_seconds(deadline_s));
     const std::vector<std::uint64_t> others =
         has_other_keys ? keys_of(store) : std::vector<std::uint64_t>();
     ValueSum sum(store, deadline_ns);
@@ -216,6 +221,8 @@ Json ServerNode::sums(const Json& args) {
     return sum.result();
   } catch (const std::system_error& error) {
     throw CommandError("unavailable", where + ": " + error.what());
+  } catch (const NoAnswer& error) {
+    throw CommandError("timeout", where + ": " + error.what());
   }
 }
 

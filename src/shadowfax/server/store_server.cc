@@ -9,7 +9,7 @@
 namespace turntable::shadowfax {
 namespace {
 
-constexpr std::size_t kClusterThreads = 3;  // that send a range, begin to own one, and take it
+constexpr std::size_t kClusterThreads = 4;  // that send a range, begin to own one, take it, pull it
 constexpr std::size_t kCompactionThreads = 1;
 constexpr std::uint64_t kOnlyView = 1, kNoView = 0;
 
@@ -87,8 +87,10 @@ StoreServer::StoreServer(const Settings& settings)
                           settings.checkpoints->interval, store_.recovered().index);
   }
   if (settings.cluster) {
+    store_.elsewhere().read_by(&logs_);
+    checkpointer_->hold_while([this] { return logs_.are_silent(); });
     member_.emplace(*settings.cluster, settings.worker.address, ports(), store_, *checkpointer_,
-                    gate_, serving_, newer_views_, ranges());
+                    gate_, serving_, newer_views_, logs_, ranges());
   }
   if (settings.compact_above_bytes) begin_compacting(settings);
 }
@@ -102,6 +104,7 @@ void StoreServer::begin_compacting(const Settings& settings) {
 
 StoreServer::~StoreServer() {
   compactor_.reset();
+  if (checkpointer_) checkpointer_->end();
   member_.reset();
   checkpointer_.reset();
   stop();

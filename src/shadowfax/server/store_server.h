@@ -14,6 +14,7 @@
 #include "shadowfax/server/cluster_member.h"
 #include "shadowfax/server/commits.h"
 #include "shadowfax/server/compactor.h"
+#include "shadowfax/server/source_logs.h"
 #include "shadowfax/server/worker.h"
 
 namespace turntable::shadowfax {
@@ -76,6 +77,7 @@ class StoreServer {
   NewerViews newer_views_;
   Serving serving_;
   std::optional<RangeCheck> ranges_;  // nothing: views alone are compared
+  SourceLogs logs_;                   // of others, that the store points into
   hybridlog::Store store_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::jthread> threads_;

@@ -1,0 +1,91 @@
+#include "shadowfax/server/given_log.h"
+
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "hybridlog/chain_lookup.h"
+#include "shadowfax/server/fetched_record.h"
+#include "shadowfax/server/moved_record.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using Json = nlohmann::json;
+using Found = hybridlog::OtherLogs::Found;
+
+constexpr std::size_t kAtOnce = 32;                             // look-ups
+constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a value's
+
+}  // namespace
+
+// The answers that have room: the others are asked again.
+Asking::Answer fetch(hybridlog::Store& store, const Json& args,
+                     std::span<const std::uint8_t> questions) {
+  const auto begin = args.at("begin").get<hybridlog::Address>();
+  if (questions.size() % FetchQuestion::kBytes != 0) {
+    throw std::invalid_argument("questions of " + std::to_string(questions.size()) +
+                                " bytes; expected a multiple of " +
+                                std::to_string(FetchQuestion::kBytes));
+  }
+  Asking::Answer answer{.json = Json::object(), .records = {}};
+  std::deque<hybridlog::ChainLookup> under_way;
+  std::size_t asked = 0;
+  while (asked < questions.size() || !under_way.empty()) {
+    for (; asked < questions.size() && under_way.size() < kAtOnce; asked += FetchQuestion::kBytes) {
+      const FetchQuestion question =
+          read_fetch_question(reinterpret_cast<const std::byte*>(questions.data() + asked));
+      under_way.emplace_back(store, question.key, question.address, begin);
+    }
+    for (hybridlog::ChainLookup& each : under_way) each.go_on();
+    for (; !under_way.empty() && under_way.front().go_on(); under_way.pop_front()) {
+      const hybridlog::ChainLookup& done = under_way.front();
+      const bool has_value = done.found() == Found::kValue;
+      append(answer.records, FetchAnswer{.found = done.found(),
+                                         .value = has_value ? done.value() : hybridlog::Bytes()});
+      if (answer.records.size() >= kMessageBytes) return answer;
+    }
+    std::this_thread::yield();
+  }
+  return answer;
+}
+
+Asking::Answer PulledLog::answer(const Json& args) {
+  const auto number = [&](const char* name) { return args.at(name).get<std::uint64_t>(); };
+  const std::uint64_t sequence = number("sequence"), id = number("id");
+  if (sequence == 0) {
+    if (store_.log().begin() != number("begin")) {
+      throw Refusal("the log begins at " + std::to_string(store_.log().begin()) + "; expected " +
+                    args.at("begin").dump());
+    }
+    pull_.emplace(store_, id, hybridlog::HashRange{number("first"), number("last")},
+                  number("until"));
+  } else if (!pull_ || pull_->migration != id ||
+             (sequence != pull_->sequence && sequence != pull_->sequence + 1)) {
+    throw Refusal("question " + std::to_string(sequence) + " of a pull; expected 0");
+  } else if (sequence == pull_->sequence) {
+    return pull_->last;
+  }
+  pull_->sequence = sequence;
+  pull_->last = next();
+  return pull_->last;
+}
+
+Asking::Answer PulledLog::next() {
+  Asking::Answer answer{.json = {{"is_last", false}}, .records = {}};
+  while (answer.records.size() < kMessageBytes) {
+    if (pull_->next == pull_->records.size()) {
+      pull_->next = 0;
+      if (!pull_->scan.next_page(pull_->records)) {
+        answer.json["is_last"] = true;
+        break;
+      }
+      continue;
+    }
+    append(answer.records, pull_->records[pull_->next++]);
+  }
+  return answer;
+}
+
+}  // namespace turntable::shadowfax

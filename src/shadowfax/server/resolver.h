@@ -1,0 +1,65 @@
+// Pulls what this server points to in the logs of others (docs/shadowfax.md §3), when it is asked
+// for: then these may begin behind it.
+//
+//   for each of its migrations:  pull all of it  ->  its indirection records are nothing any more
+//     ->  a checkpoint that was begun since  ->  metadata is told
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "hybridlog/store.h"
+#include "shadowfax/cluster/asking.h"
+#include "shadowfax/server/checkpointer.h"
+
+namespace turntable::shadowfax {
+
+class Resolver {
+ public:
+  // All but the functions must outlive it; those are called by its thread.
+  struct Place {
+    hybridlog::Store& store;
+    Checkpointer& checkpointer;
+    Asking& metadata;
+    ServerNumber number;
+    // A connection to where the server is now, which nobody else has. Throws NoAnswer, Refusal.
+    std::function<std::unique_ptr<Asking>(ServerNumber)> connect;
+    std::function<void(const char* step)> at_step;  // for tests
+  };
+
+  explicit Resolver(Place place);
+  ~Resolver() = default;  // stops where it is
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+
+  // Soon. Any thread.
+  void request();
+  // Waits until all is that this server points to now. Any other thread. False: it was stopped.
+  bool resolve(const std::stop_token& stop);
+
+  // {"records": that were pulled, "resolved": migrations, "why" the last attempt failed}
+  nlohmann::json status() const;
+
+ private:
+  void work(const std::stop_token& stop);
+  void resolve_all(const std::stop_token& stop);
+  void pull(const Unresolved& what, const std::stop_token& stop);
+  bool pull_once(const Unresolved& what, const std::stop_token& stop);
+
+  const Place place_;
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable_any changed_;
+  std::uint64_t asked_ = 0, done_ = 0;  // done_: up to which request all is resolved
+  std::uint64_t records_ = 0, resolved_ = 0;
+  std::string why_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace turntable::shadowfax

@@ -1,0 +1,136 @@
+#include "shadowfax/server/source_logs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/clock.h"
+#include "shadowfax/server/fetched_record.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using Found = hybridlog::OtherLogs::Found;
+
+constexpr std::size_t kMostQuestions = 256;  // in a message
+constexpr double kLookSeconds = 1;  // without an answer: the other may be at another place by now
+constexpr std::chrono::milliseconds kPause{100};
+constexpr std::int64_t kSilentNs = 100 * kMillisecondNs;
+
+}  // namespace
+
+void SourceLogs::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    for (auto& [source, line] : lines_) line.thread.request_stop();
+  }
+  for (auto& [source, line] : lines_)
+    if (line.thread.joinable()) line.thread.join();
+}
+
+void SourceLogs::note_begin(std::uint64_t migration, hybridlog::Address begin) {
+  const std::lock_guard lock(mutex_);
+  begins_[migration] = begin;
+}
+
+std::shared_ptr<SourceLogs::Ticket> SourceLogs::read(const hybridlog::Indirection& at,
+                                                     std::uint64_t key) {
+  auto ticket = std::make_shared<Ticket>(at, key);
+  const std::lock_guard lock(mutex_);
+  if (has_ended_) {
+    ticket->finish(Found::kError);
+    return ticket;
+  }
+  Line& line = lines_[at.log];
+  line.waiting.push_back(ticket);
+  if (!line.thread.joinable()) {
+    line.thread = std::jthread(
+        [this, source = at.log, &line](const std::stop_token& stop) { work(source, line, stop); });
+  }
+  line.changed.notify_one();
+  return ticket;
+}
+
+bool SourceLogs::are_silent() const {
+  const std::int64_t now_ns = monotonic_ns();
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(lines_, [&](const auto& each) {
+    return each.second.asked_ns != 0 && now_ns - each.second.asked_ns > kSilentNs;
+  });
+}
+
+// Questions that are not answered are the first ones of the next message.
+void SourceLogs::work(ServerNumber source, Line& line, const std::stop_token& stop) {
+  std::unique_ptr<Asking> server;
+  std::unique_lock lock(mutex_);
+  const auto is_asked = [&] { return !line.waiting.empty(); };
+  while (line.changed.wait(lock, stop, is_asked) && !stop.stop_requested()) {
+    Tickets tickets = next_of_a_migration(line);
+    line.asked_ns = monotonic_ns();
+    lock.unlock();
+    place_.at_step("fetch");
+    const Asking::Answer answer = ask(source, server, tickets, stop);
+    if (!stop.stop_requested()) {
+      place_.at_step("fetched");
+      deliver(answer.records, tickets);
+    }
+    lock.lock();
+    line.asked_ns = 0;
+    line.waiting.insert(line.waiting.begin(), tickets.begin(), tickets.end());
+  }
+  for (const auto& ticket : std::exchange(line.waiting, {})) ticket->finish(Found::kError);
+}
+
+// Those that were asked for first, of one migration.
+SourceLogs::Tickets SourceLogs::next_of_a_migration(Line& line) {
+  const std::uint64_t migration = line.waiting.front()->indirection.migration;
+  Tickets next;
+  while (!line.waiting.empty() && next.size() < kMostQuestions &&
+         line.waiting.front()->indirection.migration == migration) {
+    next.push_back(std::move(line.waiting.front()));
+    line.waiting.pop_front();
+  }
+  return next;
+}
+
+// Until it has answered: it may be killed and begun again, at another place.
+Asking::Answer SourceLogs::ask(ServerNumber source, std::unique_ptr<Asking>& server,
+                               const Tickets& tickets, const std::stop_token& stop) {
+  std::vector<std::uint8_t> questions;
+  for (const auto& ticket : tickets)
+    append(questions, FetchQuestion{ticket->indirection.address, ticket->key});
+  hybridlog::Address begin = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    begin = begins_[tickets.front()->indirection.migration];
+  }
+  while (!stop.stop_requested()) {
+    try {
+      if (!server) server = place_.connect(source);
+      return server->ask_for_records(ClusterMessageType::kFetch, {{"begin", begin}},
+                                     Deadline::after_seconds(kLookSeconds), questions, stop);
+    } catch (const std::exception&) {
+      server.reset();
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      std::condition_variable_any().wait_for(lock, stop, kPause, [] { return false; });
+    }
+  }
+  return {};
+}
+
+// Takes those away that have an answer.
+void SourceLogs::deliver(const std::vector<std::uint8_t>& answers, Tickets& tickets) {
+  hybridlog::Bytes rest = std::as_bytes(std::span(answers));
+  while (!tickets.empty()) {
+    const std::optional<FetchAnswer> answer = next_fetch_answer(rest);
+    if (!answer) return;
+    tickets.front()->value.assign(answer->value);
+    tickets.front()->finish(answer->found);
+    tickets.pop_front();
+    answered_.fetch_add(1);
+    rest = rest.subspan(answer->bytes());
+  }
+}
+
+}  // namespace turntable::shadowfax
