@@ -165,16 +165,20 @@ void use_protocol(Options& options) {
     throw std::invalid_argument("--metadata: expected none with --protocol " + options.protocol);
 }
 
-// Whether the servers' words say that something did.
+// Whether anything did.
 bool say_what_failed(const nlohmann::json& raw) {
   bool any = false;
-  for (const auto& [why, count, what] :
-       {std::tuple("lost_why", "lost_sessions", " sessions were lost: "),
-        std::tuple("failed_why", "failed", " operations failed: ")}) {
-    if (raw[why].is_null()) continue;
+  for (const auto& [count, what, why] :
+       {std::tuple("lost_sessions", " sessions were lost", "lost_why"),
+        std::tuple("failed", " operations failed", "failed_why"),
+        std::tuple("wrong_values", " values are none that anybody has written", "")}) {
+    const auto number = raw["errors"][count].get<std::uint64_t>();
+    if (number == 0) continue;
     any = true;
-    std::cerr << "hlload: " << raw["errors"][count] << what << raw[why].get<std::string>()
-              << std::endl;
+    std::cerr << "hlload: " << number << what;
+    if (const auto words = raw.find(why); words != raw.end() && words->is_string())
+      std::cerr << ": " << words->get<std::string>();
+    std::cerr << std::endl;
   }
   return any;
 }

@@ -12,7 +12,7 @@ void LoadStatistics::merge(const LoadStatistics& other) {
   pending += other.pending;
   batches += other.batches;
   refused_batches += other.refused_batches;
-  failed += other.failed;
+  failed_total += other.failed_total;
   if (failed_why.empty()) failed_why = other.failed_why;
   wrong_values_total += other.wrong_values_total;
   round_trip_ns.merge(other.round_trip_ns);

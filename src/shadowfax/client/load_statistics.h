@@ -28,7 +28,8 @@ struct LoadStatistics {
   std::uint64_t not_found = 0;
   std::uint64_t pending = 0;  // were answered as pending first
   std::uint64_t batches = 0, refused_batches = 0;
-  std::uint64_t failed = 0;  // were not done: the device was full or gave nothing; an error
+  // In the window or not. They were not done: the device was full or gave nothing; an error.
+  std::uint64_t failed_total = 0;
   std::string failed_why;    // the first error in the server's words
   std::uint64_t wrong_values_total = 0;  // that were read and are not what anybody has written
   stats::Histogram round_trip_ns{kMaxRoundTripNs};  // of batches, from their sending on

@@ -24,6 +24,8 @@ class LoadThread::Answers final : public Sessions::Replies {
   void from(ServerNumber server) override { thread_.begin_read(server); }
   void done(const Reply& reply, std::uint64_t context) override {
     if (thread_.is_wrong(reply, context)) ++thread_.statistics_.wrong_values_total;
+    if (reply.status == ReplyStatus::kNoSpace) refused("the store's device is full");
+    if (reply.status == ReplyStatus::kIoError) refused("the store's device did not give a record");
     thread_.done(reply.opcode, reply.status, context);
   }
   // It was done, and whether it found its key was lost with the answer.
@@ -170,16 +172,14 @@ void LoadThread::done(Opcode opcode, ReplyStatus status, std::uint64_t context) 
   if (open_loop_) open_loop_->answered(context, read_ns_, read_ns_);
   const bool failed = status == ReplyStatus::kNoSpace || status == ReplyStatus::kIoError;
   if (opcode == Opcode::kAdd && status == ReplyStatus::kOk) ++statistics_.adds_acknowledged_total;
+  if (failed) ++statistics_.failed_total;
   if (sample_ == nullptr) return;
   if (answered_ns_ != read_ns_) {
     const std::int64_t before_ns = std::max(answered_ns_, schedule_.window_from_ns);
     statistics_.silent_ns = std::max(statistics_.silent_ns, read_ns_ - before_ns);
     answered_ns_ = read_ns_;
   }
-  if (failed) {
-    ++statistics_.failed;
-    return;
-  }
+  if (failed) return;
   ++sample_->operations;
   ++sample_->by_server[server_];
   if (status == ReplyStatus::kNotFound) ++statistics_.not_found;

@@ -69,7 +69,7 @@ Json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t windo
               {"adds_issued_total", all.adds_issued_total},
               {"adds_acknowledged_total", all.adds_acknowledged_total},
               {"errors",
-               {{"failed", all.failed},
+               {{"failed", all.failed_total},
                 {"lost_sessions", all.lost_sessions},
                 {"wrong_values", all.wrong_values_total}}},
               {"failed_why", all.failed_why.empty() ? Json() : Json(all.failed_why)},

@@ -14,6 +14,7 @@
 #include "hybridlog/indirection.h"
 #include "hybridlog/log_scan.h"
 #include "shadowfax/server/moved_record.h"
+#include "shadowfax/server/peer_limits.h"
 #include "shadowfax/server/sample.h"
 
 namespace turntable::shadowfax {
@@ -22,10 +23,7 @@ namespace {
 using Json = nlohmann::json;
 using hybridlog::Address;
 
-constexpr double kLookSeconds = 1;  // without an answer: the other may be at another place by now
 constexpr double kBeginSeconds = 30;
-constexpr std::chrono::milliseconds kPause{100};
-constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a record's
 // An indirection is a record that is written, whether it was sent before or not, unless memory has
 // it: a message must be taken before it is sent again because there is no answer.
 constexpr std::size_t kChainsBytes = std::size_t{64} << 10U;

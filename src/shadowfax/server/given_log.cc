@@ -8,6 +8,7 @@
 #include "hybridlog/chain_lookup.h"
 #include "shadowfax/server/fetched_record.h"
 #include "shadowfax/server/moved_record.h"
+#include "shadowfax/server/peer_limits.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -15,8 +16,7 @@ namespace {
 using Json = nlohmann::json;
 using Found = hybridlog::OtherLogs::Found;
 
-constexpr std::size_t kAtOnce = 32;                             // look-ups
-constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a value's
+constexpr std::size_t kAtOnce = 32;  // look-ups
 
 }  // namespace
 

@@ -11,7 +11,7 @@ using hybridlog::Indirection;
 using hybridlog::Session;
 using hybridlog::Status;
 
-constexpr std::size_t kMostPending = 64;
+constexpr std::size_t kMostTakes = 64;
 
 void require_done(Status status) {
   switch (status) {
@@ -66,7 +66,7 @@ void Receiver::wait_for_all() {
 
 void Receiver::settle(Status status) {
   if (status != Status::kPending) require_done(status);
-  while (session_.pending() > kMostPending) go_on();
+  while (session_.pending() > kMostTakes) go_on();
 }
 
 void Receiver::go_on() {

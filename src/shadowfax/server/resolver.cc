@@ -4,15 +4,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "shadowfax/server/peer_limits.h"
 #include "shadowfax/server/receiver.h"
 
 namespace turntable::shadowfax {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr double kLookSeconds = 1;  // without an answer: the other may be at another place by now
-constexpr std::chrono::milliseconds kPause{100};
 
 // This server is ending: everything stays as it is.
 struct Stopped {};

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "shadowfax/server/fetched_record.h"
+#include "shadowfax/server/peer_limits.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 using Found = hybridlog::OtherLogs::Found;
 
 constexpr std::size_t kMostQuestions = 256;  // in a message
-constexpr double kLookSeconds = 1;  // without an answer: the other may be at another place by now
-constexpr std::chrono::milliseconds kPause{100};
 constexpr std::int64_t kSilentNs = 100 * kMillisecondNs;
 
 }  // namespace

@@ -1,0 +1,13 @@
+// How a server asks another one, which may be gone or at another place.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace turntable::shadowfax {
+
+inline constexpr double kLookSeconds = 1;  // without an answer: then metadata is asked where it is
+inline constexpr std::chrono::milliseconds kPause{100};
+inline constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a record's
+
+}  // namespace turntable::shadowfax
