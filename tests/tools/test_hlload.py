@@ -39,7 +39,7 @@ def test_operations_that_fail_are_said_and_no_success(port: str) -> None:
         [
             *(PROGRAMS / "hlload", "--base-port", port, "--workers", "1", "--threads", "1"),
             *("--keys", "1000000", "--upserts", "1", "--reads", "0", "--warmup", "0"),
-            *("--seconds", "0.5", "--batch", "100"),
+            *("--seconds", "2", "--batch", "100"),
         ],
         capture_output=True,
         text=True,
