@@ -105,9 +105,8 @@ def test_nothing_is_no_rate() -> None:
 
 def test_an_incomplete_turn_has_no_values() -> None:
     row = row_of()
-    assert [row.pop(name) for name in ("theta", "owners", "move_share", "sample_s", "splits")] == [
-        *(0.99, 0, 0.5, 0, 64)
-    ]
+    of_some = ("theta", "owners", "move_share", "sample_s", "indirection", "splits")
+    assert [row.pop(name) for name in of_some] == [0.99, 0, 0.5, 0, False, 64]
     assert set(row.values()) == {None}
 
 
