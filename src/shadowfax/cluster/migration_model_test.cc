@@ -94,9 +94,8 @@ struct World {
 
   auto tie() const {
     return std::tuple(servers[0], servers[1], view, owner, is_under_way, is_owned, is_unresolved,
-                      points_from, migrations, step,
-                      target_life, life[0], life[1], client_view, client_owner, issued, unserved,
-                      served[0], served[1], kills);
+                      points_from, migrations, step, target_life, life[0], life[1], client_view,
+                      client_owner, issued, unserved, served[0], served[1], kills);
   }
   bool operator<(const World& other) const { return tie() < other.tie(); }
 };
@@ -273,7 +272,8 @@ class Search {
     });
     if (!world.is_under_way) return;
     const int source = world.source(), target = world.target();
-    when(world.step == Step::kPrepared, world, [&](World& next) {
+    const bool may_move_on = !world.is_unresolved || broken_ == Broken::kMovesOnUnresolved;
+    when(world.step == Step::kPrepared && may_move_on, world, [&](World& next) {
       next.step = Step::kCut;
       ++next.servers[source].view;
     });
@@ -288,8 +288,7 @@ class Search {
       next.servers[target].staged = next.servers[source].now.value;
     });
     const Step owns_after = broken_ == Broken::kOwnsBeforeTheCutIsKept ? Step::kCut : Step::kKept;
-    const bool may_move_on = !world.is_unresolved || broken_ == Broken::kMovesOnUnresolved;
-    when(world.step == owns_after && !world.is_owned && may_move_on, world, [&](World& next) {
+    when(world.step == owns_after && !world.is_owned, world, [&](World& next) {
       next.step = Step::kOwned;
       next.is_owned = true;
       next.owner = target;
