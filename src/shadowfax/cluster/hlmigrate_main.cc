@@ -66,6 +66,7 @@ ClusterState resolve_all(Asking& metadata, ClusterState state, ServerNumber serv
       throw NoAnswer("server " + std::to_string(server) +
                      " still pulls what it points to; look again with the same command");
     }
+    // waits: between two looks at the metadata service
     std::this_thread::sleep_for(kBetweenLooks);
     state = state_of(metadata.ask(ClusterMessageType::kGet, nlohmann::json::object(), deadline));
   }

@@ -26,6 +26,12 @@ enum class Broken : std::uint8_t {
   kServesUntilOwned,             // the source goes on after its cut
   kStagesBeforeTheCut,           // what is staged may still change
   kTakesWhatIsStagedForAnother,  // migration
+  // Of indirection records:
+  kTruncatesWhileOthersPointIntoIt,
+  kTellsBeforeACheckpoint,  // that what it pointed to is its own
+  kMovesOnUnresolved,
+  kPullsOverNewerOnes,
+  kForgetsWhatItPointsTo,  // after a crash, or its checkpoint has it not
 };
 
 enum class Step : std::uint8_t { kNone, kPrepared, kCut, kKept, kOwned, kSent };
@@ -36,8 +42,14 @@ struct Store {
   int serial = 0;        // additions of the client's session
   bool has_old = false;  // a record of an earlier time
   int old = 0;
+  bool points = false;  // an indirection record: the other one's log has it
 
-  auto tie() const { return std::tuple(has, value, serial, has_old, old); }
+  // What the log has, whatever it counts for here; -1: it begins behind it.
+  int in_log() const {
+    if (has) return value;
+    return has_old ? old : -1;
+  }
+  auto tie() const { return std::tuple(has, value, serial, has_old, old, points); }
   bool operator<(const Store& other) const { return tie() < other.tie(); }
 };
 
@@ -47,8 +59,13 @@ struct Server {
   bool awaits = false;
   // What it was sent before it owns the key, in memory alone; 0: nothing.
   int staged_for = 0, staged = 0;
+  // Its indirection records count; all has been pulled; and a checkpoint has been made since.
+  bool counts = false, has_pulled = false, is_covered = false;
 
-  auto tie() const { return std::tuple(now, kept, view, awaits, staged_for, staged); }
+  bool asks() const { return !now.has && !awaits && counts && now.points; }
+  auto tie() const {
+    return std::tuple(now, kept, view, awaits, staged_for, staged, counts, has_pulled, is_covered);
+  }
   bool operator<(const Server& other) const { return tie() < other.tie(); }
 };
 
@@ -58,6 +75,8 @@ struct World {
   int view = 0;
   int owner = 0;
   bool is_under_way = false, is_owned = false;
+  bool is_unresolved = false;
+  int points_from = 0;  // who has indirection records then
   int migrations = 0;
   // The source's thread, which dies with it.
   Step step = Step::kNone;
@@ -74,9 +93,9 @@ struct World {
   int target() const { return 1 - source(); }
 
   auto tie() const {
-    return std::tuple(servers[0], servers[1], view, owner, is_under_way, is_owned, migrations, step,
-                      target_life, life[0], life[1], client_view, client_owner, issued, unserved,
-                      served[0], served[1], kills);
+    return std::tuple(servers[0], servers[1], view, owner, is_under_way, is_owned, is_unresolved,
+                      points_from, migrations, step, target_life, life[0], life[1], client_view,
+                      client_owner, issued, unserved, served[0], served[1], kills);
   }
   bool operator<(const World& other) const { return tie() < other.tie(); }
 };
@@ -121,6 +140,7 @@ class Search {
     const bool is_awaited = owner.awaits || owner.view != world.view;
     int value = owner.now.has ? owner.now.value : 0;
     if (is_awaited && !owner.now.has) value = world.servers[1 - world.owner].now.value;
+    if (owner.asks()) value = world.servers[1 - world.owner].now.in_log();
     if (value != done) wrong_ = "value " + std::to_string(value) + " of " + std::to_string(done);
     if (world.migrations == kMigrations && !world.is_under_way && world.issued == kAdditions &&
         world.unserved == 0)
@@ -133,6 +153,7 @@ class Search {
       checkpoint(world, server);
       kill(world, server);
     }
+    resolve(world);
     migrate(world);
   }
 
@@ -159,8 +180,10 @@ class Search {
                       world.client_owner == world.source() && at.view == world.client_view + 1;
     const bool serves = at.view == world.client_view || late;
     when(world.unserved > 0 && serves && is_there, world, [](World& next) {
+      const Server& serving = next.servers[next.client_owner];
       Store& store = next.servers[next.client_owner].now;
-      store.value = (store.has ? store.value : 0) + 1;
+      const int asked = serving.asks() ? next.servers[1 - next.client_owner].now.in_log() : 0;
+      store.value = (store.has ? store.value : asked) + 1;
       store.has = true;
       ++store.serial;
       --next.unserved;
@@ -170,8 +193,12 @@ class Search {
 
   void checkpoint(const World& world, int server) {
     const Server& at = world.servers[server];
-    when(!at.awaits && at.now.tie() != at.kept.tie(), world,
-         [&](World& next) { next.servers[server].kept = next.servers[server].now; });
+    const bool is_due = at.now.tie() != at.kept.tie() || (at.has_pulled && !at.is_covered);
+    when(!at.awaits && is_due, world, [&](World& next) {
+      Server& made = next.servers[server];
+      made.kept = made.now;
+      made.is_covered = made.has_pulled;
+    });
   }
 
   // It is there again at once, and has asked the metadata service.
@@ -191,7 +218,40 @@ class Search {
       }
       at.view = next.view;
       at.awaits = next.is_under_way && next.is_owned && server == next.target();
+      at.counts = next.is_unresolved && server == next.points_from &&
+                  broken_ != Broken::kForgetsWhatItPointsTo;
+      at.has_pulled = at.is_covered = false;
     });
+  }
+
+  void resolve(const World& world) {
+    const int pulls = world.points_from, pulled = 1 - pulls;
+    when(world.is_unresolved && !world.servers[pulls].has_pulled, world, [&](World& next) {
+      Server& at = next.servers[pulls];
+      const int there = next.servers[pulled].now.in_log();
+      if (there >= 0 && (!at.now.has || broken_ == Broken::kPullsOverNewerOnes)) {
+        at.now.has = true;
+        at.now.value = there;
+      }
+      at.counts = false;
+      at.has_pulled = true;
+    });
+    const Server& told = world.servers[pulls];
+    const bool is_covered = told.is_covered || broken_ == Broken::kTellsBeforeACheckpoint;
+    when(world.is_unresolved && told.has_pulled && is_covered, world, [&](World& next) {
+      next.is_unresolved = false;
+      next.servers[pulls].has_pulled = next.servers[pulls].is_covered = false;
+    });
+    // The log is compacted: what others own goes.
+    const bool may_truncate =
+        !world.is_unresolved || broken_ == Broken::kTruncatesWhileOthersPointIntoIt;
+    const int other = 1 - world.owner;
+    when(may_truncate && !world.is_under_way && world.servers[other].now.in_log() >= 0, world,
+         [&](World& next) {
+           Store& log = next.servers[other].now;
+           log.has = log.has_old = false;
+           log.value = log.old = 0;
+         });
   }
 
   void migrate(const World& world) {
@@ -212,7 +272,8 @@ class Search {
     });
     if (!world.is_under_way) return;
     const int source = world.source(), target = world.target();
-    when(world.step == Step::kPrepared, world, [&](World& next) {
+    const bool may_move_on = !world.is_unresolved || broken_ == Broken::kMovesOnUnresolved;
+    when(world.step == Step::kPrepared && may_move_on, world, [&](World& next) {
       next.step = Step::kCut;
       ++next.servers[source].view;
     });
@@ -246,6 +307,12 @@ class Search {
       }
       at.staged_for = at.staged = 0;
     });
+    // Where the record is on the device it is only said where. It counts when all have come.
+    when(world.step == Step::kOwned && world.servers[target].awaits, world, [&](World& next) {
+      next.servers[target].now.points = true;
+      next.step = Step::kSent;
+      next.target_life = next.life[target];
+    });
     // Taking says to which life of the target it was.
     when(world.step == Step::kOwned && world.servers[target].awaits, world, [&](World& next) {
       Store& to = next.servers[target].now;
@@ -261,6 +328,11 @@ class Search {
       }
       Server& at = next.servers[target];
       at.awaits = false;
+      if (at.now.points) {
+        at.counts = true;
+        next.is_unresolved = true;
+        next.points_from = target;
+      }
       at.kept = at.now;
       next.is_under_way = next.is_owned = false;
       next.step = Step::kNone;
@@ -293,7 +365,11 @@ INSTANTIATE_TEST_SUITE_P(Each, BrokenMigration,
                                            Broken::kServesWhatIsMissing, Broken::kTakesTwice,
                                            Broken::kTakesNothingOverOldOnes,
                                            Broken::kServesUntilOwned, Broken::kStagesBeforeTheCut,
-                                           Broken::kTakesWhatIsStagedForAnother));
+                                           Broken::kTakesWhatIsStagedForAnother,
+                                           Broken::kTruncatesWhileOthersPointIntoIt,
+                                           Broken::kTellsBeforeACheckpoint,
+                                           Broken::kMovesOnUnresolved, Broken::kPullsOverNewerOnes,
+                                           Broken::kForgetsWhatItPointsTo));
 
 }  // namespace
 }  // namespace turntable::shadowfax

@@ -2,7 +2,7 @@
 
 An experiment's timeline says when: `{at_s: 4, migrate: {from: 0, to: 1}}`. How many is a parameter,
 `move_share`: of the first range that the server owns; for how long hot ones are sought before is
-another, `sample_s`.
+another, `sample_s`, and whether the source sends where they are on its device, `indirection`.
 """
 
 from __future__ import annotations

@@ -77,6 +77,7 @@ class Shadowfax(System):
         "capacity_per_s": "{} operations/s a server",
         "move_share": "{} of a server's keys move",
         "sample_s": "sampled for {} s",
+        "indirection": "with indirections",
     }
     usual: ClassVar[Mapping[str, Any]] = {
         "store": text_stores.SHADOWFAX,
@@ -87,6 +88,7 @@ class Shadowfax(System):
         "range_check": "view",
         "rate_per_s": 0,
         "capacity_per_s": 0,
+        "indirection": False,
     }
     preview_note = "batch: bytes of a whole one; log, index: memory of each server"
 

@@ -22,7 +22,7 @@ MIXES: Mapping[str, Mix] = {
 
 ZIPFIAN = "zipfian"
 SPLITS = "splits"  # a range check
-_OF_CLUSTERS = frozenset({"owners", "checkpoint_s", "move_share", "sample_s"})
+_OF_CLUSTERS = frozenset({"owners", "checkpoint_s", "move_share", "sample_s", "indirection"})
 _UNIFORM_THETA = 0  # of Zipf's law where all keys are equally popular
 
 

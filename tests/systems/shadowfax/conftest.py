@@ -35,6 +35,7 @@ DOCUMENT = {
         "checkpoint_s": 2,
         "move_share": 0.5,
         "sample_s": 0,
+        "indirection": False,
         "capacity_per_s": 0,
         "sample_ms": 1000,
         "threads": 2,

@@ -33,6 +33,7 @@ CLUSTER: dict[str, Any] = {
     "capacity_per_s": 1000,
     "move_share": 0.25,
     "sample_s": 0.1,
+    "indirection": True,
     "distribution": "uniform",
 }
 
@@ -46,14 +47,17 @@ def found(
     if last_step != "complete":
         del steps["complete_ns"]
     departure = {"id": 1, "step": last_step, "records": 250, "sampled": 40, **steps}
+    departure["indirections"] = 30
     samples = [BEFORE] * 9 + [sample(10, 10)] + [AFTER] * 3 + [after] * 7
     client = client_stats(
         sample_ns=100_000_000,
         samples=samples,
         operations=sum(one["operations"] for one in samples),
     )
-    server = server_stats(cluster={"number": 0, "view": 2, "departure": departure})
-    made = answers(client, server_stats(cluster={"number": 1, "view": 2, "departure": None}))
+    server = server_stats(cluster={"number": 0, "view": 2, "fetched": 0, "departure": departure})
+    made = answers(
+        client, server_stats(cluster={"number": 1, "view": 2, "fetched": 70, "departure": None})
+    )
     for index, one in enumerate(made):
         if (one.host, one.command) == ("server0", "stats"):
             made[index] = RawAnswer("server0", COLLECT, "hlserver-node", "stats", server)
@@ -90,6 +94,7 @@ def test_a_row_says_how_keys_moved() -> None:
     # 20 operations in the worst sample, 100 in those before.
     assert row["dip_share"] == pytest.approx(0.2)
     assert row["sampled_records"] == 40
+    assert (row["indirections"], row["fetched_records"]) == (30, 70)
     assert (row["moved_records"], row["silent_ms"]) == (250, pytest.approx(0.5))
 
 

@@ -216,6 +216,7 @@ CLUSTER = {
     "checkpoint_s": 2,
     "move_share": 0.25,
     "sample_s": 0.5,
+    "indirection": True,
     "capacity_per_s": 1000,
 }
 
@@ -255,7 +256,7 @@ def test_a_migration_is_asked_of_the_server_that_gives(contexts: Contexts) -> No
     migrate = SYSTEM.timeline_verbs()["migrate"]
     ((host, (request,)),) = migrate({"from": 1, "to": 0}, context).items()
     assert (host, request.node, request.command) == ("server1", "hlserver-node", "migrate")
-    assert request.args == {"to": 0, "share": 0.25, "sample_s": 0.5}
+    assert request.args == {"to": 0, "share": 0.25, "sample_s": 0.5, "indirection": True}
 
 
 @pytest.mark.parametrize("value", [

@@ -116,8 +116,8 @@ def test_nothing_is_no_rate() -> None:
 
 def test_an_incomplete_turn_has_no_values() -> None:
     row = row_of()
-    names = ("theta", "owners", "move_share", "sample_s", "splits")
-    assert [row.pop(name) for name in names] == [0.99, 0, 0.5, 0, 64]
+    names = ("theta", "owners", "move_share", "sample_s", "indirection", "splits")
+    assert [row.pop(name) for name in names] == [0.99, 0, 0.5, 0, False, 64]
     names = ("store", "fill_batch_bytes", "fill_pipeline")
     assert [row.pop(name) for name in names] == ["shadowfax", 32768, 2]
     assert set(row.values()) == {None}

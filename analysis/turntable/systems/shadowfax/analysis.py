@@ -109,7 +109,8 @@ class ShadowfaxAnalysis(Analysis):
             *("shadowfax_pipeline", "shadowfax_distribution", "shadowfax_memory"),
             *("shadowfax_threads", "shadowfax_fill"),
             *("shadowfax_scale_out", "shadowfax_value_size", "shadowfax_latency"),
-            *("shadowfax_sampling", "shadowfax_view_check", "shadowfax_beside"),
+            *("shadowfax_sampling", "shadowfax_indirection", "shadowfax_view_check"),
+            "shadowfax_beside",
         ),
         "shadowfax_batch_size",
     )

@@ -46,6 +46,10 @@ class Migration:
     steps_s: Mapping[str, float]  # by name: when it was, in seconds of the window
     records: int | None  # that were sent
     sampled: int | None  # that were there before the target owned the range; None: none was sought
+    # Chains of which it was sent where they go on; records that were asked for then, until the end
+    # of the window. None: a run of an earlier version.
+    indirections: int | None
+    fetched: int | None
     why: str | None  # it was cancelled, or had to be tried again
 
     @property

@@ -123,8 +123,10 @@ def _samples(clients: Sequence[Stats]) -> Samples:
 
 def _migrations(answers: Sequence[RawAnswer], window_from_ns: int) -> list[Migration]:
     """By source. Instants of hosts are of a common clock."""
-    clusters = [server.get("cluster") for server in results(answers, SERVER, "stats")]
-    found = [cluster["departure"] for cluster in clusters if cluster and cluster["departure"]]
+    told = [server.get("cluster") for server in results(answers, SERVER, "stats")]
+    clusters = [cluster for cluster in told if cluster]
+    found = [cluster["departure"] for cluster in clusters if cluster["departure"]]
+    fetched = [cluster["fetched"] for cluster in clusters if "fetched" in cluster]
     return [
         Migration(
             steps_s={
@@ -134,6 +136,8 @@ def _migrations(answers: Sequence[RawAnswer], window_from_ns: int) -> list[Migra
             },
             records=one.get("records"),
             sampled=one.get("sampled"),
+            indirections=one.get("indirections"),
+            fetched=sum(fetched) if fetched else None,
             why=one.get("why"),
         )
         for one in found

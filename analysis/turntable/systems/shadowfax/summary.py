@@ -36,17 +36,18 @@ COLUMNS = (
     *("before_ops_per_s", "after_ops_per_s"),
     *("predicted_before_ops_per_s", "predicted_after_ops_per_s"),
     *("cut_ms", "complete_ms", "moved_records", "sampled_records", "dip_share", "silent_ms"),
+    *("indirections", "fetched_records"),  # of a migration that sends where records are
     *("device_reads_per_s", "device_alone_reads_per_s", "device_limit_ops_per_s"),
     "device_read_mb",
     "device_written_mb",
     "theta",  # of a Zipfian distribution alone
     "splits",  # of such a range check alone
-    *("owners", "move_share", "sample_s"),  # of a cluster alone
+    *("owners", "move_share", "sample_s", "indirection"),  # of a cluster alone
     *("store", "store_version", "fill_batch_bytes", "fill_pipeline"),
 )
 # Parameters that not every cell has, and those that plans of earlier versions have not.
 _OF_SOME = (
-    *("theta", "splits", "owners", "move_share", "sample_s"),
+    *("theta", "splits", "owners", "move_share", "sample_s", "indirection"),
     *("store", "fill_batch_bytes", "fill_pipeline"),
 )
 MEANS = (
@@ -120,6 +121,8 @@ def _migration(measurement: Measurement) -> Row:
         "complete_ms": None if complete_s is None else 1e3 * complete_s,
         "moved_records": migration.records,
         "sampled_records": migration.sampled,
+        "indirections": migration.indirections,
+        "fetched_records": migration.fetched,
         "dip_share": _dip(measurement),
         "silent_ms": 1e3 * measurement.clients.silent_s,
     }

@@ -31,6 +31,8 @@ _MOVES = (
     Column(_MIGRATION, "predicted", "predicted_after_ops_per_s", ",.0f", optional=True),
     Column(_MIGRATION, "cut (ms)", "cut_ms", ",.0f", measured=True, optional=True),
     Column(_MIGRATION, "all (ms)", "complete_ms", ",.0f", measured=True, optional=True),
+    Column(_MIGRATION, "records", "moved_records", ",.0f", measured=True, optional=True),
+    Column(_MIGRATION, "fetched", "fetched_records", ",.0f", measured=True, optional=True),
     Column(_MIGRATION, "dip", "dip_share", ".2f", measured=True, optional=True),
     Column(_MIGRATION, "silent (ms)", "silent_ms", ",.0f", measured=True, optional=True),
 )

@@ -61,6 +61,7 @@ def migrate(value: Mapping[str, Any], context: Context) -> Batches:
         "to": value["to"],
         "share": parameters["move_share"],
         "sample_s": parameters["sample_s"],
+        "indirection": parameters["indirection"],
     }
     return {source.name: [Request(NODE, "migrate", args)]}
 

@@ -89,7 +89,7 @@ def arguments(options: argparse.Namespace) -> list[str]:
 def notes(options: argparse.Namespace) -> list[str]:
     """Of flags that change nothing here."""
     found = {
-        "no_indirection": "--no-indirection: what lies on the device is always sent",
+        "no_indirection": "--no-indirection: as it is, unless hlmigrate says --indirection",
         "strict_pending": "--strict-pending: where too much is pending, a batch is always refused",
         "compile_value": "--compile-value: a server has values of all sizes; clients say theirs",
         "compile_debug": "--compile-debug: programs always have what gdb needs",
