@@ -204,6 +204,42 @@ def test_a_round_of_which_a_part_is_not_available_is_incomplete(
     )
 
 
+def test_a_round_refused_after_another_was_measured_is_invalid_and_says_why(
+    run: RunDirectory, plan: Plan
+) -> None:
+    """A machine that loses in the middle of a run what it had."""
+    first, second = of_cell(plan, 0)
+    for turn in (first, *of_cell(plan, 1)):
+        for index in range(4):
+            measure(run, turn, index, [[10, 5], [10, 5]])
+    refuse(run, second)
+    why = f"4 of 4 iterations were refused, though others of the cell were measured: {REASON}"
+    loaded = load_run(run.path)
+    (result,) = (each for each in loaded.turns if each.turn.cell.id == second.cell.id and each.round)
+    assert (result.state, result.not_available, result.reasons[0]) == ("invalid", None, why)
+    assert result.row["answered_per_s"] is None
+    summary = summarize_run(loaded)
+    assert not summary.valid  # which ends the play with an error
+    assert f"round 1: invalid: {why}" in summary.reasons
+    assert f"round 1: invalid: {why}" in " ".join(summary.table.split())
+    page = render(loaded)
+    assert "<h2>Invalid in part</h2>" in page
+    assert "3 of 4 rounds (of all cells) are valid; 12 of 16 iterations were measured" in page
+    assert f"round 1:</b> {why}" in page
+
+
+def test_later_rounds_are_tried_where_an_earlier_one_was_measured(
+    tmp_path: Path, scale: Scale
+) -> None:
+    plan = make_plan(replace(scale, rounds=3))
+    run = write_run(tmp_path / "results" / "tiny" / "r3", plan)
+    first, second, third = of_cell(plan, 0)
+    measure(run, first, 0, [[10, 5]])
+    refuse(run, second)
+    assert ask_turn(run, third)["needed"] is True
+    assert journal.reason_of_cell(plan, run.attempts(), first.cell.id) is None
+
+
 def test_lists_and_doctor_say_why(half: RunDirectory) -> None:
     summarize_run(load_run(half.path))
     repository = half.path.parents[2]
