@@ -95,8 +95,8 @@ class NodeCalls:
 
 
 def _class_of(failures: Sequence[PhaseError]) -> str:
-    """Of several hosts' together: what one of them cannot do does not hide what befell another, after
-    which nodes are started afresh. The next attempt asks again.
+    """Of several hosts' together: what one of them cannot do does not hide what befell another,
+    after which nodes are started afresh. The next attempt asks again.
     """
     classes = [failure.failure_class for failure in failures]
     return next((each for each in classes if each != UNSUPPORTED), UNSUPPORTED)
