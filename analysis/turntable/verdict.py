@@ -29,8 +29,8 @@ class Case:
 
     @property
     def not_available(self) -> str | None:
-        """Why there is nothing to judge: the testbed can do none of it. What it has done once in the
-        run it can do.
+        """Why there is nothing to judge: the testbed can do none of it, and has done nothing of the
+        cell.
         """
         if self.cell_measured or len(self.refused) < self.expected_iterations:
             return None

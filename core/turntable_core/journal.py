@@ -116,8 +116,8 @@ def refused(attempts: Iterable[Attempt]) -> dict[tuple[str, int, int], Attempt]:
 
 
 def reason_of_cell(plan: Plan, attempts: Iterable[Attempt], cell: str) -> str | None:
-    """Why a cell is not available: all iterations of one of its rounds were refused, and nothing of it
-    was measured.
+    """Why a cell is not available: all iterations of one of its rounds were refused, and nothing of
+    it was measured.
     """
     attempts = list(attempts)
     if any(attempt.cell == cell and attempt.status == OK for attempt in attempts):
