@@ -139,7 +139,11 @@ def _turn_result(
     analysis = analysis_of(facts.plan)
     not_done = journal.refused(facts.attempts)
     refused = {key[2]: not_done[key].message for key in keys if key in not_done}
-    case = replace(_case(facts.plan, facts.fidelity_class, turn, measurements), refused=refused)
+    case = replace(
+        _case(facts.plan, facts.fidelity_class, turn, measurements),
+        refused=refused,
+        cell_measured=any(cell == turn.cell.id for cell, _, _ in done),
+    )
     verdict = _with_damage(judge(analysis.rules, case), facts, damage)
     histograms = tuple(analysis.histograms(measurements)) if case.complete else ()
     repeated = len(journal.repeated(facts.attempts).intersection(keys))

@@ -173,8 +173,6 @@ class CellResult:
     @property
     def not_available(self) -> str | None:
         """Why the testbed cannot do it, of one of which nothing was measured."""
-        if any(turn.measurements for turn in self.turns):
-            return None
         return next((turn.not_available for turn in self.turns if turn.not_available), None)
 
     @property

@@ -25,11 +25,14 @@ class Case:
     fidelity_class: str
     prediction: Any = None  # of the turn, the system's own
     refused: Mapping[int, str] = field(default_factory=dict)  # iteration -> why it cannot be done
+    cell_measured: bool = False  # something of the cell, in this round or another
 
     @property
     def not_available(self) -> str | None:
-        """Why there is nothing to judge: the testbed can do none of it."""
-        if self.measurements or len(self.refused) < self.expected_iterations:
+        """Why there is nothing to judge: the testbed can do none of it, and has done nothing of the
+        cell.
+        """
+        if self.cell_measured or len(self.refused) < self.expected_iterations:
             return None
         return "; ".join(dict.fromkeys(self.refused.values()))
 
@@ -97,7 +100,12 @@ def _absent(case: Case) -> list[str]:
     reasons = [f"{missing} of {expected} iterations are missing"] if missing else []
     if refused:
         why = "; ".join(dict.fromkeys(case.refused.values()))
-        reasons.append(f"{refused} of {expected} iterations are not available: {why}")
+        what = f"{refused} of {expected} iterations"
+        reasons.append(
+            f"{what} were refused, though others of the cell were measured: {why}"
+            if case.cell_measured and not case.measurements
+            else f"{what} are not available: {why}"
+        )
     return reasons
 
 

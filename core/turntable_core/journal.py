@@ -116,7 +116,12 @@ def refused(attempts: Iterable[Attempt]) -> dict[tuple[str, int, int], Attempt]:
 
 
 def reason_of_cell(plan: Plan, attempts: Iterable[Attempt], cell: str) -> str | None:
-    """Why a cell is not available: all iterations of one of its rounds were refused."""
+    """Why a cell is not available: all iterations of one of its rounds were refused, and nothing of
+    it was measured.
+    """
+    attempts = list(attempts)
+    if any(attempt.cell == cell and attempt.status == OK for attempt in attempts):
+        return None
     not_done = refused(attempts)
     for turn in plan.turns:
         keys = [(turn.cell.id, turn.round, iteration.index) for iteration in turn.iterations]

@@ -95,9 +95,11 @@ class NodeCalls:
 
 
 def _class_of(failures: Sequence[PhaseError]) -> str:
-    """Of several hosts' together: what one of them cannot do no other attempt mends."""
+    """Of several hosts' together: what one of them cannot do does not hide what befell another,
+    after which nodes are started afresh. The next attempt asks again.
+    """
     classes = [failure.failure_class for failure in failures]
-    return UNSUPPORTED if UNSUPPORTED in classes else classes[0]
+    return next((each for each in classes if each != UNSUPPORTED), UNSUPPORTED)
 
 
 def _results(host: Host, requests: list[Request], outcome: Outcome) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ class Found:
 @dataclass(frozen=True)
 class Search:
     found: tuple[Found, ...] = ()
-    # Experiment and reason -> turns that it has, and that are measured again nevertheless.
+    # Experiment and reason -> turns that it has begun, and that are measured here nevertheless.
     refused: Mapping[tuple[str, str], Sequence[Turn]] = field(default_factory=dict)
 
     @property
@@ -74,7 +74,7 @@ class Search:
             taken.setdefault(found.experiment, []).append(found.turn)
         lines = [f"taken over from {name}: {_names(made, turns)}" for name, turns in taken.items()]
         return lines + [
-            f"measured again, though {name} has it: {_names(made, turns)} ({why})"
+            f"not taken over from {name}: {_names(made, turns)} ({why})"
             for (name, why), turns in self.refused.items()
         ]
 
@@ -187,9 +187,13 @@ class _Source:
         if _planned(self.turns[key]) != _planned(turn):
             return "planned otherwise there"
         settled = journal.settled(self.all_attempts)
-        if any(_key(turn, iteration) not in settled for iteration in turn.iterations):
-            return "not complete there"
-        return judge(self.run, turn)
+        lacking = [key for it in turn.iterations if (key := _key(turn, it)) not in settled]
+        if not lacking:
+            return judge(self.run, turn)
+        not_done = journal.refused(self.all_attempts)
+        if all(key in not_done for key in lacking):
+            return f"refused there: {not_done[lacking[0]].message}"
+        return "not complete there"
 
     def attempts(self, turn: Turn, wanted: Collection[tuple[str, int, int]]) -> tuple[Attempt, ...]:
         done = journal.succeeded(self.all_attempts)

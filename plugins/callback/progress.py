@@ -148,6 +148,8 @@ class CallbackModule(DefaultCallback):
         self._follow_series(result.task.action, content)
         self._print_ours(content)
         content.pop("report", None)
+        if self._quiet and content.get("told_before"):
+            return
         if self._quiet and content.get("self_explanatory"):
             text = f"{result.task.get_name()}: failed\n{content['msg']}"
             self._display.display(text, color=constants.COLOR_ERROR)

@@ -113,10 +113,20 @@ def test_every_failing_host_is_named() -> None:
     assert caught.value.failure_class == "unreachable"
 
 
-def test_what_one_host_cannot_do_is_not_tried_again_whatever_the_others_said() -> None:
-    with pytest.raises(PhaseError, match=r"\[timeout\](?s:.*)\[unsupported\]") as caught:
-        send(server0=refused("server0", "timeout"), server1=refused("server1", "unsupported"))
-    assert caught.value.failure_class == "unsupported"
+@pytest.mark.parametrize(
+    ("codes", "failure_class"),
+    [
+        (("unsupported", "unsupported"), "unsupported"),
+        (("unsupported", "unavailable"), "node_lost"),
+        (("timeout", "unsupported"), "timeout"),
+    ],
+)
+def test_what_one_host_cannot_do_hides_no_failure_of_another(
+    codes: tuple[str, str], failure_class: str
+) -> None:
+    with pytest.raises(PhaseError, match=rf"\[{codes[0]}\](?s:.*)\[{codes[1]}\]") as caught:
+        send(server0=refused("server0", codes[0]), server1=refused("server1", codes[1]))
+    assert caught.value.failure_class == failure_class
 
 
 def test_output_that_is_no_answer_is_shown() -> None:

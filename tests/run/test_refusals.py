@@ -76,14 +76,27 @@ def half(run: RunDirectory, plan: Plan) -> RunDirectory:
     return run
 
 
-def ask_turn(run: RunDirectory, turn: Turn, only: str | None = None) -> dict[str, Any]:
+def perform(name: str, run: RunDirectory, turn: Turn, **arguments: object) -> dict[str, Any]:
     """What the action of this name returns."""
-    file = Path(__file__).parents[2] / "plugins" / "action" / "ask_turn.py"
-    spec = importlib.util.spec_from_file_location("ask_turn", file)
+    file = Path(__file__).parents[2] / "plugins" / "action" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
     action = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(action)
     at = {"run": str(run.path), "cell": turn.cell.id, "round": turn.round}
-    return action.ActionModule.perform(None, {"at": at, "only": only}, {})
+    return action.ActionModule.perform(None, {"at": at, **arguments}, {})
+
+
+def ask_turn(run: RunDirectory, turn: Turn, only: str | None = None) -> dict[str, Any]:
+    return perform("ask_turn", run, turn, only=only)
+
+
+def refuse_turn(
+    run: RunDirectory, turn: Turn, failure_class: str = UNSUPPORTED, **others: object
+) -> dict[str, Any]:
+    """Of a turn whose configuration failed with REASON."""
+    arguments = {"earlier_attempts": 0, "repeats": 0, "only": None} | others
+    failed = {"msg": REASON, "failure_class": failure_class}
+    return perform("refuse_turn", run, turn, failure=failed, **arguments)
 
 
 def test_a_refusal_is_recorded_with_its_reason_and_not_tried_again(
@@ -151,6 +164,55 @@ def test_a_refusal_after_a_success_leaves_the_success(run: RunDirectory, plan: P
     assert journal.refused(run.attempts()) == {}
 
 
+def test_a_turn_that_cannot_be_configured_is_refused_as_a_whole(
+    run: RunDirectory, plan: Plan
+) -> None:
+    first, second = of_cell(plan, 0)
+    result = refuse_turn(run, first)
+    assert (result["needed"], result["afresh"]) == (False, True)
+    assert [attempt.key[2] for attempt in run.attempts()] == [0, 1, 2, 3]
+    for attempt in run.attempts():
+        assert (attempt.status, attempt.failure_class) == ("refused", "unsupported")
+        assert (attempt.message, attempt.attempt) == (REASON, 1)
+    assert result["progress"]["result"]["verdict"] == f"not available: {REASON}"
+    assert ask_turn(run, second)["needed"] is False
+    assert all(ask_turn(run, turn)["needed"] for turn in of_cell(plan, 1))
+
+
+def test_a_turn_that_cannot_be_configured_again_keeps_what_was_measured(
+    run: RunDirectory, plan: Plan
+) -> None:
+    """Nodes are started afresh after a failure, and configured again."""
+    turn = plan.turns[-1]
+    for other in plan.turns[:-1]:
+        refuse(run, other)
+    measure(run, turn, 0, [[10, 5]])
+    record_failure(run, turn, turn.iterations[1])
+    result = refuse_turn(run, turn)
+    assert result["afresh"] is False  # nothing comes after it
+    own = [attempt for attempt in run.attempts() if attempt.key[:2] == (turn.cell.id, turn.round)]
+    assert [(attempt.key[2], attempt.status) for attempt in own] == [
+        (0, "ok"), (1, "failed"), (1, "refused"), (2, "refused"), (3, "refused"),
+    ]  # fmt: skip
+    assert journal.missing(plan, run.attempts()) == []
+
+
+def test_only_what_the_play_is_to_measure_is_refused(run: RunDirectory, plan: Plan) -> None:
+    turn = plan.turns[0]
+    measure(run, turn, 0, [[10, 5]])
+    refuse_turn(run, turn, earlier_attempts=1)
+    assert [attempt.key[2] for attempt in run.attempts()[1:]] == [1, 2, 3]
+    again = refuse_turn(run, turn, earlier_attempts=4, only="round=0,iteration=2")
+    assert [attempt.key[2] for attempt in run.attempts()[4:]] == [2]
+    assert again["needed"] is False
+
+
+def test_any_other_failure_to_configure_goes_on(run: RunDirectory, plan: Plan) -> None:
+    result = refuse_turn(run, plan.turns[0], failure_class="timeout")
+    assert (result["failed"], result["failure_class"], result["msg"]) == (True, "timeout", REASON)
+    assert run.attempts() == []
+
+
 def test_a_refused_cell_is_neither_failed_nor_zero(half: RunDirectory, plan: Plan) -> None:
     loaded = load_run(half.path)
     cell, other = loaded.cells
@@ -202,6 +264,44 @@ def test_a_round_of_which_a_part_is_not_available_is_incomplete(
         "1 of 4 iterations are missing",
         f"1 of 4 iterations are not available: {REASON}",
     )
+
+
+def test_a_round_refused_after_another_was_measured_is_invalid_and_says_why(
+    run: RunDirectory, plan: Plan
+) -> None:
+    """A machine that loses in the middle of a run what it had."""
+    first, second = of_cell(plan, 0)
+    for turn in (first, *of_cell(plan, 1)):
+        for index in range(4):
+            measure(run, turn, index, [[10, 5], [10, 5]])
+    refuse(run, second)
+    why = f"4 of 4 iterations were refused, though others of the cell were measured: {REASON}"
+    loaded = load_run(run.path)
+    (result,) = (
+        each for each in loaded.turns if each.turn.cell.id == second.cell.id and each.round
+    )
+    assert (result.state, result.not_available, result.reasons[0]) == ("invalid", None, why)
+    assert result.row["answered_per_s"] is None
+    summary = summarize_run(loaded)
+    assert not summary.valid  # which ends the play with an error
+    assert f"round 1: invalid: {why}" in summary.reasons
+    assert f"round 1: invalid: {why}" in " ".join(summary.table.split())
+    page = render(loaded)
+    assert "<h2>Invalid in part</h2>" in page
+    assert "3 of 4 rounds (of all cells) are valid; 12 of 16 iterations were measured" in page
+    assert f"round 1:</b> {why}" in page
+
+
+def test_later_rounds_are_tried_where_an_earlier_one_was_measured(
+    tmp_path: Path, scale: Scale
+) -> None:
+    plan = make_plan(replace(scale, rounds=3))
+    run = write_run(tmp_path / "results" / "tiny" / "r3", plan)
+    first, second, third = of_cell(plan, 0)
+    measure(run, first, 0, [[10, 5]])
+    refuse(run, second)
+    assert ask_turn(run, third)["needed"] is True
+    assert journal.reason_of_cell(plan, run.attempts(), first.cell.id) is None
 
 
 def test_lists_and_doctor_say_why(half: RunDirectory) -> None:

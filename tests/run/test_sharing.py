@@ -132,7 +132,7 @@ def test_what_was_made_with_something_else_is_measured_again(
     assert search.found == ()
     assert list(search.refused) == [("first", why)]
     (words,) = search.words(plan)
-    assert words.startswith("measured again, though first has it: ")
+    assert words.startswith("not taken over from first: ")
     assert words.endswith(f"({why})")
 
 
@@ -164,6 +164,28 @@ def test_what_is_not_complete_or_to_be_repeated_is_measured_here(
     measure(first, failed, status=journal.FAILED)
     refused = searched(second, plan).refused
     assert refused == {("first", "not complete there"): [one, other, failed]}
+
+
+def test_what_was_refused_there_is_said_to_be_and_asked_for_here(
+    tmp_path: Path, second: RunDirectory, plan: Plan
+) -> None:
+    first = RunDirectory(tmp_path / "first" / "night")
+    first.create(plan, MANIFEST)
+    all_of_it, rest_of_it, failed_too, _ = plan.turns
+    refusal = {"status": journal.REFUSED, "message": "no such thing"}
+    measure(first, all_of_it, **refusal)
+    measure(first, rest_of_it, 0, 1)
+    measure(first, rest_of_it, 2, 3, **refusal)
+    measure(first, failed_too, 0, status=journal.FAILED)
+    measure(first, failed_too, 1, 2, 3, **refusal)
+    search = searched(second, plan)
+    assert search.refused == {
+        ("first", "refused there: no such thing"): [all_of_it, rest_of_it],
+        ("first", "not complete there"): [failed_too],
+    }
+    words, _ = search.words(plan)
+    assert words.startswith("not taken over from first: ")
+    assert words.endswith(" (refused there: no such thing)")
 
 
 def test_what_is_not_valid_by_these_rules_is_measured_again(

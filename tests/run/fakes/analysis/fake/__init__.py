@@ -81,7 +81,8 @@ class FakeAnalysis(Analysis):
         return [(1, f"{sum(measurement.answered)} answered")]
 
     def result_facts(self, row: Row) -> Facts:
-        return [(0, f"{row['answered_per_s']:g}/s")]
+        rate = row["answered_per_s"]
+        return [] if rate is None else [(0, f"{rate:g}/s")]
 
 
 ANALYSIS = FakeAnalysis()
