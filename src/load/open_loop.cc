@@ -166,13 +166,11 @@ std::int64_t OpenLoop::next_due_ns() const noexcept {
 }
 
 void OpenLoop::end() noexcept {
-  for (std::size_t number = 0; number < requests_.size(); ++number) {
-    const Request& request = requests_[number];
-    if (request.answered) continue;
-    const bool sent = request.sent_ns != 0;
-    if (sent) ++statistics_.unanswered;
-    if (schedule_.in_window(request.intended_ns)) ++(sent ? statistics_.lost : statistics_.unsent);
-  }
+  for (const Request& request : requests_)
+    if (!request.answered && request.sent_ns != 0) ++statistics_.unanswered;
+  for_each_unanswered([this](std::uint64_t /*number*/, bool sent) {
+    ++(sent ? statistics_.lost : statistics_.unsent);
+  });
 }
 
 }  // namespace turntable::load

@@ -67,12 +67,22 @@ class OpenLoop {
 
   std::size_t requests() const noexcept { return requests_.size(); }
   std::int64_t intended_ns(std::uint64_t number) const { return requests_[number].intended_ns; }
+  std::int64_t sent_ns(std::uint64_t number) const { return requests_[number].sent_ns; }  // 0: not
   bool in_window(std::uint64_t number) const noexcept {
     return schedule_.in_window(requests_[number].intended_ns);
   }
 
   // After the last answer: counts what is missing.
   void end() noexcept;
+  // visit(number, whether it was sent) for each of the window's requests that has no answer.
+  template <typename Visit>
+  void for_each_unanswered(const Visit& visit) const {
+    for (std::size_t number = 0; number < requests_.size(); ++number) {
+      const Request& request = requests_[number];
+      if (!request.answered && schedule_.in_window(request.intended_ns))
+        visit(number, request.sent_ns != 0);
+    }
+  }
   const OpenLoopStatistics& statistics() const noexcept { return statistics_; }
   const std::vector<std::int64_t>& latencies_ns() const noexcept { return latencies_ns_; }
 

@@ -77,12 +77,19 @@ class SaturatedLoop {
   std::size_t open() const noexcept { return outstanding_; }
 
   void end() noexcept {
-    for (const Request& request : requests_) {
-      if (request.state == State::kAnswered) continue;
-      ++statistics_.unanswered;
-      if (schedule_.in_window(request.sent_ns)) ++statistics_.lost;
+    for (const Request& request : requests_)
+      if (request.state != State::kAnswered) ++statistics_.unanswered;
+    for_each_unanswered([this](std::uint64_t /*number*/, bool /*sent*/) { ++statistics_.lost; });
+  }
+  template <typename Visit>
+  void for_each_unanswered(const Visit& visit) const {
+    for (std::size_t number = 0; number < requests_.size(); ++number) {
+      const Request& request = requests_[number];
+      if (request.state != State::kAnswered && schedule_.in_window(request.sent_ns))
+        visit(number, true);
     }
   }
+  std::int64_t sent_ns(std::uint64_t number) const { return requests_[number].sent_ns; }
   const OpenLoopStatistics& statistics() const noexcept { return statistics_; }
 
  private:

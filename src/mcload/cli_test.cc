@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "mcload/agent.h"
+#include "mcload/command_line.h"
 #include "mcload/options.h"
 #include "mcload/table.h"
 #include "mcload/testing.h"
@@ -13,13 +14,19 @@ namespace turntable::mcload {
 namespace {
 
 using testing::RunningDelayLine;
+using testing::RunningMemcached;
 
-ParsedOptions parse(std::vector<std::string> words) {
+template <typename Take>
+auto with_arguments(std::vector<std::string> words, const Take& take) {
   words.insert(words.begin(), "mcload");
   std::vector<char*> argv;
   argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
-  return parse_options(static_cast<int>(argv.size()), argv.data());
+  return take(static_cast<int>(argv.size()), argv.data());
+}
+
+ParsedOptions parse(std::vector<std::string> words) {
+  return with_arguments(std::move(words), parse_options);
 }
 
 TEST(Options, TakesMutilatesLetters) {
@@ -121,7 +128,114 @@ TEST(Table, LooksLikeMutilates) {
   }
   EXPECT_EQ(footer.find("CLOSED LOOP"), std::string::npos);
   EXPECT_NE(table_footer(measured(), false, true).find("CLOSED LOOP"), std::string::npos);
-  EXPECT_NE(distribution(measured(), false).find("1.000 1.000 1 0.01"), std::string::npos);
+  EXPECT_NE(distribution(measured(), false).find("1.000 1.000 1 0.009090909\n"),
+            std::string::npos);  // one of 110
+}
+
+// 90 GETs of 1 to 90 us have an answer, and 10 have none after a second: 4 were sent.
+TEST(Table, PercentilesAreThoseOfAllThatWasOffered) {
+  Measured m;
+  m.window_ns = m.waited_ns = 1'000'000'000;
+  for (std::int64_t us = 1; us <= 90; ++us) {
+    for (stats::Histogram* latencies :
+         {&m.key_value.get.intended_ns, &m.key_value.get.from_send_ns, &m.loop.latency_ns})
+      latencies->record(us * 1000);
+  }
+  m.loop.offered = 100;
+  m.loop.lost = m.key_value.get.lost = 4;
+  m.loop.unsent = m.key_value.get.unsent = 6;
+  // The 5th of 100 is the 5th fastest answer; the 95th has none.
+  EXPECT_TRUE(table_rows(m, false).starts_with(
+      "read       45.5    26.0     1.0     5.0    10.0    90.0 1000000.0 1000000.0\n"));
+  // From the send there are 94: their 95th percentile is the 90th answer (89.3), their 90th the
+  // 85th (84.6; its bucket ends at 85.055 us).
+  EXPECT_NE(table_rows(m, true).find("    85.1    90.0 1000000.0\n"), std::string::npos);
+  EXPECT_NE(scan_row(m, false, 100).find(" 1000000.0 "), std::string::npos);
+  const auto json = summary(m);
+  EXPECT_NEAR(json["get_latency_us"]["p90"].get<double>(), 90, 0.1);
+  EXPECT_EQ(json["get_latency_us"]["p95"], 1e6);
+  EXPECT_EQ(json["latency_us"]["p99"], 1e6);
+  EXPECT_EQ(json["latency_us"]["max"], 1e6);
+  EXPECT_EQ(json["latency_us"]["count"], 90);
+  EXPECT_EQ(json["latency_us"]["unanswered"], 10);
+  EXPECT_EQ(json["set_latency_us"]["p99"], 0.0);
+  EXPECT_NE(distribution(m, false).find(" 0.900000000\n# 10 without an answer\n"),
+            std::string::npos);
+  EXPECT_NE(unanswered_note(m).find("10 of 100 requests have no answer (4 lost, 6 never sent)"),
+            std::string::npos);
+  EXPECT_EQ(unanswered_note(measured()).find("10 of 3010"), 0U);
+  EXPECT_EQ(unanswered_note({}), "");
+}
+
+TEST(Table, WithoutAnyAnswerAllHaveTheTimeThatTheyWereWaitedFor) {
+  Measured m;
+  m.waited_ns = 2'000'000'000;
+  m.loop.lost = m.loop.offered = m.key_value.set.lost = 7;
+  EXPECT_EQ(summary(m)["set_latency_us"]["p5"], 2e6);
+  EXPECT_EQ(m.percentile_ns(5), -1);  // for the search
+}
+
+TEST(Table, SaysWhatMustNotHappen) {
+  KeyValueStatistics all;
+  EXPECT_EQ(fault_note(all), "");
+  all.errors.wrong_size = all.misses = 5;  // of another content; results
+  EXPECT_EQ(fault_note(all), "");
+  all.errors.closed = 3;
+  all.silent = 2;
+  EXPECT_EQ(fault_note(all).find("3 connections were closed, 2 connections had no answer until"),
+            0U);
+}
+
+// A run of the program, and what it said.
+struct Ran {
+  int status;
+  std::string errors;
+};
+
+Ran run(const std::vector<std::string>& words) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const int status = with_arguments(words, run_command_line);
+  ::testing::internal::GetCapturedStdout();
+  return {status, ::testing::internal::GetCapturedStderr()};
+}
+
+TEST(CommandLine, FailsWhereMemcachedDiesInTheMiddle) {
+  RunningMemcached memcached;
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  const std::vector<std::string> words = {
+      "-s", memcached.address().text(), "-c", "4", "-d", "4", "-q", "2000", "-t", "0.4", "--drain",
+      "0.1"};
+  const Ran quiet = run(words);
+  EXPECT_EQ(quiet.status, 0) << quiet.errors;
+  EXPECT_EQ(quiet.errors.find("no answer"), std::string::npos);
+  std::jthread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    memcached.end();
+  });
+  const Ran ran = run(words);
+  EXPECT_EQ(ran.status, kFaultyStatus);
+  EXPECT_NE(ran.errors.find(" connections were closed"), std::string::npos) << ran.errors;
+  EXPECT_NE(ran.errors.find("requests have no answer"), std::string::npos) << ran.errors;
+}
+
+// It answers after the drain, if ever; the records are there already.
+TEST(CommandLine, FailsWhereConnectionsNeverAnswer) {
+  RunningDelayLine line({.delay_us = load::Variate::parse("10000000"), .hits_always = true});
+  const Ran ran = run({"-s", line.address().text(), "--noload", "-c", "3", "-q", "500", "-t", "0.2",
+                       "--drain", "0.1"});
+  EXPECT_EQ(ran.status, kFaultyStatus);
+  EXPECT_NE(ran.errors.find("3 connections had no answer"), std::string::npos) << ran.errors;
+}
+
+// 1000/s are served and 3000/s are offered: a load that is not reached is a result.
+TEST(CommandLine, AnOverloadIsNoFault) {
+  RunningDelayLine line(
+      {.delay_us = load::Variate::parse("1000"), .is_fifo = true, .hits_always = true});
+  const Ran ran = run({"-s", line.address().text(), "--noload", "-c", "8", "-q", "3000", "-t",
+                       "0.3", "--drain", "0.1"});
+  EXPECT_EQ(ran.status, 0) << ran.errors;
+  EXPECT_NE(ran.errors.find("never sent"), std::string::npos) << ran.errors;
 }
 
 class Agents : public ::testing::Test {

@@ -94,6 +94,7 @@ void LoopThread<RequestLoop>::set_schedule(const load::Schedule& schedule) {
   } catch (const std::length_error& error) {
     throw bad_argument(std::string("start: ") + error.what());
   }
+  schedule_ = schedule;
   frame_.set_schedule(schedule);
 }
 
@@ -343,7 +344,22 @@ std::int64_t LoopThread<RequestLoop>::next_due_ns() const noexcept {
 template <typename RequestLoop>
 void LoopThread<RequestLoop>::end() noexcept {
   loop_.end();
+  count_unanswered();
   for (Connection& connection : connections_) connection.close();
+}
+
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::count_unanswered() noexcept {
+  loop_.for_each_unanswered([this](std::uint64_t number, bool sent) {
+    Latencies& latencies = draws_.request(number).is_set ? statistics_.set : statistics_.get;
+    ++(sent ? latencies.lost : latencies.unsent);
+  });
+  if (monotonic_ns() < schedule_.drain_until_ns) return;  // stop() has ended it
+  for (Connection& connection : connections_) {
+    const bool is_silent = !connection.empty() && loop_.sent_ns(connection.take_oldest().number) <
+                                                      schedule_.window_until_ns;
+    if (is_silent) ++statistics_.silent;
+  }
 }
 
 template class LoopThread<load::OpenLoop>;

@@ -72,6 +72,7 @@ class LoopThread final : public ClientThread, private load::Loop {
   void count_receive_error() noexcept override {}
   Woke wait(int wake, const timespec& left) noexcept override;
   void end() noexcept override;
+  void count_unanswered() noexcept;
 
   // The opened connection's index is what epoll answers.
   void connect_all(const std::string& where);
@@ -99,6 +100,7 @@ class LoopThread final : public ClientThread, private load::Loop {
   const std::uint32_t thread_;
   const Draws draws_;
   RequestLoop loop_;
+  load::Schedule schedule_{};
   std::vector<Connection> connections_;
   std::size_t open_connections_ = 0;
   std::vector<std::size_t> closed_;  // to be opened again

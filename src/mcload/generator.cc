@@ -14,6 +14,7 @@ namespace turntable::mcload {
 
 void Measured::merge(const Measured& other) {
   window_ns = std::max(window_ns, other.window_ns);
+  waited_ns = std::max(waited_ns, other.waited_ns);
   loop.merge(other.loop);
   key_value.merge(other.key_value);
   threads.insert(threads.end(), other.threads.begin(), other.threads.end());
@@ -24,11 +25,14 @@ double Measured::achieved_per_s() const noexcept {
                        : 0;
 }
 
+Offered Measured::latencies(bool from_send) const noexcept {
+  if (from_send) return {loop.from_send_ns, loop.lost, waited_ns};
+  return {loop.latency_ns, loop.lost + loop.unsent, waited_ns};
+}
+
 std::int64_t Measured::percentile_ns(double percentile) const noexcept {
-  const auto answered = static_cast<double>(loop.latency_ns.count());
-  const double all = answered + static_cast<double>(loop.lost + loop.unsent);
-  if (all == 0 || percentile / 100 * all > answered) return -1;
-  return loop.latency_ns.value_at_percentile(std::min(100.0, percentile * all / answered));
+  const Offered all = latencies(/*from_send=*/false);
+  return all.has_answer_at(percentile) ? all.percentile_ns(percentile) : -1;
 }
 
 Generator::Generator(const std::string& where, const GeneratorSettings& settings)
@@ -76,6 +80,7 @@ void Generator::play(const load::Schedule& schedule, const std::atomic<bool>& ca
 Measured Generator::measured(const load::Schedule& schedule) const {
   Measured all;
   all.window_ns = schedule.window_ns();
+  all.waited_ns = schedule.drain_until_ns - schedule.window_until_ns;
   for (const auto& thread : threads_) {
     all.loop.merge(thread->loop_statistics());
     all.key_value.merge(thread->statistics());

@@ -10,6 +10,7 @@
 #include "load/open_loop_statistics.h"
 #include "load/schedule.h"
 #include "mcload/client_thread.h"
+#include "mcload/offered.h"
 #include "mcload/settings.h"
 #include "mcload/statistics.h"
 
@@ -17,12 +18,15 @@ namespace turntable::mcload {
 
 struct Measured {
   std::int64_t window_ns = 0;
+  std::int64_t waited_ns = 0;  // after the window, for the last answers, at most
   load::OpenLoopStatistics loop;
   KeyValueStatistics key_value;
   std::vector<load::ThreadTiming> threads;
 
   void merge(const Measured& other);
   double achieved_per_s() const noexcept;
+  // Of GETs and SETs together. What was never sent has no latency from the send.
+  Offered latencies(bool from_send) const noexcept;
   // The latency that a share of `percentile` % of all offered requests did not exceed: requests
   // without an answer exceed everything. Negative: those are too many.
   std::int64_t percentile_ns(double percentile) const noexcept;

@@ -42,6 +42,8 @@ void expect_sums(const Measured& measured) {
   EXPECT_EQ(answered + measured.loop.lost + measured.loop.unsent, measured.loop.offered);
   EXPECT_EQ(static_cast<std::int64_t>(s.get.intended_ns.count()), s.gets);
   EXPECT_EQ(static_cast<std::int64_t>(s.set.from_send_ns.count()), s.sets);
+  EXPECT_EQ(s.get.lost + s.set.lost, measured.loop.lost);
+  EXPECT_EQ(s.get.unsent + s.set.unsent, measured.loop.unsent);
   std::int64_t delivered = 0;
   for (const auto& second : measured.loop.seconds) delivered += second.delivered;
   EXPECT_EQ(delivered, measured.loop.delivered);
@@ -236,6 +238,7 @@ TEST(Generator, WhatItMeasuredTravelsAsJson) {
   Measured twice = measured_of(raw_statistics(measured));
   EXPECT_EQ(raw_statistics(twice)["get_latency_ns"], raw_statistics(measured)["get_latency_ns"]);
   EXPECT_EQ(twice.loop.delivered, measured.loop.delivered);
+  EXPECT_EQ(twice.waited_ns, kSecondNs);  // the drain of play_here()
   twice.merge(measured);
   expect_sums(twice);
   EXPECT_EQ(twice.key_value.hits, 2 * measured.key_value.hits);

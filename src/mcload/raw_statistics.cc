@@ -38,6 +38,10 @@ void add_latencies(Json& out, const Measured& measured) {
   out["send_late_ns"] = loop.send_late_ns.encode();
   out["read_late_ns"] = loop.read_late_ns.encode();
   out["queued"] = s.queued.encode();
+  out["get_lost"] = s.get.lost;
+  out["get_unsent"] = s.get.unsent;
+  out["set_lost"] = s.set.lost;
+  out["set_unsent"] = s.set.unsent;
   out["latency_sum_ns"] = loop.latency_ns.sum();
   out["latency_clamped"] = loop.latency_ns.clamped();
 }
@@ -55,6 +59,7 @@ Json raw_statistics(const Measured& measured) {
   const load::OpenLoopStatistics& loop = measured.loop;
   const KeyValueStatistics& s = measured.key_value;
   Json out = {{"window_ns", measured.window_ns},
+              {"waited_ns", measured.waited_ns},
               {"offered", loop.offered},
               {"delivered", loop.delivered},
               {"lost", loop.lost},
@@ -67,6 +72,7 @@ Json raw_statistics(const Measured& measured) {
               {"hits", s.hits},
               {"misses", s.misses},
               {"errors", to_json(s.errors)},
+              {"silent", s.silent},
               {"per_second", second_rows(loop)},
               {"threads", thread_rows(measured.threads)},
               {"cpu", {{"user_ns", s.user_ns}, {"system_ns", s.system_ns}}},

@@ -100,7 +100,11 @@ GeneratorSettings generator_settings_of(const Json& json) {
 }
 
 Measured measured_of(const Json& raw) {
-  Measured measured{.window_ns = raw.at("window_ns"), .loop = {}, .key_value = {}, .threads = {}};
+  Measured measured{.window_ns = raw.at("window_ns"),
+                    .waited_ns = raw.at("waited_ns"),
+                    .loop = {},
+                    .key_value = {},
+                    .threads = {}};
   load::OpenLoopStatistics& loop = measured.loop;
   loop.offered = raw.at("offered");
   loop.delivered = raw.at("delivered");
@@ -121,10 +125,15 @@ Measured measured_of(const Json& raw) {
   s.hits = raw.at("hits");
   s.misses = raw.at("misses");
   s.get = {.intended_ns = histogram(raw, "get_latency_ns"),
-           .from_send_ns = histogram(raw, "get_from_send_ns")};
+           .from_send_ns = histogram(raw, "get_from_send_ns"),
+           .lost = raw.at("get_lost"),
+           .unsent = raw.at("get_unsent")};
   s.set = {.intended_ns = histogram(raw, "set_latency_ns"),
-           .from_send_ns = histogram(raw, "set_from_send_ns")};
+           .from_send_ns = histogram(raw, "set_from_send_ns"),
+           .lost = raw.at("set_lost"),
+           .unsent = raw.at("set_unsent")};
   s.errors = errors_of(raw.at("errors"));
+  s.silent = raw.at("silent");
   s.queued = histogram(raw, "queued");
   s.rx_bytes = raw.at("rx_bytes");
   s.tx_bytes = raw.at("tx_bytes");

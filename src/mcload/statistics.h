@@ -32,13 +32,19 @@ struct Errors {
   }
 };
 
+// Of the window's GETs, or of its SETs.
 struct Latencies {
   stats::Histogram intended_ns{load::OpenLoopStatistics::kMaxLatencyNs};
   stats::Histogram from_send_ns{load::OpenLoopStatistics::kMaxLatencyNs};
+  // Requests that are in neither: sent and never answered, and never sent.
+  std::int64_t lost = 0;
+  std::int64_t unsent = 0;
 
   void merge(const Latencies& other) {
     intended_ns.merge(other.intended_ns);
     from_send_ns.merge(other.from_send_ns);
+    lost += other.lost;
+    unsent += other.unsent;
   }
 };
 
@@ -52,6 +58,8 @@ struct KeyValueStatistics {
   std::int64_t misses = 0;
   Latencies get, set;
   Errors errors;
+  // Connections whose oldest request was sent before the drain began, and had no answer at its end.
+  std::int64_t silent = 0;
   // In the window.
   stats::Histogram queued{kMaxQueued};  // of a connection: requests under way as one is added
   std::uint64_t rx_bytes = 0;
@@ -67,6 +75,7 @@ struct KeyValueStatistics {
     get.merge(other.get);
     set.merge(other.set);
     errors.merge(other.errors);
+    silent += other.silent;
     queued.merge(other.queued);
     rx_bytes += other.rx_bytes;
     tx_bytes += other.tx_bytes;

@@ -39,35 +39,37 @@ Moments moments_of(const stats::Histogram& histogram) {
   return moments;
 }
 
-std::string row(const char* name, const stats::Histogram& histogram, double unit) {
-  const Moments moments = moments_of(histogram);
+// Mean and deviation are those of the answers.
+std::string row(const char* name, const Offered& offered, double unit) {
+  const Moments moments = moments_of(offered.answered());
   std::string line = text("%-7s", name);
   for (const double value : {moments.mean, moments.deviation}) line += text(" %7.1f", value / unit);
-  for (const double percentile : {0.0, 5.0, 10.0, 90.0, 95.0, 99.0}) {
-    line += text(" %7.1f", static_cast<double>(histogram.value_at_percentile(percentile)) / unit);
-  }
+  for (const double percentile : {0.0, 5.0, 10.0, 90.0, 95.0, 99.0})
+    line += text(" %7.1f", static_cast<double>(offered.percentile_ns(percentile)) / unit);
   return line + "\n";
 }
 
-const stats::Histogram& gets(const Measured& measured, bool from_send) {
-  const Latencies& latencies = measured.key_value.get;
-  return from_send ? latencies.from_send_ns : latencies.intended_ns;
-}
-
-const stats::Histogram& all(const Measured& measured, bool from_send) {
-  return from_send ? measured.loop.from_send_ns : measured.loop.latency_ns;
+// Of the GETs, or of the SETs.
+Offered offered_of(const Measured& measured, const Latencies& latencies, bool from_send) {
+  if (from_send) return {latencies.from_send_ns, latencies.lost, measured.waited_ns};
+  return {latencies.intended_ns, latencies.lost + latencies.unsent, measured.waited_ns};
 }
 
 double share(std::int64_t part, std::int64_t of) {
   return of > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(of) : 0;
 }
 
-nlohmann::json percentiles(const stats::Histogram& histogram) {
-  const Moments moments = moments_of(histogram);
+// "count", "mean" and "sd" are those of the answers.
+nlohmann::json percentiles(const Offered& offered) {
+  const stats::Histogram& answered = offered.answered();
+  const Moments moments = moments_of(answered);
   const auto at = [&](double percentile) {
-    return static_cast<double>(histogram.value_at_percentile(percentile)) / kUs;
+    return static_cast<double>(offered.percentile_ns(percentile)) / kUs;
   };
-  return {{"count", histogram.count()},
+  const std::int64_t max_ns =
+      offered.unanswered() > 0 ? offered.percentile_ns(100) : answered.max();
+  return {{"count", answered.count()},
+          {"unanswered", offered.unanswered()},
           {"mean", moments.mean / kUs},
           {"sd", moments.deviation / kUs},
           {"min", at(0)},
@@ -78,7 +80,7 @@ nlohmann::json percentiles(const stats::Histogram& histogram) {
           {"p95", at(95)},
           {"p99", at(99)},
           {"p999", at(99.9)},
-          {"max", static_cast<double>(histogram.max()) / kUs}};
+          {"max", static_cast<double>(max_ns) / kUs}};
 }
 
 }  // namespace
@@ -89,9 +91,9 @@ std::string table_header() {
 
 std::string table_rows(const Measured& measured, bool from_send) {
   const KeyValueStatistics& s = measured.key_value;
-  return row("read", gets(measured, from_send), kUs) +
-         row("update", from_send ? s.set.from_send_ns : s.set.intended_ns, kUs) +
-         row("op_q", s.queued, 1);
+  return row("read", offered_of(measured, s.get, from_send), kUs) +
+         row("update", offered_of(measured, s.set, from_send), kUs) +
+         row("op_q", Offered(s.queued, 0, 0), 1);
 }
 
 std::string table_footer(const Measured& measured, bool from_send, bool is_closed_loop) {
@@ -139,33 +141,63 @@ std::string scan_header() {
 }
 
 std::string scan_row(const Measured& measured, bool from_send, double rate_per_s) {
-  std::string line = row("read", gets(measured, from_send), kUs);
+  std::string line = row("read", offered_of(measured, measured.key_value.get, from_send), kUs);
   line.pop_back();
   return line + text(" %8.1f %8.1f\n", measured.achieved_per_s(), rate_per_s);
 }
 
 std::string distribution(const Measured& measured, bool from_send) {
-  const stats::Histogram& histogram = all(measured, from_send);
+  const Offered offered = measured.latencies(from_send);
+  const stats::Histogram& histogram = offered.answered();
+  const double all =
+      static_cast<double>(histogram.count()) + static_cast<double>(offered.unanswered());
   std::string out = "# from_us to_us count share_up_to_here\n";
   std::uint64_t seen = 0;
   histogram.for_each_bucket([&](std::int64_t low, std::int64_t high, std::uint64_t count) {
     seen += count;
     out += text("%.3f %.3f %llu %.9f\n", static_cast<double>(low) / kUs,
                 static_cast<double>(high) / kUs, static_cast<unsigned long long>(count),
-                static_cast<double>(seen) / static_cast<double>(histogram.count()));
+                static_cast<double>(seen) / all);
   });
+  if (offered.unanswered() > 0)
+    out += text("# %lld without an answer\n", static_cast<long long>(offered.unanswered()));
   return out;
 }
 
 nlohmann::json summary(const Measured& measured) {
   const KeyValueStatistics& s = measured.key_value;
   return {{"achieved_per_s", measured.achieved_per_s()},
-          {"latency_us", percentiles(measured.loop.latency_ns)},
-          {"from_send_us", percentiles(measured.loop.from_send_ns)},
-          {"get_latency_us", percentiles(s.get.intended_ns)},
-          {"set_latency_us", percentiles(s.set.intended_ns)},
-          {"send_late_us", percentiles(measured.loop.send_late_ns)},
+          {"latency_us", percentiles(measured.latencies(/*from_send=*/false))},
+          {"from_send_us", percentiles(measured.latencies(/*from_send=*/true))},
+          {"get_latency_us", percentiles(offered_of(measured, s.get, /*from_send=*/false))},
+          {"set_latency_us", percentiles(offered_of(measured, s.set, /*from_send=*/false))},
+          {"send_late_us", percentiles(Offered(measured.loop.send_late_ns, 0, 0))},
           {"raw", raw_statistics(measured)}};
+}
+
+std::string unanswered_note(const Measured& measured) {
+  const load::OpenLoopStatistics& loop = measured.loop;
+  if (loop.lost + loop.unsent == 0) return "";
+  return text(
+      "%lld of %lld requests have no answer (%lld lost, %lld never sent); they count in the "
+      "percentiles, with at least the %g s that answers were waited for",
+      static_cast<long long>(loop.lost + loop.unsent), static_cast<long long>(loop.offered),
+      static_cast<long long>(loop.lost), static_cast<long long>(loop.unsent),
+      static_cast<double>(measured.waited_ns) / 1e9);
+}
+
+std::string fault_note(const KeyValueStatistics& all) {
+  const auto counted = [](std::int64_t count, const char* what) {
+    return count > 0 ? text("%lld %s, ", static_cast<long long>(count), what) : std::string();
+  };
+  std::string note = counted(all.errors.closed, "connections were closed") +
+                     counted(all.silent, "connections had no answer until the end of the drain") +
+                     counted(all.errors.of_requests(), "requests were answered with an error");
+  if (note.empty()) return note;
+  note.resize(note.size() - 2);
+  return note +
+         "; expected a memcached that runs, and answers all: look at its log, its memory "
+         "(-m) and its limit of connections (-c)";
 }
 
 }  // namespace turntable::mcload

@@ -21,6 +21,11 @@ std::string scan_row(const Measured& measured, bool from_send, double rate_per_s
 // A line per bucket, "from_us to_us count share": the distribution of GETs and SETs together.
 std::string distribution(const Measured& measured, bool from_send);
 
+// What standard error has to say; empty: nothing. How many requests of a measurement have no
+// answer, and what must not happen in any: connections that were closed or silent, errors.
+std::string unanswered_note(const Measured& measured);
+std::string fault_note(const KeyValueStatistics& all);
+
 // Percentiles in us, beside raw_statistics().
 nlohmann::json summary(const Measured& measured);
 
