@@ -113,6 +113,44 @@ TEST(Generator, AStoreWithoutRoomIsReported) {
   }
 }
 
+// What a store says that refuses to be populated; "" if it does not.
+std::string refusal(const RunningMemcached& memcached, Protocol protocol,
+                    const ContentSettings& content) {
+  try {
+    populate("test", memcached.address(), protocol, Content(content),
+             monotonic_ns() + 60 * kSecondNs, kNever);
+  } catch (const CommandError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// 20,000 records of 10,000 bytes are 200 MB; each is STORED.
+TEST(Population, RefusesAStoreThatEvicts) {
+  const ContentSettings content{.records = 20'000, .value_size = "10000"};
+  for (const Protocol protocol : {Protocol::kAscii, Protocol::kBinary}) {
+    RunningMemcached memcached({"-m", "64"});
+    if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+    const std::string said = refusal(memcached, protocol, content);
+    EXPECT_NE(said.find("has taken 20000 records, but holds"), std::string::npos) << said;
+    EXPECT_NE(said.find("expected at least 20000 and none evicted"), std::string::npos) << said;
+    EXPECT_NE(said.find("more memory (-m): keys and values alone have 201 MB"), std::string::npos)
+        << said;
+    // It is no store that has been populated before.
+    EXPECT_NE(refusal(memcached, protocol, content), "");
+  }
+}
+
+// Its marker, which is small, is still there, and more items than it had.
+TEST(Population, BelievesNoMarkerOfWhatALaterContentHasEvicted) {
+  RunningMemcached memcached({"-m", "64"});
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  const ContentSettings first{.records = 20'000, .value_size = "1000"};
+  EXPECT_EQ(refusal(memcached, Protocol::kAscii, first), "");
+  EXPECT_NE(refusal(memcached, Protocol::kAscii, {.records = 100'000, .value_size = "1000"}), "");
+  EXPECT_NE(refusal(memcached, Protocol::kAscii, first), "");
+}
+
 TEST(Generator, MeasuresTheDelaysThatWereGiven) {
   DelayLine::Settings server;
   server.delay_us = load::Variate::parse("uniform:10000,30000");

@@ -1,6 +1,7 @@
 #include "mcload/population.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "mcload/connection.h"
+#include "mcload/item_stats.h"
 
 namespace turntable::mcload {
 namespace {
@@ -24,6 +26,7 @@ class Population {
              const Content& content, std::int64_t deadline_ns, const std::atomic<bool>& cancelled)
       : where_(where),
         server_(server),
+        protocol_(protocol),
         content_(content),
         deadline_ns_(deadline_ns),
         cancelled_(cancelled),
@@ -31,6 +34,26 @@ class Population {
         buffer_(64 * 1024) {
     connection_.connecting(server.connect(where, deadline_ns));
     connection_.open(/*stamped=*/false);
+  }
+
+  // While no request is under way. Nothing: the server does not count its items.
+  std::optional<ItemStats> item_stats() {
+    const std::string_view request = ItemStatsReader::request(protocol_);
+    if (::send(connection_.fd(), request.data(), request.size(), MSG_NOSIGNAL) < 0)
+      fail_closed(std::strerror(errno));
+    ItemStatsReader reader(protocol_);
+    for (;;) {
+      const std::size_t bytes = await_bytes();
+      if (reader.feed({buffer_.data(), bytes})) return reader.stats();
+    }
+  }
+
+  // Once `items` are stored. A memcached that is full says STORED, and evicts another one.
+  void require_kept(const std::optional<ItemStats>& before, std::uint64_t items) {
+    const std::optional<ItemStats> now = item_stats();
+    if (!now || !before) return;
+    const std::uint64_t evicted = now->evictions - std::min(now->evictions, before->evictions);
+    if (evicted > 0 || now->items < items) fail_evicted(now->items, items, evicted);
   }
 
   bool has_marker() {
@@ -71,12 +94,18 @@ class Population {
 
   // At least one, and all that have come.
   void await_reply() {
+    while (!take({buffer_.data(), await_bytes()})) {
+    }
+  }
+
+  // Into the buffer; how many.
+  std::size_t await_bytes() {
     for (;;) {
       const Connection::Read read = connection_.read(buffer_);
       if (read.bytes == 0) fail_closed("the server closed the connection");
       if (read.bytes < 0 && read.bytes != -EAGAIN && read.bytes != -EINTR)
         fail_closed(std::strerror(static_cast<int>(-read.bytes)));
-      if (read.bytes > 0 && take({buffer_.data(), static_cast<std::size_t>(read.bytes)})) return;
+      if (read.bytes > 0) return static_cast<std::size_t>(read.bytes);
       wait(POLLIN);
     }
   }
@@ -112,6 +141,17 @@ class Population {
                                           " ended while records were stored: " + why +
                                           "; look whether memcached still runs");
   }
+  [[noreturn]] void fail_evicted(std::uint64_t items, std::uint64_t expected,
+                                 std::uint64_t evicted) {
+    throw CommandError(
+        "unavailable",
+        where_ + ": " + server_.text() + " has taken " + std::to_string(content_.records()) +
+            " records, but holds " + std::to_string(items) + " items (curr_items) and evicted " +
+            std::to_string(evicted) + "; expected at least " + std::to_string(expected) +
+            " and none evicted. Give memcached more memory (-m): keys and values alone have " +
+            std::to_string(content_.total_bytes() / 1'000'000 + 1) +
+            " MB; or start it anew, or store fewer or smaller records");
+  }
   [[noreturn]] void fail_protocol() {
     throw CommandError("unavailable", where_ + ": " + server_.text() + " answered \"" +
                                           std::string(connection_.replies().broken()) +
@@ -137,6 +177,7 @@ class Population {
 
   const std::string where_;
   const ServerAddress& server_;
+  const Protocol protocol_;
   const Content& content_;
   const std::int64_t deadline_ns_;
   const std::atomic<bool>& cancelled_;
@@ -154,10 +195,16 @@ Populated populate(const std::string& where, const ServerAddress& server, Protoc
   const std::int64_t began_ns = monotonic_ns();
   Population population(where, server, protocol, content, deadline_ns, cancelled);
   Populated populated;
-  populated.was_there = !again && population.has_marker();
+  const std::optional<ItemStats> before = population.item_stats();
+  const std::uint64_t items = std::uint64_t{content.records()} + 1;  // with the marker
+  // What was evicted may have been its own.
+  const bool may_hold_all = !before || (before->items >= items && before->evictions == 0);
+  populated.was_there = !again && may_hold_all && population.has_marker();
   if (!populated.was_there) {
     population.store_all();
+    population.require_kept(before, content.records());
     population.store_marker();
+    population.require_kept(before, items);
     populated.stored = content.records();
   }
   populated.seconds = static_cast<double>(monotonic_ns() - began_ns) / 1e9;

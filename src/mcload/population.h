@@ -18,7 +18,9 @@ struct Populated {
 };
 
 // Stores all records and then the marker, which says that all are there; stores nothing if the
-// marker is, unless `again`. Throws CommandError: also for a record that the store refuses.
+// marker is, as many items as records, and nothing was ever evicted, unless `again`. Throws
+// CommandError: also for a record that the store refuses, and for a memcached that evicts some (it
+// counts that; what does not, such as a proxy, is believed).
 Populated populate(const std::string& where, const ServerAddress& server, Protocol protocol,
                    const Content& content, std::int64_t deadline_ns,
                    const std::atomic<bool>& cancelled, bool again = false);

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "mcload/item_stats.h"
 #include "workload/random.h"
 
 namespace turntable::mcload {
@@ -153,6 +155,45 @@ TEST(Protocol, Names) {
   EXPECT_EQ(protocol_of("binary"), Protocol::kBinary);
   EXPECT_STREQ(protocol_name(protocol_of("ascii")), "ascii");
   EXPECT_THROW(protocol_of("udp"), std::invalid_argument);
+}
+
+std::string binary_stat(const std::string& name, const std::string& value) {
+  std::string packet = binary_reply(0x10, 0, 0, name + value);
+  packet[3] = static_cast<char>(name.size());
+  return packet;
+}
+
+std::optional<ItemStats> item_stats(Protocol protocol, std::string_view text, std::size_t piece) {
+  ItemStatsReader reader(protocol);
+  for (std::size_t at = 0; at < text.size(); at += piece) {
+    if (!reader.feed(text.substr(at, piece))) continue;
+    EXPECT_GE(at + piece, text.size()) << "complete before the end";
+    return reader.stats();
+  }
+  ADD_FAILURE() << "never complete";
+  return std::nullopt;
+}
+
+TEST(ItemStats, AreReadInBothProtocols) {
+  const std::string ascii =
+      "STAT pid 17\r\nSTAT curr_items 12345\r\nSTAT version 1.6 x\r\nSTAT evictions 6\r\nEND\r\n";
+  const std::string binary = binary_stat("pid", "17") + binary_stat("curr_items", "12345") +
+                             binary_stat("evictions", "6") + binary_stat("", "");
+  for (const std::size_t piece : {1, 7, 1000}) {
+    for (const auto& [protocol, text] :
+         {std::pair(Protocol::kAscii, ascii), std::pair(Protocol::kBinary, binary)}) {
+      const auto stats = item_stats(protocol, text, piece);
+      ASSERT_TRUE(stats.has_value()) << piece;
+      EXPECT_EQ(stats->items, 12345U);
+      EXPECT_EQ(stats->evictions, 6U);
+    }
+  }
+}
+
+TEST(ItemStats, AServerMayHaveNone) {
+  EXPECT_FALSE(item_stats(Protocol::kAscii, "ERROR\r\n", 3));
+  EXPECT_FALSE(item_stats(Protocol::kAscii, "STAT curr_items 3\r\nEND\r\n", 3));
+  EXPECT_FALSE(item_stats(Protocol::kBinary, binary_reply(0x10, 0x81, 0, "Unknown command"), 5));
 }
 
 }  // namespace
