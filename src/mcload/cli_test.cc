@@ -82,6 +82,10 @@ TEST(Options, RefusesWhatMakesNoSense) {
       {"-s", "127.0.0.1:x"},
       {"-s", "127.0.0.1", "--search", "99"},
       {"-s", "127.0.0.1", "--search", "100:5"},
+      {"-s", "127.0.0.1", "--search", "99.9999:5"},
+      {"-s", "127.0.0.1", "--search", "99:0.5"},
+      {"-s", "127.0.0.1", "--search", "99:7e7"},
+      {"-s", "127.0.0.1", "--scan", "1:2e8:1"},
       {"-s", "127.0.0.1", "--scan", "5:1:1"},
       {"-s", "127.0.0.1", "--scan", "1:5:1", "--search", "99:5"},
       {"-s", "127.0.0.1", "-a", "127.0.0.1"},
@@ -90,7 +94,27 @@ TEST(Options, RefusesWhatMakesNoSense) {
       {"-s", "127.0.0.1", "--loadonly", "--noload"},
       {"-s", "127.0.0.1", "--username", "me"}};
   for (const auto& words : wrong) EXPECT_THROW(parse(words), std::invalid_argument);
-  EXPECT_NE(parse({"-s", "127.0.0.1", "-u", "2"}).status.value_or(0), 0);
+  // One within and one beyond.
+  for (const auto& [name, good, bad] :
+       std::vector<std::array<const char*, 3>>{{"-u", "1", "2"},
+                                               {"--search-repeats", "99", "100"},
+                                               {"--search-repeats", "1", "0"},
+                                               {"--search-resolution", "0.2", "0.3"},
+                                               {"--search-resolution", "0.001", "0"},
+                                               {"--spin-us", "1000000", "1000001"},
+                                               {"-p", "65535", "0"},
+                                               {"-C", "60000", "60001"},
+                                               {"-D", "1", "0"},
+                                               {"-Q", "1", "0"}}) {
+    EXPECT_FALSE(parse({"-s", "127.0.0.1", name, good}).status) << name;
+    ::testing::internal::CaptureStderr();
+    EXPECT_GT(parse({"-s", "127.0.0.1", name, bad}).status.value_or(0), 100) << name << bad;
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find(std::string(bad) + "; expected a number from "), std::string::npos) << said;
+  }
+  EXPECT_EQ(parse({"-s", "127.0.0.1", "--search", "99:5", "--search-repeats", "99"})
+                .options.search->repeats,
+            99);
   EXPECT_NE(parse({"-s", "127.0.0.1", "--latency", "both"}).status.value_or(0), 0);
 }
 
@@ -285,6 +309,15 @@ TEST_F(Agents, MeasureTogether) {
   }
   options.generator.servers = {ServerAddress::unix_socket("/nowhere/at/all")};
   EXPECT_THROW(play(options.generator, 0, 0.3), std::exception);  // the agents say why
+}
+
+TEST_F(Agents, HavePortsThatAreNumbers) {
+  Options options;
+  options.secret_file = secret_;
+  for (const char* port : {"5556x", "0", "65536", ""}) {
+    options.agents = {std::string("127.0.0.1:") + port};
+    EXPECT_THROW(play_with_agents(options, ended_), std::invalid_argument) << port;
+  }
 }
 
 // What the first has begun ends by and by; nothing of that may disturb the second.

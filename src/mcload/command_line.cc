@@ -143,6 +143,7 @@ int run_command_line(int argc, char** argv) {
   std::signal(SIGINT, cancel);
   if (options.is_agent) return serve_as_agent(options, cancelled);
   options.generator.content = std::make_shared<const Content>(options.content);
+  say(options.generator.content->note());
   if (options.load) populate_all(options);
   if (options.only_load) return 0;
   KeyValueStatistics all;

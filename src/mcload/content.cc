@@ -27,12 +27,6 @@ bool is_fixed(const load::Variate& size) {
   return size.value(0) == size.value(1 - 0x1.0p-53);
 }
 
-std::uint32_t size_of(const load::Variate& size, std::uint64_t seed, std::uint64_t stream,
-                      std::uint32_t record, double least, double most) {
-  const double uniform = workload::unit_interval(workload::stream_seed(seed, stream, record));
-  return static_cast<std::uint32_t>(std::clamp(std::round(size.value(uniform)), least, most));
-}
-
 // FNV-1a, 64 bits.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -59,6 +53,29 @@ std::string letters(std::size_t size, std::uint64_t seed) {
 
 }  // namespace
 
+struct Content::Sizes {
+  const char* what;  // for messages
+  load::Variate variate;
+  std::uint64_t stream;
+  double least, most;
+  std::string why;
+
+  double drawn(std::uint64_t seed, std::uint32_t record) const {
+    const double uniform = workload::unit_interval(workload::stream_seed(seed, stream, record));
+    return std::round(variate.value(uniform));
+  }
+  bool is_possible(double bytes) const { return bytes >= least && bytes <= most; }
+  std::string range() const {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%.0f to %.0f bytes", least, most);
+    return text.data();
+  }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw std::invalid_argument(std::string("size of ") + what + " \"" + variate.text() +
+                                "\": " + message + ": " + why);
+  }
+};
+
 ContentSettings ContentSettings::from_json(const std::string& where,
                                            const nlohmann::json& content) {
   const node::Arguments fields(where + ", content", content,
@@ -80,29 +97,51 @@ ContentSettings ContentSettings::from_json(const std::string& where,
 
 Content::Content(const ContentSettings& settings)
     : settings_(settings), marker_(marker_of(settings)) {
-  const auto keys = load::Variate::parse(settings.key_size);
-  const auto values = load::Variate::parse(settings.value_size);
-  const std::uint32_t digits = digits_of(settings.records - 1);
-  const auto key_size = [&](std::uint32_t record) {
-    return size_of(keys, settings.seed, kKeyStream, record, digits, kMaxKeyBytes);
-  };
-  const auto value_size = [&](std::uint32_t record) {
-    return size_of(values, settings.seed, kValueStream, record, 0, kMaxValueBytes);
-  };
-  fixed_key_bytes_ = key_size(0);
-  fixed_value_bytes_ = value_size(0);
-  std::uint32_t largest = fixed_value_bytes_;
-  if (!is_fixed(keys)) {
-    key_bytes_.resize(settings.records);
-    for (std::uint32_t record = 0; record < settings.records; ++record)
-      key_bytes_[record] = static_cast<std::uint8_t>(key_size(record));
+  const std::uint32_t last = settings.records - 1, digits = digits_of(last);
+  const Sizes keys = {.what = "keys (-K, key_size)",
+                      .variate = load::Variate::parse(settings.key_size),
+                      .stream = kKeyStream,
+                      .least = static_cast<double>(digits),
+                      .most = kMaxKeyBytes,
+                      .why = "a key is its record's number, and the last one, " +
+                             std::to_string(last) + ", has " + std::to_string(digits) +
+                             " digits; memcached's keys have " + std::to_string(kMaxKeyBytes) +
+                             " bytes at most"};
+  const Sizes values = {.what = "values (-V, value_size)",
+                        .variate = load::Variate::parse(settings.value_size),
+                        .stream = kValueStream,
+                        .least = 0,
+                        .most = kMaxValueBytes,
+                        .why = "memcached's items have 1 MiB at most, with key and header"};
+  draw(keys, fixed_key_bytes_, key_bytes_);
+  pattern_ = letters(draw(values, fixed_value_bytes_, value_bytes_), settings.seed);
+}
+
+template <typename Bytes>
+std::uint32_t Content::draw(const Sizes& sizes, std::uint32_t& of_all,
+                            std::vector<Bytes>& of_each) {
+  if (is_fixed(sizes.variate)) {
+    const double bytes = sizes.drawn(settings_.seed, 0);
+    if (!sizes.is_possible(bytes)) sizes.fail("expected " + sizes.range());
+    return of_all = static_cast<std::uint32_t>(bytes);
   }
-  if (!is_fixed(values)) {
-    value_bytes_.resize(settings.records);
-    for (std::uint32_t record = 0; record < settings.records; ++record)
-      largest = std::max(largest, value_bytes_[record] = value_size(record));
+  of_each.resize(records());
+  std::uint32_t moved = 0, largest = 0;
+  for (std::uint32_t record = 0; record < records(); ++record) {
+    const double drawn = sizes.drawn(settings_.seed, record);
+    if (!sizes.is_possible(drawn)) ++moved;
+    const auto bytes = static_cast<std::uint32_t>(std::clamp(drawn, sizes.least, sizes.most));
+    of_each[record] = static_cast<Bytes>(bytes);
+    largest = std::max(largest, bytes);
   }
-  pattern_ = letters(largest, settings.seed);
+  if (moved == 0) return largest;
+  const std::string share = std::to_string(moved) + " of " + std::to_string(records());
+  if (moved > kMostMoved * records()) {
+    sizes.fail(share + " are not " + sizes.range() + "; expected one in a hundred at most");
+  }
+  note_ += (note_.empty() ? "" : "; ") + share + " sizes of " + sizes.what + " were not " +
+           sizes.range() + ", and are moved to the nearer end";
+  return largest;
 }
 
 std::string_view Content::key(std::uint32_t record, char* out) const noexcept {

@@ -30,7 +30,12 @@ class Content {
   static constexpr std::size_t kMaxValueBytes = 1'000'000;
   static constexpr std::uint32_t kMaxRecords = 500'000'000;
 
-  // Throws std::invalid_argument for a distribution that is none.
+  // Of random sizes so many records at most may lie outside of what memcached and the numbers of
+  // the records allow; they are moved to the nearer end of it.
+  static constexpr double kMostMoved = 0.01;
+
+  // Throws std::invalid_argument for a distribution that is none, or one of whose sizes more than
+  // kMostMoved are impossible; a size that is the same for all must be possible.
   explicit Content(const ContentSettings& settings);
 
   std::uint32_t records() const noexcept { return settings_.records; }
@@ -52,7 +57,15 @@ class Content {
 
   std::uint64_t total_bytes() const noexcept;  // of keys and values
 
+  // Says how many sizes were moved; empty: none was.
+  const std::string& note() const noexcept { return note_; }
+
  private:
+  struct Sizes;
+  // One for all records, or one for each; answers the largest.
+  template <typename Bytes>
+  std::uint32_t draw(const Sizes& sizes, std::uint32_t& of_all, std::vector<Bytes>& of_each);
+
   std::uint32_t key_bytes(std::uint32_t record) const noexcept {
     return key_bytes_.empty() ? fixed_key_bytes_ : key_bytes_[record];
   }
@@ -63,6 +76,7 @@ class Content {
   std::uint32_t fixed_value_bytes_ = 0;
   std::vector<std::uint8_t> key_bytes_;  // empty: all have the same
   std::vector<std::uint32_t> value_bytes_;
+  std::string note_;
   std::string pattern_;  // every value is a beginning of it
 };
 

@@ -23,8 +23,9 @@ TEST(Content, KeysHaveTheirSizeAndAreDifferent) {
   EXPECT_EQ(content.value(5).size(), 3U);
 }
 
-TEST(Content, KeysThatWouldBeTooShortAreLonger) {
-  const Content content({.records = 20'000, .key_size = "uniform:1,6", .value_size = "1"});
+// One in 200 would have a byte: its record's number has up to five digits.
+TEST(Content, AFewKeysThatWouldBeTooShortAreLonger) {
+  const Content content({.records = 20'000, .key_size = "bimodal:6,1,0.005", .value_size = "1"});
   std::set<std::string> keys;
   std::set<std::size_t> sizes;
   for (std::uint32_t record = 0; record < content.records(); ++record) {
@@ -33,6 +34,9 @@ TEST(Content, KeysThatWouldBeTooShortAreLonger) {
   }
   EXPECT_EQ(keys.size(), 20'000U);
   EXPECT_EQ(sizes, (std::set<std::size_t>{5, 6}));
+  EXPECT_NE(content.note().find("of 20000 sizes of keys (-K, key_size) were not 5 to 250 bytes"),
+            std::string::npos)
+      << content.note();
 }
 
 TEST(Content, SizesAreFunctionsOfSeedAndRecord) {
@@ -54,10 +58,32 @@ TEST(Content, SizesAreFunctionsOfSeedAndRecord) {
   EXPECT_NEAR(key_bytes / 5000, 36, 1);  // mean of Facebook's, 36.2
 }
 
-TEST(Content, LimitsOfMemcached) {
-  const Content content({.records = 100, .key_size = "400", .value_size = "5000000"});
-  EXPECT_EQ(key_of(content, 3).size(), 250U);
-  EXPECT_EQ(content.value_bytes(3), Content::kMaxValueBytes);
+// What the constructor says; "" if it takes the sizes.
+std::string refusal(const ContentSettings& settings) {
+  try {
+    return Content(settings).note();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+}
+
+TEST(Content, RefusesSizesThatMemcachedOrTheNumbersOfRecordsDoNotAllow) {
+  EXPECT_EQ(refusal({.records = 10'000, .key_size = "250", .value_size = "1000000"}), "");
+  EXPECT_EQ(refusal({.records = 10'000, .key_size = "4", .value_size = "0"}), "");
+  EXPECT_EQ(refusal({.key_size = "251"})
+                .find("size of keys (-K, key_size) \"251\": expected 4 to 250 bytes: "),
+            0U);
+  EXPECT_NE(refusal({.records = 10'001, .key_size = "4"}).find("the last one, 10000, has 5 digits"),
+            std::string::npos);
+  EXPECT_EQ(refusal({.value_size = "fixed:1000001"})
+                .find("size of values (-V, value_size) \"fixed:1000001\": expected 0 to 1000000 "),
+            0U);
+  // Five in six are too short for 5 digits or so; half are too long.
+  EXPECT_NE(refusal({.records = 20'000, .key_size = "uniform:1,6"})
+                .find("are not 5 to 250 bytes; expected one in a hundred at most"),
+            std::string::npos);
+  EXPECT_NE(refusal({.value_size = "uniform:0,2000000"}), "");
+  EXPECT_EQ(refusal({.value_size = "fb_value"}), "");
 }
 
 TEST(Content, MarkersTellContentsApart) {

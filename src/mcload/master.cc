@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -35,10 +36,12 @@ sockaddr_in address_of(const std::string& agent, std::uint16_t port) {
   const std::size_t colon = agent.find(':');
   const std::string host = agent.substr(0, colon);
   if (colon != std::string::npos) {
-    const int given = std::atoi(agent.c_str() + colon + 1);
-    if (given < 1 || given > 65535)
-      throw std::invalid_argument("-a " + agent + ": expected HOST or HOST:PORT");
-    port = static_cast<std::uint16_t>(given);
+    const char* const end = agent.data() + agent.size();
+    const auto read = std::from_chars(agent.data() + colon + 1, end, port);
+    if (read.ec != std::errc() || read.ptr != end || port == 0) {
+      throw std::invalid_argument("-a " + agent +
+                                  ": expected HOST, or HOST:PORT with a port of 1 to 65535");
+    }
   }
   // The messages know IPv4.
   return net::parse_ipv4("-a", host, port);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -12,8 +13,6 @@
 
 namespace turntable::mcload {
 namespace {
-
-constexpr double kMaxRate = 1e8;
 
 // What the command line says, before it is looked at together.
 struct Texts {
@@ -49,7 +48,12 @@ std::vector<double> numbers(const std::string& option, const std::string& text, 
   throw std::invalid_argument(option + " " + text + ": expected " + expected);
 }
 
-using Option = ProgramOptions::Option;
+void require_within(const std::string& what, double number, double least, double most) {
+  if (number >= least && number <= most) return;
+  std::ostringstream message;
+  message << what << ": " << number << "; expected a number from " << least << " to " << most;
+  throw std::invalid_argument(message.str());
+}
 
 void add_load_options(ProgramOptions& app, Texts& t, Options& o) {
   app.option("-s,--server", t.servers, "HOST, HOST:PORT or /PATH of memcached; may be repeated");
@@ -71,13 +75,13 @@ void add_load_options(ProgramOptions& app, Texts& t, Options& o) {
       .shows_default()
       .within(1, Content::kMaxRecords);
   app.option("-u,--update", o.generator.update, "Share of SETs").shows_default().within(0, 1);
-  app.option("-T,--threads", t.threads, "Threads").shows_default().within(1, 256);
+  app.option("-T,--threads", t.threads, "Threads").shows_default().within(1, kMaxThreads);
   app.option("-c,--connections", t.connections, "Connections per server and thread")
       .shows_default()
-      .within(1, 60'000);
+      .within(1, kMaxConnections);
   app.option("-d,--depth", t.depth, "Requests under way per connection")
       .shows_default()
-      .within(1, 10'000);
+      .within(1, kMaxDepth);
   app.option("-i,--iadist", o.generator.arrivals,
              "Arrivals: exponential, uniform, fixed, normal, pareto:…, gev:…, fb_ia")
       .shows_default();
@@ -90,17 +94,21 @@ void add_load_options(ProgramOptions& app, Texts& t, Options& o) {
 void add_agent_options(ProgramOptions& app, Texts& t, Options& o) {
   app.flag("-A,--agentmode", o.is_agent, "Be an agent of a master on another host");
   app.option("-a,--agent", o.agents, "HOST or HOST:PORT of an agent; may be repeated");
-  app.option("-p,--agent_port", o.agent_port, "Port of agents").shows_default();
+  app.option("-p,--agent_port", o.agent_port, "Port of agents").shows_default().within(1, 65'535);
   app.option("--secret", o.secret_file, net::kSecretHelp);
-  app.option("-C,--measure_connections", t.own_connections, "Connections of the master itself");
-  app.option("-D,--measure_depth", t.own_depth, "Depth of the master itself");
-  app.option("-Q,--measure_qps", t.own_rate, "Of the rate, what the master itself sends");
+  app.option("-C,--measure_connections", t.own_connections, "Connections of the master itself")
+      .within(1, kMaxConnections);
+  app.option("-D,--measure_depth", t.own_depth, "Depth of the master itself").within(1, kMaxDepth);
+  app.option("-Q,--measure_qps", t.own_rate, "Of the rate, what the master itself sends")
+      .within(0.001, kMaxRate);
 }
 
 void add_own_options(ProgramOptions& app, Texts& t, Options& o) {
   app.option("--search", t.search, "PERCENTILE:US: search the highest rate that holds it");
-  app.option("--search-repeats", t.repeats, "Measurements of each rate (default 3)");
-  app.option("--search-resolution", t.resolution, "Where the search ends (default 0.02)");
+  app.option("--search-repeats", t.repeats, "Measurements of each rate (default 3)")
+      .within(1, PeakSettings::kMostRepeats);
+  app.option("--search-resolution", t.resolution, "Where the search ends (default 0.02)")
+      .within(PeakSettings::kFinest, PeakSettings::kCoarsest);
   app.option("--scan", t.scan, "MIN:MAX:STEP: measure these rates");
   app.option("--save", o.save, "File for the distribution of the latencies");
   app.option("--json", o.json, "File for everything that was measured; - is standard output");
@@ -111,7 +119,9 @@ void add_own_options(ProgramOptions& app, Texts& t, Options& o) {
   app.flag("--reload", o.reload, "Store the records although they are there");
   app.option("--seed", o.generator.seed, "Of arrivals and requests").shows_default();
   app.option("--content-seed", t.content_seed, "Of the sizes of records").shows_default();
-  app.option("--spin-us", t.spin_us, "Awake so long before a request is due").shows_default();
+  app.option("--spin-us", t.spin_us, "Awake so long before a request is due")
+      .shows_default()
+      .within(0, kMaxSpinUs);
   app.flag("--realtime", o.generator.frame.realtime, "Run before all ordinary threads, if allowed");
   app.option("--drain", o.drain_s, "Seconds to wait for the last answers")
       .shows_default()
@@ -152,9 +162,8 @@ void read_modes(const Texts& t, Options& o) {
     o.search = parse_search(t.search);
     o.search->seconds = o.seconds;
     o.search->warmup_s = o.warmup_s;
-    if (t.repeats)
-      o.search->repeats = static_cast<int>(std::clamp<std::uint64_t>(*t.repeats, 1, 99));
-    if (t.resolution) o.search->resolution = std::clamp(*t.resolution, 0.001, 0.2);
+    if (t.repeats) o.search->repeats = static_cast<int>(*t.repeats);
+    if (t.resolution) o.search->resolution = *t.resolution;
   }
   if (!t.scan.empty()) o.scan = parse_scan(t.scan);
   if (o.search && o.scan) throw std::invalid_argument("--search, --scan: expected one of them");
@@ -203,7 +212,10 @@ void put_together(const Texts& t, Options& o) {
 
 PeakSettings parse_search(const std::string& text) {
   const auto found = numbers("--search", text, 2, "PERCENTILE:LIMIT_US, for instance 99:500");
-  if (found[0] >= 100) throw std::invalid_argument("--search " + text + ": expected below 100");
+  require_within("--search " + text + ", PERCENTILE", found[0], PeakSettings::kLeastPercentile,
+                 PeakSettings::kMostPercentile);
+  require_within("--search " + text + ", LIMIT_US", found[1], PeakSettings::kLeastLimitUs,
+                 PeakSettings::kMostLimitUs);
   PeakSettings settings;
   settings.percentile = found[0];
   settings.limit_us = found[1];
@@ -214,6 +226,7 @@ Scan parse_scan(const std::string& text) {
   const auto found = numbers("--scan", text, 3, "MIN:MAX:STEP, for instance 10000:50000:10000");
   if (found[1] < found[0])
     throw std::invalid_argument("--scan " + text + ": expected MAX not below MIN");
+  require_within("--scan " + text + ", MAX", found[1], found[0], kMaxRate);
   return {found[0], found[1], found[2]};
 }
 

@@ -65,12 +65,14 @@ PeakSettings PeakSettings::from_json(const std::string& where, const Json& searc
   const auto number = [&](const char* name, double low, double high, double& value) {
     if (search.contains(name)) value = fields.number(name, low, high);
   };
-  number("percentile", 0.1, 99.999, settings.percentile);
-  number("limit_us", 1, 6e7, settings.limit_us);
+  number("percentile", PeakSettings::kLeastPercentile, PeakSettings::kMostPercentile,
+         settings.percentile);
+  number("limit_us", PeakSettings::kLeastLimitUs, PeakSettings::kMostLimitUs, settings.limit_us);
   number("seconds", 0.01, 3600, settings.seconds);
   number("warmup_s", 0, 3600, settings.warmup_s);
-  number("resolution", 0.001, 0.2, settings.resolution);
-  settings.repeats = static_cast<int>(fields.integer_or("repeats", 1, 99, settings.repeats));
+  number("resolution", PeakSettings::kFinest, PeakSettings::kCoarsest, settings.resolution);
+  settings.repeats = static_cast<int>(
+      fields.integer_or("repeats", 1, PeakSettings::kMostRepeats, settings.repeats));
   return settings;
 }
 

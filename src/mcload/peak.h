@@ -13,6 +13,11 @@
 namespace turntable::mcload {
 
 struct PeakSettings {
+  static constexpr double kLeastPercentile = 0.1, kMostPercentile = 99.999;
+  static constexpr double kLeastLimitUs = 1, kMostLimitUs = 6e7;  // histograms end there
+  static constexpr std::int64_t kMostRepeats = 99;
+  static constexpr double kFinest = 0.001, kCoarsest = 0.2;  // resolution
+
   double percentile = 99;
   double limit_us = 5000;
   double seconds = 5;

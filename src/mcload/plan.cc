@@ -13,11 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kMaxThreads = 256;
-constexpr std::int64_t kMaxConnections = 60'000;
-constexpr std::int64_t kMaxDepth = 10'000;
-constexpr double kMaxRate = 1e8;
-
 // A view of some of the arguments: node::Arguments refuses names that it does not know.
 Json only(const Json& args, std::initializer_list<const char*> names) {
   Json some = Json::object();
@@ -63,7 +58,7 @@ void read_load(const std::string& where, const Json& args, GeneratorSettings& ou
 void read_thread_settings(const std::string& where, const Json& args, GeneratorSettings& out) {
   const Json some = only(args, {"placement", "realtime", "spin_us"});
   const node::Arguments arguments(where, some, {"placement", "realtime", "spin_us"});
-  out.frame.spin_ns = arguments.integer_or("spin_us", 0, 1'000'000, 0) * 1000;
+  out.frame.spin_ns = arguments.integer_or("spin_us", 0, kMaxSpinUs, 0) * 1000;
   out.frame.realtime = some.contains("realtime") && arguments.boolean("realtime");
   out.cpus = generator_cpus(where, some.contains("placement") ? some.at("placement") : Json());
 }

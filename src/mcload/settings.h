@@ -13,6 +13,13 @@
 
 namespace turntable::mcload {
 
+// What may be asked for, on the command line and of the node.
+inline constexpr std::int64_t kMaxThreads = 256;
+inline constexpr std::int64_t kMaxConnections = 60'000;
+inline constexpr std::int64_t kMaxDepth = 10'000;
+inline constexpr double kMaxRate = 1e8;
+inline constexpr std::int64_t kMaxSpinUs = 1'000'000;
+
 struct GeneratorSettings {
   std::vector<ServerAddress> servers;  // connections are dealt to them in turn
   Protocol protocol = Protocol::kAscii;
