@@ -135,8 +135,9 @@ Arrivals::Settings arrivals_of(std::string_view text, double rate_per_s) {
 }
 
 Gap drawn_gaps(const Arrivals& arrivals, std::uint64_t seed, std::uint64_t client) {
+  const std::uint64_t of_client = workload::stream_before_client(seed, client);
   return [=](std::uint64_t number) {
-    const std::uint64_t bits = workload::stream_seed(seed, client, number);
+    const std::uint64_t bits = workload::stream_seed_of(of_client, number);
     return arrivals.gap_s(number, workload::unit_interval(bits));
   };
 }

@@ -15,8 +15,10 @@ void OpenLoop::set_schedule(const Schedule& schedule, const Gap& gap) {
   schedule_ = schedule;
   statistics_.seconds.resize(
       static_cast<std::size_t>((schedule.window_ns() + kSecondNs - 1) / kSecondNs));
-  for (const std::int64_t at_ns :
-       instants(gap, schedule.start_ns, schedule.window_until_ns, kMaxRequests)) {
+  const std::vector<std::int64_t> all =
+      instants(gap, schedule.start_ns, schedule.window_until_ns, kMaxRequests);
+  requests_.reserve(all.size());
+  for (const std::int64_t at_ns : all) {
     requests_.push_back({.intended_ns = at_ns});
     if (!schedule.in_window(at_ns)) continue;
     ++statistics_.offered;
@@ -43,7 +45,8 @@ std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
   if (!request.withheld) {
     const std::int64_t late_ns = now_ns - request.intended_ns;
     behind_ns_ = std::max(behind_ns_, late_ns);
-    if (schedule_.in_window(request.intended_ns)) statistics_.send_late_ns.record(late_ns);
+    if (schedule_.in_window(request.intended_ns))
+      to_count_.record(statistics_.send_late_ns, late_ns);
   }
   return next_++;
 }
@@ -71,7 +74,7 @@ void OpenLoop::withhold_due(std::int64_t now_ns, std::int64_t room_ns) noexcept 
     }
     if (!schedule_.in_window(request.intended_ns)) continue;
     ++statistics_.withheld;
-    statistics_.send_late_ns.record(std::max(behind_ns_, late_ns));
+    to_count_.record(statistics_.send_late_ns, std::max(behind_ns_, late_ns));
   }
   if (found_room > waited_for_room) behind_ns_ = std::max(behind_ns_, found_late_ns);
 }
@@ -133,11 +136,11 @@ void OpenLoop::record(const Request& request, std::int64_t arrived_ns,
   if (schedule_.in_window(request.intended_ns)) {
     if (!settings_.caller_records) {
       const std::int64_t middle_ns = schedule_.window_from_ns + schedule_.window_ns() / 2;
-      statistics_.latency_ns.record(latency_ns);
-      statistics_.halves[request.intended_ns < middle_ns ? 0 : 1].record(latency_ns);
-      statistics_.from_send_ns.record(arrived_ns - request.sent_ns);
+      to_count_.record(statistics_.latency_ns, latency_ns);
+      to_count_.record(statistics_.halves[request.intended_ns < middle_ns ? 0 : 1], latency_ns);
+      to_count_.record(statistics_.from_send_ns, arrived_ns - request.sent_ns);
     }
-    statistics_.read_late_ns.record(read_ns - arrived_ns);
+    to_count_.record(statistics_.read_late_ns, read_ns - arrived_ns);
     for (OverCount& over : statistics_.over)
       if (latency_ns > over.over_ns) ++over.requests;
     if (settings_.record_latencies) latencies_ns_.push_back(latency_ns);
@@ -166,6 +169,7 @@ std::int64_t OpenLoop::next_due_ns() const noexcept {
 }
 
 void OpenLoop::end() noexcept {
+  to_count_.flush();
   for (const Request& request : requests_)
     if (!request.answered && request.sent_ns != 0) ++statistics_.unanswered;
   for_each_unanswered([this](std::uint64_t /*number*/, bool sent) {

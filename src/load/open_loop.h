@@ -14,6 +14,7 @@
 #include "load/arrivals.h"
 #include "load/open_loop_statistics.h"
 #include "load/schedule.h"
+#include "stats/record_queue.h"
 
 namespace turntable::load {
 
@@ -83,7 +84,10 @@ class OpenLoop {
         visit(number, request.sent_ns != 0);
     }
   }
-  const OpenLoopStatistics& statistics() const noexcept { return statistics_; }
+  const OpenLoopStatistics& statistics() const noexcept {
+    to_count_.flush();
+    return statistics_;
+  }
   const std::vector<std::int64_t>& latencies_ns() const noexcept { return latencies_ns_; }
 
  private:
@@ -115,6 +119,7 @@ class OpenLoop {
   std::size_t abandoned_ = 0;  // and not answered
   std::vector<std::int64_t> latencies_ns_;
   OpenLoopStatistics statistics_;
+  mutable stats::RecordQueue to_count_;  // in the statistics' histograms
 };
 
 }  // namespace turntable::load

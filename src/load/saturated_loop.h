@@ -35,7 +35,7 @@ class SaturatedLoop {
     if (schedule_.in_window(now_ns)) {
       ++statistics_.offered;
       ++second_of(now_ns).offered;
-      statistics_.send_late_ns.record(0);
+      to_count_.record(statistics_.send_late_ns, 0);
     }
     return requests_.size() - 1;
   }
@@ -77,6 +77,7 @@ class SaturatedLoop {
   std::size_t open() const noexcept { return outstanding_; }
 
   void end() noexcept {
+    to_count_.flush();
     for (const Request& request : requests_)
       if (request.state != State::kAnswered) ++statistics_.unanswered;
     for_each_unanswered([this](std::uint64_t /*number*/, bool /*sent*/) { ++statistics_.lost; });
@@ -90,7 +91,10 @@ class SaturatedLoop {
     }
   }
   std::int64_t sent_ns(std::uint64_t number) const { return requests_[number].sent_ns; }
-  const OpenLoopStatistics& statistics() const noexcept { return statistics_; }
+  const OpenLoopStatistics& statistics() const noexcept {
+    to_count_.flush();
+    return statistics_;
+  }
 
  private:
   enum class State : std::uint8_t { kSent, kAnswered, kAbandoned };
@@ -108,10 +112,10 @@ class SaturatedLoop {
     const std::int64_t latency_ns = counted.arrived_ns - counted.sent_ns;
     if (counted.in_window) {
       if (!caller_records_) {
-        statistics_.latency_ns.record(latency_ns);
-        statistics_.from_send_ns.record(latency_ns);
+        to_count_.record(statistics_.latency_ns, latency_ns);
+        to_count_.record(statistics_.from_send_ns, latency_ns);
       }
-      statistics_.read_late_ns.record(read_ns - counted.arrived_ns);
+      to_count_.record(statistics_.read_late_ns, read_ns - counted.arrived_ns);
     }
     if (!schedule_.in_window(counted.arrived_ns)) return;
     ++statistics_.delivered;
@@ -128,6 +132,7 @@ class SaturatedLoop {
   std::size_t outstanding_ = 0;
   std::vector<Request> requests_;  // by their numbers; grows: nobody knows how many will be
   OpenLoopStatistics statistics_;
+  mutable stats::RecordQueue to_count_;  // in the statistics' histograms
 };
 
 }  // namespace turntable::load

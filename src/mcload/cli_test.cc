@@ -239,7 +239,7 @@ TEST(CommandLine, FailsWhereMemcachedDiesInTheMiddle) {
   });
   const Ran ran = run(words);
   EXPECT_EQ(ran.status, kFaultyStatus);
-  EXPECT_NE(ran.errors.find("4 connections were closed"), std::string::npos) << ran.errors;
+  EXPECT_NE(ran.errors.find(" connections were closed"), std::string::npos) << ran.errors;
   EXPECT_NE(ran.errors.find("requests have no answer"), std::string::npos) << ran.errors;
 }
 

@@ -11,9 +11,13 @@
 #include "common/command_error.h"
 #include "common/errno_error.h"
 #include "common/pinning.h"
+#include "mcload/kernel_calls.h"
 
 namespace turntable::mcload {
 namespace {
+
+static_assert(key_offset(Protocol::kBinary, /*is_set=*/true) + Content::kKeyRoom <=
+              kMaxHeaderBytes);
 
 constexpr std::int64_t kCloseReadingsNs = 2'000;
 constexpr std::int64_t kOffsetHoldsNs = 1'000'000;  // a clock that is set right drifts 0.5 us
@@ -147,7 +151,7 @@ int LoopThread<RequestLoop>::receive() noexcept {
     // After a batch that was not full there is nothing more for the moment: no need to ask.
     return count_ = 0;
   } else {
-    count_ = std::max(0, ::epoll_wait(epoll_.get(), events_.data(), kEvents, 0));
+    count_ = static_cast<int>(std::max<std::int64_t>(0, epoll_events_now(epoll_.get(), events_)));
   }
   emptied_ = count_ > 0 && static_cast<std::size_t>(count_) < kEvents;
   return count_;
@@ -161,7 +165,7 @@ load::Loop::Woke LoopThread<RequestLoop>::wait(int wake, const timespec& left) n
     event.data.u64 = kWake;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake, &event);
   }
-  const int count = ::epoll_pwait2(epoll_.get(), events_.data(), kEvents, &left, nullptr);
+  const auto count = static_cast<int>(epoll_events(epoll_.get(), events_, left));
   if (count == 0) {
     emptied_ = true;
     return Woke::kTimeOver;
@@ -186,39 +190,60 @@ void LoopThread<RequestLoop>::read_clock_offset(std::int64_t now_ns) noexcept {
   offset_read_ns_ = before;
 }
 
+// All that is there is read before any of it is looked at: what reads and what counts stay in the
+// processor's caches.
 template <typename RequestLoop>
 void LoopThread<RequestLoop>::handle_batch(std::int64_t now_ns) noexcept {
   read_clock_offset(now_ns);
+  const std::size_t room = buffer_.size() / static_cast<std::size_t>(count_);
   for (int i = 0; i < count_; ++i) {
-    const epoll_event& event = events_[static_cast<std::size_t>(i)];
-    if (event.data.u64 == kWake) continue;
-    const auto index = static_cast<std::size_t>(event.data.u64);
-    Connection& connection = connections_[index];
+    const auto at = static_cast<std::size_t>(i);
+    reads_[at] = read(events_[at], std::span(buffer_).subspan(at * room, room));
+  }
+  for (int i = 0; i < count_; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (events_[at].data.u64 == kWake) continue;
+    const auto index = static_cast<std::size_t>(events_[at].data.u64);
+    const Connection& connection = connections_[index];
     if (connection.state() == Connection::State::kConnecting) {
       end_connect(index, now_ns);
       continue;
     }
-    if (connection.state() == Connection::State::kClosed) continue;
-    if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read(index);
-    if ((event.events & EPOLLOUT) != 0 && connection.state() == Connection::State::kOpen)
+    if (reads_[at].bytes != -EAGAIN)
+      take(index, reads_[at], std::span(buffer_).subspan(at * room), now_ns);
+    if ((events_[at].events & EPOLLOUT) != 0 && connection.state() == Connection::State::kOpen)
       flush(index, now_ns);
   }
 }
 
+// -EAGAIN: there is nothing to read.
 template <typename RequestLoop>
-void LoopThread<RequestLoop>::read(std::size_t index) noexcept {
-  Connection& connection = connections_[index];
-  const Connection::Read read = connection.read(buffer_);
-  if (read.bytes == -EAGAIN || read.bytes == -EINTR) return;
-  const std::int64_t now_ns = monotonic_ns();
+Connection::Read LoopThread<RequestLoop>::read(const epoll_event& event,
+                                               std::span<char> into) const noexcept {
+  const bool is_readable = (event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
+  if (event.data.u64 == kWake || !is_readable) return {.bytes = -EAGAIN};
+  const Connection& connection = connections_[static_cast<std::size_t>(event.data.u64)];
+  if (connection.state() != Connection::State::kOpen) return {.bytes = -EAGAIN};
+  Connection::Read read = connection.read(into);
+  if (read.bytes == -EINTR) read.bytes = -EAGAIN;
+  return read;
+}
+
+// `now_ns` is when the batch was begun: its bytes were there then, or arrived later.
+template <typename RequestLoop>
+void LoopThread<RequestLoop>::take(std::size_t index, const Connection::Read& read,
+                                   std::span<const char> bytes, std::int64_t now_ns) noexcept {
   if (read.bytes <= 0) return lose(index, now_ns);
+  Connection& connection = connections_[index];
   rx_ += static_cast<std::uint64_t>(read.bytes);
-  // Without a stamp the reading has to stand for the arrival.
-  std::int64_t arrived_ns = now_ns;
-  if (read.arrived_realtime_ns)
-    arrived_ns = std::min(now_ns, *read.arrived_realtime_ns + *to_monotonic_ns_);
+  std::int64_t arrived_ns = read.arrived_ns;
+  if (read.is_stamped) arrived_ns += *to_monotonic_ns_;
+  if (arrived_ns > now_ns) {
+    now_ns = monotonic_ns();
+    arrived_ns = std::min(arrived_ns, now_ns);  // the other clock may have been set
+  }
   if (in_window_) read_late_max_ns_ = std::max(read_late_max_ns_, now_ns - arrived_ns);
-  std::span<const char> bytes(buffer_.data(), static_cast<std::size_t>(read.bytes));
+  bytes = bytes.first(static_cast<std::size_t>(read.bytes));
   for (Reply reply;;) {
     const auto status = connection.replies().next(bytes, reply);
     if (status == ReplyReader::Status::kMore) return;
@@ -257,8 +282,8 @@ void LoopThread<RequestLoop>::count(const load::OpenLoop::Counted& counted,
   if (reply.outcome == Outcome::kHit) ++statistics_.hits;
   if (reply.outcome == Outcome::kMiss) ++statistics_.misses;
   Latencies& latencies = request.is_set ? statistics_.set : statistics_.get;
-  latencies.intended_ns.record(counted.arrived_ns - counted.intended_ns);
-  latencies.from_send_ns.record(counted.arrived_ns - counted.sent_ns);
+  to_count_.record(latencies.intended_ns, counted.arrived_ns - counted.intended_ns);
+  to_count_.record(latencies.from_send_ns, counted.arrived_ns - counted.sent_ns);
 }
 
 template <typename RequestLoop>
@@ -275,14 +300,15 @@ void LoopThread<RequestLoop>::count_error(Outcome outcome) noexcept {
   }
 }
 
-// The clock is read for each request: to write a batch takes its time.
+// The clock is read again once a batch was sent, which takes its time; to write one does not.
 template <typename RequestLoop>
 void LoopThread<RequestLoop>::act(std::int64_t now_ns) noexcept {
   if (!closed_.empty()) reconnect_due(now_ns);
   int batch = 0;
   while (const auto number = loop_.take_due(now_ns)) {
     send(*number);
-    if (++batch % kBatch == 0) flush_dirty(now_ns);
+    if (++batch % kBatch != 0) continue;
+    flush_dirty(now_ns);
     now_ns = monotonic_ns();
   }
   flush_dirty(now_ns);
@@ -303,13 +329,14 @@ void LoopThread<RequestLoop>::send(std::uint64_t number) noexcept {
   const std::size_t index = connection_for(drawn.connection);
   Connection& connection = connections_[index];
   const Content& content = *settings_.content;
-  const std::string_view key = content.key(drawn.record, key_.data());
+  const std::string_view key = content.key(drawn.record, connection.room_for_key(drawn.is_set));
   if (drawn.is_set) {
     connection.add_set(number, key, content.value(drawn.record));
   } else {
     connection.add_get(number, key, content.value_bytes(drawn.record));
   }
-  if (in_window_) statistics_.queued.record(static_cast<std::int64_t>(connection.waiting()));
+  if (in_window_)
+    to_count_.record(statistics_.queued, static_cast<std::int64_t>(connection.waiting()));
   if (connection.dirty || connection.watched_for_room) return;
   connection.dirty = true;
   dirty_.push_back(index);
@@ -343,6 +370,7 @@ std::int64_t LoopThread<RequestLoop>::next_due_ns() const noexcept {
 
 template <typename RequestLoop>
 void LoopThread<RequestLoop>::end() noexcept {
+  to_count_.flush();
   loop_.end();
   count_unanswered();
   for (Connection& connection : connections_) connection.close();

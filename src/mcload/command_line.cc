@@ -77,6 +77,7 @@ Json run_once(const Options& options, const Play& play) {
   tables(options) << table_header() << table_rows(measured, options.from_send)
                   << table_footer(measured, options.from_send, is_closed);
   if (!options.save.empty()) write_file(options.save, distribution(measured, options.from_send));
+  if (options.json.empty()) return {};
   Json out = summary(measured);
   out["closed_loop"] = is_closed;
   out["rate_per_s"] = is_closed ? Json() : Json(options.generator.rate_per_s);

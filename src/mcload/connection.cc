@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+
+#include "common/clock.h"
+#include "mcload/kernel_calls.h"
 
 namespace turntable::mcload {
 namespace {
@@ -54,9 +58,8 @@ void Connection::close() noexcept {
 
 Connection::Request& Connection::add(std::uint64_t number, std::uint32_t value_bytes,
                                      bool is_set) noexcept {
-  std::size_t index = oldest_ + waiting_++;
-  if (index >= requests_.size()) index -= requests_.size();
-  Request& request = requests_[index];
+  Request& request = next();
+  ++waiting_;
   request.number = number;
   request.value_bytes = value_bytes;
   request.is_set = is_set;
@@ -106,11 +109,10 @@ Connection::Flushed Connection::flush(std::uint64_t& sent) noexcept {
     msghdr message{};
     message.msg_iov = first;
     message.msg_iovlen = count;
-    const ssize_t bytes = count == 1
-                              ? ::send(fd_.get(), first->iov_base, first->iov_len, MSG_NOSIGNAL)
-                              : ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0) return errno == EAGAIN ? Flushed::kBlocked : Flushed::kFailed;
+    const std::int64_t bytes =
+        count == 1 ? send_now(fd_.get(), *first) : send_now(fd_.get(), message);
+    if (bytes == -EINTR) continue;
+    if (bytes < 0) return bytes == -EAGAIN ? Flushed::kBlocked : Flushed::kFailed;
     sent += static_cast<std::uint64_t>(bytes);
     auto left = static_cast<std::size_t>(bytes);
     for (; left > 0 && left >= pending_[pending_first_].iov_len; ++pending_first_)
@@ -126,22 +128,20 @@ Connection::Flushed Connection::flush(std::uint64_t& sent) noexcept {
 }
 
 Connection::Read Connection::read(std::span<char> into) const noexcept {
-  ssize_t bytes = 0;
-  Read read;
-  if (!stamped_) {
-    bytes = ::recv(fd_.get(), into.data(), into.size(), MSG_DONTWAIT);
-  } else {
-    alignas(cmsghdr) std::array<char, 128> control;
-    iovec where = {into.data(), into.size()};
-    msghdr message{};
-    message.msg_iov = &where;
-    message.msg_iovlen = 1;
+  iovec where = {into.data(), into.size()};
+  msghdr message{};
+  message.msg_iov = &where;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, 128> control;
+  if (stamped_) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    bytes = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT);
-    if (bytes > 0) read.arrived_realtime_ns = arrival_of(message);
   }
-  read.bytes = bytes < 0 ? -errno : bytes;
+  Read read{.bytes = receive_now(fd_.get(), message)};
+  if (read.bytes <= 0) return read;
+  const auto arrived_ns = stamped_ ? arrival_of(message) : std::nullopt;
+  read.is_stamped = arrived_ns.has_value();
+  read.arrived_ns = arrived_ns ? *arrived_ns : monotonic_ns();
   return read;
 }
 

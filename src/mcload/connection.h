@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +40,11 @@ class Connection {
   bool empty() const noexcept { return waiting_ == 0; }
   std::size_t waiting() const noexcept { return waiting_; }  // for a reply
 
+  // Where the next request's key may be written, so that it need not be copied. There must be
+  // room for a request.
+  char* room_for_key(bool is_set) noexcept {
+    return next().header.data() + key_offset(protocol_, is_set);
+  }
   // The request is written and waits to be sent, and for its reply. There must be room. `value`
   // must stay where it is until it is sent; not for a GET.
   void add_get(std::uint64_t number, std::string_view key, std::uint32_t value_bytes) noexcept;
@@ -55,7 +59,10 @@ class Connection {
   // Reads once, without waiting: bytes, 0 at the end, or -errno.
   struct Read {
     std::int64_t bytes = 0;
-    std::optional<std::int64_t> arrived_realtime_ns;  // of the last of them
+    // Of the last of them: by the kernel's stamp (CLOCK_REALTIME), or else when they were read
+    // (CLOCK_MONOTONIC), which has to stand for it.
+    std::int64_t arrived_ns = 0;
+    bool is_stamped = false;
   };
   Read read(std::span<char> into) const noexcept;
 
@@ -68,6 +75,10 @@ class Connection {
   std::int64_t backoff_ns = 0;
 
  private:
+  Request& next() noexcept {
+    const std::size_t index = oldest_ + waiting_;
+    return requests_[index < requests_.size() ? index : index - requests_.size()];
+  }
   Request& add(std::uint64_t number, std::uint32_t value_bytes, bool is_set) noexcept;
   void pend(const char* data, std::size_t bytes) noexcept;
 

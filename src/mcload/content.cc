@@ -146,7 +146,9 @@ std::uint32_t Content::draw(const Sizes& sizes, std::uint32_t& of_all,
 
 std::string_view Content::key(std::uint32_t record, char* out) const noexcept {
   const std::uint32_t bytes = key_bytes(record);
-  std::memset(out, '0', bytes);
+  constexpr std::string_view kZeros = "0000000000000000";
+  for (std::size_t at = 0; at < bytes; at += kZeros.size())
+    std::memcpy(out + at, kZeros.data(), kZeros.size());
   for (char* at = out + bytes; record > 0; record /= 10)
     *--at = static_cast<char>('0' + record % 10);
   return {out, bytes};

@@ -26,6 +26,7 @@ struct ContentSettings {
 class Content {
  public:
   static constexpr std::size_t kMaxKeyBytes = 250;  // memcached's
+  static constexpr std::size_t kKeyRoom = 256;      // zeros are written in blocks of 16
   // memcached's default limit of items is 1 MiB with key and header; larger values are cut.
   static constexpr std::size_t kMaxValueBytes = 1'000'000;
   static constexpr std::uint32_t kMaxRecords = 500'000'000;
@@ -43,7 +44,7 @@ class Content {
 
   // A key is the record's number with zeros in front, at least as long as the last record's number:
   // so no two are the same. Written anew for each request: that is faster than to fetch it from
-  // memory that is not in a cache. `out` has room for kMaxKeyBytes.
+  // memory that is not in a cache. `out` has room for kKeyRoom.
   std::string_view key(std::uint32_t record, char* out) const noexcept;
   std::uint32_t value_bytes(std::uint32_t record) const noexcept {
     return value_bytes_.empty() ? fixed_value_bytes_ : value_bytes_[record];

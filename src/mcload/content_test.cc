@@ -11,7 +11,7 @@ namespace turntable::mcload {
 namespace {
 
 std::string key_of(const Content& content, std::uint32_t record) {
-  std::array<char, Content::kMaxKeyBytes> out{};
+  std::array<char, Content::kKeyRoom> out{};
   return std::string(content.key(record, out.data()));
 }
 

@@ -20,12 +20,13 @@ class Draws {
         std::uint32_t connections, double update)
       : seed_(seed),
         stream_(std::uint64_t{client} << 32 | thread),
+        of_thread_(workload::stream_before_client(seed_, stream_)),
         records_(records),
         connections_(connections),
         update_(update) {}
 
   Request request(std::uint64_t number) const noexcept {
-    workload::SplitMix64 random(workload::stream_seed(seed_, stream_, number));
+    workload::SplitMix64 random(workload::stream_seed_of(of_thread_, number));
     const auto record = below(records_, random.next());
     const auto connection = below(connections_, random.next());
     return {record, connection, workload::unit_interval(random.next()) < update_};
@@ -44,6 +45,7 @@ class Draws {
 
   std::uint64_t seed_;
   std::uint64_t stream_;
+  std::uint64_t of_thread_;  // what all its requests have in common
   std::uint32_t records_;
   std::uint32_t connections_;
   double update_;

@@ -151,8 +151,31 @@ TEST(Population, BelievesNoMarkerOfWhatALaterContentHasEvicted) {
   EXPECT_NE(refusal(memcached, Protocol::kAscii, first), "");
 }
 
-TEST(Generator, MeasuresTheDelaysThatWereGiven) {
-  DelayLine::Settings server;
+// What is read at once is divided among the connections that have something: 1 MB among 16.
+TEST(Generator, ReadsValuesThatAreLongerThanAConnectionsPart) {
+  RunningMemcached memcached;
+  if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
+  const ContentSettings content{.records = 20, .value_size = "300000"};
+  GeneratorSettings settings = settings_for(memcached.address(), content);
+  settings.connections = 16;
+  settings.depth = 1;
+  settings.update = 0.1;
+  settings.is_closed_loop = true;
+  for (const Protocol protocol : {Protocol::kAscii, Protocol::kBinary}) {
+    settings.protocol = protocol;
+    populate("test", memcached.address(), protocol, *settings.content,
+             monotonic_ns() + 60 * kSecondNs, kNever);
+    const Measured measured = measure(settings, 0.3);
+    EXPECT_GT(measured.key_value.gets, 50);
+    EXPECT_EQ(measured.key_value.hits, measured.key_value.gets);
+    EXPECT_EQ(measured.key_value.errors.of_requests() + measured.key_value.errors.wrong_size, 0);
+    EXPECT_EQ(measured.key_value.errors.closed + measured.loop.lost, 0);
+    EXPECT_GT(measured.key_value.rx_bytes,
+              static_cast<std::uint64_t>(measured.key_value.hits) / 2 * 300'000);
+  }
+}
+
+void expect_delays_as_given(DelayLine::Settings server) {
   server.delay_us = load::Variate::parse("uniform:10000,30000");
   server.hits_always = true;
   RunningDelayLine line(std::move(server));
@@ -173,6 +196,15 @@ TEST(Generator, MeasuresTheDelaysThatWereGiven) {
     EXPECT_GE(took, 0.99 * gave) << percentile;
     EXPECT_LE(took, gave + 10e6) << percentile;  // a busy machine
   }
+}
+
+TEST(Generator, MeasuresTheDelaysThatWereGiven) {
+  expect_delays_as_given({});
+}
+// There arrivals are the kernel's stamps.
+TEST(Generator, MeasuresTheDelaysThatWereGivenOverTcp) {
+  const auto port = static_cast<std::uint16_t>(20'000 + ::getpid() % 20'000);
+  expect_delays_as_given({.address = ServerAddress::tcp("127.0.0.1", port)});
 }
 
 // One queue that can serve 1000/s, asked 1500 times a second: in the open loop waiting counts.

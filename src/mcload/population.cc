@@ -183,7 +183,7 @@ class Population {
   const std::atomic<bool>& cancelled_;
   Connection connection_;
   std::vector<char> buffer_;
-  std::array<char, Content::kMaxKeyBytes> key_{};
+  std::array<char, Content::kKeyRoom> key_{};
   Reply last_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 namespace turntable::mcload {
@@ -17,6 +18,10 @@ constexpr std::size_t kHeaderBytes = 24;
 constexpr std::uint8_t kSetExtras = 8;  // flags and expiry
 constexpr std::uint32_t kMaxBody = 128 << 20;
 
+constexpr std::string_view kStored = "STORED\r\n";
+constexpr std::string_view kValue = "VALUE ";
+constexpr std::string_view kValueEnd = "\r\nEND\r\n";  // behind a value
+
 enum class BinaryStatus : std::uint16_t {
   kOk = 0x0000,
   kNotFound = 0x0001,
@@ -30,6 +35,29 @@ enum class BinaryStatus : std::uint16_t {
 char* append(char* out, std::string_view text) noexcept {
   std::memcpy(out, text.data(), text.size());
   return out + text.size();
+}
+
+char* append_key(char* out, std::string_view key) noexcept {
+  return out == key.data() ? out + key.size() : append(out, key);
+}
+
+// At `at`. The compiler knows the length, and calls nothing.
+template <const std::string_view& kBeginning>
+bool begins_with(std::string_view text, std::size_t at) noexcept {
+  return at + kBeginning.size() <= text.size() &&
+         std::memcmp(text.data() + at, kBeginning.data(), kBeginning.size()) == 0;
+}
+
+// The number at `at`, which is moved behind it; std::from_chars takes five times as long. Nothing
+// where there is none, or one that may not fit.
+std::optional<std::uint32_t> skip_number(std::string_view text, std::size_t& at) noexcept {
+  constexpr std::size_t kMostDigits = 9;
+  const std::size_t begin = at;
+  std::uint32_t number = 0;
+  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+    number = 10 * number + static_cast<std::uint32_t>(text[at] - '0');
+  if (at == begin || at - begin > kMostDigits) return std::nullopt;
+  return number;
 }
 
 void put(char* out, std::uint64_t number, unsigned bytes) noexcept {
@@ -51,7 +79,7 @@ std::size_t write_binary(std::uint8_t opcode, std::uint8_t extras, std::string_v
   put(out + 4, extras, 1);
   put(out + 8, extras + key.size() + value_bytes, 4);
   put(out + 12, opaque, 4);
-  append(out + kHeaderBytes + extras, key);
+  append_key(out + kHeaderBytes + extras, key);
   return kHeaderBytes + extras + key.size();
 }
 
@@ -90,14 +118,14 @@ const char* protocol_name(Protocol protocol) noexcept {
 std::size_t write_get(Protocol protocol, std::string_view key, std::uint32_t opaque,
                       char* out) noexcept {
   if (protocol == Protocol::kBinary) return write_binary(kGet, 0, key, 0, opaque, out);
-  return static_cast<std::size_t>(append(append(append(out, "get "), key), kLineEnd) - out);
+  return static_cast<std::size_t>(append(append_key(append(out, "get "), key), kLineEnd) - out);
 }
 
 std::size_t write_set(Protocol protocol, std::string_view key, std::uint32_t value_bytes,
                       std::uint32_t opaque, char* out) noexcept {
   if (protocol == Protocol::kBinary)
     return write_binary(kSet, kSetExtras, key, value_bytes, opaque, out);
-  char* end = append(append(append(out, "set "), key), " 0 0 ");
+  char* end = append(append_key(append(out, "set "), key), " 0 0 ");
   end = std::to_chars(end, out + kMaxHeaderBytes, value_bytes).ptr;
   return static_cast<std::size_t>(append(end, kLineEnd) - out);
 }
@@ -126,7 +154,31 @@ ReplyReader::Status ReplyReader::break_at(std::string_view text) noexcept {
   return Status::kBroken;
 }
 
+// The usual replies, when all of one is there: it is not looked through by lines. False: it is
+// something else, or not complete; nothing is taken.
+bool ReplyReader::take_whole(std::span<const char>& bytes, Reply& reply) const noexcept {
+  if (held_bytes_ > 0 || in_value_ || bytes.empty()) return false;
+  const std::string_view all(bytes.data(), bytes.size());
+  if (begins_with<kStored>(all, 0)) {
+    reply = {Outcome::kStored, 0};
+    bytes = bytes.subspan(kStored.size());
+    return true;
+  }
+  if (!begins_with<kValue>(all, 0)) return false;
+  std::size_t at = all.find(' ', kValue.size());  // behind the key
+  if (at == std::string_view::npos) return false;
+  if (!skip_number(all, ++at) || at == all.size() || all[at] != ' ') return false;  // the flags
+  const auto value_bytes = skip_number(all, ++at);
+  if (!value_bytes || !begins_with<kLineEnd>(all, at)) return false;
+  at += kLineEnd.size() + *value_bytes;
+  if (!begins_with<kValueEnd>(all, at)) return false;
+  reply = {Outcome::kHit, *value_bytes};
+  bytes = bytes.subspan(at + kValueEnd.size());
+  return true;
+}
+
 ReplyReader::Status ReplyReader::next_ascii(std::span<const char>& bytes, Reply& reply) noexcept {
+  if (take_whole(bytes, reply)) return Status::kReply;
   while (skip(bytes) && !bytes.empty()) {
     const auto* end = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
     if (end == nullptr) {
@@ -160,7 +212,7 @@ ReplyReader::Status ReplyReader::read_line(std::string_view line, Reply& reply) 
     return Status::kReply;
   }
   if (in_value_) return break_at(line);
-  if (line.starts_with("VALUE ")) return read_value_line(line) ? Status::kMore : break_at(line);
+  if (line.starts_with(kValue)) return read_value_line(line) ? Status::kMore : break_at(line);
   if (line == "STORED") {
     reply = {Outcome::kStored, 0};
   } else if (line == "NOT_STORED") {

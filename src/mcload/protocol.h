@@ -21,8 +21,13 @@ Protocol protocol_of(std::string_view name);
 const char* protocol_name(Protocol protocol) noexcept;
 
 // A request's beginning: everything but a value and, in ASCII, the end of line behind it.
-inline constexpr std::size_t kMaxHeaderBytes = 300;
+inline constexpr std::size_t kMaxHeaderBytes = 320;
 inline constexpr std::string_view kLineEnd = "\r\n";
+
+// Where a request's key begins. It may lie there before: then it is not copied.
+constexpr std::size_t key_offset(Protocol protocol, bool is_set) noexcept {
+  return protocol == Protocol::kAscii ? 4 : is_set ? 32 : 24;
+}
 
 std::size_t write_get(Protocol protocol, std::string_view key, std::uint32_t opaque,
                       char* out) noexcept;
@@ -67,6 +72,7 @@ class ReplyReader {
 
  private:
   Status next_ascii(std::span<const char>& bytes, Reply& reply) noexcept;
+  bool take_whole(std::span<const char>& bytes, Reply& reply) const noexcept;
   Status next_binary(std::span<const char>& bytes, Reply& reply) noexcept;
   bool skip(std::span<const char>& bytes) noexcept;
   bool hold(std::span<const char> bytes) noexcept;

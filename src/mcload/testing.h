@@ -19,12 +19,13 @@
 
 namespace turntable::mcload::testing {
 
-// On a socket in a directory of its own.
+// On a socket in a directory of its own, if the settings have no address.
 class RunningDelayLine {
  public:
   explicit RunningDelayLine(DelayLine::Settings settings = {}) {
     path_ = (directory_.path() / "server").native();
-    settings.address = ServerAddress::unix_socket(path_);
+    if (settings.address.text().empty()) settings.address = ServerAddress::unix_socket(path_);
+    address_ = settings.address;
     server_ = std::make_unique<DelayLine>(std::move(settings));
     thread_ = std::thread([this] { server_->run(); });
   }
@@ -36,13 +37,14 @@ class RunningDelayLine {
     thread_.join();
   }
   const DelayLine& server() const { return *server_; }  // after end()
-  ServerAddress address() const { return ServerAddress::unix_socket(path_); }
+  ServerAddress address() const { return address_; }
   nlohmann::json json() const { return {{"socket", path_}}; }
   std::string directory() const { return directory_.path().native(); }
 
  private:
   ScratchDirectory directory_;
   std::string path_;
+  ServerAddress address_;
   std::unique_ptr<DelayLine> server_;
   std::thread thread_;
 };

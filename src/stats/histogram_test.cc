@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base64.h"
+#include "stats/record_queue.h"
 
 namespace turntable::stats {
 namespace {
@@ -143,6 +144,25 @@ TEST(Histogram, BucketsHoldTheirValues) {
     seen.insert(seen.end(), {low, high, static_cast<std::int64_t>(count)});
   });
   EXPECT_EQ(seen, (std::vector<std::int64_t>{7, 7, 1, 99'968, 100'031, 1}));
+}
+
+// Two blocks and a rest, to two histograms in turn.
+TEST(RecordQueue, CountsEachValueWhereItBelongs) {
+  Histogram even(1'000'000), odd(1'000'000);
+  RecordQueue queue;
+  constexpr auto kValues = static_cast<std::int64_t>(2 * RecordQueue::kBlock + 10);
+  for (std::int64_t value = 0; value < kValues; ++value)
+    queue.record(value % 2 == 0 ? even : odd, value);
+  EXPECT_EQ(even.count() + odd.count(), 2 * RecordQueue::kBlock);
+  queue.flush();
+  queue.flush();
+  EXPECT_EQ(even.count(), static_cast<std::uint64_t>(kValues / 2));
+  EXPECT_EQ(odd.count(), static_cast<std::uint64_t>(kValues / 2));
+  EXPECT_EQ(even.max(), kValues - 2);
+  EXPECT_EQ(odd.max(), kValues - 1);
+  // 0 + 2 + 4 + ... and 1 + 3 + 5 + ...
+  EXPECT_EQ(even.sum(), static_cast<std::uint64_t>(kValues / 2 * (kValues / 2 - 1)));
+  EXPECT_EQ(odd.sum(), static_cast<std::uint64_t>(kValues / 2 * (kValues / 2)));
 }
 
 }  // namespace

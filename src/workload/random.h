@@ -55,12 +55,18 @@ class Random {
   std::array<std::uint64_t, 4> state_{};
 };
 
+// The two steps of stream_seed() that do not depend on the client, and the last one.
+constexpr std::uint64_t stream_before_client(std::uint64_t seed, std::uint64_t round) {
+  return SplitMix64(SplitMix64(seed).next() ^ round).next();
+}
+constexpr std::uint64_t stream_seed_of(std::uint64_t before_client, std::uint64_t client) {
+  return SplitMix64(before_client ^ client).next();
+}
+
 // The seed of one logical client's stream: three chained splitmix64 steps, so that streams of
 // neighbouring rounds and clients have nothing in common.
 constexpr std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t round, std::uint64_t client) {
-  std::uint64_t hash = SplitMix64(seed).next();
-  hash = SplitMix64(hash ^ round).next();
-  return SplitMix64(hash ^ client).next();
+  return stream_seed_of(stream_before_client(seed, round), client);
 }
 
 }  // namespace turntable::workload

@@ -128,8 +128,7 @@ void DelayLine::read(Client& client) {
   if (read.bytes == -EAGAIN || read.bytes == -EINTR) return;
   if (read.bytes <= 0) return end(client.id);
   std::int64_t arrived_ns = monotonic_ns();
-  if (read.arrived_realtime_ns)
-    arrived_ns -= std::max<std::int64_t>(0, realtime_ns() - *read.arrived_realtime_ns);
+  if (read.is_stamped) arrived_ns -= std::max<std::int64_t>(0, realtime_ns() - read.arrived_ns);
   const std::uint64_t id = client.id;
   const bool is_right = client.requests.feed(
       {buffer_.data(), static_cast<std::size_t>(read.bytes)},
