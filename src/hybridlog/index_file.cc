@@ -31,9 +31,11 @@ struct BlockHeader {
   std::uint64_t first_bucket, words, crc;
 };
 
-std::uint64_t crc_of(const BlockHeader& header, const Words& words) {
-  uLong crc =
-      ::crc32(0, reinterpret_cast<const Bytef*>(&header.first_bucket), sizeof header.first_bucket);
+// Of another file no block is right.
+std::uint64_t crc_of(const FileHeader& file, const BlockHeader& header, const Words& words) {
+  uLong crc = ::crc32(0, reinterpret_cast<const Bytef*>(&file), sizeof file);
+  crc = ::crc32(crc, reinterpret_cast<const Bytef*>(&header.first_bucket),
+                sizeof header.first_bucket);
   return ::crc32_z(crc, reinterpret_cast<const Bytef*>(words.data()),
                    words.size() * sizeof(std::uint64_t));
 }
@@ -101,14 +103,16 @@ bool get(std::FILE* file, void* data, std::size_t bytes) {
 
 }  // namespace
 
-IndexFile write_index(const std::string& path, HashIndex& index, Address from) {
+IndexFile write_index(const std::string& path, HashIndex& index, Address from,
+                      const std::stop_token& stop) {
   Writer file(path);
   const FileHeader header{kMagic, index.buckets(), from};
   file.put(&header, sizeof header);
   for (std::size_t first = 0; first < index.buckets(); first += kBucketsOfBlock) {
+    if (stop.stop_requested()) throw errno_error("cannot write " + path, ECANCELED);
     const Words words = words_of(index, first, std::min(index.buckets(), first + kBucketsOfBlock));
     BlockHeader block{first, words.size(), 0};
-    block.crc = crc_of(block, words);
+    block.crc = crc_of(header, block, words);
     file.put(&block, sizeof block);
     file.put(words.data(), words.size() * sizeof(std::uint64_t));
   }
@@ -135,7 +139,7 @@ std::optional<std::string> read_index(const IndexFile& from, HashIndex& index) {
     words.resize(block.words);
     if (!get(file.get(), words.data(), words.size() * sizeof(std::uint64_t)))
       return "it is too short";
-    if (block.first_bucket != first || block.crc != crc_of(block, words) ||
+    if (block.first_bucket != first || block.crc != crc_of(header, block, words) ||
         !put_into(index, first, end, words)) {
       return "it was changed: the CRC of buckets from " + std::to_string(first) +
              " on is another one";

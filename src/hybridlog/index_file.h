@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "hybridlog/address.h"
@@ -22,8 +23,10 @@ struct IndexFile {
 };
 
 // All records below `from` that the index will ever have must be in it. The file is on its device
-// when this returns; one of the same path is overwritten. Throws std::system_error.
-IndexFile write_index(const std::string& path, HashIndex& index, Address from);
+// when this returns; one of the same path is overwritten. Throws std::system_error, also
+// where it was stopped.
+IndexFile write_index(const std::string& path, HashIndex& index, Address from,
+                      const std::stop_token& stop = {});
 
 // Puts the file's entries into an index that nobody uses yet. Why it cannot be used, or nothing:
 // entries that were put there until then are right all the same.

@@ -61,12 +61,12 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
 }
 
 // Who has allocated a record below `from` has put it into the index before it refreshes.
-IndexFile Store::write_index(const std::string& path) {
+IndexFile Store::write_index(const std::string& path, const std::stop_token& stop) {
   const Address from = log_.tail();
   const auto all_refreshed = std::make_shared<std::promise<void>>();
   epoch_.bump([all_refreshed] { all_refreshed->set_value(); });
   all_refreshed->get_future().wait();
-  return hybridlog::write_index(path, index_, from);
+  return hybridlog::write_index(path, index_, from, stop);
 }
 
 Checkpoint Store::checkpoint(const CutSteps& steps) {

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,8 +100,8 @@ class Store {
   // Throws std::system_error where the device fails: the checkpoint before still holds.
   Checkpoint checkpoint(const CutSteps& steps = {});
   // The index of now in a file, for checkpoints that are made after it. Not by a thread that has
-  // sessions. Throws std::system_error.
-  IndexFile write_index(const std::string& path);
+  // sessions. Throws std::system_error, also where it was stopped.
+  IndexFile write_index(const std::string& path, const std::stop_token& stop = {});
 
   Epoch& epoch() noexcept { return epoch_; }
   Device& device() noexcept { return *device_; }

@@ -5,6 +5,14 @@
 #include "common/clock.h"
 
 namespace turntable::load {
+namespace {
+
+// A queue that a pause has made drains while the requests behind it come: none of them waits for
+// longer than the pause and the one before it.
+constexpr std::int64_t kMostOfAPause = 2;
+
+}  // namespace
+
 OpenLoop::OpenLoop(Settings settings) : settings_(std::move(settings)) {
   for (const std::int64_t over : settings_.over_ns)
     statistics_.over.push_back({.over_ns = over, .requests = 0});
@@ -42,7 +50,9 @@ std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
   request.sent_ns = now_ns;
   ++outstanding_;
   ++statistics_.requests_total;
-  if (!request.withheld) {
+  if (request.withheld) {
+    if (now_ns - request.intended_ns > kMostOfAPause * behind_ns_) behind_ns_ = 0;
+  } else {
     const std::int64_t late_ns = now_ns - request.intended_ns;
     behind_ns_ = std::max(behind_ns_, late_ns);
     if (schedule_.in_window(request.intended_ns))
@@ -53,7 +63,9 @@ std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
 
 // Those that have become due while the limit was reached. A thread that was late finds many due at
 // once, and what it then sends makes the limit withhold those that follow, until it has caught up:
-// each waits for that lateness, and for no more of it, since it moves a whole queue.
+// each waits for that lateness, and for no more of it, since it moves a whole queue. Where a
+// request has waited for much longer than the thread was late by, the queue is the server's: an
+// overloaded one never lets the thread catch up.
 //
 // An answer made room at `room_ns`, and the thread reads it only now: until then the server let
 // them wait, and from then on the thread does. The queue that follows is the thread's if most of it

@@ -1,22 +1,11 @@
 #include "shadowfax/server/checkpointer.h"
 
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "hybridlog/checkpoint_file.h"
 
 namespace turntable::shadowfax {
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::uint64_t kLogPerIndex = 4;
-constexpr std::uint64_t kBucketBytes = 64;
-constexpr const char* kIndexSuffix = ".index-";
-
-}  // namespace
-
 Checkpointer::Checkpointer(hybridlog::Store& store, Commits& commits, std::string file,
                            std::chrono::nanoseconds interval,
                            std::optional<hybridlog::IndexFile> index)
@@ -24,7 +13,7 @@ Checkpointer::Checkpointer(hybridlog::Store& store, Commits& commits, std::strin
       commits_(commits),
       file_(std::move(file)),
       interval_(interval),
-      index_(std::move(index)),
+      indexes_(store, file_, std::move(index)),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 Checkpointer::Counts Checkpointer::counts() const {
@@ -67,7 +56,6 @@ void Checkpointer::work(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     const std::lock_guard lock(making_);
     if (is_paused_ || holds_()) continue;
-    renew_index();
     try {
       make_locked({});
     } catch (const std::system_error&) {
@@ -83,12 +71,13 @@ hybridlog::Checkpoint Checkpointer::make_locked(const hybridlog::CutSteps& steps
     number = ++begun_;
   }
   try {
+    const auto index = indexes_.newest();  // from before the cut
     hybridlog::Checkpoint checkpoint = store_.checkpoint(steps);
     if (has_ended_)
       throw std::system_error(std::make_error_code(std::errc::operation_canceled), "checkpoint");
-    checkpoint.index = index_;
+    checkpoint.index = index;
     hybridlog::write_checkpoint(file_, checkpoint);
-    remove_other_indexes();
+    indexes_.named(index);
     commits_.publish(checkpoint.serials);
     // Where that fails the next one gives back this, too.
     static_cast<void>(store_.log().give_back(checkpoint.begin));
@@ -102,34 +91,6 @@ hybridlog::Checkpoint Checkpointer::make_locked(const hybridlog::CutSteps& steps
   } catch (const std::system_error& error) {
     note(error.what());
     throw;
-  }
-}
-
-// What a recovery reads of the log is a few times the index at most, and what is written for that a
-// part of what the log takes. Without a new one the old one is as good, only older.
-void Checkpointer::renew_index() {
-  const std::uint64_t bytes = index_ ? index_->bytes : kBucketBytes * store_.index().buckets();
-  const hybridlog::Address from = index_ ? index_->from : store_.log().begin();
-  if (store_.log().tail() - from < kLogPerIndex * bytes) return;
-  try {
-    index_ = store_.write_index(file_ + kIndexSuffix + std::to_string(store_.versions().version()));
-  } catch (const std::system_error&) {
-    remove_other_indexes();
-  }
-}
-
-// Also what a crash has left.
-void Checkpointer::remove_other_indexes() const {
-  const fs::path path = fs::absolute(file_);
-  const std::string prefix = path.filename().string() + kIndexSuffix;
-  std::error_code error;
-  for (fs::directory_iterator each(path.parent_path(), error), end; !error && each != end;
-       each.increment(error)) {
-    const std::string name = each->path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    if (index_ && fs::path(index_->path).filename() == name) continue;
-    std::error_code ignored;
-    fs::remove(each->path(), ignored);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "hybridlog/store.h"
 #include "shadowfax/server/commits.h"
+#include "shadowfax/server/index_writer.h"
 
 namespace turntable::shadowfax {
 
@@ -46,21 +47,20 @@ class Checkpointer {
     std::string why;  // the last one failed; empty: it did not
   };
   Counts counts() const;
+  IndexWriter::Counts indexes() const { return indexes_.counts(); }
 
  private:
   void work(const std::stop_token& stop);
   hybridlog::Checkpoint make_locked(const hybridlog::CutSteps& steps);
-  void renew_index();
-  void remove_other_indexes() const;
   void note(const std::string& why);
 
   hybridlog::Store& store_;
   Commits& commits_;
   const std::string file_;
   const std::chrono::nanoseconds interval_;
+  IndexWriter indexes_;
   std::mutex making_;  // held while one is made
   bool is_paused_ = false;
-  std::optional<hybridlog::IndexFile> index_;
   std::function<bool()> holds_ = [] { return false; };
   std::atomic<bool> has_ended_{false};
   mutable std::mutex mutex_;  // of the counts

@@ -264,10 +264,12 @@ Json ServerNode::stats(const Json& args) {
   const hybridlog::Device& device = server_->store().device();
   ClusterMember* const member = server_->member();
   const Checkpointer::Counts checkpoints = server_->checkpoints();
+  const IndexWriter::Counts indexes = server_->indexes();
   const Compactor::Counts compactions = server_->compactions();
   return {{"format", kFormat},
           {"cluster", member != nullptr ? member->status() : Json()},
           {"checkpoints", {{"made", checkpoints.made}, {"failed", checkpoints.failed}}},
+          {"indexes", {{"written", indexes.written}, {"failed", indexes.failed}}},
           {"window_ns", window->end.at_ns - window->begin.at_ns},
           {"workers", workers},
           {"log",

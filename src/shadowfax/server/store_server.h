@@ -63,6 +63,9 @@ class StoreServer {
   Checkpointer::Counts checkpoints() const {
     return checkpointer_ ? checkpointer_->counts() : Checkpointer::Counts();
   }
+  IndexWriter::Counts indexes() const {
+    return checkpointer_ ? checkpointer_->indexes() : IndexWriter::Counts();
+  }
   Compactor::Counts compactions() const {
     return compactor_ ? compactor_->counts() : Compactor::Counts();
   }

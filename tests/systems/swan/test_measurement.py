@@ -64,6 +64,8 @@ def test_a_percentile_among_the_unanswered_is_at_least_what_they_were_waited_for
     assert sli_us(quick, PARAMETERS | {"drain_s": 1}) == 1e6
     slow = measurement(client_stats(latency_ns=histogram({100: 979, 1_500_000: 1}), lost=20))
     assert sli_us(slow, PARAMETERS | {"drain_s": 1}) == pytest.approx(1.5e6, rel=1e-3)
+    nothing = measurement(client_stats(latency_ns=histogram({}), lost=1000))
+    assert sli_us(nothing, PARAMETERS | {"drain_s": 1}) == 1e6
     # The percentile is an answer's.
     assert sli_us(quick, PARAMETERS | {"percentile": 97}) == pytest.approx(100, rel=1e-3)
 
