@@ -88,6 +88,32 @@ TEST_F(Processes, RedisAnswersAndEndsWithItsObject) {
   EXPECT_TRUE(redis_statistics(at, Deadline::after_seconds(kSeconds)).empty());
 }
 
+std::string answer_to(const std::string& question, std::uint16_t port) {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return "";
+  if (::send(socket.get(), question.data(), question.size(), 0) < 0) return "";
+  std::string answer(256, '\0');
+  const ssize_t bytes = ::recv(socket.get(), answer.data(), answer.size(), 0);
+  answer.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return answer;
+}
+
+// Redis has no password, and may be root's.
+TEST_F(Processes, RedisDoesNothingToItsHost) {
+  const std::uint16_t port = free_port();
+  const RedisProcess redis(children_, {.address = "127.0.0.1", .port = port}, log());
+  EXPECT_EQ(answer_to("SET key 1\r\n", port), "+OK\r\n");
+  EXPECT_EQ(answer_to("INCR key\r\n", port), ":2\r\n");
+  for (const char* command : {"CONFIG GET dir", "REPLICAOF 127.0.0.1 1", "EVAL 'return 1' 0",
+                              "FLUSHALL", "SAVE", "SHUTDOWN", "ACL LIST"}) {
+    EXPECT_TRUE(answer_to(std::string(command) + "\r\n", port).starts_with("-NOPERM")) << command;
+  }
+}
+
 TEST_F(Processes, APortThatSomebodyHasIsNamed) {
   const Port taken = taken_port();
   ASSERT_EQ(::listen(taken.socket.get(), 1), 0);

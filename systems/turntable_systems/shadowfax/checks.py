@@ -43,6 +43,8 @@ def _store(parameters: Parameters, testbed: Testbed) -> str | None:
         "cluster": False,
         "capacity_per_s": 0,
         "load_file": "",
+        "txns_file": "",
+        "range_check": "view",
     }
     others = [name for name, value in wanted.items() if parameters[name] != value]
     if not others:
@@ -165,7 +167,10 @@ CHECKS = (
     Check(
         "store",
         _store,
-        beside=("value_bytes", "cluster", "capacity_per_s", "load_file"),
+        beside=(
+            *("value_bytes", "cluster", "capacity_per_s", "load_file", "txns_file"),
+            "range_check",
+        ),
     ),
     Check("owners", _owners, beside=("servers",)),
     Check("threads", _threads, beside=("servers",)),

@@ -44,7 +44,7 @@ def test_only_what_differs_is_clear(tmp_path: Path) -> None:
         ("placebo", "x1.02"),
         ("busy", "x1.02"),
     }
-    assert "differences by a factor of 1.02 (median; 1.00 to 1.02)" in table.title
+    assert "a true factor of 1.02 (median of the fields; 1.00 to\n1.02)" in table.title
     drawn = plot.ratios(found, "stamp")
     assert drawn is not None and "second / first" in drawn.svg()
 

@@ -67,7 +67,9 @@ class Ratio:
 
     @property
     def smallest_seen(self) -> float | None:
-        """The factor from which on a ratio with this scatter is clear, in either direction."""
+        """The factor from which on a ratio with this scatter is clear, in either direction. A true
+        difference by it is seen in half of the comparisons.
+        """
         if self.interval is None:
             return None
         return math.sqrt(self.interval.high / self.interval.low)
