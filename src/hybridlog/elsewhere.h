@@ -62,6 +62,8 @@ class Elsewhere {
   void end(std::uint64_t migration) {
     change([&](Floors& floors) { floors.erase(migration); });
   }
+  // Changes with which records count.
+  const void* state() const noexcept { return floors_.load(); }
   // Of a migration whose records count.
   std::optional<Address> floor_of(std::uint64_t migration) const noexcept {
     const Floors* const floors = floors_.load(std::memory_order_acquire);

@@ -119,6 +119,16 @@ class IndirectionTest : public ::testing::Test {
   };
   static Moved move(Store& from, Store& to, HashRange range = kAll,
                     std::uint64_t migration = kMigration) {
+    Moved moved = send(from, to, range, migration);
+    count(to, moved, migration);
+    return moved;
+  }
+  static void count(Store& to, const Moved& moved, std::uint64_t migration = kMigration) {
+    to.elsewhere().begin(migration, moved.floor);
+    EXPECT_TRUE(to.awaited().end().empty());
+  }
+  static Moved send(Store& from, Store& to, HashRange range = kAll,
+                    std::uint64_t migration = kMigration) {
     Moved moved;
     moved.floor = to.checkpoint().end;
     const Address end = from.checkpoint().end;
@@ -148,8 +158,6 @@ class IndirectionTest : public ::testing::Test {
     }
     moved.source = std::make_unique<Source>(from, from.log().begin());
     to.elsewhere().read_by(moved.source.get());
-    to.elsewhere().begin(migration, moved.floor);
-    EXPECT_TRUE(to.awaited().end().empty());
     return moved;
   }
   // All of it, so that the indirection records are nothing any more.
@@ -451,6 +459,39 @@ TEST_F(IndirectionTest, WhatIsGoneIsLookedUpAgain) {
   while (go_on() > 0) std::this_thread::yield();
   EXPECT_EQ(told.size(), kKeys / 100);
   for (const auto& [key, answer] : told) EXPECT_EQ(answer.value, values.at(key)) << key;
+}
+
+// Operations look at their chains again and again while the records begin to count: none takes a
+// key for one that is not there.
+TEST_F(IndirectionTest, NothingIsMissedWhenTheyBeginToCount) {
+  const auto from = store("from");
+  const auto values = fill(*from);
+  for (int round = 0; round < 40; ++round) {
+    const auto to = store(("to" + std::to_string(round)).c_str());
+    const Moved moved = send(*from, *to);
+    std::atomic<int> waiting{0};
+    std::map<std::uint64_t, std::uint64_t> read;
+    std::jthread looks([&] {
+      Client client(*to);
+      constexpr std::uint64_t kLooked = 100;
+      const auto done = [&](std::uint64_t key, Session::Answer answer) {
+        if (answer.status == Status::kOk) read[key] = answer.value;
+      };
+      for (std::uint64_t i = 0; i < kLooked; ++i) {
+        const std::uint64_t key = key_at(i);
+        if (values.contains(key)) EXPECT_EQ(client.read(key, key).status, Status::kPending);
+      }
+      do ++waiting;
+      while (client.complete_pending(done) > 0);
+    });
+    while (waiting < 20) std::this_thread::yield();
+    count(*to, moved);
+    looks.join();
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      const auto found = values.find(key_at(i));
+      if (found != values.end()) ASSERT_EQ(read[key_at(i)], found->second) << round << " " << i;
+    }
+  }
 }
 
 // Everything at once against a map, with checkpoints, lives, and a pull at some time.

@@ -301,8 +301,20 @@ Status Session::await(Operation& operation) noexcept {
   return begin_again(operation);
 }
 
-// Frames at or above a head that was read under protection stay until this thread refreshes.
+// What is awaited has come once indirection records count: so whoever has not seen them count, and
+// does not find it awaited any more, looks again.
 Session::Located Session::locate(std::uint64_t key, Address newest) noexcept {
+  for (;;) {
+    const void* const counted = store_.elsewhere().state();
+    Located at = locate_once(key, newest);
+    at.counted = counted;
+    at.is_hidden = store_.awaited().is_any() && store_.awaited().hides(hash_of(key), at.address);
+    if (store_.elsewhere().state() == counted) return at;
+  }
+}
+
+// Frames at or above a head that was read under protection stay until this thread refreshes.
+Session::Located Session::locate_once(std::uint64_t key, Address newest) noexcept {
   const Address head = log_.head();
   Located at{.address = newest};
   while (at.address >= std::max(head, at.floor)) {
@@ -346,7 +358,7 @@ Session::Answer Session::try_read(Operation& operation) {
   const HashIndex::Found found = store_.index().find(hash);
   if (!found) return {store_.awaited().covers(hash) ? await(operation) : Status::kNotFound};
   const Located newest = locate(operation.key, found.entry.address());
-  if (store_.awaited().hides(hash, newest.address)) return {await(operation)};
+  if (newest.is_hidden) return {await(operation)};
   if (newest.record == nullptr) return of_device(newest);
   const Header header = newest.record->read_header();
   cross_if_newer(header);
@@ -405,7 +417,7 @@ Status Session::try_add(Operation& operation) {
   for (;; found.read_again()) {
     bool is_there = false;  // value_ has what it is
     const Located newest = locate(operation.key, found.entry.address());
-    if (store_.awaited().hides(hash, newest.address)) return await(operation);
+    if (newest.is_hidden) return await(operation);
     if (newest.record == nullptr) {
       const Old old = from_device(operation, newest);
       if (old.status == Status::kPending || old.status == Status::kIoError) return old.status;
@@ -436,7 +448,7 @@ Status Session::try_take(Operation& operation) {
   HashIndex::Found found = store_.index().find_or_make(hash);
   for (;; found.read_again()) {
     const Located newest = locate(operation.key, found.entry.address());
-    if (!store_.awaited().hides(hash, newest.address)) {
+    if (!newest.is_hidden) {
       if (newest.record != nullptr) {
         cross_if_newer(newest.record->read_header());
         return Status::kOk;
@@ -536,7 +548,11 @@ Session::Old Session::from_device(Operation& operation, const Located& left) {
     operation.begin = log_.begin();
     operation.reading.reset();
     operation.indirection.reset();
+    operation.counted = left.counted;
   }
+  // Others count by now: what was passed may be one of them.
+  const auto is_overtaken = [&] { return operation.counted != store_.elsewhere().state(); };
+  if (is_overtaken()) return {begin_again(operation)};
   if (left.indirection != nullptr) {
     operation.indirection = indirection_of(*left.indirection);
     operation.floor = left.floor;
@@ -562,6 +578,7 @@ Session::Old Session::from_device(Operation& operation, const Located& left) {
     const bool waits = operation.kind == Kind::kRead || operation.kind == Kind::kAdd;
     return {waits ? await(operation) : Status::kNotFound};
   }
+  if (is_overtaken()) return {begin_again(operation)};
   const bool is_elsewhere = operation.indirection.has_value();
   if (address < operation.begin || (is_elsewhere && address < operation.floor))
     return is_elsewhere ? from_elsewhere(operation) : Old{Status::kNotFound};

@@ -279,6 +279,7 @@ class Session {
     // What covers the key, the chain's newest, and below which address the other log has the chain.
     std::optional<Indirection> indirection = std::nullopt;
     Address floor = 0;
+    const void* counted = nullptr;  // Elsewhere::state() when the chain was looked up
     std::shared_ptr<OtherLogs::Ticket> asking = nullptr;
   };
   struct Located {
@@ -287,6 +288,8 @@ class Session {
     // In memory, too: what covers the key, or null, and its floor.
     const Record* indirection = nullptr;
     Address floor = 0;
+    const void* counted = nullptr;  // Elsewhere::state()
+    bool is_hidden = false;         // it says nothing of the key, whose record is awaited
   };
 
   // What most operations find: the key's record is the first of its chain, at or above `from`, no
@@ -305,6 +308,7 @@ class Session {
     return (differs & kLooked) == 0 ? &record : nullptr;
   }
   Located locate(std::uint64_t key, Address newest) noexcept;
+  Located locate_once(std::uint64_t key, Address newest) noexcept;
   bool is_too_long(Bytes value) const noexcept { return value.size() > store_.most_value_bytes(); }
   Answer try_read(Operation& operation);
   Answer answer_of(const Operation& operation, Bytes value);
