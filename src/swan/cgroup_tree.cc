@@ -13,6 +13,7 @@
 
 #include "common/command_error.h"
 #include "common/unique_fd.h"
+#include "swan/refusal.h"
 
 namespace turntable::swan {
 namespace {
@@ -102,11 +103,12 @@ void write_control(const fs::path& file, const std::string& text) {
   const bool is_written =
       fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (is_written) return;
-  // Another attempt may meet a machine that is less busy, or a process that has not ended.
-  const bool may_pass = errno == ESRCH || errno == EAGAIN || errno == EINTR || errno == ENOMEM;
+  const int error = errno;
+  // A kernel that does not have this control, unlike a group that somebody has removed.
+  const bool lacks_it = !fd && error == ENOENT && fs::exists(file.parent_path());
   throw CommandError(
-      may_pass ? "unavailable" : "unsupported",
-      "cannot write \"" + text + "\" to " + file.native() + ": " + std::strerror(errno));
+      lacks_it ? "unsupported" : code_of_refusal(error),
+      "cannot write \"" + text + "\" to " + file.native() + ": " + std::strerror(error));
 }
 
 }  // namespace turntable::swan

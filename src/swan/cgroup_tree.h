@@ -27,8 +27,8 @@ nlohmann::json to_json(const CgroupTree& tree);
 
 // The file of a group or of resctrl, as one text without the newline at its end.
 std::string read_control(const std::filesystem::path& file);
-// Throws CommandError "unsupported", or "unavailable" when it may be otherwise the next time, that
-// says what was written where, and what the kernel answered.
+// Throws CommandError that says what was written where, and what the kernel answered: "unsupported"
+// where the kernel lacks this control, else as code_of_refusal (swan/refusal.h) tells.
 void write_control(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace turntable::swan

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "common/command_error.h"
+#include "swan/refusal.h"
 
 namespace turntable::swan {
 namespace {
@@ -72,9 +73,11 @@ void move_members(const fs::path& directory, const fs::path& to) {
 
 void make_directory(const fs::path& directory) {
   if (::mkdir(directory.c_str(), 0755) == 0 || errno == EEXIST) return;
-  throw CommandError("unsupported", "cannot make the control group " + directory.native() + ": " +
-                                        std::strerror(errno) +
-                                        "; expected the rights of root and a writable hierarchy");
+  const int error = errno;
+  throw CommandError(code_of_refusal(error),
+                     "cannot make the control group " + directory.native() + ": " +
+                         std::strerror(error) +
+                         "; expected the rights of root and a writable hierarchy");
 }
 
 }  // namespace

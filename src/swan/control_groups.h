@@ -35,15 +35,14 @@ class ControlGroups {
   std::vector<std::filesystem::path> directories() const;
 
   // The group `name` of that controller, which is made if it does not exist. Throws CommandError
-  // "unsupported".
+  // "unsupported" without that controller, else as code_of_refusal (swan/refusal.h) tells.
   std::filesystem::path make(const std::string& controller, const std::string& name);
 
   // Version 2: a group below one of these, without a controller of its own: it is scheduled with
   // the one above and counted by itself.
   static std::filesystem::path make_below(const std::filesystem::path& group,
                                           const std::string& name);
-  // Version 2: gives the groups below this one the controller, too. Throws CommandError
-  // "unsupported".
+  // Version 2: gives the groups below this one the controller, too. Throws as `make`.
   void pass_on(const std::string& controller, const std::filesystem::path& group) const;
 
   // Moves what is in the groups to the hierarchies' roots and removes the groups.

@@ -64,7 +64,8 @@ TEST_F(FirstVersion, GroupsAreMadeAndClearedWithTheirMembersMovedOut) {
   end(child);
 }
 
-// A process that has ended is no fault of the machine's; a file that is not there is.
+// A process that has ended, a value that is refused, and a group that is gone are no fault of the
+// machine's; a file that is not there is.
 TEST_F(FirstVersion, OnlyWhatTheMachineCannotDoIsUnsupported) {
   ControlGroups groups(tree_, testbed_, "h");
   const fs::path group = groups.make("cpu", "be");
@@ -79,6 +80,8 @@ TEST_F(FirstVersion, OnlyWhatTheMachineCannotDoIsUnsupported) {
     return std::string("no error");
   };
   EXPECT_EQ(code_of(group / "cgroup.procs", std::to_string(ended)), "unavailable");
+  EXPECT_EQ(code_of(group / "cpu.shares", "no number"), "unavailable");  // EINVAL
+  EXPECT_EQ(code_of(group.parent_path() / "gone/cpu.shares", "2"), "unavailable");
   EXPECT_EQ(code_of(group / "cpu.no_such_thing", "1"), "unsupported");
 }
 

@@ -47,7 +47,8 @@ struct Pinning {
 };
 
 // Makes the groups of a mechanism. Nothing may be left of an earlier one (ControlGroups::clear,
-// Resctrl::clear). Throws CommandError "unsupported" when the machine cannot do it.
+// Resctrl::clear). Throws CommandError "unsupported" when the machine cannot do it, else as
+// code_of_refusal (swan/refusal.h) tells.
 //
 // HP and BE share a group of the controller cpu, or have one each beside each other, as the
 // mechanism needs it; always below the same group, so that neither the autogroup nor the nice of

@@ -6,12 +6,16 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
 #include "node/testing.h"
 #include "placement/testing.h"
 #include "swan/cpu_times.h"
+#include "swan/refusal.h"
 
 namespace turntable::swan {
 namespace {
@@ -169,6 +173,34 @@ TEST(Isolation, WithoutControlGroupsOnlySomeMechanismsWork) {
       EXPECT_EQ(error.code(), "unsupported") << mechanism;
     }
   }
+}
+
+TEST(Refusal, OnlyWhatIsForbiddenOrLackingIsForGood) {
+  for (const int error : {EPERM, EACCES, EROFS, EOPNOTSUPP, ENOSYS})
+    EXPECT_STREQ(code_of_refusal(error), "unsupported") << std::strerror(error);
+  for (const int error : {EINVAL, EBUSY, ENOENT, ENODEV, ENOSPC, ESRCH, EAGAIN, EINTR, ENOMEM})
+    EXPECT_STREQ(code_of_refusal(error), "unavailable") << std::strerror(error);
+}
+
+// Each is refused with an errno that may be another the next time.
+TEST(Refusal, WhatMayPassIsUnavailable) {
+  const ScratchDirectory scratch;
+  const auto code_of = [](const std::function<void()>& attempt) {
+    try {
+      attempt();
+    } catch (const CommandError& error) {
+      return error.code();
+    }
+    return std::string("no error");
+  };
+  const fs::path gone = scratch.path() / "gone";
+  ControlGroups groups(CgroupTree{.version = 1, .controllers = {{"cpu", gone}}}, "t", "h");
+  EXPECT_EQ(code_of([&] { groups.make("cpu", "be"); }), "unavailable");
+  write_file(scratch.path() / "info/L3/cbm_mask", "7ff\n");
+  Resctrl resctrl(scratch.path(), "gone/x");
+  EXPECT_EQ(code_of([&] { resctrl.give_ways("be", 3); }), "unavailable");
+  constexpr int kNoSuchProcessor = 4095;
+  EXPECT_EQ(code_of([&] { pin(::getpid(), {kNoSuchProcessor}); }), "unavailable");  // EINVAL
 }
 
 TEST(Resctrl, WaysAndBandwidthAreWrittenForAllDomains) {

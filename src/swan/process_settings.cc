@@ -11,6 +11,7 @@
 
 #include "common/command_error.h"
 #include "swan/cgroup_tree.h"
+#include "swan/refusal.h"
 
 namespace turntable::swan {
 namespace {
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& what, int error) {
-  throw CommandError("unsupported", what + ": " + std::strerror(error));
+  throw CommandError(code_of_refusal(error), what + ": " + std::strerror(error));
 }
 
 // ESRCH: the thread has ended.

@@ -22,8 +22,8 @@ struct ProcessSettings {
 };
 
 // To a running process, all of its threads. Threads that it starts later inherit them. Throws
-// CommandError "unsupported" that says what the kernel refused; a process that ends meanwhile is no
-// failure.
+// CommandError that says what the kernel refused, with its code_of_refusal (swan/refusal.h); a
+// process that ends meanwhile is no failure.
 void apply(const ProcessSettings& settings, pid_t pid);
 
 // Of a program that is to be started with the settings: the words of its command, behind those with
@@ -36,7 +36,7 @@ std::vector<std::string> started_with(const ProcessSettings& settings,
 // status.
 int enter(const std::vector<std::string>& arguments);
 
-// Of one thread. Throws CommandError "unsupported".
+// Of one thread. Throws as `apply`.
 void pin(pid_t thread, const CpuList& cpus);
 
 // The threads of a process.

@@ -14,6 +14,7 @@
 #include "common/command_error.h"
 #include "swan/cgroup_tree.h"
 #include "swan/control_groups.h"
+#include "swan/refusal.h"
 
 namespace turntable::swan {
 namespace {
@@ -91,8 +92,10 @@ fs::path Resctrl::make(const std::string& job) {
     locks_[job] = try_lock(group);
     return group;
   }
-  throw CommandError("unsupported", "cannot make " + group.native() + ": " + std::strerror(errno) +
-                                        "; the processor may have no class of service left");
+  const int error = errno;
+  throw CommandError(code_of_refusal(error),
+                     "cannot make " + group.native() + ": " + std::strerror(error) +
+                         "; the processor may have no class of service left");
 }
 
 // The same in all domains: "L3:0=3;1=3".

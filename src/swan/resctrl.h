@@ -26,7 +26,8 @@ class Resctrl {
   nlohmann::json description() const;
 
   // The group `job` gets the ways of the mask, or the percentage of the bandwidth; its directory.
-  // Throws CommandError "unsupported".
+  // Throws CommandError "unsupported" without such a resource, else as code_of_refusal
+  // (swan/refusal.h) tells.
   std::filesystem::path give_ways(const std::string& job, unsigned long long mask);
   std::filesystem::path give_bandwidth(const std::string& job, int percent);
 
