@@ -4,7 +4,8 @@
 // Instants never shift: a request that is late, because its thread was or because the limit of
 // outstanding requests withheld it, delays no other, and its latency counts from its instant.
 //
-// After set_schedule() nothing here allocates. Not thread-safe.
+// After set_schedule() nothing here allocates, and until end() it must stay where it is. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ class Population {
         deadline_ns_(deadline_ns),
         cancelled_(cancelled),
         connection_(protocol, kUnderWay),
-        buffer_(64 * 1024) {
+        buffer_(std::size_t{64} * 1024) {
     connection_.connecting(server.connect(where, deadline_ns));
     connection_.open(/*stamped=*/false);
   }

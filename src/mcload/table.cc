@@ -177,11 +177,12 @@ nlohmann::json summary(const Measured& measured) {
 
 std::string unanswered_note(const Measured& measured) {
   const load::OpenLoopStatistics& loop = measured.loop;
-  if (loop.lost + loop.unsent == 0) return "";
+  const std::int64_t unanswered = loop.lost + loop.unsent;
+  if (unanswered == 0) return "";
   return text(
       "%lld of %lld requests have no answer (%lld lost, %lld never sent); they count in the "
       "percentiles, with at least the %g s that answers were waited for",
-      static_cast<long long>(loop.lost + loop.unsent), static_cast<long long>(loop.offered),
+      static_cast<long long>(unanswered), static_cast<long long>(loop.offered),
       static_cast<long long>(loop.lost), static_cast<long long>(loop.unsent),
       static_cast<double>(measured.waited_ns) / 1e9);
 }

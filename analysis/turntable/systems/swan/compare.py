@@ -91,8 +91,8 @@ def title(found: Sequence[Pair]) -> str:
     return (
         f"Field by field: in {covering} of {len(known)} ({covering / len(known):.0%}) the 95 % "
         f"interval of the difference covers 0 (of the ratio: 1){rest}.\n"
-        f"That says no more than the scatter allows: a true factor of {median(seen):.2f} (median of "
-        f"the fields; {min(seen):.2f} to\n{max(seen):.2f}) is seen in every other comparison"
+        f"That says no more than the scatter allows: a true factor of {median(seen):.2f} (median "
+        f"of the fields; {min(seen):.2f} to\n{max(seen):.2f}) is seen in every other comparison"
     )
 
 
