@@ -30,7 +30,7 @@ struct LoadStatistics {
   std::uint64_t batches = 0, refused_batches = 0;
   // In the window or not. They were not done: the device was full or gave nothing; an error.
   std::uint64_t failed_total = 0;
-  std::string failed_why;    // the first error in the server's words
+  std::string failed_why;                // the first error in the server's words
   std::uint64_t wrong_values_total = 0;  // that were read and are not what anybody has written
   stats::Histogram round_trip_ns{kMaxRoundTripNs};  // of batches, from their sending on
   std::vector<LoadSample> samples;
