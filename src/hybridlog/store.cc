@@ -355,10 +355,13 @@ Session::Answer Session::try_read(Operation& operation) {
   operation.is_awaiting = false;
   // What the device gave answers for the moment at which it was asked.
   if (operation.reading) return of_device({.address = operation.chain});
+  // Before the chain is looked at: where it is not awaited any more by then, it has another head.
+  const bool was_awaited = store_.awaited().covers(hash);
   const HashIndex::Found found = store_.index().find(hash);
-  if (!found) return {store_.awaited().covers(hash) ? await(operation) : Status::kNotFound};
+  if (!found) return {was_awaited ? await(operation) : Status::kNotFound};
   const Located newest = locate(operation.key, found.entry.address());
-  if (newest.is_hidden) return {await(operation)};
+  if (newest.is_hidden || (was_awaited && !store_.awaited().covers(hash)))
+    return {await(operation)};
   if (newest.record == nullptr) return of_device(newest);
   const Header header = newest.record->read_header();
   cross_if_newer(header);
