@@ -55,7 +55,9 @@ def found(
         operations=sum(one["operations"] for one in samples),
     )
     server = server_stats(cluster={"number": 0, "view": 2, "fetched": 0, "departure": departure})
-    made = answers(client, server_stats(cluster={"number": 1, "view": 2, "fetched": 70, "departure": None}))
+    made = answers(
+        client, server_stats(cluster={"number": 1, "view": 2, "fetched": 70, "departure": None})
+    )
     for index, one in enumerate(made):
         if (one.host, one.command) == ("server0", "stats"):
             made[index] = RawAnswer("server0", COLLECT, "hlserver-node", "stats", server)

@@ -49,6 +49,4 @@ def test_ranges_are_of_a_check_that_looks_at_them() -> None:
 
 def test_servers_that_own_their_keys_for_good_have_no_checkpoints() -> None:
     found = workloads.meaningless(parameters(distribution="zipfian"))
-    assert found == {
-        *("owners", "checkpoint_s", "move_share", "sample_s", "indirection", "splits")
-    }
+    assert found == {*("owners", "checkpoint_s", "move_share", "sample_s", "indirection", "splits")}
