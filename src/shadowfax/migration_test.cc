@@ -395,12 +395,16 @@ TEST(Migration, ALogThatIsPointedIntoKeepsItsBegin) {
   cluster.start(1, "resolve");
   Operator op(cluster);
   Requests requests(cluster);
-  Load one(cluster, 1, 0, kManyKeys);
+  // Together they are more than memory has, so chains go on on the device.
+  Load one(cluster, 1, 0, kManyKeys), other(cluster, 2, 1'000'000, 2 * kManyKeys);
   one.begin();
-  wait_until([&] { return one.acknowledged() > 4 * kManyKeys; }, "load");
+  other.begin();
+  wait_until([&] { return one.acknowledged() > kManyKeys && other.acknowledged() > 2 * kManyKeys; },
+             "load");
   op.migrate(kMoved, 0, 1, 0, /*indirection=*/true).join();
   wait_until([&] { return cluster.server(1).is_stopped(); }, "resolve");
   one.stop_at_once();
+  other.stop_at_once();
   ASSERT_EQ(op.state().unresolved.size(), 1U);
   const std::uint64_t begin = op.state().unresolved[0].log.begin;
   const auto begins_at = [&] { return op.status(0)["log"]["begin"].get<std::uint64_t>(); };
