@@ -83,7 +83,7 @@ def _table(group: Mapping[str, Profile]) -> Table:
     title = (
         f"Capacity: {first.percentile} within {first.slo_us:,.0f} µs at this load and all below. "
         f"{_OR_MORE}: nothing counts at the next\nload. {BROKEN_ONCE}: the means hold, and not "
-        "every repetition does. Share: of the job's progress without isolation\nbeside the lowest "
+        "every repetition does. Share: of the job's progress without\nisolation beside the lowest "
         "load"
     )
     return Table(title, _COLUMNS, rows)
