@@ -32,6 +32,7 @@ namespace {
 using testing::Client;
 using testing::Schedule;
 using testing::ScheduledAtomic;
+using testing::settled;
 
 using Values = std::map<std::uint64_t, std::uint64_t>;
 
@@ -86,11 +87,6 @@ class TestDevice : public Device {
   std::vector<std::byte> bytes_;
 };
 
-Session::Answer settled(Client& client, Session::Answer answer) {
-  while (client.complete_pending([&](std::uint64_t, Session::Answer told) { answer = told; }) > 0)
-    std::this_thread::yield();
-  return answer;
-}
 Session::Answer read(Client& client, std::uint64_t key) {
   return settled(client, client.read(key));
 }

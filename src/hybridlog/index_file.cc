@@ -1,18 +1,15 @@
 #include "hybridlog/index_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "common/errno_error.h"
-#include "common/unique_fd.h"
 
 namespace turntable::hybridlog {
 namespace {

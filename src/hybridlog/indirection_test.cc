@@ -23,6 +23,7 @@ namespace turntable::hybridlog {
 namespace {
 
 using testing::Client;
+using testing::settled;
 
 constexpr HashRange kAll{}, kLower{0, UINT64_MAX / 2};
 constexpr std::uint64_t kKeys = 1000;   // of 24 bytes, twice each, in memory of 16 KiB
@@ -93,13 +94,6 @@ class IndirectionTest : public ::testing::Test {
     return std::make_unique<Store>(settings(buckets), open_file(directory_.path() / name), from);
   }
 
-  static Session::Answer settled(Client& client, Session::Answer first) {
-    while (first.status == Status::kPending) {
-      std::this_thread::yield();
-      client.complete_pending([&](std::uint64_t, Session::Answer answer) { first = answer; });
-    }
-    return first;
-  }
   static Session::Answer read(Client& client, std::uint64_t key) {
     return settled(client, client.read(key));
   }

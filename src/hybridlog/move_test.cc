@@ -17,6 +17,7 @@ namespace turntable::hybridlog {
 namespace {
 
 using testing::Client;
+using testing::settled;
 
 constexpr HashRange kAllHashes{}, kLowerHashes{0, UINT64_MAX / 2},
     kUpper{UINT64_MAX / 2 + 1, UINT64_MAX};
@@ -53,13 +54,6 @@ class MoveTest : public ::testing::Test {
     return from;
   }
 
-  static Session::Answer settled(Client& client, Session::Answer first) {
-    while (first.status == Status::kPending) {
-      std::this_thread::yield();
-      client.complete_pending([&](std::uint64_t, Session::Answer answer) { first = answer; });
-    }
-    return first;
-  }
   static Session::Answer read(Client& client, std::uint64_t key) {
     return settled(client, client.read(key));
   }

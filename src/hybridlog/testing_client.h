@@ -1,6 +1,8 @@
 // A session with a thread of its own (for tests).
 #pragma once
 
+#include <thread>
+
 #include "hybridlog/store.h"
 
 namespace turntable::hybridlog::testing {
@@ -48,5 +50,14 @@ class Client : OwnThread, public Session {
   const Places places_;
   bool knows_place_ = false;
 };
+
+// The answer of an operation, waited for: the only one of its client that is pending.
+inline Session::Answer settled(Client& client, Session::Answer first) {
+  while (first.status == Status::kPending) {
+    std::this_thread::yield();
+    client.complete_pending([&](std::uint64_t, Session::Answer answer) { first = answer; });
+  }
+  return first;
+}
 
 }  // namespace turntable::hybridlog::testing

@@ -24,6 +24,7 @@ namespace turntable::hybridlog {
 namespace {
 
 using testing::Client;
+using testing::settled;
 
 using Content = std::vector<std::byte>;
 
@@ -57,13 +58,6 @@ class ValuesTest : public ::testing::Test {
     return std::make_unique<Store>(settings_, open_file(directory_.path() / "log"), from);
   }
 
-  static Session::Answer settled(Client& client, Session::Answer first) {
-    while (first.status == Status::kPending) {
-      std::this_thread::yield();
-      client.complete_pending([&](std::uint64_t, Session::Answer answer) { first = answer; });
-    }
-    return first;
-  }
   // kOk with the content, or else the status alone.
   struct Found {
     Status status;

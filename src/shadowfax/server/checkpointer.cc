@@ -6,6 +6,7 @@
 #include "hybridlog/checkpoint_file.h"
 
 namespace turntable::shadowfax {
+
 Checkpointer::Checkpointer(hybridlog::Store& store, Commits& commits, std::string file,
                            std::chrono::nanoseconds interval,
                            std::optional<hybridlog::IndexFile> index)
