@@ -561,6 +561,7 @@ TEST_F(IndirectionTest, SumsAreExactWhileItIsPulled) {
   std::atomic<int> running{kThreads};
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
         Client client(*to);
