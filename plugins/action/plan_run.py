@@ -169,20 +169,19 @@ def _of_system(system: System) -> dict[str, Any]:
 
 def _turns(plan: Plan, work: Work) -> list[dict[str, Any]]:
     turns: dict[tuple[str, int], dict[str, Any]] = {}
-    system, loaded = plan.system, None
+    system = plan.system
     for turn, iteration in work:
         entry = turns.get((turn.cell.id, turn.round))
         if entry is None:
-            program = system.switch_program(turn.cell.parameters) if system.needs_switch else None
+            parameters = turn.cell.parameters
             entry = turns[turn.cell.id, turn.round] = {
                 "cell": turn.cell.id,
                 "round": turn.round,
                 "label": labels.of_turn(plan, turn),
-                "changes_program": loaded not in (None, program),
-                "facts": dict(system.facts(turn.cell.parameters)),
+                "program": system.switch_program(parameters) if system.needs_switch else "",
+                "facts": dict(system.facts(parameters)),
                 "iterations": [],
             }
-            loaded = program
         entry["iterations"].append(iteration.index)
     return list(turns.values())
 

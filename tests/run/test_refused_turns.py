@@ -30,6 +30,8 @@ REASON = "host server0: this machine has no such thing"
 PLAYBOOK = f"""
 - name: Turns
   hosts: localhost
+  vars:
+    turntable_loaded_program: "{{{{ (turntable_plan.turns | first).program }}}}"
   tasks:
     - ansible.builtin.include_tasks: {REPOSITORY}/playbooks/tasks/turn.yml
       loop: "{{{{ turntable_plan.turns }}}}"
@@ -89,8 +91,16 @@ class Played:
     reached: list[str]
 
 
-def play(tmp_path: Path, run: RunDirectory, plan: Plan, failures: dict[str, str]) -> Played:
-    """failures: "configure A0 #1" -> class. Turns are named by cell, A and B, and round."""
+def play(
+    tmp_path: Path,
+    run: RunDirectory,
+    plan: Plan,
+    failures: dict[str, str],
+    programs: dict[str, str] | None = None,
+) -> Played:
+    """failures: "configure A0 #1" -> class; programs: "A0" -> that of the switch, which has the
+    first turn's. Turns are named by cell, A and B, and round.
+    """
     example = write_run(tmp_path / "example", plan)
     measure(example, plan.turns[0], 0, [[10, 5]])
     shutil.copy(next(example.path.glob("raw/**/sender0.json")), tmp_path)
@@ -105,8 +115,8 @@ def play(tmp_path: Path, run: RunDirectory, plan: Plan, failures: dict[str, str]
         {
             "cell": turn.cell.id,
             "round": turn.round,
-            "label": f"{'AB'[cells.index(turn.cell.id)]}{turn.round}",
-            "changes_program": False,
+            "label": (label := f"{'AB'[cells.index(turn.cell.id)]}{turn.round}"),
+            "program": programs[label] if programs else "",
             "iterations": [0, 1, 2, 3],
         }
         for turn in plan.turns
@@ -145,12 +155,14 @@ def play(tmp_path: Path, run: RunDirectory, plan: Plan, failures: dict[str, str]
 
 
 def _write_tasks(directory: Path) -> None:
-    """Those of the system, and the role that ends nodes."""
+    """Those of the system, and the roles that end nodes and give the switch a program."""
     of_turn = " {{ turntable_turn.label }}"
-    role = directory / "roles/supervisor/tasks"
-    role.mkdir(parents=True)
+    supervisor, switch = (directory / f"roles/{role}/tasks" for role in ("supervisor", "switch"))
+    for role in (supervisor, switch):
+        role.mkdir(parents=True)
     for place, what, told, to in (
-        (role, "clear", "", ""),
+        (supervisor, "clear", "", ""),
+        (switch, "change_program", " {{ turntable_turn.program }}", ""),
         (directory, "start", "", ""),
         (directory, "configure", of_turn, ""),
         (directory, "measure", of_turn, "{{ turntable_attempt.directory }}"),
@@ -200,3 +212,25 @@ def test_any_other_failure_to_configure_ends_the_run_and_is_told_once(
     assert played.reached == ["configure A0"]
     assert run.attempts() == []
     assert played.output.count(REASON) == 1
+
+
+def test_the_switch_gets_the_turns_program_though_turns_before_it_are_left_out(
+    tmp_path: Path, run: RunDirectory, plan: Plan
+) -> None:
+    programs = {"A0": "one", "B0": "one", "A1": "another", "B1": "another"}
+    played = play(tmp_path, run, plan, {"configure A0 #1": "unsupported"}, programs)
+    assert played.status == 0, played.output
+    assert played.reached == [
+        "configure A0", "clear", "start",
+        "configure B0", *["measure B0"] * 4,
+        "change_program another", "configure B1", *["measure B1"] * 4,
+    ]  # fmt: skip
+
+
+def test_the_switch_keeps_its_program_where_only_turns_left_out_have_another(
+    tmp_path: Path, run: RunDirectory, plan: Plan
+) -> None:
+    programs = {"A0": "one", "B0": "another", "A1": "one", "B1": "another"}
+    played = play(tmp_path, run, plan, {"configure A0 #1": "unsupported"}, programs)
+    assert played.status == 0, played.output
+    assert [what for what in played.reached if "program" in what] == ["change_program another"]
