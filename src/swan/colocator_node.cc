@@ -103,8 +103,7 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
             {"command", memcached_->command()},
             {"fresh", was_started_fresh_}}},
           {"placement", to_json(placement_)},
-          {"isolation", to_json(isolation_)},
-          {"not_available", nullptr}};
+          {"isolation", to_json(isolation_)}};
 }
 
 std::unique_ptr<Aggressor> ColocatorNode::make_aggressor(const AggressorSpec& spec) {

@@ -96,7 +96,7 @@ class Shadowfax(System):
         return checks.CHECKS
 
     def notes(self, cells: Sequence[Parameters]) -> Sequence[str]:
-        """Logs are never truncated (docs/hybridlog.md §5)."""
+        """A log that is not compacted grows (docs/hybridlog.md §4)."""
         growing = [c for c in cells if _grows(c)]
         if not growing:
             return ()
@@ -104,7 +104,7 @@ class Shadowfax(System):
         return (
             "mutable memory is smaller than the data: a record that is changed outside of it is "
             f"written again, up to {most} bytes at the end of the log, and the log's file on the "
-            "server hosts grows as long as a turn lasts",
+            "server hosts grows as long as a turn lasts; -e compact_above=BYTES bounds it",
         )
 
     def meaningless(self, parameters: Parameters) -> Collection[str]:
@@ -154,7 +154,7 @@ def _label(parameters: Parameters) -> str:
 
 def _grows(parameters: Parameters) -> bool:
     """Whether a log does, on its device."""
-    if text_stores.is_text(parameters):
+    if text_stores.is_text(parameters) or parameters["compact_above"]:
         return False
     return workloads.writes(parameters) and not _stays_in_memory(parameters)
 

@@ -26,6 +26,9 @@ COUNTS = {
     "view_check": (3, 6),
     "fill": (2, 6, 4),
     "beside": (6, 12),
+    "scale_out": (1, 2),
+    "sampling": (2, 4),
+    "indirection": (2, 4),
 }
 
 

@@ -154,7 +154,7 @@ def _add_original(run: argparse.ArgumentParser) -> None:
     run.add_argument("--debug", action="store_true", help="under gdb")
     run.add_argument("--dfsKey", metavar="STR", help="not here")
     run.add_argument("--pinirq", action="store_true", help="not here")
-    run.add_argument("--no-indirection", action="store_true", help="as it always is")
+    run.add_argument("--no-indirection", action="store_true", help="as it is")
     run.add_argument("--strict-pending", action="store_true", help="as it always is")
     run.add_argument("--splits", type=int, metavar="N", help="keys are looked up in N ranges, too")
     run.add_argument("--lock", action="store_true", help="batches share a lock, too")

@@ -200,6 +200,7 @@ def migration(options: argparse.Namespace) -> list[str]:
         *(str(path_of("hlmigrate")), "--metadata", options.metadata),
         *("--secret", str(options.secret), "--from", "0", "--to", str(len(options.servers) - 1)),
         *("--share", str(options.migrate_percent / 100)),
+        *(("--indirection",) if options.indirection else ()),
     ]
 
 
@@ -268,6 +269,9 @@ def _add_others(run: argparse.ArgumentParser) -> None:
     more.add_argument("--rate", type=float, default=0, metavar="N", help="of an open loop")
     more.add_argument("--metadata", metavar="HOST:PORT", help="of hlmeta")
     more.add_argument("--secret", type=Path, metavar="FILE", help="of the cluster")
+    more.add_argument(
+        "--indirection", action="store_true", help="of --migrate: as hlmigrate's, and the original's"
+    )
     more.add_argument(
         "--logs", type=Path, default=Path("logs"), metavar="DIR", help="default: logs"
     )

@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     add("list", show.list_, "experiments, the newest last")
     command = add("show", show.show, "tables of an experiment")
     command.add_argument("uuid", metavar="UUID", help="or its first digits")
-    command.add_argument("--absolute", action="store_true", help="latency in µs, not % of the SLO")
+    command.add_argument("--absolute", action="store_true", help="latency in µs, not %% of the SLO")
     command.add_argument("--all", **_EVERY)
     command.add_argument("--older-rule", action="store_true", help="red above 150 %%, no FAIL")
     _add_others(add)
