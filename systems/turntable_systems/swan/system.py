@@ -27,7 +27,7 @@ class Swan(System):
     analysis = "turntable.systems.swan"
 
     roles = (
-        Role("clients", programs=("mcload-node",), needs=host_needs.CLIENTS),
+        Role("clients", programs=("mcload-node", "mcload"), needs=host_needs.CLIENTS),
         Role(
             "servers",
             1,

@@ -1,4 +1,4 @@
-"""Answers as the nodes of docs/shadowfax.md §5 give them, in which everything is in order."""
+"""Answers as the nodes of docs/shadowfax-nodes.md give them, in which everything is in order."""
 
 from __future__ import annotations
 

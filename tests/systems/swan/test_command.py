@@ -39,6 +39,14 @@ def uuid(results: Path) -> str:
     return experiment_uuid(EXPERIMENT, "made")
 
 
+@pytest.mark.parametrize("name", ["list", "show", "compare", "export", "rerun", "store"])
+def test_every_command_says_what_it_takes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "-h"])
+    assert ended.value.code == 0
+    assert "--results DIR" in capsys.readouterr().out
+
+
 # --- Past experiments
 
 

@@ -41,7 +41,7 @@ class Samples:
 
 @dataclass(frozen=True, kw_only=True)
 class Migration:
-    """Keys that move from one server to another (docs/shadowfax.md §3)."""
+    """Keys that move from one server to another (docs/shadowfax-design.md §3)."""
 
     steps_s: Mapping[str, float]  # by name: when it was, in seconds of the window
     records: int | None  # that were sent

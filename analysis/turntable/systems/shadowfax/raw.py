@@ -1,4 +1,4 @@
-"""Fields of the nodes' raw statistics (docs/shadowfax.md §5) -> Measurement.
+"""Fields of the nodes' raw statistics (docs/shadowfax-nodes.md) -> Measurement.
 
 The only place that knows their names; turntable.raw knows those of hosts.
 """

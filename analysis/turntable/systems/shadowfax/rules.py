@@ -127,9 +127,13 @@ def _migrations(case: Case) -> Finding:
 
 def _capacity(case: Case) -> Finding:
     """Where servers have a capacity the busier one runs at it, before and after keys move: what
-    else limits it is not what was to be measured.
+    else limits it is not what was to be measured. Of keys that are not uniform, shares do not say
+    which one that is.
     """
-    if not case.parameters["capacity_per_s"] or case.parameters["rate_per_s"]:
+    parameters = case.parameters
+    if not parameters["capacity_per_s"] or parameters["rate_per_s"]:
+        return Finding()
+    if parameters["distribution"] != "uniform":
         return Finding()
 
     def difference(measurement: Measurement) -> float | None:
@@ -138,7 +142,7 @@ def _capacity(case: Case) -> Finding:
             for phase in capacity.phases(measurement, case.parameters).values()
         ]
         differences = [
-            abs(rate / case.parameters["capacity_per_s"] - 1) for rate in rates if rate is not None
+            abs(rate / parameters["capacity_per_s"] - 1) for rate in rates if rate is not None
         ]
         return max(differences, default=None)
 

@@ -60,5 +60,5 @@ CELLS = (
 )
 NOTES = (
     "Round trips are of full pipelines: by Little's law they follow from the throughput, and say "
-    "nothing of a service time (docs/shadowfax.md §4). Busy: share of the threads' time.",
+    "nothing of a service time (docs/shadowfax.md). Busy: share of the threads' time.",
 )

@@ -161,7 +161,7 @@ FLAGS: Mapping[str, Flag] = {
         Flag("mutilate_master_interarrival_dist", "arrivals", "gaps between requests", **_LIST),
         Flag("mutilate_warmup_time", "warmup_s", "load before the window", **_TIME),
         Flag("layout", "layout", "same-core, shared-cache, automatic or manual"),
-        Flag("isolation", "isolation", "mechanism; several with commas"),
+        Flag("isolation", "isolation", "mechanism; several with commas: -experiment=isolation"),
         Flag("be_shares", "be_shares", "cpu.shares of the aggressor", **_INT),
         Flag("quota_share", "quota_share", "share of a CPU for the aggressor", **_NUM),
         Flag("be_processes", "be_processes", "processes of an aggressor that does not say", **_INT),

@@ -1,1 +1,1 @@
-"""The original's server.py, ycsb.py and process_ycsb (docs/shadowfax.md §6)."""
+"""The original's server.py, ycsb.py and process_ycsb (docs/shadowfax.md)."""

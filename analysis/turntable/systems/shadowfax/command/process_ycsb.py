@@ -1,4 +1,4 @@
-"""process_ycsb: keys of YCSB's output -> a file of keys (docs/shadowfax.md §4).
+"""process_ycsb: keys of YCSB's output -> a file of keys (docs/shadowfax.md).
 
     process_ycsb --from workload.txt --dest keys.bin [--prefix "usertable user"]
 

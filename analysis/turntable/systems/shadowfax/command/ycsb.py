@@ -190,7 +190,7 @@ def migration(options: argparse.Namespace) -> list[str]:
     if not options.metadata or not options.secret:
         raise TurntableError(
             "--migrate: expected --metadata and --secret too: hlmeta knows who owns which keys "
-            "(docs/shadowfax.md §2)"
+            "(docs/shadowfax-design.md §2)"
         )
     if len(options.servers) < 2:
         raise TurntableError(
