@@ -1,5 +1,5 @@
 """Rules of a verdict that every system can use, each with its bound from the `validity` section of
-the experiment. docs/experiments.md argues for the bounds.
+the experiment. docs/farreach.md argues for those of the caches.
 
 Those that differ from system to system are made: `losses("requests were sent again", count)`.
 """

@@ -13,7 +13,7 @@
 # # FarReach, experiment 1: throughput under server rotation
 #
 # Measured numbers beside the prediction, the replayed traces and the paper. Results count valid
-# rounds only; what is missing is a gap, never a zero. What the columns mean: `docs/experiments.md`.
+# rounds only; what is missing is a gap, never a zero. What the columns mean: `docs/farreach.md`.
 
 # %% tags=["parameters"]
 run_directory = None  # results/<experiment>/<run>; None takes the newest

@@ -14,7 +14,7 @@
 #
 # Requests leave at instants that were drawn before, so below saturation latencies are true ones.
 # Results count valid rounds only; what is missing, or saturated, is a gap, never a zero. What is
-# predicted, and why arrivals at every server are Poisson: `docs/experiments.md`, Latency at target
+# predicted, and why arrivals at every server are Poisson: `docs/farreach.md`, Latency at target
 # throughputs.
 
 # %% tags=["parameters"]

@@ -14,7 +14,7 @@
 #
 # After every window the nodes that `crash` names are killed and what only the switch had is brought
 # back, from the clients' copies and the servers. Results count valid rounds only; what is missing
-# is a gap, never a zero. What the phases are: `docs/kvcache.md` §9, `docs/experiments.md`.
+# is a gap, never a zero. What the phases are: `docs/kvcache.md` §9, `docs/farreach.md`.
 
 # %% tags=["parameters"]
 run_directory = None  # results/<experiment>/<run>; None takes the newest

@@ -14,7 +14,7 @@
 #
 # A write of a cached key waits at its server until the switch has acknowledged the value update of
 # the one before. In service times that takes u · c: the round trip u of an update, times the
-# capacity c of a server. `docs/experiments.md` (NetCache under writes) derives the model. Results
+# capacity c of a server. `docs/farreach.md` (NetCache under writes) derives the model. Results
 # count valid rounds only; what is missing is a gap, never a zero.
 
 # %% tags=["parameters"]

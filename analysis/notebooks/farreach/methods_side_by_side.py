@@ -14,7 +14,7 @@
 #
 # By number of servers, share of writes, distribution of keys, or size of values. Results count
 # valid rounds only; what is missing is a gap, never a zero. What the columns mean:
-# `docs/experiments.md`.
+# `docs/farreach.md`.
 
 # %% tags=["parameters"]
 run_directory = None  # results/<experiment>/<run>; None takes the newest of experiment 4

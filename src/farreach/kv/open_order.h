@@ -6,7 +6,7 @@
 // The instants of an open loop know nothing of the traces, and the traces nothing of the instants.
 // So a Poisson process stays one whatever is taken out of it: where each operation falls onto a
 // partition by itself, the requests of every partition are a Poisson process too
-// (docs/experiments.md, Latency at target throughputs).
+// (docs/farreach.md, Latency at target throughputs).
 #pragma once
 
 #include <cstddef>

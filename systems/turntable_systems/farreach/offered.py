@@ -1,5 +1,5 @@
 """What an open loop offers: requests per second of a cell, and of each of its iterations
-(docs/experiments.md, Latency at target throughputs).
+(docs/farreach.md, Latency at target throughputs).
 
 The rates of a plan follow from the traces alone, never from a measurement: a run that is continued,
 or measured again, offers what it offered before.
@@ -148,7 +148,7 @@ def _at(parts: Sequence[WriteThrough], update_round_trip: float) -> list[_Rates]
 
 
 def _of_placements(placements: Sequence[_Rates]) -> float:
-    """As `absolute` of the results (docs/experiments.md, Absolute throughput)."""
+    """As `absolute` of the results (docs/farreach.md, Absolute throughput)."""
     mean_all = fmean(switch + server for switch, server, _, _ in placements)
     mean_server = fmean(server for _, server, _, _ in placements)
     total, busiest = mean_all, mean_server

@@ -1,5 +1,5 @@
 """What the control plane sends while clients run, and what snapshots cost where nothing limits the
-switch (docs/experiments.md, Snapshots).
+switch (docs/farreach.md, Snapshots).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Popularity that changes while clients run: what every second shows, how deep throughput falls at
-each change, and how long it takes to return (docs/experiments.md, Dynamic popularity).
+each change, and how long it takes to return (docs/farreach.md, Dynamic popularity).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Latency at a target throughput, measured and predicted (docs/experiments.md, Latency at target
+"""Latency at a target throughput, measured and predicted (docs/farreach.md, Latency at target
 throughputs).
 
 Predicted is an idle path plus the queue: every server has Poisson arrivals and a constant service

@@ -1,6 +1,6 @@
 """From single placements to the throughput of all servers.
 
-Formulas: those of the scripts in FarReach's published artifact (docs/experiments.md).
+Formulas: those of the scripts in FarReach's published artifact (docs/farreach.md).
 
 Rates are operations per second. For iteration i and a partition p in it: X total, W answered by the
 switch, S by servers.
@@ -14,7 +14,7 @@ Repaired defects of the original scripts:
 
 The rotation's bottleneck is the busiest partition before caching. A cache can make another one the
 busiest server, and then `total` is more than all servers together could do; `absolute` is what they
-could (docs/experiments.md, Absolute throughput).
+could (docs/farreach.md, Absolute throughput).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rules of a verdict. docs/experiments.md argues for the bounds."""
+"""The rules of a verdict. docs/farreach.md argues for the bounds."""
 
 from __future__ import annotations
 
