@@ -1,5 +1,5 @@
 """Rules of a verdict that every system can use, each with its bound from the `validity` section of
-the experiment. docs/farreach.md argues for those of the caches.
+the experiment. Each system's page of docs/ argues for its bounds.
 
 Those that differ from system to system are made: `losses("requests were sent again", count)`.
 """
