@@ -269,9 +269,7 @@ def _add_others(run: argparse.ArgumentParser) -> None:
     more.add_argument("--rate", type=float, default=0, metavar="N", help="of an open loop")
     more.add_argument("--metadata", metavar="HOST:PORT", help="of hlmeta")
     more.add_argument("--secret", type=Path, metavar="FILE", help="of the cluster")
-    more.add_argument(
-        "--indirection", action="store_true", help="of --migrate: as the original's"
-    )
+    more.add_argument("--indirection", action="store_true", help="of --migrate: as the original's")
     more.add_argument(
         "--logs", type=Path, default=Path("logs"), metavar="DIR", help="default: logs"
     )
