@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
                      "Moves keys between hlservers; without --from: shows who has what");
   std::string metadata, secret;
   ServerNumber from = 0, to = 0;
+  constexpr double kLeastShare = 1e-6;
   double share = 0.1, sample_s = 0;
   bool cancel = false, indirection = false, no_indirection = false;
   ServerNumber resolving = 0;
@@ -86,7 +87,7 @@ int run(int argc, char** argv) {
   const auto source = app.option("--from", from, "Number of the server that gives");
   app.option("--to", to, "Number of the server that takes").needs(source);
   app.option("--share", share, "Of what the first range of the server has, from its begin on")
-      .within(0, 1)
+      .within(kLeastShare, 1)
       .shows_default();
   app.option(
          "--sample-s", sample_s,
