@@ -158,6 +158,13 @@ void EntryCodec::put_counter(const std::string& name, const nlohmann::json& valu
 }
 
 Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
+  if (schema_.actions.empty()) {
+    if (update.contains("action") || !object_in(update, "data", schema_.name).empty()) {
+      throw bad_argument("table " + schema_.name +
+                         " is a value set; its entries have a key, and neither action nor data");
+    }
+    return Table::Words(table_.stride());
+  }
   const std::size_t number = action_of(update, for_default);
   const ActionSchema& action = schema_.actions[number];
   Table::Words words(table_.stride());
@@ -219,6 +226,7 @@ nlohmann::json EntryCodec::counter(std::uint32_t number) const {
 }
 
 nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
+  if (schema_.actions.empty()) return nlohmann::json::object();
   const auto words = table_.words(number);
   const ActionSchema& action = schema_.actions.at(words[0]);
   nlohmann::json data = table_.has_counter() ? counter(number) : nlohmann::json::object();
@@ -238,7 +246,7 @@ nlohmann::json EntryCodec::entry(std::uint32_t number) const {
 }
 
 nlohmann::json EntryCodec::default_entry() const {
-  return action_and_data(kNoEntry);
+  return schema_.actions.empty() ? nlohmann::json() : action_and_data(kNoEntry);
 }
 
 }  // namespace turntable::dataplane

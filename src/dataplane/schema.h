@@ -36,7 +36,9 @@ struct TableSchema {
   std::string type;  // table_type: "MatchAction_Direct", "Counter", ...
   std::uint32_t size;
   std::vector<KeySchema> keys;        // match keys, without $MATCH_PRIORITY
-  std::vector<ActionSchema> actions;  // a position here is the action's number in an entry
+  // A position here is the action's number in an entry. None: a value set of a parser, whose entries
+  // are keys alone, and which has no default entry.
+  std::vector<ActionSchema> actions;
   bool has_priority = false;
   bool has_const_default_action = false;
   bool is_const = false;  // const entries: nothing may be added or removed

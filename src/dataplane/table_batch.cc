@@ -88,6 +88,9 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   const std::string operation = operation_of(update);
   touched_.insert(&table);
   replaced_ = false;
+  if (schema.actions.empty() && (operation == "set_default" || operation == "reset_default")) {
+    throw bad_argument("table " + schema.name + " is a value set; it has no default entry");
+  }
   if (operation == "set_default") {
     return replace_default(schema, table, EntryCodec(schema, table).words(update, true));
   }

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from p4soft.check import types
-from p4soft.check.symbols import InstanceSymbol, Scope, Symbol
+from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 
@@ -50,6 +50,13 @@ class TableInstance:
 
 
 @dataclass(eq=False)
+class ValueSetInstance:
+    path: str
+    symbol: ValueSetSymbol
+    identifier: str = ""
+
+
+@dataclass(eq=False)
 class BlockInstance:
     path: str
     declaration: syntax.Parser | syntax.Control
@@ -60,6 +67,7 @@ class BlockInstance:
     externs: list[ExternInstance] = field(default_factory=list)
     children: list[BlockInstance] = field(default_factory=list)
     tables: list[TableInstance] = field(default_factory=list)
+    value_sets: list[ValueSetInstance] = field(default_factory=list)
     identifier: str = ""
 
     def with_descendants(self) -> list[BlockInstance]:
@@ -67,6 +75,9 @@ class BlockInstance:
 
     def table(self, declaration: syntax.Table) -> TableInstance:
         return next(t for t in self.tables if t.declaration is declaration)
+
+    def value_set(self, symbol: ValueSetSymbol) -> ValueSetInstance:
+        return next(v for v in self.value_sets if v.symbol is symbol)
 
     def environments(self) -> Iterator[dict[Symbol, Any]]:
         """Its own and those around it; the outermost holds the globals too."""
@@ -98,6 +109,9 @@ class Pipeline:
 
     def tables(self) -> list[TableInstance]:
         return [t for block in self.all_blocks() for t in block.tables]
+
+    def value_sets(self) -> list[ValueSetInstance]:
+        return [v for block in self.all_blocks() for v in block.value_sets]
 
 
 def constant_name(instance: ExternInstance, place: int) -> str:
@@ -206,6 +220,10 @@ class Elaborator:
                 self._instance(statement.symbol, block)
             elif isinstance(statement, syntax.Table):
                 self._table(statement, block)
+            elif isinstance(statement, syntax.ValueSet):
+                name = given_name(statement.name, statement.annotations)
+                path = join_path(block.path, name)
+                block.value_sets.append(ValueSetInstance(path, statement.symbol))
         return block
 
     def _instance(self, symbol: InstanceSymbol, block: BlockInstance) -> None:

@@ -28,11 +28,22 @@ struct pair_t {
 }
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md, out ingress_intrinsic_metadata_t ig_intr_md) {
+    value_set<bit<16>>(4) unwanted;
+
     state start {
         pkt.extract(ig_intr_md);
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.ethernet);
-        transition accept;
+        transition select(hdr.ethernet.ether_type) {
+            unwanted: dropped;
+            default: accept;
+        }
+    }
+    // What matches no case is dropped.
+    state dropped {
+        transition select(hdr.ethernet.ether_type) {
+            0: accept;
+        }
     }
 }
 

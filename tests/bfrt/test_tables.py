@@ -362,3 +362,41 @@ def test_attributes_without_a_meaning_here_are_unimplemented(client: Client, nam
     failed = failing(client, update)
     assert failed.codes() == [UNIMPLEMENTED]
     assert "softswitch" in failed.details[0][1]
+
+
+# --- A parser's value set
+
+
+def value(number: int, mask: int = 0xFFFF) -> dict[str, Any]:
+    return {"f1": {"value": number, "mask": mask}}
+
+
+def values(client: Client) -> list[int]:
+    entries = client.read("unwanted")
+    assert all(entry.action is None and entry.data == {} for entry in entries)
+    return sorted(entry.key["f1"]["value"] for entry in entries)
+
+
+def test_packets_match_the_values_of_a_set(client: Client, switch: SoftswitchTarget) -> None:
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    assert switch.send(1, FRAME) == [(2, FRAME)]
+    client.insert("unwanted", value(0x88B5))
+    assert switch.send(1, FRAME) == []
+    client.delete("unwanted", value(0x88B5))
+    assert switch.send(1, FRAME) == [(2, FRAME)]
+
+
+def test_a_value_set_has_keys_alone(client: Client) -> None:
+    assert values(client) == []
+    for number in (1, 2, 3, 4):
+        client.insert("unwanted", value(number))
+    assert values(client) == [1, 2, 3, 4]
+    assert client.usage("unwanted") == 4
+    insertion = client.update("INSERT", client.entry("unwanted", value(5)))
+    assert failing(client, insertion).codes() == [FULL]
+    again = client.update("INSERT", client.entry("unwanted", value(1)))
+    assert failing(client, again).codes() == [EXISTS]
+    default = client.update("MODIFY", client.entry("unwanted", is_default_entry=True))
+    assert failing(client, default).codes() == [UNIMPLEMENTED]
+    client.delete("unwanted")
+    assert values(client) == []

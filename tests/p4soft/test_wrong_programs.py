@@ -477,9 +477,32 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "this case has 2 keys, select has 1",
     ),
-    "value set": (
-        program(parser_local="/*^*/value_set<bit<8>>(4) vs;"),
-        "value_set is not supported by p4soft",
+    "value set of headers": (
+        program(parser_local="value_set<data_h>(4) /*^*/vs;"),
+        "a value set of data_h; expected bit<W>",
+    ),
+    "value set without room": (
+        program(parser_local="value_set<bit<8>>(/*^*/0) vs;"),
+        "a value set has room for at least 1 value",
+    ),
+    "value set of another type": (
+        program(
+            parser_local="value_set<bit<16>>(4) vs;",
+            parser=PARSER.replace(
+                "transition accept;", "transition select(hdr.data.kind) { /*^*/vs: accept; }"
+            ),
+        ),
+        "value set 'vs' has values of (bit<16>); expected those of what is selected, (bit<8>)",
+    ),
+    "value set among keys": (
+        program(
+            parser_local="value_set<bit<8>>(4) vs;",
+            parser=PARSER.replace(
+                "transition accept;",
+                "transition select(hdr.data.kind, hdr.data.b) { /*^*/(vs, 1): accept; }",
+            ),
+        ),
+        "a value set among the keys of a case is not supported by p4soft",
     ),
     # --- Pipelines
     "no main": (PREAMBLE, "the program has no `main`"),

@@ -16,11 +16,12 @@ from p4soft.check.symbols import (
     near,
 )
 from p4soft.check.types import VOID, Composite, Enum, Generic, Type, Variable
+from p4soft.check.value_sets import ValueSetChecker
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 
 
-class ProgramChecker(PackageChecker):
+class ProgramChecker(PackageChecker, ValueSetChecker):
     def check_program(self, program: syntax.Program) -> Scope:
         for declaration in program.declarations:
             self._declare(declaration)
@@ -214,6 +215,9 @@ class ProgramChecker(PackageChecker):
                     subject.position, f"select over {type_}; expected bit<W>, bool or an enum"
                 )
         for case in select.cases:
+            if self.is_value_set(case, subjects):
+                self._state_name(case.state, case, names)
+                continue
             if len(case.keys) == 1 and isinstance(case.keys[0], syntax.DefaultExpression):
                 case.keys = [syntax.DefaultExpression(case.position) for _ in subjects]
             if len(case.keys) != len(subjects):
@@ -270,6 +274,8 @@ class ProgramChecker(PackageChecker):
             self.declare_variable(statement, "member")
         elif isinstance(statement, syntax.Constant):
             self.declare_constant(statement)
+        elif isinstance(statement, syntax.ValueSet):
+            self.declare_value_set(statement)
         else:
             assert isinstance(statement, syntax.Instantiation)
             self.declare_instance(statement)

@@ -71,6 +71,13 @@ class TableSymbol(Symbol):
 
 
 @dataclass(eq=False)
+class ValueSetSymbol(Symbol):
+    declaration: syntax.ValueSet
+    fields: dict[str, Type]  # of a value; that of one without fields is called f1
+    size: int
+
+
+@dataclass(eq=False)
 class InstanceSymbol(Symbol):
     """An extern object, a parser, a control or a package instance."""
 

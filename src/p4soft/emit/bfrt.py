@@ -11,6 +11,7 @@ from p4soft.elaborate import (
     ExternInstance,
     Pipeline,
     TableInstance,
+    ValueSetInstance,
     constant_name,
     given_name,
     join_path,
@@ -37,6 +38,7 @@ _METER_DATA = {
 def schema(pipeline: Pipeline) -> dict[str, Any]:
     """The document; ids follow the order of the source and are stable as long as that is."""
     tables = [_table(pipeline.name, table) for table in pipeline.tables()]
+    tables += [_value_set(pipeline.name, value_set) for value_set in pipeline.value_sets()]
     for extern in pipeline.externs():
         if extern.type.name == "Counter":
             tables.append(_counter(pipeline.name, extern))
@@ -71,6 +73,34 @@ def _table(pipe: str, table: TableInstance) -> dict[str, Any]:
         "data": _counter_data(table.counter) if table.counter else [],
         "supported_operations": ["SyncCounters"] if table.counter else [],
         "attributes": attributes,
+    }
+
+
+def _value_set(pipe: str, instance: ValueSetInstance) -> dict[str, Any]:
+    """Entries have neither priorities nor actions; a default there is none."""
+    return {
+        "name": f"{pipe}.{instance.path}",
+        "id": 0,
+        "table_type": "ParserValueSet",
+        "size": instance.symbol.size,
+        "annotations": [],
+        "depends_on": [],
+        "has_const_default_action": False,
+        "key": [
+            {
+                "id": number,
+                "name": name,
+                "repeated": False,
+                "annotations": [],
+                "mandatory": False,
+                "match_type": "Ternary",
+                "type": _table_type(field),
+            }
+            for number, (name, field) in enumerate(instance.symbol.fields.items(), start=1)
+        ],
+        "data": [],
+        "supported_operations": [],
+        "attributes": ["EntryScope"],
     }
 
 

@@ -249,3 +249,5 @@ def name_block(emission: Emission, block: BlockInstance) -> None:
         extern.identifier = emission.names.take(extern.path)
     for table in block.tables:
         table.identifier = emission.names.take(table.path)
+    for value_set in block.value_sets:
+        value_set.identifier = emission.names.take(value_set.path)

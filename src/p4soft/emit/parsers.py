@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from p4soft.check import types
 from p4soft.check.constants import raw_bits
+from p4soft.emit import value_sets
 from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import cpp_constant
 from p4soft.emit.text import Lines
@@ -15,6 +16,8 @@ from p4soft.frontend import syntax
 class ParserEmitter(BlockEmitter):
     def emit_parser(self, output: Lines) -> None:
         assert self.block is not None and isinstance(self.block.declaration, syntax.Parser)
+        for value_set in self.block.value_sets:
+            value_sets.declare(self.emission, value_set)
         states = _reachable(self.block.declaration)
         cyclic = _has_cycle(states)
         self.lines = Lines()
@@ -48,7 +51,12 @@ class ParserEmitter(BlockEmitter):
             text = self.value(subject)
             self.lines.add(f"[[maybe_unused]] const auto {name} = {text};")
             subjects.append(name)
+        assert self.block is not None
         for case in select.cases:
+            if case.value_set is not None:
+                value_set = self.block.value_set(case.value_set)
+                value_sets.go_if_found(value_set, subjects, _go(case.state), self.lines)
+                continue
             tests = [
                 test
                 for subject, key in zip(subjects, case.keys, strict=True)

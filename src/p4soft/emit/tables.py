@@ -70,7 +70,7 @@ class TableEmitter(BlockEmitter):
         if not keys:
             members.add(f"KeylessTable {table.identifier}_{{{most}, {counter}}};")
         else:
-            index, argument = _index_type(keys)
+            index, argument = index_type(keys)
             size = size_of(table.declaration)
             members.add(
                 f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {counter}{argument}}};"
@@ -160,7 +160,7 @@ class TableEmitter(BlockEmitter):
         )
 
 
-def _index_type(keys: list[Key]) -> tuple[str, str]:
+def index_type(keys: list[Key]) -> tuple[str, str]:
     """The index's class, and what its constructor needs beyond the table's."""
     words = (sum(key.width for key in keys) + 63) // 64
     others = [key for key in keys if key.kind != "exact"]

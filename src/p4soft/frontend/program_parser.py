@@ -189,10 +189,8 @@ class ProgramParser(StatementParser):
                 inner = self.annotations()
                 if self.at("state"):
                     states.append(self._state(inner))
-                elif self.peek().text == "valueset" or self.peek().text == "value_set":
-                    raise unsupported(
-                        self.position, "value_set", "select with constants, masks and ranges"
-                    )
+                elif self.peek().text == "value_set":
+                    local_declarations.append(self._value_set(inner))
                 elif self.at("const"):
                     local_declarations.append(self.constant())
                 else:
@@ -208,6 +206,20 @@ class ProgramParser(StatementParser):
             states,
             annotations,
         )
+
+    def _value_set(self, annotations: list[syntax.Annotation]) -> syntax.ValueSet:
+        self.take()
+        self.expect("<", "before the type of a value set")
+        declared = self.type_syntax()
+        self.expect(">", "after the type of a value set")
+        self.expect("(", "before the size of a value set")
+        size = self.expression()
+        self.expect(")", "after the size of a value set")
+        position = self.position
+        name = self.name("a value set's name")
+        self.expect(";", "after a value set")
+        self.declare(name, is_type=False)
+        return syntax.ValueSet(position, name, declared, size, annotations)
 
     def _state(self, annotations: list[syntax.Annotation]) -> syntax.ParserState:
         self.take()

@@ -30,6 +30,7 @@ from p4soft.frontend.syntax.declarations import (
     TableEntry,
     TableKey,
     Typedef,
+    ValueSet,
 )
 from p4soft.frontend.syntax.expressions import (
     Argument,
@@ -137,6 +138,7 @@ __all__ = [
     "TypeSyntax",
     "Typedef",
     "Unary",
+    "ValueSet",
     "Variable",
     "annotation",
 ]

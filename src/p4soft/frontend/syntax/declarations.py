@@ -145,9 +145,21 @@ class Table(Statement):
 
 
 @node
+class ValueSet(Statement):
+    """Of a parser: values of a select case that the control plane gives."""
+
+    name: str
+    declared: TypeSyntax  # of a value
+    size: Expression
+    annotations: list[Annotation]
+    symbol: Any = field(default=None, init=False, repr=False)
+
+
+@node
 class SelectCase(Node):
-    keys: list[Expression]
+    keys: list[Expression]  # empty once the checker has found a value set in their place
     state: str
+    value_set: Any = field(default=None, init=False, repr=False)  # its symbol
 
 
 @node
