@@ -52,7 +52,7 @@ void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
 
 void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type, true);
-  if (is_value_set()) throw cannot("a value set has no default entry;");
+  if (!has_actions()) throw cannot("a table without actions has no default entry;");
   if (update.type == Update::INSERT || update.type == Update::INSERT_OR_MODIFY) {
     throw not_supported(
         "INSERT of default entry is not supported. Please use MODIFY instead table:" +
@@ -121,7 +121,7 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
   }
   const bool clears = written.at("op") == "clear";
   batch.add(WriteBatch::Entry{std::move(written), false}, what, std::move(done));
-  if (clears && !table().has_const_default_action && !is_value_set()) {
+  if (clears && !table().has_const_default_action && has_actions()) {
     batch.add(WriteBatch::Entry{{{"table", table().name}, {"op", "reset_default"}}, false}, what);
   }
 }
@@ -140,13 +140,14 @@ Json MatchTable::selector(const bfrt_proto::TableKey& key, const std::string& co
 void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
                                      const std::string& context) const {
   const bfrt_proto::TableData& data = update.entry.data();
-  if (is_value_set()) {
-    if (data.action_id() != 0 || !data.fields().empty())
-      throw invalid(context + ": entries of a value set have neither action nor data;");
+  const bool is_modify = update.type == Update::MODIFY && !update.entry.is_default_entry();
+  if (!has_actions()) {
+    Json& values = written["data"] = data_of(data, context, /*complete=*/!is_modify);
+    for (const bfrt::Field& field : table().data)
+      if (is_modify && !values.contains(field.name)) values[field.name] = 0;
     return;
   }
   const bfrt::Action* action = action_of(data, context);
-  const bool is_modify = update.type == Update::MODIFY && !update.entry.is_default_entry();
   Json values = data_of(data, context, /*complete=*/action != nullptr && !is_modify);
   if (action != nullptr) {
     written["action"] = action->name;
@@ -227,7 +228,7 @@ void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink&
     const Json result = link.call("table_read", args);
     for (const Json& found : result.at("entries"))
       put_entry(found, read, answers.add(number, read));
-    if (!is_value_set()) put_default(result.at("default"), read, answers.add(number, read));
+    if (has_actions()) put_default(result.at("default"), read, answers.add(number, read));
   } catch (const Failure& failure) {
     answers.fail(number, failure);
   } catch (const CommandError& error) {
@@ -240,8 +241,10 @@ void MatchTable::put_entry(const Json& found, const EntryRead& read,
   Json key = found.at("key");
   if (found.contains("priority")) key[kPriority] = found.at("priority");
   put_key(key, entry);
-  if (read.key_only() || is_value_set()) return;
-  put_data(seen_data(found, read.from_hw()), table().action(found.at("action").get<std::string>()),
+  if (read.key_only()) return;
+  const auto action = found.find("action");
+  put_data(seen_data(found, read.from_hw()),
+           action == found.end() ? nullptr : table().action(action->get<std::string>()),
            read.entry.data(), entry);
 }
 

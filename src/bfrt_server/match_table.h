@@ -1,4 +1,5 @@
-// Match-action tables of the program, and its parsers' value sets, whose entries are keys alone.
+// Match-action tables of the program; its parsers' value sets, and the metadata of ports, which have
+// neither actions nor a default entry.
 #pragma once
 
 #include <map>
@@ -15,12 +16,12 @@ class MatchTable final : public TableAccess {
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
   void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
-  bool has_default_entry() const override { return !is_value_set(); }
+  bool has_default_entry() const override { return has_actions(); }
   std::uint32_t usage(SwitchLink& link) override;
   void operate(const std::string& operation, SwitchLink& link) override;
 
  private:
-  bool is_value_set() const { return table().actions.empty(); }
+  bool has_actions() const { return !table().actions.empty(); }
   void write_default(const EntryWrite& update, WriteBatch& batch);
   void write_entry(const EntryWrite& update, WriteBatch& batch);
   bool write_row(const EntryWrite& update, WriteBatch& batch);

@@ -128,6 +128,10 @@ Match EntryCodec::match(const nlohmann::json& update) const {
 }
 
 std::size_t EntryCodec::action_of(const nlohmann::json& update, bool for_default) const {
+  if (!schema_.has_actions()) {
+    if (!update.contains("action")) return 0;
+    throw bad_argument("table " + schema_.name + " has no actions; leave \"action\" out");
+  }
   if (!update.contains("action") || !update.at("action").is_string()) {
     throw bad_argument("table " + schema_.name +
                        ": \"action\" is missing; expected an action's name");
@@ -158,20 +162,15 @@ void EntryCodec::put_counter(const std::string& name, const nlohmann::json& valu
 }
 
 Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
-  if (schema_.actions.empty()) {
-    if (update.contains("action") || !object_in(update, "data", schema_.name).empty()) {
-      throw bad_argument("table " + schema_.name +
-                         " is a value set; its entries have a key, and neither action nor data");
-    }
-    return Table::Words(table_.stride());
-  }
   const std::size_t number = action_of(update, for_default);
   const ActionSchema& action = schema_.actions[number];
   Table::Words words(table_.stride());
   words[0] = number;
   const std::vector<std::string> names = names_of(action.data);
   std::vector<bool> given(names.size());
-  const std::string where = "of action " + action.name + " in table " + schema_.name;
+  const std::string where = (schema_.has_actions() ? "of action " + action.name + " in table "
+                                                   : std::string("of table ")) +
+                            schema_.name;
   for (const auto& [name, value] : object_in(update, "data", schema_.name).items()) {
     if (name.starts_with(kCounterPrefix) && table_.has_counter()) {
       put_counter(name, value, words);
@@ -226,7 +225,6 @@ nlohmann::json EntryCodec::counter(std::uint32_t number) const {
 }
 
 nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
-  if (schema_.actions.empty()) return nlohmann::json::object();
   const auto words = table_.words(number);
   const ActionSchema& action = schema_.actions.at(words[0]);
   nlohmann::json data = table_.has_counter() ? counter(number) : nlohmann::json::object();
@@ -235,6 +233,7 @@ nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
     const uint128 high = field.width > 64 ? words[word + 1] : 0;
     data[field.name] = format_value(high << 64 | words[word]);
   }
+  if (!schema_.has_actions()) return {{"data", data}};
   return {{"action", action.name}, {"data", data}};
 }
 
@@ -246,7 +245,7 @@ nlohmann::json EntryCodec::entry(std::uint32_t number) const {
 }
 
 nlohmann::json EntryCodec::default_entry() const {
-  return schema_.actions.empty() ? nlohmann::json() : action_and_data(kNoEntry);
+  return schema_.has_actions() ? action_and_data(kNoEntry) : nlohmann::json();
 }
 
 }  // namespace turntable::dataplane

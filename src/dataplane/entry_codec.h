@@ -16,8 +16,8 @@ class EntryCodec {
   // missing lpm, ternary or range key matches anything; a missing exact key is an error.
   Match match(const nlohmann::json& update) const;
 
-  // `update` has "action" and "data", of a value set neither; counters that it has no value for are
-  // zero.
+  // `update` has "action", where the table has actions, and "data"; counters that it has no value
+  // for are zero.
   Table::Words words(const nlohmann::json& update, bool for_default) const;
 
   // Those values of direct counters that `update` has.
@@ -26,10 +26,9 @@ class EntryCodec {
   // The number of `update`'s "action".
   std::size_t action_of(const nlohmann::json& update, bool for_default) const;
 
-  // {"key", ["priority"], "action", "data"}, of a value set {"key"}; direct counters are among the
-  // data, as in BfRt.
+  // {"key", ["priority"], ["action"], "data"}; direct counters are among the data, as in BfRt.
   nlohmann::json entry(std::uint32_t number) const;
-  nlohmann::json default_entry() const;  // null of a value set
+  nlohmann::json default_entry() const;  // null where the table has no actions
   nlohmann::json key(std::uint32_t number) const;
   nlohmann::json counter(
       std::uint32_t number) const;  // {"$COUNTER_SPEC_PKTS", "$COUNTER_SPEC_BYTES"}

@@ -30,16 +30,28 @@ int width_of(const nlohmann::json& type) {
   return type.at("type") == "bool" ? 1 : type.at("width").get<int>();
 }
 
-ActionSchema read_action(const nlohmann::json& spec) {
-  const std::string scope = spec.at("action_scope");
-  ActionSchema action{spec.at("name"), scope != "DefaultOnly", scope != "TableOnly", {}};
+// Each in words of its own, one after the other.
+std::vector<DataSchema> data_in_words(const std::vector<nlohmann::json>& fields) {
+  std::vector<DataSchema> data;
   int word = 0;
-  for (const auto& parameter : spec.at("data")) {
-    const int width = width_of(parameter.at("type"));
-    action.data.push_back({parameter.at("name"), width, word});
+  for (const auto& field : fields) {
+    const int width = width_of(field.at("type"));
+    data.push_back({field.at("name"), width, word});
     word += width > 64 ? 2 : 1;
   }
-  return action;
+  return data;
+}
+
+ActionSchema read_action(const nlohmann::json& spec) {
+  const std::string scope = spec.at("action_scope");
+  return {spec.at("name"), scope != "DefaultOnly", scope != "TableOnly",
+          data_in_words(spec.at("data"))};
+}
+
+ActionSchema unnamed_action(const nlohmann::json& data) {
+  std::vector<nlohmann::json> fields;
+  for (const auto& element : data) fields.push_back(element.at("singleton"));
+  return {"", true, false, data_in_words(fields)};
 }
 
 bool has_data(const nlohmann::json& table, const std::string& name) {
@@ -68,7 +80,9 @@ TableSchema read_table(const nlohmann::json& document) {
     table.keys.push_back({name, {match_kind(key.at("match_type")), table.key_bits, width}});
     table.key_bits += width;
   }
-  if (document.contains("action_specs")) {
+  if (table.type == "ParserValueSet" || table.type == "PortMetadata") {
+    table.actions.push_back(unnamed_action(document.at("data")));
+  } else if (document.contains("action_specs")) {
     for (const auto& spec : document.at("action_specs")) table.actions.push_back(read_action(spec));
   }
   table.counts_packets = has_data(document, kPackets);
@@ -85,6 +99,10 @@ TableSchema read_table(const nlohmann::json& document) {
 bool TableSchema::all_exact() const {
   return std::all_of(keys.begin(), keys.end(),
                      [](const KeySchema& key) { return key.field.kind == MatchKind::kExact; });
+}
+
+bool TableSchema::has_actions() const {
+  return !actions.empty() && !actions.front().name.empty();
 }
 
 std::vector<TableSchema> read_schema(const nlohmann::json& document) {

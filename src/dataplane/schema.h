@@ -25,7 +25,7 @@ struct DataSchema {
 };
 
 struct ActionSchema {
-  std::string name;  // "SwitchIngress.to_server"
+  std::string name;  // "SwitchIngress.to_server"; empty: has_actions() is false
   bool in_entries;   // action_scope is not DefaultOnly
   bool as_default;   // action_scope is not TableOnly
   std::vector<DataSchema> data;
@@ -36,9 +36,7 @@ struct TableSchema {
   std::string type;  // table_type: "MatchAction_Direct", "Counter", ...
   std::uint32_t size;
   std::vector<KeySchema> keys;        // match keys, without $MATCH_PRIORITY
-  // A position here is the action's number in an entry. None: a value set of a parser, whose entries
-  // are keys alone, and which has no default entry.
-  std::vector<ActionSchema> actions;
+  std::vector<ActionSchema> actions;  // a position here is the action's number in an entry
   bool has_priority = false;
   bool has_const_default_action = false;
   bool is_const = false;  // const entries: nothing may be added or removed
@@ -48,6 +46,9 @@ struct TableSchema {
   int key_bits = 0;
 
   bool all_exact() const;
+  // False: a parser's value set, or the metadata of ports. Their entries have a key and data, if any,
+  // which are those of one action without a name; they have no default entry.
+  bool has_actions() const;
 };
 
 // A digest: each field lies in whole bytes, one after the other.

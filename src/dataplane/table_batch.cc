@@ -88,8 +88,8 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   const std::string operation = operation_of(update);
   touched_.insert(&table);
   replaced_ = false;
-  if (schema.actions.empty() && (operation == "set_default" || operation == "reset_default")) {
-    throw bad_argument("table " + schema.name + " is a value set; it has no default entry");
+  if (!schema.has_actions() && (operation == "set_default" || operation == "reset_default")) {
+    throw bad_argument("table " + schema.name + " has no actions, and so no default entry");
   }
   if (operation == "set_default") {
     return replace_default(schema, table, EntryCodec(schema, table).words(update, true));
@@ -202,7 +202,7 @@ void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann:
   const EntryCodec codec(schema, table);
   const auto before = table.words(entry);
   Table::Words words(before.begin(), before.end());
-  if (update.contains("action")) {
+  if (update.contains("action") || !schema.has_actions()) {
     words = with_counters_of(entry, table, codec.words(update, false));
   }
   codec.put_counters(update, words);

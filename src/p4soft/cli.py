@@ -12,6 +12,7 @@ from p4soft.check.byte_counts import adjust_byte_counts
 from p4soft.check.layouts import check_flexible_headers
 from p4soft.check.lookups import check_lookups
 from p4soft.check.members import check_members
+from p4soft.check.port_metadata import find_port_metadata
 from p4soft.check.program import check
 from p4soft.check.registers import check_registers
 from p4soft.check.validity import check_validity
@@ -43,6 +44,7 @@ def translate(
     check_annotations(program)
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
+    find_port_metadata(pipeline)
     check_lookups(pipeline)
     check_registers(pipeline)
     check_members(pipeline)

@@ -57,6 +57,15 @@ class ValueSetInstance:
 
 
 @dataclass(eq=False)
+class PortMetadata:
+    """A table of the ingress parser's, with a struct for each port."""
+
+    path: str
+    key: str
+    type: types.Composite
+
+
+@dataclass(eq=False)
 class BlockInstance:
     path: str
     declaration: syntax.Parser | syntax.Control
@@ -96,6 +105,7 @@ class Pipeline:
     name: str  # of its instance, the prefix of all control-plane names
     blocks: dict[str, BlockInstance]  # by the names of BLOCKS
     globals: list[ExternInstance]
+    port_metadata: PortMetadata | None = None  # set by check.port_metadata
 
     def all_blocks(self) -> list[BlockInstance]:
         return [b for name in BLOCKS for b in self.blocks[name].with_descendants()]

@@ -477,6 +477,35 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "this case has 2 keys, select has 1",
     ),
+    "wide port metadata": (
+        program(
+            top="struct port_t { bit<40> a; bit<25> b; }",
+            parser=PARSER.replace(
+                "pkt.advance(PORT_METADATA_SIZE);",
+                "port_t port = /*^*/port_metadata_unpack<port_t>(pkt);",
+            ),
+        ),
+        "port metadata of 65 bits; Tofino has 64 for each port",
+    ),
+    "port metadata that are no struct": (
+        program(
+            parser=PARSER.replace(
+                "pkt.advance(PORT_METADATA_SIZE);",
+                "bit<64> port = /*^*/port_metadata_unpack<bit<64>>(pkt);",
+            ),
+        ),
+        "port metadata are bit<64>; expected a struct",
+    ),
+    "port metadata in the parser of egress": (
+        program(
+            top="struct port_t { bit<16> number; }",
+            egress=EGRESS.replace(
+                "pkt.extract(eg_intr_md);",
+                "pkt.extract(eg_intr_md); port_t port = /*^*/port_metadata_unpack<port_t>(pkt);",
+            ),
+        ),
+        "port_metadata_unpack belongs in the parser of ingress",
+    ),
     "value set of headers": (
         program(parser_local="value_set<data_h>(4) /*^*/vs;"),
         "a value set of data_h; expected bit<W>",

@@ -10,6 +10,7 @@ from p4soft.check.symbols import ActionSymbol
 from p4soft.elaborate import (
     ExternInstance,
     Pipeline,
+    PortMetadata,
     TableInstance,
     ValueSetInstance,
     constant_name,
@@ -19,6 +20,7 @@ from p4soft.elaborate import (
 from p4soft.emit.externs.deparsers import digest_fields
 from p4soft.emit.externs.meters import meter_unit
 from p4soft.emit.naming import expression_text
+from p4soft.emit.port_metadata import PORT_BITS, PORTS
 from p4soft.emit.tables import size_of
 from p4soft.frontend import syntax
 
@@ -39,6 +41,8 @@ def schema(pipeline: Pipeline) -> dict[str, Any]:
     """The document; ids follow the order of the source and are stable as long as that is."""
     tables = [_table(pipeline.name, table) for table in pipeline.tables()]
     tables += [_value_set(pipeline.name, value_set) for value_set in pipeline.value_sets()]
+    if pipeline.port_metadata is not None:
+        tables.append(_port_metadata(pipeline.name, pipeline.port_metadata))
     for extern in pipeline.externs():
         if extern.type.name == "Counter":
             tables.append(_counter(pipeline.name, extern))
@@ -101,6 +105,34 @@ def _value_set(pipe: str, instance: ValueSetInstance) -> dict[str, Any]:
         "data": [],
         "supported_operations": [],
         "attributes": ["EntryScope"],
+    }
+
+
+def _port_metadata(pipe: str, metadata: PortMetadata) -> dict[str, Any]:
+    fields = enumerate(metadata.type.fields.items(), start=1)
+    data = [_datum(number, name, _table_type(type_)) for number, (name, type_) in fields]
+    return {
+        "name": f"{pipe}.{metadata.path}",
+        "id": 0,
+        "table_type": "PortMetadata",
+        "size": PORTS,
+        "annotations": [],
+        "depends_on": [],
+        "has_const_default_action": False,
+        "key": [
+            {
+                "id": 1,
+                "name": metadata.key,
+                "repeated": False,
+                "annotations": [],
+                "mandatory": True,
+                "match_type": "Exact",
+                "type": {"type": "bytes", "width": PORT_BITS},
+            }
+        ],
+        "data": [{**datum, "mandatory": True} for datum in data],
+        "supported_operations": [],
+        "attributes": [],
     }
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any, TypeGuard
 
 from p4soft.check import types
+from p4soft.check.port_metadata import FUNCTION
 from p4soft.check.symbols import ActionSymbol, Target, VariableSymbol
 from p4soft.elaborate import BlockInstance, ExternInstance
+from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type, is_scalar
 from p4soft.emit.externs import handler_of
 from p4soft.emit.naming import identifier
@@ -164,12 +166,15 @@ class BlockEmitter(StatementEmitter):
         if target.name in ("min", "max"):
             left, right = self.arguments(call, target).values()
             return f"std::{target.name}({left}, {right})"
+        if target.name == FUNCTION:
+            assert self.emission.pipeline.port_metadata is not None
+            return port_metadata.unpack(self, self.emission.pipeline.port_metadata)
         if target.name == "invalidate":
             return self._invalidate(call, arguments[0])
         raise unsupported(
             call.position,
             f"the extern function {target.name}",
-            "verify, min, max, invalidate, sizeInBits, sizeInBytes",
+            f"verify, min, max, invalidate, {FUNCTION}, sizeInBits, sizeInBytes",
         )
 
     def _invalidate(self, call: syntax.Call, place: syntax.Expression) -> str:

@@ -86,6 +86,8 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
         output.add("packet.mirrored = false;")
         if half is INGRESS:
             output.add("packet.resubmit = false;")
+            if emission.pipeline.port_metadata is not None:
+                output.add("ingress_port_ = packet.ingress_port;")
         if emission.uses_exit:
             output.add("exited_ = false;")
         output.add(f"PacketReader reader_({half.prefix}(packet), packet.data + packet.length);")

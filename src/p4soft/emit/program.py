@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 from p4soft.check import types
 from p4soft.check.symbols import Scope, Symbol, TypeSymbol
 from p4soft.elaborate import BlockInstance, Pipeline
+from p4soft.emit import port_metadata
 from p4soft.emit.bfrt import schema
 from p4soft.emit.block import BlockEmitter, name_instances
 from p4soft.emit.cpp_types import define
@@ -37,6 +38,8 @@ def emit_program(
     document = json.dumps(schema(pipeline), indent=2) + "\n"
     for extern in pipeline.externs():
         handler_of(extern.type.name, extern.position).declare(emission, extern)
+    if pipeline.port_metadata is not None:
+        port_metadata.declare(emission, pipeline.port_metadata)
     blocks = Lines()
     for block in pipeline.all_blocks()[::-1]:  # a block's children come after it
         _emit_block(emission, block, blocks)
