@@ -27,13 +27,24 @@ struct pair_t {
     bit<32> second;
 }
 
+struct port_t {
+    bit<16> room;
+    bool is_muted;
+}
+
 parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md, out ingress_intrinsic_metadata_t ig_intr_md) {
     value_set<bit<16>>(4) unwanted;
 
     state start {
         pkt.extract(ig_intr_md);
-        pkt.advance(PORT_METADATA_SIZE);
+        port_t port = port_metadata_unpack<port_t>(pkt);
         pkt.extract(hdr.ethernet);
+        transition select(port.is_muted) {
+            true: dropped;
+            default: heard;
+        }
+    }
+    state heard {
         transition select(hdr.ethernet.ether_type) {
             unwanted: dropped;
             default: accept;

@@ -364,6 +364,30 @@ def test_attributes_without_a_meaning_here_are_unimplemented(client: Client, nam
     assert "softswitch" in failed.details[0][1]
 
 
+# --- The metadata of ports
+
+
+def of_port(port: int) -> dict[str, Any]:
+    return {"ig_intr_md.ingress_port": port}
+
+
+def test_packets_find_what_their_port_has(client: Client, switch: SoftswitchTarget) -> None:
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    client.insert("$PORT_METADATA", of_port(1), None, {"room": 7, "is_muted": 1})
+    assert (switch.send(1, FRAME), switch.send(3, FRAME)) == ([], [(2, FRAME)])
+    (entry,) = client.read("$PORT_METADATA", of_port(1))
+    assert (entry.action, entry.data) == (None, {"room": 7, "is_muted": 1})
+    client.modify("$PORT_METADATA", of_port(1), None, {"room": 8})
+    assert switch.send(1, FRAME) == [(2, FRAME)]  # what a modification leaves out is zero
+    client.delete("$PORT_METADATA")
+    assert client.read("$PORT_METADATA") == []
+
+
+def test_all_data_of_a_port_are_given(client: Client) -> None:
+    entry = client.entry("$PORT_METADATA", of_port(1), None, {"room": 7})
+    assert failing(client, client.update("INSERT", entry)).codes() == [INVALID]
+
+
 # --- A parser's value set
 
 

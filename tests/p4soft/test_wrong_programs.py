@@ -487,6 +487,29 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "port metadata of 65 bits; Tofino has 64 for each port",
     ),
+    "two types of port metadata": (
+        program(
+            top="struct one_t { bit<8> a; }\nstruct other_t { bit<8> a; }",
+            parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        transition select(ig_intr_md.ingress_port) {
+            1: first;
+            default: second;
+        }
+    }
+    state first {
+        one_t port = port_metadata_unpack<one_t>(pkt);
+        transition accept;
+    }
+    state second {
+        other_t port = /*^*/port_metadata_unpack<other_t>(pkt);
+        transition accept;
+    }
+""",
+        ),
+        "a second type of port metadata, other_t beside one_t is not supported",
+    ),
     "port metadata that are no struct": (
         program(
             parser=PARSER.replace(
