@@ -112,6 +112,13 @@ AT_ARGUMENT = {
     }
 }
 
+# Which attempts are of this play, and what it measures again.
+PLAY_ARGUMENTS = {
+    "repeats": {"type": "int", "default": 0},
+    "earlier_attempts": {"type": "int", "default": 0},
+    "only": {"type": "str"},
+}
+
 
 def read_context(at: dict[str, Any]) -> Context:
     """The context that an `at` argument names."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from turntable.load import disturbance, read_measurement
 from turntable.measurement import Measurement
@@ -17,7 +17,7 @@ from turntable_core.errors import UNSUPPORTED, PhaseError
 from turntable_core.estimate import Work
 from turntable_core.journal import FAILED, OK, REFUSED, Attempt
 from turntable_core.plan import Plan, Turn
-from turntable_core.run_action import AT_ARGUMENT, RunAction
+from turntable_core.run_action import AT_ARGUMENT, PLAY_ARGUMENTS, RunAction
 from turntable_core.run_directory import RunDirectory
 
 # So many failed attempts in a row are not bad luck.
@@ -25,7 +25,9 @@ GIVE_UP_AFTER = 4
 
 
 class ActionModule(RunAction):
-    ARGUMENTS = AT_ARGUMENT | {
+    ARGUMENTS: ClassVar = {
+        **AT_ARGUMENT,
+        **PLAY_ARGUMENTS,
         "number": {"type": "int", "required": True},
         "began_at_ns": {"type": "int", "required": True},
         "status": {"type": "str", "choices": [OK, FAILED], "required": True},
@@ -33,9 +35,6 @@ class ActionModule(RunAction):
         "failure_class": {"type": "str"},
         "message": {"type": "str"},
         "max_attempts": {"type": "int", "default": 1},
-        "repeats": {"type": "int", "default": 0},
-        "earlier_attempts": {"type": "int", "default": 0},
-        "only": {"type": "str"},
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

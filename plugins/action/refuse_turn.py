@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from turntable.standing import standing_of
 from turntable_core import journal, selection
@@ -16,16 +16,15 @@ from turntable_core.errors import UNSUPPORTED
 from turntable_core.estimate import Work
 from turntable_core.journal import FAILED, REFUSED, Attempt
 from turntable_core.plan import Iteration, Turn
-from turntable_core.run_action import AT_ARGUMENT, RunAction, failure
+from turntable_core.run_action import AT_ARGUMENT, PLAY_ARGUMENTS, RunAction, failure
 from turntable_core.run_directory import RunDirectory
 
 
 class ActionModule(RunAction):
-    ARGUMENTS = AT_ARGUMENT | {
+    ARGUMENTS: ClassVar = {
+        **AT_ARGUMENT,
+        **PLAY_ARGUMENTS,
         "failure": {"type": "dict", "required": True},
-        "repeats": {"type": "int", "default": 0},
-        "earlier_attempts": {"type": "int", "default": 0},
-        "only": {"type": "str"},
     }
 
     def perform(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

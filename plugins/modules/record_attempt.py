@@ -16,7 +16,9 @@ description:
     failure in a row.
   - The overhead of an attempt is its wall time less warm-up and measuring; wall time runs from
     the end of the attempt before it in the same turn.
-extends_documentation_fragment: at
+extends_documentation_fragment:
+  - at
+  - play
 options:
   number:
     description: As begin_attempt returned.
@@ -46,17 +48,6 @@ options:
     description: Per iteration and play.
     type: int
     default: 1
-  repeats:
-    description: At most, of an iteration that the machine disturbed.
-    type: int
-    default: 0
-  earlier_attempts:
-    description: Lines of the journal when this play began.
-    type: int
-    default: 0
-  only:
-    description: What this play measures again, as plan_run returned.
-    type: str
 """
 
 EXAMPLES = r"""

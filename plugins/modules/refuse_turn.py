@@ -13,23 +13,14 @@ description:
   - After a failure of the class C(unsupported), every iteration that this play is to measure of the
     turn, and has not, is recorded as refused, with the failure's message.
   - Any other failure is this task's own.
-extends_documentation_fragment: at
+extends_documentation_fragment:
+  - at
+  - play
 options:
   failure:
     description: The result of the task that failed.
     type: dict
     required: true
-  repeats:
-    description: At most, of an iteration that the machine disturbed.
-    type: int
-    default: 0
-  earlier_attempts:
-    description: Lines of the journal when this play began.
-    type: int
-    default: 0
-  only:
-    description: What this play measures again, as plan_run returned.
-    type: str
 """
 
 EXAMPLES = r"""
