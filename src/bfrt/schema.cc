@@ -52,11 +52,16 @@ Field read_field(const Json& document) {
   return field;
 }
 
-// Data are fields, or hold one as "singleton" beside what it may do. Containers and alternatives
-// are of tables that nobody here serves.
+// Data are fields, or hold one as "singleton" beside what it may do, or several as "oneof", of
+// which an entry has one. Containers are of tables that nobody here serves.
 void read_data(const Json& list, std::vector<Field>& fields) {
   for (const Json& element : list) {
-    if (element.contains("oneof") || element.contains("container")) continue;
+    if (element.contains("container")) continue;
+    if (element.contains("oneof")) {
+      for (const Json& each : element.at("oneof"))
+        if (!each.contains("container")) fields.push_back(read_field(each));
+      continue;
+    }
     if (!element.contains("singleton")) {
       fields.push_back(read_field(element));
       continue;

@@ -52,7 +52,7 @@ void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
 
 void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type, true);
-  if (!has_actions()) throw cannot("a table without actions has no default entry;");
+  if (!has_default()) throw cannot("this table has no default entry that could be changed;");
   if (update.type == Update::INSERT || update.type == Update::INSERT_OR_MODIFY) {
     throw not_supported(
         "INSERT of default entry is not supported. Please use MODIFY instead table:" +
@@ -121,7 +121,7 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
   }
   const bool clears = written.at("op") == "clear";
   batch.add(WriteBatch::Entry{std::move(written), false}, what, std::move(done));
-  if (clears && !table().has_const_default_action && has_actions()) {
+  if (clears && !table().has_const_default_action && has_default()) {
     batch.add(WriteBatch::Entry{{{"table", table().name}, {"op", "reset_default"}}, false}, what);
   }
 }
@@ -143,8 +143,10 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
   const bool is_modify = update.type == Update::MODIFY && !update.entry.is_default_entry();
   if (!has_actions()) {
     Json& values = written["data"] = data_of(data, context, /*complete=*/!is_modify);
-    for (const bfrt::Field& field : table().data)
-      if (is_modify && !values.contains(field.name)) values[field.name] = 0;
+    for (const bfrt::Field& field : table().data) {
+      const bool is_zero = is_modify && table().type == "PortMetadata";
+      if (is_zero && !values.contains(field.name)) values[field.name] = 0;
+    }
     return;
   }
   const bfrt::Action* action = action_of(data, context);
@@ -228,7 +230,7 @@ void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink&
     const Json result = link.call("table_read", args);
     for (const Json& found : result.at("entries"))
       put_entry(found, read, answers.add(number, read));
-    if (has_actions()) put_default(result.at("default"), read, answers.add(number, read));
+    if (has_default()) put_default(result.at("default"), read, answers.add(number, read));
   } catch (const Failure& failure) {
     answers.fail(number, failure);
   } catch (const CommandError& error) {

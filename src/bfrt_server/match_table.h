@@ -1,5 +1,6 @@
-// Match-action tables of the program; its parsers' value sets, and the metadata of ports, which have
-// neither actions nor a default entry.
+// Match-action tables of the program, and what has entries like theirs: action profiles and
+// selectors, value sets of parsers, the metadata of ports. Only tables with actions of their own
+// have a default entry.
 #pragma once
 
 #include <map>
@@ -16,12 +17,13 @@ class MatchTable final : public TableAccess {
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
   void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
-  bool has_default_entry() const override { return has_actions(); }
+  bool has_default_entry() const override { return has_default(); }
   std::uint32_t usage(SwitchLink& link) override;
   void operate(const std::string& operation, SwitchLink& link) override;
 
  private:
   bool has_actions() const { return !table().actions.empty(); }
+  bool has_default() const { return has_actions() && table().type != "Action"; }
   void write_default(const EntryWrite& update, WriteBatch& batch);
   void write_entry(const EntryWrite& update, WriteBatch& batch);
   bool write_row(const EntryWrite& update, WriteBatch& batch);

@@ -10,6 +10,8 @@
 namespace turntable::dataplane {
 namespace {
 
+constexpr const char* kMember = "$ACTION_MEMBER_ID";
+constexpr const char* kGroup = "$SELECTOR_GROUP_ID";
 constexpr const char* kCounterPrefix = "$COUNTER_SPEC_";
 
 uint128 ones(int width) {
@@ -162,6 +164,7 @@ void EntryCodec::put_counter(const std::string& name, const nlohmann::json& valu
 }
 
 Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
+  if (schema_.is_indirect()) return named(update);
   const std::size_t number = action_of(update, for_default);
   const ActionSchema& action = schema_.actions[number];
   Table::Words words(table_.stride());
@@ -187,6 +190,25 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!given[i]) throw bad_argument("data " + names[i] + " " + where + " is missing");
   }
+  return words;
+}
+
+// Of an entry that has no action of its own.
+Table::Words EntryCodec::named(const nlohmann::json& update) const {
+  const bool by_group = schema_.type.ends_with("Selector");
+  const nlohmann::json& data = object_in(update, "data", schema_.name);
+  const std::string expected = std::string("; expected a number as \"$ACTION_MEMBER_ID\"") +
+                               (by_group ? ", or as \"$SELECTOR_GROUP_ID\"" : "") +
+                               " among its data, and nothing else";
+  const auto is_known = [&](const std::string& name) {
+    return name == kMember || (by_group && name == kGroup);
+  };
+  if (update.contains("action") || data.size() != 1 || !is_known(data.begin().key()))
+    throw bad_argument("table " + schema_.name + ": an entry names its action" + expected);
+  Table::Words words(table_.stride());
+  words[0] = data.contains(kGroup) ? kOfGroup : kOfMember;
+  words[1] = static_cast<std::uint64_t>(
+      parse_value(*data.begin(), 32, "table " + schema_.name + ", " + data.begin().key()));
   return words;
 }
 
@@ -226,6 +248,8 @@ nlohmann::json EntryCodec::counter(std::uint32_t number) const {
 
 nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
   const auto words = table_.words(number);
+  if (schema_.is_indirect())
+    return {{"data", {{words[0] == kOfGroup ? kGroup : kMember, words[1]}}}};
   const ActionSchema& action = schema_.actions.at(words[0]);
   nlohmann::json data = table_.has_counter() ? counter(number) : nlohmann::json::object();
   for (const DataSchema& field : action.data) {
@@ -245,7 +269,7 @@ nlohmann::json EntryCodec::entry(std::uint32_t number) const {
 }
 
 nlohmann::json EntryCodec::default_entry() const {
-  return schema_.has_actions() ? action_and_data(kNoEntry) : nlohmann::json();
+  return schema_.has_default() ? action_and_data(kNoEntry) : nlohmann::json();
 }
 
 }  // namespace turntable::dataplane

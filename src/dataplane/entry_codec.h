@@ -28,13 +28,14 @@ class EntryCodec {
 
   // {"key", ["priority"], ["action"], "data"}; direct counters are among the data, as in BfRt.
   nlohmann::json entry(std::uint32_t number) const;
-  nlohmann::json default_entry() const;  // null where the table has no actions
+  nlohmann::json default_entry() const;  // null where the table has none
   nlohmann::json key(std::uint32_t number) const;
   nlohmann::json counter(
       std::uint32_t number) const;  // {"$COUNTER_SPEC_PKTS", "$COUNTER_SPEC_BYTES"}
 
  private:
   void put_key(Match& match, const KeySchema& key, const nlohmann::json& value) const;
+  Table::Words named(const nlohmann::json& update) const;
   void put_counter(const std::string& name, const nlohmann::json& value, Table::Words& words) const;
   nlohmann::json action_and_data(std::uint32_t number) const;
 

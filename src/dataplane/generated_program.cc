@@ -34,6 +34,16 @@ void GeneratedProgram::add_random(Random& random) {
   control_->add_random(random);
 }
 
+void GeneratedProgram::add_selector(const std::string& name, ActionSelector& selector,
+                                    const std::string& profile) {
+  control_->profiles().add_selector(name, selector, profile);
+}
+
+void GeneratedProgram::add_implementation(const std::string& table, const std::string& profile,
+                                          const std::string& selector) {
+  control_->profiles().add_implementation(table, profile, selector);
+}
+
 void GeneratedProgram::request_mirror(std::uint16_t session,
                                       std::span<const std::uint8_t> header) noexcept {
   mirror_requested_ = true;

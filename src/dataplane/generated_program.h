@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "dataplane/action_selector.h"
 #include "dataplane/bits.h"
 #include "dataplane/checksum.h"
 #include "dataplane/counter.h"
@@ -47,6 +48,10 @@ class GeneratedProgram : public Program {
   void add_register(const std::string& name, RegisterArray& cells);
   void add_meter(const std::string& name, Meter& meter);
   void add_random(Random& random);
+  void add_selector(const std::string& name, ActionSelector& selector, const std::string& profile);
+  // selector: empty: the table has an action profile alone.
+  void add_implementation(const std::string& table, const std::string& profile,
+                          const std::string& selector);
 
   // What deparsers ask for. An ingress or egress that has a Mirror, Resubmit or Digest calls these.
   void request_mirror(std::uint16_t session, std::span<const std::uint8_t> header) noexcept;

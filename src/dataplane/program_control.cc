@@ -99,7 +99,10 @@ void ProgramControl::apply(TableBatch& batch, const nlohmann::json& update,
                            RowOutcomes* rows) const {
   if (!update.is_object()) throw bad_argument("is " + update.dump() + "; expected an object");
   const TableSchema& schema = resolve(update);
-  batch.apply(schema, match_table(schema), update, rows);
+  if (schema.is_selector()) return profiles_.write(schema, update, batch);
+  Table& table = match_table(schema);
+  profiles_.check(schema, update);
+  batch.apply(schema, table, update, rows);
 }
 
 nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
@@ -133,6 +136,11 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
 
 nlohmann::json ProgramControl::table_read(const nlohmann::json& args) {
   const TableSchema& schema = resolve(args);
+  if (schema.is_selector()) {
+    return {{"table", schema.name},
+            {"entries", profiles_.read(schema, args)},
+            {"default", nlohmann::json()}};
+  }
   const Table& table = match_table(schema);
   const EntryCodec codec(schema, table);
   nlohmann::json entries = nlohmann::json::array();
@@ -153,6 +161,7 @@ nlohmann::json ProgramControl::table_info(const nlohmann::json& args) {
   const TableSchema& schema = resolve(args);
   nlohmann::json info = {{"table", schema.name}, {"type", schema.type}, {"size", schema.size}};
   if (const Table* table = table_of(schema)) info["entries"] = table->size();
+  if (schema.is_selector()) info["entries"] = profiles_.groups(schema);
   for (const auto& document : document_.at("tables")) {
     if (document.at("name") == schema.name) info["schema"] = document;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/action_profiles.h"
 #include "dataplane/control.h"
 #include "dataplane/counter.h"
 #include "dataplane/digest_queue.h"
@@ -18,8 +19,6 @@
 
 namespace turntable::dataplane {
 
-class RowOutcomes;
-class TableBatch;
 
 class ProgramControl final : public ControlPlane {
  public:
@@ -34,6 +33,7 @@ class ProgramControl final : public ControlPlane {
 
   void add_meter(const std::string& name, Meter& meter) { meters_.emplace(name, &meter); }
   void add_random(Random& random);
+  ActionProfiles& profiles() { return profiles_; }
 
   std::vector<std::string> commands() const override;
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
@@ -73,6 +73,7 @@ class ProgramControl final : public ControlPlane {
   std::vector<TableSchema> schemas_;
   std::vector<std::string> names_;  // of schemas_
   std::map<std::string, Table*> tables_;
+  ActionProfiles profiles_{tables_};
   std::map<std::string, Counter*> counters_;
   std::map<std::string, RegisterArray*> registers_;
   std::map<std::string, Meter*> meters_;

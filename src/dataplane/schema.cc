@@ -27,6 +27,7 @@ MatchKind match_kind(const std::string& type) {
 }
 
 int width_of(const nlohmann::json& type) {
+  if (type.at("type") == "uint32") return 32;
   return type.at("type") == "bool" ? 1 : type.at("width").get<int>();
 }
 
@@ -75,7 +76,7 @@ TableSchema read_table(const nlohmann::json& document) {
       table.has_priority = true;
       continue;
     }
-    if (name.starts_with('$')) continue;
+    if (name.starts_with('$') && !table.is_profile()) continue;
     const int width = width_of(key.at("type"));
     table.keys.push_back({name, {match_kind(key.at("match_type")), table.key_bits, width}});
     table.key_bits += width;

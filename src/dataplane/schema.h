@@ -49,6 +49,12 @@ struct TableSchema {
   // False: a parser's value set, or the metadata of ports. Their entries have a key and data, if any,
   // which are those of one action without a name; they have no default entry.
   bool has_actions() const;
+  bool has_default() const { return has_actions() && !is_profile(); }
+  // Members of an action profile, by number: they are nobody's default.
+  bool is_profile() const { return type == "Action"; }
+  bool is_selector() const { return type == "Selector"; }
+  // Its entries name a member, or a group.
+  bool is_indirect() const { return type.starts_with("MatchAction_Indirect"); }
 };
 
 // A digest: each field lies in whole bytes, one after the other.

@@ -15,6 +15,11 @@
 
 namespace turntable::dataplane {
 
+// In place of its action, what an entry names that has none of its own (docs/p4soft.md, action
+// profiles): the number is its first word of data.
+inline constexpr std::uint32_t kOfMember = 0;
+inline constexpr std::uint32_t kOfGroup = 1;
+
 // One entry as generated code sees it. Valid until the next control-plane change.
 class Entry {
  public:
@@ -91,6 +96,7 @@ class Table {
   bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
+  Entry default_entry() noexcept { return entry(0); }
 
  protected:
   Entry entry(std::uint32_t number) noexcept { return Entry(pool_.data() + number * stride_); }

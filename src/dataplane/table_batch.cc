@@ -72,6 +72,11 @@ void TableBatch::undo_down_to(std::size_t steps) {
   }
 }
 
+void TableBatch::changed(std::function<void()> undo, bool replaced) {
+  undo_.push_back(std::move(undo));
+  replaced_ = replaced;
+}
+
 void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::json& update,
                        RowOutcomes* rows) {
   const std::size_t before = undo_.size();
@@ -88,9 +93,8 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   const std::string operation = operation_of(update);
   touched_.insert(&table);
   replaced_ = false;
-  if (!schema.has_actions() && (operation == "set_default" || operation == "reset_default")) {
-    throw bad_argument("table " + schema.name + " has no actions, and so no default entry");
-  }
+  if (!schema.has_default() && (operation == "set_default" || operation == "reset_default"))
+    throw bad_argument("table " + schema.name + " has no default entry that could be changed");
   if (operation == "set_default") {
     return replace_default(schema, table, EntryCodec(schema, table).words(update, true));
   }

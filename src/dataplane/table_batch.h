@@ -37,6 +37,8 @@ class TableBatch {
   // there, and the others are done.
   void apply(const TableSchema& schema, Table& table, const nlohmann::json& update,
              RowOutcomes* rows = nullptr);
+  // Something that is no table was changed. undo: makes it what it was; replaced: it was there.
+  void changed(std::function<void()> undo, bool replaced);
   // Whether the last update replaced an entry that was there.
   bool replaced() const { return replaced_; }
   // Keeps what was applied.

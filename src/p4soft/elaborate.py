@@ -46,7 +46,14 @@ class TableInstance:
     declaration: syntax.Table
     block: BlockInstance
     counter: ExternInstance | None = None
+    implementation: ExternInstance | None = None  # an ActionProfile or ActionSelector
     identifier: str = ""
+
+    @property
+    def profile(self) -> ExternInstance | None:
+        """Where the actions of its entries are."""
+        found = self.implementation
+        return found.arguments[0] if found and found.type.name == "ActionSelector" else found
 
 
 @dataclass(eq=False)
@@ -276,6 +283,10 @@ class Elaborator:
                 )
             counter.table = table
             table.counter = counter
+        implementation = declaration.property("implementation")
+        if implementation is not None:
+            assert isinstance(implementation.value, syntax.Name)
+            table.implementation = self.resolve(implementation.value.symbol, block)
 
     # --- Constants --------------------------------------------------------------------------------
 

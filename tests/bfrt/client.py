@@ -128,7 +128,11 @@ class Client:
         elements = list(table["data"])
         if action is not None:
             elements += _by_suffix(table["action_specs"], action)["data"]
-        fields = [element.get("singleton", element) for element in elements]
+        fields = [
+            field
+            for element in elements
+            for field in element.get("oneof", [element.get("singleton", element)])
+        ]
         return {each["name"]: each for each in fields}
 
     # --- messages ---

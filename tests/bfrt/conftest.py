@@ -28,7 +28,11 @@ from .client import DEADLINE_S, Client  # noqa: E402
 PORTS = [1, 2, 3]
 QUEUES = 8  # of a port
 SPEED = {"$SPEED": "BF_SPEED_25G", "$FEC": "BF_FEC_TYP_RS"}
-TABLES = ["forward", "prefixes", "ranges", "seen", "limits", "hits", "pairs"]
+# Who names others before these.
+TABLES = [
+    *("forward", "prefixes", "ranges", "seen", "limits", "hits", "pairs", "unwanted"),
+    *("$PORT_METADATA", "painted", "groups", "members"),
+]
 FIXED = ["$pre.mgid", "$pre.node", "$pre.prune", "$pre.port", "$mirror.cfg"]
 PROGRAM = "everything"
 

@@ -66,6 +66,9 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
     Meter<bit<8>>(16, MeterType_t.BYTES) limits;
     Register<bit<32>, bit<8>>(256, 7) hits;
     Register<pair_t, bit<8>>(16) pairs;
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) choice;
+    ActionProfile(8) members;
+    ActionSelector(members, choice, SelectorMode_t.FAIR, 4, 4) groups;
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) forwarded;
 
     RegisterAction<bit<32>, bit<8>, bit<32>>(hits) count_hit = {
@@ -146,8 +149,27 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         size = 4;
     }
 
+    action paint(bit<8> colour) {
+        hdr.ethernet.src_addr[47:40] = colour;
+    }
+
+    table painted {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+            hdr.ethernet.ether_type : selector;
+        }
+        actions = {
+            paint;
+            NoAction;
+        }
+        const default_action = NoAction();
+        implementation = groups;
+        size = 16;
+    }
+
     apply {
         seen.count(0);
+        painted.apply();
         if (limits.execute(0) != 3) {
             count_hit.execute(0);
             count_pair.execute(1);

@@ -424,3 +424,66 @@ def test_a_value_set_has_keys_alone(client: Client) -> None:
     assert failing(client, default).codes() == [UNIMPLEMENTED]
     client.delete("unwanted")
     assert values(client) == []
+
+
+# --- Action profiles and selectors
+
+
+def member(client: Client, number: int, colour: int, kind: str = "INSERT") -> Any:
+    key = {"$ACTION_MEMBER_ID": number}
+    return client.update(kind, client.entry("members", key, "paint", {"colour": colour}))
+
+
+def group(client: Client, number: int, members: dict[int, bool], kind: str = "INSERT") -> Any:
+    data = {"$ACTION_MEMBER_ID": [*members], "$ACTION_MEMBER_STATUS": [*members.values()]}
+    entry = client.entry("groups", {"$SELECTOR_GROUP_ID": number}, None, data)
+    return client.update(kind, entry)
+
+
+def naming(client: Client, kind: str = "INSERT", **data: int) -> Any:
+    names = {"member": "$ACTION_MEMBER_ID", "group": "$SELECTOR_GROUP_ID"}
+    fields = {names[name]: number for name, number in data.items()}
+    return client.update(kind, client.entry("painted", to(MAC), None, fields))
+
+
+def colour(switch: SoftswitchTarget) -> int:
+    ((_, frame),) = switch.send(1, FRAME)
+    return frame[6]
+
+
+def test_an_entry_names_a_member_or_a_group(client: Client, switch: SoftswitchTarget) -> None:
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    client.write_updates([member(client, 1, 0x11), member(client, 2, 0x22)])
+    client.write_updates([naming(client, member=1)])
+    assert colour(switch) == 0x11
+    (entry,) = client.read("painted", to(MAC))
+    assert (entry.action, entry.data) == (None, {"$ACTION_MEMBER_ID": 1})
+    client.write_updates([group(client, 5, {1: False, 2: True})])
+    client.write_updates([naming(client, "MODIFY", group=5)])
+    assert colour(switch) == 0x22
+    (entry,) = client.read("painted", to(MAC))
+    assert entry.data == {"$SELECTOR_GROUP_ID": 5}
+    client.write_updates([group(client, 5, {1: True, 2: False}, "MODIFY")])
+    assert colour(switch) == 0x11
+    (entry,) = client.read("groups", {"$SELECTOR_GROUP_ID": 5})
+    assert entry.data == {
+        "$ACTION_MEMBER_ID": [1, 2], "$ACTION_MEMBER_STATUS": [True, False], "$MAX_GROUP_SIZE": 4
+    }  # fmt: skip
+    assert [client.usage(table) for table in ("painted", "members", "groups")] == [1, 2, 1]
+
+
+def test_members_and_groups_in_use_are_not_removed(client: Client) -> None:
+    client.write_updates([member(client, 1, 1), group(client, 5, {1: True})])
+    client.write_updates([naming(client, group=5)])
+    for table, key in (
+        ("members", {"$ACTION_MEMBER_ID": 1}),
+        ("groups", {"$SELECTOR_GROUP_ID": 5}),
+    ):
+        deletion = client.update("DELETE", client.entry(table, key))
+        assert failing(client, deletion).codes() == [INVALID]
+    other = client.entry("painted", to(MAC + 1), None, {"$ACTION_MEMBER_ID": 9})
+    assert failing(client, client.update("INSERT", other)).codes() == [NOT_FOUND]
+    client.delete("painted")
+    client.delete("groups")
+    client.delete("members")
+    assert client.read("members") == []

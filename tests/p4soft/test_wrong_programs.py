@@ -281,9 +281,12 @@ CASES: dict[str, tuple[str, str]] = {
         program(local="table t { key = { /*^*/hdr.data.a: exakt; } actions = { NoAction; } }"),
         "match kind 'exakt' is not declared; did you mean 'exact'?",
     ),
-    "selector": (
-        program(local="table t { key = { /*^*/hdr.data.a: selector; } actions = { NoAction; } }"),
-        "match kind 'selector' is not supported by p4soft; supported: exact, lpm, ternary, range",
+    "match kind of algorithmic TCAM": (
+        program(
+            local="table t { key = { /*^*/hdr.data.a: atcam_partition_index; }"
+            " actions = { NoAction; } }"
+        ),
+        "match kind 'atcam_partition_index' is not supported by p4soft; supported: exact, lpm",
     ),
     "wide range": (
         program(local="table t { key = { /*^*/hdr.data.c: range; } actions = { NoAction; } }"),
@@ -329,8 +332,8 @@ CASES: dict[str, tuple[str, str]] = {
         "table 't' has 2 entries, but its size is 1",
     ),
     "unknown property": (
-        program(local=TABLE % "/*^*/implementation = 1;"),
-        "table property 'implementation' is not supported by p4soft; supported: key, actions",
+        program(local=TABLE % "/*^*/idle_timeout = true;"),
+        "table property 'idle_timeout' is not supported by p4soft; supported: key, actions",
     ),
     "case of no action": (
         program("switch (t.apply().action_run) { /*^*/copy: { } }", local=TABLE % ""),
@@ -487,6 +490,70 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "port metadata of 65 bits; Tofino has 64 for each port",
     ),
+    "selector without an implementation": (
+        program(
+            "t.apply();",
+            local="action a() {} table t { actions = { a; }"
+            " key = { hdr.data.kind: exact; /*^*/hdr.data.b: selector; } }",
+        ),
+        "table 't' has a selector key; expected an ActionSelector as its implementation",
+    ),
+    "implementation without a selector key": (
+        program(
+            "t.apply();",
+            local="ActionProfile(4) p; Hash<bit<16>>(HashAlgorithm_t.CRC16) h;"
+            " ActionSelector(p, h, SelectorMode_t.FAIR, 4, 4) s; action a() {}"
+            " table t { key = { hdr.data.kind: exact; } actions = { a; }"
+            " /*^*/implementation = s; }",
+        ),
+        "table 't' has no selector key, by which an ActionSelector chooses",
+    ),
+    "implementation that is none": (
+        program(
+            "t.apply();",
+            local="Counter<bit<32>, bit<8>>(4, CounterType_t.PACKETS) c; action a() {}"
+            " table t { key = { hdr.data.kind: exact; } actions = { a; }"
+            " implementation = /*^*/c; }",
+        ),
+        "expected a named ActionProfile or ActionSelector",
+    ),
+    "entries beside an implementation": (
+        program(
+            "t.apply();",
+            local="ActionProfile(4) p; action a() {} table t { key = { hdr.data.kind: exact; }"
+            " actions = { a; } /*^*/implementation = p; const entries = { 1: a(); } }",
+        ),
+        "entries of a table with an implementation is not supported",
+    ),
+    "profile of different actions": (
+        program(
+            "t.apply(); u.apply();",
+            local="ActionProfile(4) /*^*/p; action a() {} action b() {}"
+            " table t { key = { hdr.data.kind: exact; } actions = { a; } implementation = p; }"
+            " table u { key = { hdr.data.kind: exact; } actions = { b; } implementation = p; }",
+        ),
+        "an ActionProfile of tables with different actions ('t' and 'u') is not supported",
+    ),
+    "profile without a name": (
+        program(
+            "t.apply();",
+            local="Hash<bit<16>>(HashAlgorithm_t.CRC16) h;"
+            " ActionSelector(/*^*/ActionProfile(4), h, SelectorMode_t.FAIR, 4, 4) s; action a() {}"
+            " table t { key = { hdr.data.kind: exact; hdr.data.b: selector; } actions = { a; }"
+            " implementation = s; }",
+        ),
+        "an ActionProfile without a name is not supported",
+    ),
+    "selector of so many members": (
+        program(
+            "t.apply();",
+            local="Hash<bit<16>>(HashAlgorithm_t.CRC16) h;"
+            " ActionSelector(16, h, SelectorMode_t.FAIR) /*^*/s; action a() {}"
+            " table t { key = { hdr.data.kind: exact; hdr.data.b: selector; } actions = { a; }"
+            " implementation = s; }",
+        ),
+        "this constructor of ActionSelector is not supported",
+    ),
     "two types of port metadata": (
         program(
             top="struct one_t { bit<8> a; }\nstruct other_t { bit<8> a; }",
@@ -616,7 +683,6 @@ SELECTOR = (
 )
 # Everything of tna.p4 that p4soft does not translate: an instance is the error.
 UNSUPPORTED_EXTERNS = {
-    "ActionSelector": f"{SELECTOR} /*^*/x;",
     "SelectorAction": f"SelectorAction({SELECTOR}) /*^*/x;",
     "DirectRegisterAction": (
         "DirectRegisterAction<bit<8>, bit<8>>(DirectRegister<bit<8>>()) /*^*/x;"
@@ -635,7 +701,6 @@ UNSUPPORTED_EXTERNS = {
     "Wred": "Wred<bit<32>, bit<8>>(4, 1, 0) /*^*/x;",
     "DirectRegister": "DirectRegister<bit<32>>() /*^*/x;",
     "RegisterParam": "RegisterParam<bit<32>>(7) /*^*/x;",
-    "ActionProfile": "ActionProfile(16) /*^*/x;",
 }
 
 

@@ -9,8 +9,9 @@ from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, near
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 
-SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range")
+SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range", "selector")
 MAX_RANGE_WIDTH = 20  # bits, Tofino 1
+IMPLEMENTATIONS = ("ActionProfile", "ActionSelector")
 # Properties that only guide placement or the driver on the ASIC.
 _HINTS = ("requires_versioning",)
 
@@ -21,6 +22,7 @@ class TableChecker(StatementChecker):
         self._actions(table)
         self._default_action(table)
         self._properties(table)
+        self._selector_keys(table)
         if table.entries is not None:
             self._entries(table)
         table.symbol = TableSymbol(table.name, table.position, table, types.TableType(table))
@@ -224,14 +226,50 @@ class TableChecker(StatementChecker):
                     raise P4Error(item.value.position, "a table's size is at least 1")
             elif item.name == "counters":
                 self._direct_counter(item)
+            elif item.name == "implementation":
+                self._implementation(table, item)
             elif item.name in _HINTS:
                 self.check(item.value)
             else:
                 raise unsupported(
                     item.position,
                     f"table property '{item.name}'",
-                    "key, actions, default_action, entries, size, counters, " + ", ".join(_HINTS),
+                    "key, actions, default_action, entries, size, counters, implementation, "
+                    + ", ".join(_HINTS),
                 )
+
+    def _implementation(self, table: syntax.Table, item: syntax.Property) -> None:
+        type_ = self.check(item.value)
+        symbol = item.value.symbol if isinstance(item.value, syntax.Name) else None
+        is_one = isinstance(type_, types.Generic) and type_.name in IMPLEMENTATIONS
+        if not is_one or not isinstance(symbol, InstanceSymbol):
+            raise P4Error(
+                item.value.position,
+                f"implementation is {type_}, expected a named ActionProfile or ActionSelector",
+            )
+        for other in ("counters", "entries"):
+            if (table.property(other) if other == "counters" else table.entries) is not None:
+                raise unsupported(
+                    item.position, f"{other} of a table with an implementation", "one without it"
+                )
+        if not table.match_keys:
+            raise P4Error(item.position, f"table '{table.name}' has no keys that entries match")
+
+    def _selector_keys(self, table: syntax.Table) -> None:
+        item = table.property("implementation")
+        by_selector = item is not None and item.value.type.name == "ActionSelector"
+        if table.selector_keys and not by_selector:
+            raise P4Error(
+                table.selector_keys[0].position,
+                f"table '{table.name}' has a selector key; expected an ActionSelector as its "
+                "implementation",
+            )
+        if by_selector and not table.selector_keys:
+            assert item is not None
+            raise P4Error(
+                item.position,
+                f"table '{table.name}' has no selector key, by which an ActionSelector chooses",
+            )
 
     def _direct_counter(self, item: syntax.Property) -> None:
         type_ = self.check(item.value)

@@ -27,6 +27,8 @@ from p4soft.frontend import syntax
 PRIORITY_ID = 65537
 # BfRt keeps ids from 65536 on for `$` names.
 _COUNTER_IDS = {"$COUNTER_SPEC_BYTES": 65553, "$COUNTER_SPEC_PKTS": 65554}
+_MEMBER, _GROUP = (65538, "$ACTION_MEMBER_ID"), (65539, "$SELECTOR_GROUP_ID")
+_STATUS, _GROUP_SIZE = (65540, "$ACTION_MEMBER_STATUS"), (65541, "$MAX_GROUP_SIZE")
 _MATCH_TYPES = {"exact": "Exact", "lpm": "LPM", "ternary": "Ternary", "range": "Range"}
 _FIRST_TABLE_ID = 0x0200_0001
 _FIRST_FILTER_ID = 0x0B00_0001
@@ -44,7 +46,11 @@ def schema(pipeline: Pipeline) -> dict[str, Any]:
     if pipeline.port_metadata is not None:
         tables.append(_port_metadata(pipeline.name, pipeline.port_metadata))
     for extern in pipeline.externs():
-        if extern.type.name == "Counter":
+        if extern.type.name == "ActionProfile":
+            tables += _profile(pipeline, extern)
+        elif extern.type.name == "ActionSelector":
+            tables.append(_selector(pipeline.name, extern))
+        elif extern.type.name == "Counter":
             tables.append(_counter(pipeline.name, extern))
         elif extern.type.name == "Register":
             tables.append(_register(pipeline.name, extern))
@@ -61,6 +67,8 @@ def schema(pipeline: Pipeline) -> dict[str, Any]:
 
 def _table(pipe: str, table: TableInstance) -> dict[str, Any]:
     declaration = table.declaration
+    if table.implementation is not None:
+        return _indirect(pipe, table)
     attributes = ["EntryScope"]
     if declaration.entries is not None and declaration.constant_entries:
         attributes.append("ConstTable")
@@ -77,6 +85,65 @@ def _table(pipe: str, table: TableInstance) -> dict[str, Any]:
         "data": _counter_data(table.counter) if table.counter else [],
         "supported_operations": ["SyncCounters"] if table.counter else [],
         "attributes": attributes,
+    }
+
+
+def _indirect(pipe: str, table: TableInstance) -> dict[str, Any]:
+    """A table whose entries name a member, or a group, and have no action of their own."""
+    declaration = table.declaration
+    uint32 = {"type": "uint32"}
+    member = _datum(_MEMBER[0], _MEMBER[1], uint32)["singleton"]
+    group = _datum(_GROUP[0], _GROUP[1], uint32)["singleton"]
+    by_selector = table.implementation is not table.profile
+    either = {"oneof": [member, group]} if by_selector else {"singleton": member}
+    return {
+        "name": f"{pipe}.{table.path}",
+        "id": 0,
+        "table_type": "MatchAction_Indirect" + ("_Selector" if by_selector else ""),
+        "size": size_of(declaration),
+        "annotations": [{"name": f"@{a.name}"} for a in declaration.annotations],
+        "depends_on": [],
+        "has_const_default_action": declaration.constant_default,
+        "key": _keys(declaration),
+        "data": [{"mandatory": True, "read_only": False, **either}],
+        "supported_operations": [],
+        "attributes": ["EntryScope"],
+    }
+
+
+def _profile(pipeline: Pipeline, profile: ExternInstance) -> list[dict[str, Any]]:
+    """None without a table that uses it. Those that do have the same actions."""
+    user = next((table for table in pipeline.tables() if table.profile is profile), None)
+    if user is None:
+        return []
+    references = enumerate(user.declaration.actions, start=1)
+    return [
+        {
+            **_indexed(pipeline.name, profile, "Action", _MEMBER),
+            "action_specs": [_action(user, i, reference) for i, reference in references],
+            "data": [],
+            "supported_operations": [],
+            "attributes": [],
+        }
+    ]
+
+
+def _selector(pipe: str, selector: ExternInstance) -> dict[str, Any]:
+    uint32 = {"type": "uint32"}
+    _, _, _, group_size, groups = selector.arguments
+    data = [
+        _datum(_MEMBER[0], _MEMBER[1], uint32),
+        _datum(_STATUS[0], _STATUS[1], {"type": "bool"}),
+        _datum(_GROUP_SIZE[0], _GROUP_SIZE[1], {"type": "uint32", "default_value": group_size}),
+    ]
+    for lists in data[:2]:
+        lists["singleton"]["repeated"] = True
+    return {
+        **_indexed(pipe, selector, "Selector", _GROUP),
+        "size": groups,
+        "data": data,
+        "supported_operations": [],
+        "attributes": [],
     }
 
 
@@ -147,7 +214,7 @@ def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
             "match_type": _MATCH_TYPES[key.match_kind],
             "type": _table_type(key.expression.type),
         }
-        for number, key in enumerate(declaration.keys, start=1)
+        for number, key in enumerate(declaration.match_keys, start=1)
     ]
     if any(key.match_kind in ("ternary", "range") for key in declaration.keys):
         keys.append(

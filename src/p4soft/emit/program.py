@@ -35,14 +35,16 @@ def emit_program(
     uses_exit = any(isinstance(node, syntax.Exit) for node in walk(program))
     emission = Emission(name, pipeline, global_instances, uses_exit)
     name_instances(emission)
-    document = json.dumps(schema(pipeline), indent=2) + "\n"
     for extern in pipeline.externs():
         handler_of(extern.type.name, extern.position).declare(emission, extern)
+    document = json.dumps(schema(pipeline), indent=2) + "\n"
     if pipeline.port_metadata is not None:
         port_metadata.declare(emission, pipeline.port_metadata)
     blocks = Lines()
     for block in pipeline.all_blocks()[::-1]:  # a block's children come after it
         _emit_block(emission, block, blocks)
+    for table, profile, selector in emission.attachments:
+        emission.setup.add(f'add_implementation("{table}", "{profile}", "{selector}");')
     halves = Lines()
     for half in (INGRESS, EGRESS):
         emit_half(emission, half, halves)

@@ -25,6 +25,8 @@ class Emission:
     functions: Lines = field(default_factory=Lines)  # its member functions
     setup: Lines = field(default_factory=Lines)  # the body of its constructor
     functions_done: set[str] = field(default_factory=set)
+    # Of tables with an implementation: names of table, profile and selector, or "".
+    attachments: list[tuple[str, str, str]] = field(default_factory=list)
     temporaries: int = 0
 
 

@@ -8,6 +8,8 @@ from p4soft.check import types
 from p4soft.check.constants import raw_bits
 from p4soft.check.symbols import ActionSymbol, Target
 from p4soft.elaborate import TableInstance
+from p4soft.emit import profiles
+from p4soft.emit.action_data import data_words, most_words
 from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import from_raw
 from p4soft.emit.externs.base import control_name
@@ -36,19 +38,11 @@ def size_of(table: syntax.Table) -> int:
 def keys_of(table: syntax.Table) -> list[Key]:
     keys: list[Key] = []
     offset = 0
-    for key in table.keys:
+    for key in table.match_keys:
         width = types.width_of(types.underlying(key.expression.type)) or 0  # type: ignore[arg-type]
         keys.append(Key(key.match_kind, offset, width))
         offset += width
     return keys
-
-
-def data_words(symbol: ActionSymbol) -> list[int]:
-    """For each parameter, the first of its 64-bit words; and at the end, how many there are."""
-    words = [0]
-    for parameter in symbol.data:
-        words.append(words[-1] + (2 if (types.width_of(parameter.type) or 0) > 64 else 1))
-    return words
 
 
 class TableEmitter(BlockEmitter):
@@ -64,7 +58,9 @@ class TableEmitter(BlockEmitter):
 
     def _declare_object(self, table: TableInstance) -> None:
         keys = keys_of(table.declaration)
-        most = max(data_words(reference.symbol)[-1] for reference in table.declaration.actions)
+        most = most_words(table.declaration)
+        if table.implementation is not None:
+            most = max(most, 1)  # a member's or group's number
         counter = "true" if table.counter else "false"
         members = self.emission.members
         if not keys:
@@ -77,6 +73,8 @@ class TableEmitter(BlockEmitter):
             )
         name = control_name(self.emission, table.path)
         self.emission.setup.add(f'add_table("{name}", {table.identifier}_);')
+        if table.implementation is not None:
+            profiles.attach(self.emission, table)
 
     def _words(self, table: TableInstance, reference: syntax.ActionReference) -> str:
         """The entry for an action with constant values, as a C++ initializer."""
@@ -124,12 +122,15 @@ class TableEmitter(BlockEmitter):
             self.lines.trace(f'trace_.applied("{name}", {table.identifier}_, {key}, found_);')
             if table.counter is not None:
                 self.lines.add(f"frame_.{table.identifier}_entry_ = found_.entry;")
-            with self.lines.braces("switch (found_.entry.action())"):
+            self.lines.add("[[maybe_unused]] Entry entry_ = found_.entry;")
+            if table.implementation is not None:
+                profiles.go_to_member(self, table)
+            with self.lines.braces("switch (entry_.action())"):
                 for number, reference in enumerate(table.declaration.actions):
                     with self.lines.braces(f"case {number}:"):
                         self._invoke(table, reference)
                         self.lines.add("break;")
-            self.lines.add("return {found_.hit, found_.entry.action()};")
+            self.lines.add("return {found_.hit, entry_.action()};")
         output.append(self.lines)
 
     def _key(self, table: TableInstance) -> str:
@@ -137,7 +138,7 @@ class TableEmitter(BlockEmitter):
         if not keys:
             return ""
         words = (sum(key.width for key in keys) + 63) // 64
-        texts = self.values([key.expression for key in table.declaration.keys])
+        texts = self.values([key.expression for key in table.declaration.match_keys])
         self.lines.add(f"KeyWords<{words}> key_{{}};")
         for key, text in zip(keys, texts, strict=True):
             self.lines.add(
@@ -151,7 +152,7 @@ class TableEmitter(BlockEmitter):
         data = []
         for parameter, word in zip(symbol.data, data_words(symbol), strict=False):
             width = types.width_of(parameter.type)
-            raw = f"found_.entry.data<{start}, {word}, {width}>()"
+            raw = f"entry_.data<{start}, {word}, {width}>()"
             data.append(from_raw(raw, parameter.type))
         target = Target("action", symbol.name, symbol, None, symbol.directed, reference.values)
         # Directed parameters come first, so the data can simply follow.

@@ -13,6 +13,7 @@ from p4soft.emit.externs.deparsers import Digest, Mirror, Resubmit
 from p4soft.emit.externs.hashes import Hash, Polynomial
 from p4soft.emit.externs.meters import Meter, Random
 from p4soft.emit.externs.packets import PacketIn, PacketOut
+from p4soft.emit.externs.profiles import ActionProfile, ActionSelector
 from p4soft.emit.externs.registers import Register, RegisterAction
 from p4soft.errors import Position, unsupported
 
@@ -25,6 +26,8 @@ EXTERNS: dict[str, Extern] = {
     "Register": Register(),
     "RegisterAction": RegisterAction(),
     "Meter": Meter(),
+    "ActionProfile": ActionProfile(),
+    "ActionSelector": ActionSelector(),
     "Random": Random(),
     "Mirror": Mirror(),
     "Resubmit": Resubmit(),

@@ -35,7 +35,7 @@ class Extern:
 
 def field_list(
     emitter: BlockEmitter,
-    data: syntax.Expression,
+    data: syntax.Expression | list[syntax.Expression],
     *,
     skip_invalid: bool = False,
     zeros: Literal["before", "behind"] | None = None,
@@ -47,12 +47,13 @@ def field_list(
     `zeros` says where bits are added to make whole bytes; None: it is an error if they are needed.
     `change` gives the fields that take the place of those of `data`.
     """
-    parts = change(emitter.flatten(data))
+    expressions = data if isinstance(data, list) else [data]
+    parts = change([part for each in expressions for part in emitter.flatten(each)])
     bits = sum(types.width_of(part.type) or 0 for part in parts)
     padding = -bits % 8
     if padding and zeros is None:
         raise P4Error(
-            data.position,
+            expressions[0].position,
             f"these fields have {bits} bits; expected whole bytes, add constant padding",
         )
     name = emitter.temporary("fields")

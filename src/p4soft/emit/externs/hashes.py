@@ -11,7 +11,7 @@ from p4soft.elaborate import ExternInstance, constant_name
 from p4soft.emit.externs.base import Extern, field_list
 from p4soft.emit.externs.symmetry import with_symmetric_pairs
 from p4soft.emit.state import Emission
-from p4soft.errors import P4Error, unsupported
+from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 
 if TYPE_CHECKING:
@@ -50,29 +50,50 @@ class Hash(Extern):
         XOR hash behind it; a result wider than the hash repeats a CRC, or has zeros above.
         """
         assert call.type is not None
-        result = types.underlying(call.type)
-        if not isinstance(result, types.Bit) or result.width > 64:
-            raise unsupported(
-                call.position, f"a hash of type {call.type}", "bit<W> with W up to 64"
-            )
-        words = _XORS.get(constant_name(instance, 0))
-        zeros: Literal["before", "behind"] = "before" if words is None else "behind"
-        crc = _crc(instance)
-        fields, bits = field_list(
-            emitter,
-            target.arguments[0],
-            zeros=zeros,
-            change=lambda parts: with_symmetric_pairs(instance, parts, call.position),
-        )
-        if words is not None:
-            text = f"{fields}.xor_of_words<{words}>()"
-        elif crc is None:
-            text = f"{fields}.low_bits<{min(result.width, bits)}>()"
-        else:
-            text = f"crc<{crc.parameters}>({fields}.bytes())"
-            if crc.repeats and result.width > crc.width:
-                return f"repeat_bits<{crc.width}, {result.width}>({text})"
-        return f"to_bit<{result.width}>({text})"
+        width = _width(call.type, call.position)
+        return _text(emitter, instance, target.arguments[0], width, call.position)
+
+
+def hash_of(
+    emitter: BlockEmitter, instance: ExternInstance, fields: list[syntax.Expression]
+) -> str:
+    """The hash of fields side by side, as wide as the instance's type."""
+    width = _width(instance.type.arguments[0], instance.position)
+    return _text(emitter, instance, fields, width, instance.position)
+
+
+def _width(type_: types.Type, position: Position) -> int:
+    result = types.underlying(type_)
+    if not isinstance(result, types.Bit) or result.width > 64:
+        raise unsupported(position, f"a hash of type {type_}", "bit<W> with W up to 64")
+    return result.width
+
+
+def _text(
+    emitter: BlockEmitter,
+    instance: ExternInstance,
+    data: syntax.Expression | list[syntax.Expression],
+    width: int,
+    position: Position,
+) -> str:
+    words = _XORS.get(constant_name(instance, 0))
+    zeros: Literal["before", "behind"] = "before" if words is None else "behind"
+    crc = _crc(instance)
+    fields, bits = field_list(
+        emitter,
+        data,
+        zeros=zeros,
+        change=lambda parts: with_symmetric_pairs(instance, parts, position),
+    )
+    if words is not None:
+        text = f"{fields}.xor_of_words<{words}>()"
+    elif crc is None:
+        text = f"{fields}.low_bits<{min(width, bits)}>()"
+    else:
+        text = f"crc<{crc.parameters}>({fields}.bytes())"
+        if crc.repeats and width > crc.width:
+            return f"repeat_bits<{crc.width}, {width}>({text})"
+    return f"to_bit<{width}>({text})"
 
 
 def _crc(instance: ExternInstance) -> _Crc | None:

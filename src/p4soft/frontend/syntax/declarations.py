@@ -140,6 +140,16 @@ class Table(Statement):
     annotations: list[Annotation]
     symbol: Any = field(default=None, init=False, repr=False)
 
+    @property
+    def match_keys(self) -> list[TableKey]:
+        """Those that an entry has values for."""
+        return [key for key in self.keys if key.match_kind != "selector"]
+
+    @property
+    def selector_keys(self) -> list[TableKey]:
+        """Those by which a member of a group is chosen."""
+        return [key for key in self.keys if key.match_kind == "selector"]
+
     def property(self, name: str) -> Property | None:
         return next((p for p in self.properties if p.name == name), None)
 

@@ -1,0 +1,244 @@
+#include "dataplane/action_profiles.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "common/command_error.h"
+#include "dataplane/values.h"
+
+namespace turntable::dataplane {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kMember = "$ACTION_MEMBER_ID";
+constexpr const char* kGroup = "$SELECTOR_GROUP_ID";
+constexpr const char* kStatus = "$ACTION_MEMBER_STATUS";
+constexpr const char* kMost = "$MAX_GROUP_SIZE";
+
+std::uint32_t number(const Json& value, const std::string& what) {
+  return static_cast<std::uint32_t>(parse_value(value, 32, what));
+}
+
+std::string text(std::uint32_t number) {
+  return std::to_string(number);
+}
+
+// Of an update's or entry's key. `field`: its only one.
+std::uint32_t number_of(const Json& entry, const char* field, const std::string& table) {
+  const std::string what = "table " + table + ", key " + field;
+  const auto key = entry.find("key");
+  if (key == entry.end() || !key->is_object() || key->size() != 1 || !key->contains(field))
+    throw bad_argument(what + " is missing; expected it, and no other one");
+  return number(key->at(field), what);
+}
+
+bool is_of_columns(const std::string& operation) {
+  return operation.ends_with("_columns");
+}
+
+Json as_json(std::uint32_t id, const ActionSelector::Group& group) {
+  Json members = Json::array(), status = Json::array();
+  for (const ActionSelector::Member& member : group.members) {
+    members.push_back(member.id);
+    status.push_back(member.is_active);
+  }
+  return {{"key", {{kGroup, id}}},
+          {"data", {{kMember, members}, {kStatus, status}, {kMost, group.most}}}};
+}
+
+}  // namespace
+
+void ActionProfiles::add_selector(const std::string& name, ActionSelector& selector,
+                                  const std::string& profile) {
+  selectors_.emplace(name, Selector{&selector, profile});
+}
+
+void ActionProfiles::add_implementation(const std::string& table, const std::string& profile,
+                                        const std::string& selector) {
+  implementations_.emplace(table, Implementation{profile, selector});
+}
+
+const ActionProfiles::Selector& ActionProfiles::selector_of(const TableSchema& schema) const {
+  return selectors_.at(schema.name);
+}
+
+void ActionProfiles::check(const TableSchema& schema, const Json& update) const {
+  if (!schema.is_indirect() && !schema.is_profile()) return;
+  const std::string operation = update.value("op", "");
+  if (schema.is_indirect()) {
+    if (is_of_columns(operation))
+      throw bad_argument("table " + schema.name + ": write entry by entry (\"upsert\")");
+    if (operation != "insert" && operation != "modify" && operation != "upsert") return;
+    const Implementation& of = implementations_.at(schema.name);
+    const Json data = update.value("data", Json::object());
+    if (!data.is_object() || data.size() != 1) return;  // the codec says what is expected
+    const std::string what = "table " + schema.name;
+    if (const auto member = data.find(kMember); member != data.end())
+      require_member(of.profile, number(*member, what + ", " + kMember), what);
+    if (const auto group = data.find(kGroup); group != data.end() && !of.selector.empty()) {
+      const std::uint32_t wanted = number(*group, what + ", " + kGroup);
+      if (!selectors_.at(of.selector).selector->groups().contains(wanted)) {
+        throw CommandError("not_found", what + ": " + of.selector + " has no group " +
+                                            text(wanted) + "; insert it first");
+      }
+    }
+    return;
+  }
+  if (operation == "delete_columns")
+    throw bad_argument("table " + schema.name + ": delete member by member (\"delete\")");
+  if (operation == "delete")
+    require_unused_member(schema.name, number_of(update, kMember, schema.name));
+  if (operation == "clear") {
+    const Table& members = *tables_.at(schema.name);
+    for (const std::uint32_t entry : members.entries()) {
+      require_unused_member(schema.name,
+                            static_cast<std::uint32_t>(members.match(entry).first.front()));
+    }
+  }
+}
+
+void ActionProfiles::require_member(const std::string& profile, std::uint32_t member,
+                                    const std::string& what) const {
+  if (tables_.at(profile)->find({{member}, {}, 0}) != kNoEntry) return;
+  throw CommandError(
+      "not_found", what + ": " + profile + " has no member " + text(member) + "; insert it first");
+}
+
+bool ActionProfiles::is_named(const std::string& table, std::uint32_t kind,
+                              std::uint32_t number) const {
+  const Table& entries = *tables_.at(table);
+  const std::vector<std::uint32_t> all = entries.entries();
+  return std::any_of(all.begin(), all.end(), [&](std::uint32_t entry) {
+    const auto words = entries.words(entry);
+    return words[0] == kind && words[1] == number;
+  });
+}
+
+void ActionProfiles::require_unused_member(const std::string& profile, std::uint32_t member) const {
+  const auto refuse = [&](const std::string& who) {
+    throw bad_argument("table " + profile + ": member " + text(member) + " is in use by " + who +
+                       "; remove it there first");
+  };
+  for (const auto& [table, of] : implementations_)
+    if (of.profile == profile && is_named(table, kOfMember, member)) refuse("table " + table);
+  for (const auto& [name, of] : selectors_)
+    if (of.profile == profile && of.selector->has_member(member)) refuse("a group of " + name);
+}
+
+void ActionProfiles::require_unused_group(const std::string& selector, std::uint32_t group) const {
+  for (const auto& [table, of] : implementations_) {
+    if (of.selector != selector || !is_named(table, kOfGroup, group)) continue;
+    throw bad_argument("table " + selector + ": group " + text(group) + " is in use by table " +
+                       table + "; remove it there first");
+  }
+}
+
+// What the update leaves out is as before.
+ActionSelector::Group ActionProfiles::read_group(const std::string& name, const Selector& of,
+                                                 const Json& update,
+                                                 const ActionSelector::Group& before) const {
+  const std::string what = "table " + name;
+  const Json data = update.value("data", Json::object());
+  for (const auto& [field, value] : data.items()) {
+    if (field != kMember && field != kStatus && field != kMost)
+      throw bad_argument(what + ": no data field \"" + field + "\"");
+  }
+  ActionSelector::Group group = before;
+  if (data.contains(kMost)) group.most = number(data.at(kMost), what + ", " + kMost);
+  if (group.most < 1 || group.most > of.selector->group_size()) {
+    throw bad_argument(what + ": " + kMost + " is " + text(group.most) + "; expected 1 to " +
+                       text(of.selector->group_size()));
+  }
+  if (data.contains(kMember) != data.contains(kStatus))
+    throw bad_argument(what + ": expected " + kMember + " and " + kStatus + ", or none of them");
+  if (data.contains(kMember)) {
+    const Json &members = data.at(kMember), &status = data.at(kStatus);
+    if (!members.is_array() || !status.is_array() || members.size() != status.size())
+      throw bad_argument(what + ": " + kMember + " and " + kStatus + ": expected lists, as long");
+    group.members.clear();
+    std::set<std::uint32_t> seen;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::uint32_t member = number(members[i], what + ", " + kMember);
+      require_member(of.profile, member, what);
+      if (!seen.insert(member).second)
+        throw bad_argument(what + ": member " + text(member) + " is given twice");
+      group.members.push_back({member, parse_value(status[i], 1, what + ", " + kStatus) != 0});
+    }
+  }
+  if (group.members.size() > group.most) {
+    throw CommandError("full", what + ": " + std::to_string(group.members.size()) +
+                                   " members; the group has room for " + text(group.most));
+  }
+  return group;
+}
+
+void ActionProfiles::write(const TableSchema& schema, const Json& update, TableBatch& batch) const {
+  const Selector& of = selector_of(schema);
+  ActionSelector& selector = *of.selector;
+  const std::string operation = update.value("op", "");
+  const auto put_back = [&selector](std::uint32_t id, const ActionSelector::Group& group) {
+    return [&selector, id, group] { selector.put(id, group); };
+  };
+  const auto erase = [&](std::uint32_t id) {
+    require_unused_group(schema.name, id);
+    batch.changed(put_back(id, selector.groups().at(id)), false);
+    selector.erase(id);
+  };
+  if (operation == "clear") {
+    while (!selector.groups().empty()) erase(selector.groups().begin()->first);
+    return;
+  }
+  if (operation != "insert" && operation != "modify" && operation != "upsert" &&
+      operation != "delete") {
+    throw bad_argument("op \"" + operation + "\" is not known for table " + schema.name +
+                       "; expected \"insert\", \"modify\", \"upsert\", \"delete\" or \"clear\"");
+  }
+  const std::uint32_t id = number_of(update, kGroup, schema.name);
+  const auto found = selector.groups().find(id);
+  const bool is_there = found != selector.groups().end();
+  if (operation == "insert" && is_there)
+    throw CommandError("exists", "table " + schema.name + ": group " + text(id) +
+                                     " exists already; use \"modify\" or \"upsert\"");
+  if ((operation == "modify" || operation == "delete") && !is_there) {
+    throw CommandError("not_found", "table " + schema.name + ": group " + text(id) +
+                                        " does not exist; use \"insert\" or \"upsert\"");
+  }
+  if (operation == "delete") return erase(id);
+  if (!is_there && selector.groups().size() >= selector.capacity()) {
+    throw CommandError(
+        "full", "table " + schema.name + " is full at " + text(selector.capacity()) + " groups");
+  }
+  const ActionSelector::Group before =
+      is_there ? found->second : ActionSelector::Group{{}, selector.group_size()};
+  ActionSelector::Group group = read_group(schema.name, of, update, before);
+  if (is_there)
+    batch.changed(put_back(id, before), true);
+  else
+    batch.changed([&selector, id] { selector.erase(id); }, false);
+  selector.put(id, std::move(group));
+}
+
+Json ActionProfiles::read(const TableSchema& schema, const Json& args) const {
+  const auto& groups = selector_of(schema).selector->groups();
+  Json entries = Json::array();
+  if (!args.contains("entries")) {
+    for (const auto& [id, group] : groups) entries.push_back(as_json(id, group));
+    return entries;
+  }
+  if (!args.at("entries").is_array())
+    throw bad_argument("table_read: \"entries\" is no list of keys");
+  for (const Json& wanted : args.at("entries")) {
+    const auto found = groups.find(number_of(wanted, kGroup, schema.name));
+    entries.push_back(found == groups.end() ? Json() : as_json(found->first, found->second));
+  }
+  return entries;
+}
+
+std::size_t ActionProfiles::groups(const TableSchema& schema) const {
+  return selector_of(schema).selector->groups().size();
+}
+
+}  // namespace turntable::dataplane

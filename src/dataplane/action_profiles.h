@@ -1,0 +1,60 @@
+// Which tables name the members of which action profile, and the groups of which selector. Whoever
+// is named is there: a write that would break this is refused.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "dataplane/action_selector.h"
+#include "dataplane/schema.h"
+#include "dataplane/table.h"
+#include "dataplane/table_batch.h"
+
+namespace turntable::dataplane {
+
+class ActionProfiles {
+ public:
+  // tables: of the program, by name; they and the selectors outlive this object.
+  explicit ActionProfiles(const std::map<std::string, Table*>& tables) : tables_(tables) {}
+
+  void add_selector(const std::string& name, ActionSelector& selector, const std::string& profile);
+  // selector: empty: the table names members alone.
+  void add_implementation(const std::string& table, const std::string& profile,
+                          const std::string& selector);
+
+  // Before the update of a table or profile. Throws CommandError not_found for a member or group
+  // that is not there, bad_argument for one that is in use and would be removed.
+  void check(const TableSchema& schema, const nlohmann::json& update) const;
+
+  // Of a selector: an update, all of its groups (or those of `args`'s "entries"), how many it has.
+  // Throw CommandError.
+  void write(const TableSchema& schema, const nlohmann::json& update, TableBatch& batch) const;
+  nlohmann::json read(const TableSchema& schema, const nlohmann::json& args) const;
+  std::size_t groups(const TableSchema& schema) const;
+
+ private:
+  struct Selector {
+    ActionSelector* selector;
+    std::string profile;
+  };
+  struct Implementation {
+    std::string profile, selector;
+  };
+
+  const Selector& selector_of(const TableSchema& schema) const;
+  ActionSelector::Group read_group(const std::string& name, const Selector& of,
+                                   const nlohmann::json& update,
+                                   const ActionSelector::Group& before) const;
+  void require_member(const std::string& profile, std::uint32_t member,
+                      const std::string& what) const;
+  void require_unused_member(const std::string& profile, std::uint32_t member) const;
+  void require_unused_group(const std::string& selector, std::uint32_t group) const;
+  bool is_named(const std::string& table, std::uint32_t kind, std::uint32_t number) const;
+
+  const std::map<std::string, Table*>& tables_;
+  std::map<std::string, Selector> selectors_;
+  std::map<std::string, Implementation> implementations_;
+};
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,46 @@
+// Groups of an action profile's members (TNA's ActionSelector): a hash chooses one of a group.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace turntable::dataplane {
+
+class ActionSelector {
+ public:
+  // No member has this number: numbers have 32 bits.
+  static constexpr std::uint64_t kNobody = std::uint64_t{1} << 32U;
+
+  struct Member {
+    std::uint32_t id;
+    bool is_active;
+  };
+  struct Group {
+    std::vector<Member> members;
+    std::uint32_t most = 0;  // members
+  };
+
+  // group_size: of a group at most, and of one that does not say. is_resilient: what chose a member
+  // that is active still chooses it when others become inactive.
+  ActionSelector(std::uint32_t group_size, std::uint32_t groups, bool is_resilient)
+      : group_size_(group_size), capacity_(groups), is_resilient_(is_resilient) {}
+
+  // The active member of a group that the hash chooses; kNobody where it has none.
+  std::uint64_t choose(std::uint64_t group, std::uint64_t hash) const noexcept;
+
+  std::uint32_t group_size() const noexcept { return group_size_; }
+  std::uint32_t capacity() const noexcept { return capacity_; }
+  const std::map<std::uint32_t, Group>& groups() const noexcept { return groups_; }
+  // Control plane.
+  void put(std::uint32_t group, Group members) { groups_[group] = std::move(members); }
+  void erase(std::uint32_t group) { groups_.erase(group); }
+  bool has_member(std::uint32_t member) const;  // in any group
+
+ private:
+  std::uint32_t group_size_, capacity_;
+  bool is_resilient_;
+  std::map<std::uint32_t, Group> groups_;
+};
+
+}  // namespace turntable::dataplane
