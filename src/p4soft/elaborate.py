@@ -47,6 +47,7 @@ class TableInstance:
     block: BlockInstance
     counter: ExternInstance | None = None
     implementation: ExternInstance | None = None  # an ActionProfile or ActionSelector
+    size: int | None = None  # where the program gives one
     identifier: str = ""
 
     @property
@@ -271,6 +272,11 @@ class Elaborator:
         path = join_path(block.path, given_name(declaration.name, declaration.annotations))
         table = TableInstance(path, declaration, block)
         block.tables.append(table)
+        size = declaration.property("size")
+        if size is not None:
+            table.size = self._evaluate(size.value, block)
+            if table.size < 1:
+                raise P4Error(size.value.position, "a table's size is at least 1")
         counters = declaration.property("counters")
         if counters is not None:
             assert isinstance(counters.value, syntax.Name)

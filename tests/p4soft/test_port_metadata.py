@@ -30,6 +30,23 @@ struct port_t { bit<16> number; role_t role; bool trusted; }
 )
 
 
+OF_A_HEADER = program(
+    "hdr.extra = md.port; hdr.data.a = 1;",
+    metadata="""
+struct headers_t { data_h data; extra_h extra; }
+struct metadata_t { extra_h port; }
+""",
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        md.port = port_metadata_unpack<extra_h>(pkt);
+        pkt.extract(hdr.data);
+        transition accept;
+    }
+""",
+)
+
+
 @pytest.fixture
 def switch(load: Any) -> Iterator[MemoryTarget]:
     switch = load(PROGRAM)
@@ -64,6 +81,13 @@ def test_each_port_has_its_own(switch: MemoryTarget) -> None:
     assert seen(switch, 1) == (1, 1, 0)
     write(switch, "delete", 1)
     assert seen(switch, 1) == (0, 0, 0)
+
+
+def test_a_header_of_metadata_is_valid(load: Any) -> None:
+    switch = load(OF_A_HEADER)
+    write(switch, "upsert", 1, x=0x1234, y=0x5678)
+    ((_, frame),) = switch.send(1, bytes(14) + b"rest")
+    assert frame[14:] == bytes.fromhex("12345678") + b"rest"
 
 
 def test_entries_read_back_without_an_action(switch: MemoryTarget) -> None:

@@ -306,3 +306,35 @@ def test_entries_of_lpm_beside_range(load) -> None:
     assert send(target, 0, 7, 0x0A01FFFF) == 2
     assert send(target, 0, 7, 0x0B000000) == 3
     assert send(target, 0, 8, 0x0B000000) == 0xFF
+
+
+SIZES = program(
+    "one.apply(hdr); two.apply(hdr);",
+    top="""
+control Sized(inout headers_t hdr)(bit<32> entries) {
+    action set(bit<8> value) { hdr.data.a = value; }
+    table sized {
+        key = { hdr.data.kind: exact; }
+        actions = { set; }
+        size = entries;
+    }
+    apply { sized.apply(); }
+}
+""",
+    local="Sized(1) one; Sized(2) two;",
+)
+
+
+def test_a_size_may_be_a_constructors_parameter(load) -> None:
+    switch = load(SIZES)
+    for name, size in (("one", 1), ("two", 2)):
+        table = f"Ingress.{name}.sized"
+        assert switch.command("table_info", table=table)["size"] == size
+        inserts = [
+            {"op": "insert", "table": table, "key": {"hdr.data.kind": kind}, "action": "set",
+             "data": {"value": kind}}
+            for kind in range(size + 1)
+        ]  # fmt: skip
+        with pytest.raises(CommandFailedError, match=f"is full at {size} entries"):
+            switch.command("table_write", updates=inserts)
+        switch.command("table_write", updates=inserts[:-1])

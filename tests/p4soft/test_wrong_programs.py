@@ -584,7 +584,7 @@ CASES: dict[str, tuple[str, str]] = {
                 "bit<64> port = /*^*/port_metadata_unpack<bit<64>>(pkt);",
             ),
         ),
-        "port metadata are bit<64>; expected a struct",
+        "port metadata are bit<64>; expected a struct or header",
     ),
     "port metadata in the parser of egress": (
         program(

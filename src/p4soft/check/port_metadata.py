@@ -40,8 +40,8 @@ def find_port_metadata(pipeline: Pipeline) -> None:
 
 
 def _checked(type_: types.Type | None, position: Position) -> Composite:
-    if not isinstance(type_, Composite) or type_.keyword != "struct":
-        raise P4Error(position, f"port metadata are {type_}; expected a struct")
+    if not isinstance(type_, Composite) or type_.is_flexible:
+        raise P4Error(position, f"port metadata are {type_}; expected a struct or header")
     for name, field in type_.fields.items():
         base = types.underlying(field)
         if not isinstance(base, (Bit, Int)) and base != BOOL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from p4soft.check import types
 from p4soft.check.conversion import convert
 from p4soft.check.statements import StatementChecker
-from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, near
+from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, VariableSymbol, near
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 
@@ -222,8 +222,7 @@ class TableChecker(StatementChecker):
     def _properties(self, table: syntax.Table) -> None:
         for item in table.properties:
             if item.name == "size":
-                if self.constant_integer(item.value, "size") < 1:
-                    raise P4Error(item.value.position, "a table's size is at least 1")
+                self._size(item.value)
             elif item.name == "counters":
                 self._direct_counter(item)
             elif item.name == "implementation":
@@ -237,6 +236,13 @@ class TableChecker(StatementChecker):
                     "key, actions, default_action, entries, size, counters, implementation, "
                     + ", ".join(_HINTS),
                 )
+
+    def _size(self, value: syntax.Expression) -> None:
+        """A constant, or a parameter of the control's constructor: then instances know it."""
+        self.check(value)
+        symbol = value.symbol if isinstance(value, syntax.Name) else None
+        if not isinstance(symbol, VariableSymbol) or symbol.role != "constructor":
+            self.constant_integer(value, "size")
 
     def _implementation(self, table: syntax.Table, item: syntax.Property) -> None:
         type_ = self.check(item.value)

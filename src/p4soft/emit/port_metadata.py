@@ -30,7 +30,7 @@ def declare(emission: Emission, metadata: PortMetadata) -> None:
 
 
 def unpack(emitter: BlockEmitter, metadata: PortMetadata) -> str:
-    """A value of the struct, which is zero for a port without an entry; takes the place of the
+    """A value of the struct or header: zeros for a port without an entry. Takes the place of the
     metadata off the packet.
     """
     key, found, value = (emitter.temporary(what) for what in ("port", "found", "metadata"))
@@ -41,6 +41,8 @@ def unpack(emitter: BlockEmitter, metadata: PortMetadata) -> str:
     lines.add(f"put_key<0, {PORT_BITS}>({key}, to_bit<{PORT_BITS}>(ingress_port_));")
     lines.add(f"[[maybe_unused]] const Lookup {found} = port_metadata_.lookup({key});")
     lines.add(f"{cpp_type(metadata.type)} {value}{{}};")
+    if metadata.type.is_header:
+        lines.add(f"{value}.valid_ = true;")
     for word, (field, type_) in enumerate(metadata.type.fields.items()):
         raw = f"{found}.entry.data<1, {word}, {types.width_of(type_)}>()"
         lines.add(f"{value}.{identifier(field)} = {from_raw(raw, type_)};")

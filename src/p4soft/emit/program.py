@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 from p4soft.check import types
 from p4soft.check.symbols import Scope, Symbol, TypeSymbol
-from p4soft.elaborate import BlockInstance, Pipeline
+from p4soft.elaborate import BlockInstance, Pipeline, TableInstance
 from p4soft.emit import port_metadata
 from p4soft.emit.bfrt import schema
 from p4soft.emit.block import BlockEmitter, name_instances
@@ -65,7 +65,7 @@ def _emit_block(emission: Emission, block: BlockInstance, output: Lines) -> None
     for action in BlockEmitter(emission, block).used_actions():
         BlockEmitter(emission, block).emit_action(action, output)
     for table in block.tables:
-        _check_entries(table.declaration)
+        _check_entries(table)
         TableEmitter(emission, block).emit_table(table, output)
     BlockEmitter(emission, block).emit_apply(output)
     output.add("")
@@ -94,13 +94,13 @@ def _is_emit(node: syntax.Node) -> TypeGuard[syntax.Call]:
     return isinstance(type_, types.Generic) and type_.name == "packet_out"
 
 
-def _check_entries(table: syntax.Table) -> None:
-    size = table.property("size")
-    if size is not None and table.entries is not None and len(table.entries) > size.value.value:
+def _check_entries(table: TableInstance) -> None:
+    entries = table.declaration.entries or []
+    if table.size is not None and len(entries) > table.size:
         raise P4Error(
-            table.entries[size.value.value].position,
-            f"table '{table.name}' has {len(table.entries)} entries, but its size is "
-            f"{size.value.value}",
+            entries[table.size].position,
+            f"table '{table.declaration.name}' has {len(entries)} entries, but its size is "
+            f"{table.size}",
         )
 
 

@@ -28,11 +28,8 @@ class Key:
     width: int
 
 
-def size_of(table: syntax.Table) -> int:
-    size = table.property("size")
-    if size is not None:
-        return int(size.value.value)
-    return max(DEFAULT_SIZE, len(table.entries or []))
+def size_of(table: TableInstance) -> int:
+    return table.size or max(DEFAULT_SIZE, len(table.declaration.entries or []))
 
 
 def keys_of(table: syntax.Table) -> list[Key]:
@@ -67,7 +64,7 @@ class TableEmitter(BlockEmitter):
             members.add(f"KeylessTable {table.identifier}_{{{most}, {counter}}};")
         else:
             index, argument = index_type(keys)
-            size = size_of(table.declaration)
+            size = size_of(table)
             members.add(
                 f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {counter}{argument}}};"
             )
