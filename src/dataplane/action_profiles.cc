@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kMember = "$ACTION_MEMBER_ID";
-constexpr const char* kGroup = "$SELECTOR_GROUP_ID";
 constexpr const char* kStatus = "$ACTION_MEMBER_STATUS";
 constexpr const char* kMost = "$MAX_GROUP_SIZE";
 
@@ -45,8 +43,8 @@ Json as_json(std::uint32_t id, const ActionSelector::Group& group) {
     members.push_back(member.id);
     status.push_back(member.is_active);
   }
-  return {{"key", {{kGroup, id}}},
-          {"data", {{kMember, members}, {kStatus, status}, {kMost, group.most}}}};
+  return {{"key", {{kGroupField, id}}},
+          {"data", {{kMemberField, members}, {kStatus, status}, {kMost, group.most}}}};
 }
 
 }  // namespace
@@ -76,10 +74,10 @@ void ActionProfiles::check(const TableSchema& schema, const Json& update) const 
     const Json data = update.value("data", Json::object());
     if (!data.is_object() || data.size() != 1) return;  // the codec says what is expected
     const std::string what = "table " + schema.name;
-    if (const auto member = data.find(kMember); member != data.end())
-      require_member(of.profile, number(*member, what + ", " + kMember), what);
-    if (const auto group = data.find(kGroup); group != data.end() && !of.selector.empty()) {
-      const std::uint32_t wanted = number(*group, what + ", " + kGroup);
+    if (const auto member = data.find(kMemberField); member != data.end())
+      require_member(of.profile, number(*member, what + ", " + kMemberField), what);
+    if (const auto group = data.find(kGroupField); group != data.end() && !of.selector.empty()) {
+      const std::uint32_t wanted = number(*group, what + ", " + kGroupField);
       if (!selectors_.at(of.selector).selector->groups().contains(wanted)) {
         throw CommandError("not_found", what + ": " + of.selector + " has no group " +
                                             text(wanted) + "; insert it first");
@@ -90,7 +88,7 @@ void ActionProfiles::check(const TableSchema& schema, const Json& update) const 
   if (operation == "delete_columns")
     throw bad_argument("table " + schema.name + ": delete member by member (\"delete\")");
   if (operation == "delete")
-    require_unused_member(schema.name, number_of(update, kMember, schema.name));
+    require_unused_member(schema.name, number_of(update, kMemberField, schema.name));
   if (operation == "clear") {
     const Table& members = *tables_.at(schema.name);
     for (const std::uint32_t entry : members.entries()) {
@@ -143,7 +141,7 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
   const std::string what = "table " + name;
   const Json data = update.value("data", Json::object());
   for (const auto& [field, value] : data.items()) {
-    if (field != kMember && field != kStatus && field != kMost)
+    if (field != kMemberField && field != kStatus && field != kMost)
       throw bad_argument(what + ": no data field \"" + field + "\"");
   }
   ActionSelector::Group group = before;
@@ -152,16 +150,18 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
     throw bad_argument(what + ": " + kMost + " is " + text(group.most) + "; expected 1 to " +
                        text(of.selector->group_size()));
   }
-  if (data.contains(kMember) != data.contains(kStatus))
-    throw bad_argument(what + ": expected " + kMember + " and " + kStatus + ", or none of them");
-  if (data.contains(kMember)) {
-    const Json &members = data.at(kMember), &status = data.at(kStatus);
+  if (data.contains(kMemberField) != data.contains(kStatus))
+    throw bad_argument(what + ": expected " + kMemberField + " and " + kStatus +
+                       ", or none of them");
+  if (data.contains(kMemberField)) {
+    const Json &members = data.at(kMemberField), &status = data.at(kStatus);
     if (!members.is_array() || !status.is_array() || members.size() != status.size())
-      throw bad_argument(what + ": " + kMember + " and " + kStatus + ": expected lists, as long");
+      throw bad_argument(what + ": " + kMemberField + " and " + kStatus +
+                         ": expected lists, as long");
     group.members.clear();
     std::set<std::uint32_t> seen;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      const std::uint32_t member = number(members[i], what + ", " + kMember);
+      const std::uint32_t member = number(members[i], what + ", " + kMemberField);
       require_member(of.profile, member, what);
       if (!seen.insert(member).second)
         throw bad_argument(what + ": member " + text(member) + " is given twice");
@@ -196,7 +196,7 @@ void ActionProfiles::write(const TableSchema& schema, const Json& update, TableB
     throw bad_argument("op \"" + operation + "\" is not known for table " + schema.name +
                        "; expected \"insert\", \"modify\", \"upsert\", \"delete\" or \"clear\"");
   }
-  const std::uint32_t id = number_of(update, kGroup, schema.name);
+  const std::uint32_t id = number_of(update, kGroupField, schema.name);
   const auto found = selector.groups().find(id);
   const bool is_there = found != selector.groups().end();
   if (operation == "insert" && is_there)
@@ -231,7 +231,7 @@ Json ActionProfiles::read(const TableSchema& schema, const Json& args) const {
   if (!args.at("entries").is_array())
     throw bad_argument("table_read: \"entries\" is no list of keys");
   for (const Json& wanted : args.at("entries")) {
-    const auto found = groups.find(number_of(wanted, kGroup, schema.name));
+    const auto found = groups.find(number_of(wanted, kGroupField, schema.name));
     entries.push_back(found == groups.end() ? Json() : as_json(found->first, found->second));
   }
   return entries;

@@ -10,8 +10,6 @@
 namespace turntable::dataplane {
 namespace {
 
-constexpr const char* kMember = "$ACTION_MEMBER_ID";
-constexpr const char* kGroup = "$SELECTOR_GROUP_ID";
 constexpr const char* kCounterPrefix = "$COUNTER_SPEC_";
 
 uint128 ones(int width) {
@@ -201,12 +199,12 @@ Table::Words EntryCodec::named(const nlohmann::json& update) const {
                                (by_group ? ", or as \"$SELECTOR_GROUP_ID\"" : "") +
                                " among its data, and nothing else";
   const auto is_known = [&](const std::string& name) {
-    return name == kMember || (by_group && name == kGroup);
+    return name == kMemberField || (by_group && name == kGroupField);
   };
   if (update.contains("action") || data.size() != 1 || !is_known(data.begin().key()))
     throw bad_argument("table " + schema_.name + ": an entry names its action" + expected);
   Table::Words words(table_.stride());
-  words[0] = data.contains(kGroup) ? kOfGroup : kOfMember;
+  words[0] = data.contains(kGroupField) ? kOfGroup : kOfMember;
   words[1] = static_cast<std::uint64_t>(
       parse_value(*data.begin(), 32, "table " + schema_.name + ", " + data.begin().key()));
   return words;
@@ -249,7 +247,7 @@ nlohmann::json EntryCodec::counter(std::uint32_t number) const {
 nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
   const auto words = table_.words(number);
   if (schema_.is_indirect())
-    return {{"data", {{words[0] == kOfGroup ? kGroup : kMember, words[1]}}}};
+    return {{"data", {{words[0] == kOfGroup ? kGroupField : kMemberField, words[1]}}}};
   const ActionSchema& action = schema_.actions.at(words[0]);
   nlohmann::json data = table_.has_counter() ? counter(number) : nlohmann::json::object();
   for (const DataSchema& field : action.data) {

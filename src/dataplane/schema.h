@@ -13,6 +13,10 @@
 
 namespace turntable::dataplane {
 
+// What an entry names that has no action of its own.
+inline constexpr const char* kMemberField = "$ACTION_MEMBER_ID";
+inline constexpr const char* kGroupField = "$SELECTOR_GROUP_ID";
+
 struct KeySchema {
   std::string name;  // as in P4: "hdr.ipv4.dst_addr"
   KeyField field;
@@ -46,8 +50,8 @@ struct TableSchema {
   int key_bits = 0;
 
   bool all_exact() const;
-  // False: a parser's value set, or the metadata of ports. Their entries have a key and data, if any,
-  // which are those of one action without a name; they have no default entry.
+  // False: a parser's value set, or the metadata of ports. Their entries have a key and data, if
+  // any, which are those of one action without a name; they have no default entry.
   bool has_actions() const;
   bool has_default() const { return has_actions() && !is_profile(); }
   // Members of an action profile, by number: they are nobody's default.
