@@ -37,6 +37,16 @@ bool is_of_columns(const std::string& operation) {
   return operation.ends_with("_columns");
 }
 
+CommandError in_use(const std::string& table, const char* what, std::uint32_t number,
+                    const std::string& who) {
+  return bad_argument("table " + table + ": " + what + " " + text(number) + " is in use by " + who +
+                      "; remove it there first");
+}
+
+CommandError no_field(const std::string& what, const std::string& field) {
+  return bad_argument(what + ": no data field \"" + field + "\"");
+}
+
 Json as_json(std::uint32_t id, const ActionSelector::Group& group) {
   Json members = Json::array(), status = Json::array();
   for (const ActionSelector::Member& member : group.members) {
@@ -116,22 +126,18 @@ bool ActionProfiles::is_named(const std::string& table, std::uint32_t kind,
 }
 
 void ActionProfiles::require_unused_member(const std::string& profile, std::uint32_t member) const {
-  const auto refuse = [&](const std::string& who) {
-    throw bad_argument("table " + profile + ": member " + text(member) + " is in use by " + who +
-                       "; remove it there first");
-  };
   for (const auto& [table, of] : implementations_)
-    if (of.profile == profile && is_named(table, kOfMember, member)) refuse("table " + table);
+    if (of.profile == profile && is_named(table, kOfMember, member))
+      throw in_use(profile, "member", member, "table " + table);
   for (const auto& [name, of] : selectors_)
-    if (of.profile == profile && of.selector->has_member(member)) refuse("a group of " + name);
+    if (of.profile == profile && of.selector->has_member(member))
+      throw in_use(profile, "member", member, "a group of " + name);
 }
 
 void ActionProfiles::require_unused_group(const std::string& selector, std::uint32_t group) const {
-  for (const auto& [table, of] : implementations_) {
-    if (of.selector != selector || !is_named(table, kOfGroup, group)) continue;
-    throw bad_argument("table " + selector + ": group " + text(group) + " is in use by table " +
-                       table + "; remove it there first");
-  }
+  for (const auto& [table, of] : implementations_)
+    if (of.selector == selector && is_named(table, kOfGroup, group))
+      throw in_use(selector, "group", group, "table " + table);
 }
 
 // What the update leaves out is as before.
@@ -140,10 +146,8 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
                                                  const ActionSelector::Group& before) const {
   const std::string what = "table " + name;
   const Json data = update.value("data", Json::object());
-  for (const auto& [field, value] : data.items()) {
-    if (field != kMemberField && field != kStatus && field != kMost)
-      throw bad_argument(what + ": no data field \"" + field + "\"");
-  }
+  for (const auto& [field, value] : data.items())
+    if (field != kMemberField && field != kStatus && field != kMost) throw no_field(what, field);
   ActionSelector::Group group = before;
   if (data.contains(kMost)) group.most = number(data.at(kMost), what + ", " + kMost);
   if (group.most < 1 || group.most > of.selector->group_size()) {

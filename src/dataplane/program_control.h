@@ -19,7 +19,6 @@
 
 namespace turntable::dataplane {
 
-
 class ProgramControl final : public ControlPlane {
  public:
   // `schema_json` is the program's bfrt.json. The objects registered must outlive this one.
