@@ -47,7 +47,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device)
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_),
       reader_(open_record_reader(*device_, reader_settings(settings))),
-      versions_(kFirstVersion) {}
+      versions_(kFirstVersion, log_.tail()) {}
 
 Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from)
     : device_(std::move(device)),
@@ -56,7 +56,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
       log_(settings.log, epoch_, *device_, begin_after(from, settings.log.page_bits),
            start_of_next_page(from.end, settings.log.page_bits)),
       reader_(open_record_reader(*device_, reader_settings(settings))),
-      versions_(from.version + 1, from.serials) {
+      versions_(from.version + 1, log_.tail(), from.serials) {
   recovered_ = recover(from, settings, *device_, index_);
 }
 
@@ -78,6 +78,7 @@ Checkpoint Store::checkpoint(const CutSteps& steps) {
   made.serials = versions_.cut([&] {
     made.cut = log_.tail();
     steps.all_prepared();
+    return made.cut;
   });
   steps.all_crossed();
   {
@@ -364,7 +365,7 @@ Session::Answer Session::try_read(Operation& operation) {
     return {await(operation)};
   if (newest.record == nullptr) return of_device(newest);
   const Header header = newest.record->read_header();
-  cross_if_newer(header);
+  cross_if_newer(header, newest.address);
   if (header.is_tombstone()) return {Status::kNotFound};
   if (!operation.reads_any && !header.is_sized()) {
     const std::uint64_t value = newest.record->read();
@@ -427,7 +428,7 @@ Status Session::try_add(Operation& operation) {
       is_there = old.status == Status::kOk && !old.is_tombstone;
       if (is_there) value_.assign(old.value);
     } else if (const Header header = newest.record->read_header();
-               cross_if_newer(header), !header.is_tombstone()) {
+               cross_if_newer(header, newest.address), !header.is_tombstone()) {
       if (may_change_in_place(header, newest.address)) {
         return add_to(*newest.record, header, operation.delta) ? Status::kOk : Status::kWrongSize;
       }
@@ -453,7 +454,7 @@ Status Session::try_take(Operation& operation) {
     const Located newest = locate(operation.key, found.entry.address());
     if (!newest.is_hidden) {
       if (newest.record != nullptr) {
-        cross_if_newer(newest.record->read_header());
+        cross_if_newer(newest.record->read_header(), newest.address);
         return Status::kOk;
       }
       const Old old = from_device(operation, newest);
@@ -488,7 +489,7 @@ Status Session::replace(std::uint64_t key, Bytes value, bool is_tombstone) {
     const Located newest = locate(key, found.entry.address());
     if (newest.record != nullptr) {
       const Header header = newest.record->read_header();
-      cross_if_newer(header);
+      cross_if_newer(header, newest.address);
       if (may_change_in_place(header, newest.address) && !header.is_tombstone()) {
         if (is_tombstone) newest.record->mark(Header::kTombstone);
         if (is_tombstone || write_value(*newest.record, header, value)) return Status::kOk;
@@ -500,8 +501,10 @@ Status Session::replace(std::uint64_t key, Bytes value, bool is_tombstone) {
 }
 
 // Another session is in the next version already. This one is prepared: nothing else is pending.
-void Session::cross_if_newer(Header header) {
-  if (header.version() == ((member_.version() + 1) & Header::kVersionMask))
+// Below the cut the same bits are those of a version of long ago (hybridlog/versions.h).
+void Session::cross_if_newer(Header header, Address address) {
+  if (header.version() == ((member_.version() + 1) & Header::kVersionMask) &&
+      address >= store_.versions().cut_address())
     member_.cross(/*in_operation=*/true);
 }
 
@@ -572,7 +575,7 @@ Session::Old Session::from_device(Operation& operation, const Located& left) {
     if (header.is_indirection() && !header.is_invalid()) {
       note_indirection(operation, read);
     } else if (read.record.key == operation.key && !header.is_invalid()) {
-      cross_if_newer(header);
+      cross_if_newer(header, read.address);
       return {Status::kOk, read.value(), header.is_tombstone(), read.address};
     }
     address = header.previous();

@@ -351,7 +351,7 @@ class Session {
   void follow();
   void settle();
   void leave_awaiting();
-  void cross_if_newer(Header header);
+  void cross_if_newer(Header header, Address address);
   bool may_change_in_place(Header header, Address address) const noexcept;
   bool may_be_changed_by_others(Header header, Address address) const noexcept;
   bool is_of_own_version(Header header) const noexcept {

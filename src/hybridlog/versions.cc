@@ -5,14 +5,14 @@
 
 namespace turntable::hybridlog {
 
-Serials Versions::cut(const std::function<void()>& crossing) {
+Serials Versions::cut(const std::function<Address()>& crossing) {
   const std::lock_guard one_at_a_time(cut_mutex_);
   std::unique_lock lock(mutex_);
   left_.clear();
   for (Member* const member : members_) member->has_crossed_ = false;
   enter(Phase::kPrepare);
   wait_until_all([](const Member& member) { return member.is_prepared_; }, lock);
-  crossing();
+  cut_address_.store(crossing());
   version_.fetch_add(1);
   enter(Phase::kCross);
   wait_until_all([](const Member& member) { return member.has_crossed_; }, lock);
