@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
+// Of a request that was to change something, and has not.
+bool is_failed_change(const Reply& reply) noexcept {
+  return reply.opcode != Opcode::kRead && reply.status != ReplyStatus::kOk &&
+         reply.status != ReplyStatus::kNotFound;
+}
+
 }  // namespace
 
 ClientSession::ClientSession(const Settings& settings)
@@ -279,14 +285,16 @@ void ClientSession::refuse(Batch batch) {
 void ClientSession::take_served(Batch batch, const ReplyHeader& header, const std::byte* replies,
                                 Replies& to) {
   const std::byte *at = replies, *const end = replies + header.bytes;
-  for (std::uint64_t& context : batch.contexts) {
+  for (std::size_t i = 0; i < batch.contexts.size(); ++i) {
     const std::optional<Reply> reply = next_reply(at, end, sizes_);
     if (!reply) throw SessionError("the server leaves requests of a batch without a reply");
     at += sizes_.reply(reply->opcode);
+    const std::uint64_t context = batch.contexts[i];
     if (reply->status == ReplyStatus::kPending) {
       pending_.emplace(reply->number, context);
       if (context != kDone) to.pending();
     } else {
+      note_told(*reply, batch, i);
       tell(*reply, context, to);
     }
   }
@@ -301,11 +309,20 @@ void ClientSession::take_served(Batch batch, const ReplyHeader& header, const st
   }
 }
 
-// Once.
-void ClientSession::tell(const Reply& reply, std::uint64_t& context, Replies& to) {
-  if (context == kDone) return;
-  --outstanding_;
-  to.done(reply, std::exchange(context, kDone));
+// Once, unless it was done before and is lost by now.
+void ClientSession::tell(const Reply& reply, std::uint64_t context, Replies& to) {
+  if (context != kDone) {
+    --outstanding_;
+    to.done(reply, context);
+  } else if (is_failed_change(reply)) {
+    to.lost_acknowledged(reply);
+  }
+}
+
+// What has failed must not be done later, when it is sent again.
+void ClientSession::note_told(const Reply& reply, Batch& batch, std::size_t index) const noexcept {
+  batch.contexts[index] = kDone;
+  if (is_failed_change(reply)) wire::write(request(batch, index), Opcode::kRead);
 }
 
 void ClientSession::keep(Batch batch) {
@@ -331,21 +348,22 @@ void ClientSession::take_results(const std::byte* at, const std::byte* end, Repl
     const auto found = reply ? pending_.find(reply->number) : pending_.end();
     if (found == pending_.end()) throw SessionError("a reply of the server means nothing");
     at += sizes_.reply(reply->opcode);
-    std::uint64_t context = found->second;
+    const std::uint64_t context = found->second;
     pending_.erase(found);
+    if (Batch* const batch = kept_with(reply->number))
+      note_told(*reply, *batch, reply->number - batch->first);
     tell(*reply, context, to);
-    forget(reply->number);
   }
 }
 
-// If its batch is kept, it is known there that the request was told.
-void ClientSession::forget(std::uint64_t number) {
+// Null: the request is committed, or nothing is kept.
+ClientSession::Batch* ClientSession::kept_with(std::uint64_t number) noexcept {
   const auto behind = std::upper_bound(
       kept_.begin(), kept_.end(), number,
       [](std::uint64_t wanted, const Batch& batch) { return wanted < batch.first; });
-  if (behind == kept_.begin()) return;
+  if (behind == kept_.begin()) return nullptr;
   Batch& batch = *std::prev(behind);
-  if (number < batch.end()) batch.contexts[number - batch.first] = kDone;
+  return number < batch.end() ? &batch : nullptr;
 }
 
 }  // namespace turntable::shadowfax

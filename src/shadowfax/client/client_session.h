@@ -11,7 +11,9 @@
 //
 // A session that keeps batches until they are committed outlives its server: reopen() learns what a
 // server that was begun again has, tells what of the rest was answered by nobody, and sends all
-// that is behind again. Nothing is done twice, and nothing that was acknowledged is lost.
+// that is behind again. Nothing is done twice, and nothing that was acknowledged is lost, or it is
+// told (Replies::lost_acknowledged). A request that was told to have failed goes again as a read of
+// its key: its number is needed, and nothing is changed.
 #pragma once
 
 #include <algorithm>
@@ -150,8 +152,9 @@ class ClientSession {
   void refuse(Batch batch);
   void keep(Batch batch);
   void note_committed(std::uint64_t number);
-  void forget(std::uint64_t number);
-  void tell(const Reply& reply, std::uint64_t& context, Replies& to);
+  void tell(const Reply& reply, std::uint64_t context, Replies& to);
+  void note_told(const Reply& reply, Batch& batch, std::size_t index) const noexcept;
+  Batch* kept_with(std::uint64_t number) noexcept;
   void go_on_after(std::uint64_t served, Batch batch, Replies& to);
   void take_served(Batch batch, const ReplyHeader& header, const std::byte* replies, Replies& to);
   void take_results(const std::byte* at, const std::byte* end, Replies& to);

@@ -30,6 +30,7 @@ class Router::Noticed final : public ClientSession::Replies {
   void done(const Reply& reply, std::uint64_t context) override { to_.done(reply, context); }
   void pending() override { to_.pending(); }
   void recovered(Opcode opcode, std::uint64_t context) override { to_.recovered(opcode, context); }
+  void lost_acknowledged(const Reply& reply) override { to_.lost_acknowledged(reply); }
   void batch_done(std::int64_t round_trip_ns) override { to_.batch_done(round_trip_ns); }
   void batch_refused() override { to_.batch_refused(); }
   void view_differs() override {
