@@ -98,22 +98,24 @@ Session::Session(Store& store, Epoch::Thread& thread, SessionId id, std::functio
       thread_(thread),
       member_(store.versions(), id, std::move(wake)) {}
 
-// Its serial says that they have been done.
 Session::~Session() {
-  for (leave_awaiting(); !pending_.empty(); leave_awaiting()) {
+  while (!leave()) {
     thread_.refresh();
     std::this_thread::yield();
   }
 }
 
-// Goes on with what is pending, and leaves behind what may wait for long.
-void Session::leave_awaiting() {
+// The serial number says that all have been done.
+bool Session::leave() {
+  settled_.clear();
+  std::erase_if(pending_,
+                [](const Operation& operation) { return operation.kind == Kind::kRead; });
   carry_on_with_pending([](std::uint64_t, Answer) {});
   std::erase_if(pending_, [this](const Operation& operation) {
-    if (!operation.is_awaiting) return false;
-    return operation.kind != Kind::kAdd ||
+    return operation.is_awaiting &&
            store_.awaited().leave({operation.key, operation.delta, operation.value});
   });
+  return pending_.empty();
 }
 
 Status Session::erase(std::uint64_t key) {

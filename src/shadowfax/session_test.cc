@@ -10,6 +10,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -509,6 +510,102 @@ TEST(Sessions, WhatTheDeviceDidNotGiveIsNotDoneWhenItIsSentAgain) {
   go_to(*life, session, got);
   EXPECT_EQ(life->values(kStoredKeys), stored);
   EXPECT_EQ(got.lost, 0U);
+}
+
+// Another store, which does not answer before it is told what.
+class SilentLogs : public hybridlog::OtherLogs {
+ public:
+  explicit SilentLogs(hybridlog::Store& asking) : asking_(asking) {
+    asking.elsewhere().read_by(this);
+  }
+  ~SilentLogs() override {
+    answer(0);  // nobody hangs where a test has failed
+    asking_.elsewhere().read_by(nullptr);
+  }
+  SilentLogs(const SilentLogs&) = delete;
+  SilentLogs& operator=(const SilentLogs&) = delete;
+
+  std::shared_ptr<Ticket> read(const hybridlog::Indirection& at, std::uint64_t key) override {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(std::make_shared<Ticket>(at, key));
+    return asked_.back();
+  }
+  // All that was asked.
+  void answer(std::uint64_t value) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& ticket : std::exchange(asked_, {})) {
+      ticket->value.assign(hybridlog::bytes_of(value));
+      ticket->finish(Found::kValue);
+    }
+  }
+
+ private:
+  hybridlog::Store& asking_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Ticket>> asked_;
+};
+
+// What covers the key is another store's.
+void point_from(hybridlog::Store& store, std::uint64_t key) {
+  constexpr std::uint64_t kMigration = 1;
+  store.elsewhere().begin(kMigration, store.log().tail());
+  hybridlog::Epoch::Thread thread(store.epoch());
+  thread.protect();
+  hybridlog::Session session(store, thread);
+  ASSERT_EQ(session.point({.hash = hybridlog::hash_of(key),
+                           .migration = kMigration,
+                           .range = {0, UINT64_MAX},
+                           .address = hybridlog::kFirstAddress,
+                           .bits = 10,  // of 1,024 buckets
+                           .log = 1}),
+            hybridlog::Status::kOk);
+}
+
+// Another server does not answer, and the client that has asked for what it has goes: the worker
+// serves others meanwhile, and the client's addition is done when there is an answer.
+TEST(Sessions, WhoGoesWhileAnAdditionAsksAnotherServerHoldsUpNobody) {
+  constexpr std::uint64_t kElsewhere = 1, kHere = 2;
+  Served served(1);
+  SilentLogs logs(served.store());
+  point_from(served.store(), kElsewhere);
+  auto settings = served.session(0, 2);
+  settings.id = {1, 1};
+  {
+    ClientSession session(settings);
+    Collected got;
+    session.add({Opcode::kAdd, kElsewhere, 5});
+    session.add({Opcode::kRead, kElsewhere, 0});
+    while (session.pending() < 2) receive(session, got);
+  }
+  const std::int64_t deadline_ns = monotonic_ns() + 20 * kSecondNs;
+  ClientSession other(served.session(0, 1));
+  Collected got;
+  for (std::uint64_t n = 1; n <= 100; ++n) {
+    other.add({Opcode::kAdd, kHere, 1});
+    while (other.outstanding() > 0) {
+      receive(other, got);
+      ASSERT_LT(monotonic_ns(), deadline_ns) << n;
+    }
+  }
+  // It says that its requests are done when they are.
+  EXPECT_THROW(ClientSession{settings}, SessionError);
+  logs.answer(10);
+  std::optional<ClientSession> again;
+  while (!again) {
+    try {
+      again.emplace(settings);
+    } catch (const SessionError&) {
+      std::this_thread::yield();
+    }
+  }
+  EXPECT_EQ(again->begins_after(), 2U);
+  Collected found;
+  again->add({Opcode::kRead, kElsewhere, 0});
+  again->add({Opcode::kRead, kHere, 0});
+  wait_for_all(*again, found);
+  ASSERT_EQ(found.replies.size(), 2U);
+  EXPECT_EQ(found.replies[0].value, 15U);
+  EXPECT_EQ(found.replies[1].value, 100U);
 }
 
 TEST(Sessions, NobodyListens) {
