@@ -357,6 +357,17 @@ TEST_F(Checkpoints, ASessionThatBeginsAgainGoesOnCounting) {
   EXPECT_EQ(session.serial(), 2U);
 }
 
+// Anybody can open sessions, and end them.
+TEST_F(Checkpoints, SessionsThatHaveDoneNothingAreForgotten) {
+  auto store = begin();
+  {
+    Client session(*store, {1, 1});
+    session.upsert(1, 1);
+  }
+  for (std::uint64_t i = 2; i < 1000; ++i) const Client session(*store, {1, i});
+  EXPECT_EQ(store->checkpoint().serials, (Serials{{{1, 1}, 1}}));
+}
+
 TEST_F(Checkpoints, ACorruptFileIsNamed) {
   auto store = begin();
   write_checkpoint(file(), store->checkpoint());

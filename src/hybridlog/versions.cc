@@ -22,6 +22,8 @@ Serials Versions::cut(const std::function<Address()>& crossing) {
   for (const auto& [id, serial] : left_) serials[id] = serial;
   for (const Member* const member : members_)
     if (!member->id_.is_nobody()) serials[member->id_] = member->cut_serial_;
+  lock.unlock();
+  std::erase_if(serials, [](const auto& each) { return each.second == 0; });
   return serials;
 }
 
@@ -61,7 +63,7 @@ Versions::Member::~Member() {
   {
     const std::lock_guard lock(versions_.mutex_);
     versions_.members_.erase(this);
-    if (!id_.is_nobody()) {
+    if (!id_.is_nobody() && serial_ > 0) {
       versions_.ended_[id_] = serial_;
       if (versions_.phase() != Phase::kRest)
         versions_.left_[id_] = has_crossed_ ? cut_serial_ : serial_;

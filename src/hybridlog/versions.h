@@ -38,7 +38,8 @@
 
 namespace turntable::hybridlog {
 
-using Serials = std::map<SessionId, std::uint64_t>;  // of the last operation of a version
+// Of the last operation of a version; sessions that have none are not there.
+using Serials = std::map<SessionId, std::uint64_t>;
 
 class Versions {
  public:
