@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -366,6 +367,43 @@ TEST_F(Checkpoints, SessionsThatHaveDoneNothingAreForgotten) {
   }
   for (std::uint64_t i = 2; i < 1000; ++i) const Client session(*store, {1, i});
   EXPECT_EQ(store->checkpoint().serials, (Serials{{{1, 1}, 1}}));
+}
+
+// Who has ended before a time; not who is there, nor who has come again.
+TEST_F(Checkpoints, SessionsThatHaveEndedLongAgoAreForgotten) {
+  constexpr SessionId kOld{1, 1}, kAgain{1, 2}, kNew{1, 3}, kThere{1, 4};
+  auto store = begin();
+  const auto work = [](Client& session) { session.upsert(session.serial(), 1); };
+  for (const SessionId id : {kOld, kAgain}) {
+    Client session(*store, id);
+    work(session);
+  }
+  write_checkpoint(file(), store->checkpoint());
+  store.reset();
+  store = begin();  // which does not know when they have ended
+  std::optional<Client> there(std::in_place, *store, kThere);
+  work(*there);
+  const auto begun = Versions::Clock::now();
+  while (Versions::Clock::now() == begun) std::this_thread::yield();
+  const auto before = Versions::Clock::now();
+  for (const SessionId id : {kAgain, kNew}) {
+    Client session(*store, id);
+    work(session);
+  }
+  const auto serials = [&] {
+    Serials found;
+    std::atomic<bool> is_made{false};
+    std::jthread checkpointing([&] {
+      found = store->checkpoint().serials;
+      is_made = true;
+    });
+    while (!is_made) there->complete_pending([](auto...) {});
+    checkpointing.join();
+    return found;
+  };
+  EXPECT_EQ(serials(), (Serials{{kOld, 1}, {kAgain, 2}, {kNew, 1}, {kThere, 1}}));
+  store->versions().forget_ended(before);
+  EXPECT_EQ(serials(), (Serials{{kAgain, 2}, {kNew, 1}, {kThere, 1}}));
 }
 
 TEST_F(Checkpoints, ACorruptFileIsNamed) {

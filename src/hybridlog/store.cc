@@ -75,6 +75,7 @@ Checkpoint Store::checkpoint(const CutSteps& steps) {
   made.page_bits = log_.settings().page_bits;
   made.index_buckets = index_.buckets();
   made.begin = log_.begin();
+  versions_.forget_ended(Versions::Clock::now() - kRemembered);
   made.serials = versions_.cut([&] {
     made.cut = log_.tail();
     steps.all_prepared();

@@ -20,10 +20,11 @@
 //               are new records, which need no old value
 //
 // A session is known to the cut as long as its object lives: its thread must take part often. One
-// that begins again after it has ended goes on counting where it was.
+// that begins again after it has ended goes on counting where it was, until it is forgotten.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -45,10 +46,10 @@ class Versions {
  public:
   class Member;
   enum class Phase : std::uint8_t { kRest, kPrepare, kCross };
+  using Clock = std::chrono::steady_clock;
 
   // begin: what lies below it in the log is of earlier versions. ended: sessions of an earlier store.
-  Versions(std::uint64_t first, Address begin, Serials ended = {})
-      : version_(first), stable_(first - 1), cut_address_(begin), ended_(std::move(ended)) {}
+  Versions(std::uint64_t first, Address begin, const Serials& ended = {});
 
   std::uint64_t version() const noexcept { return version_.load(); }
   // No session is in this version or an older one any more.
@@ -62,6 +63,9 @@ class Versions {
   // be called by a thread that has sessions.
   Serials cut(const std::function<Address()>& crossing);
 
+  // Sessions that have ended before, or of an earlier store that had ended when this one began.
+  void forget_ended(Clock::time_point before);
+
  private:
   void enter(Phase phase);
   template <typename Done>
@@ -74,8 +78,12 @@ class Versions {
   std::mutex mutex_;      // of what follows, and of members' states
   std::condition_variable changed_;
   std::set<Member*> members_;
-  Serials ended_;  // sessions that have ended: with their last operation
-  Serials left_;   // ... during the cut: with that of its version
+  struct Ended {
+    std::uint64_t serial;  // of its last operation
+    Clock::time_point at;
+  };
+  std::map<SessionId, Ended> ended_;
+  Serials left_;  // sessions that have ended during the cut: with the last operation of its version
 };
 
 // A session's part in it; of the session's thread.

@@ -483,6 +483,19 @@ TEST(Sessions, WhoDoesNotExpectThatAcknowledgedRequestsAreLostCannotGoOn) {
   EXPECT_THROW(while (session.batches_under_way() > 0) receive(session, again), LostRequest);
 }
 
+// The server has nothing of the session: whether it never had, or has forgotten it, cannot be known.
+TEST(Sessions, WhoIsAwayForLongerThanServersRememberSessionsIsLost) {
+  Losing got;
+  auto life = std::make_unique<Life>();
+  auto settings = life->session();
+  settings.remembered = {};
+  ClientSession session(settings);
+  store_keys(session, got);
+  life = std::make_unique<Life>();
+  EXPECT_THROW(session.reopen(life->port(), got), LostSession);
+  EXPECT_TRUE(life->values(kStoredKeys).empty());
+}
+
 TEST(Sessions, WhatHadNoSpaceIsNotDoneWhenItIsSentAgain) {
   Losing got;
   auto life = std::make_unique<Life>(/*is_full=*/true);

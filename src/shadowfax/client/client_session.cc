@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
+std::int64_t now_ns() noexcept {
+  return clock_ns(CLOCK_BOOTTIME);
+}
+
 // Of a request that was to change something, and has not.
 bool is_failed_change(const Reply& reply) noexcept {
   return reply.opcode != Opcode::kRead && reply.status != ReplyStatus::kOk &&
@@ -33,6 +37,7 @@ ClientSession::ClientSession(const Settings& settings)
       in_(kReadBytes) {
   const Welcome welcome = open();
   filling_ = fresh_batch();  // once the server knows values of this length
+  heard_ns_ = now_ns();
   begins_after_ = welcome.served;
   committed_ = welcome.committed;
   next_ = welcome.served + 1;
@@ -69,10 +74,8 @@ void ClientSession::reopen(std::uint16_t port, Replies& replies) {
   out_.clear();
   sent_ = 0;
   const Welcome welcome = open();
-  if (welcome.served < committed_) {
-    throw SessionError("the server has requests up to " + std::to_string(welcome.served) +
-                       "; expected " + std::to_string(committed_) + ", which it called committed");
-  }
+  require_remembered(welcome);
+  heard_ns_ = now_ns();
   pending_.clear();  // what was pending is behind `served`, or done
   std::vector<Batch> all;
   for (std::deque<Batch>* const some : {&kept_, &under_way_, &refused_})
@@ -83,6 +86,21 @@ void ClientSession::reopen(std::uint16_t port, Replies& replies) {
   note_committed(welcome.committed);
   resume_ns_ = 0;
   go_on();
+}
+
+// Half of the time: the server's clock is another one.
+void ClientSession::require_remembered(const Welcome& welcome) const {
+  if (welcome.served < committed_) {
+    throw LostSession("the server has requests up to " + std::to_string(welcome.served) +
+                      "; expected " + std::to_string(committed_) + ", which it called committed");
+  }
+  const std::chrono::nanoseconds away(now_ns() - heard_ns_);
+  if (welcome.served == 0 && next_ > 1 && away > settings_.remembered / 2) {
+    throw LostSession("the server has none of the session's requests, and may have had some: it "
+                      "remembers sessions for " +
+                      std::to_string(std::chrono::ceil<std::chrono::hours>(settings_.remembered).count()) +
+                      " hours; expected a client that is away for at most half of that");
+  }
 }
 
 // Of the batch, the server has the requests up to `served`.
@@ -233,6 +251,7 @@ void ClientSession::go_on() {
 bool ClientSession::receive(Replies& replies) {
   const std::size_t bytes = receive_now(fd(), std::span(in_).subspan(in_end_));
   in_end_ += bytes;
+  if (bytes > 0 && keeps()) heard_ns_ = now_ns();
   std::size_t at = 0;
   while (in_end_ - at >= ReplyHeader::kBytes) {
     const ReplyHeader header = read_reply_header(in_.data() + at);

@@ -174,15 +174,24 @@ void Router::guarded(Peer& peer, const Step& step) {
       directory_->look();
       return;
     }
-    ++lost_sessions_;
-    if (lost_why_.empty()) lost_why_ = error.what();
+    note_lost(peer, error.what());
   }
+}
+
+// For good.
+void Router::note_lost(Peer& peer, const std::string& why) {
+  peer.again_ns = INT64_MAX;
+  ++lost_sessions_;
+  if (lost_why_.empty()) lost_why_ = why;
 }
 
 void Router::reopen(ServerNumber server, Peer& peer, ClientSession::Replies& replies) {
   const Member at = directory_->newest()->members.at(server);
   try {
     peer.session->reopen(at.ports.at(settings_.worker % at.ports.size()), replies);
+  } catch (const LostSession& error) {
+    note_lost(peer, error.what());
+    return;
   } catch (const SessionError&) {
     peer.again_ns = monotonic_ns() + kReopenNs;
     directory_->look();  // it may have other ports by now

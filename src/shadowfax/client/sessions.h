@@ -32,6 +32,12 @@ class LostRequest : public std::runtime_error {
 // Of a reply to such a request, when it was sent again.
 std::string why_lost(ReplyStatus status);
 
+// A session cannot be opened again: its server has less of it than it must have.
+class LostSession : public SessionError {
+ public:
+  using SessionError::SessionError;
+};
+
 // Of one thread.
 class Sessions {
  public:
