@@ -24,7 +24,7 @@ Serials Versions::cut(const std::function<Address()>& crossing) {
   stable_.fetch_add(1);
   phase_.store(Phase::kRest);
   Serials serials;
-  for (const auto& [id, ended] : ended_) serials[id] = ended.serial;
+  for (const auto& [id, ended] : ended_) serials.emplace_hint(serials.end(), id, ended.serial);
   for (const auto& [id, serial] : left_) serials[id] = serial;
   for (const Member* const member : members_)
     if (!member->id_.is_nobody()) serials[member->id_] = member->cut_serial_;
