@@ -193,8 +193,8 @@ TEST_F(Checkpoints, AnAdditionThatMeetsTheNextVersionBelongsToIt) {
 }
 
 // A header has 12 bits of its record's version: of 4,095 versions ago they are those of the next
-// one. A session that touches such a record while a cut is prepared has not crossed: what it goes on
-// to do is in the checkpoint, and so is its number.
+// one. A session that touches such a record while a cut is prepared has not crossed: what it goes
+// on to do is in the checkpoint, and so is its number.
 class OldRecords : public Checkpoints, public ::testing::WithParamInterface<bool> {
  protected:
   static constexpr SessionId kBusy{1, 1}, kOther{1, 2};
@@ -265,9 +265,8 @@ TEST_P(OldRecords, WhatIsTakenInVainIsOfTheVersionThatItsSessionIsIn) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Regions, OldRecords, ::testing::Bool(), [](const auto& of) {
-  return of.param ? "Device" : "Memory";
-});
+INSTANTIATE_TEST_SUITE_P(Regions, OldRecords, ::testing::Bool(),
+                         [](const auto& of) { return of.param ? "Device" : "Memory"; });
 
 // What a session has done is known by its operations' numbers. Each has keys of its own, which say
 // the last operation that was done, and adds to counters that all share.

@@ -109,8 +109,7 @@ Session::~Session() {
 // The serial number says that all have been done.
 bool Session::leave() {
   settled_.clear();
-  std::erase_if(pending_,
-                [](const Operation& operation) { return operation.kind == Kind::kRead; });
+  std::erase_if(pending_, [](const Operation& operation) { return operation.kind == Kind::kRead; });
   carry_on_with_pending([](std::uint64_t, Answer) {});
   std::erase_if(pending_, [this](const Operation& operation) {
     return operation.is_awaiting &&

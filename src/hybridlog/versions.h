@@ -48,7 +48,8 @@ class Versions {
   enum class Phase : std::uint8_t { kRest, kPrepare, kCross };
   using Clock = std::chrono::steady_clock;
 
-  // begin: what lies below it in the log is of earlier versions. ended: sessions of an earlier store.
+  // begin: what lies below it in the log is of earlier versions. ended: sessions of an earlier
+  // store.
   Versions(std::uint64_t first, Address begin, const Serials& ended = {});
 
   std::uint64_t version() const noexcept { return version_.load(); }

@@ -483,7 +483,8 @@ TEST(Sessions, WhoDoesNotExpectThatAcknowledgedRequestsAreLostCannotGoOn) {
   EXPECT_THROW(while (session.batches_under_way() > 0) receive(session, again), LostRequest);
 }
 
-// The server has nothing of the session: whether it never had, or has forgotten it, cannot be known.
+// The server has nothing of the session: whether it never had, or has forgotten it, cannot be
+// known.
 TEST(Sessions, WhoIsAwayForLongerThanServersRememberSessionsIsLost) {
   Losing got;
   auto life = std::make_unique<Life>();

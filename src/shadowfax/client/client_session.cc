@@ -96,10 +96,11 @@ void ClientSession::require_remembered(const Welcome& welcome) const {
   }
   const std::chrono::nanoseconds away(now_ns() - heard_ns_);
   if (welcome.served == 0 && next_ > 1 && away > settings_.remembered / 2) {
-    throw LostSession("the server has none of the session's requests, and may have had some: it "
-                      "remembers sessions for " +
-                      std::to_string(std::chrono::ceil<std::chrono::hours>(settings_.remembered).count()) +
-                      " hours; expected a client that is away for at most half of that");
+    throw LostSession(
+        "the server has none of the session's requests, and may have had some: it "
+        "remembers sessions for " +
+        std::to_string(std::chrono::ceil<std::chrono::hours>(settings_.remembered).count()) +
+        " hours; expected a client that is away for at most half of that");
   }
 }
 

@@ -44,7 +44,7 @@ class ClientSession {
     // Batches that are kept until they are committed; where so many are, no more are sent. 0: none
     // is kept, for servers that make no checkpoints.
     std::size_t most_kept = 0;
-    hybridlog::SessionId id = {};                 // nobody's: it is not remembered
+    hybridlog::SessionId id = {};  // nobody's: it is not remembered
     // Of servers, which remember a session for so long.
     std::chrono::nanoseconds remembered = hybridlog::kRemembered;
     std::size_t value_bytes = kFewestValueBytes;  // of all that it sends, and most that it reads

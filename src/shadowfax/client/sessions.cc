@@ -10,8 +10,9 @@ std::string why_lost(ReplyStatus status) {
   const char* const why = status == ReplyStatus::kNoSpace   ? "the store's device is full"
                           : status == ReplyStatus::kIoError ? "the store's device fails"
                                                             : "its key has another value by now";
-  return std::string("an acknowledged request was lost with a killed server, and could not be done "
-                     "again: ") +
+  return std::string(
+             "an acknowledged request was lost with a killed server, and could not be done "
+             "again: ") +
          why;
 }
 

@@ -55,8 +55,11 @@ class Sessions {
     // The store has the request, and its reply was lost with the connection. It is done, too.
     virtual void recovered(Opcode /*opcode*/, std::uint64_t /*context*/) {}
     // A request that was done before was lost with a server that was killed, and the next server
-    // cannot do it, for this reason: it is lost for good. Whoever does not expect that cannot go on.
-    virtual void lost_acknowledged(const Reply& reply) { throw LostRequest(why_lost(reply.status)); }
+    // cannot do it, for this reason: it is lost for good. Whoever does not expect that cannot go
+    // on.
+    virtual void lost_acknowledged(const Reply& reply) {
+      throw LostRequest(why_lost(reply.status));
+    }
     virtual void batch_done(std::int64_t /*round_trip_ns*/) {}  // after all of its requests
     virtual void batch_refused() {}
   };

@@ -240,9 +240,8 @@ void Worker::go_on() {
 }
 
 bool Worker::is_waited_for() const noexcept {
-  return !left_.empty() ||
-         std::any_of(connections_.begin(), connections_.end(),
-                     [](const auto& each) { return each.second->has_pending(); });
+  return !left_.empty() || std::any_of(connections_.begin(), connections_.end(),
+                                       [](const auto& each) { return each.second->has_pending(); });
 }
 
 }  // namespace turntable::shadowfax
