@@ -584,6 +584,7 @@ TEST(Sessions, WhoGoesWhileAnAdditionAsksAnotherServerHoldsUpNobody) {
   point_from(served.store(), kElsewhere);
   auto settings = served.session(0, 2);
   settings.id = {1, 1};
+  ClientSession other(served.session(0, 1));
   {
     ClientSession session(settings);
     Collected got;
@@ -592,7 +593,6 @@ TEST(Sessions, WhoGoesWhileAnAdditionAsksAnotherServerHoldsUpNobody) {
     while (session.pending() < 2) receive(session, got);
   }
   const std::int64_t deadline_ns = monotonic_ns() + 20 * kSecondNs;
-  ClientSession other(served.session(0, 1));
   Collected got;
   for (std::uint64_t n = 1; n <= 100; ++n) {
     other.add({Opcode::kAdd, kHere, 1});
