@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -190,6 +192,82 @@ TEST_F(Checkpoints, AnAdditionThatMeetsTheNextVersionBelongsToIt) {
   EXPECT_EQ(read(session, 3).value, 30U);
 }
 
+// A header has 12 bits of its record's version: of 4,095 versions ago they are those of the next
+// one. A session that touches such a record while a cut is prepared has not crossed: what it goes
+// on to do is in the checkpoint, and so is its number.
+class OldRecords : public Checkpoints, public ::testing::WithParamInterface<bool> {
+ protected:
+  static constexpr SessionId kBusy{1, 1}, kOther{1, 2};
+  static constexpr int kApart = 4095;
+
+  // What `touch` and an addition behind it do while `other` is not prepared.
+  void touch_while_prepared(const std::function<void(Client&)>& touch) {
+    auto store = begin();
+    {
+      Client session(*store);
+      session.upsert(1, 10);
+      const Address until = store->log().tail();
+      for (std::uint64_t key = 1000; GetParam() && store->log().head() < until; ++key) {
+        session.upsert(key, 1);
+        session.complete_pending([](auto...) {});
+      }
+    }
+    for (int n = 0; n < kApart; ++n) store->versions().cut([&] { return store->log().tail(); });
+    Checkpoint made;
+    std::atomic<bool> is_made{false}, may_prepare{false}, has_begun{false};
+    std::jthread other([&] {
+      Client session(*store, kOther);
+      session.upsert(3, 30);
+      has_begun = true;
+      for (; !may_prepare; std::this_thread::yield()) session.refresh();
+      for (; !is_made; std::this_thread::yield()) session.complete_pending([](auto...) {});
+    });
+    while (!has_begun) std::this_thread::yield();
+    auto busy = std::make_unique<Client>(*store, kBusy);
+    std::jthread checkpointing([&] {
+      made = store->checkpoint();
+      is_made = true;
+    });
+    while (store->versions().phase() != Versions::Phase::kPrepare) std::this_thread::yield();
+    busy->take_part();
+    touch(*busy);
+    EXPECT_EQ(busy->add(2, 5), Status::kOk);
+    const std::uint64_t last = busy->serial();
+    busy.reset();
+    may_prepare = true;
+    checkpointing.join();
+    other.join();
+    EXPECT_EQ(made.serials[kBusy], last);
+    EXPECT_EQ(made.serials[kOther], 1U);
+    write_checkpoint(file(), made);
+    store.reset();
+    store = begin();
+    Client session(*store);
+    EXPECT_EQ(read(session, 1).value, 10U);
+    EXPECT_EQ(read(session, 2).value, 5U);
+    EXPECT_EQ(read(session, 3).value, 30U);
+  }
+};
+
+TEST_P(OldRecords, AReadOfOneIsOfTheVersionThatItsSessionIsIn) {
+  touch_while_prepared([](Client& session) { EXPECT_EQ(session.read(1).value, 10U); });
+}
+TEST_P(OldRecords, AnAdditionToOneIsOfTheVersionThatItsSessionIsIn) {
+  touch_while_prepared([](Client& session) { EXPECT_EQ(session.add(1, 0), Status::kOk); });
+}
+TEST_P(OldRecords, AnUpsertOfOneIsOfTheVersionThatItsSessionIsIn) {
+  touch_while_prepared([](Client& session) { EXPECT_EQ(session.upsert(1, 10), Status::kOk); });
+}
+TEST_P(OldRecords, WhatIsTakenInVainIsOfTheVersionThatItsSessionIsIn) {
+  constexpr std::uint64_t kOlder = 7;
+  touch_while_prepared([&](Client& session) {
+    EXPECT_EQ(session.take(1, bytes_of(kOlder), /*is_tombstone=*/false), Status::kOk);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Regions, OldRecords, ::testing::Bool(),
+                         [](const auto& of) { return of.param ? "Device" : "Memory"; });
+
 // What a session has done is known by its operations' numbers. Each has keys of its own, which say
 // the last operation that was done, and adds to counters that all share.
 struct Work {
@@ -277,6 +355,54 @@ TEST_F(Checkpoints, ASessionThatBeginsAgainGoesOnCounting) {
   store = begin();
   Client session(*store, id);
   EXPECT_EQ(session.serial(), 2U);
+}
+
+// Anybody can open sessions, and end them.
+TEST_F(Checkpoints, SessionsThatHaveDoneNothingAreForgotten) {
+  auto store = begin();
+  {
+    Client session(*store, {1, 1});
+    session.upsert(1, 1);
+  }
+  for (std::uint64_t i = 2; i < 1000; ++i) const Client session(*store, {1, i});
+  EXPECT_EQ(store->checkpoint().serials, (Serials{{{1, 1}, 1}}));
+}
+
+// Who has ended before a time; not who is there, nor who has come again.
+TEST_F(Checkpoints, SessionsThatHaveEndedLongAgoAreForgotten) {
+  constexpr SessionId kOld{1, 1}, kAgain{1, 2}, kNew{1, 3}, kThere{1, 4};
+  auto store = begin();
+  const auto work = [](Client& session) { session.upsert(session.serial(), 1); };
+  for (const SessionId id : {kOld, kAgain}) {
+    Client session(*store, id);
+    work(session);
+  }
+  write_checkpoint(file(), store->checkpoint());
+  store.reset();
+  store = begin();  // which does not know when they have ended
+  std::optional<Client> there(std::in_place, *store, kThere);
+  work(*there);
+  const auto begun = Versions::Clock::now();
+  while (Versions::Clock::now() == begun) std::this_thread::yield();
+  const auto before = Versions::Clock::now();
+  for (const SessionId id : {kAgain, kNew}) {
+    Client session(*store, id);
+    work(session);
+  }
+  const auto serials = [&] {
+    Serials found;
+    std::atomic<bool> is_made{false};
+    std::jthread checkpointing([&] {
+      found = store->checkpoint().serials;
+      is_made = true;
+    });
+    while (!is_made) there->complete_pending([](auto...) {});
+    checkpointing.join();
+    return found;
+  };
+  EXPECT_EQ(serials(), (Serials{{kOld, 1}, {kAgain, 2}, {kNew, 1}, {kThere, 1}}));
+  store->versions().forget_ended(before);
+  EXPECT_EQ(serials(), (Serials{{kAgain, 2}, {kNew, 1}, {kThere, 1}}));
 }
 
 TEST_F(Checkpoints, ACorruptFileIsNamed) {

@@ -1,6 +1,7 @@
 // Who a session is, also after the store or the client was ended and begun again.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 
@@ -12,5 +13,8 @@ struct SessionId {
   auto operator<=>(const SessionId&) const = default;
   bool is_nobody() const noexcept { return *this == SessionId(); }  // not remembered
 };
+
+// How long a store remembers a session that has ended, at least: of the time in which it runs.
+inline constexpr std::chrono::hours kRemembered{24};
 
 }  // namespace turntable::hybridlog

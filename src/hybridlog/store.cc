@@ -47,7 +47,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device)
       index_(settings.index_buckets),
       log_(settings.log, epoch_, *device_),
       reader_(open_record_reader(*device_, reader_settings(settings))),
-      versions_(kFirstVersion) {}
+      versions_(kFirstVersion, log_.tail()) {}
 
 Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from)
     : device_(std::move(device)),
@@ -56,7 +56,7 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
       log_(settings.log, epoch_, *device_, begin_after(from, settings.log.page_bits),
            start_of_next_page(from.end, settings.log.page_bits)),
       reader_(open_record_reader(*device_, reader_settings(settings))),
-      versions_(from.version + 1, from.serials) {
+      versions_(from.version + 1, log_.tail(), from.serials) {
   recovered_ = recover(from, settings, *device_, index_);
 }
 
@@ -75,9 +75,11 @@ Checkpoint Store::checkpoint(const CutSteps& steps) {
   made.page_bits = log_.settings().page_bits;
   made.index_buckets = index_.buckets();
   made.begin = log_.begin();
+  versions_.forget_ended(Versions::Clock::now() - kRemembered);
   made.serials = versions_.cut([&] {
     made.cut = log_.tail();
     steps.all_prepared();
+    return made.cut;
   });
   steps.all_crossed();
   {
@@ -97,22 +99,23 @@ Session::Session(Store& store, Epoch::Thread& thread, SessionId id, std::functio
       thread_(thread),
       member_(store.versions(), id, std::move(wake)) {}
 
-// Its serial says that they have been done.
 Session::~Session() {
-  for (leave_awaiting(); !pending_.empty(); leave_awaiting()) {
+  while (!leave()) {
     thread_.refresh();
     std::this_thread::yield();
   }
 }
 
-// Goes on with what is pending, and leaves behind what may wait for long.
-void Session::leave_awaiting() {
+// The serial number says that all have been done.
+bool Session::leave() {
+  settled_.clear();
+  std::erase_if(pending_, [](const Operation& operation) { return operation.kind == Kind::kRead; });
   carry_on_with_pending([](std::uint64_t, Answer) {});
   std::erase_if(pending_, [this](const Operation& operation) {
-    if (!operation.is_awaiting) return false;
-    return operation.kind != Kind::kAdd ||
+    return operation.is_awaiting &&
            store_.awaited().leave({operation.key, operation.delta, operation.value});
   });
+  return pending_.empty();
 }
 
 Status Session::erase(std::uint64_t key) {
@@ -364,7 +367,7 @@ Session::Answer Session::try_read(Operation& operation) {
     return {await(operation)};
   if (newest.record == nullptr) return of_device(newest);
   const Header header = newest.record->read_header();
-  cross_if_newer(header);
+  cross_if_newer(header, newest.address);
   if (header.is_tombstone()) return {Status::kNotFound};
   if (!operation.reads_any && !header.is_sized()) {
     const std::uint64_t value = newest.record->read();
@@ -427,7 +430,7 @@ Status Session::try_add(Operation& operation) {
       is_there = old.status == Status::kOk && !old.is_tombstone;
       if (is_there) value_.assign(old.value);
     } else if (const Header header = newest.record->read_header();
-               cross_if_newer(header), !header.is_tombstone()) {
+               cross_if_newer(header, newest.address), !header.is_tombstone()) {
       if (may_change_in_place(header, newest.address)) {
         return add_to(*newest.record, header, operation.delta) ? Status::kOk : Status::kWrongSize;
       }
@@ -453,7 +456,7 @@ Status Session::try_take(Operation& operation) {
     const Located newest = locate(operation.key, found.entry.address());
     if (!newest.is_hidden) {
       if (newest.record != nullptr) {
-        cross_if_newer(newest.record->read_header());
+        cross_if_newer(newest.record->read_header(), newest.address);
         return Status::kOk;
       }
       const Old old = from_device(operation, newest);
@@ -488,7 +491,7 @@ Status Session::replace(std::uint64_t key, Bytes value, bool is_tombstone) {
     const Located newest = locate(key, found.entry.address());
     if (newest.record != nullptr) {
       const Header header = newest.record->read_header();
-      cross_if_newer(header);
+      cross_if_newer(header, newest.address);
       if (may_change_in_place(header, newest.address) && !header.is_tombstone()) {
         if (is_tombstone) newest.record->mark(Header::kTombstone);
         if (is_tombstone || write_value(*newest.record, header, value)) return Status::kOk;
@@ -500,8 +503,10 @@ Status Session::replace(std::uint64_t key, Bytes value, bool is_tombstone) {
 }
 
 // Another session is in the next version already. This one is prepared: nothing else is pending.
-void Session::cross_if_newer(Header header) {
-  if (header.version() == ((member_.version() + 1) & Header::kVersionMask))
+// Below the cut the same bits are those of a version of long ago (hybridlog/versions.h).
+void Session::cross_if_newer(Header header, Address address) {
+  if (header.version() == ((member_.version() + 1) & Header::kVersionMask) &&
+      address >= store_.versions().cut_address())
     member_.cross(/*in_operation=*/true);
 }
 
@@ -572,7 +577,7 @@ Session::Old Session::from_device(Operation& operation, const Located& left) {
     if (header.is_indirection() && !header.is_invalid()) {
       note_indirection(operation, read);
     } else if (read.record.key == operation.key && !header.is_invalid()) {
-      cross_if_newer(header);
+      cross_if_newer(header, read.address);
       return {Status::kOk, read.value(), header.is_tombstone(), read.address};
     }
     address = header.previous();

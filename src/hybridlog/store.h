@@ -137,7 +137,7 @@ class Session {
   // them may refresh it.
   // wake: see Versions::Member. Throws std::logic_error where a session of this id lives already.
   Session(Store& store, Epoch::Thread& thread, SessionId id = {}, std::function<void()> wake = {});
-  ~Session();  // what is pending is ended, and not told
+  ~Session();  // waits until leave() says that nothing is pending
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -253,6 +253,9 @@ class Session {
   // Goes on with what is pending, as far as that is possible now. Returns how many still are.
   std::size_t complete_pending(const Completed& completed);
   std::size_t pending() const noexcept { return pending_.size() + settled_.size(); }
+  // Nobody waits for answers any more: reads are dropped, additions to what is awaited are left to
+  // the store, and the rest goes on, as far as that is possible now. True: nothing is pending.
+  bool leave();
 
  private:
   enum class Kind : std::uint8_t { kRead, kAdd, kTake, kKeep };
@@ -350,8 +353,7 @@ class Session {
   Answer carry_out(Kind kind, std::uint64_t key, std::uint64_t delta, std::uint64_t context);
   void follow();
   void settle();
-  void leave_awaiting();
-  void cross_if_newer(Header header);
+  void cross_if_newer(Header header, Address address);
   bool may_change_in_place(Header header, Address address) const noexcept;
   bool may_be_changed_by_others(Header header, Address address) const noexcept;
   bool is_of_own_version(Header header) const noexcept {

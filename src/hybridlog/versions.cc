@@ -5,24 +5,37 @@
 
 namespace turntable::hybridlog {
 
-Serials Versions::cut(const std::function<void()>& crossing) {
+Versions::Versions(std::uint64_t first, Address begin, const Serials& ended)
+    : version_(first), stable_(first - 1), cut_address_(begin) {
+  for (const auto& [id, serial] : ended) ended_[id] = {.serial = serial, .at = Clock::now()};
+}
+
+Serials Versions::cut(const std::function<Address()>& crossing) {
   const std::lock_guard one_at_a_time(cut_mutex_);
   std::unique_lock lock(mutex_);
   left_.clear();
   for (Member* const member : members_) member->has_crossed_ = false;
   enter(Phase::kPrepare);
   wait_until_all([](const Member& member) { return member.is_prepared_; }, lock);
-  crossing();
+  cut_address_.store(crossing());
   version_.fetch_add(1);
   enter(Phase::kCross);
   wait_until_all([](const Member& member) { return member.has_crossed_; }, lock);
   stable_.fetch_add(1);
   phase_.store(Phase::kRest);
-  Serials serials = ended_;
+  Serials serials;
+  for (const auto& [id, ended] : ended_) serials.emplace_hint(serials.end(), id, ended.serial);
   for (const auto& [id, serial] : left_) serials[id] = serial;
   for (const Member* const member : members_)
     if (!member->id_.is_nobody()) serials[member->id_] = member->cut_serial_;
+  lock.unlock();
+  std::erase_if(serials, [](const auto& each) { return each.second == 0; });
   return serials;
+}
+
+void Versions::forget_ended(Clock::time_point before) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(ended_, [&](const auto& each) { return each.second.at < before; });
 }
 
 void Versions::enter(Phase phase) {
@@ -48,7 +61,7 @@ Versions::Member::Member(Versions& versions, SessionId id, std::function<void()>
       throw std::logic_error("hybridlog: a session of this id lives already");
   }
   const auto earlier = versions.ended_.extract(id);
-  serial_ = earlier ? earlier.mapped() : 0;
+  serial_ = earlier ? earlier.mapped().serial : 0;
   const auto left = versions.left_.extract(id);
   cut_serial_ = left ? left.mapped() : serial_;
   take_version();
@@ -61,8 +74,8 @@ Versions::Member::~Member() {
   {
     const std::lock_guard lock(versions_.mutex_);
     versions_.members_.erase(this);
-    if (!id_.is_nobody()) {
-      versions_.ended_[id_] = serial_;
+    if (!id_.is_nobody() && serial_ > 0) {
+      versions_.ended_[id_] = {.serial = serial_, .at = Clock::now()};
       if (versions_.phase() != Phase::kRest)
         versions_.left_[id_] = has_crossed_ ? cut_serial_ : serial_;
     }

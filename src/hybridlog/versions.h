@@ -12,16 +12,19 @@
 // What a session in version s may do with the newest record of a key, of version r:
 //
 //   r = s       as always
-//   r = s + 1   cross first: another session has, and what it wrote is not to be seen in s
+//   r = s + 1   cross first: another session has, and what it wrote is not to be seen in s. Such a
+//               record lies at or above the cut's address. A header has 12 bits of r, which those
+//               of a record below it may have as well: it is of 4,095 versions ago
 //   r < s       v = s - 1 is stable: nobody writes it any more, it is copied to be changed
 //               else: sessions in v may still add to it in place, an addition waits; other changes
 //               are new records, which need no old value
 //
 // A session is known to the cut as long as its object lives: its thread must take part often. One
-// that begins again after it has ended goes on counting where it was.
+// that begins again after it has ended goes on counting where it was, until it is forgotten.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -30,31 +33,39 @@
 #include <set>
 #include <utility>
 
+#include "hybridlog/address.h"
 #include "hybridlog/record.h"
 #include "hybridlog/session_id.h"
 
 namespace turntable::hybridlog {
 
-using Serials = std::map<SessionId, std::uint64_t>;  // of the last operation of a version
+// Of the last operation of a version; sessions that have none are not there.
+using Serials = std::map<SessionId, std::uint64_t>;
 
 class Versions {
  public:
   class Member;
   enum class Phase : std::uint8_t { kRest, kPrepare, kCross };
+  using Clock = std::chrono::steady_clock;
 
-  // ended: sessions of an earlier store.
-  explicit Versions(std::uint64_t first, Serials ended = {})
-      : version_(first), stable_(first - 1), ended_(std::move(ended)) {}
+  // begin: what lies below it in the log is of earlier versions. ended: sessions of an earlier
+  // store.
+  Versions(std::uint64_t first, Address begin, const Serials& ended = {});
 
   std::uint64_t version() const noexcept { return version_.load(); }
   // No session is in this version or an older one any more.
   std::uint64_t stable() const noexcept { return stable_.load(); }
   Phase phase() const noexcept { return phase_.load(); }
+  // Of the last cut: what lies at or above it is of the version that it ended, or of the next one.
+  Address cut_address() const noexcept { return cut_address_.load(); }
 
   // Makes a cut: returns when all sessions have crossed, with their serial numbers. crossing: is
-  // called before the first one crosses. One cut at a time. Not to be called by a thread that has
-  // sessions.
-  Serials cut(const std::function<void()>& crossing);
+  // called before the first one crosses, and returns where the log ends. One cut at a time. Not to
+  // be called by a thread that has sessions.
+  Serials cut(const std::function<Address()>& crossing);
+
+  // Sessions that have ended before, or of an earlier store that had ended when this one began.
+  void forget_ended(Clock::time_point before);
 
  private:
   void enter(Phase phase);
@@ -63,12 +74,17 @@ class Versions {
 
   std::atomic<std::uint64_t> version_, stable_;
   std::atomic<Phase> phase_{Phase::kRest};
+  std::atomic<Address> cut_address_;
   std::mutex cut_mutex_;  // held during a cut
   std::mutex mutex_;      // of what follows, and of members' states
   std::condition_variable changed_;
   std::set<Member*> members_;
-  Serials ended_;  // sessions that have ended: with their last operation
-  Serials left_;   // ... during the cut: with that of its version
+  struct Ended {
+    std::uint64_t serial;  // of its last operation
+    Clock::time_point at;
+  };
+  std::map<SessionId, Ended> ended_;
+  Serials left_;  // sessions that have ended during the cut: with the last operation of its version
 };
 
 // A session's part in it; of the session's thread.

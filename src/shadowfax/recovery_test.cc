@@ -329,15 +329,21 @@ class SmallFileSystem {
 struct Answers : ClientSession::Replies {
   void done(const Reply& reply, std::uint64_t context) override {
     if (reply.status == ReplyStatus::kOk) stored[context] = context + 1;
-    full += reply.status == ReplyStatus::kNoSpace ? 1 : 0;
+    if (reply.status == ReplyStatus::kNoSpace) full[context] = 0;
     EXPECT_TRUE(reply.status == ReplyStatus::kOk || reply.status == ReplyStatus::kNoSpace);
   }
-  std::map<std::uint64_t, std::uint64_t> stored;
-  std::uint64_t full = 0;
+  void recovered(Opcode /*opcode*/, std::uint64_t /*context*/) override { FAIL(); }
+  void lost_acknowledged(const Reply& reply) override {
+    EXPECT_EQ(reply.status, ReplyStatus::kNoSpace);
+    ++lost;
+  }
+  std::map<std::uint64_t, std::uint64_t> stored, full;  // full: with what is there of them, nothing
+  std::uint64_t lost = 0;
 };
 
 // The device is full in the middle of the load: operations are answered with that, nothing that was
-// stored is lost, and once there is space all goes on, checkpoints too.
+// stored is lost, and once there is space all goes on, checkpoints too. A server that is killed
+// meanwhile has all again, unless the client is told; and nothing of what had no space.
 TEST(Recovery, AFullDeviceLosesNothingAndCanBeUsedOnceThereIsSpace) {
   const ScratchDirectory directory;
   const std::filesystem::path small = directory.path() / "small";
@@ -349,7 +355,7 @@ TEST(Recovery, AFullDeviceLosesNothingAndCanBeUsedOnceThereIsSpace) {
   Campaign campaign = kShort;
   campaign.compact_above_bytes = 64U << 20U;  // never
   auto server = std::make_unique<KilledServer>(small, campaign);
-  std::optional<ClientSession> session(open(*server, 1, 50));
+  std::optional<ClientSession> session(open(*server, 1, 50, /*most_kept=*/100'000));
   Answers answers;
   std::uint64_t next = 0;
   const auto store_until = [&](const auto& condition) {
@@ -362,13 +368,26 @@ TEST(Recovery, AFullDeviceLosesNothingAndCanBeUsedOnceThereIsSpace) {
     session->flush();
     while (session->outstanding() > 0) go_on(*session, answers);
   };
-  store_until([&] { return answers.full > 0; });
+  store_until([&] { return !answers.full.empty(); });
   // Of 24 bytes each, in less than a MiB.
   EXPECT_GT(answers.stored.size(), 20'000U);
   EXPECT_LT(answers.stored.size(), 50'000U);
   {
     ClientSession reader = open(*server, 0, 50);
     EXPECT_EQ(read(reader, answers.stored), answers.stored);
+  }
+  server.reset();
+  server = std::make_unique<KilledServer>(small, campaign);
+  session->reopen(server->port(1), answers);
+  while (session->batches_under_way() > 0) go_on(*session, answers);
+  {
+    ClientSession reader = open(*server, 0, 50);
+    const std::size_t before = answers.stored.size();
+    for (const auto& [key, value] : read(reader, answers.stored))
+      if (value == 0) answers.stored.erase(key);
+    EXPECT_EQ(before - answers.stored.size(), answers.lost);
+    EXPECT_EQ(read(reader, answers.stored), answers.stored);
+    EXPECT_EQ(read(reader, answers.full), answers.full);
   }
   std::filesystem::remove(taken);
   const std::uint64_t full_until = next;
@@ -389,6 +408,7 @@ TEST(Recovery, AFullDeviceLosesNothingAndCanBeUsedOnceThereIsSpace) {
   EXPECT_TRUE(expected.contains(after));
   ClientSession reader = open(*server, 0, 50);
   EXPECT_EQ(read(reader, expected), expected);
+  EXPECT_EQ(read(reader, answers.full), answers.full);
 }
 
 }  // namespace

@@ -7,11 +7,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/clock.h"
@@ -27,9 +31,10 @@ namespace {
 class Served {
  public:
   explicit Served(std::size_t workers,
-                  const hybridlog::LogSettings& log = {.page_bits = 20, .pages = 8})
+                  const hybridlog::LogSettings& log = {.page_bits = 20, .pages = 8},
+                  std::unique_ptr<hybridlog::Device> device = nullptr)
       : store_({.index_buckets = 1024, .log = log, .threads = workers, .reader_threads = 2},
-               hybridlog::open_file(directory_.path() / "log")) {
+               device ? std::move(device) : hybridlog::open_file(directory_.path() / "log")) {
     for (std::size_t i = 0; i < workers; ++i)
       workers_.push_back(
           std::make_unique<Worker>(store_, commits_, serving_, nullptr, WorkerSettings{}));
@@ -353,6 +358,268 @@ TEST(Sessions, OneThatIsOpenElsewhereIsRefused) {
   }
   EXPECT_EQ(again->begins_after(), 1U);
   EXPECT_EQ(again->committed(), 0U);
+}
+
+// Takes nothing, or gives nothing, when it is told so.
+class FailingDevice : public hybridlog::Device {
+ public:
+  explicit FailingDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+
+  std::error_code write(std::uint64_t offset, const std::byte* data, std::size_t size) override {
+    return is_full ? std::make_error_code(std::errc::no_space_on_device)
+                   : device_->write(offset, data, size);
+  }
+  std::error_code read(std::uint64_t offset, std::byte* data, std::size_t size) override {
+    return gives_nothing ? std::make_error_code(std::errc::io_error)
+                         : device_->read(offset, data, size);
+  }
+  std::error_code sync() override { return device_->sync(); }
+
+  std::atomic<bool> is_full{false}, gives_nothing{false};
+
+ private:
+  const std::unique_ptr<Device> device_;
+};
+
+// A server that has nothing: after the first one, as if that had been killed before a checkpoint.
+class Life {
+ public:
+  explicit Life(bool is_full = false) { device_->is_full = is_full; }
+
+  FailingDevice& device() { return *device_; }
+  std::uint16_t port() const { return served_.session().port; }
+  // Of what it stores nothing is committed.
+  ClientSession::Settings session() const {
+    auto settings = served_.session(0, 50);
+    settings.id = {1, 1};
+    settings.most_kept = 1000;
+    return settings;
+  }
+  // What is there of keys from 0 on.
+  std::map<std::uint64_t, std::uint64_t> values(std::uint64_t keys) const {
+    ClientSession session(served_.session(0, 50));
+    Collected got;
+    for (std::uint64_t key = 0; key < keys; ++key) {
+      while (!session.has_room()) receive(session, got);
+      session.add({Opcode::kRead, key, 0}, key);
+    }
+    wait_for_all(session, got);
+    std::map<std::uint64_t, std::uint64_t> found;
+    for (std::size_t i = 0; i < got.replies.size(); ++i)
+      if (got.replies[i].status == ReplyStatus::kOk) found[got.contexts[i]] = got.replies[i].value;
+    return found;
+  }
+
+ private:
+  ScratchDirectory directory_;
+  FailingDevice* device_ =
+      new FailingDevice(hybridlog::open_file(directory_.path() / "log"));  // the store's
+  const Served served_{1,
+                       {.page_bits = 12, .pages = 4, .mutable_share = 0.5},
+                       std::unique_ptr<hybridlog::Device>(device_)};
+};
+
+struct Losing : Collected {
+  void lost_acknowledged(const Reply& reply) override {
+    EXPECT_EQ(reply.status, ReplyStatus::kNoSpace);
+    ++lost;
+  }
+  // Of requests with this status, by their contexts.
+  std::map<std::uint64_t, std::uint64_t> told(ReplyStatus status) const {
+    std::map<std::uint64_t, std::uint64_t> all;
+    for (std::size_t i = 0; i < replies.size(); ++i)
+      if (replies[i].status == status) all[contexts[i]] = contexts[i];
+    return all;
+  }
+  std::uint64_t lost = 0;
+};
+
+constexpr std::uint64_t kStoredKeys = 2000;  // of 24 bytes, in memory of 16 KiB
+
+// Each key's own number.
+void store_keys(ClientSession& session, Losing& got) {
+  for (std::uint64_t key = 0; key < kStoredKeys; ++key) {
+    while (!session.has_room()) receive(session, got);
+    session.add({Opcode::kUpsert, key, key}, key);
+  }
+  wait_for_all(session, got);
+  ASSERT_EQ(got.replies.size(), kStoredKeys);
+}
+
+// Returns when all was sent again and answered.
+void go_to(const Life& life, ClientSession& session, Losing& got) {
+  session.reopen(life.port(), got);
+  while (session.batches_under_way() > 0 || session.pending() > 0) receive(session, got);
+}
+
+TEST(Sessions, AnAcknowledgedRequestThatFailsWhenItIsSentAgainIsToldToBeLost) {
+  Losing got;
+  auto life = std::make_unique<Life>();
+  ClientSession session(life->session());
+  store_keys(session, got);
+  EXPECT_EQ(got.told(ReplyStatus::kOk).size(), kStoredKeys);
+  life = std::make_unique<Life>(/*is_full=*/true);
+  go_to(*life, session, got);
+  const auto there = life->values(kStoredKeys);
+  EXPECT_GT(got.lost, 0U);
+  EXPECT_EQ(there.size() + got.lost, kStoredKeys);
+  // What was told to be lost stays lost, and is told once.
+  const std::uint64_t lost = got.lost;
+  life = std::make_unique<Life>();
+  go_to(*life, session, got);
+  EXPECT_EQ(life->values(kStoredKeys), there);
+  EXPECT_EQ(got.lost, lost);
+  EXPECT_EQ(got.replies.size(), kStoredKeys);
+}
+
+TEST(Sessions, WhoDoesNotExpectThatAcknowledgedRequestsAreLostCannotGoOn) {
+  Losing got;
+  auto life = std::make_unique<Life>();
+  ClientSession session(life->session());
+  store_keys(session, got);
+  life = std::make_unique<Life>(/*is_full=*/true);
+  Collected again;
+  session.reopen(life->port(), again);
+  EXPECT_THROW(while (session.batches_under_way() > 0) receive(session, again), LostRequest);
+}
+
+// The server has nothing of the session: whether it never had, or has forgotten it, cannot be
+// known.
+TEST(Sessions, WhoIsAwayForLongerThanServersRememberSessionsIsLost) {
+  Losing got;
+  auto life = std::make_unique<Life>();
+  auto settings = life->session();
+  settings.remembered = {};
+  ClientSession session(settings);
+  store_keys(session, got);
+  life = std::make_unique<Life>();
+  EXPECT_THROW(session.reopen(life->port(), got), LostSession);
+  EXPECT_TRUE(life->values(kStoredKeys).empty());
+}
+
+TEST(Sessions, WhatHadNoSpaceIsNotDoneWhenItIsSentAgain) {
+  Losing got;
+  auto life = std::make_unique<Life>(/*is_full=*/true);
+  ClientSession session(life->session());
+  store_keys(session, got);
+  EXPECT_GT(got.told(ReplyStatus::kNoSpace).size(), 0U);
+  life = std::make_unique<Life>();
+  go_to(*life, session, got);
+  EXPECT_EQ(life->values(kStoredKeys), got.told(ReplyStatus::kOk));
+  EXPECT_EQ(got.lost, 0U);
+}
+
+TEST(Sessions, WhatTheDeviceDidNotGiveIsNotDoneWhenItIsSentAgain) {
+  constexpr std::uint64_t kAdditions = 10;  // to the oldest keys
+  Losing got;
+  auto life = std::make_unique<Life>();
+  ClientSession session(life->session());
+  store_keys(session, got);
+  const auto stored = life->values(kStoredKeys);
+  life->device().gives_nothing = true;
+  for (std::uint64_t key = 0; key < kAdditions; ++key) session.add({Opcode::kAdd, key, 5}, key);
+  wait_for_all(session, got);
+  EXPECT_EQ(got.told(ReplyStatus::kIoError).size(), kAdditions);
+  life = std::make_unique<Life>();
+  go_to(*life, session, got);
+  EXPECT_EQ(life->values(kStoredKeys), stored);
+  EXPECT_EQ(got.lost, 0U);
+}
+
+// Another store, which does not answer before it is told what.
+class SilentLogs : public hybridlog::OtherLogs {
+ public:
+  explicit SilentLogs(hybridlog::Store& asking) : asking_(asking) {
+    asking.elsewhere().read_by(this);
+  }
+  ~SilentLogs() override {
+    answer(0);  // nobody hangs where a test has failed
+    asking_.elsewhere().read_by(nullptr);
+  }
+  SilentLogs(const SilentLogs&) = delete;
+  SilentLogs& operator=(const SilentLogs&) = delete;
+
+  std::shared_ptr<Ticket> read(const hybridlog::Indirection& at, std::uint64_t key) override {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(std::make_shared<Ticket>(at, key));
+    return asked_.back();
+  }
+  // All that was asked.
+  void answer(std::uint64_t value) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& ticket : std::exchange(asked_, {})) {
+      ticket->value.assign(hybridlog::bytes_of(value));
+      ticket->finish(Found::kValue);
+    }
+  }
+
+ private:
+  hybridlog::Store& asking_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Ticket>> asked_;
+};
+
+// What covers the key is another store's.
+void point_from(hybridlog::Store& store, std::uint64_t key) {
+  constexpr std::uint64_t kMigration = 1;
+  store.elsewhere().begin(kMigration, store.log().tail());
+  hybridlog::Epoch::Thread thread(store.epoch());
+  thread.protect();
+  hybridlog::Session session(store, thread);
+  ASSERT_EQ(session.point({.hash = hybridlog::hash_of(key),
+                           .migration = kMigration,
+                           .range = {0, UINT64_MAX},
+                           .address = hybridlog::kFirstAddress,
+                           .bits = 10,  // of 1,024 buckets
+                           .log = 1}),
+            hybridlog::Status::kOk);
+}
+
+// Another server does not answer, and the client that has asked for what it has goes: the worker
+// serves others meanwhile, and the client's addition is done when there is an answer.
+TEST(Sessions, WhoGoesWhileAnAdditionAsksAnotherServerHoldsUpNobody) {
+  constexpr std::uint64_t kElsewhere = 1, kHere = 2;
+  Served served(1);
+  SilentLogs logs(served.store());
+  point_from(served.store(), kElsewhere);
+  auto settings = served.session(0, 2);
+  settings.id = {1, 1};
+  ClientSession other(served.session(0, 1));
+  {
+    ClientSession session(settings);
+    Collected got;
+    session.add({Opcode::kAdd, kElsewhere, 5});
+    session.add({Opcode::kRead, kElsewhere, 0});
+    while (session.pending() < 2) receive(session, got);
+  }
+  const std::int64_t deadline_ns = monotonic_ns() + 20 * kSecondNs;
+  Collected got;
+  for (std::uint64_t n = 1; n <= 100; ++n) {
+    other.add({Opcode::kAdd, kHere, 1});
+    while (other.outstanding() > 0) {
+      receive(other, got);
+      ASSERT_LT(monotonic_ns(), deadline_ns) << n;
+    }
+  }
+  // It says that its requests are done when they are.
+  EXPECT_THROW(ClientSession{settings}, SessionError);
+  logs.answer(10);
+  std::optional<ClientSession> again;
+  while (!again) {
+    try {
+      again.emplace(settings);
+    } catch (const SessionError&) {
+      std::this_thread::yield();
+    }
+  }
+  EXPECT_EQ(again->begins_after(), 2U);
+  Collected found;
+  again->add({Opcode::kRead, kElsewhere, 0});
+  again->add({Opcode::kRead, kHere, 0});
+  wait_for_all(*again, found);
+  ASSERT_EQ(found.replies.size(), 2U);
+  EXPECT_EQ(found.replies[0].value, 15U);
+  EXPECT_EQ(found.replies[1].value, 100U);
 }
 
 TEST(Sessions, NobodyListens) {

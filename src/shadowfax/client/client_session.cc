@@ -18,6 +18,16 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
+std::int64_t now_ns() noexcept {
+  return clock_ns(CLOCK_BOOTTIME);
+}
+
+// Of a request that was to change something, and has not.
+bool is_failed_change(const Reply& reply) noexcept {
+  return reply.opcode != Opcode::kRead && reply.status != ReplyStatus::kOk &&
+         reply.status != ReplyStatus::kNotFound;
+}
+
 }  // namespace
 
 ClientSession::ClientSession(const Settings& settings)
@@ -27,6 +37,7 @@ ClientSession::ClientSession(const Settings& settings)
       in_(kReadBytes) {
   const Welcome welcome = open();
   filling_ = fresh_batch();  // once the server knows values of this length
+  heard_ns_ = now_ns();
   begins_after_ = welcome.served;
   committed_ = welcome.committed;
   next_ = welcome.served + 1;
@@ -63,10 +74,8 @@ void ClientSession::reopen(std::uint16_t port, Replies& replies) {
   out_.clear();
   sent_ = 0;
   const Welcome welcome = open();
-  if (welcome.served < committed_) {
-    throw SessionError("the server has requests up to " + std::to_string(welcome.served) +
-                       "; expected " + std::to_string(committed_) + ", which it called committed");
-  }
+  require_remembered(welcome);
+  heard_ns_ = now_ns();
   pending_.clear();  // what was pending is behind `served`, or done
   std::vector<Batch> all;
   for (std::deque<Batch>* const some : {&kept_, &under_way_, &refused_})
@@ -77,6 +86,22 @@ void ClientSession::reopen(std::uint16_t port, Replies& replies) {
   note_committed(welcome.committed);
   resume_ns_ = 0;
   go_on();
+}
+
+// Half of the time: the server's clock is another one.
+void ClientSession::require_remembered(const Welcome& welcome) const {
+  if (welcome.served < committed_) {
+    throw LostSession("the server has requests up to " + std::to_string(welcome.served) +
+                      "; expected " + std::to_string(committed_) + ", which it called committed");
+  }
+  const std::chrono::nanoseconds away(now_ns() - heard_ns_);
+  if (welcome.served == 0 && next_ > 1 && away > settings_.remembered / 2) {
+    throw LostSession(
+        "the server has none of the session's requests, and may have had some: it "
+        "remembers sessions for " +
+        std::to_string(std::chrono::ceil<std::chrono::hours>(settings_.remembered).count()) +
+        " hours; expected a client that is away for at most half of that");
+  }
 }
 
 // Of the batch, the server has the requests up to `served`.
@@ -227,6 +252,7 @@ void ClientSession::go_on() {
 bool ClientSession::receive(Replies& replies) {
   const std::size_t bytes = receive_now(fd(), std::span(in_).subspan(in_end_));
   in_end_ += bytes;
+  if (bytes > 0 && keeps()) heard_ns_ = now_ns();
   std::size_t at = 0;
   while (in_end_ - at >= ReplyHeader::kBytes) {
     const ReplyHeader header = read_reply_header(in_.data() + at);
@@ -279,14 +305,16 @@ void ClientSession::refuse(Batch batch) {
 void ClientSession::take_served(Batch batch, const ReplyHeader& header, const std::byte* replies,
                                 Replies& to) {
   const std::byte *at = replies, *const end = replies + header.bytes;
-  for (std::uint64_t& context : batch.contexts) {
+  for (std::size_t i = 0; i < batch.contexts.size(); ++i) {
     const std::optional<Reply> reply = next_reply(at, end, sizes_);
     if (!reply) throw SessionError("the server leaves requests of a batch without a reply");
     at += sizes_.reply(reply->opcode);
+    const std::uint64_t context = batch.contexts[i];
     if (reply->status == ReplyStatus::kPending) {
       pending_.emplace(reply->number, context);
       if (context != kDone) to.pending();
     } else {
+      note_told(*reply, batch, i);
       tell(*reply, context, to);
     }
   }
@@ -301,11 +329,20 @@ void ClientSession::take_served(Batch batch, const ReplyHeader& header, const st
   }
 }
 
-// Once.
-void ClientSession::tell(const Reply& reply, std::uint64_t& context, Replies& to) {
-  if (context == kDone) return;
-  --outstanding_;
-  to.done(reply, std::exchange(context, kDone));
+// Once, unless it was done before and is lost by now.
+void ClientSession::tell(const Reply& reply, std::uint64_t context, Replies& to) {
+  if (context != kDone) {
+    --outstanding_;
+    to.done(reply, context);
+  } else if (is_failed_change(reply)) {
+    to.lost_acknowledged(reply);
+  }
+}
+
+// What has failed must not be done later, when it is sent again.
+void ClientSession::note_told(const Reply& reply, Batch& batch, std::size_t index) const noexcept {
+  batch.contexts[index] = kDone;
+  if (is_failed_change(reply)) wire::write(request(batch, index), Opcode::kRead);
 }
 
 void ClientSession::keep(Batch batch) {
@@ -331,21 +368,22 @@ void ClientSession::take_results(const std::byte* at, const std::byte* end, Repl
     const auto found = reply ? pending_.find(reply->number) : pending_.end();
     if (found == pending_.end()) throw SessionError("a reply of the server means nothing");
     at += sizes_.reply(reply->opcode);
-    std::uint64_t context = found->second;
+    const std::uint64_t context = found->second;
     pending_.erase(found);
+    if (Batch* const batch = kept_with(reply->number))
+      note_told(*reply, *batch, reply->number - batch->first);
     tell(*reply, context, to);
-    forget(reply->number);
   }
 }
 
-// If its batch is kept, it is known there that the request was told.
-void ClientSession::forget(std::uint64_t number) {
+// Null: the request is committed, or nothing is kept.
+ClientSession::Batch* ClientSession::kept_with(std::uint64_t number) noexcept {
   const auto behind = std::upper_bound(
       kept_.begin(), kept_.end(), number,
       [](std::uint64_t wanted, const Batch& batch) { return wanted < batch.first; });
-  if (behind == kept_.begin()) return;
+  if (behind == kept_.begin()) return nullptr;
   Batch& batch = *std::prev(behind);
-  if (number < batch.end()) batch.contexts[number - batch.first] = kDone;
+  return number < batch.end() ? &batch : nullptr;
 }
 
 }  // namespace turntable::shadowfax

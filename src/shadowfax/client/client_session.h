@@ -11,10 +11,13 @@
 //
 // A session that keeps batches until they are committed outlives its server: reopen() learns what a
 // server that was begun again has, tells what of the rest was answered by nobody, and sends all
-// that is behind again. Nothing is done twice, and nothing that was acknowledged is lost.
+// that is behind again. Nothing is done twice, and nothing that was acknowledged is lost, or it is
+// told (Replies::lost_acknowledged). A request that was told to have failed goes again as a read of
+// its key: its number is needed, and nothing is changed.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -41,7 +44,9 @@ class ClientSession {
     // Batches that are kept until they are committed; where so many are, no more are sent. 0: none
     // is kept, for servers that make no checkpoints.
     std::size_t most_kept = 0;
-    hybridlog::SessionId id = {};                 // nobody's: it is not remembered
+    hybridlog::SessionId id = {};  // nobody's: it is not remembered
+    // Of servers, which remember a session for so long.
+    std::chrono::nanoseconds remembered = hybridlog::kRemembered;
     std::size_t value_bytes = kFewestValueBytes;  // of all that it sends, and most that it reads
   };
   class Replies : public Sessions::Replies {
@@ -69,8 +74,8 @@ class ClientSession {
   // Of the last request that a checkpoint of the server covers, as far as is known.
   std::uint64_t committed() const noexcept { return committed_; }
 
-  // After a SessionError, to the server's new port. Throws SessionError: try again, unless it says
-  // that committed requests were lost.
+  // After a SessionError, to the server's new port. Throws SessionError: try again; LostSession:
+  // committed requests were lost, or the session may be forgotten.
   void reopen(std::uint16_t port, Replies& replies);
 
   // Of the batches that are sent from now on; at first the one that the server said.
@@ -131,6 +136,7 @@ class ClientSession {
   }
 
   Welcome open();
+  void require_remembered(const Welcome& welcome) const;
   bool keeps() const noexcept { return settings_.most_kept > 0; }
   bool may_keep_more() const noexcept {
     return !keeps() || kept_.size() + under_way_.size() < settings_.most_kept;
@@ -150,8 +156,9 @@ class ClientSession {
   void refuse(Batch batch);
   void keep(Batch batch);
   void note_committed(std::uint64_t number);
-  void forget(std::uint64_t number);
-  void tell(const Reply& reply, std::uint64_t& context, Replies& to);
+  void tell(const Reply& reply, std::uint64_t context, Replies& to);
+  void note_told(const Reply& reply, Batch& batch, std::size_t index) const noexcept;
+  Batch* kept_with(std::uint64_t number) noexcept;
   void go_on_after(std::uint64_t served, Batch batch, Replies& to);
   void take_served(Batch batch, const ReplyHeader& header, const std::byte* replies, Replies& to);
   void take_results(const std::byte* at, const std::byte* end, Replies& to);
@@ -162,6 +169,7 @@ class ClientSession {
   std::uint64_t view_ = 1;
   bool is_held_ = false;
   std::uint64_t begins_after_ = 0, committed_ = 0;
+  std::int64_t heard_ns_ = 0;  // of the server; also while this machine sleeps time goes on
   std::uint64_t next_ = 1;     // number of the next batch's first request
   std::vector<Batch> unused_;  // their memory is used again
   Batch filling_;

@@ -33,6 +33,11 @@ class LoadThread::Answers final : public Sessions::Replies {
     if (thread_.open_loop_) thread_.keys_.erase(context);
     thread_.done(opcode, ReplyStatus::kOk, context);
   }
+  // Worse than any other failure: these words are the ones that are said.
+  void lost_acknowledged(const Reply& reply) override {
+    thread_.statistics_.failed_why = why_lost(reply.status);
+    ++thread_.statistics_.failed_total;
+  }
   void refused(std::string_view why) override {
     std::string& first = thread_.statistics_.failed_why;
     if (first.empty()) first = why;

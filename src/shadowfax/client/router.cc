@@ -30,6 +30,7 @@ class Router::Noticed final : public ClientSession::Replies {
   void done(const Reply& reply, std::uint64_t context) override { to_.done(reply, context); }
   void pending() override { to_.pending(); }
   void recovered(Opcode opcode, std::uint64_t context) override { to_.recovered(opcode, context); }
+  void lost_acknowledged(const Reply& reply) override { to_.lost_acknowledged(reply); }
   void batch_done(std::int64_t round_trip_ns) override { to_.batch_done(round_trip_ns); }
   void batch_refused() override { to_.batch_refused(); }
   void view_differs() override {
@@ -173,15 +174,24 @@ void Router::guarded(Peer& peer, const Step& step) {
       directory_->look();
       return;
     }
-    ++lost_sessions_;
-    if (lost_why_.empty()) lost_why_ = error.what();
+    note_lost(peer, error.what());
   }
+}
+
+// For good.
+void Router::note_lost(Peer& peer, const std::string& why) {
+  peer.again_ns = INT64_MAX;
+  ++lost_sessions_;
+  if (lost_why_.empty()) lost_why_ = why;
 }
 
 void Router::reopen(ServerNumber server, Peer& peer, ClientSession::Replies& replies) {
   const Member at = directory_->newest()->members.at(server);
   try {
     peer.session->reopen(at.ports.at(settings_.worker % at.ports.size()), replies);
+  } catch (const LostSession& error) {
+    note_lost(peer, error.what());
+    return;
   } catch (const SessionError&) {
     peer.again_ns = monotonic_ns() + kReopenNs;
     directory_->look();  // it may have other ports by now

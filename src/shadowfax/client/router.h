@@ -62,7 +62,7 @@ class Router final : public Sessions {
   // By server: the number of the last request that it has for good.
   std::map<ServerNumber, std::uint64_t> committed() const;
 
-  // Without a directory only.
+  // With a directory those alone that cannot be opened again.
   std::size_t lost_sessions() const noexcept override { return lost_sessions_; }
   const std::string& lost_why() const noexcept override { return lost_why_; }
 
@@ -87,6 +87,7 @@ class Router final : public Sessions {
   }
   void open(ServerNumber server, const Member& at);
   void reopen(ServerNumber server, Peer& peer, ClientSession::Replies& replies);
+  void note_lost(Peer& peer, const std::string& why);
   void follow();
   void adopt(const ClusterState& state);
   void use(const View& view);

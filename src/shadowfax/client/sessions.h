@@ -24,6 +24,20 @@ class SessionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A server has lost what it had acknowledged.
+class LostRequest : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+// Of a reply to such a request, when it was sent again.
+std::string why_lost(ReplyStatus status);
+
+// A session cannot be opened again: its server has less of it than it must have.
+class LostSession : public SessionError {
+ public:
+  using SessionError::SessionError;
+};
+
 // Of one thread.
 class Sessions {
  public:
@@ -40,6 +54,12 @@ class Sessions {
     virtual void pending() {}
     // The store has the request, and its reply was lost with the connection. It is done, too.
     virtual void recovered(Opcode /*opcode*/, std::uint64_t /*context*/) {}
+    // A request that was done before was lost with a server that was killed, and the next server
+    // cannot do it, for this reason: it is lost for good. Whoever does not expect that cannot go
+    // on.
+    virtual void lost_acknowledged(const Reply& reply) {
+      throw LostRequest(why_lost(reply.status));
+    }
     virtual void batch_done(std::int64_t /*round_trip_ns*/) {}  // after all of its requests
     virtual void batch_refused() {}
   };

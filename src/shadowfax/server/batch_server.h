@@ -63,6 +63,9 @@ class BatchServer {
   // Goes on with what is pending, and appends results, if there are any, as batches of their own.
   void go_on(Bytes& out);
 
+  // The client has gone: goes on with what is pending, and tells nobody. True: nothing is any more.
+  bool leave() { return session_.leave(); }
+
   std::size_t pending() const noexcept { return session_.pending(); }
   // The number of the last request.
   std::uint64_t served() const noexcept { return session_.serial(); }

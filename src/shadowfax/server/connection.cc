@@ -98,8 +98,9 @@ Welcome Connection::welcome_of(const Opening& opening) {
             .most_value_bytes = static_cast<std::uint32_t>(most)};
   }
   try {
-    server_.emplace(place_, hybridlog::SessionId{opening.session_high, opening.session_low},
-                    opening.value_bytes);
+    server_ = std::make_unique<BatchServer>(
+        place_, hybridlog::SessionId{opening.session_high, opening.session_low},
+        opening.value_bytes);
   } catch (const std::logic_error&) {
     return {.status = WelcomeStatus::kInUse};  // until the other connection has gone
   }
@@ -116,6 +117,10 @@ void Connection::count(const BatchServer::Served& served) noexcept {
 Connection::State Connection::go_on() {
   if (has_pending()) server_->go_on(out_);
   return send();
+}
+
+std::unique_ptr<BatchServer> Connection::leave() {
+  return server_ && !server_->leave() ? std::move(server_) : nullptr;
 }
 
 Connection::State Connection::send() {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "common/counter.h"
@@ -45,6 +45,8 @@ class Connection {
   State receive();
   // Results of what was pending, and what could not be sent before.
   State go_on();
+  // Once it is closed: the session that has still something to do, or null.
+  std::unique_ptr<BatchServer> leave();
 
  private:
   State serve_whole_batches();
@@ -56,7 +58,7 @@ class Connection {
 
   UniqueFd socket_;
   const BatchServer::Place place_;
-  std::optional<BatchServer> server_;  // once its session is open
+  std::unique_ptr<BatchServer> server_;  // once its session is open
   WorkerCounts& counts_;
   const TakeTime take_time_;
   std::vector<std::byte> in_;

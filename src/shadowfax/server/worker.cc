@@ -120,6 +120,7 @@ void Worker::run() {
     if (is_waited_for()) go_on();
   }
   connections_.clear();
+  left_.clear();
   thread_.reset();
 }
 
@@ -155,6 +156,7 @@ void Worker::handle(std::span<const epoll_event> events) {
 
 void Worker::take_part() {
   for (const auto& [fd, connection] : connections_) connection->take_part();
+  for (const auto& session : left_) session->take_part();
 }
 
 // Answers leave when it has had the time for them. What came while it was busy has waited for it:
@@ -219,6 +221,7 @@ void Worker::accept() {
 void Worker::keep(Connection& connection, Connection::State state) {
   const int fd = connection.fd();
   if (state == Connection::State::kClosed) {
+    if (auto session = connection.leave()) left_.push_back(std::move(session));
     connections_.erase(fd);
     return;
   }
@@ -233,11 +236,12 @@ void Worker::go_on() {
     Connection& connection = *(next++)->second;  // which may go
     if (connection.has_pending()) keep(connection, connection.go_on());
   }
+  std::erase_if(left_, [](const auto& session) { return session->leave(); });
 }
 
 bool Worker::is_waited_for() const noexcept {
-  return std::any_of(connections_.begin(), connections_.end(),
-                     [](const auto& each) { return each.second->has_pending(); });
+  return !left_.empty() || std::any_of(connections_.begin(), connections_.end(),
+                                       [](const auto& each) { return each.second->has_pending(); });
 }
 
 }  // namespace turntable::shadowfax

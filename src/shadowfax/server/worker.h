@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "common/unique_fd.h"
 #include "hybridlog/store.h"
@@ -88,6 +89,9 @@ class Worker {
   bool was_idle_ = true;      // since
   std::optional<hybridlog::Epoch::Thread> thread_;
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // by descriptor
+  // Sessions whose connections have ended, and that have still something to do: what they wait for
+  // may be another server.
+  std::vector<std::unique_ptr<BatchServer>> left_;
 };
 
 }  // namespace turntable::shadowfax
