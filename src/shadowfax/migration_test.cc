@@ -30,6 +30,7 @@ constexpr std::uint64_t kManyKeys = 25'000;  // 1.1 MB and more, of which memory
 constexpr std::size_t kLonger = 40;  // bytes of the values as which every second client begins keys
 constexpr double kPatience = 60;     // of a machine that has other things to do
 constexpr hybridlog::HashRange kMoved{0, UINT64_MAX / 4};
+constexpr hybridlog::HashRange kOther{UINT64_MAX / 4 + 1, UINT64_MAX / 2};
 
 void wait_until(const std::function<bool()>& condition, const char* what) {
   const Deadline deadline = Deadline::after_seconds(kPatience);
@@ -203,20 +204,22 @@ class Operator {
                        double sample_s = 0, bool indirection = false) {
     const Member at = state().members.at(from);
     return std::jthread([this, at, range, to, sample_s, indirection] {
-      Asking source("source", net::parse_ipv4("", at.address, at.peer_port),
-                    cluster_.credentials("operator of a source"));
       try {
-        source.ask(ClusterMessageType::kMigrate,
-                   {{"first", range.first},
-                    {"last", range.last},
-                    {"target", to},
-                    {"sample_s", sample_s},
-                    {"indirection", indirection}},
-                   Deadline::after_seconds(3));
+        order(at, range, to, sample_s, indirection);
       } catch (const NoAnswer&) {
         // It was killed.
       }
     });
+  }
+  // Whether it has begun, or was refused.
+  bool begin_to_migrate(hybridlog::HashRange range, ServerNumber from, ServerNumber to,
+                        double sample_s = 0) {
+    try {
+      order(state().members.at(from), range, to, sample_s, false);
+    } catch (const Refusal&) {
+      return false;
+    }
+    return true;
   }
   nlohmann::json status(ServerNumber server) {
     const Member at = state().members.at(server);
@@ -247,6 +250,19 @@ class Operator {
   }
 
  private:
+  void order(const Member& source, hybridlog::HashRange range, ServerNumber to, double sample_s,
+             bool indirection) {
+    Asking("source", net::parse_ipv4("", source.address, source.peer_port),
+           cluster_.credentials("operator of a source"))
+        .ask(ClusterMessageType::kMigrate,
+             {{"first", range.first},
+              {"last", range.last},
+              {"target", to},
+              {"sample_s", sample_s},
+              {"indirection", indirection}},
+             Deadline::after_seconds(3));
+  }
+
   Cluster& cluster_;
   std::unique_ptr<Asking> metadata_;
 };
@@ -504,6 +520,31 @@ TEST(Migration, NoLogIsCompactedWhileARangeLeaves) {
   constexpr std::uint64_t kLooked = 10'000;
   stored.erase(stored.lower_bound(kLooked), stored.end());
   EXPECT_EQ(Reader(cluster).read(0, kLooked), stored);
+}
+
+// Clients know a view that the source has not heard of, and it owns the range in that one, too.
+TEST(Migration, ASourceThatKnowsAnOldViewServesNothingAfterItsCut) {
+  Cluster cluster;
+  for (const ServerNumber server : {0, 1}) cluster.start(server);
+  cluster.start(2, "kept");
+  Operator op(cluster);
+  op.migrate(kMoved, 0, 2).join();
+  op.wait_for_the_end(1);
+  wait_until([&] { return op.begin_to_migrate(kOther, 0, 1); }, "the end at the source");
+  op.wait_for_the_end(2);
+  Load one(cluster, 1);
+  EXPECT_EQ(op.status(2)["view"], 2);
+  EXPECT_EQ(op.state().view.number(), 3U);
+  const std::jthread asks = op.migrate(kMoved, 2, 0);
+  wait_until([&] { return cluster.server(2).is_stopped(); }, "kept");
+  one.begin();
+  wait_until([&] { return one.acknowledged() > 1000; }, "load of the other servers");
+  cluster.server(2).go_on();  // it has batches by now
+  op.wait_for_the_end(3);
+  const std::uint64_t before = one.acknowledged();
+  wait_until([&] { return one.acknowledged() > before + 1000; }, "load after the migration");
+  one.finish();
+  expect_exact(cluster, {&one});
 }
 
 // Of times: the median and the longest.

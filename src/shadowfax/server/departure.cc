@@ -179,31 +179,28 @@ std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
 }
 
 // Returns an address above all records of the range. Where it throws, the range is still this
-// server's.
+// server's. Nothing is served from the cut until it is known who owns the range: which number the
+// view has then, and whether there is one, the metadata service alone can say.
 Address Departure::cut(const Migration& migration, const std::vector<std::uint64_t>& hot,
                        const std::stop_token& stop) {
   note("cut");
-  place_.cuts(true);
-  const std::uint64_t before = place_.serving.now().view;
+  place_.begin_cut();
   Address end = 0;
+  Json owned;
   try {
     place_.checkpointer.make({.all_prepared = [&] { place_.serving.wait(); },
-                              .all_crossed =
-                                  [&] {
-                                    end = place_.store.log().tail();
-                                    place_.serving.go_on(before + 1);
-                                  }});
+                              .all_crossed = [&] { end = place_.store.log().tail(); }});
     note("kept");
     if (!hot.empty()) send_sampled(migration, hot, stop);
-    ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop);
+    owned = ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop);
   } catch (const Stopped&) {
     throw;
   } catch (...) {
-    place_.serving.go_on(before);
-    place_.cuts(false);
+    place_.end_cut(nullptr);
     throw;
   }
-  place_.cuts(false);
+  const ClusterState state = state_of(owned);
+  place_.end_cut(&state);
   note("owned");
   return end;
 }

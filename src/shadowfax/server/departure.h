@@ -43,8 +43,10 @@ class Departure {
     std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
     // Waits until this server points to nothing in logs of others. False: it was stopped.
     std::function<bool(const std::stop_token&)> resolve;
-    // Nobody else changes what is served while it cuts: is called with true, and with false after.
-    std::function<void(bool)> cuts;
+    // From here on nobody else changes what is served ...
+    std::function<void()> begin_cut;
+    // ... and from here on that is what the metadata service says now; null: what it was before.
+    std::function<void(const ClusterState* owned)> end_cut;
     std::function<void(const char* step)> at_step;  // for tests
   };
 
