@@ -221,6 +221,11 @@ class Operator {
     }
     return true;
   }
+  // What is under way.
+  void cancel() {
+    metadata_->ask(ClusterMessageType::kCancel, {{"id", state().migration.value().id}},
+                   Deadline::after_seconds(kPatience));
+  }
   nlohmann::json status(ServerNumber server) {
     const Member at = state().members.at(server);
     return Asking("server", net::parse_ipv4("", at.address, at.peer_port),
@@ -545,6 +550,57 @@ TEST(Migration, ASourceThatKnowsAnOldViewServesNothingAfterItsCut) {
   wait_until([&] { return one.acknowledged() > before + 1000; }, "load after the migration");
   one.finish();
   expect_exact(cluster, {&one});
+}
+
+// A source that has cut waits for its target, and does not hear that it was cancelled. Meanwhile
+// another range comes to it.
+TEST(Migration, AfterACancelledCutTheViewIsAnotherOnes) {
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1, "staged");
+  cluster.start(2);
+  Operator op(cluster);
+  Load one(cluster, 1), other(cluster, 2);
+  one.begin();
+  other.begin();
+  wait_until([&] { return one.acknowledged() > 5000; }, "load");
+  op.migrate(kOther, 0, 2).join();
+  op.wait_for_the_end(1);
+  wait_until([&] { return op.begin_to_migrate(kMoved, 0, 1, /*sample_s=*/0.1); },
+             "the end at the source");
+  wait_until([&] { return cluster.server(1).is_stopped(); }, "staged");
+  op.cancel();
+  if (!op.begin_to_migrate(kOther, 2, 0)) {  // as long as it has a cut to make
+    wait_until([&] { return op.status(0)["departure"]["step"] == "cancelled"; }, "cancelled");
+    EXPECT_TRUE(op.begin_to_migrate(kOther, 2, 0));
+  }
+  op.wait_for_the_end(3);
+  cluster.server(1).go_on();
+  const std::uint64_t before = one.acknowledged();
+  wait_until([&] { return one.acknowledged() > before + 5000; }, "load after the migration");
+  EXPECT_EQ(op.state().view, View(3, {{0, 0}}));
+  one.finish();
+  other.finish();
+  expect_exact(cluster, {&one, &other});
+}
+
+// Its cut would wait for the records that arrive, and they for the cut.
+TEST(Migration, AServerThatHasACutToMakeReceivesNothing) {
+  Cluster cluster;
+  for (const ServerNumber server : {0, 1, 2}) cluster.start(server);
+  Operator op(cluster);
+  op.migrate(kOther, 0, 2).join();
+  op.wait_for_the_end(1);
+  wait_until([&] { return op.begin_to_migrate(kMoved, 0, 1, /*sample_s=*/3600); },
+             "the end at the source");
+  wait_until([&] { return op.status(0)["departure"]["step"] == "sampling"; }, "sampling");
+  op.cancel();
+  EXPECT_FALSE(op.begin_to_migrate(kOther, 2, 0));
+  cluster.server(0).kill();
+  cluster.start(0);
+  EXPECT_TRUE(op.begin_to_migrate(kOther, 2, 0));
+  op.wait_for_the_end(3);
+  EXPECT_TRUE(op.state().view.is_owner(0, kOther));
 }
 
 // Of times: the median and the longest.

@@ -220,6 +220,11 @@ Json ClusterMember::answer(const ClusterMessage& message) {
       case ClusterMessageType::kPrepare: {
         const std::lock_guard lock(mutex_);
         if (arrival_.id()) throw Refusal("another range is being received");
+        if (departure_->may_cut()) {
+          throw Refusal("a range is about to leave " + name_of(settings_.number) +
+                        ", or it has not heard yet that this was cancelled; expected that it is "
+                        "over: try again");
+        }
         return {{"receives_from", arrival_.prepare()},
                 {"index_bits", std::countr_zero(store_.index().buckets())}};
       }

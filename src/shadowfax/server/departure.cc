@@ -77,11 +77,14 @@ void Departure::start(std::function<void(const std::stop_token&)> work) {
       const std::lock_guard lock(mutex_);
       status_["why"] = error.what();
     }
+    may_cut_ = false;
     is_busy_ = false;
   });
 }
 
 void Departure::begin(const Order& order, std::function<void(const Json&)> begun) {
+  if (order.target == place_.number)
+    throw Refusal("from server " + std::to_string(order.target) + " to itself");
   if (!(order.sample_s >= 0 && order.sample_s <= kMostSampleSeconds)) {
     throw std::invalid_argument("sampling for " + std::to_string(order.sample_s) +
                                 " s; expected 0 to " + std::to_string(kMostSampleSeconds));
@@ -107,6 +110,7 @@ void Departure::resume(const Migration& migration) {
 
 void Departure::run(const Order& order, const std::function<void(const Json&)>& begun,
                     const std::stop_token& stop) {
+  may_cut_ = true;
   Migration migration{.range = order.range, .source = place_.number, .target = order.target};
   try {
     note("prepare");
@@ -225,6 +229,7 @@ void Departure::send_sampled(const Migration& migration, const std::vector<std::
 }
 
 void Departure::cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop) {
+  may_cut_ = false;
   try {
     ask_metadata(ClusterMessageType::kCancel, {{"id", id}}, stop);
   } catch (const Refusal&) {
@@ -238,6 +243,7 @@ void Departure::cancel(std::uint64_t id, const std::string& why, const std::stop
 }
 
 void Departure::move(const Migration& migration, Address end, const std::stop_token& stop) {
+  may_cut_ = false;
   note("moving");
   for (;;) {
     try {

@@ -65,8 +65,11 @@ class Departure {
     bool indirection = false;
   };
   // begun: is told the migration's id, or why there is none; by another thread. Throws Refusal
-  // while one is under way, std::invalid_argument.
+  // while one is under way, and where the target is this server; std::invalid_argument.
   void begin(const Order& order, std::function<void(const nlohmann::json&)> begun);
+  // It may make checkpoints yet. They would wait for a range that arrives meanwhile, and its
+  // records for them.
+  bool may_cut() const noexcept { return may_cut_; }
   // Of an earlier life of this server: what is prepared is cancelled, what is owned goes on.
   void resume(const Migration& migration);
 
@@ -101,7 +104,7 @@ class Departure {
   const Place place_;
   std::unique_ptr<Asking> target_;
   Member target_at_;
-  std::atomic<bool> is_busy_{false};
+  std::atomic<bool> is_busy_{false}, may_cut_{false};
   mutable std::mutex mutex_;  // of the status
   nlohmann::json status_;
   std::jthread thread_;  // last: it uses the others
