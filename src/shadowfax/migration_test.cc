@@ -7,16 +7,20 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "common/clock.h"
+#include "hybridlog/checkpoint_file.h"
 #include "hybridlog/key_hash.h"
 #include "shadowfax/client/router.h"
+#include "shadowfax/server/store_server.h"
 #include "shadowfax/testing_processes.h"
 #include "workload/random.h"
 
@@ -601,6 +605,61 @@ TEST(Migration, AServerThatHasACutToMakeReceivesNothing) {
   EXPECT_TRUE(op.begin_to_migrate(kOther, 2, 0));
   op.wait_for_the_end(3);
   EXPECT_TRUE(op.state().view.is_owner(0, kOther));
+}
+
+// What it has served since it was begun again no checkpoint has: where that lies may be something
+// else after the next crash.
+TEST(Migration, ASourceThatWasKilledPointsToWhatItHasRecovered) {
+  constexpr std::uint64_t kPage = 4096, kManyOthers = 60'000;  // of 24 bytes: more than memory has
+  Cluster cluster(/*compact_above_mb=*/0);
+  cluster.start(0, "moving");
+  cluster.start(1);
+  Operator op(cluster);
+  Load one(cluster, 1, 0, kManyKeys);
+  one.begin();
+  wait_until([&] { return one.acknowledged() > 2 * kManyKeys; }, "load");
+  one.finish();
+  const std::jthread asks = op.migrate(kMoved, 0, 1, 0, /*indirection=*/true);
+  wait_until([&] { return cluster.server(0).is_stopped(); }, "moving");
+  cluster.server(0).kill();
+  const hybridlog::Address end = hybridlog::read_checkpoint(cluster.checkpoint_file(0)).value().end;
+
+  const auto store_others = [&](std::uint64_t first) {  // in chains of keys that move, too
+    Requests requests(cluster);
+    for (std::uint64_t key = first, stored = 0; stored < kManyOthers; ++key) {
+      if (kMoved.contains(hybridlog::hash_of(key))) continue;
+      requests.send({Opcode::kUpsert, key, key});
+      ++stored;
+    }
+    requests.finish();
+  };
+  std::promise<void> has_served;
+  ClusterSettings member{.number = 0,
+                         .metadata = cluster.metadata_address(),
+                         .credentials = [&](const std::string& name) {
+                           return cluster.credentials(name);
+                         }};
+  member.at_step = [goes_on = has_served.get_future().share()](const char* step) {
+    if (std::string_view(step) == "resumed") goes_on.wait();
+  };
+  std::optional<StoreServer> source;
+  source.emplace(StoreServer::Settings{
+      .store = {.index_buckets = 256,
+                .log = {.page_bits = 12, .pages = 256, .mutable_share = 0.5},
+                .threads = 0},
+      .file = cluster.log_file(0),
+      .workers = 2,
+      .checkpoints = {{.file = cluster.checkpoint_file(0), .interval = std::chrono::hours(1)}},
+      .cluster = member});
+  store_others(2'000'000);
+  has_served.set_value();
+  op.wait_for_the_end(1);
+  ASSERT_EQ(op.state().unresolved.size(), 1U);
+  EXPECT_LE(op.state().unresolved[0].log.until, (end + kPage - 1) / kPage * kPage);
+  source.reset();
+  cluster.start(0);
+  store_others(3'000'000);
+  expect_exact(cluster, {&one}, kManyKeys);
 }
 
 // Of times: the median and the longest.

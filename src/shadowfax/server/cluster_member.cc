@@ -115,9 +115,10 @@ void ClusterMember::enrol(const std::string& address, const std::vector<std::uin
     logs_.note_begin(each.id, each.log.begin);
     store_.elsewhere().begin(each.id, each.receives_from);
   }
+  const hybridlog::Address recovered = store_.log().tail();
   adopt(state);
   if (state.migration && state.migration->source == settings_.number)
-    departure_->resume(*state.migration);
+    departure_->resume(*state.migration, recovered);
 }
 
 ClusterState ClusterMember::look() {

@@ -94,8 +94,10 @@ void Departure::begin(const Order& order, std::function<void(const Json&)> begun
   });
 }
 
-void Departure::resume(const Migration& migration) {
-  start([this, migration](const std::stop_token& stop) {
+// What is served by now has records as well, which no checkpoint may ever have.
+void Departure::resume(const Migration& migration, Address recovered) {
+  start([this, migration, recovered](const std::stop_token& stop) {
+    note("resumed");
     {
       const std::lock_guard lock(mutex_);
       status_["id"] = migration.id;
@@ -103,7 +105,7 @@ void Departure::resume(const Migration& migration) {
     if (migration.phase == Migration::Phase::kPrepared) {
       cancel(migration.id, "the source was killed before the cut", stop);
     } else {
-      move(migration, place_.store.log().tail(), stop);
+      move(migration, recovered, stop);
     }
   });
 }

@@ -7,7 +7,7 @@
 //      +-----------+-------------+--------------+---------+------+----------+--> cancelled: the
 //                                                                                range stays here
 //
-// After `owned` it goes forward only, also after a crash: resume().
+// After `owned` it goes forward only, also after a crash: resumed -> moving.
 #pragma once
 
 #include <atomic>
@@ -71,7 +71,8 @@ class Departure {
   // records for them.
   bool may_cut() const noexcept { return may_cut_; }
   // Of an earlier life of this server: what is prepared is cancelled, what is owned goes on.
-  void resume(const Migration& migration);
+  // recovered: where the log that the server has recovered ends.
+  void resume(const Migration& migration, hybridlog::Address recovered);
 
   // {"id", "step", "why" it was cancelled, and instants "<step>_ns" (CLOCK_REALTIME), "records",
   // "sampled" of them before the target owned the range, "indirections"}; null: there was none.
