@@ -7,16 +7,20 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "common/clock.h"
+#include "hybridlog/checkpoint_file.h"
 #include "hybridlog/key_hash.h"
 #include "shadowfax/client/router.h"
+#include "shadowfax/server/store_server.h"
 #include "shadowfax/testing_processes.h"
 #include "workload/random.h"
 
@@ -30,6 +34,7 @@ constexpr std::uint64_t kManyKeys = 25'000;  // 1.1 MB and more, of which memory
 constexpr std::size_t kLonger = 40;  // bytes of the values as which every second client begins keys
 constexpr double kPatience = 60;     // of a machine that has other things to do
 constexpr hybridlog::HashRange kMoved{0, UINT64_MAX / 4};
+constexpr hybridlog::HashRange kOther{UINT64_MAX / 4 + 1, UINT64_MAX / 2};
 
 void wait_until(const std::function<bool()>& condition, const char* what) {
   const Deadline deadline = Deadline::after_seconds(kPatience);
@@ -203,20 +208,27 @@ class Operator {
                        double sample_s = 0, bool indirection = false) {
     const Member at = state().members.at(from);
     return std::jthread([this, at, range, to, sample_s, indirection] {
-      Asking source("source", net::parse_ipv4("", at.address, at.peer_port),
-                    cluster_.credentials("operator of a source"));
       try {
-        source.ask(ClusterMessageType::kMigrate,
-                   {{"first", range.first},
-                    {"last", range.last},
-                    {"target", to},
-                    {"sample_s", sample_s},
-                    {"indirection", indirection}},
-                   Deadline::after_seconds(3));
+        order(at, range, to, sample_s, indirection);
       } catch (const NoAnswer&) {
         // It was killed.
       }
     });
+  }
+  // Whether it has begun, or was refused.
+  bool begin_to_migrate(hybridlog::HashRange range, ServerNumber from, ServerNumber to,
+                        double sample_s = 0) {
+    try {
+      order(state().members.at(from), range, to, sample_s, false);
+    } catch (const Refusal&) {
+      return false;
+    }
+    return true;
+  }
+  // What is under way.
+  void cancel() {
+    metadata_->ask(ClusterMessageType::kCancel, {{"id", state().migration.value().id}},
+                   Deadline::after_seconds(kPatience));
   }
   nlohmann::json status(ServerNumber server) {
     const Member at = state().members.at(server);
@@ -247,6 +259,19 @@ class Operator {
   }
 
  private:
+  void order(const Member& source, hybridlog::HashRange range, ServerNumber to, double sample_s,
+             bool indirection) {
+    Asking("source", net::parse_ipv4("", source.address, source.peer_port),
+           cluster_.credentials("operator of a source"))
+        .ask(ClusterMessageType::kMigrate,
+             {{"first", range.first},
+              {"last", range.last},
+              {"target", to},
+              {"sample_s", sample_s},
+              {"indirection", indirection}},
+             Deadline::after_seconds(3));
+  }
+
   Cluster& cluster_;
   std::unique_ptr<Asking> metadata_;
 };
@@ -504,6 +529,137 @@ TEST(Migration, NoLogIsCompactedWhileARangeLeaves) {
   constexpr std::uint64_t kLooked = 10'000;
   stored.erase(stored.lower_bound(kLooked), stored.end());
   EXPECT_EQ(Reader(cluster).read(0, kLooked), stored);
+}
+
+// Clients know a view that the source has not heard of, and it owns the range in that one, too.
+TEST(Migration, ASourceThatKnowsAnOldViewServesNothingAfterItsCut) {
+  Cluster cluster;
+  for (const ServerNumber server : {0, 1}) cluster.start(server);
+  cluster.start(2, "kept");
+  Operator op(cluster);
+  op.migrate(kMoved, 0, 2).join();
+  op.wait_for_the_end(1);
+  wait_until([&] { return op.begin_to_migrate(kOther, 0, 1); }, "the end at the source");
+  op.wait_for_the_end(2);
+  Load one(cluster, 1);
+  EXPECT_EQ(op.status(2)["view"], 2);
+  EXPECT_EQ(op.state().view.number(), 3U);
+  const std::jthread asks = op.migrate(kMoved, 2, 0);
+  wait_until([&] { return cluster.server(2).is_stopped(); }, "kept");
+  one.begin();
+  wait_until([&] { return one.acknowledged() > 1000; }, "load of the other servers");
+  cluster.server(2).go_on();  // it has batches by now
+  op.wait_for_the_end(3);
+  const std::uint64_t before = one.acknowledged();
+  wait_until([&] { return one.acknowledged() > before + 1000; }, "load after the migration");
+  one.finish();
+  expect_exact(cluster, {&one});
+}
+
+// A source that has cut waits for its target, and does not hear that it was cancelled. Meanwhile
+// another range comes to it.
+TEST(Migration, AfterACancelledCutTheViewIsAnotherOnes) {
+  Cluster cluster;
+  cluster.start(0);
+  cluster.start(1, "staged");
+  cluster.start(2);
+  Operator op(cluster);
+  Load one(cluster, 1), other(cluster, 2);
+  one.begin();
+  other.begin();
+  wait_until([&] { return one.acknowledged() > 5000; }, "load");
+  op.migrate(kOther, 0, 2).join();
+  op.wait_for_the_end(1);
+  wait_until([&] { return op.begin_to_migrate(kMoved, 0, 1, /*sample_s=*/0.1); },
+             "the end at the source");
+  wait_until([&] { return cluster.server(1).is_stopped(); }, "staged");
+  op.cancel();
+  if (!op.begin_to_migrate(kOther, 2, 0)) {  // as long as it has a cut to make
+    wait_until([&] { return op.status(0)["departure"]["step"] == "cancelled"; }, "cancelled");
+    EXPECT_TRUE(op.begin_to_migrate(kOther, 2, 0));
+  }
+  op.wait_for_the_end(3);
+  cluster.server(1).go_on();
+  const std::uint64_t before = one.acknowledged();
+  wait_until([&] { return one.acknowledged() > before + 5000; }, "load after the migration");
+  EXPECT_EQ(op.state().view, View(3, {{0, 0}}));
+  one.finish();
+  other.finish();
+  expect_exact(cluster, {&one, &other});
+}
+
+// Its cut would wait for the records that arrive, and they for the cut.
+TEST(Migration, AServerThatHasACutToMakeReceivesNothing) {
+  Cluster cluster;
+  for (const ServerNumber server : {0, 1, 2}) cluster.start(server);
+  Operator op(cluster);
+  op.migrate(kOther, 0, 2).join();
+  op.wait_for_the_end(1);
+  wait_until([&] { return op.begin_to_migrate(kMoved, 0, 1, /*sample_s=*/3600); },
+             "the end at the source");
+  wait_until([&] { return op.status(0)["departure"]["step"] == "sampling"; }, "sampling");
+  op.cancel();
+  EXPECT_FALSE(op.begin_to_migrate(kOther, 2, 0));
+  cluster.server(0).kill();
+  cluster.start(0);
+  EXPECT_TRUE(op.begin_to_migrate(kOther, 2, 0));
+  op.wait_for_the_end(3);
+  EXPECT_TRUE(op.state().view.is_owner(0, kOther));
+}
+
+// What it has served since it was begun again no checkpoint has: where that lies may be something
+// else after the next crash.
+TEST(Migration, ASourceThatWasKilledPointsToWhatItHasRecovered) {
+  constexpr std::uint64_t kPage = 4096, kManyOthers = 60'000;  // of 24 bytes: more than memory has
+  Cluster cluster(/*compact_above_mb=*/0);
+  cluster.start(0, "moving");
+  cluster.start(1);
+  Operator op(cluster);
+  Load one(cluster, 1, 0, kManyKeys);
+  one.begin();
+  wait_until([&] { return one.acknowledged() > 2 * kManyKeys; }, "load");
+  one.finish();
+  const std::jthread asks = op.migrate(kMoved, 0, 1, 0, /*indirection=*/true);
+  wait_until([&] { return cluster.server(0).is_stopped(); }, "moving");
+  cluster.server(0).kill();
+  const hybridlog::Address end = hybridlog::read_checkpoint(cluster.checkpoint_file(0)).value().end;
+
+  const auto store_others = [&](std::uint64_t first) {  // in chains of keys that move, too
+    Requests requests(cluster);
+    for (std::uint64_t key = first, stored = 0; stored < kManyOthers; ++key) {
+      if (kMoved.contains(hybridlog::hash_of(key))) continue;
+      requests.send({Opcode::kUpsert, key, key});
+      ++stored;
+    }
+    requests.finish();
+  };
+  std::promise<void> has_served;
+  ClusterSettings member{.number = 0,
+                         .metadata = cluster.metadata_address(),
+                         .credentials = [&](const std::string& name) {
+                           return cluster.credentials(name);
+                         }};
+  member.at_step = [goes_on = has_served.get_future().share()](const char* step) {
+    if (std::string_view(step) == "resumed") goes_on.wait();
+  };
+  std::optional<StoreServer> source;
+  source.emplace(StoreServer::Settings{
+      .store = {.index_buckets = 256,
+                .log = {.page_bits = 12, .pages = 256, .mutable_share = 0.5},
+                .threads = 0},
+      .file = cluster.log_file(0),
+      .workers = 2,
+      .checkpoints = {{.file = cluster.checkpoint_file(0), .interval = std::chrono::hours(1)}},
+      .cluster = member});
+  store_others(2'000'000);
+  has_served.set_value();
+  op.wait_for_the_end(1);
+  ASSERT_EQ(op.state().unresolved.size(), 1U);
+  EXPECT_LE(op.state().unresolved[0].log.until, (end + kPage - 1) / kPage * kPage);
+  source.reset();
+  cluster.start(0);
+  store_others(3'000'000);
+  expect_exact(cluster, {&one}, kManyKeys);
 }
 
 // Of times: the median and the longest.

@@ -92,7 +92,6 @@ class Cluster {
     port_ = std::stoi(metadata_->said().substr(metadata_->said().rfind(' ')));
   }
   void start(ServerNumber server, const std::string& stop_at = "never") {
-    const std::string name = "server" + std::to_string(server);
     servers_[server].reset();
     servers_[server].emplace(std::vector<std::string>{TURNTABLE_HLSERVER,
                                                       "--base-port",
@@ -108,9 +107,9 @@ class Cluster {
                                                       "--mutable-share",
                                                       "0.5",
                                                       "--file",
-                                                      file(name),
+                                                      log_file(server),
                                                       "--checkpoint",
-                                                      file(name + ".json"),
+                                                      checkpoint_file(server),
                                                       "--checkpoint-s",
                                                       "0.02",
                                                       "--compact-above-mb",
@@ -126,6 +125,11 @@ class Cluster {
   }
   Program& server(ServerNumber number) { return *servers_[number]; }
   Program& metadata() { return *metadata_; }
+
+  std::string log_file(ServerNumber server) const {
+    return file("server" + std::to_string(server));
+  }
+  std::string checkpoint_file(ServerNumber server) const { return log_file(server) + ".json"; }
 
   sockaddr_in metadata_address() const {
     return net::parse_ipv4("", "127.0.0.1", static_cast<std::uint16_t>(port_));

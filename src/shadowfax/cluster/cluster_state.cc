@@ -26,7 +26,10 @@ void ClusterState::enrol(ServerNumber server, Member member) {
 }
 
 std::uint64_t ClusterState::begin(Migration asked) {
+  asked.phase = Migration::Phase::kPrepared;
   if (migration) {
+    asked.id = migration->id;
+    if (migration == asked) return asked.id;
     throw Refusal(of(migration->id) + " is under way; expected one at a time");
   }
   if (asked.range.first > asked.range.last)
@@ -42,7 +45,6 @@ std::uint64_t ClusterState::begin(Migration asked) {
                   text_of(asked.range));
   }
   asked.id = ++last_migration;
-  asked.phase = Migration::Phase::kPrepared;
   migration = asked;
   return asked.id;
 }

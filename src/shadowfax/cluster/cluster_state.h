@@ -82,8 +82,9 @@ struct ClusterState {
 
   // A server is there, perhaps again, and at other ports.
   void enrol(ServerNumber server, Member member);
-  // The migration's id. Throws Refusal where one is under way, the source does not own all of the
-  // range, or one of the two has never been there.
+  // The migration's id; of one that is prepared, where the same is asked for: its source asks one
+  // thing at a time. Throws Refusal where another one is under way, the source does not own all of
+  // the range, or one of the two has never been there.
   std::uint64_t begin(Migration migration);
   // All throw Refusal for a migration that was cancelled, or never was.
   void own(std::uint64_t id);  // only what is prepared, or owned

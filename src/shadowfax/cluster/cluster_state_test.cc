@@ -32,9 +32,13 @@ TEST(ClusterState, AMigrationMovesItsRange) {
   ClusterState state = of_two();
   const std::uint64_t id = state.begin(kAsked);
   EXPECT_EQ(id, 1U);
+  const ClusterState begun = state;
+  EXPECT_EQ(state.begin(kAsked), id);  // asked again: nothing changes
+  EXPECT_EQ(state, begun);
   EXPECT_EQ(state.view.owner_of(99), 0U);
   state.own(id);
-  state.own(id);  // asked again: nothing changes
+  EXPECT_THROW(state.begin(kAsked), Refusal);  // its answer was heard
+  state.own(id);
   EXPECT_EQ(state.view.number(), 2U);
   EXPECT_EQ(state.view.owner_of(99), 1U);
   EXPECT_EQ(state.view.owner_of(100), 0U);
@@ -70,7 +74,11 @@ TEST(ClusterState, WhatDoesNotFitIsRefused) {
   refused({.range = {0, 99}, .source = 0, .target = 2});  // has never been there
   ClusterState state = of_two();
   state.begin(kAsked);
-  EXPECT_THROW(state.begin(kAsked), Refusal);  // one at a time
+  // One at a time.
+  Migration another = kAsked;
+  another.receives_from += 64;
+  EXPECT_THROW(state.begin(another), Refusal);
+  EXPECT_THROW(state.begin({.range = {5, 9}, .source = 0, .target = 1}), Refusal);
   for (const std::uint64_t id : {0, 2}) {
     EXPECT_THROW(state.own(id), Refusal);
     EXPECT_THROW(state.complete(id), Refusal);

@@ -67,11 +67,12 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .number = settings.number,
       .connect = [this](ServerNumber to, const Member& at) { return connect(to, at); },
       .resolve = [this](const std::stop_token& stop) { return resolver_->resolve(stop); },
-      .cuts =
-          [this](bool now) {
+      .begin_cut =
+          [this] {
             const std::lock_guard lock(mutex_);
-            cuts_ = now;
+            cuts_ = true;
           },
+      .end_cut = [this](const ClusterState* owned) { end_cut(owned); },
       .at_step = settings.at_step});
   logs_.begin({.connect = [this](ServerNumber to) { return connect_now(to, ", single records"); },
                .at_step = settings.at_step});
@@ -114,9 +115,10 @@ void ClusterMember::enrol(const std::string& address, const std::vector<std::uin
     logs_.note_begin(each.id, each.log.begin);
     store_.elsewhere().begin(each.id, each.receives_from);
   }
+  const hybridlog::Address recovered = store_.log().tail();
   adopt(state);
   if (state.migration && state.migration->source == settings_.number)
-    departure_->resume(*state.migration);
+    departure_->resume(*state.migration, recovered);
 }
 
 ClusterState ClusterMember::look() {
@@ -148,7 +150,17 @@ std::optional<hybridlog::CompactionSettings> ClusterMember::compaction() {
 
 void ClusterMember::adopt(const ClusterState& state) {
   const std::lock_guard lock(mutex_);
-  if (cuts_ || state.view.number() < serving_.now().view) return;
+  if (!cuts_ && state.view.number() >= serving_.now().view) serve(state);
+}
+
+// No state that somebody has got before comes between.
+void ClusterMember::end_cut(const ClusterState* owned) {
+  const std::lock_guard lock(mutex_);
+  cuts_ = false;
+  owned != nullptr ? serve(*owned) : serving_.go_on(serving_.now().view);
+}
+
+void ClusterMember::serve(const ClusterState& state) {
   // First: what is missing of a range must be known as missing when it is served.
   if (state.migration && state.migration->phase == Migration::Phase::kOwned &&
       state.migration->target == settings_.number)
@@ -209,6 +221,11 @@ Json ClusterMember::answer(const ClusterMessage& message) {
       case ClusterMessageType::kPrepare: {
         const std::lock_guard lock(mutex_);
         if (arrival_.id()) throw Refusal("another range is being received");
+        if (departure_->may_cut()) {
+          throw Refusal("a range is about to leave " + name_of(settings_.number) +
+                        ", or it has not heard yet that this was cancelled; expected that it is "
+                        "over: try again");
+        }
         return {{"receives_from", arrival_.prepare()},
                 {"index_bits", std::countr_zero(store_.index().buckets())}};
       }

@@ -96,6 +96,8 @@ class ClusterMember {
 
   void enrol(const std::string& address, const std::vector<std::uint16_t>& ports);
   void adopt(const ClusterState& state);
+  void end_cut(const ClusterState* owned);
+  void serve(const ClusterState& state);  // with the mutex
   void follow();
   void received(SessionId session, const ClusterMessage& message);
   Json answer(const ClusterMessage& message);

@@ -77,11 +77,14 @@ void Departure::start(std::function<void(const std::stop_token&)> work) {
       const std::lock_guard lock(mutex_);
       status_["why"] = error.what();
     }
+    may_cut_ = false;
     is_busy_ = false;
   });
 }
 
 void Departure::begin(const Order& order, std::function<void(const Json&)> begun) {
+  if (order.target == place_.number)
+    throw Refusal("from server " + std::to_string(order.target) + " to itself");
   if (!(order.sample_s >= 0 && order.sample_s <= kMostSampleSeconds)) {
     throw std::invalid_argument("sampling for " + std::to_string(order.sample_s) +
                                 " s; expected 0 to " + std::to_string(kMostSampleSeconds));
@@ -91,8 +94,10 @@ void Departure::begin(const Order& order, std::function<void(const Json&)> begun
   });
 }
 
-void Departure::resume(const Migration& migration) {
-  start([this, migration](const std::stop_token& stop) {
+// What is served by now has records as well, which no checkpoint may ever have.
+void Departure::resume(const Migration& migration, Address recovered) {
+  start([this, migration, recovered](const std::stop_token& stop) {
+    note("resumed");
     {
       const std::lock_guard lock(mutex_);
       status_["id"] = migration.id;
@@ -100,13 +105,14 @@ void Departure::resume(const Migration& migration) {
     if (migration.phase == Migration::Phase::kPrepared) {
       cancel(migration.id, "the source was killed before the cut", stop);
     } else {
-      move(migration, place_.store.log().tail(), stop);
+      move(migration, recovered, stop);
     }
   });
 }
 
 void Departure::run(const Order& order, const std::function<void(const Json&)>& begun,
                     const std::stop_token& stop) {
+  may_cut_ = true;
   Migration migration{.range = order.range, .source = place_.number, .target = order.target};
   try {
     note("prepare");
@@ -179,31 +185,28 @@ std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
 }
 
 // Returns an address above all records of the range. Where it throws, the range is still this
-// server's.
+// server's. Nothing is served from the cut until it is known who owns the range: which number the
+// view has then, and whether there is one, the metadata service alone can say.
 Address Departure::cut(const Migration& migration, const std::vector<std::uint64_t>& hot,
                        const std::stop_token& stop) {
   note("cut");
-  place_.cuts(true);
-  const std::uint64_t before = place_.serving.now().view;
+  place_.begin_cut();
   Address end = 0;
+  Json owned;
   try {
     place_.checkpointer.make({.all_prepared = [&] { place_.serving.wait(); },
-                              .all_crossed =
-                                  [&] {
-                                    end = place_.store.log().tail();
-                                    place_.serving.go_on(before + 1);
-                                  }});
+                              .all_crossed = [&] { end = place_.store.log().tail(); }});
     note("kept");
     if (!hot.empty()) send_sampled(migration, hot, stop);
-    ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop);
+    owned = ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop);
   } catch (const Stopped&) {
     throw;
   } catch (...) {
-    place_.serving.go_on(before);
-    place_.cuts(false);
+    place_.end_cut(nullptr);
     throw;
   }
-  place_.cuts(false);
+  const ClusterState state = state_of(owned);
+  place_.end_cut(&state);
   note("owned");
   return end;
 }
@@ -228,6 +231,7 @@ void Departure::send_sampled(const Migration& migration, const std::vector<std::
 }
 
 void Departure::cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop) {
+  may_cut_ = false;
   try {
     ask_metadata(ClusterMessageType::kCancel, {{"id", id}}, stop);
   } catch (const Refusal&) {
@@ -241,6 +245,7 @@ void Departure::cancel(std::uint64_t id, const std::string& why, const std::stop
 }
 
 void Departure::move(const Migration& migration, Address end, const std::stop_token& stop) {
+  may_cut_ = false;
   note("moving");
   for (;;) {
     try {

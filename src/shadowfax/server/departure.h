@@ -7,7 +7,7 @@
 //      +-----------+-------------+--------------+---------+------+----------+--> cancelled: the
 //                                                                                range stays here
 //
-// After `owned` it goes forward only, also after a crash: resume().
+// After `owned` it goes forward only, also after a crash: resumed -> moving.
 #pragma once
 
 #include <atomic>
@@ -43,8 +43,10 @@ class Departure {
     std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
     // Waits until this server points to nothing in logs of others. False: it was stopped.
     std::function<bool(const std::stop_token&)> resolve;
-    // Nobody else changes what is served while it cuts: is called with true, and with false after.
-    std::function<void(bool)> cuts;
+    // From here on nobody else changes what is served ...
+    std::function<void()> begin_cut;
+    // ... and from here on that is what the metadata service says now; null: what it was before.
+    std::function<void(const ClusterState* owned)> end_cut;
     std::function<void(const char* step)> at_step;  // for tests
   };
 
@@ -63,10 +65,14 @@ class Departure {
     bool indirection = false;
   };
   // begun: is told the migration's id, or why there is none; by another thread. Throws Refusal
-  // while one is under way, std::invalid_argument.
+  // while one is under way, and where the target is this server; std::invalid_argument.
   void begin(const Order& order, std::function<void(const nlohmann::json&)> begun);
+  // It may make checkpoints yet. They would wait for a range that arrives meanwhile, and its
+  // records for them.
+  bool may_cut() const noexcept { return may_cut_; }
   // Of an earlier life of this server: what is prepared is cancelled, what is owned goes on.
-  void resume(const Migration& migration);
+  // recovered: where the log that the server has recovered ends.
+  void resume(const Migration& migration, hybridlog::Address recovered);
 
   // {"id", "step", "why" it was cancelled, and instants "<step>_ns" (CLOCK_REALTIME), "records",
   // "sampled" of them before the target owned the range, "indirections"}; null: there was none.
@@ -99,7 +105,7 @@ class Departure {
   const Place place_;
   std::unique_ptr<Asking> target_;
   Member target_at_;
-  std::atomic<bool> is_busy_{false};
+  std::atomic<bool> is_busy_{false}, may_cut_{false};
   mutable std::mutex mutex_;  // of the status
   nlohmann::json status_;
   std::jthread thread_;  // last: it uses the others
