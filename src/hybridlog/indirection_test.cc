@@ -312,6 +312,53 @@ TEST_F(IndirectionTest, LongValues) {
   }
 }
 
+// A value that this store has no room for is read where it is, and does not get into the log: half
+// a page is 2,048 bytes.
+TEST_F(IndirectionTest, ValuesThatAreTooLongForTheTargetStayWhereTheyAre) {
+  StoreSettings larger = settings(64);
+  larger.log.page_bits = 14;
+  Store from(larger, open_file(directory_.path() / "from"));
+  const auto to = store("to");
+  std::uint64_t keys = 0;
+  {
+    Client client(from);
+    for (; from.log().head() < Address{8} << 14U; ++keys) {
+      const std::vector<std::byte> value(keys % 2 == 0 ? 3000 : 5000, static_cast<std::byte>(keys));
+      ASSERT_EQ(client.upsert_value(keys, value), Status::kOk);
+      client.refresh();
+    }
+  }
+  const Address end = from.checkpoint().end;
+  const Address floor = to->checkpoint().end;
+  Client client(*to);
+  // As of a source that sends nothing but indirection records.
+  const std::uint64_t first = 0, second = 1;
+  Source source(from, from.log().begin());
+  to->elsewhere().read_by(&source);
+  to->elsewhere().begin(kMigration, floor);
+  for (const std::uint64_t key : {first, second}) {
+    const HashIndex::Found found = from.index().find(hash_of(key));
+    ASSERT_LT(found.entry.address(), std::min(end, from.log().head()));
+    ASSERT_EQ(client.point({.hash = hash_of(key),
+                            .migration = kMigration,
+                            .range = kAll,
+                            .address = found.entry.address(),
+                            .bits = 6,
+                            .log = 3}),
+              Status::kOk);
+  }
+  const Address tail = to->log().tail();
+  for (const std::uint64_t key : {first, second}) {
+    ASSERT_EQ(settled(client, client.read_value(key)).status, Status::kOk);
+    EXPECT_EQ(client.value().size(), key == first ? 3000U : 5000U);
+    ASSERT_EQ(to->log().tail(), tail);
+    ASSERT_EQ(settled(client, {client.add(key, 1)}).status, Status::kWrongSize);
+    ASSERT_EQ(to->log().tail(), tail);
+  }
+  EXPECT_EQ(client.upsert(second, 7), Status::kOk);
+  EXPECT_EQ(read(client, second).value, 7U);
+}
+
 // The range was here before, and has come back: its records of then count for nothing, nor are they
 // kept by a compaction.
 TEST_F(IndirectionTest, WhatTheTargetHadBeforeDoesNotCount) {

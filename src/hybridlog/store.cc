@@ -516,10 +516,12 @@ bool Session::may_be_changed_by_others(Header header, Address address) const noe
 }
 
 // The header is written last: who goes through the log meanwhile must know how long a record is,
-// and whose. Each word is written at once, for the same reason.
+// and whose. Each word is written at once, for the same reason. A value of another store may be
+// longer than this one's: no page would have room for it, or no read would give it.
 Status Session::append_marked(const HashIndex::Found& found, std::uint64_t key, Bytes value,
                               std::uint64_t mark) {
   const bool is_sized = value.size() != sizeof(Record::value);
+  if (is_sized && is_too_long(value)) return Status::kWrongSize;
   const std::size_t bytes = is_sized ? Record::bytes_of_sized(value.size()) : sizeof(Record);
   const std::optional<Address> address = log_.allocate(thread_, bytes);
   if (!address) return Status::kNoSpace;

@@ -338,7 +338,7 @@ class Session {
   // kPending, as long as the key's record is awaited.
   Status await(Operation& operation) noexcept;
   Status replace(std::uint64_t key, Bytes value, bool is_tombstone);
-  // kPending: somebody else has changed the chain, nothing was done.
+  // kPending: somebody else has changed the chain, nothing was done. kWrongSize: it is too long.
   Status append(const HashIndex::Found& found, std::uint64_t key, Bytes value, bool is_tombstone);
   // mark: of the header, or 0.
   Status append_marked(const HashIndex::Found& found, std::uint64_t key, Bytes value,

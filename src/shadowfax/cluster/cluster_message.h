@@ -12,7 +12,8 @@
 //   to a server                        every answer: what is said, or {"refused": why}
 //     MIGRATE   {first, last, target}  move a range to another server: {id}; if it is there,
 //               sample_s: for so long its hot keys are sought first; indirection
-//     PREPARE   {}                     how a target begins: {receives_from, index_bits}
+//     PREPARE   {}                     how a target begins: {receives_from, index_bits,
+//               most_value_bytes}
 //     STAGE     {id} and records       what is hot, before the target owns it: {}
 //     RECORDS   {id} and records       {incarnation}: of the target
 //     FINISH    {id, incarnation}      all have been sent to this incarnation: {}

@@ -210,7 +210,8 @@ Json ClusterMember::answer(const ClusterMessage& message) {
         const std::lock_guard lock(mutex_);
         if (arrival_.id()) throw Refusal("another range is being received");
         return {{"receives_from", arrival_.prepare()},
-                {"index_bits", std::countr_zero(store_.index().buckets())}};
+                {"index_bits", std::countr_zero(store_.index().buckets())},
+                {"most_value_bytes", store_.most_value_bytes()}};
       }
       case ClusterMessageType::kStage:
         return stage(id_of(args), message);
