@@ -21,8 +21,8 @@
 //     FETCH     {begin} and questions  what keys have in this server's log, which began there when
 //               others were pointed into it: {} and answers (server/fetched_record.h)
 //     PULL      {id, first, last, begin, until, sequence}   the records of a range in it, below
-//               `until`, the newest first: {is_last} and records. sequence: of the questions, from
-//               0
+//               `until`, the newest first: {is_last} and records, or none where none were found
+//               soon. sequence: of the questions, from 0
 //     RESOLVE   {}                     pull what this server points to in logs of others: {}
 //     STATUS    {}                     what the server does
 #pragma once

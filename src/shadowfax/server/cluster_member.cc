@@ -80,7 +80,11 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .checkpointer = checkpointer,
       .metadata = metadata_,
       .number = settings.number,
-      .connect = [this](ServerNumber to) { return connect_now(to, ", all records"); },
+      .connect =
+          [this](const Unresolved& what) {
+            return connect_now(what.source,
+                               ", all records of migration " + std::to_string(what.id));
+          },
       .at_step = settings.at_step});
   answers_.emplace();
   fetches_.emplace();
@@ -351,7 +355,7 @@ Json ClusterMember::status() {
           {"departure", departure_->status()}};
 }
 
-std::unique_ptr<Asking> ClusterMember::connect_now(ServerNumber to, const char* what) {
+std::unique_ptr<Asking> ClusterMember::connect_now(ServerNumber to, const std::string& what) {
   const ClusterState state = look();
   const auto found = state.members.find(to);
   if (found == state.members.end()) throw Refusal(name_of(to) + " has never been there");
@@ -360,10 +364,24 @@ std::unique_ptr<Asking> ClusterMember::connect_now(ServerNumber to, const char* 
 
 // what: of a second connection to there.
 std::unique_ptr<Asking> ClusterMember::connect(ServerNumber to, const Member& at,
-                                               const char* what) const {
+                                               const std::string& what) {
   return std::make_unique<Asking>(
       name_of(to), net::parse_ipv4(name_of(to), at.address, at.peer_port),
-      settings_.credentials(name_of(settings_.number) + " to " + name_of(to) + what));
+      settings_.credentials(name_of(settings_.number) + " to " + name_of(to) + what),
+      [this, to, at](const std::stop_token& stop) { return is_at(to, at, stop); });
+}
+
+// As far as is known: without the metadata service it stays where it was.
+bool ClusterMember::is_at(ServerNumber server, const Member& at, const std::stop_token& stop) {
+  try {
+    const ClusterState state =
+        state_of(metadata_.ask(ClusterMessageType::kGet, Json::object(),
+                               Deadline::after_seconds(kMetadataSeconds), {}, stop));
+    const auto found = state.members.find(server);
+    return found != state.members.end() && found->second == at;
+  } catch (const std::exception&) {
+    return true;
+  }
 }
 
 }  // namespace turntable::shadowfax

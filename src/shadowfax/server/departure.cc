@@ -336,7 +336,7 @@ Json Departure::ask_target(const Migration& migration, ClusterMessageType type, 
   for (bool is_known = target_ != nullptr;; is_known = false) {
     try {
       if (!is_known) reach(migration.target, stop);
-      return target_->ask(type, args, Deadline::after_seconds(kLookSeconds), records, stop);
+      return target_->ask_patiently(type, args, records, kLookSeconds, stop).json;
     } catch (const NoAnswer&) {
       if (stop.stop_requested()) throw Stopped();
     } catch (const Refusal& refusal) {

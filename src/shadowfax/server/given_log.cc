@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "common/deadline.h"
 #include "hybridlog/chain_lookup.h"
 #include "shadowfax/server/fetched_record.h"
 #include "shadowfax/server/moved_record.h"
@@ -20,7 +21,7 @@ constexpr std::size_t kAtOnce = 32;  // look-ups
 
 }  // namespace
 
-// The answers that have room: the others are asked again.
+// The answers that have room, and those that were begun in time: the others are asked again.
 Asking::Answer fetch(hybridlog::Store& store, const Json& args,
                      std::span<const std::uint8_t> questions) {
   const auto begin = args.at("begin").get<hybridlog::Address>();
@@ -31,13 +32,15 @@ Asking::Answer fetch(hybridlog::Store& store, const Json& args,
   }
   Asking::Answer answer{.json = Json::object(), .records = {}};
   std::deque<hybridlog::ChainLookup> under_way;
-  std::size_t asked = 0;
-  while (asked < questions.size() || !under_way.empty()) {
-    for (; asked < questions.size() && under_way.size() < kAtOnce; asked += FetchQuestion::kBytes) {
+  const Deadline soon = Deadline::after(kAnswerTime);
+  while (!questions.empty() || !under_way.empty()) {
+    for (; !questions.empty() && under_way.size() < kAtOnce;
+         questions = questions.subspan(FetchQuestion::kBytes)) {
       const FetchQuestion question =
-          read_fetch_question(reinterpret_cast<const std::byte*>(questions.data() + asked));
+          read_fetch_question(reinterpret_cast<const std::byte*>(questions.data()));
       under_way.emplace_back(store, question.key, question.address, begin);
     }
+    if (soon.passed()) questions = {};
     for (hybridlog::ChainLookup& each : under_way) each.go_on();
     for (; !under_way.empty() && under_way.front().go_on(); under_way.pop_front()) {
       const hybridlog::ChainLookup& done = under_way.front();
@@ -72,18 +75,22 @@ Asking::Answer PulledLog::answer(const Json& args) {
   return pull_->last;
 }
 
+// Of at least a page; it may have nothing of the range.
 Asking::Answer PulledLog::next() {
   Asking::Answer answer{.json = {{"is_last", false}}, .records = {}};
-  while (answer.records.size() < kMessageBytes) {
-    if (pull_->next == pull_->records.size()) {
-      pull_->next = 0;
-      if (!pull_->scan.next_page(pull_->records)) {
-        answer.json["is_last"] = true;
-        break;
-      }
+  const Deadline soon = Deadline::after(kAnswerTime);
+  for (bool has_read = false; answer.records.size() < kMessageBytes;) {
+    if (pull_->next < pull_->records.size()) {
+      append(answer.records, pull_->records[pull_->next++]);
       continue;
     }
-    append(answer.records, pull_->records[pull_->next++]);
+    if (has_read && soon.passed()) break;
+    has_read = true;
+    pull_->next = 0;
+    if (!pull_->scan.next_page(pull_->records)) {
+      answer.json["is_last"] = true;
+      break;
+    }
   }
   return answer;
 }

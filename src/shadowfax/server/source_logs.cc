@@ -106,8 +106,8 @@ Asking::Answer SourceLogs::ask(ServerNumber source, std::unique_ptr<Asking>& ser
   while (!stop.stop_requested()) {
     try {
       if (!server) server = place_.connect(source);
-      return server->ask_for_records(ClusterMessageType::kFetch, {{"begin", begin}},
-                                     Deadline::after_seconds(kLookSeconds), questions, stop);
+      return server->ask_patiently(ClusterMessageType::kFetch, {{"begin", begin}}, questions,
+                                   kLookSeconds, stop);
     } catch (const std::exception&) {
       server.reset();
       std::mutex mutex;
