@@ -107,10 +107,13 @@ class Servers {
     return state_of(asking_.ask(ClusterMessageType::kGet, nlohmann::json::object(), patience()));
   }
 
+  // What it owns of the keys.
   void fill(ServerNumber number, std::size_t value_bytes = kFewestValueBytes) {
+    const View view = state().view;
     Client client(store(number));
     for (std::uint64_t key = 0; key < kKeys; ++key) {
-      std::vector<std::byte> value(value_bytes, static_cast<std::byte>(key));
+      if (view.owner_of(hash_of(key)) != number) continue;
+      const std::vector<std::byte> value(value_bytes, static_cast<std::byte>(key));
       ASSERT_EQ(client.upsert_value(key, value), Status::kOk);
       client.refresh();
     }
@@ -163,7 +166,7 @@ void expect_values(Servers& servers, ServerNumber owner, std::size_t count, Late
   Client client(servers.store(owner));
   try {
     for (const std::uint64_t key : keys)
-      if (const auto answer = client.read(key, key); answer.status != Status::kPending)
+      if (const auto answer = client.read_value(key, key); answer.status != Status::kPending)
         answers[key] = answer;
     wait_until(
         [&] {
@@ -215,6 +218,50 @@ TEST(SlowServers, ASourceIsLateWithAllRecords) {
   EXPECT_TRUE(servers.state().unresolved.empty());
   servers.end(0);  // it is not needed any more
   expect_values(servers, 1, kKeys / 4, late);
+}
+
+// Each takes longer for an answer than the other one waits before it begins anew. Of either half
+// there are 1.5 MB, so several answers.
+TEST(SlowServers, TwoTargetsPullFromOneSource) {
+  const auto slowly = [](std::string_view step) {
+    if (step == "pulled") std::this_thread::sleep_for(kPause);
+  };
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, slowly);
+  servers.begin(2, slowly);
+  servers.fill(0, /*value_bytes=*/1000);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  servers.move(0, 2, 1, /*indirection=*/true);
+  ASSERT_EQ(servers.state().unresolved.size(), 2U);
+  std::jthread other([&] { EXPECT_NO_THROW(servers.member(2).resolve(patience())); });
+  servers.member(1).resolve(patience());
+  wait_until([&] { return servers.state().unresolved.empty(); }, "all that is pointed to");
+  EXPECT_GE(servers.member(1).status()["resolver"]["records"], kKeys / 3);
+}
+
+TEST(SlowServers, ADeadSourceDoesNotHoldUpAnotherOne) {
+  Late never({});
+  Servers servers(/*owners=*/3);
+  for (const ServerNumber each : {0, 1, 2}) {
+    servers.begin(each);
+    servers.fill(each, /*value_bytes=*/100);
+  }
+  for (const ServerNumber each : {1, 2}) servers.move(each, 0, 1, /*indirection=*/true);
+  const auto unresolved = [&] {
+    std::vector<ServerNumber> sources;
+    for (const Unresolved& each : servers.state().unresolved) sources.push_back(each.source);
+    return sources;
+  };
+  ASSERT_EQ(unresolved(), (std::vector<ServerNumber>{1, 2}));
+  servers.end(1);
+  EXPECT_THROW(servers.member(0).resolve(Deadline::after_seconds(0.1)), NoAnswer);
+  wait_until([&] { return unresolved() == std::vector<ServerNumber>{1}; }, "the other one's");
+  servers.begin(1);
+  wait_until([&] { return unresolved().empty(); }, "all that is pointed to");
+  servers.end(1);
+  servers.end(2);
+  expect_values(servers, 0, kKeys, never);
 }
 
 }  // namespace

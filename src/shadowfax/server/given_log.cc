@@ -1,10 +1,12 @@
 #include "shadowfax/server/given_log.h"
 
+#include <algorithm>
 #include <deque>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "common/clock.h"
 #include "common/deadline.h"
 #include "hybridlog/chain_lookup.h"
 #include "shadowfax/server/fetched_record.h"
@@ -55,42 +57,63 @@ Asking::Answer fetch(hybridlog::Store& store, const Json& args,
 }
 
 Asking::Answer PulledLog::answer(const Json& args) {
-  const auto number = [&](const char* name) { return args.at(name).get<std::uint64_t>(); };
-  const std::uint64_t sequence = number("sequence"), id = number("id");
-  if (sequence == 0) {
-    if (store_.log().begin() != number("begin")) {
-      throw Refusal("the log begins at " + std::to_string(store_.log().begin()) + "; expected " +
-                    args.at("begin").dump());
-    }
-    pull_.emplace(store_, id, hybridlog::HashRange{number("first"), number("last")},
-                  number("until"));
-  } else if (!pull_ || pull_->migration != id ||
-             (sequence != pull_->sequence && sequence != pull_->sequence + 1)) {
+  const auto sequence = args.at("sequence").get<std::uint64_t>();
+  const auto migration = args.at("id").get<std::uint64_t>();
+  const auto found = pulls_.find(migration);
+  const bool is_known = sequence == 0 || (found != pulls_.end() && found->second.sequence &&
+                                          (sequence == *found->second.sequence ||
+                                           sequence == *found->second.sequence + 1));
+  if (!is_known)
     throw Refusal("question " + std::to_string(sequence) + " of a pull; expected 0");
-  } else if (sequence == pull_->sequence) {
-    return pull_->last;
+  Pull& pull = sequence == 0 ? begin(migration, args) : found->second;
+  pull.asked_ns = monotonic_ns();
+  if (pull.sequence != sequence) {
+    pull.last = next(pull);
+    pull.sequence = sequence;
   }
-  pull_->sequence = sequence;
-  pull_->last = next();
-  return pull_->last;
+  return pull.last;
+}
+
+PulledLog::Pull& PulledLog::begin(std::uint64_t migration, const Json& args) {
+  const auto number = [&](const char* name) { return args.at(name).get<std::uint64_t>(); };
+  if (store_.log().begin() != number("begin")) {
+    throw Refusal("the log begins at " + std::to_string(store_.log().begin()) + "; expected " +
+                  args.at("begin").dump());
+  }
+  pulls_.erase(migration);
+  make_room();
+  return pulls_
+      .try_emplace(migration, store_, hybridlog::HashRange{number("first"), number("last")},
+                   number("until"))
+      .first->second;
+}
+
+void PulledLog::make_room() {
+  if (pulls_.size() < kMostPulls) return;
+  const auto oldest = std::ranges::min_element(
+      pulls_, {}, [](const auto& each) { return each.second.asked_ns; });
+  if (monotonic_ns() - oldest->second.asked_ns < forgotten_.count())
+    throw Refusal(std::to_string(pulls_.size()) + " pulls are under way; ask again later");
+  pulls_.erase(oldest);
 }
 
 // Of at least a page; it may have nothing of the range.
-Asking::Answer PulledLog::next() {
+Asking::Answer PulledLog::next(Pull& pull) {
   Asking::Answer answer{.json = {{"is_last", false}}, .records = {}};
   const Deadline soon = Deadline::after(kAnswerTime);
   for (bool has_read = false; answer.records.size() < kMessageBytes;) {
-    if (pull_->next < pull_->records.size()) {
-      append(answer.records, pull_->records[pull_->next++]);
+    if (pull.next < pull.records.size()) {
+      append(answer.records, pull.records[pull.next++]);
       continue;
     }
     if (has_read && soon.passed()) break;
     has_read = true;
-    pull_->next = 0;
-    if (!pull_->scan.next_page(pull_->records)) {
-      answer.json["is_last"] = true;
-      break;
-    }
+    pull.next = 0;
+    if (pull.scan && pull.scan->next_page(pull.records)) continue;
+    answer.json["is_last"] = true;
+    pull.scan.reset();
+    pull.records.clear();
+    break;
   }
   return answer;
 }

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -87,6 +89,40 @@ TEST_F(GivenLogTest, APullIsAnsweredPageByPageWhereTheDeviceIsSlow) {
     is_last = answer.json.at("is_last");
   }
   EXPECT_EQ(answers, head_ / 4096 + 1);  // and one that says that there is no further page
+}
+
+TEST_F(GivenLogTest, PullsOfSeveralMigrationsDoNotEndEachOther) {
+  PulledLog pulled(store_);
+  std::map<std::uint64_t, std::uint64_t> records;  // by migration
+  std::set<std::uint64_t> open{1, 2};
+  for (std::uint64_t sequence = 0; !open.empty(); ++sequence) {
+    for (const std::uint64_t migration : std::set(open)) {
+      const Asking::Answer answer = pulled.answer(question(migration, sequence, {}));
+      EXPECT_EQ(pulled.answer(question(migration, sequence, {})).records, answer.records)
+          << "an answer may have been lost" << sequence;
+      records[migration] += parsed(answer.records).size();
+      if (answer.json.at("is_last")) open.erase(migration);
+    }
+  }
+  // A page of 4,096 bytes has 170 records of 24, the first one 168, for it begins 64 bytes later.
+  const std::uint64_t there = head_ / 4096 * 170 - 2;
+  EXPECT_EQ(records, (std::map<std::uint64_t, std::uint64_t>{{1, there}, {2, there}}));
+}
+
+// The oldest one makes room when it seems to be forgotten.
+TEST_F(GivenLogTest, SoManyPullsAtOnceAndNoMore) {
+  constexpr hybridlog::HashRange kNothing{1, 1};
+  PulledLog pulled(store_), forgetful(store_, std::chrono::nanoseconds(0));
+  for (std::uint64_t migration = 1; migration <= PulledLog::kMostPulls; ++migration) {
+    pulled.answer(question(migration, 0, kNothing));
+    forgetful.answer(question(migration, 0, kNothing));
+  }
+  EXPECT_THROW(pulled.answer(question(100, 0, kNothing)), Refusal);
+  EXPECT_NO_THROW(pulled.answer(question(1, 1, kNothing)));
+  EXPECT_NO_THROW(pulled.answer(question(1, 0, kNothing)));  // it has its room already
+  EXPECT_NO_THROW(forgetful.answer(question(100, 0, kNothing)));
+  EXPECT_THROW(forgetful.answer(question(1, 1, kNothing)), Refusal);
+  EXPECT_NO_THROW(forgetful.answer(question(2, 1, kNothing)));
 }
 
 TEST_F(GivenLogTest, AFetchIsAnsweredInPartWhereTheDeviceIsSlow) {

@@ -73,22 +73,32 @@ void Resolver::work(const std::stop_token& stop) {
 void Resolver::resolve_all(const std::stop_token& stop) {
   const ClusterState state = state_of(place_.metadata.ask(
       ClusterMessageType::kGet, Json::object(), Deadline::after_seconds(kLookSeconds), {}, stop));
+  std::string why;
   for (const Unresolved& each : state.unresolved) {
     if (each.target != place_.number) continue;
-    place_.at_step("resolve");
-    if (place_.store.elsewhere().floor_of(each.id)) {
-      pull(each, stop);
-      place_.store.elsewhere().end(each.id);
+    try {
+      resolve(each, stop);
+    } catch (const std::exception& error) {  // another one's source may be there
+      why = error.what();
     }
-    place_.at_step("resolved");
-    if (!place_.checkpointer.wait_for_one(stop)) throw Stopped();
-    place_.at_step("covered");
-    place_.metadata.ask(ClusterMessageType::kResolved, {{"id", each.id}},
-                        Deadline::after_seconds(kLookSeconds), {}, stop);
-    place_.at_step("told");
-    const std::lock_guard lock(mutex_);
-    ++resolved_;
   }
+  if (!why.empty()) throw std::runtime_error(why);
+}
+
+void Resolver::resolve(const Unresolved& what, const std::stop_token& stop) {
+  place_.at_step("resolve");
+  if (place_.store.elsewhere().floor_of(what.id)) {
+    pull(what, stop);
+    place_.store.elsewhere().end(what.id);
+  }
+  place_.at_step("resolved");
+  if (!place_.checkpointer.wait_for_one(stop)) throw Stopped();
+  place_.at_step("covered");
+  place_.metadata.ask(ClusterMessageType::kResolved, {{"id", what.id}},
+                      Deadline::after_seconds(kLookSeconds), {}, stop);
+  place_.at_step("told");
+  const std::lock_guard lock(mutex_);
+  ++resolved_;
 }
 
 // All of it, from where an earlier attempt has come to.

@@ -61,6 +61,7 @@ class Resolver {
 
   void work(const std::stop_token& stop);
   void resolve_all(const std::stop_token& stop);
+  void resolve(const Unresolved& what, const std::stop_token& stop);
   void pull(const Unresolved& what, const std::stop_token& stop);
   Asking::Answer next(const Unresolved& what, const std::stop_token& stop);
 
