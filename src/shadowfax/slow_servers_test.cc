@@ -106,6 +106,12 @@ class Servers {
   ClusterState state() {
     return state_of(asking_.ask(ClusterMessageType::kGet, nlohmann::json::object(), patience()));
   }
+  // As another server asks it.
+  nlohmann::json prepare(ServerNumber number) {
+    return Asking("server", net::parse_ipv4("", "127.0.0.1", servers_.at(number)->peer_port()),
+                  net::testing::credentials("third"))
+        .ask(ClusterMessageType::kPrepare, nlohmann::json::object(), patience());
+  }
 
   // What it owns of the keys.
   void fill(ServerNumber number, std::size_t value_bytes = kFewestValueBytes) {
@@ -218,6 +224,44 @@ TEST(SlowServers, ASourceIsLateWithAllRecords) {
   EXPECT_TRUE(servers.state().unresolved.empty());
   servers.end(0);  // it is not needed any more
   expect_values(servers, 1, kKeys / 4, late);
+}
+
+// A client of the target waits for a key that its source has, which is killed.
+TEST(SlowServers, ATargetWithoutItsSourceServesWhatItHasAndPromisesNothing) {
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, {}, 1h);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  const std::vector<std::uint64_t> keys = servers.keys_of(1, kKeys / 4);
+  const std::uint64_t asked = keys.front(), own = keys.back();
+  servers.end(0);
+  std::atomic<bool> is_asked{false}, is_answered{false};
+  std::jthread waits([&] {
+    Client client(servers.store(1));
+    ASSERT_EQ(client.read(asked).status, Status::kPending);
+    while (!is_answered) {
+      is_answered =
+          client.complete_pending([](auto, Session::Answer answer) {
+            EXPECT_EQ(answer.status, Status::kOk);
+          }) == 0;
+      is_asked = true;
+      std::this_thread::yield();
+    }
+  });
+  wait_until([&] { return is_asked.load(); }, "the question");
+  // Nobody is silent before there was time for an answer.
+  std::this_thread::sleep_for(200ms);
+  EXPECT_THROW(servers.prepare(1), Refusal);
+  {
+    Client client(servers.store(1));
+    EXPECT_EQ(client.upsert(own, 5), Status::kOk);
+    EXPECT_EQ(client.read(own).value, 5U);
+  }
+  EXPECT_FALSE(is_answered);
+  servers.begin(0);
+  wait_until([&] { return is_answered.load(); }, "the answer");
+  EXPECT_GT(servers.prepare(1).at("receives_from"), 0);
 }
 
 // Each takes longer for an answer than the other one waits before it begins anew. Of either half

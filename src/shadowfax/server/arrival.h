@@ -36,7 +36,7 @@ class Arrival {
   std::uint64_t records() const noexcept { return records_; }        // that came, since begin()
   std::uint64_t staged() const noexcept { return staged_records_; }  // of them before it
 
-  // What was staged is dropped. Throws std::system_error.
+  // What was staged is dropped. Throws std::system_error where no checkpoint can be made now.
   hybridlog::Address prepare();
   // For the migration that may begin next. Throws std::invalid_argument.
   void stage(std::uint64_t id, std::span<const std::uint8_t> records);

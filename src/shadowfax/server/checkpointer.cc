@@ -44,6 +44,10 @@ bool Checkpointer::wait_for_one(const std::stop_token& stop) {
 
 hybridlog::Checkpoint Checkpointer::make(const hybridlog::CutSteps& steps) {
   const std::lock_guard lock(making_);
+  if (holds_()) {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "a checkpoint would wait for another server; ask again later");
+  }
   return make_locked(steps);
 }
 
