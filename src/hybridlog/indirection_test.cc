@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -633,6 +634,73 @@ TEST_F(IndirectionTest, SumsAreExactWhileItIsPulled) {
   for (const auto& each : added)
     for (const auto& [key, count] : each) values[key] += count;
   expect(*to, values);
+}
+
+// It would wait for them. Sessions, prepared or not, go on as if nobody had asked for it.
+TEST_F(IndirectionTest, ACutIsGivenUpWhileAnotherStoreIsAskedForWhatIsPending) {
+  const auto from = store("from"), to = store("to");
+  const auto values = fill(*from);
+  const Moved moved = move(*from, *to);
+  moved.source->hold();
+  const std::uint64_t first = key_at(1), second = key_at(2);
+  {
+    Client asks(*to, {1, 1}), other(*to, {1, 2});
+    EXPECT_EQ(asks.add(first, 5), Status::kPending);
+    while (moved.source->asked() == 0)
+      asks.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+    std::atomic<bool> is_over{false};
+    std::jthread checkpointing([&] {
+      int looks = 0;
+      EXPECT_THROW(to->checkpoint({.gives_up = [&] { return ++looks > 3; }}), std::system_error);
+      is_over = true;
+    });
+    while (!is_over) {
+      for (Client* const each : {&other, &asks})
+        each->complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+    }
+    EXPECT_EQ(other.add(second, 7), Status::kPending);
+    moved.source->let_go();
+    const auto is_done = [](std::uint64_t, Session::Answer answer) {
+      EXPECT_EQ(answer.status, Status::kOk);
+    };
+    while (asks.complete_pending(is_done) + other.complete_pending(is_done) > 0)
+      std::this_thread::yield();
+    EXPECT_EQ(read(asks, first).value, values.at(first) + 5);
+    EXPECT_EQ(read(other, second).value, values.at(second) + 7);
+  }
+  EXPECT_EQ(to->checkpoint().serials, (Serials{{{1, 1}, 2}, {{1, 2}, 2}}));
+}
+
+// Of a batch that has begun before: its session is prepared, and nobody can give the cut up.
+TEST_F(IndirectionTest, AnOperationThatAsksAnotherStoreWhileSessionsCrossIsOfTheNextVersion) {
+  const auto from = store("from"), to = store("to");
+  const auto values = fill(*from);
+  const Moved moved = move(*from, *to);
+  moved.source->hold();
+  const std::uint64_t key = key_at(1);
+  Client client(*to, {1, 1});
+  EXPECT_EQ(client.upsert(key_at(2), 3), Status::kOk);
+  Checkpoint made;
+  std::atomic<bool> is_made{false};
+  std::jthread checkpointing([&] {
+    made = to->checkpoint();
+    is_made = true;
+  });
+  const auto wait_for = [&](Versions::Phase phase) {
+    while (to->versions().phase() != phase) std::this_thread::yield();
+  };
+  {
+    const Session::Batch batch(client);
+    wait_for(Versions::Phase::kPrepare);
+    client.take_part();
+    wait_for(Versions::Phase::kCross);
+    EXPECT_EQ(client.add(key, 5), Status::kPending);
+  }
+  while (!is_made) client.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+  EXPECT_EQ(made.serials, (Serials{{{1, 1}, 1}}));  // the upsert's
+  moved.source->let_go();
+  EXPECT_EQ(settled(client, {Status::kPending}).status, Status::kOk);
+  EXPECT_EQ(read(client, key).value, values.at(key) + 5);
 }
 
 }  // namespace

@@ -75,10 +75,18 @@ Checkpoint Store::checkpoint(const CutSteps& steps) {
   made.page_bits = log_.settings().page_bits;
   made.index_buckets = index_.buckets();
   made.begin = log_.begin();
-  made.serials = versions_.cut([&] {
-    made.cut = log_.tail();
-    steps.all_prepared();
-  });
+  auto serials = versions_.cut(
+      [&] {
+        made.cut = log_.tail();
+        steps.all_prepared();
+      },
+      steps.gives_up);
+  if (!serials) {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "checkpoint: operations wait for another store, which does not answer; "
+                            "try again later");
+  }
+  made.serials = *std::move(serials);
   steps.all_crossed();
   {
     Epoch::Thread thread(epoch_);
@@ -210,11 +218,15 @@ Status Session::add_to_value(std::uint64_t key, Bytes value, std::uint64_t conte
   return carry_out(std::move(operation)).status;
 }
 
-// An operation that would be pending is waited for while a cut is prepared.
+// An operation that would be pending is waited for while a cut is prepared; or until sessions
+// cross, if it asks another store: that may be dead. (A batch of a range that just leaves has none
+// of these: who gives it away has resolved all before.)
 Session::Answer Session::carry_out(Operation operation) {
   for (;;) {
     const Answer answer = carry_on(operation);
     if (answer.status != Status::kPending) return answer;
+    if (operation.asking && store_.versions().phase() == Versions::Phase::kCross && member_.waits())
+      member_.cross(/*in_operation=*/true);
     if (!member_.waits()) break;
     thread_.refresh();
     std::this_thread::yield();
@@ -230,20 +242,21 @@ Session::Answer Session::carry_out(Kind kind, std::uint64_t key, std::uint64_t d
 }
 
 void Session::follow() {
-  if (store_.versions().phase() == Versions::Phase::kPrepare) {
+  const Versions::Phase phase = store_.versions().phase();
+  if (phase == Versions::Phase::kPrepare) {
     settle();
-    member_.prepare();
-  } else if (!holds_version_) {
+    if (pending_.empty()) member_.prepare();
+  } else if (phase == Versions::Phase::kCross && !holds_version_) {
     member_.cross(/*in_operation=*/false);
   }
 }
 
-// Everything that is pending ends.
+// Everything that is pending ends, unless the cut is given up.
 void Session::settle() {
   const auto keep = [this](std::uint64_t context, Answer answer) {
     settled_.push_back({context, answer, value_});
   };
-  while (!pending_.empty()) {
+  while (!pending_.empty() && store_.versions().phase() == Versions::Phase::kPrepare) {
     thread_.refresh();
     carry_on_with_pending(keep);
     if (!pending_.empty()) std::this_thread::yield();

@@ -35,7 +35,8 @@ class Checkpointer {
   // None is made of its own accord until resume(); the one that is being made has ended.
   void pause();
   void resume();
-  // None is begun while it is so: it would have to wait, and all sessions with it.
+  // None is begun while it is so, and one whose cut is being prepared is given up: it would have to
+  // wait, and all sessions with it.
   void hold_while(std::function<bool()> condition);
   // Waits for one that is begun later, whoever makes it. False: it was stopped.
   bool wait_for_one(const std::stop_token& stop);
@@ -51,7 +52,7 @@ class Checkpointer {
 
  private:
   void work(const std::stop_token& stop);
-  hybridlog::Checkpoint make_locked(const hybridlog::CutSteps& steps);
+  hybridlog::Checkpoint make_locked(hybridlog::CutSteps steps);
   void note(const std::string& why);
 
   hybridlog::Store& store_;

@@ -18,7 +18,8 @@
 
 namespace turntable::shadowfax {
 
-// Answers FETCH, or the first of its questions. Waits for the device. Throws std::invalid_argument, nlohmann::json::exception.
+// Answers FETCH, or the first of its questions. Waits for the device. Throws std::invalid_argument,
+// nlohmann::json::exception.
 Asking::Answer fetch(hybridlog::Store& store, const nlohmann::json& args,
                      std::span<const std::uint8_t> questions);
 
