@@ -703,5 +703,27 @@ TEST_F(IndirectionTest, AnOperationThatAsksAnotherStoreWhileSessionsCrossIsOfThe
   EXPECT_EQ(read(client, key).value, values.at(key) + 5);
 }
 
+// The other store may be gone for good then.
+TEST_F(IndirectionTest, WhatIsPulledMeanwhileNeedsNoAnswer) {
+  const auto from = store("from"), to = store("to");
+  const auto values = fill(*from);
+  const Moved moved = move(*from, *to);
+  moved.source->hold();
+  const std::uint64_t key = key_at(1), added = key_at(2);
+  Client client(*to);
+  EXPECT_EQ(client.read(key, 11).status, Status::kPending);
+  EXPECT_EQ(client.add(added, 5, 12), Status::kPending);
+  while (moved.source->asked() < 2)
+    client.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+  const std::jthread pulls([&] { pull(*from, *to, moved); });
+  std::map<std::uint64_t, Session::Answer> told;
+  while (client.complete_pending(
+             [&](std::uint64_t context, Session::Answer answer) { told[context] = answer; }) > 0)
+    std::this_thread::yield();
+  EXPECT_EQ(told.at(11).value, values.at(key));
+  EXPECT_EQ(told.at(12).status, Status::kOk);
+  EXPECT_EQ(read(client, added).value, values.at(added) + 5);
+}
+
 }  // namespace
 }  // namespace turntable::hybridlog

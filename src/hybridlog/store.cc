@@ -289,7 +289,10 @@ void Session::carry_on_with_pending(const Completed& tell) {
 
 Session::Answer Session::carry_on(Operation& operation) {
   if (operation.reading && !operation.reading->is_done()) return {Status::kPending};
-  if (operation.asking && !operation.asking->is_done()) return {Status::kPending};
+  // Once others count, what was asked for may be here.
+  if (operation.asking && !operation.asking->is_done() &&
+      operation.counted == store_.elsewhere().state())
+    return {Status::kPending};
   switch (operation.kind) {
     case Kind::kRead:
       return try_read(operation);

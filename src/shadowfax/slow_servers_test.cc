@@ -269,6 +269,31 @@ TEST(SlowServers, ATargetWithoutItsSourceServesWhatItHasAndPromisesNothing) {
   wait_until(is_prepared, "a checkpoint");
 }
 
+// It is asked for a key, and does not answer before all was pulled from it.
+TEST(SlowServers, ASourceIsNotNeededForWhatWasPulled) {
+  std::atomic<bool> answers{false};
+  Servers servers;
+  servers.begin(0, [&, deadline = patience()](std::string_view step) {
+    while (step == "look" && !answers && !deadline.passed()) std::this_thread::sleep_for(1ms);
+  });
+  servers.begin(1);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  std::atomic<bool> is_asked{false};
+  std::jthread waits([&, key = servers.keys_of(1, 1).front()] {
+    Client client(servers.store(1));
+    EXPECT_EQ(client.read(key).status, Status::kPending);
+    while (client.complete_pending([](auto, Session::Answer answer) {
+      EXPECT_EQ(answer.status, Status::kOk);
+    }) > 0)
+      is_asked = true;
+  });
+  wait_until([&] { return is_asked.load(); }, "the question");
+  EXPECT_NO_THROW(servers.member(1).resolve(patience()));
+  EXPECT_TRUE(servers.state().unresolved.empty());
+  answers = true;
+}
+
 // Each takes longer for an answer than the other one waits before it begins anew. Of either half
 // there are 1.5 MB, so several answers.
 TEST(SlowServers, TwoTargetsPullFromOneSource) {
