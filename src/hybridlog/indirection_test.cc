@@ -648,16 +648,17 @@ TEST_F(IndirectionTest, ACutIsGivenUpWhileAnotherStoreIsAskedForWhatIsPending) {
     EXPECT_EQ(asks.add(first, 5), Status::kPending);
     while (moved.source->asked() == 0)
       asks.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
-    std::atomic<bool> is_over{false};
+    std::atomic<bool> may_give_up{false}, is_over{false};
     std::jthread checkpointing([&] {
       int looks = 0;
-      EXPECT_THROW(to->checkpoint({.gives_up = [&] { return ++looks > 3; }}), std::system_error);
+      const auto gives_up = [&] { return may_give_up && ++looks > 3; };
+      EXPECT_THROW(to->checkpoint({.gives_up = gives_up}), std::system_error);
       is_over = true;
     });
-    while (!is_over) {
-      for (Client* const each : {&other, &asks})
-        each->complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
-    }
+    while (to->versions().phase() != Versions::Phase::kPrepare) std::this_thread::yield();
+    other.take_part();  // it is prepared then
+    may_give_up = true;
+    while (!is_over) asks.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
     EXPECT_EQ(other.add(second, 7), Status::kPending);
     moved.source->let_go();
     const auto is_done = [](std::uint64_t, Session::Answer answer) {

@@ -124,7 +124,7 @@ class Versions::Member {
   std::uint64_t version_, version_bits_;
   std::uint64_t serial_;
   std::atomic<bool> is_prepared_{false};  // written under the mutex
-  bool has_crossed_ = false;  // under the mutex
+  bool has_crossed_ = false;              // under the mutex
   std::uint64_t cut_serial_ = 0;
 };
 

@@ -28,9 +28,9 @@ namespace turntable::shadowfax {
 namespace {
 
 using namespace std::chrono_literals;
+using hybridlog::hash_of;
 using hybridlog::Session;
 using hybridlog::Status;
-using hybridlog::hash_of;
 using hybridlog::testing::Client;
 
 constexpr double kPatience = 30;
@@ -241,10 +241,9 @@ TEST(SlowServers, ATargetWithoutItsSourceServesWhatItHasAndPromisesNothing) {
     Client client(servers.store(1));
     ASSERT_EQ(client.read(asked).status, Status::kPending);
     while (!is_answered) {
-      is_answered =
-          client.complete_pending([](auto, Session::Answer answer) {
-            EXPECT_EQ(answer.status, Status::kOk);
-          }) == 0;
+      is_answered = client.complete_pending([](auto, Session::Answer answer) {
+        EXPECT_EQ(answer.status, Status::kOk);
+      }) == 0;
       is_asked = true;
       std::this_thread::yield();
     }
@@ -273,7 +272,7 @@ TEST(SlowServers, ATargetWithoutItsSourceServesWhatItHasAndPromisesNothing) {
 TEST(SlowServers, ASourceIsNotNeededForWhatWasPulled) {
   std::atomic<bool> answers{false};
   Servers servers;
-  servers.begin(0, [&, deadline = patience()](std::string_view step) {
+  servers.begin(0, [&, deadline = Deadline::after_seconds(2 * kPatience)](std::string_view step) {
     while (step == "look" && !answers && !deadline.passed()) std::this_thread::sleep_for(1ms);
   });
   servers.begin(1);
@@ -283,9 +282,8 @@ TEST(SlowServers, ASourceIsNotNeededForWhatWasPulled) {
   std::jthread waits([&, key = servers.keys_of(1, 1).front()] {
     Client client(servers.store(1));
     EXPECT_EQ(client.read(key).status, Status::kPending);
-    while (client.complete_pending([](auto, Session::Answer answer) {
-      EXPECT_EQ(answer.status, Status::kOk);
-    }) > 0)
+    while (client.complete_pending(
+               [](auto, Session::Answer answer) { EXPECT_EQ(answer.status, Status::kOk); }) > 0)
       is_asked = true;
   });
   wait_until([&] { return is_asked.load(); }, "the question");

@@ -75,17 +75,13 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .at_step = settings.at_step});
   logs_.begin({.connect = [this](ServerNumber to) { return connect_now(to, ", single records"); },
                .at_step = settings.at_step});
-  resolver_.emplace(Resolver::Place{
-      .store = store,
-      .checkpointer = checkpointer,
-      .metadata = metadata_,
-      .number = settings.number,
-      .connect =
-          [this](const Unresolved& what) {
-            return connect_now(what.source,
-                               ", all records of migration " + std::to_string(what.id));
-          },
-      .at_step = settings.at_step});
+  resolver_.emplace(
+      Resolver::Place{.store = store,
+                      .checkpointer = checkpointer,
+                      .metadata = metadata_,
+                      .number = settings.number,
+                      .connect = [this](const Unresolved& what) { return connect_to_pull(what); },
+                      .at_step = settings.at_step});
   answers_.emplace();
   fetches_.emplace();
   enrol(address, ports);
@@ -360,6 +356,10 @@ std::unique_ptr<Asking> ClusterMember::connect_now(ServerNumber to, const std::s
   const auto found = state.members.find(to);
   if (found == state.members.end()) throw Refusal(name_of(to) + " has never been there");
   return connect(to, found->second, what);
+}
+
+std::unique_ptr<Asking> ClusterMember::connect_to_pull(const Unresolved& what) {
+  return connect_now(what.source, ", all records of migration " + std::to_string(what.id));
 }
 
 // what: of a second connection to there.

@@ -109,6 +109,7 @@ class ClusterMember {
   std::unique_ptr<Asking> connect(ServerNumber to, const Member& at, const std::string& what = "");
   bool is_at(ServerNumber server, const Member& at, const std::stop_token& stop);
   std::unique_ptr<Asking> connect_now(ServerNumber to, const std::string& what);
+  std::unique_ptr<Asking> connect_to_pull(const Unresolved& what);
 
   const ClusterSettings settings_;
   hybridlog::Store& store_;

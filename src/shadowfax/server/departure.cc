@@ -165,9 +165,9 @@ void Departure::require_long_values(const Json& prepared, ServerNumber target) c
   const std::size_t own = place_.store.most_value_bytes();
   if (most >= own) return;
   const std::string whose = "server " + std::to_string(target);
-  throw Refusal(whose + " takes values of at most " + std::to_string(most) +
-                " bytes; expected " + std::to_string(own) + ", as this server's may be: begin " +
-                whose + " with --page-bits " + std::to_string(std::bit_width(own)) +
+  throw Refusal(whose + " takes values of at most " + std::to_string(most) + " bytes; expected " +
+                std::to_string(own) + ", as this server's may be: begin " + whose +
+                " with --page-bits " + std::to_string(std::bit_width(own)) +
                 " or more, and with new files");
 }
 

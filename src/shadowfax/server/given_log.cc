@@ -60,11 +60,11 @@ Asking::Answer PulledLog::answer(const Json& args) {
   const auto sequence = args.at("sequence").get<std::uint64_t>();
   const auto migration = args.at("id").get<std::uint64_t>();
   const auto found = pulls_.find(migration);
-  const bool is_known = sequence == 0 || (found != pulls_.end() && found->second.sequence &&
-                                          (sequence == *found->second.sequence ||
-                                           sequence == *found->second.sequence + 1));
-  if (!is_known)
-    throw Refusal("question " + std::to_string(sequence) + " of a pull; expected 0");
+  const bool is_known =
+      sequence == 0 ||
+      (found != pulls_.end() && found->second.sequence &&
+       (sequence == *found->second.sequence || sequence == *found->second.sequence + 1));
+  if (!is_known) throw Refusal("question " + std::to_string(sequence) + " of a pull; expected 0");
   Pull& pull = sequence == 0 ? begin(migration, args) : found->second;
   pull.asked_ns = monotonic_ns();
   if (pull.sequence != sequence) {
@@ -90,8 +90,8 @@ PulledLog::Pull& PulledLog::begin(std::uint64_t migration, const Json& args) {
 
 void PulledLog::make_room() {
   if (pulls_.size() < kMostPulls) return;
-  const auto oldest = std::ranges::min_element(
-      pulls_, {}, [](const auto& each) { return each.second.asked_ns; });
+  const auto oldest =
+      std::ranges::min_element(pulls_, {}, [](const auto& each) { return each.second.asked_ns; });
   if (monotonic_ns() - oldest->second.asked_ns < forgotten_.count())
     throw Refusal(std::to_string(pulls_.size()) + " pulls are under way; ask again later");
   pulls_.erase(oldest);

@@ -60,12 +60,9 @@ class GivenLogTest : public ::testing::Test {
   }
   nlohmann::json question(std::uint64_t migration, std::uint64_t sequence,
                           hybridlog::HashRange range) {
-    return {{"id", migration},
-            {"first", range.first},
-            {"last", range.last},
-            {"begin", store_.log().begin()},
-            {"until", head_},
-            {"sequence", sequence}};
+    return {{"id", migration},    {"first", range.first},
+            {"last", range.last}, {"begin", store_.log().begin()},
+            {"until", head_},     {"sequence", sequence}};
   }
 
   ScratchDirectory directory_;
@@ -135,9 +132,8 @@ TEST_F(GivenLogTest, AFetchIsAnsweredInPartWhereTheDeviceIsSlow) {
   std::uint64_t messages = 0, key = 0;
   for (; key < kAsked; ++messages) {
     const std::uint64_t before = key;
-    const Asking::Answer answer =
-        fetch(store_, {{"begin", store_.log().begin()}},
-              std::span(questions).subspan(key * FetchQuestion::kBytes));
+    const Asking::Answer answer = fetch(store_, {{"begin", store_.log().begin()}},
+                                        std::span(questions).subspan(key * FetchQuestion::kBytes));
     hybridlog::Bytes rest = std::as_bytes(std::span(answer.records));
     while (const std::optional<FetchAnswer> next = next_fetch_answer(rest)) {
       ASSERT_EQ(next->found, hybridlog::OtherLogs::Found::kValue);

@@ -55,7 +55,7 @@ class Resolver {
  private:
   struct Pull {
     std::unique_ptr<Asking> source;
-    std::uint64_t sequence = 0;                // of the question
+    std::uint64_t sequence = 0;                 // of the question
     std::unique_ptr<Asking::Asked> question{};  // it goes before whom it asks
   };
 
@@ -67,7 +67,7 @@ class Resolver {
 
   const Place place_;
   std::map<std::uint64_t, Pull> pulls_;  // by migration; of the thread
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;             // of what follows
   std::condition_variable_any changed_;
   std::uint64_t asked_ = 0, done_ = 0;  // done_: up to which request all is resolved
   std::uint64_t records_ = 0, resolved_ = 0;
