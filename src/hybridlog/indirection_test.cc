@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -312,6 +313,53 @@ TEST_F(IndirectionTest, LongValues) {
   }
 }
 
+// A value that this store has no room for is read where it is, and does not get into the log: half
+// a page is 2,048 bytes.
+TEST_F(IndirectionTest, ValuesThatAreTooLongForTheTargetStayWhereTheyAre) {
+  StoreSettings larger = settings(64);
+  larger.log.page_bits = 14;
+  Store from(larger, open_file(directory_.path() / "from"));
+  const auto to = store("to");
+  std::uint64_t keys = 0;
+  {
+    Client client(from);
+    for (; from.log().head() < Address{8} << 14U; ++keys) {
+      const std::vector<std::byte> value(keys % 2 == 0 ? 3000 : 5000, static_cast<std::byte>(keys));
+      ASSERT_EQ(client.upsert_value(keys, value), Status::kOk);
+      client.refresh();
+    }
+  }
+  const Address end = from.checkpoint().end;
+  const Address floor = to->checkpoint().end;
+  Client client(*to);
+  // As of a source that sends nothing but indirection records.
+  const std::uint64_t first = 0, second = 1;
+  Source source(from, from.log().begin());
+  to->elsewhere().read_by(&source);
+  to->elsewhere().begin(kMigration, floor);
+  for (const std::uint64_t key : {first, second}) {
+    const HashIndex::Found found = from.index().find(hash_of(key));
+    ASSERT_LT(found.entry.address(), std::min(end, from.log().head()));
+    ASSERT_EQ(client.point({.hash = hash_of(key),
+                            .migration = kMigration,
+                            .range = kAll,
+                            .address = found.entry.address(),
+                            .bits = 6,
+                            .log = 3}),
+              Status::kOk);
+  }
+  const Address tail = to->log().tail();
+  for (const std::uint64_t key : {first, second}) {
+    ASSERT_EQ(settled(client, client.read_value(key)).status, Status::kOk);
+    EXPECT_EQ(client.value().size(), key == first ? 3000U : 5000U);
+    ASSERT_EQ(to->log().tail(), tail);
+    ASSERT_EQ(settled(client, {client.add(key, 1)}).status, Status::kWrongSize);
+    ASSERT_EQ(to->log().tail(), tail);
+  }
+  EXPECT_EQ(client.upsert(second, 7), Status::kOk);
+  EXPECT_EQ(read(client, second).value, 7U);
+}
+
 // The range was here before, and has come back: its records of then count for nothing, nor are they
 // kept by a compaction.
 TEST_F(IndirectionTest, WhatTheTargetHadBeforeDoesNotCount) {
@@ -586,6 +634,96 @@ TEST_F(IndirectionTest, SumsAreExactWhileItIsPulled) {
   for (const auto& each : added)
     for (const auto& [key, count] : each) values[key] += count;
   expect(*to, values);
+}
+
+// It would wait for them. Sessions, prepared or not, go on as if nobody had asked for it.
+TEST_F(IndirectionTest, ACutIsGivenUpWhileAnotherStoreIsAskedForWhatIsPending) {
+  const auto from = store("from"), to = store("to");
+  const auto values = fill(*from);
+  const Moved moved = move(*from, *to);
+  moved.source->hold();
+  const std::uint64_t first = key_at(1), second = key_at(2);
+  {
+    Client asks(*to, {1, 1}), other(*to, {1, 2});
+    EXPECT_EQ(asks.add(first, 5), Status::kPending);
+    while (moved.source->asked() == 0)
+      asks.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+    std::atomic<bool> may_give_up{false}, is_over{false};
+    std::jthread checkpointing([&] {
+      int looks = 0;
+      const auto gives_up = [&] { return may_give_up && ++looks > 3; };
+      EXPECT_THROW(to->checkpoint({.gives_up = gives_up}), std::system_error);
+      is_over = true;
+    });
+    while (to->versions().phase() != Versions::Phase::kPrepare) std::this_thread::yield();
+    other.take_part();  // it is prepared then
+    may_give_up = true;
+    while (!is_over) asks.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+    EXPECT_EQ(other.add(second, 7), Status::kPending);
+    moved.source->let_go();
+    const auto is_done = [](std::uint64_t, Session::Answer answer) {
+      EXPECT_EQ(answer.status, Status::kOk);
+    };
+    while (asks.complete_pending(is_done) + other.complete_pending(is_done) > 0)
+      std::this_thread::yield();
+    EXPECT_EQ(read(asks, first).value, values.at(first) + 5);
+    EXPECT_EQ(read(other, second).value, values.at(second) + 7);
+  }
+  EXPECT_EQ(to->checkpoint().serials, (Serials{{{1, 1}, 2}, {{1, 2}, 2}}));
+}
+
+// Of a batch that has begun before: its session is prepared, and nobody can give the cut up.
+TEST_F(IndirectionTest, AnOperationThatAsksAnotherStoreWhileSessionsCrossIsOfTheNextVersion) {
+  const auto from = store("from"), to = store("to");
+  const auto values = fill(*from);
+  const Moved moved = move(*from, *to);
+  moved.source->hold();
+  const std::uint64_t key = key_at(1);
+  Client client(*to, {1, 1});
+  EXPECT_EQ(client.upsert(key_at(2), 3), Status::kOk);
+  Checkpoint made;
+  std::atomic<bool> is_made{false};
+  std::jthread checkpointing([&] {
+    made = to->checkpoint();
+    is_made = true;
+  });
+  const auto wait_for = [&](Versions::Phase phase) {
+    while (to->versions().phase() != phase) std::this_thread::yield();
+  };
+  {
+    const Session::Batch batch(client);
+    wait_for(Versions::Phase::kPrepare);
+    client.take_part();
+    wait_for(Versions::Phase::kCross);
+    EXPECT_EQ(client.add(key, 5), Status::kPending);
+  }
+  while (!is_made) client.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+  EXPECT_EQ(made.serials, (Serials{{{1, 1}, 1}}));  // the upsert's
+  moved.source->let_go();
+  EXPECT_EQ(settled(client, {Status::kPending}).status, Status::kOk);
+  EXPECT_EQ(read(client, key).value, values.at(key) + 5);
+}
+
+// The other store may be gone for good then.
+TEST_F(IndirectionTest, WhatIsPulledMeanwhileNeedsNoAnswer) {
+  const auto from = store("from"), to = store("to");
+  const auto values = fill(*from);
+  const Moved moved = move(*from, *to);
+  moved.source->hold();
+  const std::uint64_t key = key_at(1), added = key_at(2);
+  Client client(*to);
+  EXPECT_EQ(client.read(key, 11).status, Status::kPending);
+  EXPECT_EQ(client.add(added, 5, 12), Status::kPending);
+  while (moved.source->asked() < 2)
+    client.complete_pending([](std::uint64_t, Session::Answer) { FAIL(); });
+  const std::jthread pulls([&] { pull(*from, *to, moved); });
+  std::map<std::uint64_t, Session::Answer> told;
+  while (client.complete_pending(
+             [&](std::uint64_t context, Session::Answer answer) { told[context] = answer; }) > 0)
+    std::this_thread::yield();
+  EXPECT_EQ(told.at(11).value, values.at(key));
+  EXPECT_EQ(told.at(12).status, Status::kOk);
+  EXPECT_EQ(read(client, added).value, values.at(added) + 5);
 }
 
 }  // namespace

@@ -76,11 +76,19 @@ Checkpoint Store::checkpoint(const CutSteps& steps) {
   made.index_buckets = index_.buckets();
   made.begin = log_.begin();
   versions_.forget_ended(Versions::Clock::now() - kRemembered);
-  made.serials = versions_.cut([&] {
-    made.cut = log_.tail();
-    steps.all_prepared();
-    return made.cut;
-  });
+  auto serials = versions_.cut(
+      [&] {
+        made.cut = log_.tail();
+        steps.all_prepared();
+        return made.cut;
+      },
+      steps.gives_up);
+  if (!serials) {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "checkpoint: operations wait for another store, which does not answer; "
+                            "try again later");
+  }
+  made.serials = *std::move(serials);
   steps.all_crossed();
   {
     Epoch::Thread thread(epoch_);
@@ -213,11 +221,15 @@ Status Session::add_to_value(std::uint64_t key, Bytes value, std::uint64_t conte
   return carry_out(std::move(operation)).status;
 }
 
-// An operation that would be pending is waited for while a cut is prepared.
+// An operation that would be pending is waited for while a cut is prepared; or until sessions
+// cross, if it asks another store: that may be dead. (A batch of a range that just leaves has none
+// of these: who gives it away has resolved all before.)
 Session::Answer Session::carry_out(Operation operation) {
   for (;;) {
     const Answer answer = carry_on(operation);
     if (answer.status != Status::kPending) return answer;
+    if (operation.asking && store_.versions().phase() == Versions::Phase::kCross && member_.waits())
+      member_.cross(/*in_operation=*/true);
     if (!member_.waits()) break;
     thread_.refresh();
     std::this_thread::yield();
@@ -233,20 +245,21 @@ Session::Answer Session::carry_out(Kind kind, std::uint64_t key, std::uint64_t d
 }
 
 void Session::follow() {
-  if (store_.versions().phase() == Versions::Phase::kPrepare) {
+  const Versions::Phase phase = store_.versions().phase();
+  if (phase == Versions::Phase::kPrepare) {
     settle();
-    member_.prepare();
-  } else if (!holds_version_) {
+    if (pending_.empty()) member_.prepare();
+  } else if (phase == Versions::Phase::kCross && !holds_version_) {
     member_.cross(/*in_operation=*/false);
   }
 }
 
-// Everything that is pending ends.
+// Everything that is pending ends, unless the cut is given up.
 void Session::settle() {
   const auto keep = [this](std::uint64_t context, Answer answer) {
     settled_.push_back({context, answer, value_});
   };
-  while (!pending_.empty()) {
+  while (!pending_.empty() && store_.versions().phase() == Versions::Phase::kPrepare) {
     thread_.refresh();
     carry_on_with_pending(keep);
     if (!pending_.empty()) std::this_thread::yield();
@@ -279,7 +292,10 @@ void Session::carry_on_with_pending(const Completed& tell) {
 
 Session::Answer Session::carry_on(Operation& operation) {
   if (operation.reading && !operation.reading->is_done()) return {Status::kPending};
-  if (operation.asking && !operation.asking->is_done()) return {Status::kPending};
+  // Once others count, what was asked for may be here.
+  if (operation.asking && !operation.asking->is_done() &&
+      operation.counted == store_.elsewhere().state())
+    return {Status::kPending};
   switch (operation.kind) {
     case Kind::kRead:
       return try_read(operation);
@@ -521,10 +537,12 @@ bool Session::may_be_changed_by_others(Header header, Address address) const noe
 }
 
 // The header is written last: who goes through the log meanwhile must know how long a record is,
-// and whose. Each word is written at once, for the same reason.
+// and whose. Each word is written at once, for the same reason. A value of another store may be
+// longer than this one's: no page would have room for it, or no read would give it.
 Status Session::append_marked(const HashIndex::Found& found, std::uint64_t key, Bytes value,
                               std::uint64_t mark) {
   const bool is_sized = value.size() != sizeof(Record::value);
+  if (is_sized && is_too_long(value)) return Status::kWrongSize;
   const std::size_t bytes = is_sized ? Record::bytes_of_sized(value.size()) : sizeof(Record);
   const std::optional<Address> address = log_.allocate(thread_, bytes);
   if (!address) return Status::kNoSpace;

@@ -86,6 +86,8 @@ struct Recovered {
 struct CutSteps {
   std::function<void()> all_prepared = [] {};  // no session has crossed yet
   std::function<void()> all_crossed = [] {};   // all have
+  // Sessions wait for what may not come for long: no checkpoint is made then.
+  std::function<bool()> gives_up = [] { return false; };
 };
 
 class Store {
@@ -97,7 +99,8 @@ class Store {
   Store(const StoreSettings& settings, std::unique_ptr<Device> device, const Checkpoint& from);
 
   // Of now; returns when it is on the device. Not by a thread that has sessions, and one at a time.
-  // Throws std::system_error where the device fails: the checkpoint before still holds.
+  // Throws std::system_error where the device fails, or it was given up: the checkpoint before
+  // still holds.
   Checkpoint checkpoint(const CutSteps& steps = {});
   // The index of now in a file, for checkpoints that are made after it. Not by a thread that has
   // sessions. Throws std::system_error, also where it was stopped.
@@ -341,7 +344,7 @@ class Session {
   // kPending, as long as the key's record is awaited.
   Status await(Operation& operation) noexcept;
   Status replace(std::uint64_t key, Bytes value, bool is_tombstone);
-  // kPending: somebody else has changed the chain, nothing was done.
+  // kPending: somebody else has changed the chain, nothing was done. kWrongSize: it is too long.
   Status append(const HashIndex::Found& found, std::uint64_t key, Bytes value, bool is_tombstone);
   // mark: of the header, or 0.
   Status append_marked(const HashIndex::Found& found, std::uint64_t key, Bytes value,

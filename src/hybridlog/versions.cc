@@ -1,26 +1,41 @@
 #include "hybridlog/versions.h"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 
 namespace turntable::hybridlog {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks{10};  // whether a cut is to be given up
+
+}  // namespace
 
 Versions::Versions(std::uint64_t first, Address begin, const Serials& ended)
     : version_(first), stable_(first - 1), cut_address_(begin) {
   for (const auto& [id, serial] : ended) ended_[id] = {.serial = serial, .at = Clock::now()};
 }
 
-Serials Versions::cut(const std::function<Address()>& crossing) {
+std::optional<Serials> Versions::cut(const std::function<Address()>& crossing,
+                                     const std::function<bool()>& gives_up) {
   const std::lock_guard one_at_a_time(cut_mutex_);
   std::unique_lock lock(mutex_);
   left_.clear();
   for (Member* const member : members_) member->has_crossed_ = false;
   enter(Phase::kPrepare);
-  wait_until_all([](const Member& member) { return member.is_prepared_; }, lock);
+  while (!are_all([](const Member& member) { return member.is_prepared_.load(); })) {
+    if (gives_up()) {
+      phase_.store(Phase::kRest);
+      for (Member* const member : members_) member->is_prepared_ = false;
+      return std::nullopt;
+    }
+    changed_.wait_for(lock, kBetweenLooks);
+  }
   cut_address_.store(crossing());
   version_.fetch_add(1);
   enter(Phase::kCross);
-  wait_until_all([](const Member& member) { return member.has_crossed_; }, lock);
+  changed_.wait(lock,
+                [this] { return are_all([](const Member& each) { return each.has_crossed_; }); });
   stable_.fetch_add(1);
   phase_.store(Phase::kRest);
   Serials serials;
@@ -45,11 +60,8 @@ void Versions::enter(Phase phase) {
 }
 
 template <typename Done>
-void Versions::wait_until_all(const Done& done, std::unique_lock<std::mutex>& lock) {
-  changed_.wait(lock, [&] {
-    return std::all_of(members_.begin(), members_.end(),
-                       [&](const Member* member) { return done(*member); });
-  });
+bool Versions::are_all(const Done& done) const {
+  return std::ranges::all_of(members_, [&](const Member* member) { return done(*member); });
 }
 
 // A session that begins during a cut has nothing pending: it is prepared, or in the new version.
@@ -86,7 +98,7 @@ Versions::Member::~Member() {
 void Versions::Member::prepare() {
   {
     const std::lock_guard lock(versions_.mutex_);
-    is_prepared_ = true;
+    is_prepared_ = versions_.phase() == Phase::kPrepare;
   }
   versions_.changed_.notify_all();
 }

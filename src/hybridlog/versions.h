@@ -8,7 +8,11 @@
 //                    pending, and from then on            between two operations
 //                    wait for each operation
 //
-// So a session that crosses has nothing pending. A record says the version in which it was written.
+// So a session that crosses has nothing pending. What is pending may wait for another store, which
+// may not answer for long: then the cut is given up while it is prepared, and sessions are in v as
+// before. Once sessions cross, an operation that waits so crosses, too, and is pending in v + 1.
+//
+// A record says the version in which it was written.
 // What a session in version s may do with the newest record of a key, of version r:
 //
 //   r = s       as always
@@ -30,6 +34,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -60,9 +65,12 @@ class Versions {
   Address cut_address() const noexcept { return cut_address_.load(); }
 
   // Makes a cut: returns when all sessions have crossed, with their serial numbers. crossing: is
-  // called before the first one crosses, and returns where the log ends. One cut at a time. Not to
-  // be called by a thread that has sessions.
-  Serials cut(const std::function<Address()>& crossing);
+  // called before the first one crosses, and returns where the log ends. Nothing: it was given up,
+  // no session has crossed. gives_up: is asked again and again before that. One cut at a time. Not
+  // to be called by a thread that has sessions.
+  std::optional<Serials> cut(
+      const std::function<Address()>& crossing,
+      const std::function<bool()>& gives_up = [] { return false; });
 
   // Sessions that have ended before, or of an earlier store that had ended when this one began.
   void forget_ended(Clock::time_point before);
@@ -70,7 +78,7 @@ class Versions {
  private:
   void enter(Phase phase);
   template <typename Done>
-  void wait_until_all(const Done& done, std::unique_lock<std::mutex>& lock);
+  bool are_all(const Done& done) const;
 
   std::atomic<std::uint64_t> version_, stable_;
   std::atomic<Phase> phase_{Phase::kRest};
@@ -113,7 +121,8 @@ class Versions::Member {
   bool waits() const noexcept { return is_prepared_; }
 
   void begin_operation() noexcept { ++serial_; }
-  void prepare();  // nothing is pending any more
+  // Nothing is pending any more. Where the cut was given up meanwhile: nothing is to be done.
+  void prepare();
   // in_operation: the operation that has begun belongs to the new version.
   void cross(bool in_operation);
 
@@ -130,8 +139,8 @@ class Versions::Member {
   const std::function<void()> wake_;
   std::uint64_t version_, version_bits_;
   std::uint64_t serial_;
-  bool is_prepared_ = false;  // written under the mutex
-  bool has_crossed_ = false;  // under the mutex
+  std::atomic<bool> is_prepared_{false};  // written under the mutex
+  bool has_crossed_ = false;              // under the mutex
   std::uint64_t cut_serial_ = 0;
 };
 

@@ -163,10 +163,15 @@ class Reader : private Router::Replies {
 // Requests, one after the other.
 class Requests : private Router::Replies {
  public:
-  explicit Requests(Cluster& cluster)
+  explicit Requests(Cluster& cluster, std::size_t value_bytes = kFewestValueBytes)
       : directory_(cluster.metadata_address(), cluster.credentials("requests"),
                    Deadline::after_seconds(kPatience)),
-        router_({.session = {.most_kept = 200, .id = {98, 1}}, .worker = 0}, directory_) {}
+        router_({.session = {.batch_requests = kBatchBytes / (Request::kValueAt + value_bytes),
+                             .most_kept = 200,
+                             .id = {98, 1},
+                             .value_bytes = value_bytes},
+                 .worker = 0},
+                directory_) {}
 
   void send(const Request& request) {
     go_on_until([&] { return router_.has_room(request.key); });
@@ -178,6 +183,8 @@ class Requests : private Router::Replies {
   }
 
  private:
+  static constexpr std::size_t kBatchBytes = std::size_t{32} << 10U;
+
   void go_on_until(const std::function<bool()>& condition) {
     wait_until([&] { return condition() || (router_.wait(*this, 1), condition()); }, "answers");
   }
@@ -209,21 +216,25 @@ class Operator {
     const Member at = state().members.at(from);
     return std::jthread([this, at, range, to, sample_s, indirection] {
       try {
-        order(at, range, to, sample_s, indirection);
+        ask_to_migrate(at, range, to, sample_s, indirection, 3);
       } catch (const NoAnswer&) {
         // It was killed.
       }
     });
   }
-  // Whether it has begun, or was refused.
+  // Why it was refused; empty: it has begun.
+  std::string refusal(hybridlog::HashRange range, ServerNumber from, ServerNumber to,
+                      double sample_s = 0, bool indirection = false) {
+    try {
+      ask_to_migrate(state().members.at(from), range, to, sample_s, indirection, kPatience);
+    } catch (const Refusal& refusal) {
+      return refusal.what();
+    }
+    return "";
+  }
   bool begin_to_migrate(hybridlog::HashRange range, ServerNumber from, ServerNumber to,
                         double sample_s = 0) {
-    try {
-      order(state().members.at(from), range, to, sample_s, false);
-    } catch (const Refusal&) {
-      return false;
-    }
-    return true;
+    return refusal(range, from, to, sample_s).empty();
   }
   // What is under way.
   void cancel() {
@@ -259,9 +270,9 @@ class Operator {
   }
 
  private:
-  void order(const Member& source, hybridlog::HashRange range, ServerNumber to, double sample_s,
-             bool indirection) {
-    Asking("source", net::parse_ipv4("", source.address, source.peer_port),
+  void ask_to_migrate(const Member& at, hybridlog::HashRange range, ServerNumber to,
+                      double sample_s, bool indirection, double patience_s) {
+    Asking("source", net::parse_ipv4("", at.address, at.peer_port),
            cluster_.credentials("operator of a source"))
         .ask(ClusterMessageType::kMigrate,
              {{"first", range.first},
@@ -269,7 +280,7 @@ class Operator {
               {"target", to},
               {"sample_s", sample_s},
               {"indirection", indirection}},
-             Deadline::after_seconds(3));
+             Deadline::after_seconds(patience_s));
   }
 
   Cluster& cluster_;
@@ -634,11 +645,10 @@ TEST(Migration, ASourceThatWasKilledPointsToWhatItHasRecovered) {
     requests.finish();
   };
   std::promise<void> has_served;
-  ClusterSettings member{.number = 0,
-                         .metadata = cluster.metadata_address(),
-                         .credentials = [&](const std::string& name) {
-                           return cluster.credentials(name);
-                         }};
+  ClusterSettings member{
+      .number = 0,
+      .metadata = cluster.metadata_address(),
+      .credentials = [&](const std::string& name) { return cluster.credentials(name); }};
   member.at_step = [goes_on = has_served.get_future().share()](const char* step) {
     if (std::string_view(step) == "resumed") goes_on.wait();
   };
@@ -660,6 +670,24 @@ TEST(Migration, ASourceThatWasKilledPointsToWhatItHasRecovered) {
   cluster.start(0);
   store_others(3'000'000);
   expect_exact(cluster, {&one}, kManyKeys);
+}
+
+// Values of 10,000 bytes are more than half of the target's pages: it could never take them.
+TEST(Migration, ATargetWhosePagesAreTooSmallIsRefused) {
+  Cluster cluster;
+  cluster.start(0, "never", /*page_bits=*/16);
+  Requests requests(cluster, 10'000);
+  for (std::uint64_t key = 0; key < 200; ++key)  // 2 MB, of which memory has 1
+    requests.send({Opcode::kUpsert, key, key});
+  requests.finish();
+  cluster.start(1);
+  Operator op(cluster);
+  for (const bool indirection : {false, true}) {
+    EXPECT_EQ(op.refusal(kMoved, 0, 1, 0, indirection),
+              "server 1 takes values of at most 2048 bytes; expected 32768, as this server's may "
+              "be: begin server 1 with --page-bits 16 or more, and with new files");
+    EXPECT_EQ(op.state().last_migration, 0U);  // none has begun
+  }
 }
 
 // Of times: the median and the longest.

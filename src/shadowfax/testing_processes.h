@@ -91,7 +91,7 @@ class Cluster {
                                                "--file", file("state.json"), "--secret", secret()});
     port_ = std::stoi(metadata_->said().substr(metadata_->said().rfind(' ')));
   }
-  void start(ServerNumber server, const std::string& stop_at = "never") {
+  void start(ServerNumber server, const std::string& stop_at = "never", int page_bits = 12) {
     servers_[server].reset();
     servers_[server].emplace(std::vector<std::string>{TURNTABLE_HLSERVER,
                                                       "--base-port",
@@ -101,7 +101,7 @@ class Cluster {
                                                       "--index-bits",
                                                       "8",
                                                       "--page-bits",
-                                                      "12",
+                                                      std::to_string(page_bits),
                                                       "--log-mb",
                                                       "1",
                                                       "--mutable-share",

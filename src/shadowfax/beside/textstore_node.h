@@ -1,4 +1,4 @@
-// The commands of textstore-node (docs/shadowfax.md §5): memcached or Redis, served beside
+// The commands of textstore-node (docs/shadowfax-nodes.md): memcached or Redis, served beside
 // Shadowfax.
 #pragma once
 

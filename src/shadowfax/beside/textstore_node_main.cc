@@ -1,5 +1,5 @@
 // textstore-node: a resident node that serves memcached or Redis beside Shadowfax
-// (docs/shadowfax.md §5).
+// (docs/shadowfax-nodes.md).
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

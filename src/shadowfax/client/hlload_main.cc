@@ -1,6 +1,6 @@
 // hlload: clients with full pipelines or an open loop, and how many operations servers do for them:
 // those of Shadowfax, or memcached and Redis, for a comparison at equal batches and pipelines.
-// Prints what hlload-node records (docs/shadowfax.md §5), as JSON.
+// Prints what hlload-node records (docs/shadowfax-nodes.md), as JSON.
 
 #include <unistd.h>
 

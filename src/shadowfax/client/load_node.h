@@ -1,4 +1,4 @@
-// The commands of hlload-node (docs/shadowfax.md §5).
+// The commands of hlload-node (docs/shadowfax-nodes.md).
 #pragma once
 
 #include <functional>

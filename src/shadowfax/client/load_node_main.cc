@@ -1,5 +1,5 @@
-// hlload-node: a resident node whose threads are clients of hybrid-log stores (docs/shadowfax.md
-// §5).
+// hlload-node: a resident node whose threads are clients of hybrid-log stores
+// (docs/shadowfax-nodes.md).
 
 #include <nlohmann/json.hpp>
 

@@ -51,6 +51,10 @@ class Asking::Loop {
   void withdraw(const std::shared_ptr<Question>& question) {
     loop_.post([this, question] { link_.withdraw(question->id); });
   }
+  // Says something, which nobody needs. A machine that has forgotten the connection says so then.
+  void probe() {
+    loop_.post([this] { link_.greet(); });
+  }
 
  private:
   net::EventLoop loop_;
@@ -58,27 +62,61 @@ class Asking::Loop {
   std::thread thread_;
 };
 
-Asking::Asking(std::string whom, const sockaddr_in& to, net::Credentials credentials)
-    : whom_(std::move(whom)), loop_(std::make_unique<Loop>(to, std::move(credentials))) {}
+Asking::Asking(std::string whom, const sockaddr_in& to, net::Credentials credentials,
+               IsThere is_there)
+    : whom_(std::move(whom)),
+      is_there_(std::move(is_there)),
+      loop_(std::make_unique<Loop>(to, std::move(credentials))) {}
 
 Asking::~Asking() = default;
+
+NoAnswer Asking::no_answer(ClusterMessageType type) const {
+  return NoAnswer(std::string(name_of(type)) + ": no answer of " + whom_ + " in time");
+}
+
+bool Asking::is_there(const std::stop_token& stop) {
+  if (!is_there_(stop)) return false;
+  loop_->probe();
+  return true;
+}
+
+std::unique_ptr<Asking::Asked> Asking::begin(ClusterMessageType type, const Json& args,
+                                             std::vector<std::uint8_t> records) {
+  return std::make_unique<Asked>(
+      *this, loop_->ask({.type = type, .json = args.dump(), .records = std::move(records)}));
+}
 
 Asking::Answer Asking::ask_for_records(ClusterMessageType type, const Json& args, Deadline deadline,
                                        std::vector<std::uint8_t> records,
                                        const std::stop_token& stop) {
-  const auto question =
-      loop_->ask({.type = type, .json = args.dump(), .records = std::move(records)});
-  std::unique_lock lock(question->mutex);
-  const bool is_answered = question->changed.wait_until(
-      lock, stop, deadline.time_point(), [&] { return question->answer.has_value(); });
-  if (!is_answered) {
-    loop_->withdraw(question);
-    throw NoAnswer(std::string(name_of(type)) + ": no answer of " + whom_ + " in time");
-  }
-  Json answer = Json::parse(question->answer->json, nullptr, /*allow_exceptions=*/false);
-  if (!answer.is_object()) throw NoAnswer(whom_ + " answers what is no JSON");
+  if (auto answer = begin(type, args, std::move(records))->wait(deadline, stop))
+    return *std::move(answer);
+  throw no_answer(type);
+}
+
+Asking::Answer Asking::ask_patiently(ClusterMessageType type, const Json& args,
+                                     std::vector<std::uint8_t> records, double look_s,
+                                     const std::stop_token& stop) {
+  const std::unique_ptr<Asked> asked = begin(type, args, std::move(records));
+  do {
+    if (auto answer = asked->wait(Deadline::after_seconds(look_s), stop)) return *std::move(answer);
+  } while (!stop.stop_requested() && is_there(stop));
+  throw no_answer(type);
+}
+
+Asking::Asked::~Asked() {
+  asking_.loop_->withdraw(question_);
+}
+
+std::optional<Asking::Answer> Asking::Asked::wait(Deadline deadline, const std::stop_token& stop) {
+  std::unique_lock lock(question_->mutex);
+  const bool is_answered = question_->changed.wait_until(
+      lock, stop, deadline.time_point(), [&] { return question_->answer.has_value(); });
+  if (!is_answered) return std::nullopt;
+  Json answer = Json::parse(question_->answer->json, nullptr, /*allow_exceptions=*/false);
+  if (!answer.is_object()) throw NoAnswer(asking_.whom_ + " answers what is no JSON");
   if (answer.contains("refused")) throw Refusal(answer["refused"].get<std::string>());
-  return {.json = std::move(answer), .records = std::move(question->answer->records)};
+  return Answer{.json = std::move(answer), .records = std::move(question_->answer->records)};
 }
 
 }  // namespace turntable::shadowfax

@@ -4,8 +4,10 @@
 
 #include <netinet/in.h>
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -25,9 +27,16 @@ class NoAnswer : public std::runtime_error {
 };
 
 class Asking {
+  struct Question;
+
  public:
+  // Whether whom is asked is still at this place; it may ask others, until `stop` is asked for.
+  using IsThere = std::function<bool(const std::stop_token& stop)>;
+
   // whom: of messages, "the metadata service". credentials: of no other connection to there.
-  Asking(std::string whom, const sockaddr_in& to, net::Credentials credentials);
+  Asking(
+      std::string whom, const sockaddr_in& to, net::Credentials credentials,
+      IsThere is_there = [](const std::stop_token&) { return true; });
   ~Asking();  // ends all that wait
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
@@ -45,11 +54,45 @@ class Asking {
   Answer ask_for_records(ClusterMessageType type, const nlohmann::json& args, Deadline deadline,
                          std::vector<std::uint8_t> records = {}, const std::stop_token& stop = {});
 
+  // A question that is under way: as long as it lives, it is asked again when the connection
+  // breaks. Not longer than whom it asks.
+  class Asked {
+   public:
+    Asked(Asking& asking, std::shared_ptr<Question> question)
+        : asking_(asking), question_(std::move(question)) {}
+    ~Asked();  // nobody waits for the answer any more
+    Asked(const Asked&) = delete;
+    Asked& operator=(const Asked&) = delete;
+
+    // Nothing at the deadline, and when `stop` is asked for. The answer is given once. Throws
+    // Refusal; NoAnswer where it is none.
+    std::optional<Answer> wait(Deadline deadline, const std::stop_token& stop = {});
+
+   private:
+    Asking& asking_;
+    const std::shared_ptr<Question> question_;
+  };
+  std::unique_ptr<Asked> begin(ClusterMessageType type, const nlohmann::json& args,
+                               std::vector<std::uint8_t> records = {});
+
+  // However long it takes whom is asked: asked anew, the question would wait behind itself. Where
+  // there is no answer it is looked every `look_s` whether there is somebody. Throws Refusal;
+  // NoAnswer when `stop` is asked for, and where whom is asked has gone to another place.
+  Answer ask_patiently(ClusterMessageType type, const nlohmann::json& args,
+                       std::vector<std::uint8_t> records, double look_s,
+                       const std::stop_token& stop);
+
+  // After a while without an answer: as the constructor's is_there. A connection that only this end
+  // still believes in breaks after it.
+  bool is_there(const std::stop_token& stop);
+
  private:
-  struct Question;
   class Loop;
 
+  NoAnswer no_answer(ClusterMessageType type) const;
+
   const std::string whom_;
+  const IsThere is_there_;
   const std::unique_ptr<Loop> loop_;
 };
 

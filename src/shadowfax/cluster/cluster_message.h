@@ -12,7 +12,8 @@
 //   to a server                        every answer: what is said, or {"refused": why}
 //     MIGRATE   {first, last, target}  move a range to another server: {id}; if it is there,
 //               sample_s: for so long its hot keys are sought first; indirection
-//     PREPARE   {}                     how a target begins: {receives_from, index_bits}
+//     PREPARE   {}                     how a target begins: {receives_from, index_bits,
+//               most_value_bytes}
 //     STAGE     {id} and records       what is hot, before the target owns it: {}
 //     RECORDS   {id} and records       {incarnation}: of the target
 //     FINISH    {id, incarnation}      all have been sent to this incarnation: {}
@@ -20,8 +21,8 @@
 //     FETCH     {begin} and questions  what keys have in this server's log, which began there when
 //               others were pointed into it: {} and answers (server/fetched_record.h)
 //     PULL      {id, first, last, begin, until, sequence}   the records of a range in it, below
-//               `until`, the newest first: {is_last} and records. sequence: of the questions, from
-//               0
+//               `until`, the newest first: {is_last} and records, or none where none were found
+//               soon. sequence: of the questions, from 0
 //     RESOLVE   {}                     pull what this server points to in logs of others: {}
 //     STATUS    {}                     what the server does
 #pragma once

@@ -1,4 +1,4 @@
-// The commands of hlmeta-node (docs/shadowfax.md §5): a metadata service for each turn of a run.
+// The commands of hlmeta-node (docs/shadowfax-nodes.md): a metadata service for each turn of a run.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// hlmeta-node: a resident node with the metadata service of a cluster (docs/shadowfax.md §5).
+// hlmeta-node: a resident node with the metadata service of a cluster (docs/shadowfax-nodes.md).
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// The protocol of a migration (docs/shadowfax.md §3) as a machine of one key, searched
+// The protocol of a migration (docs/shadowfax-design.md §3) as a machine of one key, searched
 // exhaustively: source and target may be killed at every step, checkpoints may be made at any time,
 // client and servers learn of views late, and a migration may be cancelled while its source lives.
 // Ranges without the key leave the two servers for others, which makes views as well. Messages are

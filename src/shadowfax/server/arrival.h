@@ -1,4 +1,4 @@
-// A range of keys that this server receives from another one (docs/shadowfax.md §3).
+// A range of keys that this server receives from another one (docs/shadowfax-design.md §3).
 //
 //   prepare() : a checkpoint, below whose end lies whatever this server had of the range before
 //   stage()   : hot records, as the source has cut them off; they are in memory alone
@@ -36,7 +36,7 @@ class Arrival {
   std::uint64_t records() const noexcept { return records_; }        // that came, since begin()
   std::uint64_t staged() const noexcept { return staged_records_; }  // of them before it
 
-  // What was staged is dropped. Throws std::system_error.
+  // What was staged is dropped. Throws std::system_error where no checkpoint can be made now.
   hybridlog::Address prepare();
   // For the migration that may begin next. Throws std::invalid_argument.
   void stage(std::uint64_t id, std::span<const std::uint8_t> records);

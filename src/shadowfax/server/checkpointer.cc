@@ -44,6 +44,11 @@ bool Checkpointer::wait_for_one(const std::stop_token& stop) {
 
 hybridlog::Checkpoint Checkpointer::make(const hybridlog::CutSteps& steps) {
   const std::lock_guard lock(making_);
+  if (holds_()) {
+    throw std::system_error(
+        std::make_error_code(std::errc::resource_unavailable_try_again),
+        "a checkpoint would wait for another server, which does not answer; try again later");
+  }
   return make_locked(steps);
 }
 
@@ -65,7 +70,8 @@ void Checkpointer::work(const std::stop_token& stop) {
   }
 }
 
-hybridlog::Checkpoint Checkpointer::make_locked(const hybridlog::CutSteps& steps) {
+hybridlog::Checkpoint Checkpointer::make_locked(hybridlog::CutSteps steps) {
+  steps.gives_up = holds_;
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -29,13 +29,14 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // One more, now. By any thread that has no sessions. Throws std::system_error: the one before
-  // still holds.
+  // One more, now. By any thread that has no sessions. Throws std::system_error, also while
+  // checkpoints are held: the one before still holds.
   hybridlog::Checkpoint make(const hybridlog::CutSteps& steps = {});
   // None is made of its own accord until resume(); the one that is being made has ended.
   void pause();
   void resume();
-  // None is begun of its own accord while it is so: it would have to wait.
+  // None is begun while it is so, and one whose cut is being prepared is given up: it would have to
+  // wait, and all sessions with it.
   void hold_while(std::function<bool()> condition);
   // Waits for one that is begun later, whoever makes it. False: it was stopped.
   bool wait_for_one(const std::stop_token& stop);
@@ -51,7 +52,7 @@ class Checkpointer {
 
  private:
   void work(const std::stop_token& stop);
-  hybridlog::Checkpoint make_locked(const hybridlog::CutSteps& steps);
+  hybridlog::Checkpoint make_locked(hybridlog::CutSteps steps);
   void note(const std::string& why);
 
   hybridlog::Store& store_;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -85,6 +87,20 @@ TEST_F(Checkpointers, AnOldIndexIsKeptUntilTheLogBehindItIsSeveralTimesAsLarge) 
   store_keys(store, 0, 4 * old.bytes / 24 + kEnough);
   while (hybridlog::read_checkpoint(file())->index->path == old.path) std::this_thread::yield();
   while (fs::exists(old.path)) std::this_thread::yield();
+}
+
+TEST_F(Checkpointers, NoneIsBegunWhileItWouldWait) {
+  hybridlog::Store store(small_store(), hybridlog::open_file(log()));
+  Commits commits;
+  Checkpointer checkpointer(store, commits, file(), 1h);
+  std::atomic<bool> holds{true};
+  checkpointer.hold_while([&] { return holds.load(); });
+  EXPECT_THROW(checkpointer.make(), std::system_error);
+  EXPECT_EQ(store.versions().stable(), 0U);  // nobody was asked to take part
+  EXPECT_FALSE(hybridlog::read_checkpoint(file()));
+  holds = false;
+  checkpointer.make();
+  EXPECT_TRUE(hybridlog::read_checkpoint(file()));
 }
 
 }  // namespace

@@ -76,13 +76,13 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .at_step = settings.at_step});
   logs_.begin({.connect = [this](ServerNumber to) { return connect_now(to, ", single records"); },
                .at_step = settings.at_step});
-  resolver_.emplace(Resolver::Place{
-      .store = store,
-      .checkpointer = checkpointer,
-      .metadata = metadata_,
-      .number = settings.number,
-      .connect = [this](ServerNumber to) { return connect_now(to, ", all records"); },
-      .at_step = settings.at_step});
+  resolver_.emplace(
+      Resolver::Place{.store = store,
+                      .checkpointer = checkpointer,
+                      .metadata = metadata_,
+                      .number = settings.number,
+                      .connect = [this](const Unresolved& what) { return connect_to_pull(what); },
+                      .at_step = settings.at_step});
   answers_.emplace();
   fetches_.emplace();
   enrol(address, ports);
@@ -227,7 +227,8 @@ Json ClusterMember::answer(const ClusterMessage& message) {
                         "over: try again");
         }
         return {{"receives_from", arrival_.prepare()},
-                {"index_bits", std::countr_zero(store_.index().buckets())}};
+                {"index_bits", std::countr_zero(store_.index().buckets())},
+                {"most_value_bytes", store_.most_value_bytes()}};
       }
       case ClusterMessageType::kStage:
         return stage(id_of(args), message);
@@ -367,19 +368,37 @@ Json ClusterMember::status() {
           {"departure", departure_->status()}};
 }
 
-std::unique_ptr<Asking> ClusterMember::connect_now(ServerNumber to, const char* what) {
+std::unique_ptr<Asking> ClusterMember::connect_now(ServerNumber to, const std::string& what) {
   const ClusterState state = look();
   const auto found = state.members.find(to);
   if (found == state.members.end()) throw Refusal(name_of(to) + " has never been there");
   return connect(to, found->second, what);
 }
 
+std::unique_ptr<Asking> ClusterMember::connect_to_pull(const Unresolved& what) {
+  return connect_now(what.source, ", all records of migration " + std::to_string(what.id));
+}
+
 // what: of a second connection to there.
 std::unique_ptr<Asking> ClusterMember::connect(ServerNumber to, const Member& at,
-                                               const char* what) const {
+                                               const std::string& what) {
   return std::make_unique<Asking>(
       name_of(to), net::parse_ipv4(name_of(to), at.address, at.peer_port),
-      settings_.credentials(name_of(settings_.number) + " to " + name_of(to) + what));
+      settings_.credentials(name_of(settings_.number) + " to " + name_of(to) + what),
+      [this, to, at](const std::stop_token& stop) { return is_at(to, at, stop); });
+}
+
+// As far as is known: without the metadata service it stays where it was.
+bool ClusterMember::is_at(ServerNumber server, const Member& at, const std::stop_token& stop) {
+  try {
+    const ClusterState state =
+        state_of(metadata_.ask(ClusterMessageType::kGet, Json::object(),
+                               Deadline::after_seconds(kMetadataSeconds), {}, stop));
+    const auto found = state.members.find(server);
+    return found != state.members.end() && found->second == at;
+  } catch (const std::exception&) {
+    return true;
+  }
 }
 
 }  // namespace turntable::shadowfax

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,8 +108,10 @@ class ClusterMember {
   void ask_to_resolve(const ClusterState& state, ServerNumber target);
   bool receives(std::uint64_t id);
   void migrate(SessionId session, const ClusterMessage& message);
-  std::unique_ptr<Asking> connect(ServerNumber to, const Member& at, const char* what = "") const;
-  std::unique_ptr<Asking> connect_now(ServerNumber to, const char* what);
+  std::unique_ptr<Asking> connect(ServerNumber to, const Member& at, const std::string& what = "");
+  bool is_at(ServerNumber server, const Member& at, const std::stop_token& stop);
+  std::unique_ptr<Asking> connect_now(ServerNumber to, const std::string& what);
+  std::unique_ptr<Asking> connect_to_pull(const Unresolved& what);
 
   const ClusterSettings settings_;
   hybridlog::Store& store_;

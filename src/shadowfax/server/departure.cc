@@ -120,6 +120,7 @@ void Departure::run(const Order& order, const std::function<void(const Json&)>& 
     const Deadline soon = Deadline::after_seconds(kBeginSeconds);
     const Json prepared =
         target_->ask(ClusterMessageType::kPrepare, Json::object(), soon, {}, stop);
+    require_long_values(prepared, order.target);
     prepared.at("receives_from").get_to(migration.receives_from);
     const auto own_bits = std::countr_zero(place_.store.index().buckets());
     migration.indirection =
@@ -162,6 +163,18 @@ void Departure::run(const Order& order, const std::function<void(const Json&)>& 
     return cancel(migration.id, refusal.what(), stop);
   }
   move(migration, end, stop);
+}
+
+// Once the target owns the range nobody could help it to a value that its pages do not take.
+void Departure::require_long_values(const Json& prepared, ServerNumber target) const {
+  const auto most = prepared.at("most_value_bytes").get<std::size_t>();
+  const std::size_t own = place_.store.most_value_bytes();
+  if (most >= own) return;
+  const std::string whose = "server " + std::to_string(target);
+  throw Refusal(whose + " takes values of at most " + std::to_string(most) + " bytes; expected " +
+                std::to_string(own) + ", as this server's may be: begin " + whose +
+                " with --page-bits " + std::to_string(std::bit_width(own)) +
+                " or more, and with new files");
 }
 
 // What it sends does not point on.
@@ -328,7 +341,7 @@ Json Departure::ask_target(const Migration& migration, ClusterMessageType type, 
   for (bool is_known = target_ != nullptr;; is_known = false) {
     try {
       if (!is_known) reach(migration.target, stop);
-      return target_->ask(type, args, Deadline::after_seconds(kLookSeconds), records, stop);
+      return target_->ask_patiently(type, args, records, kLookSeconds, stop).json;
     } catch (const NoAnswer&) {
       if (stop.stop_requested()) throw Stopped();
     } catch (const Refusal& refusal) {

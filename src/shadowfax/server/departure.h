@@ -1,4 +1,4 @@
-// A range of keys that this server gives to another one (docs/shadowfax.md §3): a thread that asks
+// A range of keys that this server gives to another one (docs/shadowfax-design.md §3): a thread that asks
 // target and metadata service, cuts, and sends.
 //
 //   prepare -> prepared -> (resolving) -> (sampling) -> cut -> kept -> (sampled) -> owned -> moving
@@ -92,6 +92,7 @@ class Departure {
   void cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop);
   void move(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
   bool send_all(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
+  void require_long_values(const nlohmann::json& prepared, ServerNumber target) const;
   void resolve(const std::stop_token& stop);
   nlohmann::json ask_target(const Migration& migration, ClusterMessageType type,
                             const nlohmann::json& args, const std::vector<std::uint8_t>& records,

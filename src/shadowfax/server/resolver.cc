@@ -1,6 +1,7 @@
 #include "shadowfax/server/resolver.h"
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -72,59 +73,83 @@ void Resolver::work(const std::stop_token& stop) {
 void Resolver::resolve_all(const std::stop_token& stop) {
   const ClusterState state = state_of(place_.metadata.ask(
       ClusterMessageType::kGet, Json::object(), Deadline::after_seconds(kLookSeconds), {}, stop));
+  std::string why;
   for (const Unresolved& each : state.unresolved) {
     if (each.target != place_.number) continue;
-    place_.at_step("resolve");
-    if (place_.store.elsewhere().floor_of(each.id)) {
-      pull(each, stop);
-      place_.store.elsewhere().end(each.id);
-    }
-    place_.at_step("resolved");
-    if (!place_.checkpointer.wait_for_one(stop)) throw Stopped();
-    place_.at_step("covered");
-    place_.metadata.ask(ClusterMessageType::kResolved, {{"id", each.id}},
-                        Deadline::after_seconds(kLookSeconds), {}, stop);
-    place_.at_step("told");
-    const std::lock_guard lock(mutex_);
-    ++resolved_;
-  }
-}
-
-void Resolver::pull(const Unresolved& what, const std::stop_token& stop) {
-  while (!pull_once(what, stop)) require_not_stopped(stop);
-}
-
-// All of it. False: the source was begun again, or does not answer.
-bool Resolver::pull_once(const Unresolved& what, const std::stop_token& stop) {
-  const std::unique_ptr<Asking> source = place_.connect(what.source);
-  for (std::uint64_t sequence = 0;; ++sequence) {
-    Asking::Answer answer;
     try {
-      answer = source->ask_for_records(ClusterMessageType::kPull,
-                                       {{"id", what.id},
-                                        {"first", what.range.first},
-                                        {"last", what.range.last},
-                                        {"begin", what.log.begin},
-                                        {"until", what.log.until},
-                                        {"sequence", sequence}},
-                                       Deadline::after_seconds(kLookSeconds), {}, stop);
-    } catch (const NoAnswer&) {
-      return false;
+      resolve(each, stop);
+    } catch (const std::exception& error) {  // another one's source may be there
+      why = error.what();
     }
-    require_not_stopped(stop);
+  }
+  if (!why.empty()) throw std::runtime_error(why);
+}
+
+void Resolver::resolve(const Unresolved& what, const std::stop_token& stop) {
+  place_.at_step("resolve");
+  if (place_.store.elsewhere().floor_of(what.id)) {
+    pull(what, stop);
+    place_.store.elsewhere().end(what.id);
+  }
+  place_.at_step("resolved");
+  if (!place_.checkpointer.wait_for_one(stop)) throw Stopped();
+  place_.at_step("covered");
+  place_.metadata.ask(ClusterMessageType::kResolved, {{"id", what.id}},
+                      Deadline::after_seconds(kLookSeconds), {}, stop);
+  place_.at_step("told");
+  const std::lock_guard lock(mutex_);
+  ++resolved_;
+}
+
+// All of it, from where an earlier attempt has come to.
+void Resolver::pull(const Unresolved& what, const std::stop_token& stop) {
+  for (bool is_last = false; !is_last;) {
+    const Asking::Answer answer = next(what, stop);
     const std::vector<MovedRecord> records = parsed(answer.records);
     {
       Receiver receiver(place_.store);
       for (const MovedRecord& record : records) receiver.take(record);
       receiver.wait_for_all();
     }
+    ++pulls_.at(what.id).sequence;
     {
       const std::lock_guard lock(mutex_);
       records_ += records.size();
     }
     place_.at_step("pulled");
-    if (answer.json.at("is_last")) return true;
+    is_last = answer.json.at("is_last");
   }
+  pulls_.erase(what.id);
+}
+
+// Throws NoAnswer where it is to be waited for longer; Refusal where the source was begun again: it
+// is asked from the beginning then.
+Asking::Answer Resolver::next(const Unresolved& what, const std::stop_token& stop) {
+  Pull& pull = pulls_[what.id];
+  if (!pull.source) pull.source = place_.connect(what);
+  if (!pull.question) {
+    pull.question = pull.source->begin(ClusterMessageType::kPull, {{"id", what.id},
+                                                                   {"first", what.range.first},
+                                                                   {"last", what.range.last},
+                                                                   {"begin", what.log.begin},
+                                                                   {"until", what.log.until},
+                                                                   {"sequence", pull.sequence}});
+  }
+  std::optional<Asking::Answer> answer;
+  try {
+    answer = pull.question->wait(Deadline::after_seconds(kLookSeconds), stop);
+  } catch (const std::exception&) {
+    pulls_.erase(what.id);
+    throw;
+  }
+  require_not_stopped(stop);
+  if (answer) {
+    pull.question.reset();
+    return *std::move(answer);
+  }
+  if (!pull.source->is_there(stop)) pulls_.erase(what.id);
+  throw NoAnswer("server " + std::to_string(what.source) +
+                 " does not answer; it is asked for what this server points to");
 }
 
 }  // namespace turntable::shadowfax

@@ -1,13 +1,17 @@
-// Pulls what this server points to in the logs of others (docs/shadowfax.md §3), when it is asked
+// Pulls what this server points to in the logs of others (docs/shadowfax-design.md §3), when it is asked
 // for: then these may begin behind it.
 //
 //   for each of its migrations:  pull all of it  ->  its indirection records are nothing any more
 //     ->  a checkpoint that was begun since  ->  metadata is told
+//
+// Where a source does not answer its question stays, and is looked at again later: a source that is
+// slow would not come to an end with one that is asked anew again and again.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -29,8 +33,9 @@ class Resolver {
     Checkpointer& checkpointer;
     Asking& metadata;
     ServerNumber number;
-    // A connection to where the server is now, which nobody else has. Throws NoAnswer, Refusal.
-    std::function<std::unique_ptr<Asking>(ServerNumber)> connect;
+    // A connection to where the source is now, which nobody else has, nor another of these. Throws
+    // NoAnswer, Refusal.
+    std::function<std::unique_ptr<Asking>(const Unresolved&)> connect;
     std::function<void(const char* step)> at_step;  // for tests
   };
 
@@ -48,13 +53,21 @@ class Resolver {
   nlohmann::json status() const;
 
  private:
+  struct Pull {
+    std::unique_ptr<Asking> source;
+    std::uint64_t sequence = 0;                 // of the question
+    std::unique_ptr<Asking::Asked> question{};  // it goes before whom it asks
+  };
+
   void work(const std::stop_token& stop);
   void resolve_all(const std::stop_token& stop);
+  void resolve(const Unresolved& what, const std::stop_token& stop);
   void pull(const Unresolved& what, const std::stop_token& stop);
-  bool pull_once(const Unresolved& what, const std::stop_token& stop);
+  Asking::Answer next(const Unresolved& what, const std::stop_token& stop);
 
   const Place place_;
-  mutable std::mutex mutex_;  // of what follows
+  std::map<std::uint64_t, Pull> pulls_;  // by migration; of the thread
+  mutable std::mutex mutex_;             // of what follows
   std::condition_variable_any changed_;
   std::uint64_t asked_ = 0, done_ = 0;  // done_: up to which request all is resolved
   std::uint64_t records_ = 0, resolved_ = 0;

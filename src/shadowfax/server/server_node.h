@@ -1,4 +1,4 @@
-// The commands of hlserver-node (docs/shadowfax.md §5).
+// The commands of hlserver-node (docs/shadowfax-nodes.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// hlserver-node: a resident node that serves a store on a hybrid log (docs/shadowfax.md §5).
+// hlserver-node: a resident node that serves a store on a hybrid log (docs/shadowfax-nodes.md).
 
 #include <nlohmann/json.hpp>
 

@@ -53,8 +53,11 @@ std::shared_ptr<SourceLogs::Ticket> SourceLogs::read(const hybridlog::Indirectio
 bool SourceLogs::are_silent() const {
   const std::int64_t now_ns = monotonic_ns();
   const std::lock_guard lock(mutex_);
+  // The line has a ticket, and so has its thread.
+  const auto is_wanted = [](const auto& ticket) { return ticket.use_count() > 2; };
   return std::ranges::any_of(lines_, [&](const auto& each) {
-    return each.second.asked_ns != 0 && now_ns - each.second.asked_ns > kSilentNs;
+    return now_ns - each.second.asked_ns > kSilentNs &&
+           std::ranges::any_of(each.second.under_way, is_wanted);
   });
 }
 
@@ -65,6 +68,7 @@ void SourceLogs::work(ServerNumber source, Line& line, const std::stop_token& st
   const auto is_asked = [&] { return !line.waiting.empty(); };
   while (line.changed.wait(lock, stop, is_asked) && !stop.stop_requested()) {
     Tickets tickets = next_of_a_migration(line);
+    line.under_way = tickets;
     line.asked_ns = monotonic_ns();
     lock.unlock();
     place_.at_step("fetch");
@@ -74,7 +78,7 @@ void SourceLogs::work(ServerNumber source, Line& line, const std::stop_token& st
       deliver(answer.records, tickets);
     }
     lock.lock();
-    line.asked_ns = 0;
+    line.under_way.clear();
     line.waiting.insert(line.waiting.begin(), tickets.begin(), tickets.end());
   }
   for (const auto& ticket : std::exchange(line.waiting, {})) ticket->finish(Found::kError);
@@ -106,8 +110,8 @@ Asking::Answer SourceLogs::ask(ServerNumber source, std::unique_ptr<Asking>& ser
   while (!stop.stop_requested()) {
     try {
       if (!server) server = place_.connect(source);
-      return server->ask_for_records(ClusterMessageType::kFetch, {{"begin", begin}},
-                                     Deadline::after_seconds(kLookSeconds), questions, stop);
+      return server->ask_patiently(ClusterMessageType::kFetch, {{"begin", begin}}, questions,
+                                   kLookSeconds, stop);
     } catch (const std::exception&) {
       server.reset();
       std::mutex mutex;

@@ -1,5 +1,5 @@
 // Asks other servers for what lies in their logs, where this one's indirection records point
-// (docs/shadowfax.md §3): a thread for each of them, which sends what has come together.
+// (docs/shadowfax-design.md §3): a thread for each of them, which sends what has come together.
 #pragma once
 
 #include <atomic>
@@ -42,17 +42,17 @@ class SourceLogs : public hybridlog::OtherLogs {
   // Any thread.
   std::shared_ptr<Ticket> read(const hybridlog::Indirection& at, std::uint64_t key) override;
 
-  // Something is asked for that has had no answer for longer than a tenth of a second: a checkpoint
-  // would wait for it, too.
+  // Something is asked for, and somebody waits for it, that has had no answer for longer than a
+  // tenth of a second: a checkpoint would wait for it, too.
   bool are_silent() const;
   std::uint64_t answered() const noexcept { return answered_.load(); }
 
  private:
   using Tickets = std::deque<std::shared_ptr<Ticket>>;
   struct Line {  // to a server
-    Tickets waiting;
+    Tickets waiting, under_way;
     std::condition_variable_any changed;
-    std::int64_t asked_ns = 0;  // what is under way; 0: nothing is
+    std::int64_t asked_ns = 0;  // what is under way
     std::jthread thread;
   };
 

@@ -1,0 +1,340 @@
+// Servers of a cluster, in this process, of which some answer later than others look again, or not
+// at all: whoever asks them gets what he asks for, once they do.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/scratch_directory.h"
+#include "hybridlog/testing_client.h"
+#include "net/ipv4.h"
+#include "net/testing_credentials.h"
+#include "shadowfax/cluster/metadata_server.h"
+#include "shadowfax/server/peer_limits.h"
+#include "shadowfax/server/store_server.h"
+
+namespace turntable::shadowfax {
+namespace {
+
+using namespace std::chrono_literals;
+using hybridlog::hash_of;
+using hybridlog::Session;
+using hybridlog::Status;
+using hybridlog::testing::Client;
+
+constexpr double kPatience = 30;
+constexpr std::uint64_t kKeys = 3000;  // 72 kB, of which memory has 32
+constexpr std::chrono::duration<double> kLate{1.5 * kLookSeconds};
+
+Deadline patience() {
+  return Deadline::after_seconds(kPatience);
+}
+
+void wait_until(const std::function<bool()>& condition, const char* what) {
+  const Deadline deadline = patience();
+  while (!condition()) {
+    if (deadline.passed()) throw std::runtime_error(std::string("never: ") + what);
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+class Metadata {
+ public:
+  Metadata(const std::string& file, ServerNumber owners)
+      : server_(loop_, net::parse_ipv4("", "127.0.0.1", 0), net::testing::credentials("metadata"),
+                file, owners),
+        thread_([this] { loop_.run(); }) {}
+  ~Metadata() {
+    loop_.stop();
+    thread_.join();
+  }
+  Metadata(const Metadata&) = delete;
+  Metadata& operator=(const Metadata&) = delete;
+
+  sockaddr_in address() const { return net::parse_ipv4("", "127.0.0.1", server_.port()); }
+
+ private:
+  net::EventLoop loop_;
+  MetadataServer server_;
+  std::thread thread_;  // last: it uses the others
+};
+
+class Servers {
+ public:
+  using AtStep = std::function<void(std::string_view)>;
+
+  // The first ones own equal ranges.
+  explicit Servers(ServerNumber owners = 1)
+      : metadata_(directory_.path() / "state.json", owners),
+        asking_("metadata", metadata_.address(), net::testing::credentials("test")) {}
+
+  // Perhaps again, with what it had.
+  void begin(ServerNumber number, AtStep at_step = {},
+             std::chrono::nanoseconds between_checkpoints = 20ms) {
+    const std::string file = directory_.path() / std::to_string(number);
+    StoreServer::Settings settings;
+    settings.store = {.index_buckets = 256,
+                      .log = {.page_bits = 12, .pages = 8, .mutable_share = 0.5},
+                      .threads = 4,
+                      .reader_threads = 2};
+    settings.file = file;
+    settings.checkpoints = {.file = file + ".json", .interval = between_checkpoints};
+    settings.cluster = ClusterSettings{
+        .number = number,
+        .metadata = metadata_.address(),
+        .credentials = [](const std::string& name) { return net::testing::credentials(name); },
+        .at_step =
+            [at_step = std::move(at_step)](const char* step) {
+              if (at_step) at_step(step);
+            }};
+    servers_[number].emplace(settings);
+  }
+  void end(ServerNumber number) { servers_[number].reset(); }
+  hybridlog::Store& store(ServerNumber number) { return servers_.at(number)->store(); }
+  ClusterMember& member(ServerNumber number) { return *servers_.at(number)->member(); }
+  ClusterState state() {
+    return state_of(asking_.ask(ClusterMessageType::kGet, nlohmann::json::object(), patience()));
+  }
+  // As another server asks it.
+  nlohmann::json prepare(ServerNumber number) {
+    return Asking("server", net::parse_ipv4("", "127.0.0.1", servers_.at(number)->peer_port()),
+                  net::testing::credentials("third"))
+        .ask(ClusterMessageType::kPrepare, nlohmann::json::object(), patience());
+  }
+
+  // What it owns of the keys.
+  void fill(ServerNumber number, std::size_t value_bytes = kFewestValueBytes) {
+    const View view = state().view;
+    Client client(store(number));
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      if (view.owner_of(hash_of(key)) != number) continue;
+      const std::vector<std::byte> value(value_bytes, static_cast<std::byte>(key));
+      ASSERT_EQ(client.upsert_value(key, value), Status::kOk);
+      client.refresh();
+    }
+  }
+  // Until it is complete.
+  void move(ServerNumber from, ServerNumber to, double share, bool indirection) {
+    const std::uint64_t id =
+        member(from).migrate(to, share, /*sample_s=*/0, indirection, patience());
+    wait_until([&] { return !state().migration; }, "the end of the migration");
+    ASSERT_EQ(state().last_migration, id);
+  }
+  // Keys that the server owns, some of the first ones.
+  std::vector<std::uint64_t> keys_of(ServerNumber owner, std::size_t count) {
+    const View view = state().view;
+    std::vector<std::uint64_t> keys;
+    for (std::uint64_t key = 0; keys.size() < count; ++key)
+      if (view.owner_of(hash_of(key)) == owner) keys.push_back(key);
+    return keys;
+  }
+
+ private:
+  ScratchDirectory directory_;
+  Metadata metadata_;
+  Asking asking_;
+  std::map<ServerNumber, std::optional<StoreServer>> servers_;
+};
+
+// Who is late at some steps, until it is over.
+class Late {
+ public:
+  explicit Late(std::vector<std::string_view> steps) : steps_(std::move(steps)) {}
+
+  Servers::AtStep hook() {
+    return [this](std::string_view step) {
+      if (!is_over_ && std::ranges::find(steps_, step) != steps_.end())
+        std::this_thread::sleep_for(kLate);
+    };
+  }
+  void end() { is_over_ = true; }
+
+ private:
+  const std::vector<std::string_view> steps_;
+  std::atomic<bool> is_over_{false};
+};
+
+// Reads all keys at once. A client that has no answers could not end: `late` is over then.
+void expect_values(Servers& servers, ServerNumber owner, std::size_t count, Late& late) {
+  const std::vector<std::uint64_t> keys = servers.keys_of(owner, count);
+  std::map<std::uint64_t, Session::Answer> answers;
+  Client client(servers.store(owner));
+  try {
+    for (const std::uint64_t key : keys)
+      if (const auto answer = client.read_value(key, key); answer.status != Status::kPending)
+        answers[key] = answer;
+    wait_until(
+        [&] {
+          const auto keep = [&](std::uint64_t key, Session::Answer each) { answers[key] = each; };
+          return client.complete_pending(keep) == 0;
+        },
+        "answers");
+  } catch (...) {
+    late.end();
+    throw;
+  }
+  for (const std::uint64_t key : keys) {
+    ASSERT_EQ(answers.at(key).status, Status::kOk) << key;
+    EXPECT_EQ(answers.at(key).value, (key & 0xFFU) * 0x0101010101010101U) << key;
+  }
+}
+
+TEST(SlowServers, ATargetTakesRecordsLate) {
+  Late late({"taken"});
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, late.hook());
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/false);
+  expect_values(servers, 1, kKeys / 4, late);
+}
+
+// Without checkpoints, which would wait for the answers as well.
+TEST(SlowServers, ASourceIsLateWithSingleRecords) {
+  Late late({"look"});
+  Servers servers;
+  servers.begin(0, late.hook());
+  servers.begin(1, {}, 1h);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  expect_values(servers, 1, /*count=*/100, late);
+  EXPECT_GT(servers.member(1).status()["fetched"], 0);
+}
+
+TEST(SlowServers, ASourceIsLateWithAllRecords) {
+  Late late({"pull"});
+  Servers servers;
+  servers.begin(0, late.hook());
+  servers.begin(1);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  ASSERT_EQ(servers.state().unresolved.size(), 1U);
+  servers.member(1).resolve(patience());
+  EXPECT_TRUE(servers.state().unresolved.empty());
+  servers.end(0);  // it is not needed any more
+  expect_values(servers, 1, kKeys / 4, late);
+}
+
+// A client of the target waits for a key that its source has, which is killed.
+TEST(SlowServers, ATargetWithoutItsSourceServesWhatItHasAndPromisesNothing) {
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  const std::vector<std::uint64_t> keys = servers.keys_of(1, kKeys / 4);
+  const std::uint64_t asked = keys.front(), own = keys.back();
+  servers.end(0);
+  std::atomic<bool> is_asked{false}, is_answered{false};
+  std::jthread waits([&] {
+    Client client(servers.store(1));
+    ASSERT_EQ(client.read(asked).status, Status::kPending);
+    while (!is_answered) {
+      is_answered = client.complete_pending([](auto, Session::Answer answer) {
+        EXPECT_EQ(answer.status, Status::kOk);
+      }) == 0;
+      is_asked = true;
+      std::this_thread::yield();
+    }
+  });
+  wait_until([&] { return is_asked.load(); }, "the question");
+  EXPECT_THROW(servers.prepare(1), Refusal);
+  {
+    Client client(servers.store(1));
+    EXPECT_EQ(client.upsert(own, 5), Status::kOk);
+    EXPECT_EQ(client.read(own).value, 5U);
+  }
+  EXPECT_FALSE(is_answered);
+  servers.begin(0);
+  wait_until([&] { return is_answered.load(); }, "the answer");
+  const auto is_prepared = [&] {
+    try {
+      return servers.prepare(1).at("receives_from") > 0;
+    } catch (const Refusal&) {
+      return false;
+    }
+  };
+  wait_until(is_prepared, "a checkpoint");
+}
+
+// It is asked for a key, and does not answer before all was pulled from it.
+TEST(SlowServers, ASourceIsNotNeededForWhatWasPulled) {
+  std::atomic<bool> answers{false};
+  Servers servers;
+  servers.begin(0, [&, deadline = Deadline::after_seconds(2 * kPatience)](std::string_view step) {
+    while (step == "look" && !answers && !deadline.passed()) std::this_thread::sleep_for(1ms);
+  });
+  servers.begin(1);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  std::atomic<bool> is_asked{false};
+  std::jthread waits([&, key = servers.keys_of(1, 1).front()] {
+    Client client(servers.store(1));
+    EXPECT_EQ(client.read(key).status, Status::kPending);
+    while (client.complete_pending(
+               [](auto, Session::Answer answer) { EXPECT_EQ(answer.status, Status::kOk); }) > 0)
+      is_asked = true;
+  });
+  wait_until([&] { return is_asked.load(); }, "the question");
+  EXPECT_NO_THROW(servers.member(1).resolve(patience()));
+  EXPECT_TRUE(servers.state().unresolved.empty());
+  answers = true;
+}
+
+// Each takes longer for an answer than the other one waits before it begins anew. Of either half
+// there are 1.5 MB, so several answers.
+TEST(SlowServers, TwoTargetsPullFromOneSource) {
+  const auto slowly = [](std::string_view step) {
+    if (step == "pulled") std::this_thread::sleep_for(kPause);
+  };
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, slowly);
+  servers.begin(2, slowly);
+  servers.fill(0, /*value_bytes=*/1000);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  servers.move(0, 2, 1, /*indirection=*/true);
+  ASSERT_EQ(servers.state().unresolved.size(), 2U);
+  std::jthread other([&] { EXPECT_NO_THROW(servers.member(2).resolve(patience())); });
+  servers.member(1).resolve(patience());
+  wait_until([&] { return servers.state().unresolved.empty(); }, "all that is pointed to");
+  EXPECT_GE(servers.member(1).status()["resolver"]["records"], kKeys / 3);
+}
+
+TEST(SlowServers, ADeadSourceDoesNotHoldUpAnotherOne) {
+  Late never({});
+  Servers servers(/*owners=*/3);
+  for (const ServerNumber each : {0, 1, 2}) {
+    servers.begin(each);
+    servers.fill(each, /*value_bytes=*/100);
+  }
+  for (const ServerNumber each : {1, 2}) servers.move(each, 0, 1, /*indirection=*/true);
+  const auto unresolved = [&] {
+    std::vector<ServerNumber> sources;
+    for (const Unresolved& each : servers.state().unresolved) sources.push_back(each.source);
+    return sources;
+  };
+  ASSERT_EQ(unresolved(), (std::vector<ServerNumber>{1, 2}));
+  servers.end(1);
+  EXPECT_THROW(servers.member(0).resolve(Deadline::after_seconds(0.1)), NoAnswer);
+  wait_until([&] { return unresolved() == std::vector<ServerNumber>{1}; }, "the other one's");
+  servers.begin(1);
+  wait_until([&] { return unresolved().empty(); }, "all that is pointed to");
+  servers.end(1);
+  servers.end(2);
+  expect_values(servers, 0, kKeys, never);
+}
+
+}  // namespace
+}  // namespace turntable::shadowfax
