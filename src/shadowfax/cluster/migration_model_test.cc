@@ -215,8 +215,7 @@ class Search {
       ++next.issued;
       ++next.unserved;
     });
-    when(world.client_view != world.view, world,
-         [](World& next) { next.client_view = next.view; });
+    when(world.client_view != world.view, world, [](World& next) { next.client_view = next.view; });
     const int asked = world.owner_in(world.client_view);
     const Server& at = world.servers[asked];
     const bool is_there = at.now.has || !at.awaits || broken_ == Broken::kServesWhatIsMissing;
@@ -257,10 +256,8 @@ class Search {
       next.departures[server] = {};
       if (next.under_way != 0 && server == next.source) {
         if (next.is_owned && next.has_key) {
-          next.departures[server] = {.step = Step::kOwned,
-                                     .id = next.under_way,
-                                     .has_key = true,
-                                     .given = at.now.value};
+          next.departures[server] = {
+              .step = Step::kOwned, .id = next.under_way, .has_key = true, .given = at.now.value};
         } else {
           next.under_way = 0;  // cancelled, or another server has all
         }
@@ -329,8 +326,7 @@ class Search {
       next.is_owned = false;
       next.has_key = has_key;
       next.source = source;
-      next.departures[source] = {
-          .step = Step::kPrepared, .id = next.under_way, .has_key = has_key};
+      next.departures[source] = {.step = Step::kPrepared, .id = next.under_way, .has_key = has_key};
     };
     const auto is_free = [&](int server) { return world.departures[server].step == Step::kNone; };
     const int owner = world.owner(), target = 1 - owner;
