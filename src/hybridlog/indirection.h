@@ -1,7 +1,7 @@
 // An indirection record (Shadowfax §3.3): it stands in a chain for records that are on the device
-// of another store, where a range of keys came from (docs/shadowfax-design.md §3). Of the keys that it
-// covers it says: those that have no record here at or above a floor, which is the migration's, are
-// asked for there. What lies below the floor is of an earlier time, and counts for nothing.
+// of another store, where a range of keys came from (docs/shadowfax-design.md §3). Of the keys that
+// it covers it says: those that have no record here at or above a floor, which is the migration's,
+// are asked for there. What lies below the floor is of an earlier time, and counts for nothing.
 //
 // So it matters nothing whether it is above or below the records of its migration in the chain. The
 // newest one that covers a key counts.

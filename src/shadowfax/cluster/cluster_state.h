@@ -7,8 +7,8 @@
 //                cancel --> nothing under way: the range stays the source's        |
 //                                                                  resolved --> nothing
 //
-// Of what is unresolved the target points into the source's log (docs/shadowfax-design.md §3). There may
-// be several of these, of different ranges, beside what is under way.
+// Of what is unresolved the target points into the source's log (docs/shadowfax-design.md §3).
+// There may be several of these, of different ranges, beside what is under way.
 //
 // `own` is the ownership cut: before it the source owns the range, after it the target. It makes
 // the next view. Each may be asked again by who has not heard the answer: it changes nothing then.

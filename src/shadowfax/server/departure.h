@@ -1,5 +1,5 @@
-// A range of keys that this server gives to another one (docs/shadowfax-design.md §3): a thread that asks
-// target and metadata service, cuts, and sends.
+// A range of keys that this server gives to another one (docs/shadowfax-design.md §3): a thread
+// that asks target and metadata service, cuts, and sends.
 //
 //   prepare -> prepared -> (resolving) -> (sampling) -> cut -> kept -> (sampled) -> owned -> moving
 //   -> moved

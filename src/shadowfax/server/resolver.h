@@ -1,5 +1,5 @@
-// Pulls what this server points to in the logs of others (docs/shadowfax-design.md §3), when it is asked
-// for: then these may begin behind it.
+// Pulls what this server points to in the logs of others (docs/shadowfax-design.md §3), when it is
+// asked for: then these may begin behind it.
 //
 //   for each of its migrations:  pull all of it  ->  its indirection records are nothing any more
 //     ->  a checkpoint that was begun since  ->  metadata is told
