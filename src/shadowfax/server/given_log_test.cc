@@ -56,7 +56,7 @@ class GivenLogTest : public ::testing::Test {
       client.refresh();
     }
     head_ = store_.log().head();
-    ASSERT_GT(head_, Address{4 * 4096});
+    ASSERT_GT(head_, Address{4} * 4096);
   }
   nlohmann::json question(std::uint64_t migration, std::uint64_t sequence,
                           hybridlog::HashRange range) {
