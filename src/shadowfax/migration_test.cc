@@ -567,11 +567,11 @@ TEST(Migration, ASourceThatKnowsAnOldViewServesNothingAfterItsCut) {
   expect_exact(cluster, {&one});
 }
 
-// A source that has cut waits for its target, and does not hear that it was cancelled. Meanwhile
-// another range comes to it.
+// A source that has cut waits for its target, and has not heard that it was cancelled. Meanwhile
+// another range is to come to it.
 TEST(Migration, AfterACancelledCutTheViewIsAnotherOnes) {
   Cluster cluster;
-  cluster.start(0);
+  cluster.start(0, "sampling");
   cluster.start(1, "staged");
   cluster.start(2);
   Operator op(cluster);
@@ -583,8 +583,10 @@ TEST(Migration, AfterACancelledCutTheViewIsAnotherOnes) {
   op.wait_for_the_end(1);
   wait_until([&] { return op.begin_to_migrate(kMoved, 0, 1, /*sample_s=*/0.1); },
              "the end at the source");
-  wait_until([&] { return cluster.server(1).is_stopped(); }, "staged");
+  wait_until([&] { return cluster.server(0).is_stopped(); }, "sampling");
   op.cancel();
+  cluster.server(0).go_on();
+  wait_until([&] { return cluster.server(1).is_stopped(); }, "staged");
   if (!op.begin_to_migrate(kOther, 2, 0)) {  // as long as it has a cut to make
     wait_until([&] { return op.status(0)["departure"]["step"] == "cancelled"; }, "cancelled");
     EXPECT_TRUE(op.begin_to_migrate(kOther, 2, 0));
