@@ -32,9 +32,10 @@ void Checkpointer::resume() {
   is_paused_ = false;
 }
 
-void Checkpointer::hold_while(std::function<bool()> condition) {
+void Checkpointer::hold_while(std::function<bool()> is_slow, std::function<bool()> is_dead) {
   const std::lock_guard lock(making_);
-  holds_ = std::move(condition);
+  is_slow_ = std::move(is_slow);
+  is_dead_ = std::move(is_dead);
 }
 
 bool Checkpointer::wait_for_one(const std::stop_token& stop) {
@@ -44,7 +45,7 @@ bool Checkpointer::wait_for_one(const std::stop_token& stop) {
 
 hybridlog::Checkpoint Checkpointer::make(const hybridlog::CutSteps& steps) {
   const std::lock_guard lock(making_);
-  if (holds_()) {
+  if (is_dead_()) {
     throw std::system_error(
         std::make_error_code(std::errc::resource_unavailable_try_again),
         "a checkpoint would wait for another server, which does not answer; try again later");
@@ -61,7 +62,7 @@ void Checkpointer::work(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) return;
     const std::lock_guard lock(making_);
-    if (is_paused_ || holds_()) continue;
+    if (is_paused_ || is_slow_() || is_dead_()) continue;
     try {
       make_locked({});
     } catch (const std::system_error&) {
@@ -71,7 +72,7 @@ void Checkpointer::work(const std::stop_token& stop) {
 }
 
 hybridlog::Checkpoint Checkpointer::make_locked(hybridlog::CutSteps steps) {
-  steps.gives_up = holds_;
+  steps.gives_up = is_dead_;
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -29,15 +29,15 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // One more, now. By any thread that has no sessions. Throws std::system_error, also while
-  // checkpoints are held: the one before still holds.
+  // One more, now. By any thread that has no sessions. Throws std::system_error, also while it
+  // would wait for a server that is dead: the one before still holds.
   hybridlog::Checkpoint make(const hybridlog::CutSteps& steps = {});
   // None is made of its own accord until resume(); the one that is being made has ended.
   void pause();
   void resume();
-  // None is begun while it is so, and one whose cut is being prepared is given up: it would have to
-  // wait, and all sessions with it.
-  void hold_while(std::function<bool()> condition);
+  // None is begun of its own accord while another server is slow: it would have to wait, and all
+  // sessions with it. None at all while it is dead; one whose cut is being prepared is given up.
+  void hold_while(std::function<bool()> is_slow, std::function<bool()> is_dead);
   // Waits for one that is begun later, whoever makes it. False: it was stopped.
   bool wait_for_one(const std::stop_token& stop);
   // The server is ending, and so does what sessions wait for: what is under way is not kept.
@@ -62,7 +62,7 @@ class Checkpointer {
   IndexWriter indexes_;
   std::mutex making_;  // held while one is made
   bool is_paused_ = false;
-  std::function<bool()> holds_ = [] { return false; };
+  std::function<bool()> is_slow_ = [] { return false; }, is_dead_ = is_slow_;
   std::atomic<bool> has_ended_{false};
   mutable std::mutex mutex_;  // of the counts
   std::condition_variable_any ends_;

@@ -93,13 +93,13 @@ TEST_F(Checkpointers, NoneIsBegunWhileItWouldWait) {
   hybridlog::Store store(small_store(), hybridlog::open_file(log()));
   Commits commits;
   Checkpointer checkpointer(store, commits, file(), 1h);
-  std::atomic<bool> holds{true};
-  checkpointer.hold_while([&] { return holds.load(); });
+  std::atomic<bool> is_dead{true};
+  checkpointer.hold_while([] { return true; }, [&] { return is_dead.load(); });
   EXPECT_THROW(checkpointer.make(), std::system_error);
   EXPECT_EQ(store.versions().stable(), 0U);  // nobody was asked to take part
   EXPECT_FALSE(hybridlog::read_checkpoint(file()));
-  holds = false;
-  checkpointer.make();
+  is_dead = false;
+  checkpointer.make();  // who asks for one waits for a server that is slow
   EXPECT_TRUE(hybridlog::read_checkpoint(file()));
 }
 

@@ -13,7 +13,6 @@ namespace {
 using Found = hybridlog::OtherLogs::Found;
 
 constexpr std::size_t kMostQuestions = 256;  // in a message
-constexpr std::int64_t kSilentNs = 100 * kMillisecondNs;
 
 }  // namespace
 
@@ -50,13 +49,13 @@ std::shared_ptr<SourceLogs::Ticket> SourceLogs::read(const hybridlog::Indirectio
   return ticket;
 }
 
-bool SourceLogs::are_silent() const {
+bool SourceLogs::are_silent(std::chrono::nanoseconds since) const {
   const std::int64_t now_ns = monotonic_ns();
   const std::lock_guard lock(mutex_);
   // The line has a ticket, and so has its thread.
   const auto is_wanted = [](const auto& ticket) { return ticket.use_count() > 2; };
   return std::ranges::any_of(lines_, [&](const auto& each) {
-    return now_ns - each.second.asked_ns > kSilentNs &&
+    return now_ns - each.second.asked_ns > since.count() &&
            std::ranges::any_of(each.second.under_way, is_wanted);
   });
 }

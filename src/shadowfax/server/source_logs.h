@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -42,9 +43,9 @@ class SourceLogs : public hybridlog::OtherLogs {
   // Any thread.
   std::shared_ptr<Ticket> read(const hybridlog::Indirection& at, std::uint64_t key) override;
 
-  // Something is asked for, and somebody waits for it, that has had no answer for longer than a
-  // tenth of a second: a checkpoint would wait for it, too.
-  bool are_silent() const;
+  // Something is asked for, and somebody waits for it, that has had no answer for so long: a
+  // checkpoint would wait for it, too.
+  bool are_silent(std::chrono::nanoseconds since) const;
   std::uint64_t answered() const noexcept { return answered_.load(); }
 
  private:

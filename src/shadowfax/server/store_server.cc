@@ -5,6 +5,7 @@
 
 #include "common/pinning.h"
 #include "hybridlog/checkpoint_file.h"
+#include "shadowfax/server/peer_limits.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -88,7 +89,8 @@ StoreServer::StoreServer(const Settings& settings)
   }
   if (settings.cluster) {
     store_.elsewhere().read_by(&logs_);
-    checkpointer_->hold_while([this] { return logs_.are_silent(); });
+    checkpointer_->hold_while([this] { return logs_.are_silent(kSilentTime); },
+                              [this] { return logs_.are_silent(kDeadTime); });
     member_.emplace(*settings.cluster, settings.worker.address, ports(), store_, *checkpointer_,
                     gate_, serving_, newer_views_, logs_, ranges());
   }
