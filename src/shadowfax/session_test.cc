@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/deadline.h"
 #include "common/scratch_directory.h"
 #include "common/unique_fd.h"
 #include "shadowfax/client/client_session.h"
@@ -79,6 +80,69 @@ void wait_for_all(ClientSession& session, ClientSession::Replies& replies) {
   session.flush();
   while (session.outstanding() > 0) receive(session, replies);
 }
+
+// A server that serves all requests, and refuses every batch without any: it has just ended to
+// wait, each time. `firsts`: the numbers that batches with requests begin with.
+class JustBusy {
+ public:
+  JustBusy() : listening_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address_;
+    EXPECT_EQ(::bind(listening_.get(), reinterpret_cast<sockaddr*>(&address_), length), 0);
+    EXPECT_EQ(::listen(listening_.get(), 1), 0);
+    ::getsockname(listening_.get(), reinterpret_cast<sockaddr*>(&address_), &length);
+    thread_ = std::jthread([this] { serve(); });
+  }
+
+  std::uint16_t port() const { return ntohs(address_.sin_port); }
+  // Once the session has ended.
+  std::vector<std::uint64_t> firsts() {
+    thread_.join();
+    return firsts_;
+  }
+
+ private:
+  void serve() {
+    const UniqueFd client(::accept(listening_.get(), nullptr, nullptr));
+    std::array<std::byte, kMostBatchBytes> in, out;
+    const auto read = [&](std::size_t bytes) {
+      return bytes == 0 ||
+             ::recv(client.get(), in.data(), bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes);
+    };
+    const auto send = [&](const std::byte* end) {
+      ::send(client.get(), out.data(), static_cast<std::size_t>(end - out.data()), MSG_NOSIGNAL);
+    };
+    if (!read(Opening::kBytes)) return;
+    send(write(out.data(), Welcome{.status = WelcomeStatus::kOpen, .most_value_bytes = 8}));
+    std::uint64_t served = 0;
+    while (read(RequestHeader::kBytes)) {
+      const RequestHeader header = read_request_header(in.data());
+      if (!read(header.bytes)) return;
+      const std::size_t count = header.bytes / Request::kBytes;
+      // Who asks is told that all of it is committed.
+      ReplyHeader reply{.status = count > 0 ? BatchStatus::kServed : BatchStatus::kBusy,
+                        .committed = count > 0 ? 0 : served};
+      std::byte* at = out.data() + ReplyHeader::kBytes;
+      for (std::size_t i = 0; i < count; ++i)
+        at = write(at, Reply{.opcode = Opcode::kUpsert,
+                             .status = ReplyStatus::kOk,
+                             .number = header.first + i,
+                             .value = 0});
+      reply.bytes = static_cast<std::uint64_t>(at - out.data()) - ReplyHeader::kBytes;
+      write(out.data(), reply);
+      send(at);
+      if (count == 0) continue;
+      firsts_.push_back(header.first);
+      served = header.first + count - 1;
+    }
+  }
+
+  UniqueFd listening_;
+  sockaddr_in address_{};
+  std::vector<std::uint64_t> firsts_;
+  std::jthread thread_;  // last: it uses the others
+};
 
 TEST(Sessions, WhatIsStoredIsRead) {
   Served served(1);
@@ -323,6 +387,31 @@ TEST(Sessions, WhatAnotherViewRefusesIsTakenBackInItsOrder) {
   wait_for_all(session, got);
   EXPECT_EQ(got.replies[4].status, ReplyStatus::kNotFound);
   EXPECT_EQ(got.replies[5].value, 1U);
+}
+
+// A question what is committed has the number of the next request. Refused, and sent again before
+// that request, it is refused behind it: the numbers of what is served must not be given again.
+TEST(Sessions, NumbersOfWhatIsServedAreNotGivenAgain) {
+  JustBusy server;
+  {
+    ClientSession session(
+        {.port = server.port(), .batch_requests = 1, .most_kept = 2, .id = {.high = 1, .low = 1}});
+    Collected got;
+    const auto wait = [&, deadline = Deadline::after_seconds(20)] {
+      session.flush();
+      while (session.outstanding() > 0 && !deadline.passed()) receive(session, got);
+      EXPECT_EQ(session.outstanding(), 0U);
+    };
+    for (const std::uint64_t key : {1, 2, 3}) session.add({Opcode::kUpsert, key, key});
+    wait();
+    session.hold(true);
+    EXPECT_TRUE(session.take_back().empty());  // another view
+    session.hold(false);
+    session.add({Opcode::kUpsert, 4, 4});
+    wait();
+    EXPECT_EQ(got.replies.size(), 4U);
+  }
+  EXPECT_EQ(server.firsts(), (std::vector<std::uint64_t>{1, 2, 3, 4}));
 }
 
 TEST(Sessions, WhoDoesNotKnowOfViewsIsTold) {

@@ -294,8 +294,14 @@ void ClientSession::take(const ReplyHeader& header, const std::byte* replies, Re
   }
 }
 
-// In the order of their requests: one that was sent again may be refused behind a later one.
+// In the order of their requests: one that was sent again may be refused behind a later one. One
+// without requests is not sent again: what has its number by then may be served before, and the
+// session would go on from there as if it were not.
 void ClientSession::refuse(Batch batch) {
+  if (batch.contexts.empty()) {
+    unused_.push_back(std::move(batch));
+    return;
+  }
   const auto behind =
       std::upper_bound(refused_.begin(), refused_.end(), batch.first,
                        [](std::uint64_t first, const Batch& other) { return first < other.first; });
