@@ -77,7 +77,7 @@ class Shadowfax(System):
         "capacity_per_s": "{} operations/s a server",
         "move_share": "{} of a server's keys move",
         "sample_s": "sampled for {} s",
-        "indirection": "with indirections",
+        "indirection": "indirection {}",
     }
     usual: ClassVar[Mapping[str, Any]] = {
         "store": text_stores.SHADOWFAX,
