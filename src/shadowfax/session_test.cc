@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -79,6 +78,17 @@ void receive(ClientSession& session, ClientSession::Replies& replies) {
 void wait_for_all(ClientSession& session, ClientSession::Replies& replies) {
   session.flush();
   while (session.outstanding() > 0) receive(session, replies);
+}
+
+// The server learns that a session's last client has ended after that client has it.
+std::unique_ptr<ClientSession> open_once_free(const ClientSession::Settings& settings) {
+  while (true) {
+    try {
+      return std::make_unique<ClientSession>(settings);
+    } catch (const SessionError&) {
+      std::this_thread::yield();
+    }
+  }
 }
 
 // A server that serves all requests, and refuses every batch without any: it has just ended to
@@ -436,15 +446,7 @@ TEST(Sessions, OneThatIsOpenElsewhereIsRefused) {
     other.port = served.session(1).port;
     EXPECT_THROW(ClientSession{other}, SessionError);
   }
-  // The server learns of the end after the client has it.
-  std::optional<ClientSession> again;
-  while (!again) {
-    try {
-      again.emplace(settings);
-    } catch (const SessionError&) {
-      std::this_thread::yield();
-    }
-  }
+  const auto again = open_once_free(settings);
   EXPECT_EQ(again->begins_after(), 1U);
   EXPECT_EQ(again->committed(), 0U);
 }
@@ -693,14 +695,7 @@ TEST(Sessions, WhoGoesWhileAnAdditionAsksAnotherServerHoldsUpNobody) {
   // It says that its requests are done when they are.
   EXPECT_THROW(ClientSession{settings}, SessionError);
   logs.answer(10);
-  std::optional<ClientSession> again;
-  while (!again) {
-    try {
-      again.emplace(settings);
-    } catch (const SessionError&) {
-      std::this_thread::yield();
-    }
-  }
+  const auto again = open_once_free(settings);
   EXPECT_EQ(again->begins_after(), 2U);
   Collected found;
   again->add({Opcode::kRead, kElsewhere, 0});

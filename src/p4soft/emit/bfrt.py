@@ -158,15 +158,7 @@ def _value_set(pipe: str, instance: ValueSetInstance) -> dict[str, Any]:
         "depends_on": [],
         "has_const_default_action": False,
         "key": [
-            {
-                "id": number,
-                "name": name,
-                "repeated": False,
-                "annotations": [],
-                "mandatory": False,
-                "match_type": "Ternary",
-                "type": _table_type(field),
-            }
+            _key_field(number, name, _table_type(field), "Ternary", mandatory=False)
             for number, (name, field) in enumerate(instance.symbol.fields.items(), start=1)
         ],
         "data": [],
@@ -187,15 +179,9 @@ def _port_metadata(pipe: str, metadata: PortMetadata) -> dict[str, Any]:
         "depends_on": [],
         "has_const_default_action": False,
         "key": [
-            {
-                "id": 1,
-                "name": metadata.key,
-                "repeated": False,
-                "annotations": [],
-                "mandatory": True,
-                "match_type": "Exact",
-                "type": {"type": "bytes", "width": PORT_BITS},
-            }
+            _key_field(
+                1, metadata.key, {"type": "bytes", "width": PORT_BITS}, "Exact", mandatory=True
+            )
         ],
         "data": [{**datum, "mandatory": True} for datum in data],
         "supported_operations": [],
@@ -205,30 +191,35 @@ def _port_metadata(pipe: str, metadata: PortMetadata) -> dict[str, Any]:
 
 def _keys(declaration: syntax.Table) -> list[dict[str, Any]]:
     keys = [
-        {
-            "id": number,
-            "name": key_name(key),
-            "repeated": False,
-            "annotations": [],
-            "mandatory": False,
-            "match_type": _MATCH_TYPES[key.match_kind],
-            "type": _table_type(key.expression.type),
-        }
+        _key_field(
+            number,
+            key_name(key),
+            _table_type(key.expression.type),
+            _MATCH_TYPES[key.match_kind],
+            mandatory=False,
+        )
         for number, key in enumerate(declaration.match_keys, start=1)
     ]
     if any(key.match_kind in ("ternary", "range") for key in declaration.keys):
         keys.append(
-            {
-                "id": PRIORITY_ID,
-                "name": "$MATCH_PRIORITY",
-                "repeated": False,
-                "annotations": [],
-                "mandatory": False,
-                "match_type": "Exact",
-                "type": {"type": "uint32"},
-            }
+            _key_field(PRIORITY_ID, "$MATCH_PRIORITY", {"type": "uint32"}, "Exact", mandatory=False)
         )
     return keys
+
+
+def _key_field(
+    number: int, name: str, type_: dict[str, Any], match_type: str, *, mandatory: bool
+) -> dict[str, Any]:
+    """One field of a table's key."""
+    return {
+        "id": number,
+        "name": name,
+        "repeated": False,
+        "annotations": [],
+        "mandatory": mandatory,
+        "match_type": match_type,
+        "type": type_,
+    }
 
 
 def _table_type(type_: types.Type | None) -> dict[str, Any]:
@@ -327,17 +318,7 @@ def _indexed(
         "annotations": [],
         "depends_on": [],
         "has_const_default_action": False,
-        "key": [
-            {
-                "id": number,
-                "name": name,
-                "repeated": False,
-                "annotations": [],
-                "mandatory": True,
-                "match_type": "Exact",
-                "type": {"type": "uint32"},
-            }
-        ],
+        "key": [_key_field(number, name, {"type": "uint32"}, "Exact", mandatory=True)],
     }
 
 
