@@ -74,6 +74,8 @@ def _cpus_of(name: str) -> Check:
 def _transport(parameters: Parameters, testbed: Testbed) -> str | None:
     if parameters["transport"] == server.UNIX and not testbed.emulated:
         return "tcp: generator and memcached share no file system"
+    if parameters["transport"] == server.UNIX and parameters["memcached_user"] != "root":
+        return "tcp: memcached binds as memcached_user, in a directory of root's"
     return None
 
 
@@ -91,10 +93,12 @@ def _connections(parameters: Parameters, testbed: Testbed) -> str | None:
     if parameters["connections"] % threads:
         return f"a multiple of {threads}, the generator's threads (client_threads)"
     wanted = parameters["connections"] * len(testbed.hosts_of("clients"))
-    if wanted >= parameters["max_connections"]:
+    taken = parameters["max_connections"] - server.own_descriptors(parameters)
+    if wanted > taken:
         return (
-            f"so few that those of all client hosts, {wanted}, are fewer than memcached takes "
-            f"(max_connections, {parameters['max_connections']})"
+            f"so few that those of all client hosts, {wanted}, are no more than the {max(taken, 0)} "
+            "that memcached takes beside its own descriptors (max_connections, "
+            f"{parameters['max_connections']})"
         )
     return None
 
@@ -156,9 +160,9 @@ CHECKS = (
     Check("aggressors_file", _aggressors_file),
     Check("aggressors", _aggressors, beside=("aggressors_file",)),
     *(_cpus_of(name) for name in (*placement.RANGES, "generator_cpus")),
-    Check("transport", _transport),
+    Check("transport", _transport, beside=("memcached_user",)),
     Check("peak_load", _peak_load),
-    Check("connections", _connections, beside=("client_threads", "max_connections")),
+    Check("connections", _connections, beside=("client_threads", "max_connections", "threads")),
     Check("threads", _threads, beside=("least_processors",)),
     _size("key_size", _LONGEST_KEY),
     _size("value_size", _LARGEST_VALUE),

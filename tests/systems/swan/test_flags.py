@@ -102,6 +102,13 @@ def test_all_that_is_refused_is_said_at_once() -> None:
     assert "experiment_slo: 'fast' is not accepted; expected a number" in text
 
 
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
+def test_what_no_comparison_refuses_is_no_number(text: str) -> None:
+    """NaN is neither below a minimum nor above a maximum."""
+    with pytest.raises(TurntableError, match=f"experiment_slo: '{text}' is not accepted"):
+        of(experiment_slo=text)
+
+
 def test_flag_before_environment_before_file_before_experiment(tmp_path: Path) -> None:
     file = tmp_path / "config.ini"
     file.write_text("# comment\n\nEXPERIMENT_SLO=1\nMUTILATE_RECORDS = '100'\nSEED=5\n")

@@ -31,6 +31,13 @@ def test_rates_and_shares_of_one_client() -> None:
     assert (found.start_lateness_us, found.end_lateness_us) == (50, 50)
 
 
+def test_what_chance_did_not_draw_is_no_load_that_was_missed() -> None:
+    """44 of 50 arrivals were drawn, 42 answered: 95 % of what was offered, 84 % of the target."""
+    found = measurement(client_stats(rate_per_s=10) | {"offered": 44, "delivered": 42})
+    assert found.achieved_per_s == 42 / 5
+    assert found.achieved_share == pytest.approx(42 / 44)
+
+
 def test_two_clients_are_added_up() -> None:
     answers = answers_of(client_stats(rate_per_s=400), colocator_stats())
     other = answers_of(client_stats(rate_per_s=600, achieved=0.5), colocator_stats())[1]

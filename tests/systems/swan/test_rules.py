@@ -72,6 +72,10 @@ BROKEN = {
         of_colocator(aggressor_stats("busy", ended_early="exited with status 1")),
         "an aggressor ended early in 1 of 1 iterations: busy exited with status 1",
     ),
+    "aggressor idle": (
+        of_colocator(aggressor_stats("busy") | {"user_ns": 0, "system_ns": 0}),
+        "an aggressor used no processor time in 1 of 1 iterations: busy",
+    ),
     "misses": (of_client(misses=5), "GETs missed (share of them): up to 0.001"),
     # 5,000 are due; four standard deviations are 5.7 %, and 2 % is allowed beyond.
     "offered": (of_client(offered=4_600), "up to 0.0234 in 1 of 1 iterations (at most 0.02)"),
@@ -118,6 +122,11 @@ def test_broken_alone(name: str) -> None:
     assert judge(others, case_of(found)).valid
 
 
+def test_a_job_that_tells_no_progress_may_sleep() -> None:
+    asleep = aggressor_stats("placebo", None) | {"user_ns": 0, "system_ns": 0}
+    assert judged(of_colocator(asleep)).valid
+
+
 def test_chance_is_no_fault() -> None:
     """5.7 % are four standard deviations of 5,000 arrivals, and 2 % is allowed beyond."""
     assert judged(of_client(offered=4_625)).valid
@@ -133,7 +142,7 @@ def test_without_bounds_nothing_is_checked_that_has_one() -> None:
     verdict = judge(RULES, Case([HEALTHY], 1, {}, PARAMETERS, "emulated"))
     assert verdict.reasons == ()
     assert sorted(verdict.not_checked) == sorted(
-        RULES.keys() - {"errors", "memcached", "aggressor", "NIC drops"}
+        RULES.keys() - {"errors", "memcached", "aggressor", "aggressor idle", "NIC drops"}
     )
 
 

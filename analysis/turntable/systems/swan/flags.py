@@ -5,6 +5,7 @@ docs/swan-store.md has the same as a table.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ def _whole(text: str) -> int:
 
 def _number(text: str) -> float:
     value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
     return int(value) if value.is_integer() else value
 
 

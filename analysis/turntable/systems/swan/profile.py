@@ -22,7 +22,7 @@ from turntable.verdict import Case
 from turntable_systems.swan import aggressors
 from turntable_systems.swan.aggressors import BASELINE, PLACEBO
 
-FAIL_BELOW = 0.90  # of the target: then the load was not reached
+FAIL_BELOW = 0.90  # of what was offered: then the load was not reached
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Repetition:
     sli_us: float | None  # the percentile, from the intended instant
     from_send_us: float | None  # the same from the sending
     target_per_s: float
+    offered_per_s: float  # that the drawn arrivals had in the window
     achieved_per_s: float
     progress_per_s: float | None  # of the aggressor, in `unit` per second
     unit: str | None
@@ -85,10 +86,10 @@ class Field:
 
     @property
     def achieved_share(self) -> float | None:
-        """Mean rate of answers over mean target."""
+        """Mean rate of answers over mean rate of requests that were due."""
         achieved = _mean([one.achieved_per_s for one in self.counted])
-        target = _mean([one.target_per_s for one in self.counted])
-        return None if achieved is None or not target else achieved / target
+        offered = _mean([one.offered_per_s for one in self.counted])
+        return None if achieved is None or not offered else achieved / offered
 
     @property
     def progress_per_s(self) -> float | None:
@@ -219,6 +220,7 @@ def _repetition(measurement: Measurement, round_: int, case: Case) -> Repetition
         sli_us=sli_us(measurement, case.parameters),
         from_send_us=from_send_us(measurement, case.parameters),
         target_per_s=generator.target_per_s,
+        offered_per_s=measurement.offered_per_s,
         achieved_per_s=measurement.achieved_per_s,
         progress_per_s=progress.per_s if progress else None,
         unit=progress.unit if progress else None,

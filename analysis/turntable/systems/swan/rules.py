@@ -68,6 +68,19 @@ def _ended_early(case: Case) -> Finding:
     return Finding(f"an aggressor ended early {where}: {ended[0]}")
 
 
+def _idle(case: Case) -> Finding:
+    """The process that was started may live on without those that did its work."""
+    idle = [
+        m.best_effort.name
+        for m in case.measurements
+        if m.best_effort and m.best_effort.progress and not m.best_effort.cpu_s
+    ]
+    if not idle:
+        return Finding()
+    where = f"in {len(idle)} of {len(case.measurements)} iterations"
+    return Finding(f"an aggressor used no processor time {where}: {idle[0]}")
+
+
 def _others(case: Case) -> Finding:
     return rules.limit(
         case,
@@ -105,6 +118,7 @@ RULES: Mapping[str, Rule] = {
     "errors": rules.errors,
     "memcached": _restarted,
     "aggressor": _ended_early,
+    "aggressor idle": _idle,
     "misses": _misses,
     "offered": _offered,
     "sent late": _sent_late,

@@ -66,6 +66,7 @@ def _repetition(tags: Mapping[str, Any], values: Mapping[str, float], every: boo
         sli_us=values.get(f"{MCLOAD}/sli"),
         from_send_us=values.get(f"{MCLOAD}/from_send/sli"),
         target_per_s=values[f"{MCLOAD}/target_qps"],
+        offered_per_s=values.get(f"{MCLOAD}/offered_qps", values[f"{MCLOAD}/target_qps"]),
         achieved_per_s=values[f"{MCLOAD}/qps"],
         progress_per_s=values.get(f"{AGGRESSOR}/progress"),
         unit=tags.get("unit"),

@@ -118,6 +118,7 @@ def metrics(one: Measurement, parameters: Mapping[str, Any]) -> Iterator[tuple[s
         f"{MCLOAD}/from_send/sli": from_send_us(one, parameters),
         f"{MCLOAD}/qps": one.achieved_per_s,
         f"{MCLOAD}/target_qps": generator.target_per_s,
+        f"{MCLOAD}/offered_qps": one.offered_per_s,
         f"{MCLOAD}/peak_qps": generator.peak_per_s,
         f"{MCLOAD}/offered": generator.offered,
         f"{MCLOAD}/misses": generator.misses,
