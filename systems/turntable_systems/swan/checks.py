@@ -93,10 +93,10 @@ def _connections(parameters: Parameters, testbed: Testbed) -> str | None:
     if parameters["connections"] % threads:
         return f"a multiple of {threads}, the generator's threads (client_threads)"
     wanted = parameters["connections"] * len(testbed.hosts_of("clients"))
-    taken = parameters["max_connections"] - server.own_descriptors(parameters)
+    taken = max(0, parameters["max_connections"] - server.own_descriptors(parameters))
     if wanted > taken:
         return (
-            f"so few that those of all client hosts, {wanted}, are no more than the {max(taken, 0)} "
+            f"so few that those of all client hosts, {wanted}, are no more than the {taken} "
             "that memcached takes beside its own descriptors (max_connections, "
             f"{parameters['max_connections']})"
         )

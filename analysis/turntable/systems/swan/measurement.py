@@ -121,7 +121,7 @@ class Measurement(measurement.Measurement):
 
     @property
     def offered_per_s(self) -> float:
-        """What the drawn schedule had in the window: the target, and the scatter of its arrivals."""
+        """What the drawn schedule had in the window: the target, with the scatter of arrivals."""
         return self.generator.offered / self.seconds
 
     @property

@@ -27,7 +27,7 @@ class Look:
 def final_rule(
     sli_us: float | None, slo_us: float, achieved_share: float | None, normalized: bool = True
 ) -> Look:
-    """achieved_share: of the load that was offered. normalized: latency in percent of the SLO, else in µs."""
+    """achieved_share: of what was offered. normalized: latency in % of the SLO, else in µs."""
     if achieved_share is not None and achieved_share < FAIL_BELOW:
         return Look(FAIL, FAILED)  # also where nothing was answered, and there is no latency
     if sli_us is None or achieved_share is None:
