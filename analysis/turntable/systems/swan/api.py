@@ -93,7 +93,7 @@ class SensitivityProfile:
     def qps(
         self, aggressors: Collection[str] | None = None, qpses: Collection[int] | None = None
     ) -> Styler:
-        """Achieved load in percent of the target."""
+        """Achieved load in percent of what was offered."""
         return styled(self.profile, tables.achieved_look, aggressors, qpses)
 
     def progress(self) -> pd.DataFrame:

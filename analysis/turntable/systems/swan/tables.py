@@ -67,7 +67,7 @@ def latency_title(profile: Profile, older: bool = False, normalized: bool = True
 
 
 def achieved_title(profile: Profile) -> str:
-    return f"Achieved load in % of the target ({profile.label.replace(' · ', ', ')})"
+    return f"Achieved load in % of what was offered ({profile.label.replace(' · ', ', ')})"
 
 
 def coloured(profile: Profile, title: str, look: Callable[[Field], Look]) -> Coloured:
