@@ -47,6 +47,7 @@ def hinted(annotations: str) -> str:
         @H size = 8;
     }
 """,
+        parser_local="    @H value_set<bit<8>>(4) vs;",
     ).replace("parser IngressParser", "@H parser IngressParser")
     return text.replace("@H", annotations).replace("Pipeline(", f"{annotations} Pipeline(")
 
@@ -82,13 +83,14 @@ def test_name_is_that_of_the_control_plane(load) -> None:
     @name(".mark") action set(bit<8> n) { hdr.data.a = n; }
     @name("chosen") table t { key = { hdr.data.kind: exact @name("k"); } actions = { set; } }
 """,
+        parser_local='@name("known") value_set<bit<8>>(4) vs;',
     )
     switch = load(source)
     update = {"op": "upsert", "table": "chosen", "key": {"k": 1}, "action": "mark"}
     switch.command("table_write", updates=[update | {"data": {"n": 7}}])
     assert switch.send(1, bytes([1]) + bytes(13))[0][1][1] == 7
     names = {table["name"] for table in switch.command("schema")["tables"]}
-    assert names == {"pipe.Ingress.chosen", "pipe.Ingress.counts"}
+    assert names == {"pipe.Ingress.chosen", "pipe.Ingress.counts", "pipe.IngressParser.known"}
 
 
 INSTANCE = "Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) c;"

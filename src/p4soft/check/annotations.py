@@ -9,7 +9,7 @@ from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
-_NAMED = frozenset(["a table", "a key", "an action", "an instance"])
+_NAMED = frozenset(["a table", "a key", "an action", "an instance", "a value set"])
 # The annotations with an effect, and where they may stand.
 EFFECTS: dict[str, frozenset[str]] = {
     "name": _NAMED | {"a type", "a parser", "a state", "a control", "a variable"},
@@ -57,6 +57,7 @@ _SITES: dict[type, str] = {
     syntax.ParserState: "a state",
     syntax.Control: "a control",
     syntax.Variable: "a variable",
+    syntax.ValueSet: "a value set",
 }
 
 
