@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from p4soft.check import types
+from p4soft.check.sizes import check_size
 from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
@@ -275,8 +276,7 @@ class Elaborator:
         size = declaration.property("size")
         if size is not None:
             table.size = self._evaluate(size.value, block)
-            if table.size < 1:
-                raise P4Error(size.value.position, "a table's size is at least 1")
+            check_size(table.size, "a table", size.value.position)
         counters = declaration.property("counters")
         if counters is not None:
             assert isinstance(counters.value, syntax.Name)

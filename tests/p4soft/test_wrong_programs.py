@@ -331,6 +331,38 @@ CASES: dict[str, tuple[str, str]] = {
         program(local=TABLE % "size = 1; const entries = { 1: NoAction(); /*^*/2: NoAction(); }"),
         "table 't' has 2 entries, but its size is 1",
     ),
+    "table without room": (
+        program(local=TABLE % "size = /*^*/0;"),
+        "the size of a table is 0; expected 1 to 4294967295",
+    ),
+    "table of too many entries": (
+        program(local=TABLE % "size = /*^*/99999999999;"),
+        "the size of a table is 99999999999; expected 1 to 4294967295",
+    ),
+    "constructor's size of too many entries": (
+        program(
+            "part.apply(hdr);",
+            top="control Part(inout headers_t hdr)(bit<64> n) {"
+            + TABLE % "size = /*^*/n;"
+            + "apply { t.apply(); } }\n",
+            local="    Part(64w99999999999) part;",
+        ),
+        "the size of a table is 99999999999; expected 1 to 4294967295",
+    ),
+    "size that is a bool": (
+        program(
+            "part.apply(hdr);",
+            top="control Part(inout headers_t hdr)(bool n) {"
+            + TABLE % "size = /*^*/n;"
+            + "apply { t.apply(); } }\n",
+            local="    Part(true) part;",
+        ),
+        "the size of a table is bool; expected bit<W> or int<W>",
+    ),
+    "size that is an enum": (
+        program(local=TABLE % "size = /*^*/MeterType_t.BYTES;"),
+        "the size of a table is MeterType_t; expected bit<W> or int<W>",
+    ),
     "unknown property": (
         program(local=TABLE % "/*^*/idle_timeout = true;"),
         "table property 'idle_timeout' is not supported by p4soft; supported: key, actions",
@@ -602,7 +634,11 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "value set without room": (
         program(parser_local="value_set<bit<8>>(/*^*/0) vs;"),
-        "a value set has room for at least 1 value",
+        "the size of a value set is 0; expected 1 to 4294967295",
+    ),
+    "value set of too many values": (
+        program(parser_local="value_set<bit<8>>(/*^*/99999999999) vs;"),
+        "the size of a value set is 99999999999; expected 1 to 4294967295",
     ),
     "value set of another type": (
         program(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from p4soft.check import types
 from p4soft.check.conversion import convert
+from p4soft.check.sizes import check_size_type
 from p4soft.check.statements import StatementChecker
 from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, VariableSymbol, near
 from p4soft.errors import P4Error, unsupported
@@ -240,6 +241,7 @@ class TableChecker(StatementChecker):
     def _size(self, value: syntax.Expression) -> None:
         """A constant, or a parameter of the control's constructor: then instances know it."""
         self.check(value)
+        check_size_type(value, "a table")
         symbol = value.symbol if isinstance(value, syntax.Name) else None
         if not isinstance(symbol, VariableSymbol) or symbol.role != "constructor":
             self.constant_integer(value, "size")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from p4soft.check import types
+from p4soft.check.sizes import check_size, check_size_type
 from p4soft.check.statements import StatementChecker
 from p4soft.check.symbols import ValueSetSymbol
 from p4soft.check.types import BOOL, Bit, Composite, Int, Type
@@ -27,8 +28,8 @@ class ValueSetChecker(StatementChecker):
                     "or a struct of these",
                 )
         size = self.constant_integer(declaration.size, "the size of a value set")
-        if size < 1:
-            raise P4Error(declaration.size.position, "a value set has room for at least 1 value")
+        check_size_type(declaration.size, "a value set")
+        check_size(size, "a value set", declaration.size.position)
         declaration.symbol = ValueSetSymbol(
             declaration.name, declaration.position, declaration, fields, size
         )
