@@ -129,6 +129,10 @@ class Pipeline:
     def tables(self) -> list[TableInstance]:
         return [t for block in self.all_blocks() for t in block.tables]
 
+    def users_of(self, profile: ExternInstance) -> list[TableInstance]:
+        """The tables whose actions are in an ActionProfile."""
+        return [table for table in self.tables() if table.profile is profile]
+
     def value_sets(self) -> list[ValueSetInstance]:
         return [v for block in self.all_blocks() for v in block.value_sets]
 

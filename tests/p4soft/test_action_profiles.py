@@ -242,6 +242,17 @@ def test_an_entry_names_one_of_them(fair: MemoryTarget) -> None:
         write(fair, TABLE, "insert", {"hdr.data.kind": 1}, action="mark", data={"value": 1})
 
 
+def test_a_selector_whose_profile_no_table_uses_is_left_out(load: Any) -> None:
+    local = LOCAL.format(
+        selector="Hash<bit<16>>(HashAlgorithm_t.CRC16) choice; ActionProfile(4) unused;\n"
+        "    ActionSelector(unused, choice, SelectorMode_t.FAIR, 4, 2) groups;",
+        key="",
+        implementation="members",
+    )
+    tables = load(program(APPLY, local=local)).command("schema")["tables"]
+    assert [table["name"] for table in tables] == [f"pipe.{TABLE}", f"pipe.{MEMBERS}"]
+
+
 def test_the_schema_is_the_compilers(fair: MemoryTarget) -> None:
     types = {
         name: fair.command("table_info", table=name)["schema"] for name in (TABLE, MEMBERS, GROUPS)

@@ -566,6 +566,16 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "an ActionProfile of tables with different actions ('t' and 'u') is not supported",
     ),
+    "profile of different scopes": (
+        program(
+            "t.apply(); u.apply();",
+            local="ActionProfile(4) /*^*/p; action a() {} action b() {}"
+            " table t { key = { hdr.data.kind: exact; } actions = { a; b; } implementation = p; }"
+            " table u { key = { hdr.data.kind: exact; } actions = { a; @defaultonly b; }"
+            " implementation = p; }",
+        ),
+        "supported: the same actions in the same order, with the same @tableonly and @defaultonly",
+    ),
     "profile without a name": (
         program(
             "t.apply();",

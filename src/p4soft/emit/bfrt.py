@@ -17,6 +17,7 @@ from p4soft.elaborate import (
     given_name,
     join_path,
 )
+from p4soft.emit.action_data import action_scope
 from p4soft.emit.externs.deparsers import digest_fields
 from p4soft.emit.externs.meters import meter_unit
 from p4soft.emit.naming import expression_text
@@ -49,7 +50,7 @@ def schema(pipeline: Pipeline) -> dict[str, Any]:
         if extern.type.name == "ActionProfile":
             tables += _profile(pipeline, extern)
         elif extern.type.name == "ActionSelector":
-            tables.append(_selector(pipeline.name, extern))
+            tables += _selector(pipeline, extern)
         elif extern.type.name == "Counter":
             tables.append(_counter(pipeline.name, extern))
         elif extern.type.name == "Register":
@@ -113,14 +114,14 @@ def _indirect(pipe: str, table: TableInstance) -> dict[str, Any]:
 
 def _profile(pipeline: Pipeline, profile: ExternInstance) -> list[dict[str, Any]]:
     """None without a table that uses it. Those that do have the same actions."""
-    user = next((table for table in pipeline.tables() if table.profile is profile), None)
-    if user is None:
+    users = pipeline.users_of(profile)
+    if not users:
         return []
-    references = enumerate(user.declaration.actions, start=1)
+    references = enumerate(users[0].declaration.actions, start=1)
     return [
         {
             **_indexed(pipeline.name, profile, "Action", _MEMBER),
-            "action_specs": [_action(user, i, reference) for i, reference in references],
+            "action_specs": [_action(users[0], i, reference) for i, reference in references],
             "data": [],
             "supported_operations": [],
             "attributes": [],
@@ -128,9 +129,12 @@ def _profile(pipeline: Pipeline, profile: ExternInstance) -> list[dict[str, Any]
     ]
 
 
-def _selector(pipe: str, selector: ExternInstance) -> dict[str, Any]:
+def _selector(pipeline: Pipeline, selector: ExternInstance) -> list[dict[str, Any]]:
+    """None without a table that uses its profile."""
+    profile, _, _, group_size, groups = selector.arguments
+    if not pipeline.users_of(profile):
+        return []
     uint32 = {"type": "uint32"}
-    _, _, _, group_size, groups = selector.arguments
     data = [
         _datum(_MEMBER[0], _MEMBER[1], uint32),
         _datum(_STATUS[0], _STATUS[1], {"type": "bool"}),
@@ -138,13 +142,15 @@ def _selector(pipe: str, selector: ExternInstance) -> dict[str, Any]:
     ]
     for lists in data[:2]:
         lists["singleton"]["repeated"] = True
-    return {
-        **_indexed(pipe, selector, "Selector", _GROUP),
-        "size": groups,
-        "data": data,
-        "supported_operations": [],
-        "attributes": [],
-    }
+    return [
+        {
+            **_indexed(pipeline.name, selector, "Selector", _GROUP),
+            "size": groups,
+            "data": data,
+            "supported_operations": [],
+            "attributes": [],
+        }
+    ]
 
 
 def _value_set(pipe: str, instance: ValueSetInstance) -> dict[str, Any]:
@@ -245,16 +251,11 @@ def action_name(table: TableInstance, symbol: ActionSymbol) -> str:
 
 
 def _action(table: TableInstance, number: int, reference: syntax.ActionReference) -> dict[str, Any]:
-    scope = "TableAndDefault"
-    if syntax.annotation(reference.annotations, "defaultonly"):
-        scope = "DefaultOnly"
-    elif syntax.annotation(reference.annotations, "tableonly"):
-        scope = "TableOnly"
     symbol: ActionSymbol = reference.symbol
     return {
         "id": number,
         "name": action_name(table, symbol),
-        "action_scope": scope,
+        "action_scope": action_scope(reference),
         "annotations": [{"name": f"@{a.name}"} for a in reference.annotations],
         "data": [
             {

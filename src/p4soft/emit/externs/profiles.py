@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from p4soft.elaborate import ExternInstance, TableInstance, constant_name
-from p4soft.emit.action_data import most_words
+from p4soft.emit.action_data import action_scope, most_words
 from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
@@ -11,7 +11,7 @@ from p4soft.errors import P4Error, unsupported
 
 class ActionProfile(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
-        users = users_of(emission, instance)
+        users = emission.pipeline.users_of(instance)
         if not users:
             return
         for user in users[1:]:
@@ -20,7 +20,7 @@ class ActionProfile(Extern):
                     instance.position,
                     f"an ActionProfile of tables with different actions ('"
                     f"{users[0].declaration.name}' and '{user.declaration.name}')",
-                    "the same actions in the same order",
+                    "the same actions in the same order, with the same @tableonly and @defaultonly",
                 )
         size = instance.arguments[0]
         if size < 1:
@@ -48,6 +48,8 @@ class ActionSelector(Extern):
             )
         if group_size < 1 or groups < 1:
             raise P4Error(instance.position, "an ActionSelector has at least 1 group of 1 member")
+        if not emission.pipeline.users_of(profile):
+            return  # as the profile: it has no members to choose of
         resilient = "true" if constant_name(instance, 2) == "RESILIENT" else "false"
         emission.members.add(
             f"ActionSelector {instance.identifier}_{{{group_size}, {groups}, {resilient}}};"
@@ -57,9 +59,5 @@ class ActionSelector(Extern):
         emission.setup.add(f'add_selector("{name}", {instance.identifier}_, "{members}");')
 
 
-def users_of(emission: Emission, profile: ExternInstance) -> list[TableInstance]:
-    return [table for table in emission.pipeline.tables() if table.profile is profile]
-
-
-def _actions(table: TableInstance) -> list[object]:
-    return [reference.symbol for reference in table.declaration.actions]
+def _actions(table: TableInstance) -> list[tuple[object, str]]:
+    return [(reference.symbol, action_scope(reference)) for reference in table.declaration.actions]
