@@ -109,7 +109,7 @@ def test_the_schema_is_the_compilers(switch: MemoryTarget) -> None:
     table = switch.command("table_info", table=TABLE)["schema"]
     assert (table["table_type"], table["size"]) == ("PortMetadata", 288)
     (key,) = table["key"]
-    assert (key["id"], key["match_type"], key["mandatory"]) == (1, "Exact", True)
+    assert (key["match_type"], key["mandatory"]) == ("Exact", True)
     assert key["type"] == {"type": "bytes", "width": 9}
     data = [(field["mandatory"], field["singleton"]["name"]) for field in table["data"]]
     assert data == [(True, "number"), (True, "role"), (True, "trusted")]

@@ -25,18 +25,23 @@ from p4soft.emit.port_metadata import PORT_BITS, PORTS
 from p4soft.emit.tables import size_of
 from p4soft.frontend import syntax
 
+# BfRt keeps ids from 65536 on for `$` names. The compiler has these in its enum TDDataFieldIds,
 PRIORITY_ID = 65537
-# BfRt keeps ids from 65536 on for `$` names.
+_MEMBER, _GROUP = (65539, "$ACTION_MEMBER_ID"), (65540, "$SELECTOR_GROUP_ID")
 _COUNTER_IDS = {"$COUNTER_SPEC_BYTES": 65553, "$COUNTER_SPEC_PKTS": 65554}
-_MEMBER, _GROUP = (65538, "$ACTION_MEMBER_ID"), (65539, "$SELECTOR_GROUP_ID")
-_STATUS, _GROUP_SIZE = (65540, "$ACTION_MEMBER_STATUS"), (65541, "$MAX_GROUP_SIZE")
+_METER_INDEX = (65555, "$METER_INDEX")
+_COUNTER_INDEX = (65556, "$COUNTER_INDEX")
+_REGISTER_INDEX = (65557, "$REGISTER_INDEX")
+# and these in BFRuntimeDataFieldIds, which goes on behind it and has some names once more.
+_STATUS, _GROUP_SIZE = (65564, "$ACTION_MEMBER_STATUS"), (65565, "$MAX_GROUP_SIZE")
+_PORT_ID = 65575  # of port metadata
 _MATCH_TYPES = {"exact": "Exact", "lpm": "LPM", "ternary": "Ternary", "range": "Range"}
 _FIRST_TABLE_ID = 0x0200_0001
 _FIRST_FILTER_ID = 0x0B00_0001
-# Of a meter that counts bytes, and of one that counts packets.
+# Of a meter that counts bytes, and of one that counts packets: the first id, and the names.
 _METER_DATA = {
-    "BYTES": ("CIR_KBPS", "PIR_KBPS", "CBS_KBITS", "PBS_KBITS"),
-    "PACKETS": ("CIR_PPS", "PIR_PPS", "CBS_PKTS", "PBS_PKTS"),
+    "BYTES": (65545, ("CIR_KBPS", "PIR_KBPS", "CBS_KBITS", "PBS_KBITS")),
+    "PACKETS": (65549, ("CIR_PPS", "PIR_PPS", "CBS_PKTS", "PBS_PKTS")),
 }
 
 
@@ -59,6 +64,9 @@ def schema(pipeline: Pipeline) -> dict[str, Any]:
             tables.append(_meter(pipeline.name, extern))
     for number, table in enumerate(tables):
         table["id"] = _FIRST_TABLE_ID + number
+    ids = {table["name"]: table["id"] for table in tables}
+    for table in tables:
+        table["depends_on"] = [ids[name] for name in table["depends_on"]]
     filters = [
         _learn_filter(pipeline.name, number, digest)
         for number, digest in enumerate(pipeline.digests())
@@ -95,15 +103,17 @@ def _indirect(pipe: str, table: TableInstance) -> dict[str, Any]:
     uint32 = {"type": "uint32"}
     member = _datum(_MEMBER[0], _MEMBER[1], uint32)["singleton"]
     group = _datum(_GROUP[0], _GROUP[1], uint32)["singleton"]
+    assert table.implementation is not None and table.profile is not None
     by_selector = table.implementation is not table.profile
     either = {"oneof": [member, group]} if by_selector else {"singleton": member}
+    needed = [table.implementation, table.profile] if by_selector else [table.profile]
     return {
         "name": f"{pipe}.{table.path}",
         "id": 0,
         "table_type": "MatchAction_Indirect" + ("_Selector" if by_selector else ""),
         "size": size_of(table),
         "annotations": [{"name": f"@{a.name}"} for a in declaration.annotations],
-        "depends_on": [],
+        "depends_on": [f"{pipe}.{instance.path}" for instance in needed],
         "has_const_default_action": declaration.constant_default,
         "key": _keys(declaration),
         "data": [{"mandatory": True, "read_only": False, **either}],
@@ -146,6 +156,7 @@ def _selector(pipeline: Pipeline, selector: ExternInstance) -> list[dict[str, An
         {
             **_indexed(pipeline.name, selector, "Selector", _GROUP),
             "size": groups,
+            "depends_on": [f"{pipeline.name}.{profile.path}"],
             "data": data,
             "supported_operations": [],
             "attributes": [],
@@ -186,7 +197,11 @@ def _port_metadata(pipe: str, metadata: PortMetadata) -> dict[str, Any]:
         "has_const_default_action": False,
         "key": [
             _key_field(
-                1, metadata.key, {"type": "bytes", "width": PORT_BITS}, "Exact", mandatory=True
+                _PORT_ID,
+                metadata.key,
+                {"type": "bytes", "width": PORT_BITS},
+                "Exact",
+                mandatory=True,
             )
         ],
         "data": [{**datum, "mandatory": True} for datum in data],
@@ -325,7 +340,7 @@ def _indexed(
 
 def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
     return {
-        **_indexed(pipe, instance, "Counter", (65556, "$COUNTER_INDEX")),
+        **_indexed(pipe, instance, "Counter", _COUNTER_INDEX),
         "data": _counter_data(instance),
         "supported_operations": ["Sync"],
         "attributes": ["EntryScope"],
@@ -335,7 +350,7 @@ def _counter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
 def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
     fields = enumerate(cell_fields(instance.type.arguments[0]), start=1)
     return {
-        **_indexed(pipe, instance, "Register", (65557, "$REGISTER_INDEX")),
+        **_indexed(pipe, instance, "Register", _REGISTER_INDEX),
         "data": [
             _register_datum(number, f"{instance.path}.{field}", _type(type_))
             for number, (field, type_) in fields
@@ -347,10 +362,13 @@ def _register(pipe: str, instance: ExternInstance) -> dict[str, Any]:
 
 def _meter(pipe: str, instance: ExternInstance) -> dict[str, Any]:
     unlimited = {"type": "uint64", "default_value": 2**64 - 1}
-    names = enumerate(_METER_DATA[meter_unit(instance)], start=65562)
+    first, names = _METER_DATA[meter_unit(instance)]
     return {
-        **_indexed(pipe, instance, "Meter", (65570, "$METER_INDEX")),
-        "data": [_datum(number, f"$METER_SPEC_{name}", unlimited) for number, name in names],
+        **_indexed(pipe, instance, "Meter", _METER_INDEX),
+        "data": [
+            _datum(number, f"$METER_SPEC_{name}", unlimited)
+            for number, name in enumerate(names, start=first)
+        ],
         "supported_operations": [],
         "attributes": ["EntryScope", "MeterByteCountAdjust"],
     }
