@@ -44,7 +44,7 @@ def translate(
     check_annotations(program)
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
-    find_port_metadata(pipeline)
+    find_port_metadata(program, pipeline)
     check_lookups(pipeline)
     check_registers(pipeline)
     check_members(pipeline)

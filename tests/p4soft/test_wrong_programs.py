@@ -638,6 +638,14 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "port_metadata_unpack belongs in the parser of ingress",
     ),
+    "port metadata in a function": (
+        program(
+            top="struct port_t { bit<16> number; }\n"
+            "port_t of(packet_in pkt) { return /*^*/port_metadata_unpack<port_t>(pkt); }\n",
+            parser=PARSER.replace("pkt.advance(PORT_METADATA_SIZE);", "port_t port = of(pkt);"),
+        ),
+        "port_metadata_unpack belongs in the parser of ingress",
+    ),
     "value set of headers": (
         program(parser_local="value_set<data_h>(4) /*^*/vs;"),
         "a value set of data_h; expected bit<W>",

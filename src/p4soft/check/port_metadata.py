@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from p4soft.check import types
 from p4soft.check.types import BOOL, Bit, Composite, Int
 from p4soft.elaborate import BlockInstance, Pipeline, PortMetadata
@@ -14,29 +17,45 @@ MAX_BITS = 64  # of a port, Tofino 1
 _PORT = "ingress_intrinsic_metadata_t"
 
 
-def find_port_metadata(pipeline: Pipeline) -> None:
+def find_port_metadata(program: syntax.Program, pipeline: Pipeline) -> None:
     """Sets pipeline.port_metadata. Raises P4Error."""
     top = pipeline.blocks["ingress_parser"]
     parsers = top.with_descendants()
-    for block in pipeline.all_blocks():
-        for node in walk(block.declaration):
-            if not isinstance(node, syntax.Call) or node.target is None:
-                continue
-            if node.target.kind != "extern_function" or node.target.name != FUNCTION:
-                continue
-            if block not in parsers:
-                raise P4Error(node.position, f"{FUNCTION} belongs in the parser of ingress")
-            type_ = _checked(node.type, node.position)
-            found = pipeline.port_metadata
-            if found is not None and found.type is not type_:
-                raise unsupported(
-                    node.position,
-                    f"a second type of port metadata, {type_} beside {found.type}",
-                    "one for all calls",
-                )
-            if found is None:
-                path = f"{top.path}.$PORT_METADATA"
-                pipeline.port_metadata = PortMetadata(path, _port_key(top), type_)
+    elsewhere: list[syntax.Statement] = [
+        each
+        for each in program.declarations
+        if not isinstance(each, (syntax.Parser, syntax.Control))
+    ]
+    elsewhere += [block.declaration for block in pipeline.all_blocks() if block not in parsers]
+    for call in _unpackings(elsewhere):
+        raise P4Error(call.position, f"{FUNCTION} belongs in the parser of ingress")
+    found = _unpacked([parser.declaration for parser in parsers])
+    if found is not None:
+        path = f"{top.path}.$PORT_METADATA"
+        pipeline.port_metadata = PortMetadata(path, _port_key(top), found)
+
+
+def _unpacked(parsers: list[syntax.Parser | syntax.Control]) -> Composite | None:
+    """The one type of port metadata that parsers unpack, if they do."""
+    found: Composite | None = None
+    for call in _unpackings(parsers):
+        type_ = _checked(call.type, call.position)
+        if found is not None and found is not type_:
+            raise unsupported(
+                call.position,
+                f"a second type of port metadata, {type_} beside {found}",
+                "one for all calls",
+            )
+        found = type_
+    return found
+
+
+def _unpackings(nodes: Any) -> Iterator[syntax.Call]:
+    for node in walk(nodes):
+        if isinstance(node, syntax.Call) and node.target is not None:
+            target = node.target
+            if target.kind == "extern_function" and target.name == FUNCTION:
+                yield node
 
 
 def _checked(type_: types.Type | None, position: Position) -> Composite:
