@@ -72,6 +72,7 @@ class PortMetadata:
     path: str
     key: str
     type: types.Composite
+    unpacked: bool  # by port_metadata_unpack; if not, the parser takes the bits as they are
 
 
 @dataclass(eq=False)

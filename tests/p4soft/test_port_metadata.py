@@ -1,13 +1,17 @@
-"""port_metadata_unpack: what the control plane has written down for a packet's port."""
+"""What the control plane has written down for a packet's port: unpacked, or extracted as it is."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from p4_programs import program
+from p4_programs import PARSER, program
 from packet.targets import CommandFailedError, MemoryTarget
+
+from p4soft.cli import translate
 
 TABLE = "IngressParser.$PORT_METADATA"
 PROGRAM = program(
@@ -114,3 +118,111 @@ def test_the_schema_is_the_compilers(switch: MemoryTarget) -> None:
     data = [(field["mandatory"], field["singleton"]["name"]) for field in table["data"]]
     assert data == [(True, "number"), (True, "role"), (True, "trusted")]
     assert "action_specs" not in table
+
+
+PORT = """
+header port_h { bit<16> first; bit<24> second; bit<16> third; bit<8> fourth; }
+struct headers_t { data_h data; }
+struct metadata_t { port_h port; }
+"""
+# The second pass finds what was resubmitted in the place of the metadata.
+EXTRACTING = program(
+    """
+        hdr.data.b = md.port.first;
+        hdr.data.c = (bit<32>)md.port.second;
+        hdr.data.mac = (bit<48>)md.port.third;
+        hdr.data.a = md.port.fourth;
+        if (hdr.data.kind == 2 && ig_intr_md.resubmit_flag == 0) { ig_dprsr_md.resubmit_type = 1; }
+""",
+    metadata=PORT,
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        transition select(ig_intr_md.resubmit_flag) { 1: again; 0: first; }
+    }
+    state again { pkt.extract(md.port); transition data; }
+    state first { pkt.extract(md.port); transition data; }
+    state data { pkt.extract(hdr.data); transition accept; }
+""",
+    deparser_local="    Resubmit() resubmit;\n",
+    deparser="""
+        if (ig_dprsr_md.resubmit_type == 1) { resubmit.emit<port_h>({0xABCD, 1, 2, 3}); }
+        pkt.emit(hdr);
+""",
+)
+
+
+def extracted(switch: MemoryTarget, port: int, kind: int = 1) -> tuple[int, ...]:
+    ((_, frame),) = switch.send(port, bytes([kind]) + bytes(13))
+    ends = ((2, 4), (4, 8), (8, 14), (1, 2))
+    return tuple(int.from_bytes(frame[begin:end], "big") for begin, end in ends)
+
+
+def test_a_parser_may_extract_the_bits_as_they_are(load: Any) -> None:
+    switch = load(EXTRACTING)
+    assert extracted(switch, 1) == (0, 0, 0, 0)
+    write(switch, "insert", 1, **{"$DEFAULT_FIELD": 0x1122_334455_6677_88})
+    assert extracted(switch, 1) == (0x1122, 0x334455, 0x6677, 0x88)
+    assert extracted(switch, 2) == (0, 0, 0, 0)
+    assert extracted(switch, 1, kind=2) == (0xABCD, 1, 2, 3)
+    write(switch, "modify", 1, **{"$DEFAULT_FIELD": 7})
+    assert extracted(switch, 1) == (0, 0, 0, 7)
+    write(switch, "delete", 1)
+    assert extracted(switch, 1) == (0, 0, 0, 0)
+
+
+def test_the_schema_of_bits_as_they_are_is_the_compilers(load: Any) -> None:
+    table = load(EXTRACTING).command("table_info", table=TABLE)["schema"]
+    (field,) = table["data"]
+    assert (field["mandatory"], field["singleton"]["name"]) == (False, "$DEFAULT_FIELD")
+    assert field["singleton"]["type"] == {"type": "bytes", "width": 64}
+
+
+PART = """
+parser Part(packet_in pkt, out ingress_intrinsic_metadata_t intrinsic) {
+    state start { pkt.extract(intrinsic); %s transition accept; }
+}
+"""
+BEHIND_PART = """
+    state start { part.apply(pkt, ig_intr_md); %s transition accept; }
+"""
+
+
+def parts(inner: str, outer: str) -> str:
+    parser = BEHIND_PART % outer
+    return program(top=PART % inner, metadata=PORT, parser=parser, parser_local="Part() part;")
+
+
+def instead_of_advance(statement: str) -> str:
+    parser = PARSER.replace("pkt.advance(PORT_METADATA_SIZE);", statement)
+    return program(metadata=PORT, parser=parser)
+
+
+READING = {
+    "extract": instead_of_advance("pkt.extract(md.port);"),
+    "lookahead": instead_of_advance("bit<8> x = pkt.lookahead<bit<8>>(); pkt.advance(64);"),
+    "behind a part": parts("", "pkt.extract(md.port);"),
+}
+PASSING = {
+    "advance": program(),
+    "advance in a part": parts("pkt.advance(64);", "pkt.extract(hdr.data);"),
+    "resubmit data": EXTRACTING.replace(
+        "state first { pkt.extract(md.port);", "state first { pkt.advance(64);"
+    ),
+}
+
+
+def tables_of(text: str, directory: Path) -> list[str]:
+    path = directory / "port.p4"
+    path.write_text(text)
+    return [table["name"] for table in json.loads(translate(path, [], {})[1])["tables"]]
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_parser_that_reads_the_bits_has_the_table(name: str, tmp_path: Path) -> None:
+    assert tables_of(READING[name], tmp_path) == [f"pipe.{TABLE}"]
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_parser_that_passes_over_the_bits_has_none(name: str, tmp_path: Path) -> None:
+    assert tables_of(PASSING[name], tmp_path) == []

@@ -36,13 +36,13 @@ PROGRAM = program(
 """,
     metadata="""
 struct headers_t { data_h data; }
-struct metadata_t { bit<8> m8; }
-struct port_t { bit<16> number; }
+struct metadata_t { extra_h first; extra_h second; }
 """,
     parser="""
     state start {
         pkt.extract(ig_intr_md);
-        port_t port = port_metadata_unpack<port_t>(pkt);
+        pkt.extract(md.first);
+        pkt.extract(md.second);
         pkt.extract(hdr.data);
         transition accept;
     }
@@ -77,6 +77,7 @@ IDS = {
         "$METER_SPEC_PBS_PKTS": 65552,
     },
     "cells": {"$REGISTER_INDEX": 65557},
+    "$PORT_METADATA": {"$DEFAULT_FIELD": 65576},
 }
 
 

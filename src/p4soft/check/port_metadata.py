@@ -1,4 +1,7 @@
-"""port_metadata_unpack: what the control plane has written down for the port a packet came from."""
+"""Port metadata: what the control plane has written down for the port a packet came from.
+
+The parser of ingress takes them by port_metadata_unpack, or the bits as they are by an extract.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from p4soft.check import types
+from p4soft.check.parser_positions import reads_port_metadata
 from p4soft.check.types import BOOL, Bit, Composite, Int
 from p4soft.elaborate import BlockInstance, Pipeline, PortMetadata
 from p4soft.errors import P4Error, Position, unsupported
@@ -14,6 +18,8 @@ from p4soft.tree import walk
 
 FUNCTION = "port_metadata_unpack"
 MAX_BITS = 64  # of a port, Tofino 1
+# As the compiler describes them where no parser unpacks them.
+_BITS = Composite("struct", "port metadata", {"$DEFAULT_FIELD": Bit(MAX_BITS)})
 _PORT = "ingress_intrinsic_metadata_t"
 
 
@@ -30,9 +36,10 @@ def find_port_metadata(program: syntax.Program, pipeline: Pipeline) -> None:
     for call in _unpackings(elsewhere):
         raise P4Error(call.position, f"{FUNCTION} belongs in the parser of ingress")
     found = _unpacked([parser.declaration for parser in parsers])
-    if found is not None:
+    if found is not None or reads_port_metadata(top):
         path = f"{top.path}.$PORT_METADATA"
-        pipeline.port_metadata = PortMetadata(path, _port_key(top), found)
+        unpacked = found is not None
+        pipeline.port_metadata = PortMetadata(path, _port_key(top), found or _BITS, unpacked)
 
 
 def _unpacked(parsers: list[syntax.Parser | syntax.Control]) -> Composite | None:

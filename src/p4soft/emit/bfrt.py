@@ -34,7 +34,7 @@ _COUNTER_INDEX = (65556, "$COUNTER_INDEX")
 _REGISTER_INDEX = (65557, "$REGISTER_INDEX")
 # and these in BFRuntimeDataFieldIds, which goes on behind it and has some names once more.
 _STATUS, _GROUP_SIZE = (65564, "$ACTION_MEMBER_STATUS"), (65565, "$MAX_GROUP_SIZE")
-_PORT_ID = 65575  # of port metadata
+_PORT_ID, _DEFAULT_FIELD_ID = 65575, 65576  # of port metadata
 _MATCH_TYPES = {"exact": "Exact", "lpm": "LPM", "ternary": "Ternary", "range": "Range"}
 _FIRST_TABLE_ID = 0x0200_0001
 _FIRST_FILTER_ID = 0x0B00_0001
@@ -185,7 +185,8 @@ def _value_set(pipe: str, instance: ValueSetInstance) -> dict[str, Any]:
 
 
 def _port_metadata(pipe: str, metadata: PortMetadata) -> dict[str, Any]:
-    fields = enumerate(metadata.type.fields.items(), start=1)
+    first = 1 if metadata.unpacked else _DEFAULT_FIELD_ID
+    fields = enumerate(metadata.type.fields.items(), start=first)
     data = [_datum(number, name, _table_type(type_)) for number, (name, type_) in fields]
     return {
         "name": f"{pipe}.{metadata.path}",
@@ -204,7 +205,7 @@ def _port_metadata(pipe: str, metadata: PortMetadata) -> dict[str, Any]:
                 mandatory=True,
             )
         ],
-        "data": [{**datum, "mandatory": True} for datum in data],
+        "data": [{**datum, "mandatory": metadata.unpacked} for datum in data],
         "supported_operations": [],
         "attributes": [],
     }

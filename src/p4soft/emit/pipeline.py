@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from p4soft.check import types
 from p4soft.elaborate import BlockInstance
+from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type
 from p4soft.emit.externs.deparsers import selectors, uses
 from p4soft.emit.state import Emission
@@ -79,6 +80,7 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
         emission.pipeline.blocks[name] for name in (half.parser, half.control, half.deparser)
     )
     reads_error = _reads_parser_error(control)
+    of_port = emission.pipeline.port_metadata if half is INGRESS else None
     with output.braces(f"void {half.name}(Packet& packet) override"):
         output.add("packet_bytes_ = packet.length + kFrameCheckBytes;", f"now_ns_ = {half.now};")
         if _asks(deparser):
@@ -86,11 +88,11 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
         output.add("packet.mirrored = false;")
         if half is INGRESS:
             output.add("packet.resubmit = false;")
-            if emission.pipeline.port_metadata is not None:
-                output.add("ingress_port_ = packet.ingress_port;")
         if emission.uses_exit:
             output.add("exited_ = false;")
         output.add(f"PacketReader reader_({half.prefix}(packet), packet.data + packet.length);")
+        if of_port is not None:
+            port_metadata.arrive(of_port, output)
         for name, position in (("headers_", 1), ("metadata_", 2)):
             output.add(
                 f"{cpp_type(parser.declaration.parameters[position].symbol.type)} {name}{{}};"

@@ -11,6 +11,7 @@ from p4soft.emit.cpp_types import cpp_type, from_raw
 from p4soft.emit.externs.base import control_name
 from p4soft.emit.naming import identifier
 from p4soft.emit.state import Emission
+from p4soft.emit.text import Lines
 
 if TYPE_CHECKING:
     from p4soft.emit.block import BlockEmitter
@@ -37,9 +38,7 @@ def unpack(emitter: BlockEmitter, metadata: PortMetadata) -> str:
     lines = emitter.lines
     lines.add(f"if (!reader_.has({MAX_BITS // 8})) return kParserPartialHeader;")
     lines.add(f"reader_.take({MAX_BITS // 8});")
-    lines.add(f"KeyWords<1> {key}{{}};")
-    lines.add(f"put_key<0, {PORT_BITS}>({key}, to_bit<{PORT_BITS}>(ingress_port_));")
-    lines.add(f"[[maybe_unused]] const Lookup {found} = port_metadata_.lookup({key});")
+    _look_up(lines, key, found)
     lines.add(f"{cpp_type(metadata.type)} {value}{{}};")
     if metadata.type.is_header:
         lines.add(f"{value}.valid_ = true;")
@@ -47,3 +46,23 @@ def unpack(emitter: BlockEmitter, metadata: PortMetadata) -> str:
         raw = f"{found}.entry.data<1, {word}, {types.width_of(type_)}>()"
         lines.add(f"{value}.{identifier(field)} = {from_raw(raw, type_)};")
     return value
+
+
+def arrive(metadata: PortMetadata, lines: Lines) -> None:
+    """Before the parser. One that unpacks nothing finds the bits of the port before the frame, but
+    of a resubmitted packet its own data.
+    """
+    lines.add("ingress_port_ = packet.ingress_port;")
+    if metadata.unpacked:
+        return
+    with lines.braces("if (!packet.resubmitted)"):
+        _look_up(lines, "port_", "found_")
+        bits = f"found_.entry.data<1, 0, {MAX_BITS}>()"
+        lines.add(f"store_bits<0, {MAX_BITS}>(packet.data - {MAX_BITS // 8}, {bits});")
+
+
+def _look_up(lines: Lines, key: str, found: str) -> None:
+    """The entry of the port, or the default one: zeros."""
+    lines.add(f"KeyWords<1> {key}{{}};")
+    lines.add(f"put_key<0, {PORT_BITS}>({key}, to_bit<{PORT_BITS}>(ingress_port_));")
+    lines.add(f"[[maybe_unused]] const Lookup {found} = port_metadata_.lookup({key});")
