@@ -108,12 +108,10 @@ struct TraceRecorder::State {
     return entry;
   }
 
-  // The action's data, without direct counters.
-  Json data(const ActionSchema& action, const Table& entries, std::uint32_t number) const {
-    const auto words = entries.words(number);
+  // `words`: of an entry, behind its direct counters.
+  Json data(const ActionSchema& action, const std::uint64_t* words) const {
     Json data = Json::object();
-    for (const auto& [name, width, place] : action.data) {
-      const std::size_t word = entries.data_start() + static_cast<std::size_t>(place);
+    for (const auto& [name, width, word] : action.data) {
       const uint128 high = width > 64 ? words[word + 1] : 0;
       data[name] = trace_value(name, width, high << 64 | words[word]);
     }
@@ -181,20 +179,21 @@ void TraceRecorder::emitted(const char* name, const void* header, const char* fi
 }
 
 void TraceRecorder::applied(const char* table, const Table& entries, const std::uint64_t* key,
-                            const Lookup& found) {
+                            const Lookup& found, const char* actions, const Entry& acting) {
   if (!is_on_) return;
   const TableSchema& schema = state_->tables.at(table);
-  const std::uint32_t number = entries.number_of(found.entry);
-  const ActionSchema& action = schema.actions.at(found.entry.action());
+  const ActionSchema& action = state_->tables.at(actions).actions.at(acting.action());
   Json event = {{"table", table}};
   if (key != nullptr) event["key"] = state_->key(schema, key);
   event["hit"] = found.hit;
   if (found.hit && !schema.all_exact()) {
+    const std::uint32_t number = entries.number_of(found.entry);
     event["entry"] = state_->entry(schema, entries, number);
     if (schema.has_priority) event["priority"] = entries.match(number).priority;
   }
   event["action"] = action.name;
-  event["data"] = state_->data(action, entries, number);
+  // Tables with an action profile have no counters, nor have profiles: both begin alike.
+  event["data"] = state_->data(action, acting.words() + entries.data_start());
   state_->events.push_back(std::move(event));
 }
 

@@ -43,7 +43,13 @@ class TraceRecorder final : public ProgramTrace {
   }
   // `key` as in packed_key.h; nullptr for a table without keys.
   void applied(const char* table, const Table& entries, const std::uint64_t* key,
-               const Lookup& found);
+               const Lookup& found) {
+    applied(table, entries, key, found, table, found.entry);
+  }
+  // `actions`: the table whose action is run, an action profile where `table` has one; `acting`:
+  // the entry that it is run with, a member's or the default entry of `table`.
+  void applied(const char* table, const Table& entries, const std::uint64_t* key,
+               const Lookup& found, const char* actions, const Entry& acting);
   void counted(const char* counter, std::uint64_t index);
   void metered(const char* meter, std::uint64_t index, std::uint8_t color);
   void drew(const char* random, std::uint64_t value);

@@ -44,8 +44,8 @@ PLAIN = program(APPLY, local=LOCAL.format(selector="", key="", implementation="m
 Start = Callable[[str], MemoryTarget]
 
 
-@pytest.fixture
-def start(load: Any) -> Iterator[Start]:
+def starting(load: Callable[[str], MemoryTarget]) -> Iterator[Start]:
+    """What the test wrote is cleared behind it."""
     started: list[MemoryTarget] = []
 
     def of(text: str) -> MemoryTarget:
@@ -58,6 +58,16 @@ def start(load: Any) -> Iterator[Start]:
         if switch.command("schema")["tables"][-1]["table_type"] == "Selector":
             write(switch, GROUPS, "clear")
         write(switch, MEMBERS, "clear")
+
+
+@pytest.fixture
+def start(load: Any) -> Iterator[Start]:
+    yield from starting(load)
+
+
+@pytest.fixture
+def start_traced(load_traced: Any) -> Iterator[Start]:
+    yield from starting(load_traced)
 
 
 @pytest.fixture
@@ -123,6 +133,33 @@ def test_a_member_may_have_any_of_the_actions(start: Start) -> None:
     assert frame[1:4] == bytes([1, 0xAB, 0xCD])
     with pytest.raises(CommandFailedError, match="@defaultonly"):
         write(switch, MEMBERS, "upsert", key, action="NoAction")
+
+
+def traced(switch: MemoryTarget, kind: int) -> tuple[bool, str, dict[str, int]]:
+    switch.command("trace_start", filter="count=1")
+    switch.send(1, bytes([kind]) + bytes(13))
+    (trace,) = switch.command("trace_read")["traces"]
+    events = [event for step in trace["steps"] for event in step.get("events", [])]
+    (applied,) = [event for event in events if "table" in event]
+    assert applied["key"] == {"hdr.data.kind": kind}
+    return applied["hit"], applied["action"], applied["data"]
+
+
+@pytest.mark.parametrize("text", [PLAIN, selecting("FAIR")], ids=["profile", "selector"])
+def test_a_trace_has_the_action_that_is_run(start_traced: Start, text: str) -> None:
+    switch = start_traced(text)
+    default = ("Ingress.mark", {"value": DEFAULT})
+    assert traced(switch, 1) == (False, *default)
+    write(switch, MEMBERS, "insert", {"$ACTION_MEMBER_ID": 3}, action="swap", data={"x": 0xABCD})
+    entry(switch, 1, member=3)
+    assert traced(switch, 1) == (True, "Ingress.swap", {"x": 0xABCD})
+    if text == PLAIN:
+        return
+    group(switch, 7, {3: True})
+    entry(switch, 2, group=7)
+    assert traced(switch, 2) == (True, "Ingress.swap", {"x": 0xABCD})
+    group(switch, 7, {3: False})
+    assert traced(switch, 2) == (True, *default)
 
 
 def test_flows_are_spread_over_the_active_members(fair: MemoryTarget) -> None:

@@ -114,14 +114,12 @@ class TableEmitter(BlockEmitter):
         with self.lines.braces(f"Applied table_{table.identifier}({frame})"):
             arguments = self._key(table)
             self.lines.add(f"const Lookup found_ = {table.identifier}_.lookup({arguments});")
-            name = control_name(self.emission, table.path)
-            key = "key_.data()" if arguments else "nullptr"
-            self.lines.trace(f'trace_.applied("{name}", {table.identifier}_, {key}, found_);')
             if table.counter is not None:
                 self.lines.add(f"frame_.{table.identifier}_entry_ = found_.entry;")
             self.lines.add("[[maybe_unused]] Entry entry_ = found_.entry;")
             if table.implementation is not None:
                 profiles.go_to_member(self, table)
+            self._trace(table, "key_.data()" if arguments else "nullptr")
             with self.lines.braces("switch (entry_.action())"):
                 for number, reference in enumerate(table.declaration.actions):
                     with self.lines.braces(f"case {number}:"):
@@ -129,6 +127,13 @@ class TableEmitter(BlockEmitter):
                         self.lines.add("break;")
             self.lines.add("return {found_.hit, entry_.action()};")
         output.append(self.lines)
+
+    def _trace(self, table: TableInstance, key: str) -> None:
+        name = control_name(self.emission, table.path)
+        arguments = f'"{name}", {table.identifier}_, {key}, found_'
+        if table.profile is not None:
+            arguments += f', "{control_name(self.emission, table.profile.path)}", entry_'
+        self.lines.trace(f"trace_.applied({arguments});")
 
     def _key(self, table: TableInstance) -> str:
         keys = keys_of(table.declaration)
