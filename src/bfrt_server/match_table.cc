@@ -76,8 +76,15 @@ bool MatchTable::counts_anew(Update::Type type) const {
   return (type == Update::INSERT || type == Update::DELETE) && !table().operations.empty();
 }
 
+// Members, groups and who names them are written one by one: softswitch looks whether what each
+// names is there, or who names it.
+bool MatchTable::may_be_columns() const {
+  return !is_indirect() && table().type != "Action" && table().type != "Selector";
+}
+
 // False: it is no row, or a wrong one, and write_entry() says why.
 bool MatchTable::write_row(const EntryWrite& update, WriteBatch& batch) {
+  if (!may_be_columns()) return false;
   EntryRows::Row row;
   const auto kind = EntryRows::parse(update.type, update.entry, table(), row);
   if (!kind) return false;

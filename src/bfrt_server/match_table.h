@@ -24,6 +24,9 @@ class MatchTable final : public TableAccess {
  private:
   bool has_actions() const { return !table().actions.empty(); }
   bool has_default() const { return has_actions() && table().type != "Action"; }
+  // Its entries name a member, or a group.
+  bool is_indirect() const { return table().type.starts_with("MatchAction_Indirect"); }
+  bool may_be_columns() const;
   void write_default(const EntryWrite& update, WriteBatch& batch);
   void write_entry(const EntryWrite& update, WriteBatch& batch);
   bool write_row(const EntryWrite& update, WriteBatch& batch);

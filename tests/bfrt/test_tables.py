@@ -487,3 +487,22 @@ def test_members_and_groups_in_use_are_not_removed(client: Client) -> None:
     client.delete("groups")
     client.delete("members")
     assert client.read("members") == []
+
+
+def test_many_are_deleted_in_one_write(client: Client) -> None:
+    many = range(8)  # so many entries of other tables become columns
+
+    def deleting(table: str, key: str, first: int = 0) -> list[Any]:
+        entries = [client.entry(table, {key: first + number}) for number in many]
+        return [client.update("DELETE", entry) for entry in entries]
+
+    client.write_updates([member(client, number, number) for number in many])
+    client.write_updates([group(client, number, {number: True}) for number in range(4)])
+    for number in many:
+        data = {"$ACTION_MEMBER_ID": number}
+        client.insert("painted", to(MAC + number), None, data)
+    client.write_updates(deleting("painted", "hdr.ethernet.dst_addr", MAC))
+    absent = failing(client, *deleting("groups", "$SELECTOR_GROUP_ID"))
+    assert absent.codes() == [0] * 4 + [NOT_FOUND] * 4
+    client.write_updates(deleting("members", "$ACTION_MEMBER_ID"))
+    assert [client.usage(table) for table in ("painted", "members", "groups")] == [0, 0, 0]
