@@ -74,37 +74,40 @@ const ActionProfiles::Selector& ActionProfiles::selector_of(const TableSchema& s
 }
 
 void ActionProfiles::check(const TableSchema& schema, const Json& update) const {
-  if (!schema.is_indirect() && !schema.is_profile()) return;
-  const std::string operation = update.value("op", "");
-  if (schema.is_indirect()) {
-    if (is_of_columns(operation))
-      throw bad_argument("table " + schema.name + ": write entry by entry (\"upsert\")");
-    if (operation != "insert" && operation != "modify" && operation != "upsert") return;
-    const Implementation& of = implementations_.at(schema.name);
-    const Json data = update.value("data", Json::object());
-    if (!data.is_object() || data.size() != 1) return;  // the codec says what is expected
-    const std::string what = "table " + schema.name;
-    if (const auto member = data.find(kMemberField); member != data.end())
-      require_member(of.profile, number(*member, what + ", " + kMemberField), what);
-    if (const auto group = data.find(kGroupField); group != data.end() && !of.selector.empty()) {
-      const std::uint32_t wanted = number(*group, what + ", " + kGroupField);
-      if (!selectors_.at(of.selector).selector->groups().contains(wanted)) {
-        throw CommandError("not_found", what + ": " + of.selector + " has no group " +
-                                            text(wanted) + "; insert it first");
-      }
+  if (schema.is_indirect()) check_entry(schema, update);
+  if (schema.is_profile()) check_members(schema, update);
+}
+
+void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) const {
+  const std::string operation = operation_of(update);
+  const std::string what = "table " + schema.name;
+  if (is_of_columns(operation)) throw bad_argument(what + ": write entry by entry (\"upsert\")");
+  if (operation != "insert" && operation != "modify" && operation != "upsert") return;
+  const Implementation& of = implementations_.at(schema.name);
+  const Json data = update.value("data", Json::object());
+  if (!data.is_object() || data.size() != 1) return;  // the codec says what is expected
+  if (const auto member = data.find(kMemberField); member != data.end())
+    require_member(of.profile, number(*member, what + ", " + kMemberField), what);
+  if (const auto group = data.find(kGroupField); group != data.end() && !of.selector.empty()) {
+    const std::uint32_t wanted = number(*group, what + ", " + kGroupField);
+    if (!selectors_.at(of.selector).selector->groups().contains(wanted)) {
+      throw CommandError("not_found", what + ": " + of.selector + " has no group " + text(wanted) +
+                                          "; insert it first");
     }
-    return;
   }
+}
+
+void ActionProfiles::check_members(const TableSchema& schema, const Json& update) const {
+  const std::string operation = operation_of(update);
   if (operation == "delete_columns")
     throw bad_argument("table " + schema.name + ": delete member by member (\"delete\")");
   if (operation == "delete")
     require_unused_member(schema.name, number_of(update, kMemberField, schema.name));
-  if (operation == "clear") {
-    const Table& members = *tables_.at(schema.name);
-    for (const std::uint32_t entry : members.entries()) {
-      require_unused_member(schema.name,
-                            static_cast<std::uint32_t>(members.match(entry).first.front()));
-    }
+  if (operation != "clear") return;
+  const Table& members = *tables_.at(schema.name);
+  for (const std::uint32_t entry : members.entries()) {
+    require_unused_member(schema.name,
+                          static_cast<std::uint32_t>(members.match(entry).first.front()));
   }
 }
 
@@ -182,7 +185,7 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
 void ActionProfiles::write(const TableSchema& schema, const Json& update, TableBatch& batch) const {
   const Selector& of = selector_of(schema);
   ActionSelector& selector = *of.selector;
-  const std::string operation = update.value("op", "");
+  const std::string operation = operation_of(update);
   const auto put_back = [&selector](std::uint32_t id, const ActionSelector::Group& group) {
     return [&selector, id, group] { selector.put(id, group); };
   };

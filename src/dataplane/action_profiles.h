@@ -28,7 +28,7 @@ class ActionProfiles {
   void check(const TableSchema& schema, const nlohmann::json& update) const;
 
   // Of a selector: an update, all of its groups (or those of `args`'s "entries"), how many it has.
-  // Throw CommandError.
+  // Throw CommandError; what write() did until then is undone by the batch.
   void write(const TableSchema& schema, const nlohmann::json& update, TableBatch& batch) const;
   nlohmann::json read(const TableSchema& schema, const nlohmann::json& args) const;
   std::size_t groups(const TableSchema& schema) const;
@@ -42,6 +42,8 @@ class ActionProfiles {
     std::string profile, selector;
   };
 
+  void check_entry(const TableSchema& schema, const nlohmann::json& update) const;
+  void check_members(const TableSchema& schema, const nlohmann::json& update) const;
   const Selector& selector_of(const TableSchema& schema) const;
   ActionSelector::Group read_group(const std::string& name, const Selector& of,
                                    const nlohmann::json& update,

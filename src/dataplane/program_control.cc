@@ -99,7 +99,7 @@ void ProgramControl::apply(TableBatch& batch, const nlohmann::json& update,
                            RowOutcomes* rows) const {
   if (!update.is_object()) throw bad_argument("is " + update.dump() + "; expected an object");
   const TableSchema& schema = resolve(update);
-  if (schema.is_selector()) return profiles_.write(schema, update, batch);
+  if (schema.is_selector()) return batch.attempt([&] { profiles_.write(schema, update, batch); });
   Table& table = match_table(schema);
   profiles_.check(schema, update);
   batch.apply(schema, table, update, rows);

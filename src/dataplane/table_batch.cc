@@ -15,13 +15,6 @@ constexpr const char* kOperations =
     "\"insert\", \"modify\", \"upsert\", \"delete\", each also with \"_columns\", \"clear\", "
     "\"set_default\" or \"reset_default\"";
 
-std::string operation_of(const nlohmann::json& update) {
-  if (!update.contains("op") || !update.at("op").is_string()) {
-    throw bad_argument("\"op\" is missing; expected " + std::string(kOperations));
-  }
-  return update.at("op");
-}
-
 bool is_of_columns(const std::string& operation) {
   return operation == "insert_columns" || operation == "modify_columns" ||
          operation == "upsert_columns" || operation == "delete_columns";
@@ -60,6 +53,13 @@ Table::Words with_counters_of(std::uint32_t entry, const Table& table, Table::Wo
 
 }  // namespace
 
+std::string operation_of(const nlohmann::json& update) {
+  if (!update.contains("op") || !update.at("op").is_string()) {
+    throw bad_argument("\"op\" is missing, or no text; expected " + std::string(kOperations));
+  }
+  return update.at("op");
+}
+
 TableBatch::~TableBatch() {
   undo_down_to(0);
   for (Table* table : touched_) table->commit();
@@ -79,20 +79,13 @@ void TableBatch::changed(std::function<void()> undo, bool replaced) {
 
 void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::json& update,
                        RowOutcomes* rows) {
-  const std::size_t before = undo_.size();
-  try {
-    dispatch(schema, table, update, rows);
-  } catch (...) {
-    undo_down_to(before);
-    throw;
-  }
+  attempt([&] { dispatch(schema, table, update, rows); });
 }
 
 void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update,
                           RowOutcomes* rows) {
   const std::string operation = operation_of(update);
   touched_.insert(&table);
-  replaced_ = false;
   if (!schema.has_default() && (operation == "set_default" || operation == "reset_default"))
     throw bad_argument("table " + schema.name + " has no default entry that could be changed");
   if (operation == "set_default") {

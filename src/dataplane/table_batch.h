@@ -24,6 +24,9 @@ class RowOutcomes {
   virtual void replaced(std::size_t row) = 0;
 };
 
+// An update's "op". Throws bad_argument.
+std::string operation_of(const nlohmann::json& update);
+
 class TableBatch {
  public:
   TableBatch() = default;
@@ -37,6 +40,18 @@ class TableBatch {
   // there, and the others are done.
   void apply(const TableSchema& schema, Table& table, const nlohmann::json& update,
              RowOutcomes* rows = nullptr);
+  // Runs `change`, an update; where it throws, what it did until then is undone.
+  template <typename Change>
+  void attempt(const Change& change) {
+    const std::size_t before = undo_.size();
+    replaced_ = false;
+    try {
+      change();
+    } catch (...) {
+      undo_down_to(before);
+      throw;
+    }
+  }
   // Something that is no table was changed. undo: makes it what it was; replaced: it was there.
   void changed(std::function<void()> undo, bool replaced);
   // Whether the last update replaced an entry that was there.
