@@ -1,6 +1,5 @@
 #include "dataplane/action_profiles.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -67,6 +66,7 @@ void ActionProfiles::add_selector(const std::string& name, ActionSelector& selec
 void ActionProfiles::add_implementation(const std::string& table, const std::string& profile,
                                         const std::string& selector) {
   implementations_.emplace(table, Implementation{profile, selector});
+  tables_.at(table)->count_names();
 }
 
 const ActionProfiles::Selector& ActionProfiles::selector_of(const TableSchema& schema) const {
@@ -118,19 +118,9 @@ void ActionProfiles::require_member(const std::string& profile, std::uint32_t me
       "not_found", what + ": " + profile + " has no member " + text(member) + "; insert it first");
 }
 
-bool ActionProfiles::is_named(const std::string& table, std::uint32_t kind,
-                              std::uint32_t number) const {
-  const Table& entries = *tables_.at(table);
-  const std::vector<std::uint32_t> all = entries.entries();
-  return std::any_of(all.begin(), all.end(), [&](std::uint32_t entry) {
-    const auto words = entries.words(entry);
-    return words[0] == kind && words[1] == number;
-  });
-}
-
 void ActionProfiles::require_unused_member(const std::string& profile, std::uint32_t member) const {
   for (const auto& [table, of] : implementations_)
-    if (of.profile == profile && is_named(table, kOfMember, member))
+    if (of.profile == profile && tables_.at(table)->is_named(kOfMember, member))
       throw in_use(profile, "member", member, "table " + table);
   for (const auto& [name, of] : selectors_)
     if (of.profile == profile && of.selector->has_member(member))
@@ -139,7 +129,7 @@ void ActionProfiles::require_unused_member(const std::string& profile, std::uint
 
 void ActionProfiles::require_unused_group(const std::string& selector, std::uint32_t group) const {
   for (const auto& [table, of] : implementations_)
-    if (of.selector == selector && is_named(table, kOfGroup, group))
+    if (of.selector == selector && tables_.at(table)->is_named(kOfGroup, group))
       throw in_use(selector, "group", group, "table " + table);
 }
 

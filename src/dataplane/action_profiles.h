@@ -19,7 +19,7 @@ class ActionProfiles {
   explicit ActionProfiles(const std::map<std::string, Table*>& tables) : tables_(tables) {}
 
   void add_selector(const std::string& name, ActionSelector& selector, const std::string& profile);
-  // selector: empty: the table names members alone.
+  // The table is one of `tables`, and empty. selector: empty: it names members alone.
   void add_implementation(const std::string& table, const std::string& profile,
                           const std::string& selector);
 
@@ -52,7 +52,6 @@ class ActionProfiles {
                       const std::string& what) const;
   void require_unused_member(const std::string& profile, std::uint32_t member) const;
   void require_unused_group(const std::string& selector, std::uint32_t group) const;
-  bool is_named(const std::string& table, std::uint32_t kind, std::uint32_t number) const;
 
   const std::map<std::string, Table*>& tables_;
   std::map<std::string, Selector> selectors_;

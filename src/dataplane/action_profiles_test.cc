@@ -2,6 +2,7 @@
 // them.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -86,6 +87,29 @@ class ActionProfilesTest : public ::testing::Test {
   ActionSelector groups_{4, 8, false};
 };
 
+TEST_F(ActionProfilesTest, WhoIsNamedIsNotRemoved) {
+  write({member("insert", 1), member("insert", 2), group("insert", 7, {2}),
+         entry("insert", 1, kMemberField, 1), entry("insert", 2, kGroupField, 7)});
+  for (const json& update : {member("delete", 1), member("delete", 2), group("delete", 7, {}),
+                             clear("members"), clear("groups")}) {
+    EXPECT_EQ(code_of(update), "bad_argument") << update;
+  }
+  write({entry("modify", 1, kGroupField, 7), member("delete", 1)});
+  write({group("modify", 7, json::array()), member("delete", 2)});
+  write({clear("by_kind"), group("delete", 7, {})});
+}
+
+TEST_F(ActionProfilesTest, ABatchThatIsUndoneNamesNobody) {
+  write({member("insert", 1), member("insert", 2), entry("insert", 1, kMemberField, 1)});
+  const json bad = member("insert", 1);
+  EXPECT_EQ(code_of(bad), "exists");
+  EXPECT_THROW(write({group("insert", 7, {2}), entry("insert", 2, kGroupField, 7),
+                      entry("modify", 1, kMemberField, 2), bad}),
+               CommandError);
+  EXPECT_EQ(code_of(member("delete", 1)), "bad_argument");
+  EXPECT_EQ(code_of(member("delete", 2)), "ok");
+}
+
 TEST_F(ActionProfilesTest, AClearThatIsRefusedLeavesAllGroups) {
   write({member("insert", 1), group("insert", 3, {1}), group("insert", 7, {1}),
          entry("insert", 1, kGroupField, 7)});
@@ -110,6 +134,26 @@ TEST_F(ActionProfilesTest, AnOperationThatIsNoTextIsAnErrorOfItsUpdate) {
 TEST_F(ActionProfilesTest, OnlyWhatWasThereIsToldAsReplaced) {
   write(json::array({member("insert", 1)}));
   EXPECT_EQ(write({member("upsert", 1), clear("groups")}, "continue").at("replaced"), json({0}));
+}
+
+// Packets wait meanwhile: entries that name others must not be looked through for every member.
+TEST_F(ActionProfilesTest, MembersAreRemovedAsFastBesideManyEntries) {
+  constexpr unsigned kMembers = 4096, kEntries = 30000, kTimesSlower = 50;
+  const auto time_of_clearing = [&] {
+    json updates = json::array();
+    for (unsigned number = 0; number < kMembers; ++number)
+      updates.push_back(member("insert", number));
+    write(updates);
+    const auto begin = std::chrono::steady_clock::now();
+    write(json::array({clear("members")}));
+    return std::chrono::steady_clock::now() - begin;
+  };
+  const auto alone = time_of_clearing();
+  json entries = json::array({group("insert", 7, json::array())});
+  for (unsigned kind = 0; kind < kEntries; ++kind)
+    entries.push_back(entry("insert", kind, kGroupField, 7));
+  write(entries);
+  EXPECT_LT(time_of_clearing(), kTimesSlower * alone);
 }
 
 }  // namespace

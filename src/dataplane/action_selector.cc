@@ -1,6 +1,7 @@
 #include "dataplane/action_selector.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace turntable::dataplane {
 
@@ -22,11 +23,20 @@ std::uint64_t ActionSelector::choose(std::uint64_t group, std::uint64_t hash) co
   return kNobody;
 }
 
-bool ActionSelector::has_member(std::uint32_t member) const {
-  return std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
-    return std::any_of(group.second.members.begin(), group.second.members.end(),
-                       [&](const Member& each) { return each.id == member; });
-  });
+void ActionSelector::put(std::uint32_t group, Group members) {
+  erase(group);
+  for (const Member& member : members.members) ++groups_of_[member.id];
+  groups_[group] = std::move(members);
+}
+
+void ActionSelector::erase(std::uint32_t group) {
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) return;
+  for (const Member& member : found->second.members) {
+    const auto groups = groups_of_.find(member.id);
+    if (--groups->second == 0) groups_of_.erase(groups);
+  }
+  groups_.erase(found);
 }
 
 }  // namespace turntable::dataplane

@@ -33,14 +33,15 @@ class ActionSelector {
   std::uint32_t capacity() const noexcept { return capacity_; }
   const std::map<std::uint32_t, Group>& groups() const noexcept { return groups_; }
   // Control plane.
-  void put(std::uint32_t group, Group members) { groups_[group] = std::move(members); }
-  void erase(std::uint32_t group) { groups_.erase(group); }
-  bool has_member(std::uint32_t member) const;  // in any group
+  void put(std::uint32_t group, Group members);
+  void erase(std::uint32_t group);
+  bool has_member(std::uint32_t member) const { return groups_of_.contains(member); }  // any group
 
  private:
   std::uint32_t group_size_, capacity_;
   bool is_resilient_;
   std::map<std::uint32_t, Group> groups_;
+  std::map<std::uint32_t, std::uint32_t> groups_of_;  // a member that has any: how many
 };
 
 }  // namespace turntable::dataplane

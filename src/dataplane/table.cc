@@ -18,6 +18,7 @@ std::uint32_t Table::insert(const Match& match, const Words& words) {
   std::copy(words.begin(), words.end(),
             pool_.begin() + static_cast<std::ptrdiff_t>(number * stride_));
   index_.insert(match, number);
+  count_name(number);
   ++size_;
   return number;
 }
@@ -27,6 +28,7 @@ Table::Words Table::erase(const Match& match) {
   const auto old = words(number);
   Words result(old.begin(), old.end());
   index_.erase(match);
+  uncount_name(number);
   matches_[number] = Match{};
   free_.push_back(number);
   --size_;
@@ -36,8 +38,21 @@ Table::Words Table::erase(const Match& match) {
 Table::Words Table::replace(std::uint32_t entry, const Words& words) {
   const auto begin = pool_.begin() + static_cast<std::ptrdiff_t>(entry * stride_);
   Words old(begin, begin + static_cast<std::ptrdiff_t>(stride_));
+  uncount_name(entry);
   std::copy(words.begin(), words.end(), begin);
+  count_name(entry);
   return old;
+}
+
+// The default entry names nobody.
+void Table::count_name(std::uint32_t entry) {
+  if (counts_names_ && entry != kNoEntry) ++names_[name_of(entry)];
+}
+
+void Table::uncount_name(std::uint32_t entry) {
+  if (!counts_names_ || entry == kNoEntry) return;
+  const auto name = names_.find(name_of(entry));
+  if (--name->second == 0) names_.erase(name);
 }
 
 void Table::set_default(Words words) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -96,12 +97,25 @@ class Table {
   bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
+  // From now on; the table is empty. Counted where entries come and go, so that whatever undoes a
+  // change undoes the count.
+  void count_names() { counts_names_ = true; }
+  // Whether an entry names this member (kOfMember) or group (kOfGroup); after count_names().
+  bool is_named(std::uint32_t kind, std::uint32_t number) const {
+    return names_.contains({kind, number});
+  }
   Entry default_entry() noexcept { return entry(0); }
 
  protected:
   Entry entry(std::uint32_t number) noexcept { return Entry(pool_.data() + number * stride_); }
 
  private:
+  using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first two words
+
+  Name name_of(std::uint32_t entry) const { return {words(entry)[0], words(entry)[1]}; }
+  void count_name(std::uint32_t entry);
+  void uncount_name(std::uint32_t entry);
+
   MatchIndex& index_;
   std::uint32_t capacity_;
   bool has_counter_;
@@ -111,6 +125,8 @@ class Table {
   Words initial_default_;
   std::vector<Match> matches_;  // empty words: the place is free
   std::vector<std::uint32_t> free_;
+  bool counts_names_ = false;
+  std::map<Name, std::uint32_t> names_;  // how many entries have it
 };
 
 struct Lookup {
