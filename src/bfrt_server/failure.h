@@ -31,6 +31,11 @@ inline Failure not_found(const std::string& text) {
 inline Failure already_exists(const std::string& text) {
   return {grpc::StatusCode::ALREADY_EXISTS, text + " Already exists"};
 }
+// A member or group that entries name.
+inline Failure referenced(const std::string& text) {
+  return {grpc::StatusCode::ALREADY_EXISTS,
+          text + " Action data entry is being referenced by match entries"};
+}
 inline Failure no_space(const std::string& text) {
   return {grpc::StatusCode::RESOURCE_EXHAUSTED, text + " Not enough space"};
 }
@@ -52,6 +57,7 @@ inline Failure from_switch(const std::string& context, const std::string& code,
                            const std::string& message) {
   const std::string text = context + ": " + message;
   if (code == "exists") return already_exists(text);
+  if (code == "referenced") return referenced(text);
   if (code == "not_found") return not_found(text);
   if (code == "full") return no_space(text);
   if (code == "bad_argument") return invalid(text);

@@ -38,8 +38,8 @@ bool is_of_columns(const std::string& operation) {
 
 CommandError in_use(const std::string& table, const char* what, std::uint32_t number,
                     const std::string& who) {
-  return bad_argument("table " + table + ": " + what + " " + text(number) + " is in use by " + who +
-                      "; remove it there first");
+  return {"referenced", "table " + table + ": " + what + " " + text(number) + " is in use by " +
+                            who + "; remove it there first"};
 }
 
 CommandError no_field(const std::string& what, const std::string& field) {

@@ -24,7 +24,7 @@ class ActionProfiles {
                           const std::string& selector);
 
   // Before the update of a table or profile. Throws CommandError not_found for a member or group
-  // that is not there, bad_argument for one that is in use and would be removed.
+  // that is not there, referenced for one that is in use and would be removed.
   void check(const TableSchema& schema, const nlohmann::json& update) const;
 
   // Of a selector: an update, all of its groups (or those of `args`'s "entries"), how many it has.

@@ -92,7 +92,7 @@ TEST_F(ActionProfilesTest, WhoIsNamedIsNotRemoved) {
          entry("insert", 1, kMemberField, 1), entry("insert", 2, kGroupField, 7)});
   for (const json& update : {member("delete", 1), member("delete", 2), group("delete", 7, {}),
                              clear("members"), clear("groups")}) {
-    EXPECT_EQ(code_of(update), "bad_argument") << update;
+    EXPECT_EQ(code_of(update), "referenced") << update;
   }
   write({entry("modify", 1, kGroupField, 7), member("delete", 1)});
   write({group("modify", 7, json::array()), member("delete", 2)});
@@ -106,7 +106,7 @@ TEST_F(ActionProfilesTest, ABatchThatIsUndoneNamesNobody) {
   EXPECT_THROW(write({group("insert", 7, {2}), entry("insert", 2, kGroupField, 7),
                       entry("modify", 1, kMemberField, 2), bad}),
                CommandError);
-  EXPECT_EQ(code_of(member("delete", 1)), "bad_argument");
+  EXPECT_EQ(code_of(member("delete", 1)), "referenced");
   EXPECT_EQ(code_of(member("delete", 2)), "ok");
 }
 
@@ -116,7 +116,7 @@ TEST_F(ActionProfilesTest, AClearThatIsRefusedLeavesAllGroups) {
   const auto groups = [&] { return control_.execute("table_read", {{"table", "groups"}}); };
   const json before = groups();
   EXPECT_EQ(errors_of({clear("groups"), member("insert", 2)}),
-            (std::vector<std::tuple<int, std::string>>{{0, "bad_argument"}}));
+            (std::vector<std::tuple<int, std::string>>{{0, "referenced"}}));
   EXPECT_EQ(groups(), before);
 }
 

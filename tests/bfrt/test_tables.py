@@ -480,7 +480,9 @@ def test_members_and_groups_in_use_are_not_removed(client: Client) -> None:
         ("groups", {"$SELECTOR_GROUP_ID": 5}),
     ):
         deletion = client.update("DELETE", client.entry(table, key))
-        assert failing(client, deletion).codes() == [INVALID]
+        refused = failing(client, deletion)
+        assert refused.codes() == [EXISTS]
+        assert refused.details[0][1].endswith("being referenced by match entries")
     other = client.entry("painted", to(MAC + 1), None, {"$ACTION_MEMBER_ID": 9})
     assert failing(client, client.update("INSERT", other)).codes() == [NOT_FOUND]
     client.delete("painted")
