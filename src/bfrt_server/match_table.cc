@@ -52,7 +52,7 @@ void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
 
 void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type, true);
-  if (!has_default()) throw cannot("this table has no default entry that could be changed;");
+  if (!has_default()) throw no_default();
   if (update.type == Update::INSERT || update.type == Update::INSERT_OR_MODIFY) {
     throw not_supported(
         "INSERT of default entry is not supported. Please use MODIFY instead table:" +
@@ -69,6 +69,12 @@ void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
     return;  // it is what it was
   }
   batch.add(WriteBatch::Entry{std::move(written), false}, what);
+}
+
+Failure MatchTable::no_default() const {
+  return cannot(is_indirect() ? "the default action beside an action profile or selector can be "
+                                "neither read nor changed here;"
+                              : "this table has no default entry that could be changed;");
 }
 
 // Counters of an entry begin anew.
@@ -232,6 +238,7 @@ void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink&
   try {
     if (read.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
       throw cannot("entries have no handles here; use the key;");
+    if (read.entry.is_default_entry() && is_indirect()) throw no_default();
     Json args = {{"table", table().name}};
     if (read.entry.is_default_entry()) args["entries"] = Json::array();
     const Json result = link.call("table_read", args);

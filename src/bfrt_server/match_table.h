@@ -1,6 +1,6 @@
 // Match-action tables of the program, and what has entries like theirs: action profiles and
 // selectors, value sets of parsers, the metadata of ports. Only tables with actions of their own
-// have a default entry.
+// have a default entry here.
 #pragma once
 
 #include <map>
@@ -17,16 +17,18 @@ class MatchTable final : public TableAccess {
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
   void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
-  bool has_default_entry() const override { return has_default(); }
+  bool has_default_entry() const override { return has_default() || is_indirect(); }
   std::uint32_t usage(SwitchLink& link) override;
   void operate(const std::string& operation, SwitchLink& link) override;
 
  private:
   bool has_actions() const { return !table().actions.empty(); }
   bool has_default() const { return has_actions() && table().type != "Action"; }
-  // Its entries name a member, or a group.
+  // Its entries name a member, or a group. The program gives it a default action, which softswitch
+  // neither tells nor changes.
   bool is_indirect() const { return table().type.starts_with("MatchAction_Indirect"); }
   bool may_be_columns() const;
+  Failure no_default() const;
   void write_default(const EntryWrite& update, WriteBatch& batch);
   void write_entry(const EntryWrite& update, WriteBatch& batch);
   bool write_row(const EntryWrite& update, WriteBatch& batch);

@@ -82,6 +82,10 @@ void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) 
   const std::string operation = operation_of(update);
   const std::string what = "table " + schema.name;
   if (is_of_columns(operation)) throw bad_argument(what + ": write entry by entry (\"upsert\")");
+  if (operation.ends_with("_default")) {
+    throw bad_argument(what + ": the default action beside an action profile or selector is the " +
+                       "program's; it cannot be changed here");
+  }
   if (operation != "insert" && operation != "modify" && operation != "upsert") return;
   const Implementation& of = implementations_.at(schema.name);
   const Json data = update.value("data", Json::object());

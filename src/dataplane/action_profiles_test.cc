@@ -136,6 +136,17 @@ TEST_F(ActionProfilesTest, OnlyWhatWasThereIsToldAsReplaced) {
   EXPECT_EQ(write({member("upsert", 1), clear("groups")}, "continue").at("replaced"), json({0}));
 }
 
+TEST_F(ActionProfilesTest, TheDefaultActionIsNotDenied) {
+  try {
+    write(json::array({{{"op", "set_default"}, {"table", "by_kind"}, {"action", "mark"}}}));
+    FAIL();
+  } catch (const CommandError& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("table pipe.In.by_kind: the default action beside an action profile"),
+              std::string::npos);
+  }
+}
+
 // Packets wait meanwhile: entries that name others must not be looked through for every member.
 TEST_F(ActionProfilesTest, MembersAreRemovedAsFastBesideManyEntries) {
   constexpr unsigned kMembers = 4096, kEntries = 30000, kTimesSlower = 50;

@@ -508,3 +508,16 @@ def test_many_are_deleted_in_one_write(client: Client) -> None:
     assert absent.codes() == [0] * 4 + [NOT_FOUND] * 4
     client.write_updates(deleting("members", "$ACTION_MEMBER_ID"))
     assert [client.usage(table) for table in ("painted", "members", "groups")] == [0, 0, 0]
+
+
+def test_a_default_action_beside_a_profile_is_not_supported(client: Client) -> None:
+    entry = client.entry("painted", is_default_entry=True)
+    refused = [
+        failing(client, client.update(kind, entry)) for kind in ("MODIFY", "DELETE", "RESET")
+    ]
+    with pytest.raises(CallError) as read:
+        client.read("painted", is_default_entry=True)
+    for each in (*refused, read.value):
+        assert each.codes() == [UNIMPLEMENTED]
+        assert "pipe.Ingress.painted: the default action beside an action" in each.details[0][1]
+    assert client.read("painted") == []
