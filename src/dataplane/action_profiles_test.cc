@@ -2,7 +2,6 @@
 // them.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -145,26 +144,6 @@ TEST_F(ActionProfilesTest, TheDefaultActionIsNotDenied) {
                   .find("table pipe.In.by_kind: the default action beside an action profile"),
               std::string::npos);
   }
-}
-
-// Packets wait meanwhile: entries that name others must not be looked through for every member.
-TEST_F(ActionProfilesTest, MembersAreRemovedAsFastBesideManyEntries) {
-  constexpr unsigned kMembers = 4096, kEntries = 30000, kTimesSlower = 50;
-  const auto time_of_clearing = [&] {
-    json updates = json::array();
-    for (unsigned number = 0; number < kMembers; ++number)
-      updates.push_back(member("insert", number));
-    write(updates);
-    const auto begin = std::chrono::steady_clock::now();
-    write(json::array({clear("members")}));
-    return std::chrono::steady_clock::now() - begin;
-  };
-  const auto alone = time_of_clearing();
-  json entries = json::array({group("insert", 7, json::array())});
-  for (unsigned kind = 0; kind < kEntries; ++kind)
-    entries.push_back(entry("insert", kind, kGroupField, 7));
-  write(entries);
-  EXPECT_LT(time_of_clearing(), kTimesSlower * alone);
 }
 
 }  // namespace
