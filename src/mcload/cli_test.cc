@@ -30,23 +30,22 @@ ParsedOptions parse(std::vector<std::string> words) {
 }
 
 TEST(Options, TakesMutilatesLetters) {
-  const Options o = parse({"-s",         "127.0.0.1:11300",
-                           "--binary",   "-q",
-                           "5000",       "-t",
-                           "10",         "-w",
-                           "2",          "-K",
-                           "fb_key",     "-V",
-                           "fb_value",   "-r",
-                           "1000",       "-u",
-                           "0.1",        "-T",
-                           "4",          "-c",
-                           "16",         "-d",
-                           "2",          "-i",
-                           "fb_ia",      "--noload",
-                           "-B",         "-R",
-                           "-S",         "3",
-                           "--moderate", "--search",
-                           "99:500"})
+  const Options o = parse({"-s",       "127.0.0.1:11300",
+                           "--binary", "-q",
+                           "5000",     "-t",
+                           "10",       "-w",
+                           "2",        "-K",
+                           "fb_key",   "-V",
+                           "fb_value", "-r",
+                           "1000",     "-u",
+                           "0.1",      "-T",
+                           "4",        "-c",
+                           "16",       "-d",
+                           "2",        "-i",
+                           "fb_ia",    "--noload",
+                           "-B",       "-R",
+                           "-S",       "--moderate",
+                           "--search", "99:500"})
                         .options;
   EXPECT_EQ(o.generator.servers.at(0).text(), "127.0.0.1:11300");
   EXPECT_EQ(o.generator.protocol, Protocol::kBinary);

@@ -245,11 +245,14 @@ void LoopThread<RequestLoop>::take(std::size_t index, const Connection::Read& re
   if (in_window_) read_late_max_ns_ = std::max(read_late_max_ns_, now_ns - arrived_ns);
   bytes = bytes.first(static_cast<std::size_t>(read.bytes));
   for (Reply reply;;) {
+    // Memcached that has too many connections says so to those that have asked nothing yet: that is
+    // no answer to a request.
+    const bool is_awaited = !connection.empty();
     const auto status = connection.replies().next(bytes, reply);
     if (status == ReplyReader::Status::kMore) return;
     if (status == ReplyReader::Status::kReply && take_reply(connection, reply, arrived_ns, now_ns))
       continue;
-    ++statistics_.errors.protocol;
+    if (is_awaited) ++statistics_.errors.protocol;
     return lose(index, now_ns);
   }
 }
@@ -266,6 +269,7 @@ bool LoopThread<RequestLoop>::take_reply(Connection& connection, const Reply& re
     loop_.abandon(request.number);
     return false;
   }
+  connection.backoff_ns = 0;
   if (is_error) count_error(reply.outcome);
   count(loop_.answered(request.number, arrived_ns, read_ns), request, reply);
   return true;

@@ -33,7 +33,6 @@ void LoopThread<RequestLoop>::lose(std::size_t index, std::int64_t now_ns) noexc
   ++statistics_.errors.closed;
   --open_connections_;
   set_limit();
-  connection.backoff_ns = 0;
   retry_later(index, now_ns);
 }
 

@@ -1,6 +1,7 @@
 #include "mcload/generator.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -277,6 +278,30 @@ TEST(Generator, ConnectionsAreOpenedAgain) {
   EXPECT_GE(measured.key_value.errors.closed, measured.key_value.errors.reconnected);
   EXPECT_GT(measured.loop.lost, 3);
   EXPECT_EQ(measured.key_value.gets, 0);
+  expect_sums(measured);
+}
+
+// As memcached does that has too many connections: 1, 2, 4, ... 1024 ms are more than the run.
+TEST(Generator, WhoIsTurnedAwayWaitsLongerEachTime) {
+  ScratchDirectory directory;
+  const auto address = ServerAddress::unix_socket((directory.path() / "s").native());
+  const UniqueFd listener = address.listen();
+  std::jthread server([&](const std::stop_token& stop) {
+    constexpr std::string_view kSays = "ERROR Too many open connections\r\n";
+    while (!stop.stop_requested()) {
+      pollfd waiting{.fd = listener.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&waiting, 1, 10) <= 0) continue;
+      const UniqueFd client(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (client) ::send(client.get(), kSays.data(), kSays.size(), MSG_NOSIGNAL);
+    }
+  });
+  GeneratorSettings settings = settings_for(address);
+  settings.connections = 1;
+  settings.rate_per_s = 10;
+  const Measured measured = measure(settings, 0.3);
+  EXPECT_GE(measured.key_value.errors.closed, 2);
+  EXPECT_LE(measured.key_value.errors.closed, 12);
+  EXPECT_LE(measured.key_value.errors.protocol, measured.loop.offered);  // answers to requests
   expect_sums(measured);
 }
 

@@ -27,8 +27,8 @@ struct Texts {
   double qps = 0;
   double lambda_mul = 1;
   bool binary = false, affinity = false, no_nodelay = false, no_load = false;
-  bool round_robin = false, moderate = false, blocking = false, verbose = false, quiet = false;
-  std::optional<std::uint64_t> skip;
+  bool round_robin = false, skip = false, moderate = false, blocking = false, verbose = false,
+       quiet = false;
   std::string username, password;
 };
 
@@ -131,14 +131,14 @@ void add_own_options(ProgramOptions& app, Texts& t, Options& o) {
 // mutilate's, which mean nothing to an open loop, or mean something else.
 void add_foreign_options(ProgramOptions& app, Texts& t) {
   app.flag("-R,--roundrobin", t.round_robin, "Ignored: connections are drawn");
-  app.option("-S,--skip", t.skip, "Ignored: late requests are never skipped");
+  app.flag("-S,--skip", t.skip, "Ignored: late requests are never skipped");
   app.flag("--moderate", t.moderate, "Ignored: late requests are sent at once");
   app.flag("-B,--blocking", t.blocking, "Ignored: sleeping is always precise");
   app.option("-l,--lambda_mul", t.lambda_mul, "Refused: all hosts send the same share");
   app.flag("-v,--verbose", t.verbose, "Ignored");
   app.flag("--quiet", t.quiet, "Ignored");
-  app.option("--username", t.username, "Refused: no authentication");
-  app.option("--password", t.password, "Refused: no authentication");
+  app.option("-U,--username", t.username, "Refused: no authentication");
+  app.option("-P,--password", t.password, "Refused: no authentication");
 }
 
 void note_foreign(const Texts& t, std::vector<std::string>& notes) {
@@ -146,7 +146,7 @@ void note_foreign(const Texts& t, std::vector<std::string>& notes) {
     if (is_given) notes.emplace_back(text);
   };
   note(t.round_robin, "-R: ignored; the connection of each request is drawn");
-  note(t.skip.has_value(), "-S: ignored; late requests are never skipped, their lateness counts");
+  note(t.skip, "-S: ignored; late requests are never skipped, their lateness counts");
   note(t.moderate, "--moderate: ignored; late requests are sent at once, their lateness counts");
   note(t.blocking, "-B: ignored; threads always sleep until something is due");
   if (!t.username.empty() || !t.password.empty())

@@ -15,7 +15,7 @@ from turntable.systems.swan.command import again, begin, cli, places
 from turntable.systems.swan.store import Store
 from turntable_systems.swan.identity import experiment_uuid
 
-from .made_run import Scripted, make_plan, make_run
+from .made_run import MANIFEST, Scripted, make_plan, make_run
 from .measured import PARAMETERS
 
 EXPERIMENT = "swan_sensitivity"
@@ -200,10 +200,26 @@ def test_several_cells_are_levels_of_factors(results: Path) -> None:
     assert variables["be_shares"] == 2  # of the cell that has it
     assert "hp_count" not in variables  # follows from a factor, as the experiment says
     assert variables["peak_load"] == 10_000
-    other = general | {"iterations": "0"}
     assert list(again.differences(general, general)) == []
-    (said,) = again.differences(general, other)
-    assert said.startswith("iterations' order")
+    (said,) = again.differences(general, general | {"iterations": "0"})
+    assert said.startswith("what is measured in which order, with which jobs (digest)")
+    (said,) = again.differences(general, general | {"fidelity_class": "hardware"})
+    assert said == "fidelity class: emulated before, hardware now"
+
+
+@pytest.mark.usefixtures("experiment")
+@pytest.mark.parametrize("stored", ["inventories/gone", "inventories/embedded-ssh,more.yml"])
+def test_another_testbed_is_not_taken_unasked(
+    results: Path, stored: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(results, scripted, AGGRESSORS, (0.5,), name="elsewhere")
+    manifest = MANIFEST | {"inventories": stored.split(",")}
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    playbook = Playbook(results)
+    monkeypatch.setattr(begin, "_play", playbook)
+    assert rerun(results, experiment_uuid(EXPERIMENT, "elsewhere")) == 2
+    assert f"its inventory, {stored}, is not there" in capsys.readouterr().err
+    assert not playbook.command
 
 
 # --- What was measured
@@ -226,6 +242,9 @@ def test_list_show_compare_export(
     assert cli.main(["compare", uuid, other, "--figure", str(tmp_path / "r.svg"), *at]) == 0
     assert "in 9 of 9 (100%) the 95 % interval" in capsys.readouterr().out
     assert (tmp_path / "r.svg").stat().st_size > 5_000
+    for nowhere in (tmp_path / "none" / "r.svg", tmp_path / "r.foo"):
+        assert cli.main(["compare", uuid, other, "--figure", str(nowhere), *at]) == 2
+        assert f"{nowhere}: cannot be written" in capsys.readouterr().err
     assert cli.main(["export", uuid, "--csv", str(tmp_path / "out.csv"), *at]) == 0
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + 45
     assert cli.main(["store", str(results / EXPERIMENT / "made"), *at]) == 0

@@ -208,10 +208,15 @@ def test_all_runs_of_the_system_are_found(tmp_path: Path) -> None:
         make_run(tmp_path, scripted, ("busy",), (0.5,), rounds=1, name=name)
     (tmp_path / "swan_broken" / "run").mkdir(parents=True)
     (tmp_path / "swan_broken" / "run" / "plan.json").write_text("{")
+    older = make_run(tmp_path, scripted, ("busy",), (0.5,), rounds=1, name="zero")
+    plan = (older / "plan.json").read_text()
+    (older / "plan.json").write_text(plan.replace("drain_s", "a_parameter_of_another_version"))
     made = Store(tmp_path)
     faults = made.put_all()
     assert [kept.run for kept in made.experiments()] == ["one", "two"]
-    assert len(faults) == 1 and "swan_broken/run" in faults[0]
+    broken, zero = faults
+    assert "swan_broken/run" in broken
+    assert f"{older}: not stored" in zero and "drain_s" in zero
     made.close()
 
 

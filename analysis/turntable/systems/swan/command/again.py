@@ -18,6 +18,11 @@ from turntable_systems.swan.identity import experiment_uuid
 
 _PEAK = "peak_load"  # whole requests per second
 _OF_SEARCH = ("tune_s", "tune_repeats")  # without a meaning where the peak is given
+_COMPARED = {
+    metadata.ROUNDS: "repetitions",
+    metadata.ITERATIONS: "what is measured in which order, with which jobs (digest)",
+    "fidelity_class": "fidelity class",
+}
 Cells = Sequence[Mapping[str, Any]]
 
 
@@ -67,9 +72,9 @@ def differences(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator
     """Of two configurations, by their metadata; the peak is the one that was in effect."""
     for name, before, after in _values(_effective(first), _effective(second)):
         yield f"{name}: {before} before, {after} now"
-    for key, what in ((metadata.ROUNDS, "repetitions"), (metadata.ITERATIONS, "iterations' order")):
-        if first[key] != second[key]:
-            yield f"{what}: {first[key]} before, {second[key]} now"
+    for key, what in _COMPARED.items():
+        if first.get(key) != second.get(key):
+            yield f"{what}: {first.get(key)} before, {second.get(key)} now"
 
 
 def _values(first: Cells, second: Cells) -> Iterator[tuple[str, object, object]]:
@@ -82,10 +87,17 @@ def _values(first: Cells, second: Cells) -> Iterator[tuple[str, object, object]]
 
 
 def _inventory(general: Mapping[str, str]) -> str | None:
-    """The one that it was measured with, if it is still there."""
+    """The one that it was measured with. Another testbed is never taken in its place unasked."""
     text = general.get(metadata.INVENTORY)
-    path = places.REPOSITORY / text if text else None  # an absolute path stays one
-    return str(path) if path and path.exists() else None
+    if not text:
+        return None
+    path = places.REPOSITORY / text  # an absolute path stays one
+    if not path.exists():
+        raise TurntableError(
+            f"its inventory, {text}, is not there; expected the one directory or file that it was "
+            "measured with: name it with --inventory"
+        )
+    return str(path)
 
 
 def _cells(general: Mapping[str, str]) -> list[dict[str, Any]]:

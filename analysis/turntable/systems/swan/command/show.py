@@ -100,7 +100,12 @@ def _draw(found: Sequence[compare.Pair], file: Path, runs: Sequence[str]) -> Pat
     drawing = ratios(found, stamp)
     if drawing is None:
         raise TurntableError(f"{file}: not drawn: no field has a latency in both experiments")
-    drawing.save(file)
+    try:
+        drawing.save(file)
+    except (OSError, ValueError) as error:
+        raise TurntableError(
+            f"{file}: cannot be written: {error}; expected a file such as ratios.svg or .png"
+        ) from None
     return file
 
 

@@ -84,6 +84,11 @@ class Store:
                 self.put(file.parent)
             except TurntableError as error:
                 faults.append(str(error))
+            # One that another version wrote must not keep the others from being read.
+            except Exception as error:
+                faults.append(
+                    f"{file.parent}: not stored, it cannot be read: {type(error).__name__}: {error}"
+                )
         return faults
 
     def _put(self, run: Run, uuid: str, digest: str) -> None:
