@@ -154,6 +154,26 @@ TEST_F(CompactorTest, ARangeArrivesInALogThatWasCompactedSince) {
   arrival.end();
 }
 
+// Recovery would write over what the first server has flushed since its checkpoint.
+TEST(CompactingServer, ALogThatAServerHasIsNobodyElses) {
+  const ScratchDirectory directory;
+  const StoreServer::Settings settings{
+      .store = {.index_buckets = 256, .log = {.page_bits = 12, .pages = 8}, .threads = 1},
+      .file = directory.path() / "log",
+      .checkpoints = {{.file = directory.path() / "checkpoint.json"}}};
+  {
+    const StoreServer first(settings);
+    try {
+      const StoreServer second(settings);
+      FAIL();
+    } catch (const std::system_error& error) {
+      EXPECT_NE(std::string(error.what()).find("is the log of a server that runs"),
+                std::string::npos);
+    }
+  }
+  const StoreServer after(settings);
+}
+
 // A crash after compactions that no checkpoint has covered: the last one's pages are all there.
 TEST(CompactingServer, GivesNothingBackThatTheLastCheckpointNeeds) {
   constexpr std::uint64_t kStored = 10'000;

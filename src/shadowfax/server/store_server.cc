@@ -5,6 +5,7 @@
 
 #include "common/pinning.h"
 #include "hybridlog/checkpoint_file.h"
+#include "shadowfax/server/log_lock.h"
 #include "shadowfax/server/peer_limits.h"
 
 namespace turntable::shadowfax {
@@ -43,11 +44,6 @@ void require_a_page(const StoreServer::Settings& settings) {
                               " bytes; expected at least a page, " + std::to_string(page));
 }
 
-std::optional<hybridlog::Checkpoint> checkpoint_of(const StoreServer::Settings& settings) {
-  return settings.checkpoints ? hybridlog::read_checkpoint(settings.checkpoints->file)
-                              : std::nullopt;
-}
-
 hybridlog::Store open_store(const StoreServer::Settings& settings,
                             const std::optional<hybridlog::Checkpoint>& from) {
   auto device = hybridlog::open_file(settings.file);
@@ -57,17 +53,23 @@ hybridlog::Store open_store(const StoreServer::Settings& settings,
 
 }  // namespace
 
-StoreServer::StoreServer(const Settings& settings,
-                         const std::optional<hybridlog::Checkpoint>& recovered)
-    : commits_(recovered ? recovered->serials : hybridlog::Serials()),
+StoreServer::Found StoreServer::find(const Settings& settings) {
+  Found found{.lock = lock_log(settings.file)};
+  if (settings.checkpoints)
+    found.checkpoint = hybridlog::read_checkpoint(settings.checkpoints->file);
+  return found;
+}
+
+StoreServer::StoreServer(const Settings& settings, Found found)
+    : lock_(std::move(found.lock)),
+      commits_(found.checkpoint ? found.checkpoint->serials : hybridlog::Serials()),
       serving_(settings.cluster ? kNoView : kOnlyView, [this] { newer_views_.seen(); }),
-      store_(open_store(settings, recovered)) {
+      store_(open_store(settings, found.checkpoint)) {
   if (settings.range_check.kind != RangeCheckKind::kView) ranges_.emplace(settings.range_check);
 }
 
 // If this fails the destructor ends the workers that have begun.
-StoreServer::StoreServer(const Settings& settings)
-    : StoreServer(settings, checkpoint_of(settings)) {
+StoreServer::StoreServer(const Settings& settings) : StoreServer(settings, find(settings)) {
   require_ports(settings);
   require_a_page(settings);
   if (settings.cluster && !settings.checkpoints)

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/unique_fd.h"
 #include "hybridlog/store.h"
 #include "shadowfax/server/checkpointer.h"
 #include "shadowfax/server/cluster_member.h"
@@ -43,8 +44,9 @@ class StoreServer {
   };
 
   // Opens the store, which is empty unless there is a checkpoint, listens and serves. Throws
-  // std::system_error, std::invalid_argument; std::runtime_error for a checkpoint that is not the
-  // store's, or was changed; NoAnswer of the metadata service.
+  // std::system_error, also for a log that another server has, std::invalid_argument;
+  // std::runtime_error for a checkpoint that is not the store's, or was changed; NoAnswer of the
+  // metadata service.
   explicit StoreServer(const Settings& settings);
   ~StoreServer();  // ends all sessions
   StoreServer(const StoreServer&) = delete;
@@ -71,11 +73,18 @@ class StoreServer {
   }
 
  private:
-  StoreServer(const Settings& settings, const std::optional<hybridlog::Checkpoint>& recovered);
+  // What the store begins with: nobody else may write there from before it is read.
+  struct Found {
+    UniqueFd lock{};
+    std::optional<hybridlog::Checkpoint> checkpoint{};
+  };
+  static Found find(const Settings& settings);
+  StoreServer(const Settings& settings, Found found);
   void begin_compacting(const Settings& settings);
   RangeCheck* ranges() noexcept { return ranges_ ? &*ranges_ : nullptr; }
   void stop();
 
+  UniqueFd lock_;  // of the log, until all else has ended
   Commits commits_;
   NewerViews newer_views_;
   Serving serving_;
