@@ -15,7 +15,7 @@ namespace {
 constexpr mode_t kMode = 0644;
 // Reads under way of a process that was killed keep its files open for a moment.
 constexpr double kWaitSeconds = 5;
-constexpr std::chrono::milliseconds kProbeTime{10};
+constexpr std::chrono::milliseconds kProbeInterval{10};
 
 }  // namespace
 
@@ -29,7 +29,7 @@ UniqueFd lock_log(const std::string& path) {
     if (deadline.passed())
       throw errno_error(path + " is the log of a server that runs; expected a file of its own",
                         error);
-    std::this_thread::sleep_for(kProbeTime);
+    std::this_thread::sleep_for(kProbeInterval);  // waits: interval of a probe with a deadline
   }
   return file;
 }
