@@ -1,7 +1,6 @@
 #include "node/host_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/errno_error.h"
+#include "common/file_lock.h"
 #include "node/control_client.h"
 
 namespace turntable::node {
@@ -20,13 +20,6 @@ constexpr double kPingDeadlineS = 2;
 
 std::filesystem::path lock_file(const std::filesystem::path& directory) {
   return directory / "supervisor.lock";
-}
-
-// False: somebody else has it.
-bool lock_at_once(const UniqueFd& file, int operation, const std::filesystem::path& path) {
-  if (::flock(file.get(), operation | LOCK_NB) == 0) return true;
-  if (errno != EWOULDBLOCK) throw errno_error("cannot lock " + path.native());
-  return false;
 }
 
 bool is_held(const std::filesystem::path& path) {

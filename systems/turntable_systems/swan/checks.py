@@ -72,9 +72,11 @@ def _cpus_of(name: str) -> Check:
 
 
 def _transport(parameters: Parameters, testbed: Testbed) -> str | None:
-    if parameters["transport"] == server.UNIX and not testbed.emulated:
+    if parameters["transport"] != server.UNIX:
+        return None
+    if not testbed.emulated:
         return "tcp: generator and memcached share no file system"
-    if parameters["transport"] == server.UNIX and parameters["memcached_user"] != "root":
+    if parameters["memcached_user"] != "root":
         return "tcp: memcached binds as memcached_user, in a directory of root's"
     return None
 

@@ -48,11 +48,15 @@ def _misses(case: Case) -> Finding:
     )
 
 
+def _in(count: int, case: Case) -> str:
+    return f"in {count} of {len(case.measurements)} iterations"
+
+
 def _restarted(case: Case) -> Finding:
     count = sum(m.memcached.restarted for m in case.measurements)
     if not count:
         return Finding()
-    return Finding(f"memcached restarted in {count} of {len(case.measurements)} iterations")
+    return Finding(f"memcached restarted {_in(count, case)}")
 
 
 def _ended_early(case: Case) -> Finding:
@@ -64,8 +68,7 @@ def _ended_early(case: Case) -> Finding:
     ]
     if not ended:
         return Finding()
-    where = f"in {len(ended)} of {len(case.measurements)} iterations"
-    return Finding(f"an aggressor ended early {where}: {ended[0]}")
+    return Finding(f"an aggressor ended early {_in(len(ended), case)}: {ended[0]}")
 
 
 def _idle(case: Case) -> Finding:
@@ -77,8 +80,7 @@ def _idle(case: Case) -> Finding:
     ]
     if not idle:
         return Finding()
-    where = f"in {len(idle)} of {len(case.measurements)} iterations"
-    return Finding(f"an aggressor used no processor time {where}: {idle[0]}")
+    return Finding(f"an aggressor used no processor time {_in(len(idle), case)}: {idle[0]}")
 
 
 def _others(case: Case) -> Finding:
