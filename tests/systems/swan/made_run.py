@@ -31,6 +31,7 @@ MANIFEST = {
     "created_at": "2026-11-26T06:00:00+00:00",
     "extra_vars": {"profile": "smoke"},
     "inventories": ["inventories/embedded-ssh"],
+    "inventory_digest": "a1",
     "machine": {"cpus": 2, "memory_bytes": 4 * 10**9},
 }
 BASELINE_REPEATS = 3
@@ -60,15 +61,17 @@ def make_run(
     cells: Sequence[Mapping[str, Any]] = ({},),
     name: str = "made",
     leave_out: Callable[[Mapping[str, Any]], bool] = lambda data: False,
+    jobs: Mapping[str, Any] | None = None,
+    manifest: Mapping[str, Any] | None = None,
 ) -> Path:
     """script: (parameters, data of the iteration, round). cells: changes of parameters. leave_out:
-    iterations that nobody measured.
+    iterations that nobody measured. jobs: by name, as they were started. manifest: changes of it.
     """
-    made = make_plan(aggressors, loads, rounds, cells)
+    made = make_plan(aggressors, loads, rounds, cells, jobs or {})
     run = parent / made.experiment / name
     run.mkdir(parents=True)
     (run / "plan.json").write_text(json.dumps(plan.to_json(made)))
-    (run / "manifest.json").write_text(json.dumps(MANIFEST))
+    (run / "manifest.json").write_text(json.dumps(MANIFEST | dict(manifest or {})))
     lines = [
         json.dumps(_measure(run, turn, iteration, script)) + "\n"
         for turn in made.turns
@@ -84,9 +87,10 @@ def make_plan(
     loads: Sequence[float],
     rounds: int,
     cells: Sequence[Mapping[str, Any]],
+    jobs: Mapping[str, Any],
 ) -> Plan:
     made = [_cell(PARAMETERS | {"aggressors": "+".join(aggressors)} | each) for each in cells]
-    iterations = tuple(_iterations(aggressors, loads))
+    iterations = tuple(_iterations(aggressors, loads, jobs))
     return Plan(
         experiment="swan_sensitivity",
         profile="smoke",
@@ -109,14 +113,19 @@ def _cell(parameters: Mapping[str, Any]) -> Cell:
     return Cell(plan.cell_id(meant), meant)
 
 
-def _iterations(aggressors: Sequence[str], loads: Sequence[float]) -> list[Iteration]:
+def _iterations(
+    aggressors: Sequence[str], loads: Sequence[float], jobs: Mapping[str, Any]
+) -> list[Iteration]:
     repeats = [("Baseline", repeat) for repeat in range(BASELINE_REPEATS)]
     rows = [*repeats, *((name, 0) for name in aggressors)]
     return [
         Iteration(
             index,
             f"{name} at {load:g}",
-            {"aggressor": name, "load": load, "load_index": loads.index(load), "repeat": repeat},
+            {
+                **{"aggressor": name, "load": load, "load_index": loads.index(load)},
+                **{"repeat": repeat, "job": jobs.get(name)},
+            },
         )
         for index, ((name, repeat), load) in enumerate(product(rows, loads))
     ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from turntable.systems.swan.command import again, begin, cli, places
 from turntable.systems.swan.store import Store
 from turntable_systems.swan.identity import experiment_uuid
 
-from .made_run import MANIFEST, Scripted, make_plan, make_run
+from .made_run import Scripted, make_plan, make_run
 from .measured import PARAMETERS
 
 EXPERIMENT = "swan_sensitivity"
@@ -68,8 +71,18 @@ def test_the_configuration_of_a_past_experiment(
 class Playbook:
     """Leaves a run behind, as the playbook would; with what it was called."""
 
-    def __init__(self, results: Path, status: int = 0, **changes: Any) -> None:
+    def __init__(
+        self,
+        results: Path,
+        status: int = 0,
+        aggressors: Sequence[str] = AGGRESSORS,
+        loads: Sequence[float] = (0.2, 0.5, 1.0),
+        jobs: Mapping[str, Any] | None = None,
+        manifest: Mapping[str, Any] | None = None,
+        **changes: Any,
+    ) -> None:
         self.results, self.status, self.changes = results, status, changes
+        self.made = {"aggressors": aggressors, "loads": loads, "jobs": jobs, "manifest": manifest}
         self.variables: dict[str, Any] = {}
         self.command: Sequence[str] = ()
 
@@ -81,7 +94,7 @@ class Playbook:
             (own["layout"],) = own["layout"]
         cells = [PARAMETERS | own | self.changes]
         make_run(
-            self.results, scripted, AGGRESSORS, rounds=self.variables.get("rounds", 3),
+            self.results, scripted, **self.made, rounds=self.variables.get("rounds", 3),
             cells=cells, name=self.variables["run"],
         )  # fmt: skip
         return self.status
@@ -169,7 +182,7 @@ def test_run_again_it_is_identical(
     assert playbook.command[2].endswith("inventories/embedded-ssh")  # as before
     # Everything is said, the peak that was searched for, too.
     assert playbook.variables["peak_load"] == 10_000
-    (cell,) = make_plan(AGGRESSORS, (0.5,), 1, [{}]).cells
+    (cell,) = make_plan(AGGRESSORS, (0.5,), 1, [{}], {}).cells
     same = cell.parameters.keys() - {"peak_load", "tune_s", "tune_repeats", "layout"}
     assert {n: playbook.variables[n] for n in same} == {n: cell.parameters[n] for n in same}
     assert playbook.variables["layout"] == ["same-core"]
@@ -182,7 +195,7 @@ def test_what_was_not_the_same_is_said(
     results: Path, uuid: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(begin, "_play", Playbook(results, records=2000))
-    rerun(results, uuid)
+    assert rerun(results, uuid) == 1
     assert capsys.readouterr().out.splitlines()[1:] == [
         f"Configuration differs from that of {uuid}:",
         "records: [1000] before, [2000] now",
@@ -208,18 +221,176 @@ def test_several_cells_are_levels_of_factors(results: Path) -> None:
 
 
 @pytest.mark.usefixtures("experiment")
-@pytest.mark.parametrize("stored", ["inventories/gone", "inventories/embedded-ssh,more.yml"])
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        (["inventories/gone"], "its inventory, inventories/gone, is not there"),
+        (["inventories/embedded-ssh", "more.yml"], "its inventory, more.yml, is not there"),
+        ([], "its inventory is not stored"),
+    ],
+)
 def test_another_testbed_is_not_taken_unasked(
-    results: Path, stored: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    results: Path,
+    stored: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run = make_run(results, scripted, AGGRESSORS, (0.5,), name="elsewhere")
-    manifest = MANIFEST | {"inventories": stored.split(",")}
-    (run / "manifest.json").write_text(json.dumps(manifest))
+    changed = {"inventories": stored}
+    make_run(results, scripted, AGGRESSORS, (0.5,), name="elsewhere", manifest=changed)
     playbook = Playbook(results)
     monkeypatch.setattr(begin, "_play", playbook)
     assert rerun(results, experiment_uuid(EXPERIMENT, "elsewhere")) == 2
-    assert f"its inventory, {stored}, is not there" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert said in refused and "--inventory. Nothing was run" in refused
     assert not playbook.command
+
+
+def inventories_of(command: Sequence[str]) -> list[str]:
+    return [command[at + 1] for at, word in enumerate(command) if word == "-i"]
+
+
+@pytest.mark.usefixtures("experiment")
+def test_run_again_it_has_all_of_its_inventories(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = ["inventories/embedded-ssh", "inventories/embedded-hosts", "one,two"]
+    changed = {"inventories": both}
+    make_run(results, scripted, AGGRESSORS, name="several", manifest=changed)
+    playbook = Playbook(results, manifest=changed)
+    monkeypatch.setattr(begin, "_play", playbook)
+    assert rerun(results, experiment_uuid(EXPERIMENT, "several")) == 0
+    at = places.REPOSITORY
+    assert inventories_of(playbook.command) == [*(f"{at}/{each}" for each in both[:2]), both[2]]
+
+
+@pytest.mark.usefixtures("experiment")
+def test_an_inventory_that_has_changed_since_is_told(
+    results: Path, uuid: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(begin, "_play", Playbook(results, manifest={"inventory_digest": "b2"}))
+    assert rerun(results, uuid) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"Configuration differs from that of {uuid}:",
+        "inventory, its machines, addresses and ports (digest): a1 before, b2 now",
+    ]
+
+
+PLACEBO = {
+    "command": ["sleep", "86400"],
+    "placement": "l3",
+    "count": 1,
+    "probe": {"kind": "alive"},
+    "progress": {"kind": "none"},
+    "name": "placebo",
+}
+
+
+@pytest.mark.usefixtures("experiment")
+@pytest.mark.parametrize(
+    ("change", "own", "status", "said"),
+    [
+        ({}, "", 0, ""),
+        ({"count": 2}, "", 2, "job placebo, count: 2 before, 1 now"),
+        ({"command": ["nap"]}, "", 2, 'command: ["nap"] before, ["sleep", "86400"] now'),
+        ({"cache": {"level": 3}}, "", 2, 'job placebo, cache: {"level": 3} before, none now'),
+        ({"name": "gone"}, "", 2, 'job gone, name: "gone" before, none now'),
+        ({}, "gone.yml", 2, "gone.yml: cannot be read"),
+    ],
+)
+def test_jobs_that_are_others_today_are_not_run(
+    results: Path,
+    change: Mapping[str, Any],
+    own: str,
+    status: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    job = PLACEBO | change
+    cells = [{"aggressors_file": own}]
+    make_run(results, scripted, [job["name"]], (0.5,), cells=cells, jobs={job["name"]: job})
+    playbook = Playbook(results, aggressors=[job["name"]], loads=(0.5,), jobs={job["name"]: job})
+    monkeypatch.setattr(begin, "_play", playbook)
+    assert rerun(results, experiment_uuid(EXPERIMENT, "made")) == status
+    refused = capsys.readouterr().err
+    assert bool(playbook.command) == (status == 0)
+    if status:
+        assert said in refused and "Nothing was run" in refused
+
+
+@pytest.mark.usefixtures("experiment")
+def test_a_run_that_exists_is_not_run_again_into(
+    results: Path, uuid: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(begin, "_play", playbook := Playbook(results))
+    assert cli.main(["rerun", uuid, "--run", "made", "--results", str(results)]) == 2
+    assert "this run exists" in capsys.readouterr().err
+    assert not playbook.command
+
+
+@pytest.mark.usefixtures("experiment")
+def test_what_format_1_of_the_store_has_can_be_run_again(
+    results: Path, uuid: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whose run is gone, so that it is not stored again."""
+    with closing(Store(results)) as store:
+        store.put_all()
+    shutil.rmtree(results / EXPERIMENT / "made")
+    with closing(sqlite3.connect(results / "swan.sqlite")) as connection:
+        connection.executescript(
+            "DELETE FROM metadata WHERE key IN ('jobs', 'inventory_digest', 'inventories');"
+            "INSERT INTO metadata SELECT id, '', 'inventory', 'inventories/embedded-ssh' "
+            "FROM experiments; PRAGMA user_version = 1;"
+        )
+    assert cli.main(["show", uuid, "--results", str(results)]) == 0
+    monkeypatch.setattr(begin, "_play", playbook := Playbook(results))
+    capsys.readouterr()
+    assert rerun(results, uuid) == 0
+    captured = capsys.readouterr()
+    assert "its jobs are not stored" in captured.err
+    assert captured.out.endswith(
+        f"identical with that of {uuid}; not stored then, and not compared: inventory, its "
+        "machines, addresses and ports (digest)\n"
+    )
+    assert inventories_of(playbook.command) == [f"{places.REPOSITORY}/inventories/embedded-ssh"]
+
+
+@pytest.mark.usefixtures("experiment")
+def test_several_inventories_are_given_to_ansible(
+    results: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "a rack").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(begin, "_play", playbook := Playbook(results))
+    command = ["sensitivity-profile", "-run", "mine", "-results", str(results)]
+    assert cli.main([*command, "-inventory", "a rack", "-inventory=h1,h2"]) == 0
+    assert inventories_of(playbook.command) == [f"{tmp_path}/a rack", "h1,h2"]
+    capsys.readouterr()
+    assert cli.main([*command, "-inventory=typo"]) == 2
+    captured = capsys.readouterr()
+    assert f"{tmp_path}/typo: no such inventory" in captured.err
+    assert not captured.out  # no UUID of what will never be
+
+
+@pytest.mark.usefixtures("experiment")
+def test_the_store_is_closed_while_the_playbook_plays(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite removes the log when the last connection is closed."""
+    left: list[str] = []
+    playbook = Playbook(results)
+
+    def play(command: Sequence[str]) -> int:
+        left.extend(file.name for file in results.glob("swan.sqlite*"))
+        return playbook(command)
+
+    monkeypatch.setattr(begin, "_play", play)
+    assert cli.main(["sensitivity-profile", "-run", "mine", "-results", str(results)]) == 0
+    assert left == ["swan.sqlite"]
 
 
 # --- What was measured

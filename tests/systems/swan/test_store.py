@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,6 +21,7 @@ from turntable.results import Run
 from turntable.systems.swan import store
 from turntable.systems.swan.store import Store, export
 from turntable.systems.swan.store.rows import MCLOAD, metrics
+from turntable_core import caller
 from turntable_core.errors import TurntableError
 from turntable_systems.swan.identity import experiment_uuid, uuid_of
 
@@ -216,8 +220,65 @@ def test_all_runs_of_the_system_are_found(tmp_path: Path) -> None:
     assert [kept.run for kept in made.experiments()] == ["one", "two"]
     broken, zero = faults
     assert "swan_broken/run" in broken
-    assert f"{older}: not stored" in zero and "drain_s" in zero
+    assert zero.startswith(f"{older}: cannot be read as a run: KeyError: 'drain_s'")
     made.close()
+
+
+@pytest.mark.usefixtures("run")
+def test_an_error_of_the_store_is_no_runs_fault(kept: Store) -> None:
+    """SQLite answers with SQLITE_FULL: a page more than the file may have."""
+    connection = kept._connection
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        kept.put_all()
+
+
+def test_a_run_with_two_rows_for_one_place_is_that_runs_fault(
+    run: Path, kept: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store.rows.Phase, "key", ("busy", 1, 1, "the same"))
+    (fault,) = kept.put_all()
+    assert fault.startswith(f"{run}: cannot be read as a run: IntegrityError")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_after_sudo_its_files_are_the_callers(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "ids", lambda: (1234, 1235))
+    (tmp_path / "swan.sqlite-wal").touch()  # that an earlier one, which was killed, has left
+    with closing(Store(tmp_path)) as opened:
+        opened.put(run)
+        found = {file.name: file.stat() for file in tmp_path.glob("swan.sqlite*")}
+    assert {name: (one.st_uid, one.st_gid) for name, one in found.items()} == dict.fromkeys(
+        ("swan.sqlite", "swan.sqlite-wal", "swan.sqlite-shm"), (1234, 1235)
+    )
+
+
+def open_together(directory: Path, together: Any, rounds: int, faults: Any) -> None:
+    for number in range(rounds):
+        together.wait()
+        try:
+            Store(directory / str(number)).close()
+        except Exception as error:
+            faults.put(str(error))
+
+
+def test_many_processes_may_be_the_first(tmp_path: Path) -> None:
+    processes, rounds = 8, 40
+    forked = multiprocessing.get_context("fork")
+    together, faults = forked.Barrier(processes), forked.SimpleQueue()
+    every = [
+        forked.Process(target=open_together, args=(tmp_path, together, rounds, faults))
+        for _ in range(processes)
+    ]
+    for one in every:
+        one.start()
+    for one in every:
+        one.join()
+    found = [faults.get() for _ in iter(faults.empty, True)]
+    assert not found, f"{len(found)} of {processes * rounds}: {found[0]}"
 
 
 def test_an_experiment_is_found_by_its_first_digits(run: Path, kept: Store) -> None:
@@ -239,7 +300,7 @@ def test_another_versions_store_is_refused(tmp_path: Path) -> None:
     Store(tmp_path).close()
     with sqlite3.connect(tmp_path / "swan.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(TurntableError, match="has format 99; expected 1"):
+    with pytest.raises(TurntableError, match="has format 99; expected 1 or 2"):
         Store(tmp_path)
 
 

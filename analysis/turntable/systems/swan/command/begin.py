@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,17 +30,18 @@ _OWN = {
     "config": "FILE of KEY=VALUE lines",
     "config_dump_experiment_id": "UUID: print the configuration of that experiment, and end",
     "experiment": f"of experiments/swan (default: {places.SENSITIVITY})",
-    "inventory": "DIRECTORY: the testbed (default: inventories/embedded-hosts)",
+    "inventory": "DIRECTORY: the testbed (default: inventories/embedded-hosts); may be repeated",
     "profile": f"scale of the experiment (default: {DEFAULT_PROFILE})",
     "run": "name of the run; one that exists is continued",
     "results": "DIRECTORY (default: results of the checkout)",
 }
+_REPEATED = ("inventory",)
 _INTERRUPTED = 130
 
 
 def run(arguments: Sequence[str]) -> int:
-    read = words.read(arguments, _SWITCHES)
-    own = {name: read.flags.pop(name) for name in list(read.flags) if name in _OWN}
+    read = words.read(arguments, _SWITCHES, _REPEATED)
+    own = {name: read.flags.pop(name) for name in list(read.flags) if name in _OWN} | read.lists
     if "help" in read.switches:
         print(usage())
         return 0
@@ -62,31 +64,31 @@ def run(arguments: Sequence[str]) -> int:
 
 def begin(
     experiment: Experiment,
-    own: Mapping[str, str],
+    own: Mapping[str, Any],
     variables: Mapping[str, Any],
     extra: Sequence[str] = (),
 ) -> int:
-    """variables: extra ones of the playbook. own: inventory, results and name of the run, if given.
+    """variables: extra ones of the playbook. own: inventories, results and name of the run, if
+    given.
 
     Prints the UUID first. Stores what was measured, however the playbook ended; its exit status.
+    The store is closed meanwhile: others may use it.
     """
     results = places.results(own)
+    inventories = places.inventories(own.get("inventory", ()))
     name = own.get("run") or new_run_name(variables.get("profile", DEFAULT_PROFILE))
     given = {**variables, "run": name}
     if "results" in own:
         given["turntable_results_dir"] = str(results)
-    store = Store(results)
-    try:
-        print(store.note_begin(experiment.id, name, _environ()), flush=True)
-        command = places.ansible(
-            places.inventory(own.get("inventory")), experiment.playbook, [json.dumps(given), *extra]
-        )
-        status = _play(command)
-        directory = results / experiment.id / name
-        if (directory / "plan.json").exists():
-            store.put(directory)
-    finally:
-        store.close()
+    with closing(Store(results)) as store:
+        uuid = store.note_begin(experiment.id, name, _environ())
+    print(uuid, flush=True)
+    status = _play(places.ansible(inventories, experiment.playbook, [json.dumps(given), *extra]))
+    directory = results / experiment.id / name
+    if (directory / "plan.json").exists():
+        with closing(Store(results)) as store:
+            fault = store.try_put(directory)
+        warn([fault] if fault else [])
     return status
 
 

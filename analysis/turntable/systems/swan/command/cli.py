@@ -20,7 +20,9 @@ _EVERY: dict[str, Any] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0: done; 1: a playbook failed, or not all could be stored; 2: refused."""
+    """0: done; 1: not all could be stored, or what ran again was another configuration; of a
+    playbook that failed, its own; 2: refused.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if words[:1] == [_PROFILE]:  # its flags are Go's
@@ -84,7 +86,10 @@ def _add_others(add: Callable[..., argparse.ArgumentParser]) -> None:
     form.add_argument("--parquet", metavar="FILE", type=Path)
     command = add("rerun", again.run, "measure it again exactly, and say whether it was the same")
     command.add_argument("uuid", metavar="UUID")
-    command.add_argument("--inventory", metavar="DIR", help="default: that it was measured with")
+    command.add_argument(
+        "--inventory", metavar="DIR", action="append",
+        help="default: that it was measured with; may be repeated",
+    )  # fmt: skip
     command.add_argument("--run", metavar="NAME", help="of the new run")
     command = add("store", show.store, "store runs; without one all that have changed")
     command.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="their directories")

@@ -61,15 +61,37 @@ def of_id(experiment: str) -> Experiment:
     return Experiment(experiment.removeprefix("swan_"))
 
 
-def inventory(text: str | None) -> Path:
-    return Path(text).absolute() if text else _INVENTORY
+def inventory(text: str, directory: Path | None = None) -> str:
+    """As ansible-playbook takes it from the checkout: of a path an absolute one, below the
+    directory (default: where the command is called) if it is not; a list of hosts has a comma.
+    """
+    return text if "," in text else str(((directory or Path.cwd()) / text).absolute())
 
 
-def ansible(inventory_: Path, playbook: Path, extra: Sequence[str]) -> list[str]:
+def is_inventory(text: str) -> bool:
+    return "," in text or Path(text).exists()
+
+
+def inventories(texts: Sequence[str]) -> list[str]:
+    """Raises TurntableError for what is not there: Ansible would go on without hosts."""
+    found = [inventory(text) for text in texts] or [str(_INVENTORY)]
+    for each in found:
+        if not is_inventory(each):
+            raise TurntableError(
+                f"{each}: no such inventory; expected a directory or file as in "
+                f"{_INVENTORY.parent}. Nothing was run"
+            )
+    return found
+
+
+def ansible(inventories_: Sequence[str], playbook: Path, extra: Sequence[str]) -> list[str]:
     """extra: values of -e; verbosity flags pass as they are."""
     program = Path(sys.executable).with_name("ansible-playbook")
-    command = [str(program), "-i", str(inventory_), str(playbook)]
-    return command + [word for text in extra for word in _option(text)]
+    chosen = [word for each in inventories_ for word in ("-i", each)]
+    return [
+        *(str(program), *chosen, str(playbook)),
+        *(word for text in extra for word in _option(text)),
+    ]
 
 
 def _option(text: str) -> list[str]:

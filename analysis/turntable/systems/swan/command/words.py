@@ -15,10 +15,15 @@ class Words:
     flags: dict[str, str] = field(default_factory=dict)  # name -> text, the last one counts
     switches: set[str] = field(default_factory=set)  # that stand alone
     extra: list[str] = field(default_factory=list)  # of -e, in order
+    lists: dict[str, list[str]] = field(default_factory=dict)  # of flags that may be repeated
 
 
-def read(arguments: Sequence[str], switches: Collection[str]) -> Words:
-    """switches: names of flags without a value. Raises InputError."""
+def read(
+    arguments: Sequence[str], switches: Collection[str], repeated: Collection[str] = ()
+) -> Words:
+    """switches: names of flags without a value. repeated: of flags with several values. Raises
+    InputError.
+    """
     found, rest = Words(), list(arguments)
     while rest:
         word = rest.pop(0)
@@ -35,6 +40,8 @@ def read(arguments: Sequence[str], switches: Collection[str]) -> Words:
                 raise InputError(WHERE, name, "", f"a value: -{name}=VALUE")
         if name == "e":
             found.extra.append(text)
+        elif name in repeated:
+            found.lists.setdefault(name, []).append(text)
         else:
             found.flags[name] = text
     return found

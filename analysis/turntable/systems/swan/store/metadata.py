@@ -19,7 +19,9 @@ GENERAL, FLAGS, ENVIRON, PLATFORM = "", "flags", "environ", "platform"
 
 # Keys of the general kind that configurations are made of again.
 CELLS, ITERATIONS, ROUNDS, PEAKS = "cells", "iterations", "repetitions", "peaks"
-INVENTORY = "inventory"  # below the checkout, or absolute
+INVENTORIES = "inventories"  # JSON; each below the checkout, absolute, or a list of hosts
+INVENTORY_DIGEST = "inventory_digest"  # of the testbed that they describe
+JOBS = "jobs"  # JSON: of each cell, name -> the job as it was started
 PLANNED, MEASURED = "planned_iterations", "measured_iterations"
 
 Row = tuple[str, str, str]  # kind, key, value
@@ -46,14 +48,26 @@ def _general(run: Run) -> dict[str, str]:
         "load_points": str(len(profile_of(run.cells[0]).loads)),
         "load_duration": f"{first['measure_s']:g}s",
         "began_at_ns": str(began or ""),
-        INVENTORY: ",".join(run.manifest.get("inventories", ())),
+        INVENTORIES: json.dumps(run.manifest.get("inventories", [])),
+        INVENTORY_DIGEST: run.manifest.get("inventory_digest", ""),
         ROUNDS: str(plan.rounds),
         PEAKS: json.dumps(peaks, sort_keys=True),
         CELLS: json.dumps({cell.id: dict(cell.parameters) for cell in plan.cells}),
+        JOBS: json.dumps(_jobs(plan)),
         ITERATIONS: iterations_digest(plan),
         PLANNED: str(sum(turn.expected_iterations for turn in run.turns)),
         MEASURED: str(sum(len(turn.measurements) for turn in run.turns)),
     }
+
+
+def _jobs(plan: Plan) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for turn in plan.turns:
+        of_cell = found.setdefault(turn.cell.id, {})
+        for data in (iteration.data for iteration in turn.iterations):
+            if data.get("job"):
+                of_cell[data["aggressor"]] = data["job"]
+    return found
 
 
 def iterations_digest(plan: Plan) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "swan.sqlite"
 SYSTEM = "swan"
-_FORM = b"3"  # of what is stored of a run; what was stored in another one is stored again
+_FORM = b"4"  # of what is stored of a run; what was stored in another one is stored again
 _SHORTEST = 4  # digits of a UUID that name it
 
 
@@ -77,19 +77,27 @@ class Store:
         return uuid
 
     def put_all(self) -> list[str]:
-        """Every run below results/ that has changed; returns what could not be stored, and why."""
-        faults = []
-        for file in sorted(self.results.glob("swan_*/*/plan.json")):
-            try:
-                self.put(file.parent)
-            except TurntableError as error:
-                faults.append(str(error))
-            # One that another version wrote must not keep the others from being read.
-            except Exception as error:
-                faults.append(
-                    f"{file.parent}: not stored, it cannot be read: {type(error).__name__}: {error}"
-                )
-        return faults
+        """Every run below results/ that has changed; returns which could not be read, and why."""
+        files = sorted(self.results.glob("swan_*/*/plan.json"))
+        faults = [self.try_put(file.parent) for file in files]
+        return [fault for fault in faults if fault]
+
+    def try_put(self, directory: Path) -> str | None:
+        """As `put`; why the run could not be read. Raises sqlite3.Error where the store itself
+        fails: that is no run's fault.
+        """
+        try:
+            self.put(directory)
+        except TurntableError as error:
+            return str(error)
+        except sqlite3.Error as error:
+            if not isinstance(error, sqlite3.IntegrityError):  # two rows of a run for one place
+                raise
+            return _unreadable(directory, error)
+        # One that another version wrote must not keep the others from being read.
+        except Exception as error:
+            return _unreadable(directory, error)
+        return None
 
     def _put(self, run: Run, uuid: str, digest: str) -> None:
         described = metadata.of_run(run)
@@ -184,9 +192,17 @@ class Store:
         try:
             yield self._connection
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            if self._connection.in_transaction:  # a full disk ends it by itself
+                self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
+
+
+def _unreadable(directory: Path, error: Exception) -> str:
+    return (
+        f"{directory}: cannot be read as a run: {type(error).__name__}: {error}; expected what this "
+        "version records"
+    )
 
 
 def _experiment_of(directory: Path) -> str:
