@@ -8,13 +8,13 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <system_error>
 
 #include "common/command_error.h"
 #include "swan/cgroup_tree.h"
 #include "swan/control_groups.h"
+#include "swan/refusal.h"
 #include "swan/subreaper.h"
 
 namespace turntable::swan {
@@ -119,8 +119,12 @@ void Aggressor::settle(Deadline deadline, const std::atomic<bool>& cancelled) {
     if (cancelled) throw CommandError("unavailable", "colocator settle: the node is ending");
     note_early_end();
     if (!early_.empty()) {
-      throw CommandError("unavailable", "aggressor " + spec_.name + " " + early_ +
-                                            "\nexpected it to run until it is ended");
+      const bool is_forbidden =
+          early_.starts_with("exited with status " + std::to_string(kForbiddenStatus) + ";") &&
+          early_.find(kNotAsAsked) != std::string::npos;
+      throw CommandError(is_forbidden ? kUnsupported : "unavailable",
+                         "aggressor " + spec_.name + " " + early_ +
+                             "\nexpected it to run until it is ended");
     }
     if (deadline.passed()) {
       throw CommandError("timeout", "aggressor " + spec_.name +
@@ -129,6 +133,7 @@ void Aggressor::settle(Deadline deadline, const std::atomic<bool>& cancelled) {
     }
     ::poll(nullptr, 0, kSettleProbeMs);
   }
+  note_workers();
 }
 
 void Aggressor::start() {
@@ -176,6 +181,33 @@ bool Aggressor::is_executed(const node::Child& child) const {
   return std::any_of(members.begin(), members.end(), [&](pid_t pid) {
     return state_of(pid).parent == child.pid() && is_other_program(pid, context_.program);
   });
+}
+
+bool Aggressor::is_command(pid_t pid) const {
+  const pid_t started = context_.account ? pid : state_of(pid).parent;
+  return std::any_of(started_.begin(), started_.end(),
+                     [&](const auto& child) { return child->pid() == started; });
+}
+
+// Children of the commands. stress-ng has one of each stressor, which may start more.
+std::vector<pid_t> Aggressor::workers() const {
+  std::vector<pid_t> workers = members();
+  std::erase_if(workers, [&](pid_t pid) { return !is_command(state_of(pid).parent); });
+  return workers;
+}
+
+void Aggressor::note_workers() {
+  if (!spec_.has_fixed_workers) return;
+  for (const pid_t pid : workers()) workers_.insert(pid);
+}
+
+std::string Aggressor::lost_workers() const {
+  const auto lost = std::count_if(workers_.begin(), workers_.end(), [&](pid_t pid) {
+    const ProcessState process = state_of(pid);
+    return process.has_ended() || !is_command(process.parent);
+  });
+  if (lost == 0) return {};
+  return "lost " + std::to_string(lost) + " of its " + std::to_string(workers_.size()) + " workers";
 }
 
 // Without a group that counts: what runs, or has ended and waits to be waited for, and what those
@@ -269,15 +301,15 @@ void Aggressor::stop(Deadline deadline) {
                                       "become a daemon");
   }
   started_.clear();
+  workers_.clear();
 }
 
 void Aggressor::note_early_end() {
   if (!early_.empty()) return;
-  for (const auto& child : started_) {
-    if (child->is_running()) continue;
-    early_ = child->end() + "; last lines of its log:\n" + log_->last_lines();
-    return;
-  }
+  const auto ended = std::find_if(started_.begin(), started_.end(),
+                                  [](const auto& child) { return !child->is_running(); });
+  const std::string how = ended != started_.end() ? (*ended)->end() : lost_workers();
+  if (!how.empty()) early_ = how + "; last lines of its log:\n" + log_->last_lines();
 }
 
 std::string Aggressor::ended_early() {

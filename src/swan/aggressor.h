@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ class Aggressor {
   // at the deadline.
   void settle(Deadline deadline, const std::atomic<bool>& cancelled);
 
+  // Of a job with fixed workers: who is there now is to be there until it is ended, with those of
+  // earlier calls. `settle` does the same.
+  void note_workers();
+
   bool is_started() const { return !started_.empty(); }
   std::size_t processes() const;
   bool has(pid_t pid) const;  // whether it is one of its processes
@@ -52,7 +57,7 @@ class Aggressor {
   // Ends it; returns when nothing of it is left. Throws CommandError "timeout" that names what is.
   void stop(Deadline deadline);
 
-  // How it ended before it was told to; empty: it did not.
+  // How it, or a worker that was noted, ended before it was told to; empty: none did.
   std::string ended_early();
   // {"unit", "amount", "seconds"} between two instants (CLOCK_MONOTONIC), null for none. `used` is
   // its processor time between them.
@@ -67,6 +72,9 @@ class Aggressor {
   void ask_to_end() const;
   void kill_members() const;
   void note_early_end();
+  bool is_command(pid_t pid) const;
+  std::vector<pid_t> workers() const;
+  std::string lost_workers() const;
   std::filesystem::path metrics_file(std::size_t number) const;
   std::optional<double> stress_operations(const CpuTimes& used) const;
 
@@ -79,6 +87,7 @@ class Aggressor {
   std::string version_;
   std::unique_ptr<ProgressLog> log_;
   std::vector<std::unique_ptr<node::Child>> started_;
+  std::set<pid_t> workers_;  // that were noted
   std::string early_;
 };
 

@@ -68,13 +68,15 @@ AggressorSpec aggressor_spec(const std::string& where, const Json& json) {
   const Json known = [&] {
     Json chosen = Json::object();
     for (const char* name :
-         {"name", "command", "placement", "count", "probe", "progress", "version", "cache"})
+         {"name", "command", "placement", "count", "probe", "progress", "fixed_workers", "version",
+          "cache"})
       if (json.contains(name) && !json[name].is_null()) chosen[name] = json[name];
     return chosen;
   }();
   const node::Arguments arguments(
       where + ", aggressor", known,
-      {"name", "command", "placement", "count", "probe", "progress", "version", "cache"});
+      {"name", "command", "placement", "count", "probe", "progress", "fixed_workers", "version",
+       "cache"});
   AggressorSpec spec;
   spec.name = arguments.text("name");
   const std::string what = where + ", aggressor " + spec.name;
@@ -86,6 +88,9 @@ AggressorSpec aggressor_spec(const std::string& where, const Json& json) {
   if (const Json* probe = arguments.object_or_null("probe")) read_probe(what, *probe, spec);
   if (const Json* progress = arguments.object_or_null("progress"))
     read_progress(what, *progress, spec);
+  spec.has_fixed_workers = known.contains("fixed_workers")
+                               ? arguments.boolean("fixed_workers")
+                               : spec.progress == AggressorSpec::Progress::kStressNg;
   if (const Json* cache = arguments.object_or_null("cache")) {
     const node::Arguments part(what + ", cache", *cache, {"level", "kib"});
     spec.cache = {.level = static_cast<int>(part.integer("level", 1, 4)),

@@ -25,6 +25,8 @@ struct AggressorSpec {
   std::string probe_text;    // part of a line, or a path
   Progress progress = Progress::kNone;
   std::string unit;
+  // The processes that its commands start live until it is ended.
+  bool has_fixed_workers = false;
   std::vector<std::string> version;
   // Of {cache_ways}: the level of the cache, and how much of it at most.
   struct Cache {
@@ -35,8 +37,8 @@ struct AggressorSpec {
 };
 
 // Of a command's argument: {"name", "command", "placement", ["count"], ["probe"], ["progress"],
-// ["version"], ["cache"], …}; members that it does not know are somebody else's. Throws
-// CommandError.
+// ["fixed_workers"], ["version"], ["cache"], …}; members that it does not know are somebody else's.
+// Throws CommandError.
 AggressorSpec aggressor_spec(const std::string& where, const nlohmann::json& json);
 
 // The command lines to be started: one with the number in place of {count}, or `count` times the

@@ -43,6 +43,7 @@ TEST(AggressorSpec, EntriesAreReadAndOtherMembersLeftAlone) {
   EXPECT_EQ(spec.place, AggressorSpec::Place::kL1);
   EXPECT_EQ(spec.probe, AggressorSpec::Probe::kCpu);
   EXPECT_EQ(spec.unit, "bogo ops");
+  EXPECT_TRUE(spec.has_fixed_workers);
   EXPECT_EQ(command_lines(spec, {}),
             (std::vector<std::vector<std::string>>{{"stress-ng", "--cache", "3"}}));
 }
@@ -51,6 +52,7 @@ TEST(AggressorSpec, WithoutTheNumberInItTheCommandIsStartedSoManyTimes) {
   const auto spec = aggressor_spec(
       "test", {{"name", "l3"}, {"command", {"{bin_dir}/pressure", "-x{cpus}{"}}, {"count", 2}});
   EXPECT_EQ(spec.place, AggressorSpec::Place::kL3);
+  EXPECT_FALSE(spec.has_fixed_workers);
   const auto lines = command_lines(spec, {{"bin_dir", "/b"}, {"cpus", "1-2"}});
   EXPECT_EQ(lines, (std::vector<std::vector<std::string>>(2, {"/b/pressure", "-x1-2{"})));
   EXPECT_THROW(command_lines(spec, {{"bin_dir", "/b"}}), CommandError);

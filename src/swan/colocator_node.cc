@@ -184,6 +184,7 @@ ColocatorNode::Json ColocatorNode::start(const Json& args) {
                            "; send `prepare` and `settle` before each `start`" +
                            (unsettled_.empty() ? "" : ". What `settle` said: " + unsettled_));
   }
+  if (aggressor_) aggressor_->note_workers();
   const std::int64_t from = start_at + realtime_to_monotonic_ns() + warmup;
   // Now, before the common start: to look for them takes milliseconds.
   sampler_ = std::make_unique<WindowSampler>(

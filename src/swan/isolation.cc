@@ -10,6 +10,7 @@
 #include "common/command_error.h"
 #include "node/arguments.h"
 #include "swan/cpu_times.h"
+#include "swan/refusal.h"
 
 namespace turntable::swan {
 namespace {
@@ -144,6 +145,11 @@ class Builder {
     const std::string quota = std::to_string(std::llround(std::max(kLeastUs, wanted)));
     const std::string period = std::to_string(kPeriodUs);
     if (!is_first()) return set(be_, "cpu.max", quota + " " + period);
+    if (const auto above = number_above("cpu.cfs_quota_us"); above && *above >= 0) {
+      const double share = *above / number_above("cpu.cfs_period_us").value_or(kPeriodUs);
+      require_above(share * static_cast<double>(kPeriodUs) >= std::stod(quota), "cpu.cfs_quota_us",
+                    quota + " in each " + period + " us");
+    }
     set(be_, "cpu.cfs_period_us", period);
     set(be_, "cpu.cfs_quota_us", quota);
   }
@@ -155,8 +161,26 @@ class Builder {
     if (!fs::exists(hp_ / file)) return;  // without RT_GROUP_SCHED
     const double period_us = std::stod(read_control(hp_ / "cpu.rt_period_us"));
     const std::string runtime = std::to_string(std::llround(request_.rt_runtime_share * period_us));
+    if (const auto above = number_above(file); above && *above >= 0)
+      require_above(*above >= std::stod(runtime), file, runtime);
     set(hp_.parent_path(), file, runtime);
     set(hp_, file, runtime);
+  }
+
+  // Version 1: of the group above ours, as a container's may be, which bounds those below it: the
+  // kernel's answer to more is EINVAL, as to what may pass. Empty: a root has no such file.
+  std::optional<double> number_above(const fs::path& file) const {
+    const fs::path above = hp_.parent_path().parent_path() / file;
+    if (!fs::exists(above)) return std::nullopt;
+    return std::stod(read_control(above));
+  }
+
+  void require_above(bool is_enough, const fs::path& file, const std::string& wanted) const {
+    if (is_enough) return;
+    const fs::path above = hp_.parent_path().parent_path() / file;
+    throw CommandError(kUnsupported, above.native() + " is " + read_control(above) +
+                                         ", and groups below it may have no more; expected " +
+                                         wanted + " or more, or -1");
   }
 
   void nice() {
@@ -187,6 +211,12 @@ class Builder {
   }
 
   void mba() {
+    const int least = resctrl_.least_bandwidth();
+    if (request_.mba_percent < least) {
+      throw bad_argument("isolation: \"mba_percent\" is " + std::to_string(request_.mba_percent) +
+                         "; expected from " + std::to_string(least) +
+                         " to 100: the processor gives no less");
+    }
     isolation_.be.groups.push_back(resctrl_.give_bandwidth("be", request_.mba_percent));
     note("MBA: BE is limited to " + std::to_string(request_.mba_percent) + " %");
   }

@@ -152,6 +152,40 @@ TEST(FirstVersionOfFiles, OneHierarchyOfCpuAndCpuacctCountsGroupsBesideEachOther
   EXPECT_FALSE(account("none"));
 }
 
+// The kernel's answer to a group that wants more than the one above has is EINVAL, each time.
+TEST(FirstVersionOfFiles, WhatTheGroupAboveForbidsIsUnsupported) {
+  const ScratchDirectory scratch;
+  const fs::path& above = scratch.path();
+  const fs::path top = above / ("turntable.t.h." + std::to_string(::getpid()));
+  for (const char* group : {"", "hp", "be"}) {
+    write_file(top / group / "cpu.rt_period_us", "1000000\n");
+    for (const char* file : {"cpu.rt_runtime_us", "cpu.cfs_period_us", "cpu.cfs_quota_us"})
+      write_file(top / group / file, "");
+  }
+  write_file(above / "cpu.cfs_period_us", "50000\n");
+  ControlGroups groups({.version = 1, .controllers = {{"cpu", above}}}, "t", "h");
+  Resctrl resctrl(above / "resctrl", "x");
+  const auto answer = [&](const Json& request, const char* file, const char* has) {
+    write_file(above / file, has);
+    try {
+      isolate(isolation_request("test", request), kPinning, groups, resctrl);
+    } catch (const CommandError& error) {
+      return error.code() + ": " + error.what();
+    }
+    return std::string("done");
+  };
+  const Json fifo = {{"mechanism", "fifo"}, {"rt_runtime_share", 0.9}};
+  EXPECT_EQ(answer(fifo, "cpu.rt_runtime_us", "950000\n"), "done");
+  EXPECT_EQ(answer(fifo, "cpu.rt_runtime_us", "-1\n"), "done");
+  EXPECT_EQ(answer(fifo, "cpu.rt_runtime_us", "0\n"),
+            "unsupported: " + (above / "cpu.rt_runtime_us").native() +
+                " is 0, and groups below it may have no more; expected 900000 or more, or -1");
+  const Json quota = {{"mechanism", "quota"}, {"quota_share", 0.25}};  // half of a processor
+  EXPECT_EQ(answer(quota, "cpu.cfs_quota_us", "-1\n"), "done");
+  EXPECT_EQ(answer(quota, "cpu.cfs_quota_us", "25000\n"), "done");
+  EXPECT_TRUE(answer(quota, "cpu.cfs_quota_us", "20000\n").starts_with("unsupported: "));
+}
+
 TEST(Isolation, WithoutControlGroupsOnlySomeMechanismsWork) {
   const ScratchDirectory scratch;
   ControlGroups groups(CgroupTree{}, "t", "h");
@@ -224,6 +258,7 @@ TEST(Resctrl, WaysAndBandwidthAreWrittenForAllDomains) {
   isolated({{"mechanism", "mba"}, {"mba_percent", 20}});
   EXPECT_EQ(read_control(root / "x.be/schemata"), "MB:0=20;1=20");
   EXPECT_THROW(isolated({{"mechanism", "cat"}, {"cat_ways", 11}}), CommandError);
+  EXPECT_THROW(isolated({{"mechanism", "mba"}, {"mba_percent", 9}}), CommandError);
   EXPECT_EQ(resctrl.description(), (Json{{"cat", true}, {"mba", true}, {"why", ""}}));
 }
 

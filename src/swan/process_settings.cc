@@ -112,9 +112,10 @@ int enter(const std::vector<std::string>& arguments) {
   try {
     apply_to(settings_of(Json::parse(arguments.front())), ::getpid(), {::getpid()});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "colocator: %s cannot be started as asked: %s\n", arguments[1].c_str(),
+    std::fprintf(stderr, "colocator: %s %s: %s\n", arguments[1].c_str(), kNotAsAsked,
                  error.what());
-    return EXIT_FAILURE;
+    const auto* refusal = dynamic_cast<const CommandError*>(&error);
+    return refusal != nullptr && refusal->code() == kUnsupported ? kForbiddenStatus : EXIT_FAILURE;
   }
   std::vector<std::string> words(arguments.begin() + 1, arguments.end());
   std::vector<char*> argv;

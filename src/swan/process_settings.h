@@ -33,8 +33,11 @@ std::vector<std::string> started_with(const ProcessSettings& settings,
                                       const std::vector<std::string>& command);
 
 // What those words do: `arguments` are those behind "enter". Returns only when it failed: the exit
-// status.
+// status, kForbiddenStatus where the machine cannot do it ("unsupported").
 int enter(const std::vector<std::string>& arguments);
+inline constexpr int kForbiddenStatus = 126;  // as shells have it for what may not be executed
+// What its message has in it, beside that status: a command may end with it as well.
+inline constexpr const char* kNotAsAsked = "cannot be started as asked";
 
 // Of one thread. Throws as `apply`.
 void pin(pid_t thread, const CpuList& cpus);

@@ -5,6 +5,8 @@
 
 namespace turntable::swan {
 
+inline constexpr const char* kUnsupported = "unsupported";
+
 // The code of a CommandError about it: "unsupported" where no other attempt can do better, because
 // this machine lacks it or forbids it. Anything else may pass and is "unavailable": a group that is
 // busy or was removed, the realtime share of a group that has just been removed, classes of service
@@ -16,7 +18,7 @@ inline const char* code_of_refusal(int error) {
     case EROFS:
     case EOPNOTSUPP:
     case ENOSYS:
-      return "unsupported";
+      return kUnsupported;
     default:
       return "unavailable";
   }

@@ -72,6 +72,11 @@ int Resctrl::fewest_ways() const {
   return std::stoi(read_control(root_ / "info/L3/min_cbm_bits"));
 }
 
+int Resctrl::least_bandwidth() const {
+  require(has_mba(), "MBA");
+  return std::stoi(read_control(root_ / "info/MB/min_bandwidth"));
+}
+
 fs::path Resctrl::give_ways(const std::string& job, unsigned long long mask) {
   require(has_cat(), "CAT");
   fs::path group = make(job);

@@ -34,6 +34,7 @@ class Resctrl {
   // All ways of the last-level cache.
   unsigned long long all_ways() const;
   int fewest_ways() const;
+  int least_bandwidth() const;  // percent
 
   std::vector<std::filesystem::path> directories() const;
   void clear() noexcept;

@@ -229,6 +229,84 @@ def test_workers_of_a_killed_stress_ng_are_ended_too(colocator: Colocator) -> No
     assert not aggressor_pids(colocator)
 
 
+def children_of(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+FORKING = SLEEP | {
+    "name": "two",
+    "command": ["sh", "-c", "sleep 1000 & sleep 1000 & wait"],
+    "probe": {"kind": "alive"},
+}
+
+
+@pytest.mark.parametrize(
+    ("job", "noticed"),
+    [
+        (CACHE | {"count": 2}, True),
+        (FORKING | {"fixed_workers": True}, True),
+        (FORKING, False),  # such jobs may be made of short programs
+    ],
+    ids=["stress-ng", "fixed", "not fixed"],
+)
+@pytest.mark.parametrize("mechanism", ["none", "shares"])
+def test_a_worker_that_dies_alone_is_noticed(
+    colocator: Colocator, job: dict[str, Any], noticed: bool, mechanism: str
+) -> None:
+    colocator.prepare(mechanism, job)
+    colocator.settle()
+    every = set(aggressor_pids(colocator))
+    (parent,) = [pid for pid in every if every & set(children_of(pid))]
+    eventually(lambda: len(children_of(parent)) == 2)
+    colocator.measure(0.1)
+    first, second = children_of(parent)
+    os.kill(first, signal.SIGKILL)
+    eventually(lambda: children_of(parent) == [second])
+    colocator.finish()
+    early = colocator.stats()["aggressor"]["ended_early"]
+    assert (early or "").startswith("lost 1 of its 2 workers") == noticed
+
+
+def test_a_job_whose_workers_live_has_lost_none(colocator: Colocator) -> None:
+    colocator.prepare("none", CACHE | {"count": 2})
+    colocator.settle()
+    colocator.measure(0.1)
+    colocator.finish()
+    assert colocator.stats()["aggressor"]["ended_early"] is None
+
+
+@pytest.fixture
+def without_sys_nice(build_dir: Path, tmp_path: Path) -> Path:
+    """colocator, on a kernel that forbids it to raise priorities."""
+    program = tmp_path / "colocator"
+    program.write_text(
+        "#!/bin/sh\nexec setpriv --bounding-set -sys_nice --inh-caps -sys_nice "
+        f"'{build_dir}/bin/colocator' \"$@\"\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def test_settings_of_the_job_that_the_kernel_forbids_are_unsupported(
+    without_sys_nice: Path, tmp_path: Path, testbed: str
+) -> None:
+    with running(without_sys_nice, tmp_path) as node:
+        colocator = Colocator(node, tmp_path)
+        colocator.prepare("nice", SLEEP, isolation={"be_nice": -5})
+        with pytest.raises(NodeError, match="nice -5: Permission denied") as error:
+            colocator.settle()
+        assert error.value.code == "unsupported"
+        with pytest.raises(NodeError, match="SCHED_FIFO") as error:
+            colocator.prepare("fifo", SLEEP)
+        assert error.value.code == "unsupported"
+        # A command that ends in the same way was not forbidden.
+        colocator.prepare("none", SLEEP | {"command": ["sh", "-c", "exit 126"]})
+        with pytest.raises(NodeError) as error:
+            colocator.settle()
+        assert error.value.code == "unavailable"
+    assert not groups_of(testbed)
+
+
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [

@@ -123,8 +123,11 @@ def _iterations(
             index,
             f"{name} at {load:g}",
             {
-                **{"aggressor": name, "load": load, "load_index": loads.index(load)},
-                **{"repeat": repeat, "job": jobs.get(name)},
+                "aggressor": name,
+                "load": load,
+                "load_index": loads.index(load),
+                "repeat": repeat,
+                "job": jobs.get(name),
             },
         )
         for index, ((name, repeat), load) in enumerate(product(rows, loads))

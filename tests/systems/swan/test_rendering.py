@@ -65,8 +65,14 @@ def test_older_rule(given: tuple[Any, Any], expected: tuple[str, str, str]) -> N
 
 @pytest.mark.parametrize(("given", "expected"), ACHIEVED.items())
 def test_achieved_rule(given: float | None, expected: tuple[str, str, str]) -> None:
-    look = achieved_rule(given)
+    look = achieved_rule(given, 1_234.4)
     assert (look.text, look.background, look.colour) == expected
+
+
+def test_achieved_rates_have_the_colours_of_their_shares() -> None:
+    look = achieved_rule(0.80, 1_234.4, normalized=False)
+    assert (look.text, look.background) == ("1234", "#a9341f")
+    assert achieved_rule(None, None, normalized=False).text == "N/A"
 
 
 def test_absolute_latencies_have_the_same_colours() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ from turntable.notebook import write_notebook
 from turntable.report import page
 from turntable.results import Run
 from turntable.systems.swan import api, omission, plot
+from turntable.systems.swan.platform import jobs_of
 from turntable.systems.swan.profile import profile_of
-from turntable.systems.swan.store import Store
+from turntable.systems.swan.store import Store, export
 from turntable.systems.swan.store.profiles import profiles_of
 from turntable_core.errors import TurntableError
 
@@ -161,9 +164,42 @@ def test_swans_notebook_interface(directory: Path) -> None:
     assert some.data.shape == (1, 1)
     assert float(some.data.iloc[0, 0]) == pytest.approx(4_500, rel=3e-3)
     assert profile.qps().data.loc["busy"].tolist() == ["100%", "70%"]
+    rates = profile.qps(False, aggressors=["busy"], qpses=[10_000])
+    assert rates.data.to_numpy().tolist() == [["7000"]]
+    assert "background-color: #a9341f" in rates.to_html()
     assert profile.progress().loc["busy"].tolist() == [100, 100]
     with pytest.raises(TurntableError, match="2 of its cells have ''"):
         api.SensitivityProfile(uuid, results=results)
+
+
+def test_rows_are_in_one_order_everywhere(tmp_path: Path) -> None:
+    """Of cells as they were planned; the baseline, the placebo, then as they were asked for."""
+    cells = [{"isolation": "shares"}, {"isolation": "none"}]  # not the alphabet's
+    names = ("zeta", "placebo", "alpha")
+    run = make_run(tmp_path, lambda *_: Scripted(3_000), names, (0.5, 1.0), rounds=2, cells=cells)
+    order = ["Baseline", "placebo", "zeta", "alpha"]
+    loaded = load_run(run)
+    assert [job.name for job in jobs_of(loaded.cells)] == order[1:]
+    with closing(Store(tmp_path)) as store:
+        uuid = store.put(run)
+        export.write_csv(export.frame(store, uuid), tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open() as file:
+        rows = [
+            (row["cell_label"].split()[-1], row["aggressor"], row["load"], row["repetition"])
+            for row in csv.DictReader(file)
+        ]
+    assert rows == [
+        (cell, name, load, str(repetition))
+        for cell in ("shares", "none")
+        for name in order
+        for load in ("0.5", "1.0")
+        for repetition in range(6 if name == "Baseline" else 2)
+    ]
+    heads = re.findall(r'<th scope="row">(\w+)</th>', page.render(loaded))
+    assert heads[: 2 * len(order)] == 2 * order
+    assert (
+        list(api.SensitivityProfile(uuid, results=tmp_path, cell="none").progress().index) == order
+    )
 
 
 def test_core_allocation_has_a_row_per_number_of_threads(tmp_path: Path) -> None:
@@ -176,6 +212,8 @@ def test_core_allocation_has_a_row_per_number_of_threads(tmp_path: Path) -> None
     uuid = store.put(run)
     store.close()
     found = api.OptimalCoreAllocation(uuid, results=tmp_path).latency().data
+    rates = api.OptimalCoreAllocation(uuid, results=tmp_path).qps(normalized=False).data
+    assert rates.loc[1].tolist() == ["5000", "10000"]
     assert found.loc[1].tolist() == ["60%", "60%"] and found.loc[2].tolist() == ["30%", "30%"]
 
 

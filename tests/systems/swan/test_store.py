@@ -256,6 +256,25 @@ def test_after_sudo_its_files_are_the_callers(
     )
 
 
+def test_a_store_that_is_being_made_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite says so at once where two make a write-ahead log; whatever the extended code."""
+    refusals = [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY]
+    connect = sqlite3.connect
+
+    def refuse_first(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        if not refusals:
+            return connect(*args, **kwargs)
+        error = sqlite3.OperationalError("database is locked")
+        error.sqlite_errorcode = refusals.pop()
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", refuse_first)
+    Store(tmp_path).close()
+    assert not refusals
+
+
 def open_together(directory: Path, together: Any, rounds: int, faults: Any) -> None:
     for number in range(rounds):
         together.wait()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,10 +91,14 @@ class SensitivityProfile:
         return styled(self.profile, look, aggressors, qpses)
 
     def qps(
-        self, aggressors: Collection[str] | None = None, qpses: Collection[int] | None = None
+        self,
+        normalized: bool = True,
+        aggressors: Collection[str] | None = None,
+        qpses: Collection[int] | None = None,
     ) -> Styler:
-        """Achieved load in percent of what was offered."""
-        return styled(self.profile, tables.achieved_look, aggressors, qpses)
+        """Achieved load in percent of what was offered, or in requests/s."""
+        look = partial(tables.achieved_look, normalized=normalized)
+        return styled(self.profile, look, aggressors, qpses)
 
     def progress(self) -> pd.DataFrame:
         """What aggressors got done per second, in their units: in place of Swan's caffe_batches."""
@@ -113,8 +117,9 @@ class OptimalCoreAllocation:
 
         return self._styled(look_of)
 
-    def qps(self) -> Styler:
-        return self._styled(lambda _: tables.achieved_look)
+    def qps(self, normalized: bool = True) -> Styler:
+        look = partial(tables.achieved_look, normalized=normalized)
+        return self._styled(lambda _: look)
 
     def _styled(self, look_of: Callable[[Profile], Callable[[Field], Look]]) -> Styler:
         every = sorted(self.profiles, key=lambda one: one.parameters["threads"])

@@ -7,6 +7,7 @@ from typing import Any
 
 from turntable.results import CellResult
 from turntable.systems.swan.measurement import BestEffort
+from turntable.systems.swan.profile import in_order
 
 
 def platform_of(cells: Sequence[CellResult]) -> list[tuple[str, str]]:
@@ -22,14 +23,16 @@ def platform_of(cells: Sequence[CellResult]) -> list[tuple[str, str]]:
 
 
 def jobs_of(cells: Sequence[CellResult]) -> list[BestEffort]:
-    """Aggressors as they were first started, by name."""
+    """Aggressors as they were first started, in the order of the profile's rows."""
     found: dict[str, BestEffort] = {}
+    order: dict[str, None] = {}
     for cell in cells:
         for turn in cell.turns:
             for one in turn.measurements:
                 if one.best_effort:
                     found.setdefault(one.best_effort.name, one.best_effort)
-    return [found[name] for name in sorted(found)]
+        order |= dict.fromkeys(in_order(cell.parameters, found))
+    return [found[name] for name in order]
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:

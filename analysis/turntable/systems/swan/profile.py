@@ -6,7 +6,7 @@ it, each by itself: the others of their round count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import fmean, geometric_mean
@@ -87,9 +87,14 @@ class Field:
     @property
     def achieved_share(self) -> float | None:
         """Mean rate of answers over mean rate of requests that were due."""
-        achieved = _mean([one.achieved_per_s for one in self.counted])
         offered = _mean([one.offered_per_s for one in self.counted])
-        return None if achieved is None or not offered else achieved / offered
+        if self.achieved_per_s is None or not offered:
+            return None
+        return self.achieved_per_s / offered
+
+    @property
+    def achieved_per_s(self) -> float | None:
+        return _mean([one.achieved_per_s for one in self.counted])
 
     @property
     def progress_per_s(self) -> float | None:
@@ -189,7 +194,7 @@ def assemble(
     peak_per_s: float | None,
 ) -> Profile:
     """found: by aggressor and index of the load; shares: of the peak, by index."""
-    rows = _rows(parameters, {name for name, _ in found})
+    rows = in_order(parameters, {name for name, _ in found})
     order = sorted(shares)
     fields = {
         (name, at): Field(name, shares[index], at, tuple(found.get((name, index), ())))
@@ -248,8 +253,10 @@ def _percentile_us(
     return percentile_us(texts, parameters["percentile"], unanswered, waited_us)
 
 
-def _rows(parameters: Mapping[str, Any], present: set[str]) -> tuple[str, ...]:
-    """In the order of the parameter; iterations are in an order that was drawn."""
+def in_order(parameters: Mapping[str, Any], present: Collection[str]) -> tuple[str, ...]:
+    """Rows wherever they stand: the baseline, the placebo, then as the parameter `aggressors` has
+    them. Iterations are in an order that was drawn.
+    """
     asked = aggressors.names(parameters)
     order = dict.fromkeys([BASELINE, PLACEBO, *asked, *sorted(present)])
     return tuple(name for name in order if name in present)

@@ -51,10 +51,13 @@ def older_rule(
     return Look(text, YELLOW if share > 1 else GREEN)
 
 
-def achieved_rule(achieved_share: float | None) -> Look:
-    if achieved_share is None:
+def achieved_rule(
+    achieved_share: float | None, achieved_per_s: float | None, normalized: bool = True
+) -> Look:
+    """normalized: in % of what was offered, else in requests/s. The share has the colour."""
+    if achieved_share is None or achieved_per_s is None:
         return Look(NOT_AVAILABLE, MISSING)
-    text = f"{100 * achieved_share:.0f}%"
+    text = f"{100 * achieved_share:.0f}%" if normalized else f"{achieved_per_s:.0f}"
     if achieved_share > 0.95:
         return Look(text, GREEN)
     return Look(text, YELLOW) if achieved_share > 0.80 else Look(text, RED, WHITE)

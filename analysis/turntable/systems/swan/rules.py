@@ -60,7 +60,7 @@ def _restarted(case: Case) -> Finding:
 
 
 def _ended_early(case: Case) -> Finding:
-    """There was no neighbour for a part of the window."""
+    """There was no neighbour, or a part of it, for a part of the window."""
     ended = [
         f"{m.best_effort.name} {m.best_effort.ended_early}"
         for m in case.measurements
@@ -68,7 +68,9 @@ def _ended_early(case: Case) -> Finding:
     ]
     if not ended:
         return Finding()
-    return Finding(f"an aggressor ended early {_in(len(ended), case)}: {ended[0]}")
+    return Finding(
+        f"an aggressor, or a part of it, ended early {_in(len(ended), case)}: {ended[0]}"
+    )
 
 
 def _idle(case: Case) -> Finding:

@@ -47,8 +47,8 @@ def latency_look(profile: Profile, rule: Rule = final_rule, normalized: bool = T
     return look
 
 
-def achieved_look(field: Field) -> Look:
-    found = achieved_rule(field.achieved_share)
+def achieved_look(field: Field, normalized: bool = True) -> Look:
+    found = achieved_rule(field.achieved_share, field.achieved_per_s, normalized)
     return replace(found, text=f"{found.text}{_left_out(field)}")
 
 

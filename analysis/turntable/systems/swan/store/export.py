@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from turntable.systems.swan.profile import in_order
+from turntable.systems.swan.store import metadata
 from turntable.systems.swan.store.store import Store
 from turntable_core.errors import TurntableError
 
@@ -18,21 +21,36 @@ _OF_GENERATOR = "mcload/"  # needs no name: qps, avg, 99th
 
 
 def frame(store: Store, uuid: str) -> pd.DataFrame:
-    """Latencies are microseconds; a row that a rule of the verdict leaves out has valid = False."""
+    """Latencies are microseconds; a row that a rule of the verdict leaves out has valid = False.
+
+    Rows are in the order of the report: cells, aggressors, loads; then repetitions.
+    """
     import pandas as pd  # noqa: PLC0415
 
     samples = store.samples(uuid)
     if samples.empty:
         return pd.DataFrame(columns=_PLACE)
     tags = pd.DataFrame([json.loads(text) for text in samples["tags"]])
-    for name in ("cell_label", "load", "valid", "unit"):
+    for name in ("cell", "cell_label", "load", "valid", "unit"):
         samples[name] = tags.get(name)
     samples["unit"] = samples["unit"].astype("object").where(samples["unit"].notna(), "")
     samples["ns"] = samples["ns"].map(short)
-    wide = samples.pivot(index=["phase", *_PLACE], columns="ns", values="value")
+    wide = samples.pivot(index=["phase", "cell", *_PLACE], columns="ns", values="value")
     wide.columns.name = None
-    order = ["cell_label", "aggressor", "loadpoint_qps", "repetition"]
-    return wide.reset_index().sort_values(order).reset_index(drop=True)
+    flat = wide.reset_index()
+    places = _places(json.loads(store.metadata(uuid)[metadata.CELLS]), set(flat["aggressor"]))
+    rows = zip(flat["cell"], flat["aggressor"], strict=True)
+    flat["row"] = [places[row] for row in rows]
+    ordered = flat.sort_values(["row", "load", "repetition"])
+    return ordered.drop(columns=["row", "cell"]).reset_index(drop=True)
+
+
+def _places(
+    cells: Mapping[str, Mapping[str, Any]], present: Collection[str]
+) -> dict[tuple[str, str], int]:
+    """Cell and aggressor -> where their rows stand."""
+    rows = [(cell, name) for cell in cells for name in in_order(cells[cell], present)]
+    return {row: place for place, row in enumerate(rows)}
 
 
 def short(ns: str) -> str:

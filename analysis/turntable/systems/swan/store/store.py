@@ -200,8 +200,8 @@ class Store:
 
 def _unreadable(directory: Path, error: Exception) -> str:
     return (
-        f"{directory}: cannot be read as a run: {type(error).__name__}: {error}; expected what this "
-        "version records"
+        f"{directory}: cannot be read as a run: {type(error).__name__}: {error}; expected what "
+        "this version records"
     )
 
 
