@@ -27,7 +27,7 @@ def _loads(parameters: Parameters, testbed: Testbed) -> str | None:
     except ValueError:
         return (
             f"shares of the peak from small to large, at least {LEAST:g} and at most {MOST:g}, "
-            "such as 0.5+0.75+1"
+            "that differ in their first three digits, such as 0.5+0.75+1"
         )
     return None
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from turntable_core.plan import Iteration, Turn
 from turntable_core.system import Check, Parameters, Planned, Role, System, Windows
 from turntable_systems.swan import aggressors, block, checks, host_needs, isolation, meaning
-from turntable_systems.swan.loads import loads
+from turntable_systems.swan.loads import loads, name_of
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -77,7 +77,7 @@ class Swan(System):
         load = data["load"]
         return {
             "aggressor": (data["aggressor"],),
-            "load": (f"{load:.3g}", f"{100 * load:.3g}%"),
+            "load": (name_of(load), f"{name_of(100 * load)}%"),
             "repeat": (str(data["repeat"]),),
         }
 
@@ -85,7 +85,7 @@ class Swan(System):
         parameters = turn.cell.parameters
         points = loads(parameters)
         peak = parameters["peak_load"]
-        ends = [f"{share:.3g}" for share in dict.fromkeys((points[0], points[-1]))]
+        ends = [name_of(share) for share in dict.fromkeys((points[0], points[-1]))]
         return {
             "aggressors": " ".join(aggressors.names(parameters)) or "none",
             "loads": f"{' to '.join(ends)} of the peak",

@@ -486,6 +486,37 @@ def test_an_error_says_what_and_ends_with_2(
     assert "cannot be written" in capsys.readouterr().err
 
 
+def test_a_run_that_cannot_be_read_is_said_to_be(
+    results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older = make_run(results, scripted, AGGRESSORS, (0.5,), name="older")
+    plan = (older / "plan.json").read_text()
+    (older / "plan.json").write_text(plan.replace("drain_s", "of_another_version"))
+    made = results / EXPERIMENT / "made"
+    assert cli.main(["store", str(older), str(made), "--results", str(results)]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"swan: not stored: {older}: cannot be read as a run: KeyError")
+    assert captured.err.count("not stored") == 1
+    assert captured.out == f"{results / 'swan.sqlite'}: 1 experiments\n"
+
+
+def test_a_configuration_file_that_is_no_text_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config").write_bytes(b"SLO=\xff")
+    assert cli.main(["sensitivity-profile", "-config", str(tmp_path / "config")]) == 2
+    assert "config: cannot be read: it is no text in UTF-8" in capsys.readouterr().err
+
+
+def test_an_export_goes_to_a_pipe_too(
+    results: Path, uuid: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["export", uuid, "--csv", "/dev/stdout", "--results", str(results)]) == 0
+    assert capfd.readouterr().out.startswith("cell_label,aggressor")
+    assert cli.main(["export", uuid, "--csv", "/dev/full", "--results", str(results)]) == 2
+    assert "/dev/full: cannot be written: No space left on device" in capfd.readouterr().err
+
+
 def test_show_needs_nothing_but_the_store(
     results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

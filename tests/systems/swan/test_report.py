@@ -23,6 +23,7 @@ from turntable.systems.swan.profile import profile_of
 from turntable.systems.swan.store import Store, export
 from turntable.systems.swan.store.profiles import profiles_of
 from turntable_core.errors import TurntableError
+from turntable_systems.swan.identity import experiment_uuid
 
 from .made_run import Scripted, make_run
 from .measured import histogram
@@ -215,6 +216,12 @@ def test_core_allocation_has_a_row_per_number_of_threads(tmp_path: Path) -> None
     rates = api.OptimalCoreAllocation(uuid, results=tmp_path).qps(normalized=False).data
     assert rates.loc[1].tolist() == ["5000", "10000"]
     assert found.loc[1].tolist() == ["60%", "60%"] and found.loc[2].tolist() == ["30%", "30%"]
+
+
+def test_core_allocation_needs_cells_that_differ_in_threads(directory: Path) -> None:
+    uuid = experiment_uuid("swan_sensitivity", directory.name)
+    with pytest.raises(TurntableError, match=r"cells with \[1, 1\] threads"):
+        api.OptimalCoreAllocation(uuid, results=directory.parents[1])
 
 
 def test_the_notebook_runs(directory: Path) -> None:

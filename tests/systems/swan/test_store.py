@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import resource
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -82,7 +83,7 @@ def test_a_run_that_has_not_changed_is_not_read_again(
     kept.put(run)
     with (run / "journal.ndjson").open("a") as journal:
         journal.write("\n{")  # torn: nothing of it counts, but the run is looked at again
-    with pytest.raises(TypeError):
+    with pytest.raises(TurntableError, match="TypeError"):
         kept.put(run)
 
 
@@ -128,7 +129,7 @@ def test_nothing_is_stored_of_what_fails_in_the_middle(
         raise RuntimeError("in the middle")
 
     monkeypatch.setattr("turntable.systems.swan.store.store.rows.histograms", fail)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(TurntableError, match="RuntimeError: in the middle"):
         kept.put(run, again=True)
     assert everything(kept) == before
 
@@ -354,6 +355,21 @@ def test_exported_it_is_a_row_per_iteration(run: Path, kept: Store, tmp_path: Pa
     assert set(busy["unit"]) == {"bogo ops"}
     assert (~read["valid"]).sum() == 1
     assert read[read["aggressor"] == "Baseline"]["aggressor_progress"].isna().all()
+
+
+def test_a_file_that_finds_no_room_is_as_it_was(run: Path, kept: Store, tmp_path: Path) -> None:
+    """Of a process whose files may have so many bytes only."""
+    found, file = export.frame(kept, kept.put(run)), tmp_path / "out.csv"
+    file.write_text("before")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            export.write_csv(found, file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert file.read_text() == "before"
+    assert not list(tmp_path.glob(".out.csv*"))
 
 
 def test_parquet_says_what_it_needs(

@@ -109,7 +109,14 @@ class OptimalCoreAllocation:
     """Rows: memcached's threads; columns: loads."""
 
     def __init__(self, uuid: str, slo: float | None = None, results: Path | str = RESULTS) -> None:
-        self.profiles = Experiment(uuid, results).profiles(slo)
+        experiment = Experiment(uuid, results)
+        self.profiles = experiment.profiles(slo)
+        threads = [one.parameters["threads"] for one in self.profiles]
+        if len(set(threads)) < len(threads):
+            raise TurntableError(
+                f"experiment {experiment.id}: cells with {threads} threads; expected one of each "
+                "number, as in experiments/swan/core_allocation.yml"
+            )
 
     def latency(self, normalized: bool = True) -> Styler:
         def look_of(profile: Profile) -> Callable[[Field], Look]:

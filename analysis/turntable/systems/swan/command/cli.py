@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # what reads our output has seen enough
         sys.stderr.close()
         return 0

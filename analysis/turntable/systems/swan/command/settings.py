@@ -30,9 +30,10 @@ def of_file(path: Path) -> dict[str, Setting]:
     """KEY=VALUE lines; what follows a # at the begin of a line is a comment."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise TurntableError(
-            f"{path}: cannot be read: {error.strerror}; expected a file of KEY=VALUE lines, as "
+            f"{path}: cannot be read: {why}; expected a file of KEY=VALUE lines, as "
             "-config-dump prints them"
         ) from None
     return dict(_pairs(path, lines))

@@ -119,7 +119,7 @@ def export_(options: argparse.Namespace) -> int:
     except OSError as error:
         raise TurntableError(
             f"{file}: cannot be written: {error.strerror or error}; expected a file in a directory "
-            "that exists"
+            "that exists and has room"
         ) from None
     print(f"{file}: {len(found)} rows")
     return 0
@@ -129,9 +129,11 @@ def store(options: argparse.Namespace) -> int:
     """Runs that are named, whether they have changed or not; without one all that have changed."""
     opened = Store(places.results_to_read(vars(options)))
     try:
-        for directory in options.runs:
-            print(opened.put(directory, again=True))
-        faults = [] if options.runs else opened.put_all()
+        if options.runs:
+            each = [opened.try_put(directory, again=True) for directory in options.runs]
+            faults = [fault for fault in each if fault]
+        else:
+            faults = opened.put_all()
         count = len(opened.experiments())
     finally:
         opened.close()

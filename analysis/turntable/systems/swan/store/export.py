@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from turntable.systems.swan.profile import in_order
 from turntable.systems.swan.store import metadata
 from turntable.systems.swan.store.store import Store
+from turntable_core import files
 from turntable_core.errors import TurntableError
 
 if TYPE_CHECKING:
@@ -62,15 +64,25 @@ def short(ns: str) -> str:
 
 
 def write_csv(found: pd.DataFrame, file: Path) -> None:
-    found.to_csv(file, index=False)
+    """Raises OSError; then the file is as it was."""
+    _write(file, found.to_csv(index=False).encode())
 
 
 def write_parquet(found: pd.DataFrame, file: Path) -> None:
-    """Raises TurntableError where pyarrow, which is large, is not installed."""
+    """As write_csv. Raises TurntableError where pyarrow, which is large, is not installed."""
     try:
-        found.to_parquet(file, engine="pyarrow", index=False)
+        _write(file, found.to_parquet(engine="pyarrow", index=False))
     except ImportError:
         raise TurntableError(
             f"{file}: Parquet needs pyarrow, which is not installed; expected it beside the rest: "
             ".venv/bin/pip install pyarrow. --csv FILE needs nothing"
         ) from None
+
+
+def _write(file: Path, data: bytes) -> None:
+    if file.exists() and not file.is_file():  # a pipe, /dev/stdout
+        file.write_bytes(data)
+        return
+    if not file.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such directory")
+    files.replace(file, data)

@@ -67,8 +67,19 @@ class Store:
         """Stores a run, whole, in place of what was stored of it; nothing is done where neither
         plan nor journal has changed, unless `again`. Returns its UUID.
 
-        Raises TurntableError for what is no run of this system.
+        Raises TurntableError for what is no run of this system, or cannot be read: another version
+        wrote it. Raises sqlite3.Error where the store itself fails: that is no run's fault.
         """
+        try:
+            return self._put_changed(directory, again)
+        except (TurntableError, sqlite3.Error) as error:
+            if not isinstance(error, sqlite3.IntegrityError):  # two rows of a run for one place
+                raise
+            raise _unreadable(directory, error) from error
+        except Exception as error:
+            raise _unreadable(directory, error) from error
+
+    def _put_changed(self, directory: Path, again: bool) -> str:
         uuid = experiment_uuid(_experiment_of(directory), directory.resolve().name)
         # Before it is read: what a run that goes on records meanwhile is stored the next time.
         digest = digest_of(directory)
@@ -77,26 +88,19 @@ class Store:
         return uuid
 
     def put_all(self) -> list[str]:
-        """Every run below results/ that has changed; returns which could not be read, and why."""
+        """Every run below results/ that has changed; returns which could not be read, and why: they
+        do not keep the others from it.
+        """
         files = sorted(self.results.glob("swan_*/*/plan.json"))
         faults = [self.try_put(file.parent) for file in files]
         return [fault for fault in faults if fault]
 
-    def try_put(self, directory: Path) -> str | None:
-        """As `put`; why the run could not be read. Raises sqlite3.Error where the store itself
-        fails: that is no run's fault.
-        """
+    def try_put(self, directory: Path, again: bool = False) -> str | None:
+        """As `put`; why the run could not be read."""
         try:
-            self.put(directory)
+            self.put(directory, again)
         except TurntableError as error:
             return str(error)
-        except sqlite3.Error as error:
-            if not isinstance(error, sqlite3.IntegrityError):  # two rows of a run for one place
-                raise
-            return _unreadable(directory, error)
-        # One that another version wrote must not keep the others from being read.
-        except Exception as error:
-            return _unreadable(directory, error)
         return None
 
     def _put(self, run: Run, uuid: str, digest: str) -> None:
@@ -198,8 +202,8 @@ class Store:
         self._connection.execute("COMMIT")
 
 
-def _unreadable(directory: Path, error: Exception) -> str:
-    return (
+def _unreadable(directory: Path, error: Exception) -> TurntableError:
+    return TurntableError(
         f"{directory}: cannot be read as a run: {type(error).__name__}: {error}; expected what "
         "this version records"
     )
