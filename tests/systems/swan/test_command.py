@@ -508,13 +508,19 @@ def test_a_configuration_file_that_is_no_text_is_refused(
     assert "config: cannot be read: it is no text in UTF-8" in capsys.readouterr().err
 
 
-def test_an_export_goes_to_a_pipe_too(
-    results: Path, uuid: str, capfd: pytest.CaptureFixture[str]
+def test_an_export_goes_through_links(
+    results: Path, uuid: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["export", uuid, "--csv", "/dev/stdout", "--results", str(results)]) == 0
-    assert capfd.readouterr().out.startswith("cell_label,aggressor")
-    assert cli.main(["export", uuid, "--csv", "/dev/full", "--results", str(results)]) == 2
-    assert "/dev/full: cannot be written: No space left on device" in capfd.readouterr().err
+    """As /dev/stdout is one, which must stay one."""
+    (tmp_path / "out").write_text("before")
+    for name, target in (("link", tmp_path / "out"), ("full", "/dev/full")):
+        (tmp_path / name).symlink_to(target)
+    at = ["--results", str(results)]
+    assert cli.main(["export", uuid, "--csv", str(tmp_path / "link"), *at]) == 0
+    assert (tmp_path / "out").read_text().startswith("phase,cell_label,aggressor")
+    assert cli.main(["export", uuid, "--csv", str(tmp_path / "full"), *at]) == 2
+    assert "full: cannot be written: No space left on device" in capsys.readouterr().err
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "full").is_symlink()
 
 
 def test_show_needs_nothing_but_the_store(

@@ -64,7 +64,7 @@ def short(ns: str) -> str:
 
 
 def write_csv(found: pd.DataFrame, file: Path) -> None:
-    """Raises OSError; then the file is as it was."""
+    """Raises OSError; then a plain file is as it was."""
     _write(file, found.to_csv(index=False).encode())
 
 
@@ -80,7 +80,8 @@ def write_parquet(found: pd.DataFrame, file: Path) -> None:
 
 
 def _write(file: Path, data: bytes) -> None:
-    if file.exists() and not file.is_file():  # a pipe, /dev/stdout
+    # Not to be replaced: a link such as /dev/stdout, a pipe, a device.
+    if file.is_symlink() or (file.exists() and not file.is_file()):
         file.write_bytes(data)
         return
     if not file.parent.is_dir():
