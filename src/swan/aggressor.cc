@@ -122,9 +122,9 @@ void Aggressor::settle(Deadline deadline, const std::atomic<bool>& cancelled) {
       const bool is_forbidden =
           early_.starts_with("exited with status " + std::to_string(kForbiddenStatus) + ";") &&
           early_.find(kNotAsAsked) != std::string::npos;
-      throw CommandError(is_forbidden ? kUnsupported : "unavailable",
-                         "aggressor " + spec_.name + " " + early_ +
-                             "\nexpected it to run until it is ended");
+      throw CommandError(
+          is_forbidden ? kUnsupported : "unavailable",
+          "aggressor " + spec_.name + " " + early_ + "\nexpected it to run until it is ended");
     }
     if (deadline.passed()) {
       throw CommandError("timeout", "aggressor " + spec_.name +

@@ -67,16 +67,14 @@ AggressorSpec aggressor_spec(const std::string& where, const Json& json) {
   using Place = AggressorSpec::Place;
   const Json known = [&] {
     Json chosen = Json::object();
-    for (const char* name :
-         {"name", "command", "placement", "count", "probe", "progress", "fixed_workers", "version",
-          "cache"})
+    for (const char* name : {"name", "command", "placement", "count", "probe", "progress",
+                             "fixed_workers", "version", "cache"})
       if (json.contains(name) && !json[name].is_null()) chosen[name] = json[name];
     return chosen;
   }();
-  const node::Arguments arguments(
-      where + ", aggressor", known,
-      {"name", "command", "placement", "count", "probe", "progress", "fixed_workers", "version",
-       "cache"});
+  const node::Arguments arguments(where + ", aggressor", known,
+                                  {"name", "command", "placement", "count", "probe", "progress",
+                                   "fixed_workers", "version", "cache"});
   AggressorSpec spec;
   spec.name = arguments.text("name");
   const std::string what = where + ", aggressor " + spec.name;

@@ -112,8 +112,7 @@ int enter(const std::vector<std::string>& arguments) {
   try {
     apply_to(settings_of(Json::parse(arguments.front())), ::getpid(), {::getpid()});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "colocator: %s %s: %s\n", arguments[1].c_str(), kNotAsAsked,
-                 error.what());
+    std::fprintf(stderr, "colocator: %s %s: %s\n", arguments[1].c_str(), kNotAsAsked, error.what());
     const auto* refusal = dynamic_cast<const CommandError*>(&error);
     return refusal != nullptr && refusal->code() == kUnsupported ? kForbiddenStatus : EXIT_FAILURE;
   }

@@ -280,7 +280,8 @@ def without_sys_nice(build_dir: Path, tmp_path: Path) -> Path:
     """colocator, on a kernel that forbids it to raise priorities."""
     program = tmp_path / "colocator"
     program.write_text(
-        "#!/bin/sh\nrenice --priority 0 $$ >/dev/null\nexec setpriv --bounding-set -sys_nice --inh-caps -sys_nice "
+        "#!/bin/sh\nrenice --priority 0 $$ >/dev/null\n"
+        "exec setpriv --bounding-set -sys_nice --inh-caps -sys_nice "
         f"'{build_dir}/bin/colocator' \"$@\"\n"
     )
     program.chmod(0o755)
