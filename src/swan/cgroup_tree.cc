@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kControllers = {"cpu", "cpuacct", "cpuset"};
+constexpr const char* kSubtree = "cgroup.subtree_control";
 
 std::vector<std::string> words_of(std::string text, char separator) {
   std::replace(text.begin(), text.end(), separator, ' ');
@@ -47,6 +48,15 @@ void add(CgroupTree& tree, const fs::path& directory, const std::vector<std::str
     if (has_word(available, controller)) tree.controllers.emplace(controller, directory);
 }
 
+// Version 2: those that groups below this one may have. The kernel gives none to them (EBUSY) while
+// this one has processes of its own, as a container's topmost does, unless they have it already;
+// the machine's root, which alone has no type, is excepted.
+std::vector<std::string> available_below(const fs::path& group) {
+  const bool may_enable =
+      !fs::exists(group / "cgroup.type") || read_control(group / "cgroup.procs").empty();
+  return words_of(read_control(group / (may_enable ? "cgroup.controllers" : kSubtree)), ' ');
+}
+
 }  // namespace
 
 bool CgroupTree::apart(const std::string& one, const std::string& other) const {
@@ -67,8 +77,7 @@ CgroupTree find_cgroups(const fs::path& mounts) {
       first_has_cpu = first_has_cpu || has_word(options, "cpu");
       add(first, mount.directory, options);
     } else if (mount.type == "cgroup2") {
-      const auto available =
-          words_of(read_control(fs::path(mount.directory) / "cgroup.controllers"), ' ');
+      const auto available = available_below(mount.directory);
       second_has_cpu = second_has_cpu || has_word(available, "cpu");
       add(second, mount.directory, available);
     }

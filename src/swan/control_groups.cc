@@ -106,7 +106,8 @@ void ControlGroups::require(const std::string& controller) const {
   throw CommandError("unsupported",
                      "this machine has no control groups of \"" + controller +
                          "\" that may be written; expected cgroup version 1 or 2 with that "
-                         "controller, and the rights of root");
+                         "controller, the rights of root, and on version 2 no process in the "
+                         "topmost group of a container");
 }
 
 fs::path ControlGroups::make(const std::string& controller, const std::string& name) {

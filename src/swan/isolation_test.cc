@@ -47,6 +47,17 @@ TEST(CgroupTree, IsFoundInTheMounts) {
   EXPECT_EQ(second.version, 2);
   EXPECT_EQ(second.controllers.at("cpu"), scratch.path() / "c");
   EXPECT_EQ(to_json(second)["tested"], false);
+  // A container's topmost group, with processes: what is not given already is forbidden (EBUSY).
+  write_file(scratch.path() / "c/cgroup.type", "domain\n");
+  write_file(scratch.path() / "c/cgroup.procs", "1\n");
+  write_file(scratch.path() / "c/cgroup.subtree_control", "cpu\n");
+  const std::string mounts = "cgroup2 " + directory("c") + " cgroup2 rw 0 0\n";
+  EXPECT_TRUE(found(mounts).has("cpu"));
+  EXPECT_FALSE(found(mounts).has("cpuset"));
+  write_file(scratch.path() / "c/cgroup.subtree_control", "\n");
+  EXPECT_EQ(found(mounts).version, 0);
+  write_file(scratch.path() / "c/cgroup.procs", "");
+  EXPECT_EQ(found(mounts).version, 2);
   write_file(scratch.path() / "d/cgroup.controllers", "\n");
   const CgroupTree none = found("cgroup2 " + directory("d") + " cgroup2 rw 0 0\n");
   EXPECT_EQ(none.version, 0);

@@ -38,8 +38,11 @@ class Experiment:
     def __init__(self, uuid: str, results: Path | str = RESULTS) -> None:
         self._results = Path(results)
         with self._store() as store:
-            store.put_all()
-            self.id = store.find(uuid).id
+            faults = store.put_all()
+            try:
+                self.id = store.find(uuid).id
+            except TurntableError as error:  # it may be one of those that cannot be read
+                raise TurntableError("\n".join([str(error), *faults])) from None
 
     @cached_property
     def df(self) -> pd.DataFrame:
