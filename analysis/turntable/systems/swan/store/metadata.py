@@ -61,12 +61,12 @@ def _general(run: Run) -> dict[str, str]:
 
 
 def _jobs(plan: Plan) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    """Of the cells in their order."""
+    found: dict[str, dict[str, Any]] = {cell.id: {} for cell in plan.cells}
     for turn in plan.turns:
-        of_cell = found.setdefault(turn.cell.id, {})
         for data in (iteration.data for iteration in turn.iterations):
             if data.get("job"):
-                of_cell[data["aggressor"]] = data["job"]
+                found[turn.cell.id][data["aggressor"]] = data["job"]
     return found
 
 
