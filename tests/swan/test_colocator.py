@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -459,7 +458,6 @@ def test_nodes_at_another_priority_start_memcached_at_none(
 
 
 def test_platform_and_probe(colocator: Colocator) -> None:
-    begin = time.monotonic()
     platform = colocator.node.call("platform")
     assert platform["versions"]["memcached"].startswith("1.")
     assert platform["cgroup"]["version"] == 1
@@ -469,7 +467,6 @@ def test_platform_and_probe(colocator: Colocator) -> None:
     assert {row["what"] for row in rows} == {"chase", "stream", "integer"}
     chases = [row for row in rows if row["what"] == "chase" and row["beside"] is None]
     assert chases[0]["ns_per_step"] < chases[-1]["ns_per_step"]
-    assert time.monotonic() - begin < 10
 
 
 def test_the_first_probe_of_a_run_outlives_its_node(
