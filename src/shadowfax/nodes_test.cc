@@ -27,7 +27,8 @@ std::string message_of(const std::function<void()>& command) {
   return "";
 }
 
-const Json kNoErrors = {{"failed", 0}, {"lost_sessions", 0}, {"wrong_values", 0}};
+const Json kNoErrors = {
+    {"failed", 0}, {"lost_sessions", 0}, {"unreplayed", 0}, {"wrong_values", 0}};
 
 class NodesTest : public ::testing::Test {
  protected:

@@ -33,7 +33,6 @@ using namespace turntable;
 using shadowfax::LoadSettings;
 using shadowfax::LoadThread;
 
-constexpr std::int64_t kDrainNs = 10 * kSecondNs;
 constexpr std::int64_t kFillNs = 3600 * kSecondNs;
 constexpr double kMetadataSeconds = 30;
 
@@ -44,7 +43,7 @@ struct Options {
   unsigned port = 0, workers = 1;
   std::size_t fill_batch_bytes = shadowfax::kFillBatchBytes,
               fill_pipeline = shadowfax::kFillPipeline;
-  double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, sample_ms = 1000;
+  double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, drain_s = 10, sample_ms = 1000;
   std::string metadata, secret, load_file, txns_file;
   bool fills = false, fills_only = false;
 };
@@ -54,7 +53,8 @@ load::Schedule schedule_of(const Options& options) {
   schedule.window_from_ns = schedule.start_ns + static_cast<std::int64_t>(options.warmup_s * 1e9);
   schedule.window_until_ns =
       schedule.window_from_ns + static_cast<std::int64_t>(options.seconds * 1e9);
-  schedule.drain_until_ns = schedule.window_until_ns + kDrainNs;
+  schedule.drain_until_ns =
+      schedule.window_until_ns + static_cast<std::int64_t>(options.drain_s * 1e9);
   return schedule;
 }
 
@@ -115,6 +115,11 @@ void add_options(ProgramOptions& app, Options& options) {
   app.option("--seed", options.load.seed, "Of keys and instants").shows_default();
   app.option("--warmup", options.warmup_s, "Seconds").within(0, 3600).shows_default();
   app.option("--seconds", options.seconds, "That are measured").within(0.01, 3600).shows_default();
+  app.option(
+         "--drain", options.drain_s,
+         "Seconds after them, at most, until all is answered, and what a server lost sent again")
+      .within(0, 3600)
+      .shows_default();
   app.option("--sample-ms", options.sample_ms, "Interval of the samples that are printed")
       .within(1, 1e6)
       .shows_default();
@@ -171,6 +176,8 @@ bool say_what_failed(const nlohmann::json& raw) {
   for (const auto& [count, what, why] :
        {std::tuple("lost_sessions", " sessions were lost", "lost_why"),
         std::tuple("failed", " operations failed", "failed_why"),
+        std::tuple("unreplayed",
+                   " acknowledged updates could not be sent again to a server that lost them", ""),
         std::tuple("wrong_values", " values are none that anybody has written", "")}) {
     const auto number = raw["errors"][count].get<std::uint64_t>();
     if (number == 0) continue;

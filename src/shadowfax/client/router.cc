@@ -152,6 +152,18 @@ std::size_t Router::outstanding() const noexcept {
   return all;
 }
 
+bool Router::is_idle() const noexcept {
+  return std::ranges::all_of(peers_, [](const auto& each) {
+    return !each.second.is_lost && each.second.session->is_idle();
+  });
+}
+
+std::uint64_t Router::unreplayed() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& [server, peer] : peers_) all += peer.session->unreplayed(peer.is_lost);
+  return all;
+}
+
 std::map<ServerNumber, std::uint64_t> Router::committed() const {
   std::map<ServerNumber, std::uint64_t> all;
   for (const auto& [server, peer] : peers_) all[server] = peer.session->committed();

@@ -59,6 +59,8 @@ class Router final : public Sessions {
   std::int64_t next_due_ns() const noexcept override;
 
   std::size_t outstanding() const noexcept override;
+  bool is_idle() const noexcept override;
+  std::uint64_t unreplayed() const noexcept override;
   // By server: the number of the last request that it has for good.
   std::map<ServerNumber, std::uint64_t> committed() const;
 
