@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "net/handshake.h"
 #include "shadowfax/client/server_socket.h"
 
 namespace turntable::shadowfax {
@@ -28,6 +29,40 @@ bool is_failed_change(const Reply& reply) noexcept {
          reply.status != ReplyStatus::kNotFound;
 }
 
+// Waits until something more has come.
+void receive_some(int socket, std::vector<std::uint8_t>& in) {
+  std::array<std::uint8_t, 512> bytes;
+  const std::size_t count = receive_in_time(socket, std::as_writable_bytes(std::span(bytes)));
+  in.insert(in.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// Takes it off the front.
+Welcome welcome_in(int socket, std::vector<std::uint8_t>& in) {
+  while (in.size() < Welcome::kBytes) receive_some(socket, in);
+  const Welcome welcome = read_welcome(std::as_bytes(std::span(in)).data());
+  in.erase(in.begin(), in.begin() + Welcome::kBytes);
+  return welcome;
+}
+
+void require_open(const Welcome& welcome, std::size_t value_bytes) {
+  switch (welcome.status) {
+    case WelcomeStatus::kOpen:
+      if (welcome.committed > welcome.served)
+        throw SessionError("the server calls committed what it does not have");
+      return;
+    case WelcomeStatus::kInUse:
+      throw SessionError("another connection has this session; expected one at a time");
+    case WelcomeStatus::kValueBytes:
+      throw SessionError("the server has no values of " + std::to_string(value_bytes) +
+                         " bytes; expected " + std::to_string(kFewestValueBytes) + " to " +
+                         std::to_string(welcome.most_value_bytes));
+    default:
+      throw SessionError("the server speaks another format than " +
+                         std::to_string(Opening::kFormat >> 32U) +
+                         "; expected programs of one version");
+  }
+}
+
 }  // namespace
 
 ClientSession::ClientSession(const Settings& settings)
@@ -43,27 +78,53 @@ ClientSession::ClientSession(const Settings& settings)
   next_ = welcome.served + 1;
 }
 
-// Waits for the welcome.
+// Waits for the welcome; what has come behind it is in in_.
 Welcome ClientSession::open() {
   std::array<std::byte, Opening::kBytes> opening;
   write(opening.data(), Opening{.session_high = settings_.id.high,
                                 .session_low = settings_.id.low,
                                 .value_bytes = static_cast<std::uint32_t>(settings_.value_bytes)});
-  std::array<std::byte, Welcome::kBytes> answer;
-  if (::send(fd(), opening.data(), opening.size(), MSG_NOSIGNAL) != ssize_t{opening.size()})
-    throw system_failure("cannot send to the server");
-  if (::recv(fd(), answer.data(), answer.size(), MSG_WAITALL) != ssize_t{answer.size()})
-    throw SessionError("the server does not open the session");
-  const Welcome welcome = read_welcome(answer.data());
-  if (welcome.status == WelcomeStatus::kValueBytes) {
-    throw SessionError("the server has no values of " + std::to_string(settings_.value_bytes) +
-                       " bytes; expected " + std::to_string(kFewestValueBytes) + " to " +
-                       std::to_string(welcome.most_value_bytes));
+  send_all(fd(), opening);
+  std::vector<std::uint8_t> in;
+  Welcome welcome = welcome_in(fd(), in);
+  if (welcome.status == WelcomeStatus::kProve) {
+    prove(in);
+    welcome = welcome_in(fd(), in);
+  } else if (settings_.credentials && welcome.status == WelcomeStatus::kOpen) {
+    throw SessionError(
+        "the server does not prove that it knows the secret; expected one that was begun with it "
+        "(--secret FILE)");
   }
-  if (welcome.status != WelcomeStatus::kOpen)
-    throw SessionError("another connection has this session; expected one at a time");
+  require_open(welcome, settings_.value_bytes);
+  std::memcpy(in_.data(), in.data(), in.size());
+  in_end_ = in.size();
   view_ = welcome.view;
   return welcome;
+}
+
+// in: what has come already; what comes behind the server's proof stays there.
+void ClientSession::prove(std::vector<std::uint8_t>& in) {
+  if (!settings_.credentials) {
+    throw SessionError(
+        "the server asks for the secret of its run; expected --secret FILE, the same as the "
+        "server's");
+  }
+  net::ConnectorHandshake handshake(settings_.credentials->secret(), settings_.credentials->next());
+  try {
+    for (;;) {
+      net::Handshake::Bytes out;
+      handshake.receive(in, out);
+      send_all(fd(), std::as_bytes(std::span(out)));
+      if (handshake.is_done()) return;
+      receive_some(fd(), in);
+    }
+  } catch (const net::HandshakeError& error) {
+    throw SessionError(std::string("no session: ") + error.what());
+  } catch (const SessionError& error) {
+    throw SessionError(std::string("no session, perhaps since the server has another secret "
+                                   "(--secret FILE); expected the same one: ") +
+                       error.what());
+  }
 }
 
 void ClientSession::reopen(std::uint16_t port, Replies& replies) {
@@ -93,6 +154,11 @@ void ClientSession::require_remembered(const Welcome& welcome) const {
   if (welcome.served < committed_) {
     throw LostSession("the server has requests up to " + std::to_string(welcome.served) +
                       "; expected " + std::to_string(committed_) + ", which it called committed");
+  }
+  if (welcome.served >= next_) {
+    throw LostSession("the server has requests up to " + std::to_string(welcome.served) +
+                      "; expected at most " + std::to_string(next_ - 1) +
+                      ", which is the last that was sent: another client has this session's name");
   }
   const std::chrono::nanoseconds away(now_ns() - heard_ns_);
   if (welcome.served == 0 && next_ > 1 && away > settings_.remembered / 2) {

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -28,6 +29,7 @@
 
 #include "common/unique_fd.h"
 #include "hybridlog/session_id.h"
+#include "net/credentials.h"
 #include "shadowfax/client/sessions.h"
 #include "shadowfax/wire.h"
 
@@ -48,6 +50,8 @@ class ClientSession {
     // Of servers, which remember a session for so long.
     std::chrono::nanoseconds remembered = hybridlog::kRemembered;
     std::size_t value_bytes = kFewestValueBytes;  // of all that it sends, and most that it reads
+    // Of the secret that it and the server prove to each other; nothing: neither does.
+    std::optional<net::Credentials> credentials{};
   };
   class Replies : public Sessions::Replies {
    public:
@@ -65,7 +69,8 @@ class ClientSession {
     std::vector<std::byte> rest = {};  // of its value
   };
 
-  // Connects; throws SessionError, also where the server has no values of so many bytes.
+  // Connects; throws SessionError, also where the server has no values of so many bytes, has
+  // another secret, or does not answer in time.
   explicit ClientSession(const Settings& settings);
 
   // What the server said when the session was opened: the number of the last request that it has.
@@ -150,6 +155,7 @@ class ClientSession {
   }
 
   Welcome open();
+  void prove(std::vector<std::uint8_t>& in);
   void require_remembered(const Welcome& welcome) const;
   bool keeps() const noexcept { return settings_.most_kept > 0; }
   bool may_keep_more() const noexcept {

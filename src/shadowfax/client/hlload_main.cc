@@ -125,7 +125,8 @@ void add_options(ProgramOptions& app, Options& options) {
       .shows_default();
   app.option("--metadata", options.metadata,
              "HOST:PORT of hlmeta, instead of --servers: it knows who owns which keys");
-  app.option("--secret", options.secret, "File with the secret of the cluster, mode 0600");
+  app.option("--secret", options.secret,
+             "File with the secret that the servers were begun with, mode 0600");
   app.option("--load-file", options.load_file,
              "Keys that --fill stores, 8 bytes each; with --txns-file");
   app.option("--txns-file", options.txns_file, "Keys of the requests, in this order");
@@ -168,6 +169,8 @@ void use_protocol(Options& options) {
   }
   if (!options.metadata.empty())
     throw std::invalid_argument("--metadata: expected none with --protocol " + options.protocol);
+  if (!options.secret.empty())
+    throw std::invalid_argument("--secret: expected none with --protocol " + options.protocol);
 }
 
 // Whether anything did.
@@ -222,11 +225,17 @@ int run(int argc, char** argv) {
   for (const std::string& address : options.servers)
     load.servers.given.push_back(shadowfax::server_at(address, options.port, options.workers));
   std::optional<shadowfax::Directory> directory;
+  if (!options.secret.empty()) {
+    load.servers.credentials = net::Credentials::from_file(options.secret, "hlload",
+                                                           "hlload " + std::to_string(::getpid()));
+  }
   if (!options.metadata.empty()) {
+    if (!load.servers.credentials) {
+      throw std::invalid_argument("--metadata " + options.metadata +
+                                  ": expected --secret FILE beside it");
+    }
     directory.emplace(net::parse_endpoint("--metadata", options.metadata),
-                      net::Credentials::from_file(options.secret, "hlload",
-                                                  "hlload " + std::to_string(::getpid())),
-                      Deadline::after_seconds(kMetadataSeconds));
+                      *load.servers.credentials, Deadline::after_seconds(kMetadataSeconds));
     load.servers = {.directory = &*directory};
   }
   const std::atomic<bool> cancelled{false};
