@@ -278,6 +278,10 @@ TEST(Sessions, NonsenseEndsTheConnectionAlone) {
     }
     const std::string nonsense(100, '\xff');
     ASSERT_EQ(::send(socket.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 100);
+    if (!is_opened) {  // it is told first
+      ASSERT_EQ(::recv(socket.get(), welcome.data(), welcome.size(), MSG_WAITALL), 29);
+      EXPECT_EQ(read_welcome(welcome.data()).status, WelcomeStatus::kFormat);
+    }
     EXPECT_LE(::recv(socket.get(), welcome.data(), 1, 0), 0);  // closed
   }
   Collected got;
