@@ -84,8 +84,10 @@ class Load : private Router::Replies {
  private:
   void work() {
     workload::Random random(number_);
-    while (!is_killed_ && (!is_over_ || router_.outstanding() > 0)) {
-      for (int i = 0; i < 100 && !is_over_; ++i) {
+    // What was heard before the end says nothing of a server that has died since.
+    for (bool is_over = false; !is_killed_ && !(is_over && router_.is_idle());) {
+      is_over = is_over_;
+      for (int i = 0; i < 100 && !is_over; ++i) {
         const std::uint64_t key = first_ + random.next() % keys_;
         if (!router_.has_room(key)) break;
         if (random.next() % 4 == 0) {
@@ -95,7 +97,7 @@ class Load : private Router::Replies {
         router_.add({Opcode::kAdd, key, 1});
         ++issued_[key];
       }
-      if (is_over_) router_.flush();
+      if (is_over) router_.flush();
       router_.wait(*this, 1);
     }
     has_ended_ = true;
@@ -179,7 +181,8 @@ class Requests : private Router::Replies {
   }
   void finish() {
     router_.flush();
-    go_on_until([&] { return router_.outstanding() == 0; });
+    router_.wait(*this, 0);
+    go_on_until([&] { return router_.is_idle(); });
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "common/scratch_directory.h"
+#include "net/testing_credentials.h"
 #include "shadowfax/client/load_node.h"
 #include "shadowfax/server/server_node.h"
 
@@ -27,7 +28,8 @@ std::string message_of(const std::function<void()>& command) {
   return "";
 }
 
-const Json kNoErrors = {{"failed", 0}, {"lost_sessions", 0}, {"wrong_values", 0}};
+const Json kNoErrors = {
+    {"failed", 0}, {"lost_sessions", 0}, {"unreplayed", 0}, {"wrong_values", 0}};
 
 class NodesTest : public ::testing::Test {
  protected:
@@ -121,10 +123,37 @@ TEST_F(NodesTest, AnIteration) {
   EXPECT_GT(server["workers"][0]["operations"], 0);
   EXPECT_GT(server["workers"][1]["batches"], 0);
   EXPECT_GT(server["workers"][1]["cpu_ns"], 0);
+  EXPECT_EQ(server["refused_openings"], (Json{{"format", 0},
+                                              {"unproven", 0},
+                                              {"silent", 0},
+                                              {"crowded", 0},
+                                              {"value_bytes", 0},
+                                              {"in_use", 0}}));
   EXPECT_EQ(server["log"]["memory_bytes"], 65'536);
   const Json sums = server_->sums({{"keys", 1000}, {"deadline_s", 30}});
   EXPECT_EQ(sums["found"], 1000);
   EXPECT_EQ(sums["sum"], client["adds_acknowledged_total"]);
+}
+
+TEST_F(NodesTest, OnlyClientsThatKnowTheSecretOfTheRunAreServed) {
+  const CredentialsFor known = [](const std::string& name) {
+    return net::testing::credentials(name);
+  };
+  server_.emplace(
+      address_, [](const std::string&) {}, known);
+  server_->prepare(server_args());
+  EXPECT_NE(message_of([&] { client_.fill(fill_args()); }).find("expected --secret FILE"),
+            std::string::npos);
+  LoadNode client([](const std::string&) {}, known);
+  EXPECT_EQ(client.fill(fill_args())["stored"], 1000);
+}
+
+TEST_F(NodesTest, AServerWithoutASecretIsOfItsMachineAlone) {
+  server_.emplace("0.0.0.0", [](const std::string&) {});
+  EXPECT_NE(message_of([&] {
+              server_->prepare(server_args());
+            }).find("bad_argument: hlserver-node prepare: address 0.0.0.0 without a secret"),
+            std::string::npos);
 }
 
 // The server counts what the client counts: both windows are the same instants.

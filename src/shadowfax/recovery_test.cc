@@ -288,7 +288,7 @@ void kill_the_server_alone(const Campaign& campaign, std::size_t most_kept) {
   }
   for (std::uint64_t i = 1; i <= kSessions; ++i) {
     sessions[i - 1].flush();
-    while (sessions[i - 1].outstanding() > 0) play(i, /*adds=*/false);
+    while (!sessions[i - 1].is_idle()) play(i, /*adds=*/false);
     ASSERT_TRUE(told[i].times == std::vector<std::uint8_t>(last[i] + 1, 1)) << "session " << i;
   }
   ClientSession reader = open(*server, 0, 50);
@@ -366,7 +366,7 @@ TEST(Recovery, AFullDeviceLosesNothingAndCanBeUsedOnceThereIsSpace) {
       go_on(*session, answers);
     }
     session->flush();
-    while (session->outstanding() > 0) go_on(*session, answers);
+    while (!session->is_idle()) go_on(*session, answers);
   };
   store_until([&] { return !answers.full.empty(); });
   // Of 24 bytes each, in less than a MiB.
@@ -379,7 +379,7 @@ TEST(Recovery, AFullDeviceLosesNothingAndCanBeUsedOnceThereIsSpace) {
   server.reset();
   server = std::make_unique<KilledServer>(small, campaign);
   session->reopen(server->port(1), answers);
-  while (session->batches_under_way() > 0) go_on(*session, answers);
+  while (!session->is_idle()) go_on(*session, answers);
   {
     ClientSession reader = open(*server, 0, 50);
     const std::size_t before = answers.stored.size();

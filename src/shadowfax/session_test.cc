@@ -166,6 +166,20 @@ TEST(Sessions, WhatIsStoredIsRead) {
   EXPECT_EQ(got.replies[2].value, 15U);
 }
 
+// Neither a context nor a key is one that means something else.
+TEST(Sessions, TheLargestContextIsToldAsEveryOther) {
+  Served served(1);
+  ClientSession session(served.session());
+  Collected got;
+  session.add({Opcode::kUpsert, UINT64_MAX, 10}, UINT64_MAX);
+  session.add({Opcode::kRead, UINT64_MAX, 0}, UINT64_MAX - 1);
+  session.flush();
+  const Deadline deadline = Deadline::after_seconds(20);
+  while (session.outstanding() > 0 && !deadline.passed()) receive(session, got);
+  EXPECT_EQ(got.contexts, (std::vector<std::uint64_t>{UINT64_MAX, UINT64_MAX - 1}));
+  EXPECT_EQ(got.replies.back().value, 10U);
+}
+
 // Two sessions at two workers, a log much smaller than the data: all additions are there.
 TEST(Sessions, SumsAreExact) {
   constexpr std::uint64_t kKeys = 2000, kAdditions = 60'000;
@@ -264,6 +278,10 @@ TEST(Sessions, NonsenseEndsTheConnectionAlone) {
     }
     const std::string nonsense(100, '\xff');
     ASSERT_EQ(::send(socket.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 100);
+    if (!is_opened) {  // it is told first
+      ASSERT_EQ(::recv(socket.get(), welcome.data(), welcome.size(), MSG_WAITALL), 29);
+      EXPECT_EQ(read_welcome(welcome.data()).status, WelcomeStatus::kFormat);
+    }
     EXPECT_LE(::recv(socket.get(), welcome.data(), 1, 0), 0);  // closed
   }
   Collected got;
@@ -540,7 +558,7 @@ void store_keys(ClientSession& session, Losing& got) {
 // Returns when all was sent again and answered.
 void go_to(const Life& life, ClientSession& session, Losing& got) {
   session.reopen(life.port(), got);
-  while (session.batches_under_way() > 0 || session.pending() > 0) receive(session, got);
+  while (!session.is_idle()) receive(session, got);
 }
 
 TEST(Sessions, AnAcknowledgedRequestThatFailsWhenItIsSentAgainIsToldToBeLost) {
@@ -571,7 +589,7 @@ TEST(Sessions, WhoDoesNotExpectThatAcknowledgedRequestsAreLostCannotGoOn) {
   life = std::make_unique<Life>(/*is_full=*/true);
   Collected again;
   session.reopen(life->port(), again);
-  EXPECT_THROW(while (session.batches_under_way() > 0) receive(session, again), LostRequest);
+  EXPECT_THROW(while (!session.is_idle()) receive(session, again), LostRequest);
 }
 
 // The server has nothing of the session: whether it never had, or has forgotten it, cannot be
@@ -586,6 +604,38 @@ TEST(Sessions, WhoIsAwayForLongerThanServersRememberSessionsIsLost) {
   life = std::make_unique<Life>();
   EXPECT_THROW(session.reopen(life->port(), got), LostSession);
   EXPECT_TRUE(life->values(kStoredKeys).empty());
+}
+
+// What was answered before is not outstanding: who ended by that would take it along.
+TEST(Sessions, WhoHasToSendAgainIsNotIdle) {
+  Losing got;
+  auto life = std::make_unique<Life>();
+  ClientSession session(life->session());
+  store_keys(session, got);
+  EXPECT_TRUE(session.is_idle());
+  life = std::make_unique<Life>();
+  session.reopen(life->port(), got);
+  EXPECT_EQ(session.outstanding(), 0U);
+  EXPECT_FALSE(session.is_idle());
+  while (!session.is_idle()) receive(session, got);
+  EXPECT_EQ(life->values(kStoredKeys).size(), kStoredKeys);
+}
+
+TEST(Sessions, ItIsKnownHowManyAcknowledgedChangesWereNotSentAgain) {
+  Losing got;
+  auto life = std::make_unique<Life>();
+  ClientSession session(life->session());
+  store_keys(session, got);
+  for (std::uint64_t key = 0; key < 30; ++key) session.add({Opcode::kRead, key, 0}, key);
+  wait_for_all(session, got);
+  EXPECT_EQ(session.unreplayed(/*is_gone=*/false), 0U);
+  life.reset();
+  EXPECT_EQ(session.unreplayed(/*is_gone=*/true), kStoredKeys);
+  life = std::make_unique<Life>();
+  session.reopen(life->port(), got);
+  EXPECT_EQ(session.unreplayed(/*is_gone=*/false), kStoredKeys);
+  while (!session.is_idle()) receive(session, got);
+  EXPECT_EQ(session.unreplayed(/*is_gone=*/false), 0U);
 }
 
 TEST(Sessions, WhatHadNoSpaceIsNotDoneWhenItIsSentAgain) {

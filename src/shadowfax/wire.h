@@ -10,6 +10,10 @@
 //
 // All values that a session sends have the length that its opening says, from 8 on.
 //
+// A server that has a secret answers the opening with a welcome kProve and its challenge
+// (net/handshake.h). The client proves the secret, the server does, and then the welcome comes.
+// Once per connection: batches carry nothing of it.
+//
 // Requests of a session are numbered from 1, in the order in which they are first sent. `served` is
 // the last one that the store has, `committed` the last one that it has for good: after a crash of
 // the server both are what a checkpoint covers, and the client sends what is behind again.
@@ -77,13 +81,15 @@ enum class WelcomeStatus : std::uint8_t {
   kOpen = 0,
   kInUse = 1,       // another connection has this session
   kValueBytes = 2,  // the store has no values of so many bytes
+  kProve = 3,       // a challenge follows: another welcome comes after the proof
+  kFormat = 4,      // what came is no opening of this format
 };
 
 inline constexpr std::uint32_t kFewestValueBytes = 8;  // of a session
 
 struct Opening {
   static constexpr std::size_t kBytes = 28;
-  static constexpr std::uint64_t kFormat = 0x0000'0002'676F'6C68;  // "hlog", 2
+  static constexpr std::uint64_t kFormat = 0x0000'0003'676F'6C68;  // "hlog", 3
   std::uint64_t format = kFormat;
   std::uint64_t session_high = 0, session_low = 0;
   std::uint32_t value_bytes = kFewestValueBytes;

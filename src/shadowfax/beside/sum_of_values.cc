@@ -24,7 +24,7 @@ class Reader : private Sessions::Replies {
       sessions_->add({Opcode::kRead, key, 0}, {}, key);
     }
     sessions_->flush();
-    while (sessions_->outstanding() > 0) wait();
+    while (!sessions_->is_idle()) wait();
     return found_;
   }
 

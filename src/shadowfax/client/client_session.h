@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -28,6 +29,7 @@
 
 #include "common/unique_fd.h"
 #include "hybridlog/session_id.h"
+#include "net/credentials.h"
 #include "shadowfax/client/sessions.h"
 #include "shadowfax/wire.h"
 
@@ -48,6 +50,8 @@ class ClientSession {
     // Of servers, which remember a session for so long.
     std::chrono::nanoseconds remembered = hybridlog::kRemembered;
     std::size_t value_bytes = kFewestValueBytes;  // of all that it sends, and most that it reads
+    // Of the secret that it and the server prove to each other; nothing: neither does.
+    std::optional<net::Credentials> credentials{};
   };
   class Replies : public Sessions::Replies {
    public:
@@ -65,7 +69,8 @@ class ClientSession {
     std::vector<std::byte> rest = {};  // of its value
   };
 
-  // Connects; throws SessionError, also where the server has no values of so many bytes.
+  // Connects; throws SessionError, also where the server has no values of so many bytes, has
+  // another secret, or does not answer in time.
   explicit ClientSession(const Settings& settings);
 
   // What the server said when the session was opened: the number of the last request that it has.
@@ -117,25 +122,40 @@ class ClientSession {
   bool awaits_replies() const noexcept { return !under_way_.empty(); }
   std::size_t batches_under_way() const noexcept { return under_way_.size() + refused_.size(); }
   std::size_t pending() const noexcept { return pending_.size(); }
-  // Requests that were added and are not done.
+  // Requests that were added and are not done. What is sent again was done before: see is_idle().
   std::size_t outstanding() const noexcept { return outstanding_; }
+  // Nothing is asked of the server: no request is to be sent, or to be answered, for the first time
+  // or again. As far as receive() has heard, which throws once the server has gone.
+  bool is_idle() const noexcept;
+  // Changes that were acknowledged, and that the server lacks as far as is known: they are to be
+  // sent again, or their second reply has not come. is_gone: of a server that does not come back,
+  // so that all that is not committed is lost.
+  std::uint64_t unreplayed(bool is_gone) const noexcept;
 
  private:
-  static constexpr std::uint64_t kDone = UINT64_MAX;  // instead of a context: it was told
-
   struct Batch {
     std::vector<std::byte> bytes;         // with room for the header
     std::vector<std::uint64_t> contexts;  // of its requests
+    std::vector<std::uint8_t> are_told;   // of its requests: whether done() was called
     std::uint64_t first = 0;              // number of its first request
     std::int64_t sent_ns = 0;
 
     std::uint64_t end() const noexcept { return first + contexts.size(); }
   };
+  struct Pending {
+    std::uint64_t context;
+    bool is_told;
+  };
   std::byte* request(Batch& batch, std::size_t index) const noexcept {
     return batch.bytes.data() + RequestHeader::kBytes + index * sizes_.request();
   }
+  Opcode opcode(const Batch& batch, std::size_t index) const noexcept {
+    return wire::read<Opcode>(batch.bytes.data() + RequestHeader::kBytes +
+                              index * sizes_.request());
+  }
 
   Welcome open();
+  void prove(std::vector<std::uint8_t>& in);
   void require_remembered(const Welcome& welcome) const;
   bool keeps() const noexcept { return settings_.most_kept > 0; }
   bool may_keep_more() const noexcept {
@@ -148,6 +168,8 @@ class ClientSession {
            may_keep_more();
   }
   Batch fresh_batch();
+  void append(const Request& request, std::span<const std::byte> rest, Pending about);
+  std::uint64_t acknowledged_changes(const Batch& batch) const noexcept;
   void end_filling();
   void send_ready();
   void send(Batch batch);
@@ -156,11 +178,13 @@ class ClientSession {
   void refuse(Batch batch);
   void keep(Batch batch);
   void note_committed(std::uint64_t number);
-  void tell(const Reply& reply, std::uint64_t context, Replies& to);
+  void tell(const Reply& reply, Pending about, Replies& to);
   void note_told(const Reply& reply, Batch& batch, std::size_t index) const noexcept;
-  Batch* kept_with(std::uint64_t number) noexcept;
+  const Batch* kept_with(std::uint64_t number) const noexcept;
   void go_on_after(std::uint64_t served, Batch batch, Replies& to);
   void take_served(Batch batch, const ReplyHeader& header, const std::byte* replies, Replies& to);
+  const std::byte* take_replies(Batch& batch, const std::byte* at, const std::byte* end,
+                                Replies& to);
   void take_results(const std::byte* at, const std::byte* end, Replies& to);
 
   const Settings settings_;
@@ -180,7 +204,7 @@ class ClientSession {
   std::deque<Batch> kept_;     // were served, and are not committed; in their order
   std::int64_t resume_ns_ = 0;
   std::size_t outstanding_ = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> pending_;  // the server's number -> context
+  std::unordered_map<std::uint64_t, Pending> pending_;  // by their numbers
   std::vector<std::byte> out_;
   std::size_t sent_ = 0;  // of out_
   std::vector<std::byte> in_;

@@ -10,7 +10,8 @@ constexpr double kAnswerSeconds = 1;
 }  // namespace
 
 Directory::Directory(const sockaddr_in& metadata, net::Credentials credentials, Deadline deadline)
-    : metadata_("the metadata service", metadata, std::move(credentials)),
+    : credentials_(credentials.of_connection("batches")),
+      metadata_("the metadata service", metadata, std::move(credentials)),
       newest_(std::make_shared<const ClusterState>(
           state_of(metadata_.ask(ClusterMessageType::kGet, nlohmann::json::object(), deadline)))),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}

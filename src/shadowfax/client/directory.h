@@ -23,6 +23,8 @@ class Directory {
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
 
+  // That servers are shown, too.
+  const net::Credentials& credentials() const noexcept { return credentials_; }
   // As it was answered last.
   std::shared_ptr<const ClusterState> newest() const;
   // Asks again, and does not wait.
@@ -31,6 +33,7 @@ class Directory {
  private:
   void work(const std::stop_token& stop);
 
+  const net::Credentials credentials_;
   Asking metadata_;
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any changed_;

@@ -47,7 +47,7 @@ class Filler : private Sessions::Replies {
       sessions_->add({Opcode::kUpsert, key, 0}, rest_, 0);
     }
     sessions_->flush();
-    while (sessions_->outstanding() > 0) wait();
+    while (!sessions_->is_idle()) wait();
     return stored_;
   }
 
@@ -67,11 +67,18 @@ class Filler : private Sessions::Replies {
 
   void wait() {
     if (cancelled_) throw std::runtime_error("the node is ending");
-    if (monotonic_ns() > deadline_ns_)
-      throw std::runtime_error("the deadline has passed with " + std::to_string(stored_) +
-                               " keys stored");
+    if (monotonic_ns() > deadline_ns_) throw std::runtime_error(why_late());
     sessions_->wait(*this, kLookMs);
     if (sessions_->lost_sessions() > 0) throw SessionError(sessions_->lost_why());
+  }
+
+  std::string why_late() const {
+    std::string why = "the deadline has passed with " + std::to_string(stored_) + " keys stored";
+    if (const std::uint64_t lost = sessions_->unreplayed(); lost > 0) {
+      why += ", of which " + std::to_string(lost) +
+             " could not be sent again to servers that have lost them";
+    }
+    return why;
   }
 
   const FillSettings& settings_;

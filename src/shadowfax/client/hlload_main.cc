@@ -33,7 +33,6 @@ using namespace turntable;
 using shadowfax::LoadSettings;
 using shadowfax::LoadThread;
 
-constexpr std::int64_t kDrainNs = 10 * kSecondNs;
 constexpr std::int64_t kFillNs = 3600 * kSecondNs;
 constexpr double kMetadataSeconds = 30;
 
@@ -44,7 +43,7 @@ struct Options {
   unsigned port = 0, workers = 1;
   std::size_t fill_batch_bytes = shadowfax::kFillBatchBytes,
               fill_pipeline = shadowfax::kFillPipeline;
-  double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, sample_ms = 1000;
+  double theta = 0, rate_per_s = 0, warmup_s = 0.5, seconds = 3, drain_s = 10, sample_ms = 1000;
   std::string metadata, secret, load_file, txns_file;
   bool fills = false, fills_only = false;
 };
@@ -54,7 +53,8 @@ load::Schedule schedule_of(const Options& options) {
   schedule.window_from_ns = schedule.start_ns + static_cast<std::int64_t>(options.warmup_s * 1e9);
   schedule.window_until_ns =
       schedule.window_from_ns + static_cast<std::int64_t>(options.seconds * 1e9);
-  schedule.drain_until_ns = schedule.window_until_ns + kDrainNs;
+  schedule.drain_until_ns =
+      schedule.window_until_ns + static_cast<std::int64_t>(options.drain_s * 1e9);
   return schedule;
 }
 
@@ -115,12 +115,18 @@ void add_options(ProgramOptions& app, Options& options) {
   app.option("--seed", options.load.seed, "Of keys and instants").shows_default();
   app.option("--warmup", options.warmup_s, "Seconds").within(0, 3600).shows_default();
   app.option("--seconds", options.seconds, "That are measured").within(0.01, 3600).shows_default();
+  app.option(
+         "--drain", options.drain_s,
+         "Seconds after them, at most, until all is answered, and what a server lost sent again")
+      .within(0, 3600)
+      .shows_default();
   app.option("--sample-ms", options.sample_ms, "Interval of the samples that are printed")
       .within(1, 1e6)
       .shows_default();
   app.option("--metadata", options.metadata,
              "HOST:PORT of hlmeta, instead of --servers: it knows who owns which keys");
-  app.option("--secret", options.secret, "File with the secret of the cluster, mode 0600");
+  app.option("--secret", options.secret,
+             "File with the secret that the servers were begun with, mode 0600");
   app.option("--load-file", options.load_file,
              "Keys that --fill stores, 8 bytes each; with --txns-file");
   app.option("--txns-file", options.txns_file, "Keys of the requests, in this order");
@@ -163,6 +169,8 @@ void use_protocol(Options& options) {
   }
   if (!options.metadata.empty())
     throw std::invalid_argument("--metadata: expected none with --protocol " + options.protocol);
+  if (!options.secret.empty())
+    throw std::invalid_argument("--secret: expected none with --protocol " + options.protocol);
 }
 
 // Whether anything did.
@@ -171,6 +179,8 @@ bool say_what_failed(const nlohmann::json& raw) {
   for (const auto& [count, what, why] :
        {std::tuple("lost_sessions", " sessions were lost", "lost_why"),
         std::tuple("failed", " operations failed", "failed_why"),
+        std::tuple("unreplayed",
+                   " acknowledged updates could not be sent again to a server that lost them", ""),
         std::tuple("wrong_values", " values are none that anybody has written", "")}) {
     const auto number = raw["errors"][count].get<std::uint64_t>();
     if (number == 0) continue;
@@ -215,11 +225,17 @@ int run(int argc, char** argv) {
   for (const std::string& address : options.servers)
     load.servers.given.push_back(shadowfax::server_at(address, options.port, options.workers));
   std::optional<shadowfax::Directory> directory;
+  if (!options.secret.empty()) {
+    load.servers.credentials = net::Credentials::from_file(options.secret, "hlload",
+                                                           "hlload " + std::to_string(::getpid()));
+  }
   if (!options.metadata.empty()) {
+    if (!load.servers.credentials) {
+      throw std::invalid_argument("--metadata " + options.metadata +
+                                  ": expected --secret FILE beside it");
+    }
     directory.emplace(net::parse_endpoint("--metadata", options.metadata),
-                      net::Credentials::from_file(options.secret, "hlload",
-                                                  "hlload " + std::to_string(::getpid())),
-                      Deadline::after_seconds(kMetadataSeconds));
+                      *load.servers.credentials, Deadline::after_seconds(kMetadataSeconds));
     load.servers = {.directory = &*directory};
   }
   const std::atomic<bool> cancelled{false};

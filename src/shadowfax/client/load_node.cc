@@ -32,6 +32,7 @@ LoadNode::~LoadNode() = default;
 // Of what is asked for now: the service may be another one.
 void LoadNode::open_directory(const std::string& where, Servers& servers) {
   directory_.reset();
+  if (credentials_) servers.credentials = credentials_("batches");
   if (servers.metadata.empty()) return;
   if (!credentials_)
     throw bad_argument(where + ": metadata " + servers.metadata +

@@ -18,7 +18,7 @@ class LoadNode {
  public:
   using Json = nlohmann::json;
 
-  // credentials: for metadata services; empty: it has none.
+  // credentials: for servers and metadata services; empty: it has none.
   explicit LoadNode(std::function<void(std::string)> set_state, CredentialsFor credentials = {});
   ~LoadNode();
 

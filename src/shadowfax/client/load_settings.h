@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/credentials.h"
 #include "shadowfax/client/key_file.h"
 
 namespace turntable::shadowfax {
@@ -44,6 +45,8 @@ struct Servers {
   std::string metadata{};              // HOST:PORT of the service that knows them, of which
   Directory* directory = nullptr;      // a directory is opened. It outlives who uses it
   Protocol protocol = Protocol::kShadowfax;
+  // Of Shadowfax's servers that are given; nothing: they ask for none. A directory has its own.
+  std::optional<net::Credentials> credentials{};
 };
 
 // Workers have ports one after the other.

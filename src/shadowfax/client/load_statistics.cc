@@ -19,6 +19,7 @@ void LoadStatistics::merge(const LoadStatistics& other) {
   adds_issued_total += other.adds_issued_total;
   adds_acknowledged_total += other.adds_acknowledged_total;
   unanswered_total += other.unanswered_total;
+  unreplayed_total += other.unreplayed_total;
   lost_sessions += other.lost_sessions;
   if (lost_why.empty()) lost_why = other.lost_why;
   silent_ns = std::max(silent_ns, other.silent_ns);

@@ -37,6 +37,8 @@ struct LoadStatistics {
   std::int64_t silent_ns = 0;  // the longest time between two answers that a thread read
   std::uint64_t adds_issued_total = 0, adds_acknowledged_total = 0;
   std::uint64_t unanswered_total = 0;
+  // Were acknowledged and lost with a server that did not come back in time to get them again.
+  std::uint64_t unreplayed_total = 0;
   std::uint64_t lost_sessions = 0;
   std::string lost_why;  // of the first one
 

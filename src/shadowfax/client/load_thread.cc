@@ -153,7 +153,9 @@ void LoadThread::add(const Request& request, std::uint64_t context) {
 
 std::size_t LoadThread::outstanding() const noexcept {
   if (is_lost()) return 0;
-  return open_loop_ ? open_loop_->open() : sessions_->outstanding();
+  const std::size_t open = open_loop_ ? open_loop_->open() : sessions_->outstanding();
+  // What a server has lost is awaited, too, though it was answered once.
+  return open == 0 && !sessions_->is_idle() ? 1 : open;
 }
 
 std::int64_t LoadThread::next_due_ns() const noexcept {
@@ -212,6 +214,7 @@ bool LoadThread::is_wrong(const Reply& reply, std::uint64_t context) noexcept {
 
 void LoadThread::end() noexcept {
   statistics_.unanswered_total += sessions_->outstanding();
+  statistics_.unreplayed_total = sessions_->unreplayed();
   statistics_.lost_sessions = sessions_->lost_sessions();
   statistics_.lost_why = sessions_->lost_why();
   if (open_loop_) open_loop_->end();

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -125,6 +127,24 @@ TEST_F(LoadThreadTest, FullPipelinesAtTwoServers) {
   EXPECT_EQ(all.samples[0].operations, all.operations());
   EXPECT_EQ(all.samples[0].by_server.at(0) + all.samples[0].by_server.at(1), all.operations());
   EXPECT_GT(all.samples[0].by_server[0], all.operations() / 4);
+}
+
+TEST_F(LoadThreadTest, EveryKeyOfAFileIsAnswered) {
+  const std::array<std::uint64_t, 3> keys{UINT64_MAX, 0, UINT64_MAX - 1};
+  const std::filesystem::path path = directory_.path() / "keys";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(keys.data()), sizeof keys);
+  const auto file = std::make_shared<const KeyFile>(path);
+  EXPECT_EQ(fill({.servers = {addresses_}, .threads = 2, .keys = keys.size(), .file = file},
+                 monotonic_ns() + 20 * kSecondNs, cancelled_),
+            keys.size());
+  LoadSettings load = settings();
+  load.txns_file = file;
+  LoadStatistics all;
+  for (const ThreadResult& result : play(load)) all.merge(result.load);
+  EXPECT_GT(all.operations(), 0U);
+  EXPECT_EQ(all.unanswered_total, 0U);
+  EXPECT_EQ(all.adds_issued_total, all.adds_acknowledged_total);
 }
 
 TEST_F(LoadThreadTest, AnOpenLoopSendsWhatItsInstantsSay) {

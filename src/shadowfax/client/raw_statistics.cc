@@ -71,6 +71,7 @@ Json raw_statistics(const std::vector<ThreadResult>& threads, std::int64_t windo
               {"errors",
                {{"failed", all.failed_total},
                 {"lost_sessions", all.lost_sessions},
+                {"unreplayed", all.unreplayed_total},
                 {"wrong_values", all.wrong_values_total}}},
               {"failed_why", all.failed_why.empty() ? Json() : Json(all.failed_why)},
               {"lost_why", all.lost_why.empty() ? Json() : Json(all.lost_why)},

@@ -21,6 +21,12 @@ hybridlog::SessionId drawn_session_id() {
   return {.high = drawn(), .low = drawn() | 1U};
 }
 
+// Who knows the secret of a metadata service knows that of its servers.
+Router::Settings with_credentials(Router::Settings settings, const Directory& directory) {
+  settings.session.credentials = directory.credentials();
+  return settings;
+}
+
 }  // namespace
 
 class Router::Noticed final : public ClientSession::Replies {
@@ -52,7 +58,7 @@ Router::Router(const Settings& settings, const std::vector<ServerAddress>& serve
 }
 
 Router::Router(const Settings& settings, Directory& directory)
-    : settings_(settings), directory_(&directory) {
+    : settings_(with_credentials(settings, directory)), directory_(&directory) {
   const auto state = directory.newest();
   for (const auto& [server, member] : state->members) open(server, member);
   for (const auto& part : state->view.parts()) {
@@ -135,7 +141,7 @@ void Router::go_on(Replies& replies, std::int64_t now_ns) {
 }
 
 std::int64_t Router::next_due_ns() const noexcept {
-  std::int64_t due_ns = INT64_MAX;
+  std::int64_t due_ns = is_changing_ && adopt_again_ns_ > 0 ? adopt_again_ns_ : INT64_MAX;
   for (const auto& [server, peer] : peers_) {
     if (!peer.is_lost) {
       due_ns = std::min(due_ns, peer.session->pause_ends_ns());
@@ -149,6 +155,18 @@ std::int64_t Router::next_due_ns() const noexcept {
 std::size_t Router::outstanding() const noexcept {
   std::size_t all = 0;
   for (const auto& [server, peer] : peers_) all += peer.session->outstanding();
+  return all;
+}
+
+bool Router::is_idle() const noexcept {
+  return std::ranges::all_of(peers_, [](const auto& each) {
+    return !each.second.is_lost && each.second.session->is_idle();
+  });
+}
+
+std::uint64_t Router::unreplayed() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& [server, peer] : peers_) all += peer.session->unreplayed(peer.is_lost);
   return all;
 }
 
@@ -207,7 +225,7 @@ void Router::reopen(ServerNumber server, Peer& peer, ClientSession::Replies& rep
 
 void Router::follow() {
   const auto newest = directory_->newest();
-  if (newest->view.number() == view_) return;
+  if (newest->view.number() <= view_ || monotonic_ns() < adopt_again_ns_) return;
   is_changing_ = true;
   for (auto& [server, peer] : peers_) peer.session->hold(true);
   const auto waits = [](const auto& each) { return each.second.session->awaits_replies(); };
@@ -220,11 +238,14 @@ void Router::adopt(const ClusterState& state) {
     try {
       open(server, member);
     } catch (const SessionError&) {
-      return;  // the next time
+      adopt_again_ns_ = monotonic_ns() + kReopenNs;
+      directory_->look();  // it may have other ports by now
+      return;
     }
   }
   use(state.view);
   is_changing_ = false;
+  adopt_again_ns_ = 0;
   std::vector<ClientSession::Unserved> all;
   for (auto& [server, peer] : peers_) {
     for (ClientSession::Unserved& each : peer.session->take_back()) all.push_back(each);
@@ -241,7 +262,8 @@ std::unique_ptr<Router> open_router(const Servers& servers, const Batching& batc
                                     std::size_t worker) {
   Router::Settings settings{.session = {.batch_requests = batching.batch_requests,
                                         .pipeline = batching.pipeline,
-                                        .value_bytes = batching.value_bytes},
+                                        .value_bytes = batching.value_bytes,
+                                        .credentials = servers.credentials},
                             .worker = worker};
   if (servers.directory == nullptr) return std::make_unique<Router>(settings, servers.given);
   const std::size_t batch_bytes =

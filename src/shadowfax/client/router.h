@@ -59,6 +59,8 @@ class Router final : public Sessions {
   std::int64_t next_due_ns() const noexcept override;
 
   std::size_t outstanding() const noexcept override;
+  bool is_idle() const noexcept override;
+  std::uint64_t unreplayed() const noexcept override;
   // By server: the number of the last request that it has for good.
   std::map<ServerNumber, std::uint64_t> committed() const;
 
@@ -99,6 +101,7 @@ class Router final : public Sessions {
   WatchedSockets sockets_;
   std::uint64_t view_ = 0;  // that is used
   bool is_changing_ = false;
+  std::int64_t adopt_again_ns_ = 0;  // of a view with a server that was not there; 0: none
   std::map<ServerNumber, Peer> peers_;
   std::vector<Part> parts_;  // of the view
   std::size_t lost_sessions_ = 0;

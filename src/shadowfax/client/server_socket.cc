@@ -4,9 +4,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "common/clock.h"
+#include "net/handshake.h"
 
 namespace turntable::shadowfax {
 
@@ -22,12 +26,35 @@ UniqueFd connect_to(const std::string& address, std::uint16_t port) {
     throw SessionError("server " + address + "; expected an IPv4 address");
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) throw system_failure("cannot open a socket");
+  // A server that is stopped must not hold up a thread that has others.
+  const timeval longest{.tv_sec = net::Handshake::kDeadlineNs / kSecondNs, .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0) {
     throw system_failure("cannot connect to the server " + address + ":" + std::to_string(port));
   }
   const int yes = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   return socket;
+}
+
+void send_all(int socket, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) throw system_failure("cannot send to the server");
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+std::size_t receive_in_time(int socket, std::span<std::byte> into) {
+  for (;;) {
+    const ssize_t bytes = ::recv(socket, into.data(), into.size(), 0);
+    if (bytes > 0) return static_cast<std::size_t>(bytes);
+    if (bytes == 0) throw SessionError("the server does not open the session: it hangs up");
+    if (errno == EAGAIN) throw SessionError("the server does not open the session: no answer");
+    if (errno != EINTR) throw system_failure("cannot receive from the server");
+  }
 }
 
 std::size_t send_now(int socket, std::span<const std::byte> bytes) {

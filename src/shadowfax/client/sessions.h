@@ -89,8 +89,15 @@ class Sessions {
   // All of it; waits up to `wait_ms` until something comes.
   void wait(Replies& replies, int wait_ms);
 
-  // Requests that were added and are not done.
+  // Requests that were added and are not done. What is sent again was done before: who ends when
+  // there are none loses it. See is_idle().
   virtual std::size_t outstanding() const noexcept = 0;
+  // All sessions are open, and nothing is asked of a server: nothing that was acknowledged is to be
+  // sent again. As far as receive() has heard: look, receive, then ask.
+  virtual bool is_idle() const noexcept = 0;
+  // Changes that were acknowledged, and that servers may lack, as they would be sent again and were
+  // not: they are lost when the client ends now.
+  virtual std::uint64_t unreplayed() const noexcept = 0;
 
   // Sessions that were lost for good, and why the first one was.
   virtual std::size_t lost_sessions() const noexcept = 0;

@@ -36,6 +36,8 @@ class TextSessions final : public Sessions {
   std::int64_t next_due_ns() const noexcept override { return INT64_MAX; }
 
   std::size_t outstanding() const noexcept override;
+  bool is_idle() const noexcept override { return lost_sessions_ == 0 && outstanding() == 0; }
+  std::uint64_t unreplayed() const noexcept override { return 0; }  // nothing is ever sent again
   std::size_t lost_sessions() const noexcept override { return lost_sessions_; }
   const std::string& lost_why() const noexcept override { return lost_why_; }
 

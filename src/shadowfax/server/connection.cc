@@ -2,11 +2,13 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace turntable::shadowfax {
@@ -16,16 +18,27 @@ constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
 }  // namespace
 
+void WorkerCounts::refuse(OpeningRefusal refusal, const char* why) {
+  const auto reason = static_cast<std::size_t>(refusal);
+  Counter& counted = refused_openings.at(reason);
+  if (counted.get() == 0) {
+    std::fprintf(stderr, "hlserver: %s; others are counted (refused_openings: %s)\n", why,
+                 kRefusalNames.at(reason));
+  }
+  counted.add();
+}
+
 Connection::Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts,
-                       TakeTime take_time)
+                       std::optional<std::string> secret, TakeTime take_time)
     : socket_(std::move(socket)),
       place_(place),
+      opening_(std::move(secret)),
       counts_(counts),
-      take_time_(std::move(take_time)),
-      in_(kReadBytes) {}
+      take_time_(std::move(take_time)) {}
 
 Connection::State Connection::receive() {
   if (is_blocked()) return State::kOpen;
+  if (!server_) return open();
   const ssize_t bytes = ::recv(fd(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
   if (bytes == 0) return State::kClosed;
   if (bytes < 0) return errno == EAGAIN || errno == EINTR ? State::kOpen : State::kClosed;
@@ -34,11 +47,7 @@ Connection::State Connection::receive() {
 }
 
 Connection::State Connection::serve_whole_batches() {
-  while (server_ || in_end_ - in_begin_ >= Opening::kBytes) {
-    if (!server_) {
-      if (open() == State::kClosed) return State::kClosed;
-      continue;
-    }
+  for (;;) {
     const std::size_t there = in_end_ - in_begin_;
     if (there < RequestHeader::kBytes) break;
     const RequestHeader header = read_request_header(in_.data() + in_begin_);
@@ -75,37 +84,58 @@ Connection::State Connection::serve_batch(const RequestHeader& header) {
   }
 }
 
+// Memory for batches is there once somebody may send some.
 Connection::State Connection::open() {
-  const Opening opening = read_opening(in_.data() + in_begin_);
-  in_begin_ += Opening::kBytes;
-  if (opening.format != Opening::kFormat) {
-    std::fprintf(stderr, "hlserver: a connection does not begin with an opening of format 2\n");
+  std::array<std::uint8_t, 512> bytes;
+  const ssize_t count = ::recv(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return State::kOpen;
+  try {
+    if (count <= 0)
+      throw OpeningRefused(OpeningRefusal::kSilent, "a client has gone before its session");
+    const std::optional<Opening> opening =
+        opening_->receive(std::span(bytes).first(static_cast<std::size_t>(count)), out_);
+    if (!opening) return send();
+    begin(*opening);
+  } catch (const OpeningRefused& refused) {
+    counts_.refuse(refused.refusal(), refused.what());
+    send();
     return State::kClosed;
   }
-  const Welcome welcome = welcome_of(opening);
-  out_.resize(out_.size() + Welcome::kBytes);
-  write(out_.data() + out_.size() - Welcome::kBytes, welcome);
-  if (server_) return State::kOpen;
-  send();
-  return State::kClosed;
+  in_.resize(kReadBytes);
+  const std::span<const std::uint8_t> rest = opening_->rest();
+  std::memcpy(in_.data(), rest.data(), rest.size());
+  in_end_ = rest.size();
+  opening_.reset();
+  return serve_whole_batches();
 }
 
-// Opens the session, or says why it does not: the client is told.
-Welcome Connection::welcome_of(const Opening& opening) {
+// The client is told why not. Throws OpeningRefused.
+void Connection::begin(const Opening& opening) {
   const std::size_t most = place_.store.most_value_bytes();
   if (opening.value_bytes < kFewestValueBytes || opening.value_bytes > most) {
-    return {.status = WelcomeStatus::kValueBytes,
-            .most_value_bytes = static_cast<std::uint32_t>(most)};
+    append({.status = WelcomeStatus::kValueBytes,
+            .most_value_bytes = static_cast<std::uint32_t>(most)});
+    throw OpeningRefused(OpeningRefusal::kValueBytes,
+                         "a session of values of " + std::to_string(opening.value_bytes) +
+                             " bytes; expected " + std::to_string(kFewestValueBytes) + " to " +
+                             std::to_string(most));
   }
   try {
     server_ = std::make_unique<BatchServer>(
         place_, hybridlog::SessionId{opening.session_high, opening.session_low},
         opening.value_bytes);
   } catch (const std::logic_error&) {
-    return {.status = WelcomeStatus::kInUse};  // until the other connection has gone
+    append({.status = WelcomeStatus::kInUse});  // until the other connection has gone
+    throw OpeningRefused(OpeningRefusal::kInUse,
+                         "another connection has a session that is asked for");
   }
   counts_.sessions.add();
-  return server_->welcome();
+  append(server_->welcome());
+}
+
+void Connection::append(const Welcome& welcome) {
+  out_.resize(out_.size() + Welcome::kBytes);
+  write(out_.data() + out_.size() - Welcome::kBytes, welcome);
 }
 
 void Connection::count(const BatchServer::Served& served) noexcept {

@@ -1,15 +1,19 @@
 // A client's connection at a worker: bytes in, batches served, bytes out.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "common/counter.h"
 #include "common/unique_fd.h"
 #include "shadowfax/server/batch_server.h"
+#include "shadowfax/server/session_opening.h"
 
 namespace turntable::shadowfax {
 
@@ -17,7 +21,11 @@ namespace turntable::shadowfax {
 struct WorkerCounts {
   Counter operations, pending;
   Counter batches, refused_batches;
-  Counter sessions;  // that were opened
+  Counter sessions;                                            // that were opened
+  std::array<Counter, kRefusalNames.size()> refused_openings;  // by OpeningRefusal
+
+  // The first one of each reason is said, others are counted alone: strangers fill no log.
+  void refuse(OpeningRefusal refusal, const char* why);
 };
 
 class Connection {
@@ -27,11 +35,13 @@ class Connection {
   // Returns when the worker has had the time for so many operations.
   using TakeTime = std::function<void(std::size_t operations)>;
 
-  // take_time: before a batch is answered; empty: at once.
+  // secret: that the client proves; nothing: none. take_time: before a batch is answered; empty: at
+  // once.
   Connection(UniqueFd socket, const BatchServer::Place& place, WorkerCounts& counts,
-             TakeTime take_time = {});
+             std::optional<std::string> secret = {}, TakeTime take_time = {});
 
   int fd() const noexcept { return socket_.get(); }
+  bool is_open() const noexcept { return server_ != nullptr; }
   // The client does not take its replies: nothing more is read until it does.
   bool is_blocked() const noexcept { return sent_ < out_.size(); }
   bool has_pending() const noexcept { return server_ && server_->pending() > 0; }
@@ -52,13 +62,15 @@ class Connection {
   State serve_whole_batches();
   State serve_batch(const RequestHeader& header);
   State open();
-  Welcome welcome_of(const Opening& opening);
+  void begin(const Opening& opening);
+  void append(const Welcome& welcome);
   void count(const BatchServer::Served& served) noexcept;
   State send();
 
   UniqueFd socket_;
   const BatchServer::Place place_;
-  std::unique_ptr<BatchServer> server_;  // once its session is open
+  std::optional<SessionOpening> opening_;  // until its session is open
+  std::unique_ptr<BatchServer> server_;    // from then on
   WorkerCounts& counts_;
   const TakeTime take_time_;
   std::vector<std::byte> in_;

@@ -3,12 +3,13 @@
 #include <atomic>
 #include <csignal>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 #include "common/program_options.h"
 #include "common/run_main.h"
-#include "net/credentials.h"
 #include "net/ipv4.h"
+#include "shadowfax/cluster/secret.h"
 #include "shadowfax/server/store_server.h"
 
 namespace {
@@ -68,7 +69,9 @@ int run(int argc, char** argv) {
       .shows_default();
   app.option("--metadata", metadata, "HOST:PORT of hlmeta: it is a server of a cluster");
   app.option("--number", cluster.number, "Of this server in the cluster").within(0, 100'000);
-  app.option("--secret", secret, "File with the secret of the cluster, mode 0600");
+  app.option("--secret", secret,
+             "File with the secret that clients and other servers prove, mode 0600; without one it "
+             "serves this machine alone (--address in 127.0.0.0/8)");
   app.option("--peer-port", cluster.peer_port, "For other servers; 0: any that is free")
       .within(0, 65'535);
   app.option("--stop-at", stop_at, "Step of a migration at which the process stops itself (tests)");
@@ -86,11 +89,14 @@ int run(int argc, char** argv) {
         .file = checkpoint,
         .interval = std::chrono::nanoseconds(static_cast<std::int64_t>(checkpoint_s * 1e9))};
   }
+  const shadowfax::CredentialsFor credentials =
+      shadowfax::credentials_of_node(secret, "hlserver", "server");
+  if (credentials) settings.worker.secret = credentials("batches").secret();
   if (!metadata.empty()) {
+    if (!credentials)
+      throw std::invalid_argument("--metadata " + metadata + ": expected --secret FILE beside it");
     cluster.metadata = net::parse_endpoint("--metadata", metadata);
-    cluster.credentials = [&](const std::string& name) {
-      return net::Credentials::from_file(secret, "hlserver", name);
-    };
+    cluster.credentials = credentials;
     cluster.at_step = [&](const char* step) {
       if (step == stop_at && !has_stopped.exchange(true)) std::raise(SIGSTOP);
     };
@@ -102,6 +108,11 @@ int run(int argc, char** argv) {
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   const shadowfax::StoreServer server(settings);
+  if (!settings.worker.secret) {
+    std::cerr << "hlserver: no --secret: any program of this machine can open sessions, and no "
+                 "other one"
+              << std::endl;
+  }
   if (const std::string& why = server.recovered().why_not_index; !why.empty())
     std::cerr << "hlserver: the whole log was read: " << why << std::endl;
   std::cout << "ready";

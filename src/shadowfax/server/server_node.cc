@@ -100,6 +100,17 @@ StoreServer::Settings settings_of(const std::string& address, const Arguments& a
   return settings;
 }
 
+// Since the workers began, by reason.
+Json refused_openings(const StoreServer::Readings& workers) {
+  Json counts = Json::object();
+  for (std::size_t reason = 0; reason < kRefusalNames.size(); ++reason) {
+    std::int64_t all = 0;
+    for (const WorkerReading& worker : workers) all += worker.refused_openings[reason];
+    counts[kRefusalNames[reason]] = all;
+  }
+  return counts;
+}
+
 Json worker_row(const WorkerReading& begin, const WorkerReading& end) {
   Json row = {{"operations", end.operations - begin.operations},
               {"batches", end.batches - begin.batches},
@@ -131,6 +142,7 @@ Json ServerNode::prepare(const Json& args) {
   if (const Json* const cluster = arguments.object_or_null("cluster"))
     add_cluster(settings, where, *cluster, credentials_);
   settings.compact_above_bytes = compact_above_bytes(args, arguments);
+  if (credentials_) settings.worker.secret = credentials_("batches").secret();
   const std::lock_guard lock(mutex_);
   close();
   try {
@@ -272,6 +284,7 @@ Json ServerNode::stats(const Json& args) {
           {"indexes", {{"written", indexes.written}, {"failed", indexes.failed}}},
           {"window_ns", window->end.at_ns - window->begin.at_ns},
           {"workers", workers},
+          {"refused_openings", refused_openings(window->end.workers)},
           {"log",
            {{"begin", log.begin()},
             {"head", log.head()},

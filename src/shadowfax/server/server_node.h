@@ -18,8 +18,9 @@ class ServerNode {
  public:
   using Json = nlohmann::json;
 
-  // address: where workers listen. `set_state` is told "idle" or "serving". credentials: for other
-  // servers and metadata services; empty: it has none.
+  // address: where workers listen. `set_state` is told "idle" or "serving". credentials: for
+  // clients, other servers and metadata services; empty: it has none, and the address is one of
+  // 127.0.0.0/8.
   ServerNode(std::string address, std::function<void(std::string)> set_state,
              CredentialsFor credentials = {});
 

@@ -26,6 +26,9 @@ hybridlog::StoreSettings with_workers(const StoreServer::Settings& settings) {
 WorkerSettings of_worker(const StoreServer::Settings& settings, unsigned index) {
   WorkerSettings worker = settings.worker;
   if (worker.port != 0) worker.port = static_cast<std::uint16_t>(worker.port + index);
+  // Who proves the secret to other servers asks clients for it, too.
+  if (!worker.secret && settings.cluster)
+    worker.secret = settings.cluster->credentials("batches").secret();
   return worker;
 }
 

@@ -25,6 +25,8 @@ namespace {
 
 constexpr int kBacklog = 128;
 constexpr int kAcceptPauseMs = 100;  // where no descriptor is left
+// Who has yet to prove himself must not hold descriptors and memory for long, or many.
+constexpr std::size_t kMostUnopened = 64;
 constexpr std::int64_t kAcceptPauseNs = kAcceptPauseMs * kMillisecondNs;
 
 sockaddr_in address_of(const WorkerSettings& settings) {
@@ -33,6 +35,13 @@ sockaddr_in address_of(const WorkerSettings& settings) {
   address.sin_port = htons(settings.port);
   if (::inet_pton(AF_INET, settings.address.c_str(), &address.sin_addr) != 1)
     throw std::invalid_argument("address " + settings.address + "; expected an IPv4 address");
+  const bool is_of_this_machine = ntohl(address.sin_addr.s_addr) >> 24U == IN_LOOPBACKNET;
+  if (!settings.secret && !is_of_this_machine) {
+    throw std::invalid_argument(
+        "address " + settings.address +
+        " without a secret: anybody could read and change what is stored; expected an address of "
+        "this machine alone, 127.0.0.0/8, or a secret: --secret FILE");
+  }
   return address;
 }
 
@@ -105,11 +114,11 @@ void Worker::run() {
       watch_listening();
     }
     const bool waits = now_ns - busy_ns > settings_.spin.count() && !is_waited_for();
+    if (!unopened_.empty()) end_late_openings(now_ns);
     // Nobody has to wait for a thread that waits itself.
     if (waits) thread_->unprotect();
-    const int forever = listen_again_ns_ == 0 ? -1 : kAcceptPauseMs;
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                                   waits ? forever : 0);
+                                   waits ? longest_wait_ms(now_ns) : 0);
     if (waits) thread_->protect();
     was_idle_ = was_idle_ || count <= 0;
     if (count > 0) {
@@ -130,7 +139,10 @@ WorkerReading Worker::read() const {
                         .batches = counts_.batches.get(),
                         .refused_batches = counts_.refused_batches.get(),
                         .sessions = counts_.sessions.get(),
+                        .refused_openings = {},
                         .waited_ns = {}};
+  for (std::size_t i = 0; i < reading.refused_openings.size(); ++i)
+    reading.refused_openings[i] = counts_.refused_openings[i].get();
   const pid_t tid = tid_;
   if (tid == 0) return reading;
   reading.cpu_ns = clock_ns(cpu_clock_);
@@ -189,6 +201,21 @@ void Worker::watch_listening() {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listening_.get(), &event);
 }
 
+// -1: until something comes.
+int Worker::longest_wait_ms(std::int64_t now_ns) const noexcept {
+  if (listen_again_ns_ != 0) return kAcceptPauseMs;
+  if (unopened_.empty()) return -1;
+  const std::int64_t left_ns = std::max<std::int64_t>(0, unopened_.front().until_ns - now_ns);
+  return static_cast<int>(left_ns / kMillisecondNs) + 1;
+}
+
+void Worker::end_late_openings(std::int64_t now_ns) {
+  while (!unopened_.empty() && unopened_.front().until_ns <= now_ns) {
+    counts_.refuse(OpeningRefusal::kSilent, "a client has not opened its session in time");
+    close(*connections_.at(unopened_.front().fd));
+  }
+}
+
 void Worker::accept() {
   for (;;) {
     UniqueFd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -202,6 +229,11 @@ void Worker::accept() {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) continue;
+    if (unopened_.size() >= kMostUnopened) {
+      counts_.refuse(OpeningRefusal::kCrowded, "too many clients open their sessions at once");
+      close(*connections_.at(unopened_.front().fd));
+    }
+    unopened_.push_back({.fd = fd, .until_ns = monotonic_ns() + SessionOpening::kDeadlineNs});
     connections_[fd] = std::make_unique<Connection>(
         std::move(socket),
         BatchServer::Place{.store = store_,
@@ -211,7 +243,7 @@ void Worker::accept() {
                            .wake = [this] { wake(); },
                            .most_pending = settings_.most_pending,
                            .ranges = ranges_},
-        counts_,
+        counts_, settings_.secret,
         capacity_.limited() ? [this](std::size_t operations) { take_time(operations); }
                             : Connection::TakeTime());
   }
@@ -219,16 +251,24 @@ void Worker::accept() {
 
 // A client that does not take its replies is waited for.
 void Worker::keep(Connection& connection, Connection::State state) {
-  const int fd = connection.fd();
   if (state == Connection::State::kClosed) {
-    if (auto session = connection.leave()) left_.push_back(std::move(session));
-    connections_.erase(fd);
+    close(connection);
     return;
   }
+  const int fd = connection.fd();
+  if (!unopened_.empty() && connection.is_open())
+    std::erase_if(unopened_, [fd](const Opened& each) { return each.fd == fd; });
   if (connection.is_blocked() == connection.is_watched_for_room) return;
   connection.is_watched_for_room = connection.is_blocked();
   epoll_event event{.events = connection.is_blocked() ? EPOLLOUT : EPOLLIN, .data = {.fd = fd}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void Worker::close(Connection& connection) {
+  const int fd = connection.fd();
+  std::erase_if(unopened_, [fd](const Opened& each) { return each.fd == fd; });
+  if (auto session = connection.leave()) left_.push_back(std::move(session));
+  connections_.erase(fd);
 }
 
 void Worker::go_on() {

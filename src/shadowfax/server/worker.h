@@ -4,6 +4,7 @@
 
 #include <sys/epoll.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -23,8 +24,11 @@ namespace turntable::shadowfax {
 
 struct WorkerSettings {
   std::string address = "127.0.0.1";  // IPv4
-  std::uint16_t port = 0;             // 0: any that is free
-  std::size_t most_pending = 64;      // of a session, above which its batches are refused
+  // What clients prove that they know, and the worker to them. Nothing: they prove nothing, and it
+  // listens at addresses of this machine alone, 127.0.0.0/8.
+  std::optional<std::string> secret{};
+  std::uint16_t port = 0;         // 0: any that is free
+  std::size_t most_pending = 64;  // of a session, above which its batches are refused
   // Without anything to do it looks again and again for so long, then waits to be woken.
   std::chrono::nanoseconds spin{50'000};
   // Operations it does in a second, at most: a FIFO service time (load/capacity.h). 0: as many as
@@ -36,8 +40,9 @@ struct WorkerSettings {
 struct WorkerReading {
   std::int64_t operations = 0, pending = 0;  // pending: had to wait, for instance for the device
   std::int64_t batches = 0, refused_batches = 0;
-  std::int64_t sessions = 0;              // that were opened
-  std::int64_t cpu_ns = 0;                // of its thread
+  std::int64_t sessions = 0;                                          // that were opened
+  std::array<std::int64_t, kRefusalNames.size()> refused_openings{};  // by OpeningRefusal
+  std::int64_t cpu_ns = 0;                                            // of its thread
   std::optional<std::int64_t> waited_ns;  // ready, without a processor; where the kernel counts it
 };
 
@@ -62,6 +67,9 @@ class Worker {
  private:
   void handle(std::span<const epoll_event> events);
   void accept();
+  void close(Connection& connection);
+  void end_late_openings(std::int64_t now_ns);
+  int longest_wait_ms(std::int64_t now_ns) const noexcept;
   void watch_listening();
   void go_on();
   void keep(Connection& connection, Connection::State state);
@@ -89,6 +97,11 @@ class Worker {
   bool was_idle_ = true;      // since
   std::optional<hybridlog::Epoch::Thread> thread_;
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // by descriptor
+  struct Opened {
+    int fd;
+    std::int64_t until_ns;
+  };
+  std::vector<Opened> unopened_;  // connections without a session yet, the oldest first
   // Sessions whose connections have ended, and that have still something to do: what they wait for
   // may be another server.
   std::vector<std::unique_ptr<BatchServer>> left_;

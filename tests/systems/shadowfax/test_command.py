@@ -66,6 +66,7 @@ def program(directory: Path, text: str) -> Path:
         (["--basePort", "30000"], "--base-port", "30000"),
         (["--mutableFraction", "0.5"], "--mutable-share", "0.5"),
         (["--metadata", "10.0.0.1:22700", "--secret", "s", "--id", "4"], "--number", "4"),
+        (["--secret", "s"], "--secret", "s"),
     ],
 )
 def test_flags_of_the_server(words: list[str], name: str, value: str) -> None:
@@ -169,6 +170,11 @@ def test_requests_of_a_file_are_as_many_as_are_said(tmp_path: Path) -> None:
     assert value_of(ycsb.arguments(of_ycsb(*files, "--nTxns", "10")), "--txns-file") == str(keys)
     with pytest.raises(TurntableError, match="has 80 bytes; expected 88: 8 for each of 11"):
         ycsb.arguments(of_ycsb(*files, "--nTxns", "11"))
+
+
+def test_servers_without_a_metadata_service_are_shown_the_secret_too() -> None:
+    assert value_of(ycsb.arguments(of_ycsb("--secret", "s")), "--secret") == "s"
+    assert "--secret" not in ycsb.arguments(of_ycsb("--metadata", "10.0.0.1:1"))
 
 
 def test_the_first_server_gives_to_the_last(monkeypatch: pytest.MonkeyPatch) -> None:

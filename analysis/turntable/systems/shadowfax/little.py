@@ -9,15 +9,28 @@ from turntable.systems.shadowfax.measurement import Measurement
 
 
 def little_us(measurement: Measurement, parameters: Mapping[str, Any]) -> float | None:
-    """The mean round trip of a batch that throughput and pipelines ask for. None where they do not
-    say it: in an open loop, without an answer, where operations waited or batches were refused, and
-    where servers have unequal parts of the keys, for then a pipeline is not always full.
+    """The mean round trip of a batch, in µs, that throughput and pipelines ask for. None where they
+    do not say it (why_unknown).
     """
     clients = measurement.clients
-    if clients.offered is not None or not clients.operations:
-        return None
-    if clients.pending or clients.refused_batches or measurement.shares is not None:
+    if why_unknown(measurement) is not None:
         return None
     sessions = clients.threads * parameters["servers"]
     under_way = sessions * parameters["pipeline"] * parameters["batch_operations"]
     return under_way / measurement.ops_per_s * 1e6
+
+
+def why_unknown(measurement: Measurement) -> str | None:
+    """Why the law says nothing of the iteration's round trip; None: it does."""
+    clients = measurement.clients
+    if clients.offered is not None:
+        return "pipelines are not full in an open loop"
+    if not clients.operations or clients.round_trip_mean_us is None:
+        return "no batch was answered in the window"
+    if clients.pending:
+        return "operations were pending, whose time is not that of their batch"
+    if clients.refused_batches:
+        return "batches were refused, whose time is not that of their operations"
+    if measurement.shares is not None:
+        return "pipelines are not full where servers own unequal parts of the keys"
+    return None

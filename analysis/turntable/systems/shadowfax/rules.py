@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from turntable import rules
 from turntable.percentiles import percentile_us
 from turntable.systems.shadowfax import capacity
-from turntable.systems.shadowfax.little import little_us
+from turntable.systems.shadowfax.little import little_us, why_unknown
 from turntable.systems.shadowfax.measurement import Measurement
 from turntable.verdict import Case, Finding, Rule
 
@@ -47,10 +48,12 @@ def _missing(case: Case) -> Finding:
 
 def _consistency(case: Case) -> Finding:
     """Little's law holds for whatever waits in a full pipeline: its mean round trip is what is
-    under way divided by what comes out. If it does not, throughput or round trip is wrong. Not
-    checked in an open loop, where pipelines are not full, nor where operations were pending or
-    batches refused: their time is not that of their batch.
+    under way divided by what comes out. If it does not, throughput or round trip is wrong. Where
+    the law says nothing of an iteration, the verdict says that it was not checked, and why.
     """
+    most = case.bounds.get("consistency_difference_max")
+    if most is None:
+        return Finding(not_checked=rules.NO_BOUND)
 
     def difference(measurement: Measurement) -> float | None:
         clients = measurement.clients
@@ -59,14 +62,17 @@ def _consistency(case: Case) -> Finding:
             return None
         return abs(clients.round_trip_mean_us / expected - 1)
 
-    if all(little_us(m, case.parameters) is None for m in case.measurements):
-        return Finding()
-    return rules.limit(
+    finding = rules.limit(
         case,
         "mean round trip and throughput contradict each other (Little's law, share)",
         difference,
-        case.bounds.get("consistency_difference_max"),
+        most,
     )
+    whys = [why for m in case.measurements if (why := why_unknown(m)) is not None]
+    if not whys:
+        return finding
+    where = f"in {len(whys)} of {len(case.measurements)} iterations"
+    return replace(finding, not_checked=f"{'; '.join(dict.fromkeys(whys))}, {where}")
 
 
 def _refused(case: Case) -> Finding:

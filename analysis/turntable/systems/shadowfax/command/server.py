@@ -80,8 +80,10 @@ def arguments(options: argparse.Namespace) -> list[str]:
         words += ["--range-check", "splits", "--splits", options.splits]
     if options.checkpoint:
         words += ["--checkpoint", options.checkpoint, "--checkpoint-s", options.checkpoint_s]
+    if options.secret:
+        words += ["--secret", options.secret]
     if options.metadata:
-        words += ["--metadata", options.metadata, "--secret", options.secret]
+        words += ["--metadata", options.metadata]
         words += ["--number", server_id(options)]
     return [str(word) for word in words]
 
@@ -174,7 +176,7 @@ def _add_others(run: argparse.ArgumentParser) -> None:
     more.add_argument("--checkpoint", type=Path, metavar="FILE", help="makes and recovers them")
     more.add_argument("--checkpoint-s", type=float, default=2, metavar="N")
     more.add_argument("--metadata", metavar="HOST:PORT", help="of hlmeta: keys may move")
-    more.add_argument("--secret", type=Path, metavar="FILE", help="of the cluster")
+    more.add_argument("--secret", type=Path, metavar="FILE", help="that clients and servers prove")
     more.add_argument(
         "--logs", type=Path, default=Path("logs"), metavar="DIR", help="default: logs"
     )

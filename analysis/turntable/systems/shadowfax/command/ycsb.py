@@ -163,8 +163,10 @@ def arguments(options: argparse.Namespace) -> list[str]:
         *("--seconds", options.duration, "--warmup", options.warmup),
         *("--sample-ms", options.measureInMs, "--theta", options.theta, "--rate", options.rate),
     ]
+    if options.secret:
+        words += ["--secret", options.secret]
     if options.metadata:
-        words += ["--metadata", options.metadata, "--secret", options.secret]
+        words += ["--metadata", options.metadata]
     else:
         words += ["--servers", ",".join(options.servers)]
     if options.loadFile:
@@ -268,7 +270,7 @@ def _add_others(run: argparse.ArgumentParser) -> None:
     more.add_argument("--theta", type=float, default=0, metavar="N", help="Zipfian; 0: uniform")
     more.add_argument("--rate", type=float, default=0, metavar="N", help="of an open loop")
     more.add_argument("--metadata", metavar="HOST:PORT", help="of hlmeta")
-    more.add_argument("--secret", type=Path, metavar="FILE", help="of the cluster")
+    more.add_argument("--secret", type=Path, metavar="FILE", help="that clients and servers prove")
     more.add_argument("--indirection", action="store_true", help="of --migrate: as the original's")
     more.add_argument(
         "--logs", type=Path, default=Path("logs"), metavar="DIR", help="default: logs"
