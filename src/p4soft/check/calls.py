@@ -292,6 +292,8 @@ class CallChecker(ExpressionChecker):
         else:
             parameters = [p.symbol for p in declaration.constructor]
         arguments = self.bind(parameters, given, position, f"'{declaration.name}'")
+        if isinstance(declaration, (syntax.Control, syntax.Parser)):
+            self._require_all(parameters, arguments, position, declaration.name)
         bindings = {
             name: argument
             for name, argument in zip(declaration.type_parameters, type_.arguments, strict=True)
@@ -303,6 +305,25 @@ class CallChecker(ExpressionChecker):
             self.check_arguments(parameters, arguments, f"'{declaration.name}'", bindings)
         full = tuple(bindings.get(name, types.ANY) for name in declaration.type_parameters)
         return Generic(declaration, full), arguments, constructor
+
+    def _require_all(
+        self,
+        parameters: list[VariableSymbol],
+        arguments: list[syntax.Expression | None],
+        position: Position,
+        block: str,
+    ) -> None:
+        """What it means to leave an @optional one out says the architecture, and only of its own
+        packages and externs.
+        """
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            if argument is None:
+                raise P4Error(
+                    position,
+                    f"'{block}' has no value for its constructor's @optional parameter "
+                    f"'{parameter.name}'; give an argument, or a default value where it is "
+                    f"declared ({parameter.type} {parameter.name} = ...)",
+                )
 
     def check_blocks(
         self,
