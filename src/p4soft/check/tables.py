@@ -101,8 +101,7 @@ class TableChecker(StatementChecker):
         """Without default_action it is NoAction, which then need not be listed."""
         listed = any(reference.name == "NoAction" for reference in table.actions)
         if not listed:
-            default_only = syntax.Annotation(table.position, "defaultonly", [])
-            implicit = syntax.ActionReference(table.position, "NoAction", None, [default_only])
+            implicit = unlisted_no_action(table)
             self._action(implicit)
             table.actions.append(implicit)
         table.default_action = syntax.ActionReference(table.position, "NoAction", None, [])
@@ -285,3 +284,18 @@ class TableChecker(StatementChecker):
         if not isinstance(type_, types.Generic) or type_.name != "DirectCounter":
             raise P4Error(item.value.position, f"counters is {type_}, expected a DirectCounter")
         assert isinstance(symbol, InstanceSymbol)
+
+
+def unlisted_no_action(table: syntax.Table) -> syntax.ActionReference:
+    """NoAction in a table that does not list it: its entries cannot have it."""
+    default_only = syntax.Annotation(table.position, "defaultonly", [])
+    return syntax.ActionReference(table.position, "NoAction", None, [default_only])
+
+
+def action_scope(reference: syntax.ActionReference) -> str:
+    """Whether entries, the default entry or both may have an action, as BfRt says it."""
+    if syntax.annotation(reference.annotations, "defaultonly"):
+        return "DefaultOnly"
+    if syntax.annotation(reference.annotations, "tableonly"):
+        return "TableOnly"
+    return "TableAndDefault"
