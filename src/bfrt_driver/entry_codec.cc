@@ -11,6 +11,7 @@
 #include "common/command_error.h"
 #include "common/packed_numbers.h"
 #include "dataplane/names.h"
+#include "dataplane/operation.h"
 #include "dataplane/values.h"
 
 namespace turntable::bfrt_driver {
@@ -317,15 +318,12 @@ void add_update(const SwitchSchema& schema, const Json& update, bfrt_proto::Writ
   if (named == update.end() || !named->is_string())
     throw bad_argument("\"table\" is missing; expected a table's name");
   const bfrt::Table& table = schema.table(*named);
-  const auto operation = update.find("op");
-  if (operation == update.end() || !operation->is_string())
-    throw bad_argument(std::string("\"op\" is missing; expected ") + kOperations);
+  const std::string name = dataplane::operation_of(update, kOperations);
   if (!is_fixed(table) && !is_match_action(table)) {
     throw bad_argument(where(table) + " is of type " + table.type +
                        ", not a match-action table; use the commands counter_…, register_… or "
                        "meter_…");
   }
-  const auto& name = operation->get_ref<const std::string&>();
   if (name == "clear") {
     new_update(request, table, Update::DELETE);
   } else if (name == "set_default") {
@@ -339,7 +337,7 @@ void add_update(const SwitchSchema& schema, const Json& update, bfrt_proto::Writ
     put_key(table, update, entry);
     if (*type != Update::DELETE) put_data(table, update, entry);
   } else {
-    throw bad_argument("op " + operation->dump() + " is not known; expected " + kOperations);
+    throw dataplane::unknown_operation(name, kOperations);
   }
 }
 

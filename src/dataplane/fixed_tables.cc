@@ -4,11 +4,15 @@
 
 #include "common/command_error.h"
 #include "dataplane/names.h"
+#include "dataplane/operation.h"
 #include "dataplane/update_errors.h"
 #include "dataplane/values.h"
 
 namespace turntable::dataplane {
 namespace {
+
+constexpr const char* kFixedOperations =
+    "\"insert\", \"modify\", \"upsert\", \"delete\" or \"clear\"";
 
 struct Field {
   enum class Kind : std::uint8_t { kNumber, kBool, kNumbers, kBools, kDirection };
@@ -142,7 +146,7 @@ nlohmann::json data_of(const FixedTable& table, const nlohmann::json& update,
 }
 
 void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::Entries& entries) {
-  const std::string operation = update.value("op", "");
+  const std::string operation = operation_of(update, kFixedOperations);
   if (operation == "clear") return entries.clear();
   const std::uint64_t key = key_of(table, update);
   const auto found = entries.find(key);
@@ -157,8 +161,7 @@ void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::E
     entries[key] =
         data_of(table, update, found == entries.end() ? nlohmann::json() : found->second);
   } else {
-    throw bad_argument("op \"" + operation + "\" is not known; expected \"insert\", \"modify\", " +
-                       "\"upsert\", \"delete\" or \"clear\"");
+    throw unknown_operation(operation, kFixedOperations);
   }
 }
 
@@ -205,7 +208,9 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
     try {
       const FixedTable& table = find(updates[i]);
       apply(table, updates[i], next[table.name]);
-      if (updates[i].value("from_groups", false)) withdraw_nodes(next);
+      const auto from_groups = updates[i].find("from_groups");
+      if (from_groups != updates[i].end() && truth(*from_groups, "\"from_groups\""))
+        withdraw_nodes(next);
     } catch (const CommandError& error) {
       throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
                                            " (no update of this batch was applied)");

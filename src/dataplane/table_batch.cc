@@ -7,13 +7,10 @@
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
 #include "dataplane/entry_columns.h"
+#include "dataplane/operation.h"
 
 namespace turntable::dataplane {
 namespace {
-
-constexpr const char* kOperations =
-    "\"insert\", \"modify\", \"upsert\", \"delete\", each also with \"_columns\", \"clear\", "
-    "\"set_default\" or \"reset_default\"";
 
 bool is_of_columns(const std::string& operation) {
   return operation == "insert_columns" || operation == "modify_columns" ||
@@ -53,13 +50,6 @@ Table::Words with_counters_of(std::uint32_t entry, const Table& table, Table::Wo
 
 }  // namespace
 
-std::string operation_of(const nlohmann::json& update) {
-  if (!update.contains("op") || !update.at("op").is_string()) {
-    throw bad_argument("\"op\" is missing, or no text; expected " + std::string(kOperations));
-  }
-  return update.at("op");
-}
-
 TableBatch::~TableBatch() {
   undo_down_to(0);
   for (Table* table : touched_) table->commit();
@@ -84,7 +74,7 @@ void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::
 
 void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update,
                           RowOutcomes* rows) {
-  const std::string operation = operation_of(update);
+  const std::string operation = operation_of(update, kOperations);
   touched_.insert(&table);
   if (!schema.has_default() && (operation == "set_default" || operation == "reset_default"))
     throw bad_argument("table " + schema.name + " has no default entry that could be changed");
@@ -114,7 +104,7 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
     return insert(schema, table, update, match);
   }
   if (operation != "modify" && operation != "delete" && operation != "upsert") {
-    throw bad_argument("op \"" + operation + "\" is not known; expected " + kOperations);
+    throw unknown_operation(operation, kOperations);
   }
   if (!present) throw not_there(schema, described(update));
   if (operation == "delete") return erase(table, match);

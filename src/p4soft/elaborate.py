@@ -72,7 +72,8 @@ class PortMetadata:
     path: str
     key: str
     type: types.Composite
-    unpacked: bool  # by port_metadata_unpack; if not, the parser takes the bits as they are
+    is_unpacked: bool  # somewhere, by port_metadata_unpack
+    is_read_as_bits: bool  # somewhere, by an extract or lookahead; one of both is true
 
 
 @dataclass(eq=False)

@@ -520,7 +520,7 @@ CASES: dict[str, tuple[str, str]] = {
                 "port_t port = /*^*/port_metadata_unpack<port_t>(pkt);",
             ),
         ),
-        "port metadata of 65 bits; Tofino has 64 for each port",
+        "port metadata of 72 bits, each field in whole bytes; Tofino has 64 for each port",
     ),
     "selector without an implementation": (
         program(

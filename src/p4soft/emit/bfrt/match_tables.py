@@ -84,7 +84,7 @@ def value_set(pipe: str, instance: ValueSetInstance) -> Document:
 
 
 def port_metadata(pipe: str, metadata: PortMetadata) -> Document:
-    first = 1 if metadata.unpacked else _DEFAULT_FIELD_ID
+    first = 1 if metadata.is_unpacked else _DEFAULT_FIELD_ID
     fields = enumerate(metadata.type.fields.items(), start=first)
     data = [datum(number, name, table_type(type_)) for number, (name, type_) in fields]
     port = {"type": "bytes", "width": PORT_BITS}
@@ -94,7 +94,7 @@ def port_metadata(pipe: str, metadata: PortMetadata) -> Document:
         "PortMetadata",
         PORTS,
         key=[key_field(_PORT_ID, metadata.key, port, "Exact", mandatory=True)],
-        data=[{**field, "mandatory": metadata.unpacked} for field in data],
+        data=[{**field, "mandatory": metadata.is_unpacked} for field in data],
     )
 
 
