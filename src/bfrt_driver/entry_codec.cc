@@ -187,14 +187,19 @@ void put_fixed_data(const bfrt::Table& table, const Json& update, bfrt_proto::Ta
 
 void put_data(const bfrt::Table& table, const Json& update, bfrt_proto::TableEntry& entry) {
   if (is_fixed(table)) return put_fixed_data(table, update, entry);
-  const bfrt::Action& action = action_of(table, update);
-  const std::string of = "of action " + action.name + " in " + where(table);
-  const Fields fields = fields_of(action.data, table.data);
-  entry.mutable_data()->set_action_id(action.id);
+  // Without an action, an entry keeps its own: counters and meters are modified alone.
+  const bool keeps_action = update.at("op") == "modify" && !update.contains("action");
+  const bfrt::Action* action = keeps_action ? nullptr : &action_of(table, update);
+  const std::vector<bfrt::Field> none;
+  const std::vector<bfrt::Field>& parameters = action == nullptr ? none : action->data;
+  const std::string of =
+      (action == nullptr ? "of " : "of action " + action->name + " in ") + where(table);
+  const Fields fields = fields_of(parameters, table.data);
+  if (action != nullptr) entry.mutable_data()->set_action_id(action->id);
   const auto values = in_order(fields, object_in(update, "data", table), "data", of);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] == nullptr) {
-      if (i < action.data.size())
+      if (i < parameters.size())
         throw bad_argument("data " + fields[i]->name + " " + of + " is missing");
       continue;
     }

@@ -42,8 +42,8 @@ CommandError not_there(const TableSchema& schema, const std::string& entry) {
               "table_read"};
 }
 
-// Counters of an entry run on when it gets other words.
-Table::Words with_counters_of(std::uint32_t entry, const Table& table, Table::Words words) {
+// Counters and meters of an entry run on when it gets other words.
+Table::Words with_direct_of(std::uint32_t entry, const Table& table, Table::Words words) {
   for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = table.words(entry)[i];
   return words;
 }
@@ -164,7 +164,7 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
       done.erased.emplace_back(match, table.erase(match));
     } else if (replaces) {
       done.replaced.emplace_back(entry,
-                                 table.replace(entry, with_counters_of(entry, table, words)));
+                                 table.replace(entry, with_direct_of(entry, table, words)));
       if (inserts && rows != nullptr) rows->replaced(row);
     } else {
       throw exists(schema, columns.key(row).dump());
@@ -182,7 +182,8 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
   }
 }
 
-// Counters of the entry run on, as on the ASIC, but for those that the update has a value for.
+// Counters and meters of the entry run on, as on the ASIC, but for those that the update has a value
+// for.
 // Without an action, the entry keeps its action and data.
 void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         std::uint32_t entry) {
@@ -190,9 +191,9 @@ void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann:
   const auto before = table.words(entry);
   Table::Words words(before.begin(), before.end());
   if (update.contains("action") || !schema.has_actions()) {
-    words = with_counters_of(entry, table, codec.words(update, false));
+    words = with_direct_of(entry, table, codec.words(update, false));
   }
-  codec.put_counters(update, words);
+  codec.put_direct(update, words);
   Table::Words old = table.replace(entry, words);
   replaced_ = true;
   undo_.push_back([&table, entry, old = std::move(old)] { table.replace(entry, old); });

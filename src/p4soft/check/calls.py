@@ -209,9 +209,11 @@ class CallChecker(ExpressionChecker):
 
     def _overload(self, call: syntax.Call, overloads: list[Callable]) -> Callable:
         given = len(call.arguments)
+        named = {argument.name for argument in call.arguments if argument.name is not None}
         for candidate in overloads:
-            required = sum(not p.optional and p.default is None for p in candidate.parameters)
-            if required <= given <= len(candidate.parameters):
+            by_name = candidate.parameters[given - len(named) :]
+            required = {p.name for p in by_name if not p.optional and p.default is None}
+            if given <= len(candidate.parameters) and required <= named <= {p.name for p in by_name}:
                 return candidate
         counts = " or ".join(sorted({str(len(c.parameters)) for c in overloads}))
         raise P4Error(

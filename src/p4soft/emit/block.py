@@ -70,7 +70,7 @@ class BlockEmitter(StatementEmitter):
                 if self.in_parser and instance.type.name == "Checksum":
                     output.add(f"Checksum {instance.identifier}_{{}};")
             for table in self.block.tables:
-                if table.counter is not None:
+                if table.data_start > 1:
                     output.add(f"Entry {table.identifier}_entry_{{}};")
 
     def signature(self, prefix: str) -> str:

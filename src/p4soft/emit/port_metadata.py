@@ -23,7 +23,7 @@ PORT_BITS = 9
 def declare(emission: Emission, metadata: PortMetadata) -> None:
     words = len(metadata.type.fields)
     emission.members.add(
-        f"IndexedTable<ExactMatchIndex<1>> port_metadata_{{{PORTS}, {words}, false}};",
+        f"IndexedTable<ExactMatchIndex<1>> port_metadata_{{{PORTS}, {words}, {{}}}};",
         "std::uint16_t ingress_port_ = 0;  // of the packet being processed",
     )
     name = control_name(emission, metadata.path)

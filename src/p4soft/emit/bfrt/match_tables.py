@@ -13,6 +13,7 @@ from p4soft.emit.bfrt.documents import (
     table_document,
     table_type,
 )
+from p4soft.emit.bfrt.meters import BYTE_COUNT_ADJUST, meter_data
 from p4soft.emit.bfrt.profiles import named_member
 from p4soft.emit.naming import expression_text
 from p4soft.emit.port_metadata import PORT_BITS, PORTS
@@ -28,7 +29,7 @@ def table(pipe: str, instance: TableInstance) -> Document:
     declaration = instance.declaration
     if instance.implementation is not None:
         return _indirect(pipe, instance)
-    attributes = ["EntryScope"]
+    data, operations, attributes = _direct_externs(instance)
     if declaration.entries is not None and declaration.constant_entries:
         attributes.append("ConstTable")
     return table_document(
@@ -40,10 +41,24 @@ def table(pipe: str, instance: TableInstance) -> Document:
         has_const_default_action=declaration.constant_default,
         key=_keys(declaration),
         action_specs=action_specs(instance),
-        data=counter_data(instance.counter) if instance.counter else [],
-        operations=["SyncCounters"] if instance.counter else [],
+        data=data,
+        operations=operations,
         attributes=attributes,
     )
+
+
+def _direct_externs(instance: TableInstance) -> tuple[list[Document], list[str], list[str]]:
+    """Data, operations and attributes."""
+    data: list[Document] = []
+    operations: list[str] = []
+    attributes = ["EntryScope"]
+    if instance.counter is not None:
+        data += counter_data(instance.counter)
+        operations.append("SyncCounters")
+    if instance.meter is not None:
+        data += meter_data(instance.meter)
+        attributes.append(BYTE_COUNT_ADJUST)
+    return data, operations, attributes
 
 
 def _indirect(pipe: str, instance: TableInstance) -> Document:

@@ -19,7 +19,7 @@ class ActionProfile(Extern):
             raise P4Error(instance.position, "an ActionProfile has room for at least 1 member")
         words = most_words(users[0].declaration)
         emission.members.add(
-            f"IndexedTable<ExactMatchIndex<1>> {instance.identifier}_{{{size}, {words}, false}};"
+            f"IndexedTable<ExactMatchIndex<1>> {instance.identifier}_{{{size}, {words}, {{}}}};"
         )
         name = control_name(emission, instance.path)
         emission.setup.add(f'add_table("{name}", {instance.identifier}_);')
