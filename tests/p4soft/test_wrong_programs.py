@@ -769,7 +769,6 @@ UNSUPPORTED_EXTERNS = {
     "Alpm": "Alpm(4) /*^*/x;",
     "ParserCounter": "ParserCounter() /*^*/x;",
     "ParserPriority": "ParserPriority() /*^*/x;",
-    "DirectMeter": "DirectMeter(MeterType_t.BYTES) /*^*/x;",
     "Wred": "Wred<bit<32>, bit<8>>(4, 1, 0) /*^*/x;",
     "DirectRegister": "DirectRegister<bit<32>>() /*^*/x;",
     "RegisterParam": "RegisterParam<bit<32>>(7) /*^*/x;",
