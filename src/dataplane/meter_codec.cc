@@ -96,8 +96,8 @@ nlohmann::json MeterCodec::write(const nlohmann::json& args) {
     meter_.remove_limits(place);
     return nlohmann::json::object();
   }
-  const auto limits = read_limits(meter_.unit(), args.value("data", nlohmann::json::object()),
-                                  "meter " + name_);
+  const auto limits =
+      read_limits(meter_.unit(), args.value("data", nlohmann::json::object()), "meter " + name_);
   if (limits) {
     meter_.set_limits(place, *limits);
   } else {

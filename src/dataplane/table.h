@@ -2,8 +2,8 @@
 //
 // An entry is a run of 64-bit words: [0] the action's number, then packets and bytes if the table
 // has a direct counter, a MeterCell if it has a direct meter, and the action's data, each parameter
-// in one word (two if wider than 64 bits, low half first). Entry 0 is the default entry; it exists always, so that a lookup never
-// has to branch on a missing entry.
+// in one word (two if wider than 64 bits, low half first). Entry 0 is the default entry; it exists
+// always, so that a lookup never has to branch on a missing entry.
 #pragma once
 
 #include <cstdint>
@@ -175,8 +175,7 @@ class IndexedTable final : public Table {
  public:
   template <class... IndexArgs>
   IndexedTable(std::uint32_t capacity, int data_words, DirectExterns direct, IndexArgs&&... args)
-      : Table(index_, capacity, data_words, direct),
-        index_(std::forward<IndexArgs>(args)...) {}
+      : Table(index_, capacity, data_words, direct), index_(std::forward<IndexArgs>(args)...) {}
 
   template <class Key>
   Lookup lookup(const Key& key) noexcept {

@@ -163,8 +163,7 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
     } else if (erases) {
       done.erased.emplace_back(match, table.erase(match));
     } else if (replaces) {
-      done.replaced.emplace_back(entry,
-                                 table.replace(entry, with_direct_of(entry, table, words)));
+      done.replaced.emplace_back(entry, table.replace(entry, with_direct_of(entry, table, words)));
       if (inserts && rows != nullptr) rows->replaced(row);
     } else {
       throw exists(schema, columns.key(row).dump());
@@ -182,9 +181,8 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
   }
 }
 
-// Counters and meters of the entry run on, as on the ASIC, but for those that the update has a value
-// for.
-// Without an action, the entry keeps its action and data.
+// Counters and meters of the entry run on, as on the ASIC, but for those that the update has a
+// value for. Without an action, the entry keeps its action and data.
 void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         std::uint32_t entry) {
   const EntryCodec codec(schema, table);

@@ -95,7 +95,9 @@ def test_an_entry_that_comes_again_has_no_limits(
 def test_many_entries_in_a_batch(forwarding: Client, switch: SoftswitchTarget) -> None:
     """With limits and without: those are written as rows."""
     entries = [
-        forwarding.entry(TABLE, to(MAC + i), "police", {"value": i} | (ONE_AND_TWO if i % 3 else {}))
+        forwarding.entry(
+            TABLE, to(MAC + i), "police", {"value": i} | (ONE_AND_TWO if i % 3 else {})
+        )
         for i in range(1, 31)
     ]
     forwarding.write_updates([forwarding.update("INSERT", entry) for entry in entries])

@@ -19,7 +19,11 @@ UNLIMITED = 2**64 - 1
 LOCAL = """
     {counter}
     DirectMeter(MeterType_t.{unit}{values}) meter;
-    action color(bit<8> mark) {{ hdr.data.a = meter.execute({argument}); {count} hdr.data.b[7:0] = mark; }}
+    action color(bit<8> mark) {{
+        hdr.data.a = meter.execute({argument});
+        hdr.data.b[7:0] = mark;
+        {count}
+    }}
     table by_kind {{
         key = {{ hdr.data.kind: exact; }}
         actions = {{ color; @defaultonly NoAction; }}

@@ -213,7 +213,9 @@ class CallChecker(ExpressionChecker):
         for candidate in overloads:
             by_name = candidate.parameters[given - len(named) :]
             required = {p.name for p in by_name if not p.optional and p.default is None}
-            if given <= len(candidate.parameters) and required <= named <= {p.name for p in by_name}:
+            if given <= len(candidate.parameters) and required <= named <= {
+                p.name for p in by_name
+            }:
                 return candidate
         counts = " or ".join(sorted({str(len(c.parameters)) for c in overloads}))
         raise P4Error(

@@ -26,7 +26,9 @@ def profile(pipeline: Pipeline, instance: ExternInstance) -> list[Document]:
     if not users:
         return []
     specs = [action_specs(user) for user in users]
-    widest = max(specs, key=lambda actions: sum(a["action_scope"] != "DefaultOnly" for a in actions))
+    widest = max(
+        specs, key=lambda actions: sum(a["action_scope"] != "DefaultOnly" for a in actions)
+    )
     return [indexed(pipeline.name, instance, "Action", _MEMBER, data=[], action_specs=widest)]
 
 
@@ -42,7 +44,5 @@ def selector(pipeline: Pipeline, instance: ExternInstance) -> list[Document]:
     ]
     pipe, depends_on = pipeline.name, [of.path]
     return [
-        indexed(
-            pipe, instance, "Selector", _GROUP, size=groups, data=data, depends_on=depends_on
-        )
+        indexed(pipe, instance, "Selector", _GROUP, size=groups, data=data, depends_on=depends_on)
     ]

@@ -49,4 +49,3 @@ class ActionSelector(Extern):
         name = control_name(emission, instance.path)
         members = control_name(emission, profile.path)
         emission.setup.add(f'add_selector("{name}", {instance.identifier}_, "{members}");')
-
