@@ -33,9 +33,6 @@ std::uint32_t number_of(const Json& entry, const char* field, const std::string&
   return number(key->at(field), what);
 }
 
-constexpr const char* kGroupOperations =
-    "\"insert\", \"modify\", \"upsert\", \"delete\" or \"clear\"";
-
 bool is_of_columns(const std::string& operation) {
   return operation.ends_with("_columns");
 }
@@ -183,7 +180,7 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
 void ActionProfiles::write(const TableSchema& schema, const Json& update, TableBatch& batch) const {
   const Selector& of = selector_of(schema);
   ActionSelector& selector = *of.selector;
-  const std::string operation = operation_of(update, kGroupOperations);
+  const std::string operation = operation_of(update, kEntryOperations);
   const auto put_back = [&selector](std::uint32_t id, const ActionSelector::Group& group) {
     return [&selector, id, group] { selector.put(id, group); };
   };
@@ -198,7 +195,7 @@ void ActionProfiles::write(const TableSchema& schema, const Json& update, TableB
   }
   if (operation != "insert" && operation != "modify" && operation != "upsert" &&
       operation != "delete") {
-    throw unknown_operation(operation, kGroupOperations);
+    throw unknown_operation(operation, kEntryOperations);
   }
   const std::uint32_t id = number_of(update, kGroupField, schema.name);
   const auto found = selector.groups().find(id);

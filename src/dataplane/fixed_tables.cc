@@ -11,9 +11,6 @@
 namespace turntable::dataplane {
 namespace {
 
-constexpr const char* kFixedOperations =
-    "\"insert\", \"modify\", \"upsert\", \"delete\" or \"clear\"";
-
 struct Field {
   enum class Kind : std::uint8_t { kNumber, kBool, kNumbers, kBools, kDirection };
   const char* name;
@@ -146,7 +143,7 @@ nlohmann::json data_of(const FixedTable& table, const nlohmann::json& update,
 }
 
 void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::Entries& entries) {
-  const std::string operation = operation_of(update, kFixedOperations);
+  const std::string operation = operation_of(update, kEntryOperations);
   if (operation == "clear") return entries.clear();
   const std::uint64_t key = key_of(table, update);
   const auto found = entries.find(key);
@@ -161,7 +158,7 @@ void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::E
     entries[key] =
         data_of(table, update, found == entries.end() ? nlohmann::json() : found->second);
   } else {
-    throw unknown_operation(operation, kFixedOperations);
+    throw unknown_operation(operation, kEntryOperations);
   }
 }
 

@@ -9,6 +9,10 @@
 
 namespace turntable::dataplane {
 
+// Of tables whose entries are written one by one: groups of selectors, the switch's own tables.
+inline constexpr const char* kEntryOperations =
+    "\"insert\", \"modify\", \"upsert\", \"delete\" or \"clear\"";
+
 // Throws bad_argument where the update has none, or no text.
 std::string operation_of(const nlohmann::json& update, const std::string& expected);
 
