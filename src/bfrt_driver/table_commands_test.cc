@@ -209,16 +209,16 @@ TEST_F(TableCommands, an_update_that_the_switch_refuses_is_named_as_the_command_
 
 // An SDE's code is the same for both; its words are those of bf_status.
 TEST_F(TableCommands, a_member_in_use_is_referenced_and_no_entry_that_exists) {
-  const Json clear = {{"op", "clear"}, {"table", "route"}};
-  fake.failing[1] = {grpc::StatusCode::ALREADY_EXISTS,
+  const Json clear = Json::array({{{"op", "clear"}, {"table", "route"}}});
+  fake.failing[0] = {grpc::StatusCode::ALREADY_EXISTS,
                      "Table Entry delete failed table:pipe.In.members: Action data entry is being "
                      "referenced by match entries"};
-  const std::string text = message({clear});
+  const std::string text = message(clear);
   EXPECT_EQ(text.find("referenced: updates[0]: "), 0U) << text;
   EXPECT_EQ(text.find("upsert"), std::string::npos) << text;
   EXPECT_NE(text.find("delete the entries that name it first"), std::string::npos) << text;
-  fake.failing[1] = {grpc::StatusCode::ALREADY_EXISTS, "Already exists"};
-  EXPECT_NE(message({clear}).find("use \"modify\" or \"upsert\""), std::string::npos);
+  fake.failing[0] = {grpc::StatusCode::ALREADY_EXISTS, "Already exists"};
+  EXPECT_NE(message(clear).find("use \"modify\" or \"upsert\""), std::string::npos);
 }
 
 TEST_F(TableCommands, an_op_that_is_no_text_is_an_error_of_its_update) {
