@@ -1,9 +1,14 @@
 #include "bfrt_driver/call_errors.h"
 
+#include <string_view>
+
 #include "bfrt/google/rpc/status.pb.h"
 
 namespace turntable::bfrt_driver {
 namespace {
+
+// The words of an SDE's driver, at the end of a message.
+constexpr std::string_view kReferenced = "being referenced by match entries";
 
 const char* command_code(grpc::StatusCode code) {
   switch (code) {
@@ -28,6 +33,11 @@ const char* command_code(grpc::StatusCode code) {
     default:
       return "internal";
   }
+}
+
+// A member or group that entries name is not removed. The code is that of an entry that exists.
+bool is_referenced(grpc::StatusCode code, const std::string& message) {
+  return code == grpc::StatusCode::ALREADY_EXISTS && message.ends_with(kReferenced);
 }
 
 const char* advice(grpc::StatusCode code) {
@@ -59,9 +69,11 @@ std::vector<bfrt_proto::Error> details_of(const grpc::Status& status) {
 }
 
 CommandError error_of(grpc::StatusCode code, const std::string& what, const std::string& message) {
-  return CommandError(command_code(code), what + ": the switch answered \"" + message +
-                                              "\" (gRPC " + std::to_string(code) + ")" +
-                                              advice(code));
+  const std::string text =
+      what + ": the switch answered \"" + message + "\" (gRPC " + std::to_string(code) + ")";
+  if (is_referenced(code, message))
+    return CommandError("referenced", text + "; delete the entries that name it first");
+  return CommandError(command_code(code), text + advice(code));
 }
 
 void throw_batch_error(const grpc::Status& status, const std::string& what) {

@@ -11,6 +11,7 @@
 #include "common/command_error.h"
 #include "common/packed_numbers.h"
 #include "dataplane/names.h"
+#include "dataplane/operation.h"
 #include "dataplane/values.h"
 
 namespace turntable::bfrt_driver {
@@ -186,14 +187,19 @@ void put_fixed_data(const bfrt::Table& table, const Json& update, bfrt_proto::Ta
 
 void put_data(const bfrt::Table& table, const Json& update, bfrt_proto::TableEntry& entry) {
   if (is_fixed(table)) return put_fixed_data(table, update, entry);
-  const bfrt::Action& action = action_of(table, update);
-  const std::string of = "of action " + action.name + " in " + where(table);
-  const Fields fields = fields_of(action.data, table.data);
-  entry.mutable_data()->set_action_id(action.id);
+  // Without an action, an entry keeps its own: counters and meters are modified alone.
+  const bool keeps_action = update.at("op") == "modify" && !update.contains("action");
+  const bfrt::Action* action = keeps_action ? nullptr : &action_of(table, update);
+  const std::vector<bfrt::Field> none;
+  const std::vector<bfrt::Field>& parameters = action == nullptr ? none : action->data;
+  const std::string of =
+      (action == nullptr ? "of " : "of action " + action->name + " in ") + where(table);
+  const Fields fields = fields_of(parameters, table.data);
+  if (action != nullptr) entry.mutable_data()->set_action_id(action->id);
   const auto values = in_order(fields, object_in(update, "data", table), "data", of);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] == nullptr) {
-      if (i < action.data.size())
+      if (i < parameters.size())
         throw bad_argument("data " + fields[i]->name + " " + of + " is missing");
       continue;
     }
@@ -317,15 +323,12 @@ void add_update(const SwitchSchema& schema, const Json& update, bfrt_proto::Writ
   if (named == update.end() || !named->is_string())
     throw bad_argument("\"table\" is missing; expected a table's name");
   const bfrt::Table& table = schema.table(*named);
-  const auto operation = update.find("op");
-  if (operation == update.end() || !operation->is_string())
-    throw bad_argument(std::string("\"op\" is missing; expected ") + kOperations);
+  const std::string name = dataplane::operation_of(update, kOperations);
   if (!is_fixed(table) && !is_match_action(table)) {
     throw bad_argument(where(table) + " is of type " + table.type +
                        ", not a match-action table; use the commands counter_…, register_… or "
                        "meter_…");
   }
-  const auto& name = operation->get_ref<const std::string&>();
   if (name == "clear") {
     new_update(request, table, Update::DELETE);
   } else if (name == "set_default") {
@@ -339,7 +342,7 @@ void add_update(const SwitchSchema& schema, const Json& update, bfrt_proto::Writ
     put_key(table, update, entry);
     if (*type != Update::DELETE) put_data(table, update, entry);
   } else {
-    throw bad_argument("op " + operation->dump() + " is not known; expected " + kOperations);
+    throw dataplane::unknown_operation(name, kOperations);
   }
 }
 

@@ -207,6 +207,26 @@ TEST_F(TableCommands, an_update_that_the_switch_refuses_is_named_as_the_command_
   EXPECT_NE(text.find("no update of this batch was applied"), std::string::npos) << text;
 }
 
+// An SDE's code is the same for both; its words are those of bf_status.
+TEST_F(TableCommands, a_member_in_use_is_referenced_and_no_entry_that_exists) {
+  const Json clear = Json::array({{{"op", "clear"}, {"table", "route"}}});
+  fake.failing[0] = {grpc::StatusCode::ALREADY_EXISTS,
+                     "Table Entry delete failed table:pipe.In.members: Action data entry is being "
+                     "referenced by match entries"};
+  const std::string text = message(clear);
+  EXPECT_EQ(text.find("referenced: updates[0]: "), 0U) << text;
+  EXPECT_EQ(text.find("upsert"), std::string::npos) << text;
+  EXPECT_NE(text.find("delete the entries that name it first"), std::string::npos) << text;
+  fake.failing[0] = {grpc::StatusCode::ALREADY_EXISTS, "Already exists"};
+  EXPECT_NE(message(clear).find("use \"modify\" or \"upsert\""), std::string::npos);
+}
+
+TEST_F(TableCommands, an_op_that_is_no_text_is_an_error_of_its_update) {
+  const std::string text = message({{{"op", 5}, {"table", "route"}}});
+  EXPECT_EQ(text.find("bad_argument: updates[0]: \"op\" is 5, no text; expected \"insert\""), 0U)
+      << text;
+}
+
 TEST_F(TableCommands, a_row_that_the_switch_refuses_is_named) {
   fake.failing[4] = {grpc::StatusCode::ALREADY_EXISTS, "Already exists"};
   const Json rows = {{"op", "insert_columns"},

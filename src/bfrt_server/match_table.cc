@@ -154,22 +154,23 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
                                      const std::string& context) const {
   const bfrt_proto::TableData& data = update.entry.data();
   const bool is_modify = update.type == Update::MODIFY && !update.entry.is_default_entry();
-  if (!has_actions()) {
-    Json& values = written["data"] = data_of(data, context, /*complete=*/!is_modify);
-    for (const bfrt::Field& field : table().data) {
-      const bool is_zero = is_modify && table().type == "PortMetadata";
-      if (is_zero && !values.contains(field.name)) values[field.name] = 0;
+  // An SDE writes an action's data anew, and zero for what an update leaves out.
+  const auto put_zeros = [](const std::vector<bfrt::Field>& fields, Json& values) {
+    for (const bfrt::Field& field : fields) {
+      if (!values.contains(field.name)) values[field.name] = 0;
     }
+  };
+  if (!has_actions()) {
+    const bool is_port = table().type == "PortMetadata";
+    Json& values = written["data"] = data_of(data, context, /*complete=*/!is_modify && !is_port);
+    if (is_port) put_zeros(table().data, values);
     return;
   }
   const bfrt::Action* action = action_of(data, context);
-  Json values = data_of(data, context, /*complete=*/action != nullptr && !is_modify);
+  Json values = data_of(data, context, /*complete=*/false);
   if (action != nullptr) {
     written["action"] = action->name;
-    // An SDE writes the action's data anew, and zero where a modification leaves some out.
-    for (const bfrt::Field& field : action->data) {
-      if (is_modify && !values.contains(field.name)) values[field.name] = 0;
-    }
+    put_zeros(action->data, values);
   } else if (update.type != Update::MODIFY || values.empty()) {
     throw invalid(context + ": the action is missing;");
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/command_error.h"
+#include "dataplane/operation.h"
 #include "dataplane/values.h"
 
 namespace turntable::dataplane {
@@ -79,7 +80,7 @@ void ActionProfiles::check(const TableSchema& schema, const Json& update) const 
 }
 
 void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) const {
-  const std::string operation = operation_of(update);
+  const std::string operation = operation_of(update, kOperations);
   const std::string what = "table " + schema.name;
   if (is_of_columns(operation)) throw bad_argument(what + ": write entry by entry (\"upsert\")");
   if (operation.ends_with("_default")) {
@@ -102,7 +103,7 @@ void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) 
 }
 
 void ActionProfiles::check_members(const TableSchema& schema, const Json& update) const {
-  const std::string operation = operation_of(update);
+  const std::string operation = operation_of(update, kOperations);
   if (operation == "delete_columns")
     throw bad_argument("table " + schema.name + ": delete member by member (\"delete\")");
   if (operation == "delete")
@@ -179,7 +180,7 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
 void ActionProfiles::write(const TableSchema& schema, const Json& update, TableBatch& batch) const {
   const Selector& of = selector_of(schema);
   ActionSelector& selector = *of.selector;
-  const std::string operation = operation_of(update);
+  const std::string operation = operation_of(update, kEntryOperations);
   const auto put_back = [&selector](std::uint32_t id, const ActionSelector::Group& group) {
     return [&selector, id, group] { selector.put(id, group); };
   };
@@ -194,8 +195,7 @@ void ActionProfiles::write(const TableSchema& schema, const Json& update, TableB
   }
   if (operation != "insert" && operation != "modify" && operation != "upsert" &&
       operation != "delete") {
-    throw bad_argument("op \"" + operation + "\" is not known for table " + schema.name +
-                       "; expected \"insert\", \"modify\", \"upsert\", \"delete\" or \"clear\"");
+    throw unknown_operation(operation, kEntryOperations);
   }
   const std::uint32_t id = number_of(update, kGroupField, schema.name);
   const auto found = selector.groups().find(id);

@@ -81,8 +81,8 @@ class ActionProfilesTest : public ::testing::Test {
 
   DigestQueue digests_;
   ProgramControl control_{"test", kProfileSchema, digests_};
-  IndexedTable<ExactMatchIndex<1>> table_{40000, 1, false};
-  IndexedTable<ExactMatchIndex<1>> members_{4096, 1, false};
+  IndexedTable<ExactMatchIndex<1>> table_{40000, 1, {}};
+  IndexedTable<ExactMatchIndex<1>> members_{4096, 1, {}};
   ActionSelector groups_{4, 8, false};
 };
 

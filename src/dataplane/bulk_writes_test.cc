@@ -102,8 +102,8 @@ class BulkWritesTest : public ::testing::Test {
 
   DigestQueue digests_;
   ProgramControl control_{"test", kBulkSchema, digests_};
-  IndexedTable<ExactMatchIndex<1>> table_{4, 1, false};
-  IndexedTable<LpmMatchIndex<1, 0, 32>> prefixes_{4, 0, false};
+  IndexedTable<ExactMatchIndex<1>> table_{4, 1, {}};
+  IndexedTable<LpmMatchIndex<1, 0, 32>> prefixes_{4, 0, {}};
   Register<std::uint16_t, 12> cells_{8};
   PairCells pairs_;
 };

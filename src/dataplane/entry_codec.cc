@@ -10,8 +10,6 @@
 namespace turntable::dataplane {
 namespace {
 
-constexpr const char* kCounterPrefix = "$COUNTER_SPEC_";
-
 uint128 ones(int width) {
   return ~uint128{0} >> (128 - width);
 }
@@ -148,17 +146,8 @@ std::size_t EntryCodec::action_of(const nlohmann::json& update, bool for_default
   return number;
 }
 
-void EntryCodec::put_counters(const nlohmann::json& update, Table::Words& words) const {
-  for (const auto& [name, value] : object_in(update, "data", schema_.name).items()) {
-    if (name.starts_with(kCounterPrefix) && table_.has_counter()) put_counter(name, value, words);
-  }
-}
-
-void EntryCodec::put_counter(const std::string& name, const nlohmann::json& value,
-                             Table::Words& words) const {
-  const std::size_t word = name == "$COUNTER_SPEC_PKTS" ? 1 : 2;
-  words[word] =
-      static_cast<std::uint64_t>(parse_value(value, 64, "table " + schema_.name + ", " + name));
+void EntryCodec::put_direct(const nlohmann::json& update, Table::Words& words) const {
+  direct_.put(object_in(update, "data", schema_.name), words);
 }
 
 Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
@@ -173,10 +162,7 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
                                                    : std::string("of table ")) +
                             schema_.name;
   for (const auto& [name, value] : object_in(update, "data", schema_.name).items()) {
-    if (name.starts_with(kCounterPrefix) && table_.has_counter()) {
-      put_counter(name, value, words);
-      continue;
-    }
+    if (direct_.has(name)) continue;
     const std::size_t i = resolve_name(names, name, "data", where);
     const DataSchema& field = action.data[i];
     const uint128 parsed = parse_value(value, field.width, "data " + field.name + " " + where);
@@ -188,6 +174,7 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!given[i]) throw bad_argument("data " + names[i] + " " + where + " is missing");
   }
+  put_direct(update, words);
   return words;
 }
 
@@ -237,11 +224,7 @@ nlohmann::json EntryCodec::key(std::uint32_t number) const {
 }
 
 nlohmann::json EntryCodec::counter(std::uint32_t number) const {
-  const auto words = table_.words(number);
-  nlohmann::json result = nlohmann::json::object();
-  if (schema_.counts_packets) result["$COUNTER_SPEC_PKTS"] = words[1];
-  if (schema_.counts_bytes) result["$COUNTER_SPEC_BYTES"] = words[2];
-  return result;
+  return direct_.counts(number);
 }
 
 nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
@@ -249,7 +232,7 @@ nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
   if (schema_.is_indirect())
     return {{"data", {{words[0] == kOfGroup ? kGroupField : kMemberField, words[1]}}}};
   const ActionSchema& action = schema_.actions.at(words[0]);
-  nlohmann::json data = table_.has_counter() ? counter(number) : nlohmann::json::object();
+  nlohmann::json data = direct_.all(number);
   for (const DataSchema& field : action.data) {
     const std::size_t word = table_.data_start() + static_cast<std::size_t>(field.word);
     const uint128 high = field.width > 64 ? words[word + 1] : 0;

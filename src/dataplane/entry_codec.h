@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "dataplane/direct_data.h"
 #include "dataplane/schema.h"
 #include "dataplane/table.h"
 
@@ -17,30 +18,30 @@ class EntryCodec {
   Match match(const nlohmann::json& update) const;
 
   // `update` has "action", where the table has actions, and "data"; counters that it has no value
-  // for are zero.
+  // for are zero, and a meter has no limits.
   Table::Words words(const nlohmann::json& update, bool for_default) const;
 
-  // Those values of direct counters that `update` has.
-  void put_counters(const nlohmann::json& update, Table::Words& words) const;
+  // Those values of direct externs that `update` has.
+  void put_direct(const nlohmann::json& update, Table::Words& words) const;
 
   // The number of `update`'s "action".
   std::size_t action_of(const nlohmann::json& update, bool for_default) const;
 
-  // {"key", ["priority"], ["action"], "data"}; direct counters are among the data, as in BfRt.
+  // {"key", ["priority"], ["action"], "data"}; counts and limits of direct externs are among the
+  // data, as in BfRt.
   nlohmann::json entry(std::uint32_t number) const;
   nlohmann::json default_entry() const;  // null where the table has none
   nlohmann::json key(std::uint32_t number) const;
-  nlohmann::json counter(
-      std::uint32_t number) const;  // {"$COUNTER_SPEC_PKTS", "$COUNTER_SPEC_BYTES"}
+  nlohmann::json counter(std::uint32_t number) const;  // {"$COUNTER_SPEC_PKTS", …}
 
  private:
   void put_key(Match& match, const KeySchema& key, const nlohmann::json& value) const;
   Table::Words named(const nlohmann::json& update) const;
-  void put_counter(const std::string& name, const nlohmann::json& value, Table::Words& words) const;
   nlohmann::json action_and_data(std::uint32_t number) const;
 
   const TableSchema& schema_;
   const Table& table_;
+  DirectData direct_{schema_, table_};
 };
 
 }  // namespace turntable::dataplane

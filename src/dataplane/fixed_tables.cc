@@ -4,6 +4,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/names.h"
+#include "dataplane/operation.h"
 #include "dataplane/update_errors.h"
 #include "dataplane/values.h"
 
@@ -142,7 +143,7 @@ nlohmann::json data_of(const FixedTable& table, const nlohmann::json& update,
 }
 
 void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::Entries& entries) {
-  const std::string operation = update.value("op", "");
+  const std::string operation = operation_of(update, kEntryOperations);
   if (operation == "clear") return entries.clear();
   const std::uint64_t key = key_of(table, update);
   const auto found = entries.find(key);
@@ -157,8 +158,7 @@ void apply(const FixedTable& table, const nlohmann::json& update, FixedTables::E
     entries[key] =
         data_of(table, update, found == entries.end() ? nlohmann::json() : found->second);
   } else {
-    throw bad_argument("op \"" + operation + "\" is not known; expected \"insert\", \"modify\", " +
-                       "\"upsert\", \"delete\" or \"clear\"");
+    throw unknown_operation(operation, kEntryOperations);
   }
 }
 
@@ -205,7 +205,9 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
     try {
       const FixedTable& table = find(updates[i]);
       apply(table, updates[i], next[table.name]);
-      if (updates[i].value("from_groups", false)) withdraw_nodes(next);
+      const auto from_groups = updates[i].find("from_groups");
+      if (from_groups != updates[i].end() && truth(*from_groups, "\"from_groups\""))
+        withdraw_nodes(next);
     } catch (const CommandError& error) {
       throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
                                            " (no update of this batch was applied)");

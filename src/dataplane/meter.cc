@@ -1,7 +1,5 @@
 #include "dataplane/meter.h"
 
-#include <algorithm>
-
 #include "dataplane/bits.h"
 
 namespace turntable::dataplane {
@@ -24,31 +22,33 @@ std::uint64_t filled(std::uint64_t tokens, std::uint64_t rate, std::uint64_t bur
 
 }  // namespace
 
-void Meter::set_limits(std::uint32_t index, const Limits& limits) {
-  cells_.at(index) = {limits, limits.committed_burst * kUnit, limits.peak_burst * kUnit, 0, true};
+MeterCell MeterCell::limited_to(const MeterLimits& limits) {
+  MeterCell cell;
+  cell.limits = limits;
+  cell.committed = limits.committed_burst * kUnit;
+  cell.peak = limits.peak_burst * kUnit;
+  cell.is_limited = 1;
+  return cell;
 }
 
-void Meter::fill(Cell& cell, std::uint64_t now_ns) noexcept {
-  const std::uint64_t elapsed_ns = elapsed_since(cell.filled_at_ns, now_ns);
-  const Limits& limits = cell.limits;
-  cell.committed =
-      filled(cell.committed, limits.committed_rate, limits.committed_burst, elapsed_ns);
-  cell.peak = filled(cell.peak, limits.peak_rate, limits.peak_burst, elapsed_ns);
-  cell.filled_at_ns += elapsed_ns;
+void MeterCell::fill(std::uint64_t now_ns) noexcept {
+  const std::uint64_t elapsed_ns = elapsed_since(filled_at_ns, now_ns);
+  committed = filled(committed, limits.committed_rate, limits.committed_burst, elapsed_ns);
+  peak = filled(peak, limits.peak_rate, limits.peak_burst, elapsed_ns);
+  filled_at_ns += elapsed_ns;
 }
 
 // RFC 2698, section 3, colour-aware; with green packets it is the colour-blind mode.
-std::uint8_t Meter::execute(std::uint64_t index, std::int64_t bytes, std::uint64_t now_ns,
-                            std::uint8_t color) noexcept {
-  if (index >= cells_.size() || !cells_[index].limited) return color;
-  Cell& cell = cells_[index];
-  fill(cell, now_ns);
-  const std::int64_t units = unit_ == Unit::kBytes ? std::max<std::int64_t>(bytes, 0) : 1;
+std::uint8_t MeterCell::execute(MeterUnit unit, std::int64_t bytes, std::uint64_t now_ns,
+                                std::uint8_t color) noexcept {
+  if (is_limited == 0) return color;
+  fill(now_ns);
+  const std::int64_t units = unit == MeterUnit::kBytes ? std::max<std::int64_t>(bytes, 0) : 1;
   const std::uint64_t cost = static_cast<std::uint64_t>(units) * kUnit;
-  if (color == kRed || cell.peak < cost) return kRed;
-  cell.peak -= cost;
-  if (color == kYellow || cell.committed < cost) return kYellow;
-  cell.committed -= cost;
+  if (color == kRed || peak < cost) return kRed;
+  peak -= cost;
+  if (color == kYellow || committed < cost) return kYellow;
+  committed -= cost;
   return kGreen;
 }
 

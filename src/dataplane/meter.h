@@ -1,6 +1,10 @@
-// An indexed meter (TNA's Meter extern): two rates, three colours, as in RFC 2698.
+// Meters (TNA's Meter and DirectMeter): two rates, three colours, as in RFC 2698.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,46 +20,73 @@ constexpr std::uint8_t color_value(std::uint8_t color, std::uint8_t red, std::ui
   return color == kYellow ? yellow : red;
 }
 
+enum class MeterUnit : std::uint8_t { kPackets, kBytes };
+
+// Rates in units per second, bursts in units.
+struct MeterLimits {
+  std::uint64_t committed_rate = 0;   // CIR
+  std::uint64_t peak_rate = 0;        // PIR
+  std::uint64_t committed_burst = 0;  // CBS
+  std::uint64_t peak_burst = 0;       // PBS
+};
+
+// One meter: of 64-bit words alone, so that an entry of a table can hold it (table.h). Tokens are
+// counted in units / 10^9, so that a nanosecond of any rate is a whole number.
+struct MeterCell {
+  MeterLimits limits;
+  std::uint64_t committed = 0;
+  std::uint64_t peak = 0;
+  std::uint64_t filled_at_ns = 0;
+  std::uint64_t is_limited = 0;  // 1: it has limits
+
+  // Both buckets are full.
+  static MeterCell limited_to(const MeterLimits& limits);
+
+  // The colour of a packet of `bytes` that comes at `now_ns` with `color`. A cell without limits
+  // leaves the colour as it is. Less than no bytes cost nothing.
+  std::uint8_t execute(MeterUnit unit, std::int64_t bytes, std::uint64_t now_ns,
+                       std::uint8_t color) noexcept;
+
+ private:
+  void fill(std::uint64_t now_ns) noexcept;
+};
+
+// So many words of an entry; p4soft's elaborate.py has the number too.
+inline constexpr std::size_t kMeterWords = 8;
+using MeterWords = std::array<std::uint64_t, kMeterWords>;
+
+inline MeterCell load_meter(const std::uint64_t* words) noexcept {
+  MeterWords copied;
+  std::copy_n(words, kMeterWords, copied.begin());
+  return std::bit_cast<MeterCell>(copied);
+}
+inline void store_meter(const MeterCell& cell, std::uint64_t* words) noexcept {
+  const auto copied = std::bit_cast<MeterWords>(cell);
+  std::copy_n(copied.begin(), kMeterWords, words);
+}
+
+// An indexed meter.
 class Meter {
  public:
-  enum class Unit : std::uint8_t { kPackets, kBytes };
+  Meter(std::uint32_t size, MeterUnit unit) : unit_(unit), cells_(size) {}
 
-  // Rates in units per second, bursts in units.
-  struct Limits {
-    std::uint64_t committed_rate = 0;   // CIR
-    std::uint64_t peak_rate = 0;        // PIR
-    std::uint64_t committed_burst = 0;  // CBS
-    std::uint64_t peak_burst = 0;       // PBS
-  };
-
-  Meter(std::uint32_t size, Unit unit) : unit_(unit), cells_(size) {}
-
-  // The colour of a packet of `bytes` that comes at `now_ns` with `color`. A cell without limits,
-  // or outside the meter, leaves the colour as it is. Less than no bytes cost nothing.
+  // As MeterCell's. An index outside of the meter leaves the colour as it is.
   std::uint8_t execute(std::uint64_t index, std::int64_t bytes, std::uint64_t now_ns,
-                       std::uint8_t color = kGreen) noexcept;
+                       std::uint8_t color = kGreen) noexcept {
+    return index < cells_.size() ? cells_[index].execute(unit_, bytes, now_ns, color) : color;
+  }
 
-  Unit unit() const noexcept { return unit_; }
+  MeterUnit unit() const noexcept { return unit_; }
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(cells_.size()); }
-  bool is_limited(std::uint32_t index) const { return cells_.at(index).limited; }
-  const Limits& limits(std::uint32_t index) const { return cells_.at(index).limits; }
-  // Both buckets begin full.
-  void set_limits(std::uint32_t index, const Limits& limits);
+  const MeterCell& cell(std::uint32_t index) const { return cells_.at(index); }
+  void set_limits(std::uint32_t index, const MeterLimits& limits) {
+    cells_.at(index) = MeterCell::limited_to(limits);
+  }
   void remove_limits(std::uint32_t index) { cells_.at(index) = {}; }
 
  private:
-  // Tokens are counted in units / 10^9, so that a nanosecond of any rate is a whole number.
-  struct Cell {
-    Limits limits;
-    std::uint64_t committed = 0;
-    std::uint64_t peak = 0;
-    std::uint64_t filled_at_ns = 0;
-    bool limited = false;
-  };
-  static void fill(Cell& cell, std::uint64_t now_ns) noexcept;
-
-  Unit unit_;
-  std::vector<Cell> cells_;
+  MeterUnit unit_;
+  std::vector<MeterCell> cells_;
 };
 
 }  // namespace turntable::dataplane

@@ -12,7 +12,7 @@ namespace {
 // One of the four limits under the name it has in BfRt, whose unit is `scale` of the meter's.
 struct Limit {
   const char* name;
-  std::uint64_t Meter::Limits::*place;
+  std::uint64_t MeterLimits::*place;
   std::uint64_t scale;
 };
 
@@ -20,23 +20,64 @@ constexpr std::uint64_t kBytesPerKilobit = 125;
 constexpr std::uint64_t kMaxLimit = 10'000'000'000;  // bytes or packets (per second)
 
 constexpr std::array<Limit, 4> kByteLimits = {{
-    {"$METER_SPEC_CIR_KBPS", &Meter::Limits::committed_rate, kBytesPerKilobit},
-    {"$METER_SPEC_PIR_KBPS", &Meter::Limits::peak_rate, kBytesPerKilobit},
-    {"$METER_SPEC_CBS_KBITS", &Meter::Limits::committed_burst, kBytesPerKilobit},
-    {"$METER_SPEC_PBS_KBITS", &Meter::Limits::peak_burst, kBytesPerKilobit},
+    {"$METER_SPEC_CIR_KBPS", &MeterLimits::committed_rate, kBytesPerKilobit},
+    {"$METER_SPEC_PIR_KBPS", &MeterLimits::peak_rate, kBytesPerKilobit},
+    {"$METER_SPEC_CBS_KBITS", &MeterLimits::committed_burst, kBytesPerKilobit},
+    {"$METER_SPEC_PBS_KBITS", &MeterLimits::peak_burst, kBytesPerKilobit},
 }};
 constexpr std::array<Limit, 4> kPacketLimits = {{
-    {"$METER_SPEC_CIR_PPS", &Meter::Limits::committed_rate, 1},
-    {"$METER_SPEC_PIR_PPS", &Meter::Limits::peak_rate, 1},
-    {"$METER_SPEC_CBS_PKTS", &Meter::Limits::committed_burst, 1},
-    {"$METER_SPEC_PBS_PKTS", &Meter::Limits::peak_burst, 1},
+    {"$METER_SPEC_CIR_PPS", &MeterLimits::committed_rate, 1},
+    {"$METER_SPEC_PIR_PPS", &MeterLimits::peak_rate, 1},
+    {"$METER_SPEC_CBS_PKTS", &MeterLimits::committed_burst, 1},
+    {"$METER_SPEC_PBS_PKTS", &MeterLimits::peak_burst, 1},
 }};
 
-const std::array<Limit, 4>& limits_of(const Meter& meter) {
-  return meter.unit() == Meter::Unit::kBytes ? kByteLimits : kPacketLimits;
+const std::array<Limit, 4>& limits_of(MeterUnit unit) {
+  return unit == MeterUnit::kBytes ? kByteLimits : kPacketLimits;
+}
+
+std::string names_of(const std::array<Limit, 4>& limits) {
+  std::string names;
+  for (const Limit& limit : limits) names += (names.empty() ? "" : ", ") + std::string(limit.name);
+  return names;
 }
 
 }  // namespace
+
+std::optional<MeterLimits> read_limits(MeterUnit unit, const nlohmann::json& data,
+                                       const std::string& what) {
+  const auto& known = limits_of(unit);
+  MeterLimits limits;
+  std::size_t unlimited = 0;
+  for (const Limit& limit : known) {
+    if (!data.is_object() || !data.contains(limit.name)) {
+      throw bad_argument(what + ": data lacks \"" + limit.name + "\"; expected all of " +
+                         names_of(known));
+    }
+    const std::string which = what + ", " + limit.name;
+    const uint128 value = parse_value(data.at(limit.name), 64, which);
+    if (value == kUnlimited) {
+      ++unlimited;
+    } else if (value * limit.scale > kMaxLimit) {
+      throw bad_argument(which + ": more than " + std::to_string(kMaxLimit / limit.scale));
+    }
+    limits.*limit.place = static_cast<std::uint64_t>(value) * limit.scale;
+  }
+  if (data.size() > known.size())
+    throw bad_argument(what + ": expected nothing of a meter but " + names_of(known));
+  if (unlimited == known.size()) return std::nullopt;
+  if (unlimited == 0) return limits;
+  throw bad_argument(what + ": a meter has four limits, or none (" + std::to_string(kUnlimited) +
+                     " for each)");
+}
+
+nlohmann::json written_limits(MeterUnit unit, const std::optional<MeterLimits>& limits) {
+  nlohmann::json data = nlohmann::json::object();
+  for (const Limit& limit : limits_of(unit)) {
+    data[limit.name] = limits ? (*limits).*limit.place / limit.scale : kUnlimited;
+  }
+  return data;
+}
 
 std::uint32_t MeterCodec::index(const nlohmann::json& args) const {
   if (!args.contains("index")) throw bad_argument("meter " + name_ + ": \"index\" is missing");
@@ -55,31 +96,21 @@ nlohmann::json MeterCodec::write(const nlohmann::json& args) {
     meter_.remove_limits(place);
     return nlohmann::json::object();
   }
-  Meter::Limits limits;
-  for (const Limit& limit : limits_of(meter_)) {
-    if (!args.contains("data") || !args.at("data").contains(limit.name)) {
-      throw bad_argument("meter " + name_ + ": data lacks \"" + limit.name + "\"");
-    }
-    const uint128 value =
-        parse_value(args.at("data").at(limit.name), 64, "meter " + name_ + ", " + limit.name) *
-        limit.scale;
-    if (value > kMaxLimit) {
-      throw bad_argument("meter " + name_ + ", " + limit.name + ": more than " +
-                         std::to_string(kMaxLimit / limit.scale));
-    }
-    limits.*limit.place = static_cast<std::uint64_t>(value);
+  const auto limits =
+      read_limits(meter_.unit(), args.value("data", nlohmann::json::object()), "meter " + name_);
+  if (limits) {
+    meter_.set_limits(place, *limits);
+  } else {
+    meter_.remove_limits(place);
   }
-  meter_.set_limits(place, limits);
   return nlohmann::json::object();
 }
 
 nlohmann::json MeterCodec::read(const nlohmann::json& args) const {
   const std::uint32_t place = index(args);
+  const MeterCell& cell = meter_.cell(place);
   nlohmann::json data;
-  if (meter_.is_limited(place)) {
-    for (const Limit& limit : limits_of(meter_))
-      data[limit.name] = meter_.limits(place).*limit.place / limit.scale;
-  }
+  if (cell.is_limited != 0) data = written_limits(meter_.unit(), cell.limits);
   return {{"table", name_}, {"index", place}, {"data", data}};
 }
 

@@ -1,13 +1,26 @@
-// A meter's limits as JSON with BfRt's names, for the commands meter_write and meter_read
-// (docs/p4soft.md).
+// A meter's limits as JSON with BfRt's names: among an entry's data, and for the commands
+// meter_write and meter_read (docs/p4soft.md).
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "dataplane/meter.h"
 
 namespace turntable::dataplane {
+
+inline constexpr const char* kMeterPrefix = "$METER_SPEC_";
+// Each of the four values of a meter without limits.
+inline constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+
+// {"$METER_SPEC_CIR_KBPS", …}, all four of the unit and nothing else. Nothing: there are no limits.
+// Throws CommandError bad_argument; `what` says where.
+std::optional<MeterLimits> read_limits(MeterUnit unit, const nlohmann::json& data,
+                                       const std::string& what);
+nlohmann::json written_limits(MeterUnit unit, const std::optional<MeterLimits>& limits);
 
 class MeterCodec {
  public:

@@ -57,7 +57,7 @@ class ProgramControlTest : public ::testing::Test {
 
   DigestQueue digests_;
   ProgramControl control_{"test", kSchema, digests_};
-  IndexedTable<ExactMatchIndex<1>> table_{2, 3, false};
+  IndexedTable<ExactMatchIndex<1>> table_{2, 3, {}};
   Counter counter_{4};
 };
 

@@ -77,7 +77,7 @@ std::vector<std::uint32_t> Table::entries() const {
 }
 
 void Table::clear_counters() {
-  if (!has_counter_) return;
+  if (!direct_.counter) return;
   for (std::size_t begin = 0; begin < pool_.size(); begin += stride_) {
     pool_[begin + 1] = pool_[begin + 2] = 0;
   }

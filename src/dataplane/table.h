@@ -1,18 +1,20 @@
 // A match-action table: an index that finds entry numbers, and the entries themselves.
 //
-// An entry is a run of 64-bit words: [0] the action's number, [1] and [2] packets and bytes if the
-// table has a direct counter, then the action's data, each parameter in one word (two if wider than
-// 64 bits, low half first). Entry 0 is the default entry; it exists always, so that a lookup never
-// has to branch on a missing entry.
+// An entry is a run of 64-bit words: [0] the action's number, then packets and bytes if the table
+// has a direct counter, a MeterCell if it has a direct meter, and the action's data, each parameter
+// in one word (two if wider than 64 bits, low half first). Entry 0 is the default entry; it exists
+// always, so that a lookup never has to branch on a missing entry.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "dataplane/match_index.h"
+#include "dataplane/meter.h"
 
 namespace turntable::dataplane {
 
@@ -20,6 +22,15 @@ namespace turntable::dataplane {
 // profiles): the number is its first word of data.
 inline constexpr std::uint32_t kOfMember = 0;
 inline constexpr std::uint32_t kOfGroup = 1;
+
+// The direct externs of a table: each entry has its own.
+struct DirectExterns {
+  bool counter = false;
+  std::optional<MeterUnit> meter = std::nullopt;
+
+  constexpr std::size_t meter_start() const { return counter ? 3 : 1; }
+  constexpr std::size_t data_start() const { return meter_start() + (meter ? kMeterWords : 0); }
+};
 
 // One entry as generated code sees it. Valid until the next control-plane change.
 class Entry {
@@ -29,7 +40,7 @@ class Entry {
 
   std::uint32_t action() const noexcept { return static_cast<std::uint32_t>(words_[0]); }
 
-  // `Word` counts from the first word of data; `DataStart` is 1, or 3 with a direct counter.
+  // `Word` counts from the first word of data; `DataStart` is the table's data_start().
   template <int DataStart, int Word, int Width>
   Unsigned<Width> data() const noexcept {
     if constexpr (Width <= 64) {
@@ -40,6 +51,16 @@ class Entry {
   }
 
   const std::uint64_t* words() const noexcept { return words_; }
+
+  // The table has a direct meter, of which `Start` is the first word.
+  template <int Start>
+  std::uint8_t execute_meter(MeterUnit unit, std::int64_t bytes, std::uint64_t now_ns,
+                             std::uint8_t color = kGreen) const noexcept {
+    MeterCell cell = load_meter(words_ + Start);
+    const std::uint8_t result = cell.execute(unit, bytes, now_ns, color);
+    store_meter(cell, words_ + Start);
+    return result;
+  }
 
   void count(std::int64_t bytes) const noexcept {
     words_[1] += 1;
@@ -55,10 +76,10 @@ class Table {
   using Words = std::vector<std::uint64_t>;
 
   // `data_words` is the longest data of the table's actions.
-  Table(MatchIndex& index, std::uint32_t capacity, int data_words, bool has_counter)
+  Table(MatchIndex& index, std::uint32_t capacity, int data_words, DirectExterns direct)
       : index_(index),
         capacity_(capacity),
-        has_counter_(has_counter),
+        direct_(direct),
         stride_(static_cast<std::size_t>(data_words) + data_start()),
         pool_(stride_),
         initial_default_(stride_),
@@ -68,8 +89,9 @@ class Table {
 
   std::uint32_t capacity() const noexcept { return capacity_; }
   std::uint32_t size() const noexcept { return size_; }
-  bool has_counter() const noexcept { return has_counter_; }
-  std::size_t data_start() const noexcept { return has_counter_ ? 3 : 1; }
+  bool has_counter() const noexcept { return direct_.counter; }
+  std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
+  std::size_t data_start() const noexcept { return direct_.data_start(); }
   std::size_t stride() const noexcept { return stride_; }
 
   // Control plane. `words` are as laid out above and have `stride` words.
@@ -92,6 +114,13 @@ class Table {
   std::uint32_t number_of(const Entry& entry) const {
     return static_cast<std::uint32_t>(static_cast<std::size_t>(entry.words() - pool_.data()) /
                                       stride_);
+  }
+  // Of a table with a direct meter: that of an entry, and into an entry's words.
+  MeterCell meter(std::uint32_t entry) const {
+    return load_meter(words(entry).data() + direct_.meter_start());
+  }
+  void put_meter(const MeterCell& cell, Words& words) const {
+    store_meter(cell, words.data() + direct_.meter_start());
   }
   const Match& match(std::uint32_t entry) const { return matches_[entry]; }
   bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }
@@ -118,7 +147,7 @@ class Table {
 
   MatchIndex& index_;
   std::uint32_t capacity_;
-  bool has_counter_;
+  DirectExterns direct_;
   std::size_t stride_;
   std::uint32_t size_ = 0;
   Words pool_;
@@ -145,9 +174,8 @@ template <class Index>
 class IndexedTable final : public Table {
  public:
   template <class... IndexArgs>
-  IndexedTable(std::uint32_t capacity, int data_words, bool has_counter, IndexArgs&&... args)
-      : Table(index_, capacity, data_words, has_counter),
-        index_(std::forward<IndexArgs>(args)...) {}
+  IndexedTable(std::uint32_t capacity, int data_words, DirectExterns direct, IndexArgs&&... args)
+      : Table(index_, capacity, data_words, direct), index_(std::forward<IndexArgs>(args)...) {}
 
   template <class Key>
   Lookup lookup(const Key& key) noexcept {
@@ -170,7 +198,7 @@ class NoIndex final : public MatchIndex {
 
 class KeylessTable final : public Table {
  public:
-  KeylessTable(int data_words, bool has_counter) : Table(index_, 0, data_words, has_counter) {}
+  KeylessTable(int data_words, DirectExterns direct) : Table(index_, 0, data_words, direct) {}
   Lookup lookup() noexcept { return {entry(kNoEntry), false}; }
 
  private:

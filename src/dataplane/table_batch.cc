@@ -7,13 +7,10 @@
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
 #include "dataplane/entry_columns.h"
+#include "dataplane/operation.h"
 
 namespace turntable::dataplane {
 namespace {
-
-constexpr const char* kOperations =
-    "\"insert\", \"modify\", \"upsert\", \"delete\", each also with \"_columns\", \"clear\", "
-    "\"set_default\" or \"reset_default\"";
 
 bool is_of_columns(const std::string& operation) {
   return operation == "insert_columns" || operation == "modify_columns" ||
@@ -45,20 +42,13 @@ CommandError not_there(const TableSchema& schema, const std::string& entry) {
               "table_read"};
 }
 
-// Counters of an entry run on when it gets other words.
-Table::Words with_counters_of(std::uint32_t entry, const Table& table, Table::Words words) {
+// Counters and meters of an entry run on when it gets other words.
+Table::Words with_direct_of(std::uint32_t entry, const Table& table, Table::Words words) {
   for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = table.words(entry)[i];
   return words;
 }
 
 }  // namespace
-
-std::string operation_of(const nlohmann::json& update) {
-  if (!update.contains("op") || !update.at("op").is_string()) {
-    throw bad_argument("\"op\" is missing, or no text; expected " + std::string(kOperations));
-  }
-  return update.at("op");
-}
 
 TableBatch::~TableBatch() {
   undo_down_to(0);
@@ -84,7 +74,7 @@ void TableBatch::apply(const TableSchema& schema, Table& table, const nlohmann::
 
 void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohmann::json& update,
                           RowOutcomes* rows) {
-  const std::string operation = operation_of(update);
+  const std::string operation = operation_of(update, kOperations);
   touched_.insert(&table);
   if (!schema.has_default() && (operation == "set_default" || operation == "reset_default"))
     throw bad_argument("table " + schema.name + " has no default entry that could be changed");
@@ -114,7 +104,7 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
     return insert(schema, table, update, match);
   }
   if (operation != "modify" && operation != "delete" && operation != "upsert") {
-    throw bad_argument("op \"" + operation + "\" is not known; expected " + kOperations);
+    throw unknown_operation(operation, kOperations);
   }
   if (!present) throw not_there(schema, described(update));
   if (operation == "delete") return erase(table, match);
@@ -173,8 +163,7 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
     } else if (erases) {
       done.erased.emplace_back(match, table.erase(match));
     } else if (replaces) {
-      done.replaced.emplace_back(entry,
-                                 table.replace(entry, with_counters_of(entry, table, words)));
+      done.replaced.emplace_back(entry, table.replace(entry, with_direct_of(entry, table, words)));
       if (inserts && rows != nullptr) rows->replaced(row);
     } else {
       throw exists(schema, columns.key(row).dump());
@@ -192,17 +181,17 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
   }
 }
 
-// Counters of the entry run on, as on the ASIC, but for those that the update has a value for.
-// Without an action, the entry keeps its action and data.
+// Counters and meters of the entry run on, as on the ASIC, but for those that the update has a
+// value for. Without an action, the entry keeps its action and data.
 void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         std::uint32_t entry) {
   const EntryCodec codec(schema, table);
   const auto before = table.words(entry);
   Table::Words words(before.begin(), before.end());
   if (update.contains("action") || !schema.has_actions()) {
-    words = with_counters_of(entry, table, codec.words(update, false));
+    words = with_direct_of(entry, table, codec.words(update, false));
   }
-  codec.put_counters(update, words);
+  codec.put_direct(update, words);
   Table::Words old = table.replace(entry, words);
   replaced_ = true;
   undo_.push_back([&table, entry, old = std::move(old)] { table.replace(entry, old); });

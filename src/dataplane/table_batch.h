@@ -24,8 +24,10 @@ class RowOutcomes {
   virtual void replaced(std::size_t row) = 0;
 };
 
-// An update's "op". Throws bad_argument.
-std::string operation_of(const nlohmann::json& update);
+// Of the tables of a program.
+inline constexpr const char* kOperations =
+    "\"insert\", \"modify\", \"upsert\", \"delete\", each also with \"_columns\", \"clear\", "
+    "\"set_default\" or \"reset_default\"";
 
 class TableBatch {
  public:

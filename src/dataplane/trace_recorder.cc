@@ -108,7 +108,7 @@ struct TraceRecorder::State {
     return entry;
   }
 
-  // `words`: of an entry, behind its direct counters.
+  // `words`: of an entry, behind those of its direct externs.
   Json data(const ActionSchema& action, const std::uint64_t* words) const {
     Json data = Json::object();
     for (const auto& [name, width, word] : action.data) {
@@ -192,7 +192,7 @@ void TraceRecorder::applied(const char* table, const Table& entries, const std::
     if (schema.has_priority) event["priority"] = entries.match(number).priority;
   }
   event["action"] = action.name;
-  // Tables with an action profile have no counters, nor have profiles: both begin alike.
+  // Tables with an action profile have no direct externs, nor have profiles: both begin alike.
   event["data"] = state_->data(action, acting.words() + entries.data_start());
   state_->events.push_back(std::move(event));
 }
@@ -203,6 +203,10 @@ void TraceRecorder::counted(const char* counter, std::uint64_t index) {
 
 void TraceRecorder::metered(const char* meter, std::uint64_t index, std::uint8_t color) {
   if (is_on_) state_->events.push_back({{"meter", meter}, {"index", index}, {"color", color}});
+}
+
+void TraceRecorder::metered(const char* meter, std::uint8_t color) {
+  if (is_on_) state_->events.push_back({{"meter", meter}, {"color", color}});
 }
 
 void TraceRecorder::drew(const char* random, std::uint64_t value) {

@@ -52,6 +52,7 @@ class TraceRecorder final : public ProgramTrace {
                const Lookup& found, const char* actions, const Entry& acting);
   void counted(const char* counter, std::uint64_t index);
   void metered(const char* meter, std::uint64_t index, std::uint8_t color);
+  void metered(const char* meter, std::uint8_t color);  // of an entry
   void drew(const char* random, std::uint64_t value);
   void digest(std::uint32_t filter, std::span<const std::uint8_t> fields);
   void mirror(const char* mirror, std::uint16_t session, std::span<const std::uint8_t> header);

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from p4soft.check.action_profiles import align_actions
 from p4soft.check.annotations import check_annotations
 from p4soft.check.byte_counts import adjust_byte_counts
 from p4soft.check.layouts import check_flexible_headers
@@ -45,6 +46,7 @@ def translate(
     scope = check(program)
     pipeline, global_instances = elaborate(program, scope)
     find_port_metadata(program, pipeline)
+    align_actions(pipeline)
     check_lookups(pipeline)
     check_registers(pipeline)
     check_members(pipeline)

@@ -41,12 +41,17 @@ class ExternInstance:
     byte_adjustment: int = 0  # what counters and meters take off a frame's bytes
 
 
+_METER_WORDS = 8  # kMeterWords of src/dataplane/meter.h
+_COUNTER_WORDS = 2
+
+
 @dataclass(eq=False)
 class TableInstance:
     path: str
     declaration: syntax.Table
     block: BlockInstance
-    counter: ExternInstance | None = None
+    counter: ExternInstance | None = None  # its DirectCounter
+    meter: ExternInstance | None = None  # its DirectMeter
     implementation: ExternInstance | None = None  # an ActionProfile or ActionSelector
     size: int | None = None  # where the program gives one
     identifier: str = ""
@@ -56,6 +61,16 @@ class TableInstance:
         """Where the actions of its entries are."""
         found = self.implementation
         return found.arguments[0] if found and found.type.name == "ActionSelector" else found
+
+    @property
+    def meter_start(self) -> int:
+        """The first word of an entry's meter, behind its action and counter."""
+        return 1 + (_COUNTER_WORDS if self.counter else 0)
+
+    @property
+    def data_start(self) -> int:
+        """The first word of an entry's action data (src/dataplane/table.h)."""
+        return self.meter_start + (_METER_WORDS if self.meter else 0)
 
 
 @dataclass(eq=False)
@@ -72,7 +87,8 @@ class PortMetadata:
     path: str
     key: str
     type: types.Composite
-    unpacked: bool  # by port_metadata_unpack; if not, the parser takes the bits as they are
+    is_unpacked: bool  # somewhere, by port_metadata_unpack
+    is_read_as_bits: bool  # somewhere, by an extract or lookahead; one of both is true
 
 
 @dataclass(eq=False)
@@ -282,22 +298,28 @@ class Elaborator:
         if size is not None:
             table.size = self._evaluate(size.value, block)
             check_size(table.size, "a table", size.value.position)
-        counters = declaration.property("counters")
-        if counters is not None:
-            assert isinstance(counters.value, syntax.Name)
-            counter = self.resolve(counters.value.symbol, block)
-            if counter.table is not None:
-                raise P4Error(
-                    counters.position,
-                    f"'{counters.value.name}' is attached to table "
-                    f"'{counter.table.declaration.name}' already",
-                )
-            counter.table = table
-            table.counter = counter
+        table.counter = self._direct(table, "counters")
+        table.meter = self._direct(table, "meters")
         implementation = declaration.property("implementation")
         if implementation is not None:
             assert isinstance(implementation.value, syntax.Name)
             table.implementation = self.resolve(implementation.value.symbol, block)
+
+    def _direct(self, table: TableInstance, name: str) -> ExternInstance | None:
+        """The direct extern that a property of the table attaches to it."""
+        item = table.declaration.property(name)
+        if item is None:
+            return None
+        assert isinstance(item.value, syntax.Name)
+        instance: ExternInstance = self.resolve(item.value.symbol, table.block)
+        if instance.table is not None:
+            raise P4Error(
+                item.position,
+                f"'{item.value.name}' is attached to table '{instance.table.declaration.name}' "
+                "already",
+            )
+        instance.table = table
+        return instance
 
     # --- Constants --------------------------------------------------------------------------------
 

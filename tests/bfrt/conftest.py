@@ -30,7 +30,7 @@ QUEUES = 8  # of a port
 SPEED = {"$SPEED": "BF_SPEED_25G", "$FEC": "BF_FEC_TYP_RS"}
 # Who names others before these.
 TABLES = [
-    *("forward", "prefixes", "ranges", "seen", "limits", "hits", "pairs", "unwanted"),
+    *("forward", "policed", "prefixes", "ranges", "seen", "limits", "hits", "pairs", "unwanted"),
     *("$PORT_METADATA", "painted", "groups", "members"),
 ]
 FIXED = ["$pre.mgid", "$pre.node", "$pre.prune", "$pre.port", "$mirror.cfg"]

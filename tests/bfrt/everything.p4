@@ -109,6 +109,26 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         hdr.ethernet.src_addr[7:0] = value;
     }
 
+    DirectMeter(MeterType_t.BYTES) allowance;
+
+    action police(bit<8> value) {
+        hdr.ethernet.src_addr[39:32] = allowance.execute();
+        hdr.ethernet.src_addr[31:24] = value;
+    }
+
+    table policed {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            police;
+            NoAction;
+        }
+        default_action = NoAction();
+        meters = allowance;
+        size = 64;
+    }
+
     table prefixes {
         key = {
             hdr.ethernet.dst_addr : lpm;
@@ -174,6 +194,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
             count_hit.execute(0);
             count_pair.execute(1);
         }
+        policed.apply();
         prefixes.apply();
         ranges.apply();
         constants.apply();

@@ -135,6 +135,65 @@ def test_a_member_may_have_any_of_the_actions(start: Start) -> None:
         write(switch, MEMBERS, "upsert", key, action="NoAction")
 
 
+# The first lists NoAction, before the others; the second does not, and the third cannot have it.
+SHARED = """
+    ActionProfile(8) members;
+    action mark(bit<8> value) { hdr.data.a = value; }
+    table by_kind {
+        key = { hdr.data.kind: exact; }
+        actions = { NoAction; mark; }
+        implementation = members;
+    }
+    table by_b {
+        key = { hdr.data.b: exact; }
+        actions = { mark; }
+        const default_action = mark(0xEE);
+        implementation = members;
+    }
+    table by_c {
+        key = { hdr.data.c: exact; }
+        actions = { mark; }
+        implementation = members;
+    }
+"""
+APPLY_SHARED = """
+    if (hdr.data.kind != 0) {
+        switch (by_kind.apply().action_run) {
+            mark: { hdr.data.mac = 1; }
+            NoAction: { hdr.data.mac = 2; }
+        }
+    } else if (hdr.data.b != 0) {
+        by_b.apply();
+    } else {
+        by_c.apply();
+    }
+"""
+
+
+def test_tables_of_one_profile_may_differ_in_no_action(start: Start) -> None:
+    switch = start(program(APPLY_SHARED, local=SHARED))
+    member(switch, 1, 0x11)
+    write(switch, MEMBERS, "insert", {"$ACTION_MEMBER_ID": 2}, action="NoAction")
+    for table, key in (("by_kind", "kind"), ("by_b", "b"), ("by_c", "c")):
+        for number in (1, 2):
+            data = {"$ACTION_MEMBER_ID": number}
+            write(switch, f"Ingress.{table}", "insert", {f"hdr.data.{key}": number}, data=data)
+
+    def answer(**fields: int) -> tuple[int, int]:
+        """What is in `a`, and which action of by_kind the program saw."""
+        kind, b, c = (fields.get(name, 0) for name in ("kind", "b", "c"))
+        frame = bytes([kind, 0x77]) + b.to_bytes(2, "big") + c.to_bytes(4, "big") + bytes(6)
+        ((_, got),) = switch.send(1, frame)
+        return got[1], got[-1]
+
+    # A member that has mark, one that has NoAction, and the table's default action.
+    assert [answer(kind=number) for number in (1, 2, 3)] == [(0x11, 1), (0x77, 2), (0x77, 2)]
+    assert [answer(b=number) for number in (1, 2, 3)] == [(0x11, 0), (0x77, 0), (0xEE, 0)]
+    assert [answer(c=number) for number in (1, 2, 3)] == [(0x11, 0), (0x77, 0), (0x77, 0)]
+    for table in ("by_kind", "by_b", "by_c"):
+        write(switch, f"Ingress.{table}", "clear")
+
+
 def traced(switch: MemoryTarget, kind: int) -> tuple[bool, str, dict[str, int]]:
     switch.command("trace_start", filter="count=1")
     switch.send(1, bytes([kind]) + bytes(13))

@@ -291,6 +291,14 @@ WRONG = {
         "does not exist",
     ),
     "no operation": ({"op": "add", "table": "$mirror.cfg", "key": {"$sid": 3}}, "is not known"),
+    "no text as operation": (
+        {"op": 5, "table": "$mirror.cfg", "key": {"$sid": 3}},
+        '"op" is 5, no text; expected "insert"',
+    ),
+    "no bool as from_groups": (
+        {"op": "clear", "table": "$pre.node", "from_groups": "all"},
+        "expected true or false",
+    ),
 }
 
 

@@ -171,6 +171,46 @@ def test_a_parser_may_extract_the_bits_as_they_are(load: Any) -> None:
     assert extracted(switch, 1) == (0, 0, 0, 0)
 
 
+# Looks at the bits as they are, and unpacks them.
+BOTH = program(
+    """
+        hdr.data.mac = md.bits[63:16];
+        hdr.data.b = md.bits[15:0];
+        hdr.data.a = (bit<8>)md.port.number[8:1];
+        hdr.data.c = md.port.value;
+""",
+    metadata="""
+struct port_t { bit<9> number; bool flag; bit<32> value; }
+struct headers_t { data_h data; }
+struct metadata_t { bit<64> bits; port_t port; }
+""",
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        md.bits = pkt.lookahead<bit<64>>();
+        md.port = port_metadata_unpack<port_t>(pkt);
+        pkt.extract(hdr.data);
+        transition accept;
+    }
+""",
+)
+
+
+def test_bits_and_unpacked_fields_agree(load: Any) -> None:
+    """The compiler packs each field (canPackDataIntoPhase0) in whole bytes, at their end: 0x01ff,
+    0x01, 0x89abcdef, and zeros behind.
+    """
+    switch = load(BOTH)
+    frame = bytes([1]) + bytes(13)
+    write(switch, "insert", 1, number=0x1FF, flag=True, value=0x89ABCDEF)
+    ((_, got),) = switch.send(1, frame)
+    assert got[8:14] + got[2:4] == bytes.fromhex("01ff 01 89abcdef 00")
+    assert (got[1], got[4:8]) == (0xFF, bytes.fromhex("89abcdef"))
+    ((_, got),) = switch.send(2, frame)
+    assert got == frame
+    write(switch, "delete", 1)
+
+
 def test_the_schema_of_bits_as_they_are_is_the_compilers(load: Any) -> None:
     table = load(EXTRACTING).command("table_info", table=TABLE)["schema"]
     (field,) = table["data"]

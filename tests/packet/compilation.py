@@ -39,14 +39,16 @@ def compile_program(
     traced: bool = False,
     poisoned: bool = False,
 ) -> Path:
-    """NAME.so, or NAME.trace.so, in `directory`, where precompile_runtime was, from NAME.p4.
+    """NAME.so, or NAME.trace.so, in `directory`, where precompile_runtime was, from NAME.p4; beside
+    it NAME.bfrt.json.
 
     In a poisoned one the fields of headers that become valid hold a pattern
     (src/dataplane/poison.h). Raises P4Error.
     """
-    code, _ = translate(source, include, {})
+    code, schema = translate(source, include, {})
     generated = directory / f"{source.stem}.cpp"
     generated.write_text(code)
+    generated.with_suffix(".bfrt.json").write_text(schema)
     library = generated.with_suffix(".trace.so" if traced else ".so")
     defines = {"-DTURNTABLE_TRACE": traced, "-DTURNTABLE_POISON": poisoned}
     flags = [*FLAGS, *(define for define, wanted in defines.items() if wanted)]

@@ -16,7 +16,7 @@ from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
-_COUNTING = ("Counter", "DirectCounter", "Meter")
+_COUNTING = ("Counter", "DirectCounter", "Meter", "DirectMeter")
 
 
 def adjust_byte_counts(

@@ -209,9 +209,13 @@ class CallChecker(ExpressionChecker):
 
     def _overload(self, call: syntax.Call, overloads: list[Callable]) -> Callable:
         given = len(call.arguments)
+        named = {argument.name for argument in call.arguments if argument.name is not None}
         for candidate in overloads:
-            required = sum(not p.optional and p.default is None for p in candidate.parameters)
-            if required <= given <= len(candidate.parameters):
+            by_name = candidate.parameters[given - len(named) :]
+            required = {p.name for p in by_name if not p.optional and p.default is None}
+            if given <= len(candidate.parameters) and required <= named <= {
+                p.name for p in by_name
+            }:
                 return candidate
         counts = " or ".join(sorted({str(len(c.parameters)) for c in overloads}))
         raise P4Error(
@@ -292,6 +296,8 @@ class CallChecker(ExpressionChecker):
         else:
             parameters = [p.symbol for p in declaration.constructor]
         arguments = self.bind(parameters, given, position, f"'{declaration.name}'")
+        if isinstance(declaration, (syntax.Control, syntax.Parser)):
+            self._require_all(parameters, arguments, position, declaration.name)
         bindings = {
             name: argument
             for name, argument in zip(declaration.type_parameters, type_.arguments, strict=True)
@@ -303,6 +309,25 @@ class CallChecker(ExpressionChecker):
             self.check_arguments(parameters, arguments, f"'{declaration.name}'", bindings)
         full = tuple(bindings.get(name, types.ANY) for name in declaration.type_parameters)
         return Generic(declaration, full), arguments, constructor
+
+    def _require_all(
+        self,
+        parameters: list[VariableSymbol],
+        arguments: list[syntax.Expression | None],
+        position: Position,
+        block: str,
+    ) -> None:
+        """What it means to leave an @optional one out says the architecture, and only of its own
+        packages and externs.
+        """
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            if argument is None:
+                raise P4Error(
+                    position,
+                    f"'{block}' has no value for its constructor's @optional parameter "
+                    f"'{parameter.name}'; give an argument, or a default value where it is "
+                    f"declared ({parameter.type} {parameter.name} = ...)",
+                )
 
     def check_blocks(
         self,

@@ -7,6 +7,7 @@ from p4soft.elaborate import BlockInstance
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
+UNPACK = "port_metadata_unpack"
 _FIRST, _END = 64, 128  # bits: behind ingress_intrinsic_metadata_t
 
 
@@ -53,6 +54,8 @@ class _Positions:
         target = call.target
         if target.kind == "parser":
             return self.ends(parser.find(target.symbol), position)
+        if target.kind == "extern_function" and target.name == UNPACK:
+            return {position + _END - _FIRST}
         if target.base is None or str(target.base.type) != "packet_in":
             return {position}
         if target.name == "advance":

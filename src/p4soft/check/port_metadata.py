@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from p4soft.check import types
-from p4soft.check.parser_positions import reads_port_metadata
+from p4soft.check.parser_positions import UNPACK, reads_port_metadata
 from p4soft.check.types import BOOL, Bit, Composite, Int
 from p4soft.elaborate import BlockInstance, Pipeline, PortMetadata
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
-FUNCTION = "port_metadata_unpack"
 MAX_BITS = 64  # of a port, Tofino 1
 # As the compiler describes them where no parser unpacks them.
 _BITS = Composite("struct", "port metadata", {"$DEFAULT_FIELD": Bit(MAX_BITS)})
@@ -34,12 +33,14 @@ def find_port_metadata(program: syntax.Program, pipeline: Pipeline) -> None:
     ]
     elsewhere += [block.declaration for block in pipeline.all_blocks() if block not in parsers]
     for call in _unpackings(elsewhere):
-        raise P4Error(call.position, f"{FUNCTION} belongs in the parser of ingress")
+        raise P4Error(call.position, f"{UNPACK} belongs in the parser of ingress")
     found = _unpacked([parser.declaration for parser in parsers])
-    if found is not None or reads_port_metadata(top):
+    read_as_bits = reads_port_metadata(top)
+    if found is not None or read_as_bits:
         path = f"{top.path}.$PORT_METADATA"
-        unpacked = found is not None
-        pipeline.port_metadata = PortMetadata(path, _port_key(top), found or _BITS, unpacked)
+        pipeline.port_metadata = PortMetadata(
+            path, _port_key(top), found or _BITS, found is not None, read_as_bits
+        )
 
 
 def _unpacked(parsers: list[syntax.Parser | syntax.Control]) -> Composite | None:
@@ -61,7 +62,7 @@ def _unpackings(nodes: Any) -> Iterator[syntax.Call]:
     for node in walk(nodes):
         if isinstance(node, syntax.Call) and node.target is not None:
             target = node.target
-            if target.kind == "extern_function" and target.name == FUNCTION:
+            if target.kind == "extern_function" and target.name == UNPACK:
                 yield node
 
 
@@ -76,12 +77,32 @@ def _checked(type_: types.Type | None, position: Position) -> Composite:
                 f"field '{name}' of {type_} is {field}; expected bit<W>, int<W>, bool or a "
                 "serializable enum",
             )
-    bits = types.width_of(type_) or 0
+    _, bits = layout(type_)
     if bits > MAX_BITS:
         raise P4Error(
-            position, f"port metadata of {bits} bits; Tofino has {MAX_BITS} for each port"
+            position,
+            f"port metadata of {bits} bits, each field in whole bytes; Tofino has {MAX_BITS} for "
+            "each port",
         )
     return type_
+
+
+def layout(type_: Composite) -> tuple[dict[str, int], int]:
+    """Where each field begins among the bits of a port, as the compiler packs them, and their end:
+    a field ends at the end of a byte, but for those marked @padding, which have their own bits.
+    """
+    offsets: dict[str, int] = {}
+    end = 0
+    for name, field in type_.fields.items():
+        width = types.width_of(field) or 0
+        is_padding = (name, "padding") in type_.marks
+        if not is_padding:
+            end += (-width - end) % 8
+        offsets[name] = end
+        end += width
+        if not is_padding:
+            end += -end % 8
+    return offsets, end
 
 
 def _port_key(parser: BlockInstance) -> str:

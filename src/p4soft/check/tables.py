@@ -13,6 +13,8 @@ from p4soft.frontend import syntax
 SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range", "selector")
 MAX_RANGE_WIDTH = 20  # bits, Tofino 1
 IMPLEMENTATIONS = ("ActionProfile", "ActionSelector")
+# Properties that attach a direct extern.
+DIRECT = {"counters": "DirectCounter", "meters": "DirectMeter"}
 # Properties that only guide placement or the driver on the ASIC.
 _HINTS = ("requires_versioning",)
 
@@ -101,8 +103,7 @@ class TableChecker(StatementChecker):
         """Without default_action it is NoAction, which then need not be listed."""
         listed = any(reference.name == "NoAction" for reference in table.actions)
         if not listed:
-            default_only = syntax.Annotation(table.position, "defaultonly", [])
-            implicit = syntax.ActionReference(table.position, "NoAction", None, [default_only])
+            implicit = unlisted_no_action(table)
             self._action(implicit)
             table.actions.append(implicit)
         table.default_action = syntax.ActionReference(table.position, "NoAction", None, [])
@@ -224,8 +225,8 @@ class TableChecker(StatementChecker):
         for item in table.properties:
             if item.name == "size":
                 self._size(item.value)
-            elif item.name == "counters":
-                self._direct_counter(item)
+            elif item.name in DIRECT:
+                self._direct(item)
             elif item.name == "implementation":
                 self._implementation(table, item)
             elif item.name in _HINTS:
@@ -234,8 +235,8 @@ class TableChecker(StatementChecker):
                 raise unsupported(
                     item.position,
                     f"table property '{item.name}'",
-                    "key, actions, default_action, entries, size, counters, implementation, "
-                    + ", ".join(_HINTS),
+                    "key, actions, default_action, entries, size, implementation, "
+                    + ", ".join([*DIRECT, *_HINTS]),
                 )
 
     def _size(self, value: syntax.Expression) -> None:
@@ -255,10 +256,11 @@ class TableChecker(StatementChecker):
                 item.value.position,
                 f"implementation is {type_}, expected a named ActionProfile or ActionSelector",
             )
-        for other in ("counters", "entries"):
-            if (table.property(other) if other == "counters" else table.entries) is not None:
+        others = {name: table.property(name) for name in DIRECT} | {"entries": table.entries}
+        for name, given in others.items():
+            if given is not None:
                 raise unsupported(
-                    item.position, f"{other} of a table with an implementation", "one without it"
+                    item.position, f"{name} of a table with an implementation", "one without it"
                 )
         if not table.match_keys:
             raise P4Error(item.position, f"table '{table.name}' has no keys that entries match")
@@ -279,9 +281,27 @@ class TableChecker(StatementChecker):
                 f"table '{table.name}' has no selector key, by which an ActionSelector chooses",
             )
 
-    def _direct_counter(self, item: syntax.Property) -> None:
+    def _direct(self, item: syntax.Property) -> None:
         type_ = self.check(item.value)
         symbol = item.value.symbol if isinstance(item.value, syntax.Name) else None
-        if not isinstance(type_, types.Generic) or type_.name != "DirectCounter":
-            raise P4Error(item.value.position, f"counters is {type_}, expected a DirectCounter")
-        assert isinstance(symbol, InstanceSymbol)
+        is_one = isinstance(type_, types.Generic) and type_.name == DIRECT[item.name]
+        if not is_one or not isinstance(symbol, InstanceSymbol):
+            raise P4Error(
+                item.value.position,
+                f"{item.name} is {type_}, expected a named {DIRECT[item.name]}",
+            )
+
+
+def unlisted_no_action(table: syntax.Table) -> syntax.ActionReference:
+    """NoAction in a table that does not list it: its entries cannot have it."""
+    default_only = syntax.Annotation(table.position, "defaultonly", [])
+    return syntax.ActionReference(table.position, "NoAction", None, [default_only])
+
+
+def action_scope(reference: syntax.ActionReference) -> str:
+    """Whether entries, the default entry or both may have an action, as BfRt says it."""
+    if syntax.annotation(reference.annotations, "defaultonly"):
+        return "DefaultOnly"
+    if syntax.annotation(reference.annotations, "tableonly"):
+        return "TableOnly"
+    return "TableAndDefault"

@@ -1,4 +1,4 @@
-"""Actions of tables: how data lie in entries (src/dataplane/table.h), where an action may be."""
+"""Data of tables' actions: how they lie in entries (src/dataplane/table.h)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,3 @@ def data_words(symbol: ActionSymbol) -> list[int]:
 def most_words(table: syntax.Table) -> int:
     """Of the data of its actions."""
     return max(data_words(reference.symbol)[-1] for reference in table.actions)
-
-
-def action_scope(reference: syntax.ActionReference) -> str:
-    """Whether entries, the default entry or both may have an action, as BfRt says it."""
-    if syntax.annotation(reference.annotations, "defaultonly"):
-        return "DefaultOnly"
-    if syntax.annotation(reference.annotations, "tableonly"):
-        return "TableOnly"
-    return "TableAndDefault"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeGuard
 
 from p4soft.check import types
-from p4soft.check.port_metadata import FUNCTION
+from p4soft.check.parser_positions import UNPACK
 from p4soft.check.symbols import ActionSymbol, Target, VariableSymbol
 from p4soft.elaborate import BlockInstance, ExternInstance
 from p4soft.emit import port_metadata
@@ -70,7 +70,7 @@ class BlockEmitter(StatementEmitter):
                 if self.in_parser and instance.type.name == "Checksum":
                     output.add(f"Checksum {instance.identifier}_{{}};")
             for table in self.block.tables:
-                if table.counter is not None:
+                if table.data_start > 1:
                     output.add(f"Entry {table.identifier}_entry_{{}};")
 
     def signature(self, prefix: str) -> str:
@@ -166,7 +166,7 @@ class BlockEmitter(StatementEmitter):
         if target.name in ("min", "max"):
             left, right = self.arguments(call, target).values()
             return f"std::{target.name}({left}, {right})"
-        if target.name == FUNCTION:
+        if target.name == UNPACK:
             assert self.emission.pipeline.port_metadata is not None
             return port_metadata.unpack(self, self.emission.pipeline.port_metadata)
         if target.name == "invalidate":
@@ -174,7 +174,7 @@ class BlockEmitter(StatementEmitter):
         raise unsupported(
             call.position,
             f"the extern function {target.name}",
-            f"verify, min, max, invalidate, {FUNCTION}, sizeInBits, sizeInBytes",
+            f"verify, min, max, invalidate, {UNPACK}, sizeInBits, sizeInBytes",
         )
 
     def _invalidate(self, call: syntax.Call, place: syntax.Expression) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p4soft.check import types
-from p4soft.check.port_metadata import MAX_BITS
+from p4soft.check.port_metadata import MAX_BITS, layout
 from p4soft.elaborate import PortMetadata
 from p4soft.emit.cpp_types import cpp_type, from_raw
 from p4soft.emit.externs.base import control_name
@@ -23,7 +23,7 @@ PORT_BITS = 9
 def declare(emission: Emission, metadata: PortMetadata) -> None:
     words = len(metadata.type.fields)
     emission.members.add(
-        f"IndexedTable<ExactMatchIndex<1>> port_metadata_{{{PORTS}, {words}, false}};",
+        f"IndexedTable<ExactMatchIndex<1>> port_metadata_{{{PORTS}, {words}, {{}}}};",
         "std::uint16_t ingress_port_ = 0;  // of the packet being processed",
     )
     name = control_name(emission, metadata.path)
@@ -49,16 +49,22 @@ def unpack(emitter: BlockEmitter, metadata: PortMetadata) -> str:
 
 
 def arrive(metadata: PortMetadata, lines: Lines) -> None:
-    """Before the parser. One that unpacks nothing finds the bits of the port before the frame, but
-    of a resubmitted packet its own data.
+    """Before the parser. One that reads the bits of the port as they are finds them before the
+    frame, but of a resubmitted packet its own data.
     """
     lines.add("ingress_port_ = packet.ingress_port;")
-    if metadata.unpacked:
+    if not metadata.is_read_as_bits:
         return
+    offsets, _ = layout(metadata.type)
     with lines.braces("if (!packet.resubmitted)"):
         _look_up(lines, "port_", "found_")
-        bits = f"found_.entry.data<1, 0, {MAX_BITS}>()"
-        lines.add(f"store_bits<0, {MAX_BITS}>(packet.data - {MAX_BITS // 8}, {bits});")
+        lines.add(f"std::uint8_t* const bits_ = packet.data - {MAX_BITS // 8};")
+        if metadata.is_unpacked:
+            lines.add(f"store_bits<0, {MAX_BITS}>(bits_, Unsigned<{MAX_BITS}>{{0}});")
+        for word, (field, type_) in enumerate(metadata.type.fields.items()):
+            width = types.width_of(type_)
+            bits = f"found_.entry.data<1, {word}, {width}>()"
+            lines.add(f"store_bits<{offsets[field]}, {width}>(bits_, {bits});")
 
 
 def _look_up(lines: Lines, key: str, found: str) -> None:

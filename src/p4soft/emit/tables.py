@@ -13,6 +13,7 @@ from p4soft.emit.action_data import data_words, most_words
 from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import from_raw
 from p4soft.emit.externs.base import control_name
+from p4soft.emit.externs.meters import unit_text
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
 
@@ -58,15 +59,15 @@ class TableEmitter(BlockEmitter):
         most = most_words(table.declaration)
         if table.implementation is not None:
             most = max(most, 1)  # a member's or group's number
-        counter = "true" if table.counter else "false"
+        direct = _direct_externs(table)
         members = self.emission.members
         if not keys:
-            members.add(f"KeylessTable {table.identifier}_{{{most}, {counter}}};")
+            members.add(f"KeylessTable {table.identifier}_{{{most}, {direct}}};")
         else:
             index, argument = index_type(keys)
             size = size_of(table)
             members.add(
-                f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {counter}{argument}}};"
+                f"IndexedTable<{index}> {table.identifier}_{{{size}, {most}, {direct}{argument}}};"
             )
         name = control_name(self.emission, table.path)
         self.emission.setup.add(f'add_table("{name}", {table.identifier}_);')
@@ -76,7 +77,7 @@ class TableEmitter(BlockEmitter):
     def _words(self, table: TableInstance, reference: syntax.ActionReference) -> str:
         """The entry for an action with constant values, as a C++ initializer."""
         numbers = [a.name for a in table.declaration.actions]
-        words = [numbers.index(reference.name), *([0, 0] if table.counter else [])]
+        words = [numbers.index(reference.name), *[0] * (table.data_start - 1)]
         for parameter, value in zip(reference.symbol.data, reference.values, strict=True):
             raw = raw_bits(value, parameter.type)
             words.append(raw & (1 << 64) - 1)
@@ -114,7 +115,7 @@ class TableEmitter(BlockEmitter):
         with self.lines.braces(f"Applied table_{table.identifier}({frame})"):
             arguments = self._key(table)
             self.lines.add(f"const Lookup found_ = {table.identifier}_.lookup({arguments});")
-            if table.counter is not None:
+            if table.data_start > 1:
                 self.lines.add(f"frame_.{table.identifier}_entry_ = found_.entry;")
             self.lines.add("[[maybe_unused]] Entry entry_ = found_.entry;")
             if table.implementation is not None:
@@ -150,17 +151,24 @@ class TableEmitter(BlockEmitter):
 
     def _invoke(self, table: TableInstance, reference: syntax.ActionReference) -> None:
         symbol: ActionSymbol = reference.symbol
-        start = 3 if table.counter else 1
         data = []
         for parameter, word in zip(symbol.data, data_words(symbol), strict=False):
             width = types.width_of(parameter.type)
-            raw = f"entry_.data<{start}, {word}, {width}>()"
+            raw = f"entry_.data<{table.data_start}, {word}, {width}>()"
             data.append(from_raw(raw, parameter.type))
         target = Target("action", symbol.name, symbol, None, symbol.directed, reference.values)
         # Directed parameters come first, so the data can simply follow.
         self.pass_arguments(
             self.action_name(symbol), target, reference.arguments or [], first=["frame_"], last=data
         )
+
+
+def _direct_externs(table: TableInstance) -> str:
+    """DirectExterns of src/dataplane/table.h."""
+    fields = [".counter = true"] if table.counter else []
+    if table.meter is not None:
+        fields.append(f".meter = {unit_text(table.meter)}")
+    return f"{{{', '.join(fields)}}}"
 
 
 def index_type(keys: list[Key]) -> tuple[str, str]:

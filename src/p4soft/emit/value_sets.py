@@ -25,7 +25,7 @@ def declare(emission: Emission, instance: ValueSetInstance) -> None:
     index, argument = index_type(keys_of(instance))
     emission.members.add(
         f"IndexedTable<{index}> {instance.identifier}_"
-        f"{{{instance.symbol.size}, 0, false{argument}}};"
+        f"{{{instance.symbol.size}, 0, {{}}{argument}}};"
     )
     name = control_name(emission, instance.path)
     emission.setup.add(f'add_table("{name}", {instance.identifier}_);')

@@ -11,7 +11,7 @@ from p4soft.emit.externs.checksums import Checksum
 from p4soft.emit.externs.counters import Counter, DirectCounter
 from p4soft.emit.externs.deparsers import Digest, Mirror, Resubmit
 from p4soft.emit.externs.hashes import Hash, Polynomial
-from p4soft.emit.externs.meters import Meter, Random
+from p4soft.emit.externs.meters import DirectMeter, Meter, Random
 from p4soft.emit.externs.packets import PacketIn, PacketOut
 from p4soft.emit.externs.profiles import ActionProfile, ActionSelector
 from p4soft.emit.externs.registers import Register, RegisterAction
@@ -26,6 +26,7 @@ EXTERNS: dict[str, Extern] = {
     "Register": Register(),
     "RegisterAction": RegisterAction(),
     "Meter": Meter(),
+    "DirectMeter": DirectMeter(),
     "ActionProfile": ActionProfile(),
     "ActionSelector": ActionSelector(),
     "Random": Random(),

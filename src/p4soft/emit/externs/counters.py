@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance
-from p4soft.emit.externs.base import Extern, control_name
+from p4soft.emit.externs.base import Extern, control_name, require_attached
 from p4soft.emit.state import Emission
-from p4soft.errors import P4Error
 from p4soft.frontend import syntax
 
 if TYPE_CHECKING:
@@ -40,12 +39,7 @@ class Counter(Extern):
 
 class DirectCounter(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
-        if instance.table is None:
-            name = instance.path.rpartition(".")[2]
-            raise P4Error(
-                instance.position,
-                f"'{name}' is attached to no table; write `counters = {name};` in one",
-            )
+        require_attached(instance, "counters")
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
         emitter.require_direct(instance, call.position)

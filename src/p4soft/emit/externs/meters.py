@@ -1,4 +1,4 @@
-"""Meter and Random."""
+"""Meter, DirectMeter and Random."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance, constant_name
-from p4soft.emit.externs.base import Extern, control_name
+from p4soft.emit.externs.base import Extern, control_name, require_attached
 from p4soft.emit.externs.counters import counted_bytes
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 class Meter(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
-        unit = "kBytes" if meter_unit(instance) == "BYTES" else "kPackets"
         size = instance.arguments[0]
-        emission.members.add(f"Meter {instance.identifier}_{{{size}, Meter::Unit::{unit}}};")
+        emission.members.add(f"Meter {instance.identifier}_{{{size}, {unit_text(instance)}}};")
         name = control_name(emission, instance.path)
         emission.setup.add(f'add_meter("{name}", {instance.identifier}_);')
 
@@ -30,21 +29,58 @@ class Meter(Extern):
             raise P4Error(call.position, "a meter is executed here; only controls can, not parsers")
         texts = emitter.arguments(call, target)
         place = texts["index"]
-        arguments = [place, counted_bytes(instance), "now_ns_"]
-        if "color" in texts:
-            arguments.append(texts["color"])
-        result = emitter.temporary("color")
-        text = f"{instance.identifier}_.execute({', '.join(arguments)})"
-        emitter.lines.add(f"[[maybe_unused]] const std::uint8_t {result} = {text};")
-        name = control_name(emitter.emission, instance.path)
-        emitter.lines.trace(f'trace_.metered("{name}", {place}, {result});')
-        values = instance.arguments[2:]  # for red, yellow and green, where the program gives them
-        return f"color_value({result}, {', '.join(map(str, values))})" if values else result
+        function = f"{instance.identifier}_.execute"
+        return _execute(emitter, instance, function, [place], texts, f"{place}, ")
+
+
+class DirectMeter(Extern):
+    def declare(self, emission: Emission, instance: ExternInstance) -> None:
+        require_attached(instance, "meters")
+
+    def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        emitter.require_direct(instance, call.position)
+        table = instance.table
+        texts = emitter.arguments(call, target)
+        function = f"frame_.{table.identifier}_entry_.execute_meter<{table.meter_start}>"
+        return _execute(emitter, instance, function, [unit_text(instance)], texts, "")
+
+
+def _execute(
+    emitter: BlockEmitter,
+    instance: ExternInstance,
+    function: str,
+    first: list[str],
+    texts: dict[str, str],
+    traced: str,
+) -> str:
+    """The colour of the packet, as the program wants to have it. `texts`: the method's arguments;
+    `traced`: those of the trace, between the meter's name and the colour.
+    """
+    arguments = [*first, counted_bytes(instance), "now_ns_"]
+    if "color" in texts:
+        arguments.append(texts["color"])
+    result = emitter.temporary("color")
+    text = f"{function}({', '.join(arguments)})"
+    emitter.lines.add(f"[[maybe_unused]] const std::uint8_t {result} = {text};")
+    name = control_name(emitter.emission, instance.path)
+    emitter.lines.trace(f'trace_.metered("{name}", {traced}{result});')
+    unit = _unit_place(instance)
+    values = instance.arguments[unit + 1 :]  # for red, yellow, green, where the program gives them
+    return f"color_value({result}, {', '.join(map(str, values))})" if values else result
+
+
+def _unit_place(instance: ExternInstance) -> int:
+    """Which of the constructor's arguments is the unit."""
+    return 0 if instance.type.name == "DirectMeter" else 1
 
 
 def meter_unit(instance: ExternInstance) -> str:
     """PACKETS or BYTES."""
-    return constant_name(instance, 1)
+    return constant_name(instance, _unit_place(instance))
+
+
+def unit_text(instance: ExternInstance) -> str:
+    return "MeterUnit::kBytes" if meter_unit(instance) == "BYTES" else "MeterUnit::kPackets"
 
 
 class Random(Extern):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from p4soft.elaborate import ExternInstance, TableInstance, constant_name
-from p4soft.emit.action_data import action_scope, most_words
+from p4soft.elaborate import ExternInstance, constant_name
+from p4soft.emit.action_data import most_words
 from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
@@ -14,20 +14,12 @@ class ActionProfile(Extern):
         users = emission.pipeline.users_of(instance)
         if not users:
             return
-        for user in users[1:]:
-            if _actions(user) != _actions(users[0]):
-                raise unsupported(
-                    instance.position,
-                    f"an ActionProfile of tables with different actions ('"
-                    f"{users[0].declaration.name}' and '{user.declaration.name}')",
-                    "the same actions in the same order, with the same @tableonly and @defaultonly",
-                )
         size = instance.arguments[0]
         if size < 1:
             raise P4Error(instance.position, "an ActionProfile has room for at least 1 member")
         words = most_words(users[0].declaration)
         emission.members.add(
-            f"IndexedTable<ExactMatchIndex<1>> {instance.identifier}_{{{size}, {words}, false}};"
+            f"IndexedTable<ExactMatchIndex<1>> {instance.identifier}_{{{size}, {words}, {{}}}};"
         )
         name = control_name(emission, instance.path)
         emission.setup.add(f'add_table("{name}", {instance.identifier}_);')
@@ -57,7 +49,3 @@ class ActionSelector(Extern):
         name = control_name(emission, instance.path)
         members = control_name(emission, profile.path)
         emission.setup.add(f'add_selector("{name}", {instance.identifier}_, "{members}");')
-
-
-def _actions(table: TableInstance) -> list[tuple[object, str]]:
-    return [(reference.symbol, action_scope(reference)) for reference in table.declaration.actions]

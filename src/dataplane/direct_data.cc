@@ -1,0 +1,69 @@
+#include "dataplane/direct_data.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/command_error.h"
+#include "dataplane/meter_codec.h"
+#include "dataplane/values.h"
+
+namespace turntable::dataplane {
+namespace {
+
+constexpr const char* kCounterPrefix = "$COUNTER_SPEC_";
+constexpr const char* kPackets = "$COUNTER_SPEC_PKTS";
+constexpr const char* kBytes = "$COUNTER_SPEC_BYTES";
+
+}  // namespace
+
+bool DirectData::has(const std::string& field) const {
+  return (table_.has_counter() && field.starts_with(kCounterPrefix)) ||
+         (table_.meter_unit() && field.starts_with(kMeterPrefix));
+}
+
+void DirectData::put(const nlohmann::json& data, Table::Words& words) const {
+  bool has_limits = false;
+  for (const auto& [field, value] : data.items()) {
+    if (!has(field)) continue;
+    if (field.starts_with(kCounterPrefix)) {
+      put_count(field, value, words);
+    } else {
+      has_limits = true;
+    }
+  }
+  if (has_limits) put_limits(data, words);
+}
+
+void DirectData::put_count(const std::string& field, const nlohmann::json& value,
+                           Table::Words& words) const {
+  words[field == kPackets ? 1 : 2] =
+      static_cast<std::uint64_t>(parse_value(value, 64, "table " + schema_.name + ", " + field));
+}
+
+void DirectData::put_limits(const nlohmann::json& data, Table::Words& words) const {
+  nlohmann::json limits = nlohmann::json::object();
+  for (const auto& [field, value] : data.items()) {
+    if (field.starts_with(kMeterPrefix)) limits[field] = value;
+  }
+  const auto read = read_limits(*table_.meter_unit(), limits, "table " + schema_.name);
+  table_.put_meter(read ? MeterCell::limited_to(*read) : MeterCell{}, words);
+}
+
+nlohmann::json DirectData::counts(std::uint32_t entry) const {
+  const auto words = table_.words(entry);
+  nlohmann::json result = nlohmann::json::object();
+  if (schema_.counts_packets) result[kPackets] = words[1];
+  if (schema_.counts_bytes) result[kBytes] = words[2];
+  return result;
+}
+
+nlohmann::json DirectData::all(std::uint32_t entry) const {
+  nlohmann::json result = table_.has_counter() ? counts(entry) : nlohmann::json::object();
+  if (table_.meter_unit()) {
+    const MeterCell cell = table_.meter(entry);
+    result.update(written_limits(*table_.meter_unit(),
+                                 cell.is_limited != 0 ? std::optional(cell.limits) : std::nullopt));
+  }
+  return result;
+}
+
+}  // namespace turntable::dataplane

@@ -1,0 +1,36 @@
+// What a table's direct externs add to the data of its entries, under BfRt's names: the counts of a
+// DirectCounter, the limits of a DirectMeter.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "dataplane/schema.h"
+#include "dataplane/table.h"
+
+namespace turntable::dataplane {
+
+class DirectData {
+ public:
+  DirectData(const TableSchema& schema, const Table& table) : schema_(schema), table_(table) {}
+
+  // Whether a field is of one of the table's direct externs.
+  bool has(const std::string& field) const;
+
+  // Puts those values of `data` into an entry's words that belong here, and nothing for those that
+  // it does not have. A meter's limits come all four, all without a limit (kUnlimited), or not at
+  // all; its buckets are then full. Throws CommandError bad_argument.
+  void put(const nlohmann::json& data, Table::Words& words) const;
+
+  nlohmann::json counts(std::uint32_t entry) const;
+  nlohmann::json all(std::uint32_t entry) const;  // counts and limits
+
+ private:
+  void put_count(const std::string& field, const nlohmann::json& value, Table::Words& words) const;
+  void put_limits(const nlohmann::json& data, Table::Words& words) const;
+
+  const TableSchema& schema_;
+  const Table& table_;
+};
+
+}  // namespace turntable::dataplane

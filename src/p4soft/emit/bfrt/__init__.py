@@ -1,0 +1,54 @@
+"""The control-plane schema, in the shape and with the names of the SDE's bfrt.json: a file for each
+kind of table.
+"""
+
+from __future__ import annotations
+
+from p4soft.elaborate import ExternInstance, Pipeline
+from p4soft.emit.bfrt.counters import counter
+from p4soft.emit.bfrt.documents import Document, bits_type
+from p4soft.emit.bfrt.match_tables import port_metadata, table, value_set
+from p4soft.emit.bfrt.meters import meter
+from p4soft.emit.bfrt.profiles import profile, selector
+from p4soft.emit.bfrt.registers import register
+from p4soft.emit.externs.deparsers import digest_fields
+
+_FIRST_TABLE_ID = 0x0200_0001
+_FIRST_FILTER_ID = 0x0B00_0001
+_OF_CELLS = {"Counter": counter, "Register": register, "Meter": meter}
+_OF_ACTIONS = {"ActionProfile": profile, "ActionSelector": selector}
+
+
+def schema(pipeline: Pipeline) -> Document:
+    """The document; ids follow the order of the source and are stable as long as that is."""
+    pipe = pipeline.name
+    tables = [table(pipe, instance) for instance in pipeline.tables()]
+    tables += [value_set(pipe, instance) for instance in pipeline.value_sets()]
+    if pipeline.port_metadata is not None:
+        tables.append(port_metadata(pipe, pipeline.port_metadata))
+    for extern in pipeline.externs():
+        if extern.type.name in _OF_ACTIONS:
+            tables += _OF_ACTIONS[extern.type.name](pipeline, extern)
+        elif extern.type.name in _OF_CELLS:
+            tables.append(_OF_CELLS[extern.type.name](pipe, extern))
+    for number, document in enumerate(tables):
+        document["id"] = _FIRST_TABLE_ID + number
+    ids = {document["name"]: document["id"] for document in tables}
+    for document in tables:
+        document["depends_on"] = [ids[name] for name in document["depends_on"]]
+    filters = [
+        _learn_filter(pipe, number, digest) for number, digest in enumerate(pipeline.digests())
+    ]
+    return {"schema_version": "1.0.0", "tables": tables, "learn_filters": filters}
+
+
+def _learn_filter(pipe: str, number: int, instance: ExternInstance) -> Document:
+    return {
+        "name": f"{pipe}.{instance.path}",
+        "id": _FIRST_FILTER_ID + number,
+        "annotations": [],
+        "fields": [
+            {"id": i, "name": name, "repeated": False, "annotations": [], "type": bits_type(type_)}
+            for i, (name, type_) in enumerate(digest_fields(instance), start=1)
+        ],
+    }

@@ -1,0 +1,43 @@
+"""The actions of a table."""
+
+from __future__ import annotations
+
+from p4soft.check.symbols import ActionSymbol
+from p4soft.check.tables import action_scope
+from p4soft.elaborate import TableInstance, given_name, join_path
+from p4soft.emit.bfrt.documents import Document, table_type
+from p4soft.frontend import syntax
+
+
+def action_specs(table: TableInstance) -> list[Document]:
+    return [
+        _action(table, number, reference)
+        for number, reference in enumerate(table.declaration.actions, start=1)
+    ]
+
+
+def _action(table: TableInstance, number: int, reference: syntax.ActionReference) -> Document:
+    symbol: ActionSymbol = reference.symbol
+    return {
+        "id": number,
+        "name": _name(table, symbol),
+        "action_scope": action_scope(reference),
+        "annotations": [{"name": f"@{a.name}"} for a in reference.annotations],
+        "data": [
+            {
+                "id": i,
+                "name": parameter.name,
+                "repeated": False,
+                "mandatory": True,
+                "read_only": False,
+                "annotations": [],
+                "type": table_type(parameter.type),
+            }
+            for i, parameter in enumerate(symbol.data, start=1)
+        ],
+    }
+
+
+def _name(table: TableInstance, symbol: ActionSymbol) -> str:
+    name = given_name(symbol.name, symbol.declaration.annotations)
+    return join_path(table.block.path if symbol.owner else "", name)
