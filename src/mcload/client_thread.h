@@ -91,7 +91,7 @@ class LoopThread final : public ClientThread, private load::Loop {
   Connection::Read read(const epoll_event& event, std::span<char> into) const noexcept;
   void take(std::size_t index, const Connection::Read& read, std::span<const char> bytes,
             std::int64_t now_ns) noexcept;
-  bool take_reply(Connection& connection, const Reply& reply, std::int64_t arrived_ns,
+  void take_reply(Connection& connection, const Reply& reply, std::int64_t arrived_ns,
                   std::int64_t read_ns) noexcept;
   void count(const load::OpenLoop::Counted& counted, const Connection::Request& request,
              const Reply& reply) noexcept;

@@ -32,6 +32,10 @@ struct Measured {
   std::int64_t percentile_ns(double percentile) const noexcept;
 };
 
+// Throws std::invalid_argument for a load that no process can offer: arrivals without a mean
+// distance, requests that are too rare for the clock's range, or too many under way.
+void check_load(const GeneratorSettings& settings);
+
 class Generator {
  public:
   // Opens all connections; throws CommandError.

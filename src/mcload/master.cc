@@ -105,8 +105,6 @@ class Master {
     const auto hosts = static_cast<double>(links_.size() + 1);
     std::vector<GeneratorSettings> shares(links_.size() + 1, all);
     const double own = options_.own_rate_per_s.value_or(all.rate_per_s / hosts);
-    if (own >= all.rate_per_s && !all.is_closed_loop)
-      throw std::invalid_argument("-Q: expected less than the whole rate, -q");
     for (std::size_t i = 0; i < shares.size(); ++i) {
       shares[i].client = static_cast<std::uint32_t>(i);
       shares[i].rate_per_s = i == 0 ? own : (all.rate_per_s - own) / (hosts - 1);

@@ -1,5 +1,6 @@
 #include "mcload/peak.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -113,6 +114,13 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
                                           "serves at " +
                                           generator.servers.front().text());
   }
+  if (reached < settings.least_per_s) {
+    throw CommandError("unavailable",
+                       where + ": a closed loop reaches " + std::to_string(std::llround(reached)) +
+                           "/s, and no rate below " +
+                           std::to_string(std::llround(settings.least_per_s)) +
+                           "/s may be probed, of which -Q is a part; expected a lower -Q");
+  }
   std::uint64_t run = 0;
   const auto probe = [&](double rate_per_s) -> std::optional<load::RateSearch::Outcome> {
     std::optional<load::RateSearch::Outcome> outcome;
@@ -125,13 +133,14 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
     }
     return outcome;
   };
-  auto found = load::RateSearch::run({.first_per_s = reached,
-                                      .least_per_s = reached * kLeastShare,
-                                      .limit = settings.limit_us,
-                                      .resolution = settings.resolution,
-                                      .repeats = settings.repeats,
-                                      .max_probes = kMaxProbes},
-                                     probe);
+  auto found =
+      load::RateSearch::run({.first_per_s = reached,
+                             .least_per_s = std::max(reached * kLeastShare, settings.least_per_s),
+                             .limit = settings.limit_us,
+                             .resolution = settings.resolution,
+                             .repeats = settings.repeats,
+                             .max_probes = kMaxProbes},
+                            probe);
   if (found.is_cut_short && found.low_per_s <= 0) throw too_short();
   return found;
 }
