@@ -103,6 +103,13 @@ void LoopThread<RequestLoop>::set_schedule(const load::Schedule& schedule) {
 }
 
 template <typename RequestLoop>
+void LoopThread<RequestLoop>::start_at(std::int64_t start_ns) noexcept {
+  loop_.start_at(start_ns);
+  schedule_ = schedule_.starting_at(start_ns);
+  frame_.set_schedule(schedule_);
+}
+
+template <typename RequestLoop>
 void LoopThread<RequestLoop>::run() {
   pin(settings_, thread_);
   frame_.run();

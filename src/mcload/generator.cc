@@ -77,8 +77,17 @@ std::vector<load::Part*> Generator::parts() const {
   return parts;
 }
 
-void Generator::play(const load::Schedule& schedule, const std::atomic<bool>& cancelled) {
-  for (const auto& thread : threads_) thread->set_schedule(schedule);
+void Generator::draw(std::int64_t warmup_ns, std::int64_t measure_ns, std::int64_t drain_ns) {
+  schedule_ = {.start_ns = 0,
+               .window_from_ns = warmup_ns,
+               .window_until_ns = warmup_ns + measure_ns,
+               .drain_until_ns = warmup_ns + measure_ns + drain_ns};
+  for (const auto& thread : threads_) thread->set_schedule(schedule_);
+}
+
+void Generator::play(std::int64_t start_ns, const std::atomic<bool>& cancelled) {
+  schedule_ = schedule_.starting_at(start_ns);
+  for (const auto& thread : threads_) thread->start_at(start_ns);
   std::mutex mutex;
   std::condition_variable ended;
   std::size_t running = threads_.size();

@@ -81,13 +81,13 @@ Play play_here(const std::string& where, const std::atomic<bool>& cancelled, dou
   return [where, &cancelled, drain_s](const GeneratorSettings& settings, double warmup_s,
                                       double seconds) {
     Generator generator(where, settings);
-    load::Schedule schedule{.start_ns = monotonic_ns() + kAheadNs};
-    schedule.window_from_ns = schedule.start_ns + ns_of(warmup_s);
-    schedule.window_until_ns = schedule.window_from_ns + ns_of(seconds);
-    schedule.drain_until_ns = schedule.window_until_ns + ns_of(drain_s);
-    generator.play(schedule, cancelled);
+    const std::int64_t before_ns = monotonic_ns();
+    generator.draw(ns_of(warmup_s), ns_of(seconds), ns_of(drain_s));
+    const std::int64_t drawn_ns = monotonic_ns();
+    // To move what was drawn takes a small part of the time.
+    generator.play(drawn_ns + kAheadNs + (drawn_ns - before_ns) / 4, cancelled);
     if (cancelled) throw CommandError("unavailable", where + ": ended by a signal or `shutdown`");
-    return generator.measured(schedule);
+    return generator.measured();
   };
 }
 

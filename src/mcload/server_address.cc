@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -38,6 +39,12 @@ int socket_error(int fd) {
   int error = 0;
   socklen_t length = sizeof error;
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+// A connection to an ordinary file is refused as well.
+bool is_socket(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
 const char* expected_after(int error) {
@@ -172,7 +179,7 @@ UniqueFd ServerAddress::listen() const {
   if (is_tcp()) {
     const int on = 1;
     ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  } else if (!begin_connect(false) && errno == ECONNREFUSED) {
+  } else if (!begin_connect(false) && errno == ECONNREFUSED && is_socket(text_)) {
     ::unlink(text_.c_str());
   }
   if (::bind(fd.get(), address, length_) != 0 || ::listen(fd.get(), kBacklog) != 0)
