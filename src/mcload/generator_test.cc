@@ -284,7 +284,7 @@ Measured expect_growing_pauses(Transport transport, const std::function<void(int
   const ScriptedServer server(transport, serve);
   GeneratorSettings settings = settings_for(server.address());
   settings.connections = 1;
-  const Measured measured = measure(settings, 0.3);
+  Measured measured = measure(settings, 0.3);
   EXPECT_GE(measured.key_value.errors.closed, 2);
   EXPECT_LE(measured.key_value.errors.closed, 13);
   expect_sums(measured);
@@ -374,7 +374,7 @@ TEST(Generator, AReplyToAnotherRequestIsNoAnswer) {
       {Protocol::kAscii, "STORED\r\n"},
       {Protocol::kBinary, other_opaque}};
   for (const auto& [protocol, reply] : replies) {
-    const ScriptedServer server(Transport::kUnix, [&](int client) {
+    const ScriptedServer server(Transport::kUnix, [&reply = reply](int client) {
       while (ScriptedServer::receive(client)) ScriptedServer::send(client, reply);
     });
     GeneratorSettings settings = settings_for(server.address());
