@@ -36,6 +36,11 @@ void OpenLoop::set_schedule(const Schedule& schedule, const Gap& gap) {
     latencies_ns_.reserve(static_cast<std::size_t>(statistics_.offered));
 }
 
+void OpenLoop::start_at(std::int64_t start_ns) noexcept {
+  for (Request& request : requests_) request.intended_ns += start_ns - schedule_.start_ns;
+  schedule_ = schedule_.starting_at(start_ns);
+}
+
 std::optional<std::uint64_t> OpenLoop::take_due(std::int64_t now_ns) noexcept {
   if (limit_reached()) {
     withhold_due(now_ns, now_ns);

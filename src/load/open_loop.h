@@ -39,6 +39,10 @@ class OpenLoop {
   // than kMaxRequests.
   void set_schedule(const Schedule& schedule, const Gap& gap);
 
+  // The same requests from another start on, before the first is taken: to draw them takes a while,
+  // and a start that was chosen before would be over.
+  void start_at(std::int64_t start_ns) noexcept;
+
   // The next request if it is to be sent now; it then counts as sent. Call it until it has none.
   std::optional<std::uint64_t> take_due(std::int64_t now_ns) noexcept;
 

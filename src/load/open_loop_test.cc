@@ -55,6 +55,19 @@ TEST(OpenLoop, InstantsAreSumsOfTheGapsFromTheStart) {
   EXPECT_EQ(loop.open(), 4U);
 }
 
+TEST(OpenLoop, WhatIsDrawnMayStartLater) {
+  OpenLoop drawn({}), later = every_ms();
+  drawn.set_schedule(kSchedule.starting_at(0), [](std::uint64_t) { return 1e-3; });
+  drawn.start_at(kStart);
+  ASSERT_EQ(drawn.requests(), later.requests());
+  for (std::uint64_t number = 0; number < later.requests(); ++number) {
+    EXPECT_EQ(drawn.intended_ns(number), later.intended_ns(number));
+    EXPECT_EQ(drawn.in_window(number), later.in_window(number));
+  }
+  EXPECT_EQ(drawn.statistics().offered, later.statistics().offered);
+  EXPECT_EQ(taken(drawn, 2), taken(later, 2));
+}
+
 // The thread sleeps until 4.5 ms, and then the limit takes one request of those that are due: the
 // thread made the others wait, too.
 TEST(OpenLoop, WhatALateThreadFindsDueIsLateAlthoughTheLimitWithholdsIt) {

@@ -26,6 +26,8 @@ class SaturatedLoop {
         static_cast<std::size_t>((schedule.window_ns() + kSecondNs - 1) / kSecondNs));
   }
 
+  void start_at(std::int64_t start_ns) noexcept { schedule_ = schedule_.starting_at(start_ns); }
+
   std::optional<std::uint64_t> take_due(std::int64_t now_ns) {
     is_over_ = now_ns >= schedule_.window_until_ns;
     if (outstanding_ >= limit_ || is_over_) return std::nullopt;

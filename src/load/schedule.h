@@ -22,6 +22,12 @@ struct Schedule {
     return at_ns >= window_from_ns && at_ns < window_until_ns;
   }
   std::int64_t window_ns() const noexcept { return window_until_ns - window_from_ns; }
+
+  Schedule starting_at(std::int64_t at_ns) const noexcept {
+    const std::int64_t later_ns = at_ns - start_ns;
+    return {at_ns, window_from_ns + later_ns, window_until_ns + later_ns,
+            drain_until_ns + later_ns};
+  }
 };
 
 }  // namespace turntable::load

@@ -53,10 +53,12 @@ class Agent {
     listener_.send(session, answer);
   }
 
-  void prepare(const Json& settings) {
+  void prepare(const Json& args) {
     end_play();
     ++play_;  // what the one before has posted is of no use any more
-    generator_.emplace("mcload agent", generator_settings_of(settings));
+    generator_.emplace("mcload agent", generator_settings_of(args.at("generator")));
+    warmup_ns_ = args.at("warmup_ns");
+    generator_->draw(warmup_ns_, args.at("measure_ns"), args.at("drain_ns"));
   }
 
   // A master whose connection broke asks again: the answer goes to the newest.
@@ -66,18 +68,15 @@ class Agent {
     if (player_.joinable()) return;
     if (!generator_) throw CommandError("wrong_state", "mcload agent: nothing is prepared");
     const std::int64_t start_at_ns = args.at("start_at_ns");
-    node::check_common_start("mcload agent", start_at_ns, args.at("warmup_ns"));
-    load::Schedule schedule{.start_ns = start_at_ns + realtime_to_monotonic_ns()};
-    schedule.window_from_ns = schedule.start_ns + args.at("warmup_ns").get<std::int64_t>();
-    schedule.window_until_ns = schedule.window_from_ns + args.at("measure_ns").get<std::int64_t>();
-    schedule.drain_until_ns = schedule.window_until_ns + args.at("drain_ns").get<std::int64_t>();
+    node::check_common_start("mcload agent", start_at_ns, warmup_ns_);
+    const std::int64_t start_ns = start_at_ns + realtime_to_monotonic_ns();
     end_play_ = false;
-    player_ = std::thread([this, schedule, play = play_] {
+    player_ = std::thread([this, start_ns, play = play_] {
       std::string result;
       try {
-        generator_->play(schedule, end_play_);
+        generator_->play(start_ns, end_play_);
         if (end_play_) throw std::runtime_error("ended early: the master's connection broke");
-        result = raw_statistics(generator_->measured(schedule)).dump();
+        result = raw_statistics(generator_->measured()).dump();
       } catch (const std::exception& error) {
         result = Json{{"error", error.what()}}.dump();
       }
@@ -108,6 +107,7 @@ class Agent {
 
   net::EventLoop& loop_;
   std::optional<Generator> generator_;
+  std::int64_t warmup_ns_ = 0;  // of what it has drawn
   std::thread player_;
   std::atomic<bool> end_play_{false};
   std::uint64_t play_ = 0;

@@ -1,8 +1,9 @@
 // What a master and its agents say to each other: JSON in src/messages' frames.
 //
 //   HELLO                     the master greets
-//   PREPARE {generator, …}    the agent opens its connections; answer {} or {"error"}
-//   START {start_at_ns, …}    it plays the schedule; answer: what it measured, or {"error"}
+//   PREPARE {generator, …_ns}  the agent opens its connections and draws the requests of phases
+//                              that are so long; answer {} or {"error"}
+//   START {start_at_ns}        it plays them; answer: what it measured, or {"error"}
 #pragma once
 
 #include <span>

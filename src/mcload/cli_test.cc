@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "mcload/agent.h"
@@ -90,21 +92,35 @@ TEST(Options, RefusesWhatMakesNoSense) {
       {"-s", "127.0.0.1", "-a", "127.0.0.1"},
       {"-A"},
       {"-s", "127.0.0.1", "-i", "poisson"},
+      {"-s", "[::1"},
+      {"-s", "[::1]11211"},
+      {"-s", "[::1]:0"},
+      {"-s", "127.0.0.1", "--scan", "1e-12:1:1"},
+      {"-s", "127.0.0.1", "--scan", "1:5:1e-12"},
+      {"-s", "127.0.0.1", "-q", "1e-12"},
+      {"-s", "127.0.0.1", "-i", "pareto:0,1,2"},  // its mean is infinite
+      {"-s", "127.0.0.1", "-c", "60000", "-d", "10000"},
       {"-s", "127.0.0.1", "--loadonly", "--noload"},
-      {"-s", "127.0.0.1", "--username", "me"}};
+      {"-s", "127.0.0.1", "--reload", "--noload"},
+      {"-s", "127.0.0.1", "--loadonly", "--json", "-"},
+      {"-s", "127.0.0.1", "--loadonly", "--search", "99:5"},
+      {"-s", "127.0.0.1", "--scan", "1:5:1", "--save", "s"},
+      {"-s", "127.0.0.1", "--save", "s", "--json", "s"}};
   for (const auto& words : wrong) EXPECT_THROW(parse(words), std::invalid_argument);
   // One within and one beyond.
-  for (const auto& [name, good, bad] :
-       std::vector<std::array<const char*, 3>>{{"-u", "1", "2"},
-                                               {"--search-repeats", "99", "100"},
-                                               {"--search-repeats", "1", "0"},
-                                               {"--search-resolution", "0.2", "0.3"},
-                                               {"--search-resolution", "0.001", "0"},
-                                               {"--spin-us", "1000000", "1000001"},
-                                               {"-p", "65535", "0"},
-                                               {"-C", "60000", "60001"},
-                                               {"-D", "1", "0"},
-                                               {"-Q", "1", "0"}}) {
+  for (const auto& [name, good, bad] : std::vector<std::array<const char*, 3>>{
+           {"-u", "1", "2"},
+           {"--search-repeats", "99", "100"},
+           {"--search-repeats", "1", "0"},
+           {"--search-resolution", "0.2", "0.3"},
+           {"--search-resolution", "0.001", "0"},
+           {"--spin-us", "1000000", "1000001"},
+           {"--seed", "1000000000000000000", "9000000000000000000"},
+           {"--content-seed", "0", "-1"},
+           {"-p", "65535", "0"},
+           {"-C", "60000", "60001"},
+           {"-D", "1", "0"},
+           {"-Q", "1", "0"}}) {
     EXPECT_FALSE(parse({"-s", "127.0.0.1", name, good}).status) << name;
     ::testing::internal::CaptureStderr();
     EXPECT_GT(parse({"-s", "127.0.0.1", name, bad}).status.value_or(0), 100) << name << bad;
@@ -115,6 +131,80 @@ TEST(Options, RefusesWhatMakesNoSense) {
                 .options.search->repeats,
             99);
   EXPECT_NE(parse({"-s", "127.0.0.1", "--latency", "both"}).status.value_or(0), 0);
+}
+
+// What parse() says that refuses; "" if it does not.
+std::string refusal(std::vector<std::string> words) {
+  try {
+    parse(std::move(words));
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, RefusesToAuthenticate) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"-U", "me"}, {"-P", "secret"}, {"--username", "me"}, {"--password", "secret"}, {"-U", ""}};
+  for (const auto& option : wrong) {
+    EXPECT_NE(refusal({"-s", "127.0.0.1", option[0], option[1]}).find("SASL is not supported"),
+              std::string::npos)
+        << option[0];
+  }
+}
+
+// As mutilate: its --records is divided by the number of servers, and 1 at least.
+TEST(Options, EachServerHasItsShareOfTheRecords) {
+  const auto records = [](const char* all, std::size_t servers) {
+    std::vector<std::string> words = {"-r", all};
+    for (std::size_t port = 1; port <= servers; ++port)
+      words.insert(words.end(), {"-s", "127.0.0.1:" + std::to_string(port)});
+    return parse(words).options.content.records;
+  };
+  EXPECT_EQ(records("1000", 1), 1000U);
+  EXPECT_EQ(records("1000", 4), 250U);
+  EXPECT_EQ(records("1000", 3), 333U);
+  EXPECT_EQ(records("1", 2), 1U);
+}
+
+TEST(Options, TheMastersRateIsLessThanAll) {
+  const auto with_master = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"-s", "127.0.0.1", "-a", "127.0.0.1", "--secret", "f"});
+    return words;
+  };
+  for (const char* own : {"1000", "2000", "999.9999"}) {
+    EXPECT_NE(refusal(with_master({"-q", "1000", "-Q", own})).find("-q is 1000/s"),
+              std::string::npos)
+        << own;
+    EXPECT_NE(refusal(with_master({"--scan", "1000:5000:1000", "-Q", own}))
+                  .find("--scan begins at 1000/s"),
+              std::string::npos)
+        << own;
+  }
+  EXPECT_NE(refusal(with_master({"-q", "0", "-Q", "10"})).find("a closed loop without a rate"),
+            std::string::npos);
+  EXPECT_EQ(refusal(with_master({"-q", "1000", "-Q", "999"})), "");
+  EXPECT_EQ(refusal(with_master({"--scan", "1000:5000:1000", "-Q", "999"})), "");
+  // A search keeps above it.
+  EXPECT_GT(parse(with_master({"--search", "99:500", "-Q", "2000"})).options.search->least_per_s,
+            2000);
+  EXPECT_EQ(parse(with_master({"--search", "99:500"})).options.search->least_per_s, 0);
+  EXPECT_EQ(parse({"-s", "127.0.0.1", "-q", "1000", "-Q", "2000"}).options.notes.size(), 1U);
+}
+
+TEST(Options, AnAgentIsGivenOnce) {
+  EXPECT_NE(refusal({"-s", "127.0.0.1", "-a", "127.0.0.1", "-a", "127.0.0.2", "-a", "127.0.0.1",
+                     "--secret", "f"})
+                .find("-a 127.0.0.1: is given twice"),
+            std::string::npos);
+}
+
+TEST(Options, ServersMayHaveIpv6Addresses) {
+  for (const auto& [given, text] : std::vector<std::pair<std::string, std::string>>{
+           {"::1", "[::1]:11211"}, {"[::1]", "[::1]:11211"}, {"[::1]:11300", "[::1]:11300"}}) {
+    EXPECT_EQ(ServerAddress::parse(given).text(), text);
+    EXPECT_EQ(ServerAddress::parse(text).text(), text);  // as agents are told
+  }
 }
 
 Measured measured() {
@@ -209,18 +299,25 @@ TEST(Table, SaysWhatMustNotHappen) {
             0U);
 }
 
-// A run of the program, and what it said.
+// A run of the program, and what it said on standard error.
 struct Ran {
-  int status;
+  int status = 1;
   std::string errors;
 };
 
 Ran run(const std::vector<std::string>& words) {
+  Ran ran;
+  std::string failure;
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
-  const int status = with_arguments(words, run_command_line);
+  try {
+    ran.status = with_arguments(words, run_command_line);
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
   ::testing::internal::GetCapturedStdout();
-  return {status, ::testing::internal::GetCapturedStderr()};
+  ran.errors = ::testing::internal::GetCapturedStderr() + failure;
+  return ran;
 }
 
 TEST(CommandLine, FailsWhereMemcachedDiesInTheMiddle) {
@@ -250,6 +347,58 @@ TEST(CommandLine, FailsWhereConnectionsNeverAnswer) {
                        "--drain", "0.1"});
   EXPECT_EQ(ran.status, kFaultyStatus);
   EXPECT_NE(ran.errors.find("3 connections had no answer"), std::string::npos) << ran.errors;
+}
+
+// Nobody listens there: it would fail, too, if it asked the server before.
+TEST(CommandLine, RefusesFilesThatCannotBeWrittenBeforeItMeasures) {
+  const ScratchDirectory directory;
+  const std::string kept = (directory.path() / "kept").native();
+  const std::string fresh = (directory.path() / "fresh").native();
+  std::ofstream(kept) << "before";
+  for (const char* option : {"--save", "--json"}) {
+    for (const std::string& path :
+         {directory.path().native(), std::string("/nowhere/at/all"), fresh + "/under"}) {
+      const Ran ran = run({"-s", "127.0.0.1:1", option, path});
+      EXPECT_EQ(ran.status, 1);
+      EXPECT_EQ(ran.errors.find(option + (" " + path) + ": "), 0U) << ran.errors;
+    }
+    // What fails later leaves files as they were.
+    for (const std::string& path : {kept, fresh}) {
+      const Ran ran = run({"-s", "127.0.0.1:1", option, path});
+      EXPECT_NE(ran.errors.find("no connection"), std::string::npos) << ran.errors;
+    }
+  }
+  std::string content;
+  std::getline(std::ifstream(kept), content);
+  EXPECT_EQ(content, "before");
+  EXPECT_FALSE(std::filesystem::exists(fresh));
+}
+
+TEST(CommandLine, WritesItsFilesAnew) {
+  RunningDelayLine line({.hits_always = true});
+  const std::string save = line.directory() + "/save", json = line.directory() + "/json";
+  std::ofstream(json) << std::string(1'000'000, 'x');
+  for (const std::vector<std::string>& mode :
+       std::vector<std::vector<std::string>>{{"-q", "500", "-t", "0.1"},
+                                             {"--search", "50:6e7", "-t", "0.3", "--search-repeats",
+                                              "1", "--search-resolution", "0.2"}}) {
+    std::vector<std::string> words = {
+        "-s", line.address().text(), "--noload", "--save", save, "--json", json};
+    words.insert(words.end(), mode.begin(), mode.end());
+    const Ran ran = run(words);
+    EXPECT_TRUE(nlohmann::json::accept(std::ifstream(json)));
+    std::string first;
+    std::getline(std::ifstream(save), first);
+    EXPECT_EQ(first, "# from_us to_us count share_up_to_here") << ran.errors;
+    std::filesystem::remove(save);
+  }
+}
+
+// To store them may take long. Nobody listens where they would be stored.
+TEST(CommandLine, LooksAtAgentsBeforeItStoresRecords) {
+  const Ran ran = run({"-s", "127.0.0.1:1", "-a", "127.0.0.1", "--secret", "/nowhere/at/all"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_NE(ran.errors.find("/nowhere/at/all"), std::string::npos) << ran.errors;
 }
 
 // 1000/s are served and 3000/s are offered: a load that is not reached is a result.

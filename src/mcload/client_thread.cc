@@ -103,6 +103,13 @@ void LoopThread<RequestLoop>::set_schedule(const load::Schedule& schedule) {
 }
 
 template <typename RequestLoop>
+void LoopThread<RequestLoop>::start_at(std::int64_t start_ns) noexcept {
+  loop_.start_at(start_ns);
+  schedule_ = schedule_.starting_at(start_ns);
+  frame_.set_schedule(schedule_);
+}
+
+template <typename RequestLoop>
 void LoopThread<RequestLoop>::run() {
   pin(settings_, thread_);
   frame_.run();
@@ -248,31 +255,28 @@ void LoopThread<RequestLoop>::take(std::size_t index, const Connection::Read& re
     // Memcached that has too many connections says so to those that have asked nothing yet: that is
     // no answer to a request.
     const bool is_awaited = !connection.empty();
-    const auto status = connection.replies().next(bytes, reply);
+    const auto status = connection.next_reply(bytes, reply);
     if (status == ReplyReader::Status::kMore) return;
-    if (status == ReplyReader::Status::kReply && take_reply(connection, reply, arrived_ns, now_ns))
-      continue;
-    if (is_awaited) ++statistics_.errors.protocol;
-    return lose(index, now_ns);
+    if (status == ReplyReader::Status::kBroken) {
+      if (is_awaited) ++statistics_.errors.protocol;
+      return lose(index, now_ns);
+    }
+    take_reply(connection, reply, arrived_ns, now_ns);
   }
 }
 
-// False: nobody awaits such a reply.
+// A server that answers with an error and closes is no better than one that only closes: such an
+// answer ends no pauses.
 template <typename RequestLoop>
-bool LoopThread<RequestLoop>::take_reply(Connection& connection, const Reply& reply,
+void LoopThread<RequestLoop>::take_reply(Connection& connection, const Reply& reply,
                                          std::int64_t arrived_ns, std::int64_t read_ns) noexcept {
-  if (connection.empty()) return false;
   const Connection::Request& request = connection.take_oldest();
-  const bool is_get_reply = reply.outcome == Outcome::kHit || reply.outcome == Outcome::kMiss;
-  const bool is_error = !is_get_reply && reply.outcome != Outcome::kStored;
-  if (!is_error && is_get_reply == request.is_set) {
-    loop_.abandon(request.number);
-    return false;
+  if (is_error(reply.outcome)) {
+    count_error(reply.outcome);
+  } else {
+    connection.backoff_ns = 0;
   }
-  connection.backoff_ns = 0;
-  if (is_error) count_error(reply.outcome);
   count(loop_.answered(request.number, arrived_ns, read_ns), request, reply);
-  return true;
 }
 
 template <typename RequestLoop>

@@ -34,6 +34,9 @@ class ClientThread : public load::Part {
                                             const GeneratorSettings& settings,
                                             std::uint32_t thread);
 
+  // What set_schedule() has drawn, from this start on.
+  virtual void start_at(std::int64_t start_ns) noexcept = 0;
+
   // After run().
   virtual load::OpenLoopStatistics loop_statistics() const = 0;
   virtual const load::ThreadTiming& timing() const noexcept = 0;
@@ -49,6 +52,7 @@ class LoopThread final : public ClientThread, private load::Loop {
   LoopThread(const std::string& where, const GeneratorSettings& settings, std::uint32_t thread);
 
   void set_schedule(const load::Schedule& schedule) override;
+  void start_at(std::int64_t start_ns) noexcept override;
   void run() override;
   void stop() noexcept override { frame_.stop(); }
 
@@ -91,7 +95,7 @@ class LoopThread final : public ClientThread, private load::Loop {
   Connection::Read read(const epoll_event& event, std::span<char> into) const noexcept;
   void take(std::size_t index, const Connection::Read& read, std::span<const char> bytes,
             std::int64_t now_ns) noexcept;
-  bool take_reply(Connection& connection, const Reply& reply, std::int64_t arrived_ns,
+  void take_reply(Connection& connection, const Reply& reply, std::int64_t arrived_ns,
                   std::int64_t read_ns) noexcept;
   void count(const load::OpenLoop::Counted& counted, const Connection::Request& request,
              const Reply& reply) noexcept;

@@ -2,15 +2,16 @@
 
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "common/clock.h"
 #include "mcload/agent.h"
 #include "mcload/options.h"
+#include "mcload/output_file.h"
 #include "mcload/population.h"
 #include "mcload/table.h"
 
@@ -28,17 +29,15 @@ void cancel(int /*signal*/) {
   cancelled = true;
 }
 
-void write_file(const std::string& path, const std::string& contents) {
-  if (path == "-") {
-    std::cout << contents;
-    return;
+// What --save and --json name.
+struct Files {
+  explicit Files(const Options& options) {
+    if (!options.save.empty()) save.emplace("--save", options.save);
+    if (!options.json.empty()) json.emplace("--json", options.json);
   }
-  std::ofstream file(path);
-  file << contents;
-  if (!file.flush())
-    throw std::runtime_error(path +
-                             ": cannot be written; expected room and a directory that exists");
-}
+
+  std::optional<OutputFile> save, json;
+};
 
 void populate_all(const Options& options) {
   const GeneratorSettings& generator = options.generator;
@@ -70,14 +69,13 @@ Play adding_up(Play play, KeyValueStatistics& all) {
   };
 }
 
-Json run_once(const Options& options, const Play& play) {
+Json run_once(const Options& options, Files& files, const Play& play) {
   const Measured measured = play(options.generator, options.warmup_s, options.seconds);
   say(unanswered_note(measured));
   const bool is_closed = options.generator.is_closed_loop;
   tables(options) << table_header() << table_rows(measured, options.from_send)
                   << table_footer(measured, options.from_send, is_closed);
-  if (!options.save.empty()) write_file(options.save, distribution(measured, options.from_send));
-  if (options.json.empty()) return {};
+  if (files.save) files.save->write(distribution(measured, options.from_send));
   Json out = summary(measured);
   out["closed_loop"] = is_closed;
   out["rate_per_s"] = is_closed ? Json() : Json(options.generator.rate_per_s);
@@ -105,7 +103,7 @@ Json run_scan(const Options& options, const Play& play) {
   return {{"scan", rows}};
 }
 
-Json run_search(const Options& options, const Play& play) {
+Json run_search(const Options& options, Files& files, const Play& play) {
   GeneratorSettings generator = options.generator;
   generator.is_closed_loop = false;
   PeakSettings search = *options.search;
@@ -129,6 +127,7 @@ Json run_search(const Options& options, const Play& play) {
     tables(options) << "no rate was found that does not";
   }
   tables(options) << (found.is_confirmed ? ")\n" : "; neither was confirmed)\n") << std::flush;
+  if (files.save) files.save->write(distribution(measured, options.from_send));
   out["at_peak"] = summary(measured);
   return out;
 }
@@ -143,19 +142,24 @@ int run_command_line(int argc, char** argv) {
   std::signal(SIGTERM, cancel);
   std::signal(SIGINT, cancel);
   if (options.is_agent) return serve_as_agent(options, cancelled);
+  Files files(options);
   options.generator.content = std::make_shared<const Content>(options.content);
   say(options.generator.content->note());
-  if (options.load) populate_all(options);
-  if (options.only_load) return 0;
   KeyValueStatistics all;
+  // Before the records are stored, which may take long: it refuses agents and secrets that are
+  // none.
   const Play play =
       adding_up(options.agents.empty() ? play_here("--server", cancelled, options.drain_s)
                                        : play_with_agents(options, cancelled),
                 all);
-  const Json out = options.search ? run_search(options, play)
+  if (options.load) populate_all(options);
+  if (options.only_load) return 0;
+  const Json out = options.search ? run_search(options, files, play)
                    : options.scan ? run_scan(options, play)
-                                  : run_once(options, play);
-  if (!options.json.empty()) write_file(options.json, out.dump(1) + "\n");
+                                  : run_once(options, files, play);
+  if (files.json) files.json->write(out.dump(1) + "\n");
+  if (!std::cout.flush())
+    throw std::runtime_error("standard output: cannot be written; the tables are incomplete");
   const std::string faults = fault_note(all);
   say(faults);
   return faults.empty() ? 0 : kFaultyStatus;

@@ -56,19 +56,20 @@ void Connection::close() noexcept {
   dirty = watched_for_room = false;
 }
 
-Connection::Request& Connection::add(std::uint64_t number, std::uint32_t value_bytes,
-                                     bool is_set) noexcept {
+Connection::Request& Connection::add(std::uint64_t number, std::string_view key,
+                                     std::uint32_t value_bytes, bool is_set) noexcept {
   Request& request = next();
   ++waiting_;
   request.number = number;
   request.value_bytes = value_bytes;
+  request.key_bytes = static_cast<std::uint16_t>(key.size());
   request.is_set = is_set;
   return request;
 }
 
 void Connection::add_get(std::uint64_t number, std::string_view key,
                          std::uint32_t value_bytes) noexcept {
-  Request& request = add(number, value_bytes, false);
+  Request& request = add(number, key, value_bytes, false);
   pend(request.header.data(),
        write_get(protocol_, key, static_cast<std::uint32_t>(number), request.header.data()));
 }
@@ -76,11 +77,20 @@ void Connection::add_get(std::uint64_t number, std::string_view key,
 void Connection::add_set(std::uint64_t number, std::string_view key,
                          std::span<const char> value) noexcept {
   const auto bytes = static_cast<std::uint32_t>(value.size());
-  Request& request = add(number, bytes, true);
+  Request& request = add(number, key, bytes, true);
   pend(request.header.data(),
        write_set(protocol_, key, bytes, static_cast<std::uint32_t>(number), request.header.data()));
   if (bytes > 0) pend(value.data(), bytes);
   if (protocol_ == Protocol::kAscii) pend(kLineEnd.data(), kLineEnd.size());
+}
+
+Awaited Connection::awaited() const noexcept {
+  if (empty()) return {};
+  const Request& oldest = requests_[oldest_];
+  const char* const key = oldest.header.data() + key_offset(protocol_, oldest.is_set);
+  return {.kind = oldest.is_set ? Awaited::Kind::kSet : Awaited::Kind::kGet,
+          .key = {key, oldest.key_bytes},
+          .opaque = static_cast<std::uint32_t>(oldest.number)};
 }
 
 const Connection::Request& Connection::take_oldest() noexcept {

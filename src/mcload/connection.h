@@ -19,6 +19,7 @@ class Connection {
   struct Request {
     std::uint64_t number = 0;
     std::uint32_t value_bytes = 0;  // of the record
+    std::uint16_t key_bytes = 0;
     bool is_set = false;
     std::array<char, kMaxHeaderBytes> header{};
   };
@@ -49,6 +50,13 @@ class Connection {
   // must stay where it is until it is sent; not for a GET.
   void add_get(std::uint64_t number, std::string_view key, std::uint32_t value_bytes) noexcept;
   void add_set(std::uint64_t number, std::string_view key, std::span<const char> value) noexcept;
+  // The next reply, from the front of what was read. One that does not answer the oldest request is
+  // kBroken: nobody knows what those after it answer. For kReply see take_oldest().
+  ReplyReader::Status next_reply(std::span<const char>& bytes, Reply& reply) noexcept {
+    return replies_.next(bytes, awaited(), reply);
+  }
+  // The beginning of what was kBroken, for messages.
+  std::string_view broken() const noexcept { return replies_.broken(); }
   // The request that the next reply answers; it stays until the next add. Not if empty().
   const Request& take_oldest() noexcept;
 
@@ -66,8 +74,6 @@ class Connection {
   };
   Read read(std::span<char> into) const noexcept;
 
-  ReplyReader& replies() noexcept { return replies_; }
-
   // For the thread that owns it.
   bool dirty = false;                // something waits to be sent
   bool watched_for_room = false;     // epoll tells when the socket has room
@@ -79,7 +85,9 @@ class Connection {
     const std::size_t index = oldest_ + waiting_;
     return requests_[index < requests_.size() ? index : index - requests_.size()];
   }
-  Request& add(std::uint64_t number, std::uint32_t value_bytes, bool is_set) noexcept;
+  Request& add(std::uint64_t number, std::string_view key, std::uint32_t value_bytes,
+               bool is_set) noexcept;
+  Awaited awaited() const noexcept;
   void pend(const char* data, std::size_t bytes) noexcept;
 
   const Protocol protocol_;

@@ -32,6 +32,10 @@ struct Measured {
   std::int64_t percentile_ns(double percentile) const noexcept;
 };
 
+// Throws std::invalid_argument for a load that no process can offer: arrivals without a mean
+// distance, requests that are too rare for the clock's range, or too many under way.
+void check_load(const GeneratorSettings& settings);
+
 class Generator {
  public:
   // Opens all connections; throws CommandError.
@@ -40,14 +44,20 @@ class Generator {
   const GeneratorSettings& settings() const noexcept { return settings_; }
   std::vector<load::Part*> parts() const;
 
-  // Plays the schedule in threads of its own; `cancelled` ends it early (it is looked at every few
-  // milliseconds).
-  void play(const load::Schedule& schedule, const std::atomic<bool>& cancelled);
+  // Draws all requests of phases that are so long. That takes a while where they are many, so it is
+  // done before a start is chosen.
+  void draw(std::int64_t warmup_ns, std::int64_t measure_ns, std::int64_t drain_ns);
+  // Plays what was drawn in threads of its own, from this instant on (CLOCK_MONOTONIC); `cancelled`
+  // ends it early (it is looked at every few milliseconds). Once.
+  void play(std::int64_t start_ns, const std::atomic<bool>& cancelled);
+  Measured measured() const { return measured(schedule_); }  // after that
 
-  Measured measured(const load::Schedule& schedule) const;  // after its end
+  // Of a schedule that others have played with parts(), after its end.
+  Measured measured(const load::Schedule& schedule) const;
 
  private:
   GeneratorSettings settings_;
+  load::Schedule schedule_;  // of draw(), then of play()
   std::vector<std::unique_ptr<ClientThread>> threads_;
 };
 

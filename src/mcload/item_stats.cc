@@ -6,6 +6,7 @@ namespace turntable::mcload {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 24;
+constexpr char kReplyMagic = '\x81';
 constexpr std::string_view kBinaryRequest("\x80\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
                                           kHeaderBytes);
 
@@ -52,7 +53,9 @@ bool ItemStatsReader::take_line() {
 
 // A packet for each, and at last one without a name.
 bool ItemStatsReader::take_packet() {
-  if (held_.size() < kHeaderBytes) return false;
+  // Of another protocol there may never be as many bytes as a header has.
+  is_complete_ = !held_.empty() && held_.front() != kReplyMagic;
+  if (is_complete_ || held_.size() < kHeaderBytes) return false;
   const std::size_t name = number_at(held_, 2, 2), extras = number_at(held_, 4, 1);
   const std::size_t status = number_at(held_, 6, 2), body = number_at(held_, 8, 4);
   if (held_.size() < kHeaderBytes + body) return false;

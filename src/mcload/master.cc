@@ -69,23 +69,23 @@ class Master {
   Measured play(const GeneratorSettings& all, double warmup_s, double seconds) {
     std::vector<GeneratorSettings> shares = shares_of(all);
     std::vector<std::string> asked;
-    for (std::size_t i = 0; i < links_.size(); ++i) asked.push_back(to_json(shares[i + 1]).dump());
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      asked.push_back(Json{{"generator", to_json(shares[i + 1])},
+                           {"warmup_ns", ns_of(warmup_s)},
+                           {"measure_ns", ns_of(seconds)},
+                           {"drain_ns", ns_of(options_.drain_s)}}
+                          .dump());
+    }
     ask_all(AgentMessageType::kPrepare, asked, ns_of(options_.connect_wait_s) + kPatienceNs);
     Generator own("--server", shares[0]);
+    own.draw(ns_of(warmup_s), ns_of(seconds), ns_of(options_.drain_s));
 
     const std::int64_t start_at_ns = realtime_ns() + kAheadNs;
-    const Json start = {{"start_at_ns", start_at_ns},
-                        {"warmup_ns", ns_of(warmup_s)},
-                        {"measure_ns", ns_of(seconds)},
-                        {"drain_ns", ns_of(options_.drain_s)}};
+    const Json start = {{"start_at_ns", start_at_ns}};
     auto answers = begin_asking(AgentMessageType::kStart,
                                 std::vector<std::string>(links_.size(), start.dump()));
-    load::Schedule schedule{.start_ns = start_at_ns + realtime_to_monotonic_ns()};
-    schedule.window_from_ns = schedule.start_ns + ns_of(warmup_s);
-    schedule.window_until_ns = schedule.window_from_ns + ns_of(seconds);
-    schedule.drain_until_ns = schedule.window_until_ns + ns_of(options_.drain_s);
-    own.play(schedule, cancelled_);
-    Measured measured = own.measured(schedule);
+    own.play(start_at_ns + realtime_to_monotonic_ns(), cancelled_);
+    Measured measured = own.measured();
     for (const Json& answer : finish_asking(answers, kPatienceNs))
       measured.merge(measured_of(answer));
     return measured;
@@ -105,8 +105,6 @@ class Master {
     const auto hosts = static_cast<double>(links_.size() + 1);
     std::vector<GeneratorSettings> shares(links_.size() + 1, all);
     const double own = options_.own_rate_per_s.value_or(all.rate_per_s / hosts);
-    if (own >= all.rate_per_s && !all.is_closed_loop)
-      throw std::invalid_argument("-Q: expected less than the whole rate, -q");
     for (std::size_t i = 0; i < shares.size(); ++i) {
       shares[i].client = static_cast<std::uint32_t>(i);
       shares[i].rate_per_s = i == 0 ? own : (all.rate_per_s - own) / (hosts - 1);

@@ -25,8 +25,8 @@ bool same(const ContentSettings& one, const ContentSettings& other) {
 
 }  // namespace
 
-McloadNode::McloadNode(std::function<void(std::string)> set_state)
-    : life_("mcload-node", std::move(set_state)) {}
+McloadNode::McloadNode(std::function<void(std::string)> set_state, MakePlay make_play)
+    : make_play_(std::move(make_play)), life_("mcload-node", std::move(set_state)) {}
 
 McloadNode::~McloadNode() = default;
 

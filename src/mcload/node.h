@@ -10,6 +10,7 @@
 
 #include "load/client_life.h"
 #include "mcload/generator.h"
+#include "mcload/peak.h"
 #include "mcload/plan.h"
 
 namespace turntable::mcload {
@@ -18,7 +19,11 @@ class McloadNode {
  public:
   using Json = nlohmann::json;
 
-  explicit McloadNode(std::function<void(std::string)> set_state);
+  // As play_here(), for `tune`.
+  using MakePlay = std::function<Play(const std::string& where, const std::atomic<bool>& cancelled,
+                                      double drain_s)>;
+
+  explicit McloadNode(std::function<void(std::string)> set_state, MakePlay make_play = play_here);
   ~McloadNode();
 
   // Thread-safe. All throw CommandError. The statistics of an iteration stay until the next
@@ -38,6 +43,7 @@ class McloadNode {
   std::shared_ptr<const Content> content(const std::string& where, const ContentSettings& settings);
   Json peak_of(const std::string& where, const PreparePlan& plan);
 
+  const MakePlay make_play_;
   std::mutex mutex_;                        // of the next two
   std::shared_ptr<const Content> content_;  // the last one: to draw its sizes takes a while
   std::map<std::string, Json> peaks_;       // by key: what `tune` answered

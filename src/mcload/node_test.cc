@@ -104,16 +104,30 @@ TEST(McloadNode, StopEndsAnIteration) {
   EXPECT_EQ(node.stats(Json::object())["complete"], false);
 }
 
+// A server with one queue of 2000/s: whatever it is offered beyond that waits for longer than the
+// limit. Nobody is asked: how fast this machine is decides nothing.
+Play single_queue(const std::string& /*where*/, const std::atomic<bool>& /*cancelled*/,
+                  double /*drain_s*/) {
+  return [](const GeneratorSettings& settings, double, double) {
+    const bool is_overload = settings.is_closed_loop || settings.rate_per_s > 2000;
+    Measured answers;
+    answers.window_ns = kSecondNs;
+    answers.loop.offered = answers.loop.delivered = answers.key_value.gets =
+        is_overload ? 2000 : static_cast<std::int64_t>(settings.rate_per_s);
+    answers.loop.latency_ns.record(is_overload ? kSecondNs : kSecondNs / 2000);
+    return answers;
+  };
+}
+
 TEST(McloadNode, TunesOnce) {
-  RunningDelayLine line(
-      {.delay_us = load::Variate::parse("500"), .is_fifo = true, .hits_always = true});
+  RunningDelayLine line;
   Json args = {{"server", line.json()},
                {"protocol", "binary"},
                {"content", content()},
                {"load", {{"connections", 32}}},
                {"search",
                 {{"percentile", 90},
-                 {"limit_us", 1'000'000},
+                 {"limit_us", 1000},
                  {"seconds", 0.05},
                  {"warmup_s", 0},
                  {"repeats", 1},
@@ -122,11 +136,15 @@ TEST(McloadNode, TunesOnce) {
                {"directory", line.directory()},
                {"seed", 1},
                {"deadline_s", 60}};
-  McloadNode node([](const std::string&) {});
+  McloadNode node([](const std::string&) {}, single_queue);
   const Json tuned = node.tune(args);
   EXPECT_EQ(tuned["was_known"], false);
+  EXPECT_EQ(tuned["confirmed"], true);
   EXPECT_GT(tuned["probes"].size(), 1U);
-  McloadNode later([](const std::string&) {});
+  EXPECT_LE(tuned["peak_per_s"], 2000);
+  EXPECT_GT(tuned["high_per_s"], 2000);
+  EXPECT_LE(tuned["high_per_s"].get<double>(), 1.2 * tuned["peak_per_s"].get<double>());
+  McloadNode later([](const std::string&) {}, single_queue);
   Json prepare = prepare_args(line);
   prepare.erase("rate_per_s");
   prepare["peak_share"] = 0.5;

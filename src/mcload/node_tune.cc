@@ -39,7 +39,7 @@ McloadNode::Json McloadNode::tune(const Json& args) {
     settings.content = content(where, store.content);
     peak = peak_json(where, search,
                      find_peak(where, settings, search, deadline_ns,
-                               play_here(where, life_.cancelled(), search.drain_s)));
+                               make_play_(where, life_.cancelled(), search.drain_s)));
     peak["found_at_ns"] = realtime_ns();
     kept.write(peak);
   }

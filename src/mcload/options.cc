@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/program_options.h"
-#include "load/arrivals.h"
+#include "mcload/generator.h"
 #include "net/credentials.h"
 #include "placement/cpu_list.h"
 
@@ -29,8 +29,11 @@ struct Texts {
   bool binary = false, affinity = false, no_nodelay = false, no_load = false;
   bool round_robin = false, skip = false, moderate = false, blocking = false, verbose = false,
        quiet = false;
-  std::string username, password;
+  std::optional<std::string> username, password;
 };
+
+constexpr double kMostScanRates = 10'000;
+constexpr double kMostSeed = 1e18;  // agents read it as a signed number
 
 std::vector<double> numbers(const std::string& option, const std::string& text, std::size_t count,
                             const std::string& expected) {
@@ -71,7 +74,7 @@ void add_load_options(ProgramOptions& app, Texts& t, Options& o) {
   app.option("-K,--keysize", o.content.key_size, "Length of keys (a distribution)").shows_default();
   app.option("-V,--valuesize", o.content.value_size, "Length of values (a distribution)")
       .shows_default();
-  app.option("-r,--records", t.records, "Number of records")
+  app.option("-r,--records", t.records, "Number of records; each server has an equal share")
       .shows_default()
       .within(1, Content::kMaxRecords);
   app.option("-u,--update", o.generator.update, "Share of SETs").shows_default().within(0, 1);
@@ -100,7 +103,7 @@ void add_agent_options(ProgramOptions& app, Texts& t, Options& o) {
       .within(1, kMaxConnections);
   app.option("-D,--measure_depth", t.own_depth, "Depth of the master itself").within(1, kMaxDepth);
   app.option("-Q,--measure_qps", t.own_rate, "Of the rate, what the master itself sends")
-      .within(0.001, kMaxRate);
+      .within(kLeastRate, kMaxRate);
 }
 
 void add_own_options(ProgramOptions& app, Texts& t, Options& o) {
@@ -117,8 +120,12 @@ void add_own_options(ProgramOptions& app, Texts& t, Options& o) {
       .shows_default()
       .one_of({"intended", "send"});
   app.flag("--reload", o.reload, "Store the records although they are there");
-  app.option("--seed", o.generator.seed, "Of arrivals and requests").shows_default();
-  app.option("--content-seed", t.content_seed, "Of the sizes of records").shows_default();
+  app.option("--seed", o.generator.seed, "Of arrivals and requests")
+      .shows_default()
+      .within(0, kMostSeed);
+  app.option("--content-seed", t.content_seed, "Of the sizes of records")
+      .shows_default()
+      .within(0, kMostSeed);
   app.option("--spin-us", t.spin_us, "Awake so long before a request is due")
       .shows_default()
       .within(0, kMaxSpinUs);
@@ -149,7 +156,7 @@ void note_foreign(const Texts& t, std::vector<std::string>& notes) {
   note(t.skip, "-S: ignored; late requests are never skipped, their lateness counts");
   note(t.moderate, "--moderate: ignored; late requests are sent at once, their lateness counts");
   note(t.blocking, "-B: ignored; threads always sleep until something is due");
-  if (!t.username.empty() || !t.password.empty())
+  if (t.username || t.password)
     throw std::invalid_argument(
         "--username, --password: SASL is not supported; expected a memcached "
         "without authentication");
@@ -178,6 +185,63 @@ void read_modes(const Texts& t, Options& o) {
     throw std::invalid_argument("expected --server HOST[:PORT] or /PATH");
   if (o.only_load && t.no_load)
     throw std::invalid_argument("--loadonly, --noload: expected one of them");
+  if (o.reload && t.no_load)
+    throw std::invalid_argument("--reload, --noload: expected one of them");
+}
+
+void check_results(const Options& o) {
+  const bool has_file = !o.save.empty() || !o.json.empty();
+  if (o.only_load && (o.search || o.scan || has_file)) {
+    throw std::invalid_argument(
+        "--loadonly measures nothing; expected no --search, --scan, --save or --json beside it");
+  }
+  if (o.scan && !o.save.empty()) {
+    throw std::invalid_argument(
+        "--save holds one distribution, and --scan has one for each rate; expected --json FILE");
+  }
+  if (!o.save.empty() && o.save == o.json)
+    throw std::invalid_argument("--save, --json " + o.save + ": expected two files");
+}
+
+std::string rate_text(double rate_per_s) {
+  std::ostringstream text;
+  text << rate_per_s << "/s";
+  return text.str();
+}
+
+// With agents each of them sends an equal share of what the master leaves.
+void read_master(const Texts& t, Options& o) {
+  if (t.own_connections) o.own_connections = static_cast<std::uint32_t>(*t.own_connections);
+  if (t.own_depth) o.own_depth = static_cast<std::uint32_t>(*t.own_depth);
+  o.own_rate_per_s = t.own_rate;
+  if (o.agents.empty()) {
+    if (t.own_connections || t.own_depth || t.own_rate)
+      o.notes.emplace_back("-C, -D, -Q: ignored; there are no agents (-a)");
+    return;
+  }
+  std::vector<std::string> agents = o.agents;
+  std::sort(agents.begin(), agents.end());
+  if (const auto twice = std::adjacent_find(agents.begin(), agents.end()); twice != agents.end())
+    throw std::invalid_argument("-a " + *twice + ": is given twice; expected each agent once");
+  if (!o.own_rate_per_s) return;
+  const double least_per_s = *o.own_rate_per_s + kLeastRate * static_cast<double>(o.agents.size());
+  if (o.search) {
+    o.search->least_per_s = least_per_s;
+    return;
+  }
+  const double lowest_per_s = o.scan ? o.scan->from_per_s : t.qps;
+  if (lowest_per_s >= least_per_s) return;
+  throw std::invalid_argument(
+      "-Q " + rate_text(*o.own_rate_per_s) + ": the agents send the rest of the rate (" +
+      (o.scan ? "--scan begins at " : "-q is ") + rate_text(lowest_per_s) +
+      (lowest_per_s > 0 ? "" : ", a closed loop without a rate") + "); expected less than that");
+}
+
+// Also what is offered at rates that are known later.
+void check_offered(GeneratorSettings offered) {
+  if (offered.is_closed_loop) offered.rate_per_s = kMaxRate;
+  offered.is_closed_loop = false;
+  check_load(offered);
 }
 
 void put_together(const Texts& t, Options& o) {
@@ -194,18 +258,19 @@ void put_together(const Texts& t, Options& o) {
   g.no_delay = !t.no_nodelay;
   g.frame.spin_ns = static_cast<std::int64_t>(t.spin_us) * 1000;
   g.connect_timeout_ns = static_cast<std::int64_t>(o.connect_wait_s * 1e9);
-  load::arrivals_of(g.arrivals, 1);
   if (t.affinity) {
     g.cpus = allowed_cpus();
     g.one_cpu_each = true;
   }
-  o.content.records = static_cast<std::uint32_t>(t.records);
+  const std::uint64_t servers = std::max<std::uint64_t>(1, t.servers.size());
+  o.content.records = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, t.records / servers));
   o.content.seed = t.content_seed;
   o.load = !t.no_load;
   o.from_send = t.latency == "send";
-  if (t.own_connections) o.own_connections = static_cast<std::uint32_t>(*t.own_connections);
-  if (t.own_depth) o.own_depth = static_cast<std::uint32_t>(*t.own_depth);
-  o.own_rate_per_s = t.own_rate;
+  if (t.qps > 0) require_within("-q", t.qps, kLeastRate, kMaxRate);
+  check_results(o);
+  read_master(t, o);
+  check_offered(g);
 }
 
 }  // namespace
@@ -226,7 +291,9 @@ Scan parse_scan(const std::string& text) {
   const auto found = numbers("--scan", text, 3, "MIN:MAX:STEP, for instance 10000:50000:10000");
   if (found[1] < found[0])
     throw std::invalid_argument("--scan " + text + ": expected MAX not below MIN");
+  require_within("--scan " + text + ", MIN", found[0], kLeastRate, kMaxRate);
   require_within("--scan " + text + ", MAX", found[1], found[0], kMaxRate);
+  require_within("--scan " + text + ", rates", (found[1] - found[0]) / found[2], 0, kMostScanRates);
   return {found[0], found[1], found[2]};
 }
 

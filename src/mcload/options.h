@@ -17,7 +17,7 @@ struct Scan {
 
 struct Options {
   GeneratorSettings generator;  // without content; rate_per_s is that of all hosts
-  ContentSettings content;
+  ContentSettings content;      // of each server
   double seconds = 5;
   double warmup_s = 0;
   double drain_s = 1;
@@ -28,7 +28,7 @@ struct Options {
   bool from_send = false;  // which latency the table shows
   std::optional<PeakSettings> search;
   std::optional<Scan> scan;
-  std::string save;  // file for the percentiles of the latencies
+  std::string save;  // file for the distribution of the latencies
   std::string json;  // file for everything; "-": standard output
   // Agents.
   bool is_agent = false;

@@ -1,5 +1,6 @@
 #include "mcload/peak.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -80,13 +81,13 @@ Play play_here(const std::string& where, const std::atomic<bool>& cancelled, dou
   return [where, &cancelled, drain_s](const GeneratorSettings& settings, double warmup_s,
                                       double seconds) {
     Generator generator(where, settings);
-    load::Schedule schedule{.start_ns = monotonic_ns() + kAheadNs};
-    schedule.window_from_ns = schedule.start_ns + ns_of(warmup_s);
-    schedule.window_until_ns = schedule.window_from_ns + ns_of(seconds);
-    schedule.drain_until_ns = schedule.window_until_ns + ns_of(drain_s);
-    generator.play(schedule, cancelled);
+    const std::int64_t before_ns = monotonic_ns();
+    generator.draw(ns_of(warmup_s), ns_of(seconds), ns_of(drain_s));
+    const std::int64_t drawn_ns = monotonic_ns();
+    // To move what was drawn takes a small part of the time.
+    generator.play(drawn_ns + kAheadNs + (drawn_ns - before_ns) / 4, cancelled);
     if (cancelled) throw CommandError("unavailable", where + ": ended by a signal or `shutdown`");
-    return generator.measured(schedule);
+    return generator.measured();
   };
 }
 
@@ -113,6 +114,13 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
                                           "serves at " +
                                           generator.servers.front().text());
   }
+  if (reached < settings.least_per_s) {
+    throw CommandError("unavailable",
+                       where + ": a closed loop reaches " + std::to_string(std::llround(reached)) +
+                           "/s, and no rate below " +
+                           std::to_string(std::llround(settings.least_per_s)) +
+                           "/s may be probed, of which -Q is a part; expected a lower -Q");
+  }
   std::uint64_t run = 0;
   const auto probe = [&](double rate_per_s) -> std::optional<load::RateSearch::Outcome> {
     std::optional<load::RateSearch::Outcome> outcome;
@@ -125,13 +133,14 @@ load::RateSearch::Result find_peak(const std::string& where, const GeneratorSett
     }
     return outcome;
   };
-  auto found = load::RateSearch::run({.first_per_s = reached,
-                                      .least_per_s = reached * kLeastShare,
-                                      .limit = settings.limit_us,
-                                      .resolution = settings.resolution,
-                                      .repeats = settings.repeats,
-                                      .max_probes = kMaxProbes},
-                                     probe);
+  auto found =
+      load::RateSearch::run({.first_per_s = reached,
+                             .least_per_s = std::max(reached * kLeastShare, settings.least_per_s),
+                             .limit = settings.limit_us,
+                             .resolution = settings.resolution,
+                             .repeats = settings.repeats,
+                             .max_probes = kMaxProbes},
+                            probe);
   if (found.is_cut_short && found.low_per_s <= 0) throw too_short();
   return found;
 }

@@ -25,6 +25,7 @@ struct PeakSettings {
   double drain_s = 1;  // of a probe, at most
   int repeats = 3;
   double resolution = 0.02;
+  double least_per_s = 0;  // no rate below it is probed
 
   // {"percentile", "limit_us", "seconds", "warmup_s", "repeats", "resolution"}; throws
   // CommandError.
@@ -40,7 +41,8 @@ Play play_here(const std::string& where, const std::atomic<bool>& cancelled, dou
 // Begins with what a closed loop reaches; ends at the deadline (CLOCK_MONOTONIC) with what held
 // until then. A probe whose generator was late by more than a tenth of the limit (99th percentile)
 // is made again, twice at most, and then counts as it is. Throws CommandError where nothing did,
-// and for a server whose answers are errors or that misses keys.
+// where the closed loop stays below the least rate, and for a server whose answers are errors or
+// that misses keys.
 load::RateSearch::Result find_peak(const std::string& where, const GeneratorSettings& generator,
                                    const PeakSettings& settings, std::int64_t deadline_ns,
                                    const Play& play);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -19,6 +20,22 @@ namespace {
 
 constexpr std::size_t kUnderWay = 64;  // requests without a reply
 constexpr int kLookMs = 100;           // how often somebody who waits looks whether to end
+
+// A binary reply has bytes that a message cannot show.
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte < 0x7f) {
+      shown += c;
+      continue;
+    }
+    std::array<char, 5> escaped{};
+    std::snprintf(escaped.data(), escaped.size(), "\\x%02x", byte);
+    shown += escaped.data();
+  }
+  return shown;
+}
 
 class Population {
  public:
@@ -112,9 +129,9 @@ class Population {
 
   bool take(std::span<const char> bytes) {
     for (bool any = false;; any = true) {
-      const auto status = connection_.replies().next(bytes, last_);
+      const auto status = connection_.next_reply(bytes, last_);
       if (status == ReplyReader::Status::kMore) return any;
-      if (status == ReplyReader::Status::kBroken || connection_.empty()) fail_protocol();
+      if (status == ReplyReader::Status::kBroken) fail_protocol();
       const Connection::Request& request = connection_.take_oldest();
       if (request.is_set && last_.outcome != Outcome::kStored) fail_refused(request);
     }
@@ -154,8 +171,9 @@ class Population {
   }
   [[noreturn]] void fail_protocol() {
     throw CommandError("unavailable", where_ + ": " + server_.text() + " answered \"" +
-                                          std::string(connection_.replies().broken()) +
-                                          "\"; expected a memcached of the same protocol");
+                                          printable(connection_.broken()) +
+                                          "\"; expected the reply of a memcached of the same "
+                                          "protocol to the oldest request");
   }
   [[noreturn]] void fail_refused(const Connection::Request& request) {
     static constexpr std::array<const char*, 8> kWhat = {"a value",

@@ -103,6 +103,20 @@ Outcome outcome_of(std::uint16_t status, std::uint8_t opcode) noexcept {
   }
 }
 
+// Errors answer either kind of request.
+bool answers(Outcome outcome, Awaited::Kind kind) noexcept {
+  switch (outcome) {
+    case Outcome::kHit:
+    case Outcome::kMiss:
+      return kind == Awaited::Kind::kGet;
+    case Outcome::kStored:
+    case Outcome::kNotStored:
+      return kind == Awaited::Kind::kSet;
+    default:
+      return kind != Awaited::Kind::kNothing;
+  }
+}
+
 }  // namespace
 
 Protocol protocol_of(std::string_view name) {
@@ -156,17 +170,19 @@ ReplyReader::Status ReplyReader::break_at(std::string_view text) noexcept {
 
 // The usual replies, when all of one is there: it is not looked through by lines. False: it is
 // something else, or not complete; nothing is taken.
-bool ReplyReader::take_whole(std::span<const char>& bytes, Reply& reply) const noexcept {
+bool ReplyReader::take_whole(std::span<const char>& bytes, const Awaited& awaited,
+                             Reply& reply) const noexcept {
   if (held_bytes_ > 0 || in_value_ || bytes.empty()) return false;
   const std::string_view all(bytes.data(), bytes.size());
-  if (begins_with<kStored>(all, 0)) {
+  if (awaited.kind == Awaited::Kind::kSet && begins_with<kStored>(all, 0)) {
     reply = {Outcome::kStored, 0};
     bytes = bytes.subspan(kStored.size());
     return true;
   }
-  if (!begins_with<kValue>(all, 0)) return false;
-  std::size_t at = all.find(' ', kValue.size());  // behind the key
-  if (at == std::string_view::npos) return false;
+  if (awaited.kind != Awaited::Kind::kGet || !begins_with<kValue>(all, 0)) return false;
+  if (!all.substr(kValue.size()).starts_with(awaited.key)) return false;
+  std::size_t at = kValue.size() + awaited.key.size();
+  if (at == all.size() || all[at] != ' ') return false;
   if (!skip_number(all, ++at) || at == all.size() || all[at] != ' ') return false;  // the flags
   const auto value_bytes = skip_number(all, ++at);
   if (!value_bytes || !begins_with<kLineEnd>(all, at)) return false;
@@ -177,8 +193,9 @@ bool ReplyReader::take_whole(std::span<const char>& bytes, Reply& reply) const n
   return true;
 }
 
-ReplyReader::Status ReplyReader::next_ascii(std::span<const char>& bytes, Reply& reply) noexcept {
-  if (take_whole(bytes, reply)) return Status::kReply;
+ReplyReader::Status ReplyReader::next_ascii(std::span<const char>& bytes, const Awaited& awaited,
+                                            Reply& reply) noexcept {
+  if (take_whole(bytes, awaited, reply)) return Status::kReply;
   while (skip(bytes) && !bytes.empty()) {
     const auto* end = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
     if (end == nullptr) {
@@ -195,13 +212,15 @@ ReplyReader::Status ReplyReader::next_ascii(std::span<const char>& bytes, Reply&
       held_bytes_ = 0;
     }
     if (!line.ends_with(kLineEnd)) return break_at(line);
-    const Status status = read_line(line.substr(0, line.size() - 2), reply);
+    const Status status = read_line(line.substr(0, line.size() - kLineEnd.size()), awaited, reply);
+    if (status == Status::kReply && !answers(reply.outcome, awaited.kind)) return break_at(line);
     if (status != Status::kMore) return status;
   }
   return Status::kMore;
 }
 
-ReplyReader::Status ReplyReader::read_line(std::string_view line, Reply& reply) noexcept {
+ReplyReader::Status ReplyReader::read_line(std::string_view line, const Awaited& awaited,
+                                           Reply& reply) noexcept {
   if (in_value_ && !value_ended_) {
     value_ended_ = line.empty();
     return value_ended_ ? Status::kMore : break_at(line);
@@ -212,7 +231,8 @@ ReplyReader::Status ReplyReader::read_line(std::string_view line, Reply& reply) 
     return Status::kReply;
   }
   if (in_value_) return break_at(line);
-  if (line.starts_with(kValue)) return read_value_line(line) ? Status::kMore : break_at(line);
+  if (line.starts_with(kValue))
+    return read_value_line(line, awaited) ? Status::kMore : break_at(line);
   if (line == "STORED") {
     reply = {Outcome::kStored, 0};
   } else if (line == "NOT_STORED") {
@@ -233,12 +253,12 @@ ReplyReader::Status ReplyReader::read_line(std::string_view line, Reply& reply) 
 }
 
 // VALUE <key> <flags> <bytes> [<cas>]
-bool ReplyReader::read_value_line(std::string_view line) noexcept {
-  std::size_t at = 5;
-  for (int field = 0; field < 2; ++field) {
-    at = line.find(' ', at + 1);
-    if (at == std::string_view::npos) return false;
-  }
+bool ReplyReader::read_value_line(std::string_view line, const Awaited& awaited) noexcept {
+  const std::size_t key_end = line.find(' ', kValue.size());
+  if (key_end == std::string_view::npos || awaited.kind != Awaited::Kind::kGet) return false;
+  if (line.substr(kValue.size(), key_end - kValue.size()) != awaited.key) return false;
+  const std::size_t at = line.find(' ', key_end + 1);
+  if (at == std::string_view::npos) return false;
   const char* const end = line.data() + line.size();
   std::uint32_t value_bytes = 0;
   const auto read = std::from_chars(line.data() + at + 1, end, value_bytes);
@@ -250,21 +270,27 @@ bool ReplyReader::read_value_line(std::string_view line) noexcept {
   return true;
 }
 
-ReplyReader::Status ReplyReader::next_binary(std::span<const char>& bytes, Reply& reply) noexcept {
+ReplyReader::Status ReplyReader::next_binary(std::span<const char>& bytes, const Awaited& awaited,
+                                             Reply& reply) noexcept {
   if (!in_body_) {
+    if (bytes.empty()) return Status::kMore;
     const std::size_t part = std::min(kHeaderBytes - held_bytes_, bytes.size());
     hold(bytes.first(part));
     bytes = bytes.subspan(part);
+    const char* header = held_.data();
+    // Of another protocol there may never be as many bytes as a header has.
+    if (get(header, 1) != kResponseMagic) return break_at({header, held_bytes_});
     if (held_bytes_ < kHeaderBytes) return Status::kMore;
     held_bytes_ = 0;
-    const char* header = held_.data();
     const auto opcode = static_cast<std::uint8_t>(header[1]);
     const auto before_value = get(header + 2, 2) + get(header + 4, 1);  // key and extras
     to_skip_ = get(header + 8, 4);
-    const bool is_reply = get(header, 1) == kResponseMagic && (opcode == kGet || opcode == kSet) &&
-                          before_value <= to_skip_ && to_skip_ <= kMaxBody;
-    if (!is_reply) return break_at({header, kHeaderBytes});
     reply_.outcome = outcome_of(static_cast<std::uint16_t>(get(header + 6, 2)), opcode);
+    const bool is_of_request = opcode == (awaited.kind == Awaited::Kind::kSet ? kSet : kGet) &&
+                               get(header + 12, 4) == awaited.opaque &&
+                               answers(reply_.outcome, awaited.kind);
+    const bool is_reply = before_value <= to_skip_ && to_skip_ <= kMaxBody;
+    if (!is_of_request || !is_reply) return break_at({header, kHeaderBytes});
     reply_.value_bytes =
         reply_.outcome == Outcome::kHit ? static_cast<std::uint32_t>(to_skip_ - before_value) : 0;
     in_body_ = true;

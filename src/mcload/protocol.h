@@ -45,9 +45,22 @@ enum class Outcome : std::uint8_t {
   kRefused,  // the command is unknown: ERROR
 };
 
+constexpr bool is_error(Outcome outcome) noexcept {
+  return outcome != Outcome::kHit && outcome != Outcome::kMiss && outcome != Outcome::kStored;
+}
+
 struct Reply {
   Outcome outcome = Outcome::kHit;
   std::uint32_t value_bytes = 0;  // of a hit
+};
+
+// The request that the next reply must answer: the oldest one of the connection.
+struct Awaited {
+  enum class Kind : std::uint8_t { kNothing, kGet, kSet };
+
+  Kind kind = Kind::kNothing;
+  std::string_view key = {};  // ASCII: a value comes with its key
+  std::uint32_t opaque = 0;   // binary: a reply repeats it
 };
 
 class ReplyReader {
@@ -55,29 +68,32 @@ class ReplyReader {
   enum class Status : std::uint8_t {
     kMore,    // all bytes are used, and no reply is complete
     kReply,   // one is
-    kBroken,  // this is no reply of memcached; nothing after it can be read
+    kBroken,  // no reply of memcached, or one to another request; nothing after it can be read
   };
 
   explicit ReplyReader(Protocol protocol) noexcept : protocol_(protocol) {}
 
-  // Takes what it has used from the front of `bytes`. Call it until it says kMore.
-  Status next(std::span<const char>& bytes, Reply& reply) noexcept {
-    return protocol_ == Protocol::kAscii ? next_ascii(bytes, reply) : next_binary(bytes, reply);
+  // Takes what it has used from the front of `bytes`. Call it until it says kMore; `awaited` stays
+  // the same until it says kReply.
+  Status next(std::span<const char>& bytes, const Awaited& awaited, Reply& reply) noexcept {
+    return protocol_ == Protocol::kAscii ? next_ascii(bytes, awaited, reply)
+                                         : next_binary(bytes, awaited, reply);
   }
   // For a new connection.
   void reset() noexcept { *this = ReplyReader(protocol_); }
 
-  // The beginning of what was no reply, for messages.
+  // The beginning of what was no reply to the request, for messages.
   std::string_view broken() const noexcept { return {held_.data(), held_bytes_}; }
 
  private:
-  Status next_ascii(std::span<const char>& bytes, Reply& reply) noexcept;
-  bool take_whole(std::span<const char>& bytes, Reply& reply) const noexcept;
-  Status next_binary(std::span<const char>& bytes, Reply& reply) noexcept;
+  Status next_ascii(std::span<const char>& bytes, const Awaited& awaited, Reply& reply) noexcept;
+  bool take_whole(std::span<const char>& bytes, const Awaited& awaited,
+                  Reply& reply) const noexcept;
+  Status next_binary(std::span<const char>& bytes, const Awaited& awaited, Reply& reply) noexcept;
   bool skip(std::span<const char>& bytes) noexcept;
   bool hold(std::span<const char> bytes) noexcept;
-  Status read_line(std::string_view line, Reply& reply) noexcept;
-  bool read_value_line(std::string_view line) noexcept;
+  Status read_line(std::string_view line, const Awaited& awaited, Reply& reply) noexcept;
+  bool read_value_line(std::string_view line, const Awaited& awaited) noexcept;
   Status break_at(std::string_view text) noexcept;
 
   Protocol protocol_;

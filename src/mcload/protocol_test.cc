@@ -17,15 +17,26 @@ struct Read {
   bool is_broken = false;
 };
 
-// Fed in pieces of `piece` bytes.
-Read read(Protocol protocol, std::string_view text, std::size_t piece) {
+constexpr Awaited get_of(std::string_view key, std::uint32_t opaque = 0) {
+  return {Awaited::Kind::kGet, key, opaque};
+}
+constexpr Awaited set_of(std::string_view key, std::uint32_t opaque = 0) {
+  return {Awaited::Kind::kSet, key, opaque};
+}
+
+// Fed in pieces of `piece` bytes. Each reply is to answer the next of `awaited`, those behind the
+// last one of them nothing.
+Read read(Protocol protocol, std::string_view text, std::size_t piece,
+          const std::vector<Awaited>& awaited) {
   ReplyReader reader(protocol);
   Read read;
   for (std::size_t at = 0; at < text.size() && !read.is_broken; at += piece) {
     const std::string_view part = text.substr(at, piece);
     std::span<const char> bytes(part.data(), part.size());
     for (Reply reply;;) {
-      const auto status = reader.next(bytes, reply);
+      const std::size_t number = read.replies.size();
+      const auto status =
+          reader.next(bytes, number < awaited.size() ? awaited[number] : Awaited{}, reply);
       if (status == ReplyReader::Status::kMore) break;
       read.is_broken = status == ReplyReader::Status::kBroken;
       if (read.is_broken) break;
@@ -77,8 +88,11 @@ TEST(Protocol, ReadsAsciiRepliesHoweverTheyAreCut) {
       "VALUE k 0 0\r\n\r\nEND\r\nNOT_STORED\r\nSERVER_ERROR out of memory storing object\r\n"
       "SERVER_ERROR object too large for cache\r\nSERVER_ERROR busy\r\nCLIENT_ERROR "
       "bad\r\nERROR\r\n";
+  const std::vector<Awaited> awaited = {get_of("key"), get_of("key"), set_of("k"), get_of("k"),
+                                        get_of("k"),   set_of("k"),   set_of("k"), set_of("k"),
+                                        get_of("k"),   set_of("k"),   get_of("k")};
   for (std::size_t piece = 1; piece <= text.size(); ++piece) {
-    const Read got = read(Protocol::kAscii, text, piece);
+    const Read got = read(Protocol::kAscii, text, piece, awaited);
     ASSERT_FALSE(got.is_broken) << piece;
     ASSERT_EQ(got.replies.size(), 11U) << piece;
     const std::vector<Outcome> outcomes = {
@@ -99,10 +113,41 @@ TEST(Protocol, AsciiThatIsNoneBreaks) {
         "VALUE k 0 99999999999\r\n", "END\n", "\r\n", "VALUE k 0 2\r\nab\r\nSTORED\r\n",
         "VALUE k 0 2\r\nabcdEND\r\n"}) {
     for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, text.size()})
-      EXPECT_TRUE(read(Protocol::kAscii, text, piece).is_broken) << text << piece;
+      EXPECT_TRUE(read(Protocol::kAscii, text, piece, {get_of("k")}).is_broken) << text << piece;
   }
-  EXPECT_TRUE(read(Protocol::kAscii, std::string(5000, 'a'), 100).is_broken);
-  EXPECT_TRUE(read(Protocol::kAscii, std::string(5000, 'a') + "\r\n", 7000).is_broken);
+  const std::string endless(5000, 'a');
+  EXPECT_TRUE(read(Protocol::kAscii, endless, 100, {get_of("k")}).is_broken);
+  EXPECT_TRUE(read(Protocol::kAscii, endless + "\r\n", 7000, {get_of("k")}).is_broken);
+}
+
+bool is_broken(Protocol protocol, const std::string& text, const Awaited& awaited) {
+  const bool at_once = read(protocol, text, text.size(), {awaited}).is_broken;
+  for (const std::size_t piece : {1, 3, 24})
+    EXPECT_EQ(read(protocol, text, piece, {awaited}).is_broken, at_once) << text << piece;
+  return at_once;
+}
+
+TEST(Protocol, AnAsciiReplyToAnotherRequestBreaks) {
+  const auto breaks = [](const std::string& text, const Awaited& awaited) {
+    return is_broken(Protocol::kAscii, text, awaited);
+  };
+  const std::string value = " 0 1\r\nx\r\nEND\r\n";
+  EXPECT_FALSE(breaks("VALUE k1" + value, get_of("k1")));
+  for (const char* other : {"k2", "k", "k11", "K1", ""})
+    EXPECT_TRUE(breaks("VALUE " + std::string(other) + value, get_of("k1"))) << other;
+  for (const char* of_a_set : {"STORED\r\n", "NOT_STORED\r\n"}) {
+    EXPECT_FALSE(breaks(of_a_set, set_of("k1")));
+    EXPECT_TRUE(breaks(of_a_set, get_of("k1")));
+    EXPECT_TRUE(breaks(of_a_set, {}));
+  }
+  EXPECT_FALSE(breaks("END\r\n", get_of("k1")));
+  for (const std::string& of_a_get : {std::string("END\r\n"), "VALUE k1" + value}) {
+    EXPECT_TRUE(breaks(of_a_get, set_of("k1")));
+    EXPECT_TRUE(breaks(of_a_get, {}));
+  }
+  for (const Awaited& either : {get_of("k1"), set_of("k1")})
+    EXPECT_FALSE(breaks("SERVER_ERROR busy\r\n", either));
+  EXPECT_TRUE(breaks("SERVER_ERROR busy\r\n", {}));
 }
 
 TEST(Protocol, ReadsBinaryRepliesHoweverTheyAreCut) {
@@ -111,8 +156,11 @@ TEST(Protocol, ReadsBinaryRepliesHoweverTheyAreCut) {
       binary_reply(1, 0, 0, "") + binary_reply(1, 0x82, 0, "Out of memory") +
       binary_reply(1, 3, 0, "big") + binary_reply(1, 5, 0, "") + binary_reply(0, 0x81, 0, "what") +
       binary_reply(0, 4, 0, "") + binary_reply(0, 0x84, 0, "");
+  const Awaited a_get = get_of("k"), a_set = set_of("k");
+  const std::vector<Awaited> awaited = {a_get, a_get, a_set, a_set, a_set,
+                                        a_set, a_get, a_get, a_get};
   for (std::size_t piece = 1; piece <= text.size(); ++piece) {
-    const Read got = read(Protocol::kBinary, text, piece);
+    const Read got = read(Protocol::kBinary, text, piece, awaited);
     ASSERT_FALSE(got.is_broken) << piece;
     const std::vector<Outcome> outcomes = {
         Outcome::kHit,         Outcome::kMiss,        Outcome::kStored,
@@ -126,12 +174,34 @@ TEST(Protocol, ReadsBinaryRepliesHoweverTheyAreCut) {
 }
 
 TEST(Protocol, BinaryThatIsNoneBreaks) {
-  EXPECT_TRUE(read(Protocol::kBinary, binary_reply(0, 0, 0, "", 0x80), 5).is_broken);
-  EXPECT_TRUE(read(Protocol::kBinary, binary_reply(0x0a, 0, 0, ""), 24).is_broken);
-  EXPECT_TRUE(read(Protocol::kBinary, binary_reply(0, 0, 9, "12345678"), 24).is_broken);
+  const auto breaks = [](const std::string& text) {
+    return is_broken(Protocol::kBinary, text, get_of("k"));
+  };
+  EXPECT_TRUE(breaks(binary_reply(0, 0, 0, "", 0x80)));
+  EXPECT_TRUE(breaks(binary_reply(0x0a, 0, 0, "")));
+  EXPECT_TRUE(breaks(binary_reply(0, 0, 9, "12345678")));
   std::string huge = binary_reply(0, 0, 0, "");
   huge[8] = '\x7f';
-  EXPECT_TRUE(read(Protocol::kBinary, huge, 24).is_broken);
+  EXPECT_TRUE(breaks(huge));
+  EXPECT_TRUE(breaks("ERROR\r\n"));  // shorter than a header
+}
+
+TEST(Protocol, ABinaryReplyToAnotherRequestBreaks) {
+  const auto breaks = [](const std::string& text, const Awaited& awaited) {
+    return is_broken(Protocol::kBinary, text, awaited);
+  };
+  std::string hit = binary_reply(0, 0, 4, "1234hello");
+  hit[12] = '\x01';
+  hit[15] = '\x02';
+  EXPECT_FALSE(breaks(hit, get_of("k", 0x01000002)));
+  EXPECT_TRUE(breaks(hit, get_of("k", 0x01000003)));
+  EXPECT_TRUE(breaks(hit, set_of("k", 0x01000002)));
+  EXPECT_TRUE(breaks(hit, {}));
+  const std::string stored = binary_reply(1, 0, 0, "");
+  EXPECT_FALSE(breaks(stored, set_of("k")));
+  EXPECT_TRUE(breaks(stored, get_of("k")));
+  EXPECT_TRUE(breaks(binary_reply(1, 1, 0, "Not found"), set_of("k")));
+  EXPECT_TRUE(breaks(binary_reply(1, 0x82, 0, "Out of memory"), set_of("k", 7)));
 }
 
 // No bytes may do worse than to break the stream; run it under the sanitizers.
@@ -146,7 +216,8 @@ TEST(Protocol, SurvivesAnything) {
       std::string text = right;
       for (int changes = static_cast<int>(random.next() % 4); changes >= 0; --changes)
         text[random.next() % text.size()] = static_cast<char>(random.next());
-      read(protocol, text, 1 + random.next() % text.size());
+      read(protocol, text, 1 + random.next() % text.size(),
+           {get_of("k"), set_of("k"), get_of("k")});
     }
   }
 }
@@ -194,6 +265,7 @@ TEST(ItemStats, AServerMayHaveNone) {
   EXPECT_FALSE(item_stats(Protocol::kAscii, "ERROR\r\n", 3));
   EXPECT_FALSE(item_stats(Protocol::kAscii, "STAT curr_items 3\r\nEND\r\n", 3));
   EXPECT_FALSE(item_stats(Protocol::kBinary, binary_reply(0x10, 0x81, 0, "Unknown command"), 5));
+  EXPECT_FALSE(item_stats(Protocol::kBinary, "ERROR\r\n", 7));  // shorter than a header
 }
 
 }  // namespace

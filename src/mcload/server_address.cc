@@ -4,8 +4,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -24,7 +26,8 @@ namespace {
 constexpr int kBacklog = 1024;
 
 std::string with_port(const std::string& host, std::uint16_t port) {
-  return host + ":" + std::to_string(port);
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
 void set_no_delay(int fd) {
@@ -38,11 +41,28 @@ int socket_error(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
+// A connection to an ordinary file is refused as well.
+bool is_socket(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+const char* expected_after(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+      return "a limit of open files above the number of connections (`ulimit -n`)";
+    case EADDRNOTAVAIL:
+      return "fewer connections: this host has no port left for another one";
+    default:
+      return "it to listen there (`memcached -l ADDRESS -p PORT`, or `-s PATH`)";
+  }
+}
+
 CommandError no_connection(const std::string& where, const std::string& server, int error) {
   return CommandError("unavailable", where + ": no connection to the memcached at " + server +
-                                         ": " + std::strerror(error) +
-                                         "; expected it to listen there (`memcached -l ADDRESS -p "
-                                         "PORT`, or `-s PATH`)");
+                                         ": " + std::strerror(error) + "; expected " +
+                                         expected_after(error));
 }
 
 }  // namespace
@@ -82,17 +102,26 @@ ServerAddress ServerAddress::unix_socket(const std::string& path) {
 
 ServerAddress ServerAddress::parse(const std::string& text) {
   if (text.starts_with('/')) return unix_socket(text);
-  const std::size_t colon = text.rfind(':');
-  // More than one colon is an IPv6 address without a port.
-  if (colon == std::string::npos || text.find(':') != colon) return tcp(text, kDefaultPort);
-  std::uint16_t port = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data() + colon + 1, end, port);
-  if (read.ec != std::errc() || read.ptr != end || port == 0) {
-    throw std::invalid_argument("server \"" + text +
-                                "\": expected HOST, HOST:PORT with a port of 1 to 65535, or /PATH");
+  std::string host = text, rest;
+  if (text.starts_with('[')) {
+    const std::size_t end = std::min(text.find(']'), text.size());
+    host = text.substr(1, end - 1);
+    rest = end == text.size() ? text : text.substr(end + 1);
+  } else if (const std::size_t colon = text.find(':'); colon == text.rfind(':')) {
+    // More than one colon is an IPv6 address without a port.
+    host = text.substr(0, colon);
+    if (colon != std::string::npos) rest = text.substr(colon);
   }
-  return tcp(text.substr(0, colon), port);
+  if (rest.empty()) return tcp(host, kDefaultPort);
+  std::uint16_t port = 0;
+  const char* const end = rest.data() + rest.size();
+  const auto read = std::from_chars(rest.data() + 1, end, port);
+  if (rest.front() != ':' || read.ec != std::errc() || read.ptr != end || port == 0) {
+    throw std::invalid_argument("server \"" + text +
+                                "\": expected HOST, HOST:PORT or [IPV6]:PORT with a port of 1 to "
+                                "65535, or /PATH");
+  }
+  return tcp(host, port);
 }
 
 ServerAddress ServerAddress::from_json(const std::string& where, const nlohmann::json& server) {
@@ -150,7 +179,7 @@ UniqueFd ServerAddress::listen() const {
   if (is_tcp()) {
     const int on = 1;
     ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  } else if (!begin_connect(false) && errno == ECONNREFUSED) {
+  } else if (!begin_connect(false) && errno == ECONNREFUSED && is_socket(text_)) {
     ::unlink(text_.c_str());
   }
   if (::bind(fd.get(), address, length_) != 0 || ::listen(fd.get(), kBacklog) != 0)

@@ -18,7 +18,8 @@ class ServerAddress {
   // {"address": "198.18.2.21", "port": 11211} or {"socket": "/path"}; `where` begins the messages
   // of CommandError.
   static ServerAddress from_json(const std::string& where, const nlohmann::json& server);
-  // "host", "host:port" or "/path" as on mutilate's command line. Throws std::invalid_argument.
+  // "host", "host:port", "[IPv6 address]:port" or "/path"; text() is one of these, too. Throws
+  // std::invalid_argument.
   static ServerAddress parse(const std::string& text);
 
   // Throws std::invalid_argument if the name is unknown or the path too long.

@@ -17,8 +17,10 @@ namespace turntable::mcload {
 inline constexpr std::int64_t kMaxThreads = 256;
 inline constexpr std::int64_t kMaxConnections = 60'000;
 inline constexpr std::int64_t kMaxDepth = 10'000;
-inline constexpr double kMaxRate = 1e8;
+inline constexpr double kLeastRate = 1e-3, kMaxRate = 1e8;
 inline constexpr std::int64_t kMaxSpinUs = 1'000'000;
+// Requests under way of one process; they take 3.5 GB.
+inline constexpr std::uint64_t kMaxUnderWay = 10'000'000;
 
 struct GeneratorSettings {
   std::vector<ServerAddress> servers;  // connections are dealt to them in turn

@@ -1,15 +1,23 @@
-// Servers for tests of the generator: a delay line in this process, and Debian's memcached.
+// Servers for tests of the generator: a delay line and scripted ones in this process, and Debian's
+// memcached.
 #pragma once
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "common/clock.h"
@@ -47,6 +55,59 @@ class RunningDelayLine {
   ServerAddress address_;
   std::unique_ptr<DelayLine> server_;
   std::thread thread_;
+};
+
+enum class Transport : std::uint8_t { kUnix, kTcp };
+
+// Takes one connection after another, does with it what `serve` says, and closes it.
+class ScriptedServer {
+ public:
+  ScriptedServer(Transport transport, std::function<void(int client)> serve)
+      : address_(transport == Transport::kTcp
+                     ? ServerAddress::tcp("127.0.0.1", 0)
+                     : ServerAddress::unix_socket((directory_.path() / "server").native())),
+        listener_(address_.listen()),
+        serve_(std::move(serve)) {
+    if (transport == Transport::kTcp) {
+      sockaddr_in bound{};
+      socklen_t length = sizeof bound;
+      ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&bound), &length);
+      address_ = ServerAddress::tcp("127.0.0.1", ntohs(bound.sin_port));
+    }
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  ServerAddress address() const { return address_; }
+  int served() const { return served_; }  // connections that it has closed
+
+  // For `serve`. False: the client closed the connection.
+  static bool receive(int client) {
+    std::array<char, 4096> bytes{};
+    return ::recv(client, bytes.data(), bytes.size(), 0) > 0;
+  }
+  static void send(int client, std::string_view bytes) {
+    ::send(client, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&waiting, 1, 10) <= 0) continue;
+      UniqueFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!client) continue;
+      serve_(client.get());
+      client.reset();
+      ++served_;
+    }
+  }
+
+  ScratchDirectory directory_;
+  ServerAddress address_;
+  UniqueFd listener_;
+  std::function<void(int)> serve_;
+  std::atomic<int> served_{0};
+  std::jthread thread_;
 };
 
 // memcached in a process of its own; is_there() is false where it is not installed.
