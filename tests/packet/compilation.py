@@ -44,7 +44,7 @@ def compile_program(
     In a poisoned one the fields of headers that become valid hold a pattern
     (src/dataplane/poison.h). Raises P4Error.
     """
-    code, _ = translate(source, include, {})
+    code = translate(source, include, {}).code
     generated = directory / f"{source.stem}.cpp"
     generated.write_text(code)
     library = generated.with_suffix(".trace.so" if traced else ".so")

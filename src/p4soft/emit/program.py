@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from p4soft.check import types
 from p4soft.check.symbols import Scope, Symbol, TypeSymbol
@@ -14,6 +14,7 @@ from p4soft.emit.block import BlockEmitter, name_instances
 from p4soft.emit.cpp_types import define
 from p4soft.emit.externs import handler_of
 from p4soft.emit.externs.deparsers import selectors
+from p4soft.emit.p4info import p4info
 from p4soft.emit.parsers import ParserEmitter
 from p4soft.emit.pipeline import EGRESS, INGRESS, emit_half
 from p4soft.emit.state import Emission
@@ -24,14 +25,21 @@ from p4soft.frontend import syntax
 from p4soft.tree import walk
 
 
+class Translation(NamedTuple):
+    """The texts that a program becomes."""
+
+    code: str  # C++
+    schema: str  # bfrt.json
+    p4info: str  # P4Info in protobuf's text format
+
+
 def emit_program(
     name: str,
     program: syntax.Program,
     scope: Scope,
     pipeline: Pipeline,
     global_instances: dict[Symbol, Any],
-) -> tuple[str, str]:
-    """C++ text and bfrt.json text."""
+) -> Translation:
     uses_exit = any(isinstance(node, syntax.Exit) for node in walk(program))
     emission = Emission(name, pipeline, global_instances, uses_exit)
     name_instances(emission)
@@ -48,7 +56,8 @@ def emit_program(
     halves = Lines()
     for half in (INGRESS, EGRESS):
         emit_half(emission, half, halves)
-    return str(_file(emission, program, scope, blocks, halves, document)), document
+    code = str(_file(emission, program, scope, blocks, halves, document))
+    return Translation(code, document, p4info(pipeline, program, scope))
 
 
 def _emit_block(emission: Emission, block: BlockInstance, output: Lines) -> None:
