@@ -16,8 +16,8 @@ namespace turntable::bfrt_server {
 class ClientStreams;
 
 // One StreamChannel.
-class ClientStream final : public MessageStream<bfrt_proto::StreamMessageRequest,
-                                                bfrt_proto::StreamMessageResponse> {
+class ClientStream final
+    : public MessageStream<bfrt_proto::StreamMessageRequest, bfrt_proto::StreamMessageResponse> {
  public:
   using Message = bfrt_proto::StreamMessageResponse;
 

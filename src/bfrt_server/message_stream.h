@@ -1,5 +1,5 @@
-// One client's stream of messages in both directions. Nothing here waits for the client: reading and
-// writing go on by themselves.
+// One client's stream of messages in both directions. Nothing here waits for the client: reading
+// and writing go on by themselves.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>

@@ -16,7 +16,8 @@ class SwitchFollower {
  public:
   // Called on that thread.
   struct Events {
-    // softswitch is there. May throw: what it says is why there is no switch, and it is tried again.
+    // softswitch is there. May throw: what it says is why there is no switch, and it is tried
+    // again.
     std::function<void()> appeared;
     // It has ended, after it appeared.
     std::function<void()> lost;

@@ -1,7 +1,7 @@
 #include "p4runtime_server/action_profiles.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "p4runtime_server/entry_values.h"
 #include "p4runtime_server/refusal.h"
@@ -52,29 +52,21 @@ const std::string& need_selector(const ProgramInfo& info, const config::ActionPr
   return selector;
 }
 
-// A member as often as its weight says, in order.
 void put_members(const config::ActionProfile& profile, const p4::v1::ActionProfileGroup& group,
                  Json& data) {
   Json members = Json::array(), status = Json::array();
-  std::map<std::uint32_t, int> seen;
+  std::set<std::uint32_t> seen;
   for (const auto& member : group.members()) {
     const std::string what = in(profile) + ", group " + std::to_string(group.group_id()) +
                              ", member " + std::to_string(member.member_id());
     if (member.weight() < 1) throw invalid(what + ": expected a weight of at least 1");
-    if (++seen[member.member_id()] > 1)
-      throw invalid(what + " is there twice; a weight says how often it counts");
+    if (member.weight() > 1)
+      throw not_supported(what + ": a group has each member once; expected a weight of 1");
+    if (!seen.insert(member.member_id()).second) throw invalid(what + " is there twice");
     if (member.watch_kind_case() != p4::v1::ActionProfileGroup::Member::WATCH_KIND_NOT_SET)
       throw not_supported(what + ": ports are not watched");
-    if (members.size() + static_cast<std::size_t>(member.weight()) >
-        static_cast<std::size_t>(profile.max_group_size())) {
-      throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                    what + ": a group's weights add up to " +
-                        std::to_string(profile.max_group_size()) + " at most");
-    }
-    for (int i = 0; i < member.weight(); ++i) {
-      members.push_back(member.member_id());
-      status.push_back(true);
-    }
+    members.push_back(member.member_id());
+    status.push_back(true);
   }
   data[kMember] = std::move(members);
   data[kStatus] = std::move(status);
@@ -86,11 +78,9 @@ void put_group(const config::ActionProfile& profile, const Json& found, p4::v1::
   group.set_group_id(found.at("key").at(kGroup));
   group.set_max_size(found.at("data").at(kMost));
   for (const Json& id : found.at("data").at(kMember)) {
-    const bool again = group.members_size() > 0 &&
-                       group.members(group.members_size() - 1).member_id() == id;
-    auto& member = again ? *group.mutable_members(group.members_size() - 1) : *group.add_members();
+    auto& member = *group.add_members();
     member.set_member_id(id);
-    member.set_weight(member.weight() + 1);
+    member.set_weight(1);
   }
 }
 

@@ -25,8 +25,8 @@ void Arbitration::check(StreamId stream, const Update& asked) const {
   }
   if (!is_new && client->second.role != asked.role().name()) {
     throw Refusal(grpc::StatusCode::FAILED_PRECONDITION,
-                  "this stream has role \"" + client->second.role + "\" already; open another for \"" +
-                      asked.role().name() + "\"");
+                  "this stream has role \"" + client->second.role +
+                      "\" already; open another for \"" + asked.role().name() + "\"");
   }
   if (is_new && clients_.size() >= kMostClients) {
     throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
@@ -71,13 +71,13 @@ std::vector<Arbitration::Notice> Arbitration::leave(StreamId stream) {
   return notices(name);
 }
 
-void Arbitration::check_primary(const std::string& role,
-                                const p4::v1::Uint128& election_id) const {
+void Arbitration::check_primary(const std::string& role, const p4::v1::Uint128& election_id) const {
   const auto found = roles_.find(role);
   if (found == roles_.end()) throw not_found("no client has role \"" + role + "\"");
   if (!found->second.primary) {
-    throw denied("there is no primary: send a MasterArbitrationUpdate on a stream first, with an "
-                 "election id that is not below the highest so far");
+    throw denied(
+        "there is no primary: send a MasterArbitrationUpdate on a stream first, with an "
+        "election id that is not below the highest so far");
   }
   if (found->second.highest != std::pair(election_id.high(), election_id.low()))
     throw denied("the primary has another election id");

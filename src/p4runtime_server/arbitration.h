@@ -22,7 +22,7 @@ namespace turntable::p4runtime_server {
 
 using StreamId = std::uint64_t;  // of one StreamChannel; never used again
 
-inline constexpr std::uint64_t kDeviceId = 1;  // a server has one device
+inline constexpr std::uint64_t kDeviceId = 1;    // a server has one device
 inline constexpr std::size_t kMostClients = 64;  // of all roles
 
 // Not thread-safe.

@@ -86,7 +86,8 @@ TEST(Arbitration, WithoutAnIdAClientIsABackup) {
   EXPECT_FALSE(notices[0].update.has_election_id());
   clients.update(2, asked(std::nullopt));  // several may have none
   // Zero is an id.
-  EXPECT_EQ(told(clients.update(3, asked(0))).back(), (std::pair<StreamId, int>{3, StatusCode::OK}));
+  EXPECT_EQ(told(clients.update(3, asked(0))).back(),
+            (std::pair<StreamId, int>{3, StatusCode::OK}));
 }
 
 TEST(Arbitration, IdsAreOf128Bits) {
@@ -139,9 +140,8 @@ class EverySequence : public ::testing::Test {
         explore(next, now, highest, left - 1);
       }
       for (int id = 0; id < kIds; ++id) {
-        if (std::any_of(ids.begin(), ids.end(), [&](const auto& other) {
-              return &other != &ids[stream] && other == id;
-            })) {
+        if (std::any_of(ids.begin(), ids.end(),
+                        [&](const auto& other) { return &other != &ids[stream] && other == id; })) {
           continue;  // refused
         }
         Arbitration next = clients;

@@ -120,8 +120,8 @@ class Batch {
       case Entity::kTableEntry:
         return gather(number, write_table_entry(program_, update.type(), entity.table_entry()));
       case Entity::kDirectCounterEntry:
-        return gather(number, write_direct_counter(program_, update.type(),
-                                                   entity.direct_counter_entry()));
+        return gather(number,
+                      write_direct_counter(program_, update.type(), entity.direct_counter_entry()));
       case Entity::kActionProfileMember:
         return gather(number,
                       write_member(program_, update.type(), entity.action_profile_member()));

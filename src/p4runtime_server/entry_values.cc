@@ -114,16 +114,15 @@ void put_match(const MatchField& field, const Json& key, p4::v1::TableEntry& ent
 }  // namespace
 
 bool has_priority(const config::Table& table) {
-  return std::any_of(table.match_fields().begin(), table.match_fields().end(),
-                     [](const MatchField& field) {
-                       return field.match_type() == MatchField::TERNARY ||
-                              field.match_type() == MatchField::RANGE;
-                     });
+  return std::any_of(
+      table.match_fields().begin(), table.match_fields().end(), [](const MatchField& field) {
+        return field.match_type() == MatchField::TERNARY || field.match_type() == MatchField::RANGE;
+      });
 }
 
 std::uint32_t switch_priority(const config::Table& table, std::int32_t priority) {
-  const std::string what = "table " + table.preamble().name() + ": priority " +
-                           std::to_string(priority) + "; expected ";
+  const std::string what =
+      "table " + table.preamble().name() + ": priority " + std::to_string(priority) + "; expected ";
   if (!has_priority(table)) {
     if (priority != 0) throw invalid(what + "0, for its fields are exact or prefixes");
     return 0;
@@ -140,9 +139,9 @@ std::int32_t client_priority(std::uint32_t priority) {
 Json key_of(const config::Table& table, const p4::v1::TableEntry& entry) {
   Json key = Json::object();
   for (const p4::v1::FieldMatch& match : entry.match()) {
-    const auto field = std::find_if(
-        table.match_fields().begin(), table.match_fields().end(),
-        [&](const MatchField& each) { return each.id() == match.field_id(); });
+    const auto field =
+        std::find_if(table.match_fields().begin(), table.match_fields().end(),
+                     [&](const MatchField& each) { return each.id() == match.field_id(); });
     if (field == table.match_fields().end()) {
       throw invalid("table " + table.preamble().name() + " has no field with id " +
                     std::to_string(match.field_id()));
@@ -176,7 +175,8 @@ Json full_key(const config::Table& table, Json key) {
 }
 
 void put_key(const config::Table& table, const Json& key, p4::v1::TableEntry& entry) {
-  for (const MatchField& field : table.match_fields()) put_match(field, key.at(field.name()), entry);
+  for (const MatchField& field : table.match_fields())
+    put_match(field, key.at(field.name()), entry);
 }
 
 Json data_of(const config::Action& action, const p4::v1::Action& given) {

@@ -59,8 +59,7 @@ p4::v1::P4Data data_of(const Json& value, const std::vector<int>& widths) {
   return data;
 }
 
-Json value_in(const p4::v1::P4Data& data, const std::vector<int>& widths,
-              const std::string& what) {
+Json value_in(const p4::v1::P4Data& data, const std::vector<int>& widths, const std::string& what) {
   if (widths.size() == 1) {
     if (!data.has_bitstring()) throw invalid(what + ": expected a bitstring");
     return value_of(data.bitstring(), widths[0], what);
@@ -86,7 +85,8 @@ void read_register(RunningProgram& program, const config::Register& cells,
     command["first"] = index;
     command["count"] = 1;
   }
-  for (const Json& value : program.link().call("register_read", command).at("values")) {
+  const Json result = program.link().call("register_read", command);
+  for (const Json& value : result.at("values")) {
     p4::v1::Entity entity;
     p4::v1::RegisterEntry& entry = *entity.mutable_register_entry();
     entry.set_register_id(cells.preamble().id());
@@ -101,7 +101,8 @@ void read_counter(RunningProgram& program, const config::Counter& counter,
   Json command = {{"table", program.info().on_switch(counter.preamble())}};
   if (wanted.has_index())
     command["index"] = index_of(wanted.index(), counter.size(), name_of(counter));
-  for (const Json& cell : program.link().call("counter_read", command).at("counters")) {
+  const Json result = program.link().call("counter_read", command);
+  for (const Json& cell : result.at("counters")) {
     p4::v1::Entity entity;
     p4::v1::CounterEntry& entry = *entity.mutable_counter_entry();
     entry.set_counter_id(counter.preamble().id());

@@ -81,7 +81,6 @@ int run_program(int argc, char** argv) {
 }  // namespace turntable::p4runtime_server
 
 int main(int argc, char** argv) {
-  return turntable::run_main("p4runtime-server", [&] {
-    return turntable::p4runtime_server::run_program(argc, argv);
-  });
+  return turntable::run_main("p4runtime-server",
+                             [&] { return turntable::p4runtime_server::run_program(argc, argv); });
 }

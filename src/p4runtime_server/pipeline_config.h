@@ -1,5 +1,6 @@
-// The program as P4Runtime's forwarding-pipeline configuration. softswitch runs one program from its
-// start to its end: a client may ask whether it is the one that it wants, and have it begin anew.
+// The program as P4Runtime's forwarding-pipeline configuration. softswitch runs one program from
+// its start to its end: a client may ask whether it is the one that it wants, and have it begin
+// anew.
 #pragma once
 
 #include "p4/v1/p4runtime.pb.h"

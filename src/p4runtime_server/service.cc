@@ -58,8 +58,8 @@ void Service::ended() {
     current_ = nullptr;
     why_not_ = "softswitch ended";
   }
-  end_streams({grpc::StatusCode::UNAVAILABLE,
-               "softswitch ended, and with it all that was written"});
+  end_streams(
+      {grpc::StatusCode::UNAVAILABLE, "softswitch ended, and with it all that was written"});
 }
 
 std::shared_ptr<RunningProgram> Service::current() const {
@@ -78,8 +78,7 @@ nlohmann::json Service::stats() const {
   return {{"program", program}, {"clients", streams_.clients()}};
 }
 
-grpc::Status Service::Write(Context*, const p4::v1::WriteRequest* request,
-                            p4::v1::WriteResponse*) {
+grpc::Status Service::Write(Context*, const p4::v1::WriteRequest* request, p4::v1::WriteResponse*) {
   return status_of([&] {
     check_device(request->device_id());
     grpc::Status status;

@@ -49,8 +49,7 @@ std::string identity(const config::Table& table, const TableEntry& entry) {
   place.set_table_id(table.preamble().id());
   place.set_priority(entry.priority());
   place.set_is_default_action(entry.is_default_action());
-  if (!entry.is_default_action())
-    put_key(table, full_key(table, key_of(table, entry)), place);
+  if (!entry.is_default_action()) put_key(table, full_key(table, key_of(table, entry)), place);
   return place.SerializeAsString();
 }
 
@@ -103,8 +102,8 @@ void put_action_into(const ProgramInfo& info, const config::Table& table,
     default:
       break;
   }
-  throw invalid(in(table) + ": its entries name a member" +
-                (has_selector ? " or a group" : "") + " of its action profile");
+  throw invalid(in(table) + ": its entries name a member" + (has_selector ? " or a group" : "") +
+                " of its action profile");
 }
 
 SwitchUpdate write_default(RunningProgram& program, Update::Type type, const config::Table& table,
@@ -124,9 +123,8 @@ SwitchUpdate write_default(RunningProgram& program, Update::Type type, const con
     put_action_into(info, table, entry.action(), config::ActionRef::TABLE_ONLY, update);
   }
   EntryNotes notes{entry.metadata(), entry.controller_metadata()};
-  return {std::move(update), [&program, place = identity(table, entry), notes] {
-            program.note(place, notes);
-          }};
+  return {std::move(update),
+          [&program, place = identity(table, entry), notes] { program.note(place, notes); }};
 }
 
 // Of the entries that softswitch has, whether this one is asked for.

@@ -57,12 +57,13 @@ def test_entries_name_members_and_groups(client: Client, switch: SoftswitchTarge
 def test_what_is_read_is_what_was_written(client: Client) -> None:
     members = [member(client, 1), member(client, 2)]
     client.write(*(client.update("INSERT", action_profile_member=each) for each in members))
-    weighted = group(client, 7, m1=1, m2=3)
-    client.write(client.update("INSERT", action_profile_group=weighted))
+    written = group(client, 7, m1=1, m2=1)
+    client.write(client.update("INSERT", action_profile_group=written))
     every = client.proto.Entity(action_profile_member=client.proto.ActionProfileMember())
-    assert [each.action_profile_member for each in client.read(every)] == members
+    read = [each.action_profile_member for each in client.read(every)]
+    assert sorted(read, key=lambda each: each.member_id) == members
     every = client.proto.Entity(action_profile_group=client.proto.ActionProfileGroup())
-    assert [each.action_profile_group for each in client.read(every)] == [weighted]
+    assert [each.action_profile_group for each in client.read(every)] == [written]
 
 
 def test_who_is_named_stays(client: Client) -> None:
@@ -100,5 +101,13 @@ def test_wrong_members_and_groups_are_refused(client: Client) -> None:
     wrong.append(client.update("INSERT", table_entry=direct))
     for update in wrong:
         assert refused(client, update) == code("INVALID_ARGUMENT")
-    heavy = client.update("INSERT", action_profile_group=group(client, 5, m1=5))
-    assert refused(client, heavy) == code("RESOURCE_EXHAUSTED")
+    heavy = client.update("INSERT", action_profile_group=group(client, 5, m1=2))
+    assert refused(client, heavy) == code("UNIMPLEMENTED")
+
+
+def test_a_group_that_is_full_says_so(client: Client) -> None:
+    for number in range(1, 6):
+        client.write(client.update("INSERT", action_profile_member=member(client, number)))
+    full = group(client, 5, m1=1, m2=1, m3=1, m4=1, m5=1)
+    update = client.update("INSERT", action_profile_group=full)
+    assert refused(client, update) == code("RESOURCE_EXHAUSTED")
