@@ -137,7 +137,9 @@ def _file(
     lines.add(f'constexpr char kP4Info[] = R"p4soft({made.p4info})p4soft";', "")
     with lines.braces("class GeneratedPipeline final : public ProgramBase", "};"):
         lines.add("public:")
-        with lines.braces(f'GeneratedPipeline() : ProgramBase("{emission.name}", kSchema, kP4Info)'):
+        with lines.braces(
+            f'GeneratedPipeline() : ProgramBase("{emission.name}", kSchema, kP4Info)'
+        ):
             lines.append(emission.setup)
         lines.append(halves)
         lines.add("", "private:")
