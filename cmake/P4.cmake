@@ -30,7 +30,7 @@ function(turntable_p4_numbers source)
   add_dependencies(turntable_p4_numbers p4_numbers)
 endfunction()
 
-# turntable_translate(SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.cpp, NAME.bfrt.json and NAME.stamp.
+# turntable_translate(SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.cpp, NAME.bfrt.json, NAME.p4info.txtpb and NAME.stamp.
 function(turntable_translate source output)
   cmake_path(GET source STEM name)
   cmake_path(GET source PARENT_PATH directory)
@@ -39,7 +39,7 @@ function(turntable_translate source output)
   # p4soft leaves an unchanged file alone, so the stamp says that it ran.
   add_custom_command(
     OUTPUT "${output}/${name}.stamp"
-    BYPRODUCTS "${output}/${name}.cpp" "${output}/${name}.bfrt.json"
+    BYPRODUCTS "${output}/${name}.cpp" "${output}/${name}.bfrt.json" "${output}/${name}.p4info.txtpb"
     COMMAND ${CMAKE_COMMAND} -E env "PYTHONPATH=${CMAKE_SOURCE_DIR}/src" PYTHONDONTWRITEBYTECODE=1
             ${Python3_EXECUTABLE} -m p4soft "${source}" --output "${output}"
     COMMAND ${CMAKE_COMMAND} -E touch "${output}/${name}.stamp"
@@ -57,23 +57,24 @@ function(turntable_p4_module target name generated output)
   target_compile_options(${target} PRIVATE ${TURNTABLE_GENERATED_CODE_OPTIONS})
 endfunction()
 
-# turntable_p4_library(TARGET SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.so and NAME.bfrt.json.
+# turntable_p4_library(TARGET SOURCE OUTPUT): .../NAME.p4 -> OUTPUT/NAME.so, NAME.bfrt.json and NAME.p4info.txtpb.
 function(turntable_p4_library target source output)
   cmake_path(GET source STEM name)
   cmake_path(GET output FILENAME kind)
   set(generated "${CMAKE_BINARY_DIR}/generated/${kind}")
-  set(schema "${output}/${name}.bfrt.json")
   turntable_translate("${source}" "${generated}")
-  add_custom_command(
-    OUTPUT "${schema}"
-    COMMAND ${CMAKE_COMMAND} -E copy "${generated}/${name}.bfrt.json" "${schema}"
-    DEPENDS "${generated}/${name}.stamp"
-    VERBATIM)
   turntable_p4_module(${target} ${name} "${generated}" "${output}")
-  target_sources(${target} PRIVATE "${schema}")
+  foreach(description IN ITEMS ${name}.bfrt.json ${name}.p4info.txtpb)
+    add_custom_command(
+      OUTPUT "${output}/${description}"
+      COMMAND ${CMAKE_COMMAND} -E copy "${generated}/${description}" "${output}/${description}"
+      DEPENDS "${generated}/${name}.stamp"
+      VERBATIM)
+    target_sources(${target} PRIVATE "${output}/${description}")
+  endforeach()
 endfunction()
 
-# turntable_p4_program(SOURCE): .../NAME.p4 -> lib/p4/NAME.so, NAME.bfrt.json and, for `softswitch --trace`
+# turntable_p4_program(SOURCE): .../NAME.p4 -> lib/p4/NAME.so, its two descriptions and, for `softswitch --trace`
 # (src/dataplane/trace.h), NAME.trace.so: quick to compile, as it need not be quick.
 function(turntable_p4_program source)
   cmake_path(GET source STEM name)

@@ -1,24 +1,17 @@
 #include "bfrt_server/client_streams.h"
 
-#include <cstdio>
-
 #include "bfrt_server/failure.h"
 
 namespace turntable::bfrt_server {
 
 ClientStream::ClientStream(ClientStreams& streams, Sessions& sessions, StreamId id)
-    : streams_(streams), sessions_(sessions), id_(id) {
-  StartRead(&request_);
+    : MessageStream("bfrt-server: stream " + std::to_string(id) + ": its client"),
+      streams_(streams),
+      sessions_(sessions),
+      id_(id) {
+  begin();
 }
 
-void ClientStream::OnReadDone(bool ok) {
-  if (!ok) return finish(grpc::Status::OK);  // the client has left, or sends nothing more
-  if (const auto status = handle(request_)) return finish(*status);
-  const std::lock_guard lock(mutex_);
-  if (!end_) StartRead(&request_);
-}
-
-// Nothing: go on.
 std::optional<grpc::Status> ClientStream::handle(const bfrt_proto::StreamMessageRequest& request) {
   if (request.has_digest_ack())
     return not_supported("digests need no acknowledgement: Not yet implemented").status();
@@ -45,43 +38,12 @@ std::optional<grpc::Status> ClientStream::handle(const bfrt_proto::StreamMessage
   return std::nullopt;
 }
 
-void ClientStream::send(Message message) {
-  const std::lock_guard lock(mutex_);
-  if (end_) return;
-  if (!outbox_.put(std::move(message)) && outbox_.lost() == 1) {
-    std::fprintf(stderr, "bfrt-server: client %u does not read its stream: messages are lost\n",
-                 client_.value_or(0));
-  }
-  if (writing_) return;
-  writing_ = true;
-  StartWrite(outbox_.front());
-}
-
-void ClientStream::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
-  outbox_.pop();
-  writing_ = false;
-  if (end_) return Finish(*end_);
-  if (!ok || outbox_.front() == nullptr) return;
-  writing_ = true;
-  StartWrite(outbox_.front());
-}
-
-void ClientStream::OnCancel() {
-  finish(grpc::Status::CANCELLED);
-}
-
-void ClientStream::finish(const grpc::Status& status) {
+void ClientStream::closing() {
   sessions_.close(id_);
-  const std::lock_guard lock(mutex_);
-  if (end_) return;
-  end_ = status;
-  if (!writing_) Finish(status);
 }
 
-void ClientStream::OnDone() {
+void ClientStream::done() {
   streams_.remove(id_);
-  delete this;
 }
 
 std::optional<ClientId> ClientStream::client() const {

@@ -1,10 +1,6 @@
 // The streams of clients. Nothing here waits for a client: reading and writing go on by themselves.
 #pragma once
 
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/server_callback.h>
-
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -12,45 +8,33 @@
 #include <string>
 
 #include "bfrt/bfruntime.pb.h"
-#include "bfrt_server/outbox.h"
+#include "bfrt_server/message_stream.h"
 #include "bfrt_server/sessions.h"
 
 namespace turntable::bfrt_server {
 
 class ClientStreams;
 
-// One StreamChannel; deletes itself when gRPC is done with it.
-class ClientStream final : public grpc::ServerBidiReactor<bfrt_proto::StreamMessageRequest,
-                                                          bfrt_proto::StreamMessageResponse> {
+// One StreamChannel.
+class ClientStream final
+    : public MessageStream<bfrt_proto::StreamMessageRequest, bfrt_proto::StreamMessageResponse> {
  public:
   using Message = bfrt_proto::StreamMessageResponse;
 
   ClientStream(ClientStreams& streams, Sessions& sessions, StreamId id);
 
-  void OnReadDone(bool ok) override;
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
-
-  // Never waits; the message is lost where too many wait already.
-  void send(Message message);
-  // The client's id is free at once; its stream ends when what is being sent has left.
-  void finish(const grpc::Status& status);
-
   std::optional<ClientId> client() const;
   bfrt_proto::Subscribe::Notifications notifications() const;
 
  private:
-  std::optional<grpc::Status> handle(const bfrt_proto::StreamMessageRequest& request);
+  std::optional<grpc::Status> handle(const bfrt_proto::StreamMessageRequest& request) override;
+  void closing() override;
+  void done() override;
 
   ClientStreams& streams_;
   Sessions& sessions_;
   const StreamId id_;
-  bfrt_proto::StreamMessageRequest request_;  // being read
   mutable std::mutex mutex_;
-  Outbox outbox_;
-  bool writing_ = false;
-  std::optional<grpc::Status> end_;  // no more reads and writes begin
   std::optional<ClientId> client_;
   bfrt_proto::Subscribe::Notifications notifications_;
 };

@@ -6,17 +6,14 @@
 #include <deque>
 #include <utility>
 
-#include "bfrt/bfruntime.pb.h"
-
 namespace turntable::bfrt_server {
 
 inline constexpr std::size_t kOutboxMessages = 1024;
 
 // Not thread-safe.
+template <typename Message>
 class Outbox {
  public:
-  using Message = bfrt_proto::StreamMessageResponse;
-
   // False: there are kOutboxMessages already, and this one is lost.
   bool put(Message message) {
     if (messages_.size() >= kOutboxMessages) {

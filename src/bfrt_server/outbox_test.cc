@@ -2,17 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include "bfrt/bfruntime.pb.h"
+
 namespace turntable::bfrt_server {
 namespace {
 
-Outbox::Message digest(std::uint32_t list) {
-  Outbox::Message message;
+using Message = bfrt_proto::StreamMessageResponse;
+
+Message digest(std::uint32_t list) {
+  Message message;
   message.mutable_digest()->set_list_id(list);
   return message;
 }
 
 TEST(Outbox, gives_messages_in_their_order) {
-  Outbox outbox;
+  Outbox<Message> outbox;
   EXPECT_EQ(outbox.front(), nullptr);
   outbox.put(digest(1));
   outbox.put(digest(2));
@@ -24,7 +28,7 @@ TEST(Outbox, gives_messages_in_their_order) {
 }
 
 TEST(Outbox, that_nobody_empties_loses_and_counts) {
-  Outbox outbox;
+  Outbox<Message> outbox;
   for (std::uint32_t i = 0; i < kOutboxMessages; ++i) ASSERT_TRUE(outbox.put(digest(i)));
   EXPECT_FALSE(outbox.put(digest(0)));
   EXPECT_FALSE(outbox.put(digest(0)));
@@ -34,9 +38,9 @@ TEST(Outbox, that_nobody_empties_loses_and_counts) {
 }
 
 TEST(Outbox, keeps_the_front_in_its_place_while_others_come) {
-  Outbox outbox;
+  Outbox<Message> outbox;
   outbox.put(digest(1));
-  const Outbox::Message* const front = outbox.front();
+  const Message* const front = outbox.front();
   for (std::uint32_t i = 1; i < kOutboxMessages; ++i) outbox.put(digest(i));
   EXPECT_EQ(outbox.front(), front);  // it is being sent
 }

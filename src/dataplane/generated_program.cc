@@ -7,10 +7,11 @@
 
 namespace turntable::dataplane {
 
-GeneratedProgram::GeneratedProgram(std::string_view name, std::string_view schema)
+GeneratedProgram::GeneratedProgram(std::string_view name, std::string_view schema,
+                                   std::string_view p4info)
     : name_(name),
       schema_(schema),
-      control_(std::make_unique<ProgramControl>(std::string(name), schema, digests_)) {}
+      control_(std::make_unique<ProgramControl>(std::string(name), schema, digests_, p4info)) {}
 
 GeneratedProgram::~GeneratedProgram() = default;
 

@@ -39,8 +39,8 @@ class GeneratedProgram : public Program {
   ControlPlane& control() final;
 
  protected:
-  // Both texts must outlive the program.
-  GeneratedProgram(std::string_view name, std::string_view schema);
+  // The texts must outlive the program.
+  GeneratedProgram(std::string_view name, std::string_view schema, std::string_view p4info);
 
   // Makes an object of the program known under its BfRt name.
   void add_table(const std::string& name, Table& table);

@@ -26,9 +26,10 @@ void put_count(Counter::Cell& cell, const std::string& name, const nlohmann::jso
 }  // namespace
 
 ProgramControl::ProgramControl(std::string program, std::string_view schema_json,
-                               DigestQueue& digests)
+                               DigestQueue& digests, std::string_view p4info)
     : program_(std::move(program)),
       document_(nlohmann::json::parse(schema_json)),
+      p4info_(p4info),
       schemas_(read_schema(document_)),
       digests_(digests),
       filters_(read_learn_filters(document_)) {
@@ -41,6 +42,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"table_read", &ProgramControl::table_read},
       {"table_info", &ProgramControl::table_info},
       {"schema", &ProgramControl::schema},
+      {"p4info", &ProgramControl::p4info},
       {"counter_read", &ProgramControl::counter_read},
       {"counter_write", &ProgramControl::counter_write},
       {"counter_clear", &ProgramControl::counter_clear},
@@ -170,6 +172,10 @@ nlohmann::json ProgramControl::table_info(const nlohmann::json& args) {
 
 nlohmann::json ProgramControl::schema(const nlohmann::json&) {
   return document_;
+}
+
+nlohmann::json ProgramControl::p4info(const nlohmann::json&) {
+  return {{"p4info", p4info_}};
 }
 
 nlohmann::json ProgramControl::read_indexed(const TableSchema& schema, Counter& counter,

@@ -21,8 +21,10 @@ namespace turntable::dataplane {
 
 class ProgramControl final : public ControlPlane {
  public:
-  // `schema_json` is the program's bfrt.json. The objects registered must outlive this one.
-  ProgramControl(std::string program, std::string_view schema_json, DigestQueue& digests);
+  // `schema_json` is the program's bfrt.json, `p4info` its P4Info, which is only told. The objects
+  // registered must outlive this one.
+  ProgramControl(std::string program, std::string_view schema_json, DigestQueue& digests,
+                 std::string_view p4info = "");
 
   void add_table(const std::string& name, Table& table) { tables_.emplace(name, &table); }
   void add_counter(const std::string& name, Counter& counter) { counters_.emplace(name, &counter); }
@@ -46,6 +48,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json table_read(const nlohmann::json& args);
   nlohmann::json table_info(const nlohmann::json& args);
   nlohmann::json schema(const nlohmann::json& args);
+  nlohmann::json p4info(const nlohmann::json& args);
   nlohmann::json counter_read(const nlohmann::json& args);
   nlohmann::json counter_write(const nlohmann::json& args);
   nlohmann::json counter_clear(const nlohmann::json& args);
@@ -69,6 +72,7 @@ class ProgramControl final : public ControlPlane {
 
   std::string program_;
   nlohmann::json document_;
+  std::string p4info_;
   std::vector<TableSchema> schemas_;
   std::vector<std::string> names_;  // of schemas_
   std::map<std::string, Table*> tables_;

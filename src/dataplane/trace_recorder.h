@@ -110,8 +110,8 @@ class TracedProgram : public GeneratedProgram {
   ProgramTrace* trace() noexcept final { return &trace_; }
 
  protected:
-  TracedProgram(std::string_view name, std::string_view schema)
-      : GeneratedProgram(name, schema), trace_(schema) {}
+  TracedProgram(std::string_view name, std::string_view schema, std::string_view p4info)
+      : GeneratedProgram(name, schema, p4info), trace_(schema) {}
 
   TraceRecorder trace_;
 };

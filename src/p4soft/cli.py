@@ -18,7 +18,7 @@ from p4soft.check.program import check
 from p4soft.check.registers import check_registers
 from p4soft.check.validity import check_validity
 from p4soft.elaborate import elaborate
-from p4soft.emit.program import emit_program
+from p4soft.emit.program import Translation, emit_program
 from p4soft.errors import P4Error, P4Warning
 from p4soft.files import write_if_changed
 from p4soft.frontend.program_parser import parse
@@ -36,8 +36,8 @@ def translate(
     include_directories: list[Path],
     defines: dict[str, str],
     warn: Callable[[P4Warning], None] | None = None,
-) -> tuple[str, str]:
-    """C++ text and bfrt.json text of a program; warnings only if there is a function for them.
+) -> Translation:
+    """What a program becomes; warnings only if there is a function for them.
 
     Raises P4Error, or OSError if a file cannot be read.
     """
@@ -76,7 +76,10 @@ def main(arguments: list[str] | None = None) -> int:
         "program", type=Path, help="the top file, for example p4/nocache/nocache.p4"
     )
     parser.add_argument(
-        "--output", type=Path, required=True, help="directory for NAME.cpp and NAME.bfrt.json"
+        "--output",
+        type=Path,
+        required=True,
+        help="directory for NAME.cpp, NAME.bfrt.json and NAME.p4info.txtpb",
     )
     parser.add_argument("-I", dest="include", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument(
@@ -86,11 +89,12 @@ def main(arguments: list[str] | None = None) -> int:
     sys.setrecursionlimit(RECURSION_LIMIT)
     try:
         defines = dict(options.define)
-        code, schema = translate(options.program, options.include, defines, warn=_print_warning)
+        made = translate(options.program, options.include, defines, warn=_print_warning)
         options.output.mkdir(parents=True, exist_ok=True)
         name = options.program.stem
-        write_if_changed(options.output / f"{name}.cpp", code)
-        write_if_changed(options.output / f"{name}.bfrt.json", schema)
+        write_if_changed(options.output / f"{name}.cpp", made.code)
+        write_if_changed(options.output / f"{name}.bfrt.json", made.schema)
+        write_if_changed(options.output / f"{name}.p4info.txtpb", made.p4info)
     except P4Error as error:
         print(error, file=sys.stderr)
         return 1

@@ -67,7 +67,7 @@ def _schema(program: Path, directory: Path) -> list[str]:
     if len(compiled) != 1:
         return [f"{directory} holds {len(compiled)} files bfrt.json, expected one"]
     try:
-        _, ours = translate(program, [program.parent], {})
+        ours = translate(program, [program.parent], {}).schema
     except P4Error as error:
         return [f"p4soft refuses it: {error}"]
     return differences(json.loads(ours), json.loads(compiled[0].read_text()))

@@ -38,11 +38,12 @@ PROGRAM = "everything"
 
 
 class Server:
-    """bfrt-server beside the switch whose run directory it shares."""
+    """A server beside the switch whose run directory it shares."""
 
     def __init__(
         self, binary: Path, directory: Path, *options: str, name: str = "bfrt-server"
     ) -> None:
+        self._name = name
         self._socket_path = directory / f"{name}.sock"
         self._argv = [binary, "--directory", directory, "--name", name, "--port", "0", *options]
         self.process = subprocess.Popen(self._argv)
@@ -71,9 +72,9 @@ class Server:
             except OSError:
                 pass
             if self.process.poll() is not None:
-                raise RuntimeError(f"bfrt-server ended with {self.process.returncode}")
+                raise RuntimeError(f"{self._name} ended with {self.process.returncode}")
             if time.monotonic() > end:
-                raise TimeoutError("bfrt-server does not serve")
+                raise TimeoutError(f"{self._name} does not serve")
             time.sleep(0.01)
 
     def close(self) -> None:

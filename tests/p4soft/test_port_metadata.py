@@ -255,7 +255,7 @@ PASSING = {
 def tables_of(text: str, directory: Path) -> list[str]:
     path = directory / "port.p4"
     path.write_text(text)
-    return [table["name"] for table in json.loads(translate(path, [], {})[1])["tables"]]
+    return [table["name"] for table in json.loads(translate(path, [], {}).schema)["tables"]]
 
 
 @pytest.mark.parametrize("name", READING)

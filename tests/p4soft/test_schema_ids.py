@@ -86,7 +86,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """By the last part of their names."""
     path = tmp_path_factory.mktemp("ids") / "ids.p4"
     path.write_text(PROGRAM)
-    document = json.loads(translate(path, [], {})[1])
+    document = json.loads(translate(path, [], {}).schema)
     return {table["name"].rpartition(".")[2]: table for table in document["tables"]}
 
 

@@ -41,7 +41,7 @@ def test_tables_and_registers_of_a_small_program() -> None:
 def test_farreach_declares_what_its_documentation_says() -> None:
     """docs/kvcache.md §4: slots of 16 x 8 bytes, a sketch of 4 x 65,536, a state of its own."""
     program = P4 / "farreach" / "farreach.p4"
-    made = declared(json.loads(translate(program, [program.parent], {})[1]))
+    made = declared(json.loads(translate(program, [program.parent], {}).schema))
     values, sketch = 32768 * 128 * 8, 4 * 65536 * 16
     states = 32768 * (8 + 32 + 32 + 32 + 32 + 16)  # valid seq frequency slot_seq case1 vallen
     assert made.register_bits == values + sketch + states
@@ -50,6 +50,6 @@ def test_farreach_declares_what_its_documentation_says() -> None:
 
 def test_nocache_has_no_register() -> None:
     program = P4 / "nocache" / "nocache.p4"
-    made = declared(json.loads(translate(program, [program.parent], {})[1]))
+    made = declared(json.loads(translate(program, [program.parent], {}).schema))
     assert (made.registers, made.register_bits, made.counters) == (0, 0, 0)
     assert made.match_tables > 0

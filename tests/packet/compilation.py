@@ -45,10 +45,10 @@ def compile_program(
     In a poisoned one the fields of headers that become valid hold a pattern
     (src/dataplane/poison.h). Raises P4Error.
     """
-    code, schema = translate(source, include, {})
+    made = translate(source, include, {})
     generated = directory / f"{source.stem}.cpp"
-    generated.write_text(code)
-    generated.with_suffix(".bfrt.json").write_text(schema)
+    generated.write_text(made.code)
+    generated.with_suffix(".bfrt.json").write_text(made.schema)
     library = generated.with_suffix(".trace.so" if traced else ".so")
     defines = {"-DTURNTABLE_TRACE": traced, "-DTURNTABLE_POISON": poisoned}
     flags = [*FLAGS, *(define for define, wanted in defines.items() if wanted)]

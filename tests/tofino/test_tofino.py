@@ -119,7 +119,7 @@ def prepare(directory: Path) -> None:
     """What a good compiler leaves for NoCache."""
     write_reports(directory / "prepared")
     (directory / "prepared/pipe/tofino.bin").write_bytes(b"\0")
-    (directory / "prepared/bfrt.json").write_text(translate(NOCACHE, [], {})[1])
+    (directory / "prepared/bfrt.json").write_text(translate(NOCACHE, [], {}).schema)
 
 
 def run(fake_p4c: Path) -> int:

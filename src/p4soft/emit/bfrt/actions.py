@@ -20,7 +20,7 @@ def _action(table: TableInstance, number: int, reference: syntax.ActionReference
     symbol: ActionSymbol = reference.symbol
     return {
         "id": number,
-        "name": _name(table, symbol),
+        "name": action_name(table, symbol),
         "action_scope": action_scope(reference),
         "annotations": [{"name": f"@{a.name}"} for a in reference.annotations],
         "data": [
@@ -38,6 +38,6 @@ def _action(table: TableInstance, number: int, reference: syntax.ActionReference
     }
 
 
-def _name(table: TableInstance, symbol: ActionSymbol) -> str:
+def action_name(table: TableInstance, symbol: ActionSymbol) -> str:
     name = given_name(symbol.name, symbol.declaration.annotations)
     return join_path(table.block.path if symbol.owner else "", name)

@@ -117,7 +117,7 @@ def _keys(declaration: syntax.Table) -> list[Document]:
     keys = [
         key_field(
             number,
-            _key_name(key),
+            key_name(key),
             table_type(key.expression.type),
             _MATCH_TYPES[key.match_kind],
             mandatory=False,
@@ -129,5 +129,5 @@ def _keys(declaration: syntax.Table) -> list[Document]:
     return keys
 
 
-def _key_name(key: syntax.TableKey) -> str:
+def key_name(key: syntax.TableKey) -> str:
     return given_name(expression_text(key.expression), key.annotations)

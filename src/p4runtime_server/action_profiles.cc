@@ -1,0 +1,175 @@
+#include "p4runtime_server/action_profiles.h"
+
+#include <algorithm>
+#include <set>
+
+#include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/refusal.h"
+
+namespace turntable::p4runtime_server {
+namespace {
+
+using Json = nlohmann::json;
+using p4::v1::Update;
+
+constexpr const char* kMember = "$ACTION_MEMBER_ID";
+constexpr const char* kStatus = "$ACTION_MEMBER_STATUS";
+constexpr const char* kGroup = "$SELECTOR_GROUP_ID";
+constexpr const char* kMost = "$MAX_GROUP_SIZE";
+
+std::string in(const config::ActionProfile& profile) {
+  return "action profile " + profile.preamble().name();
+}
+
+const char* operation(Update::Type type) {
+  switch (type) {
+    case Update::INSERT:
+      return "insert";
+    case Update::MODIFY:
+      return "modify";
+    case Update::DELETE:
+      return "delete";
+    default:
+      throw invalid("what to do is not said");
+  }
+}
+
+// Those of the tables that use the profile; all have the same.
+void check_action(const ProgramInfo& info, const config::ActionProfile& profile,
+                  std::uint32_t action) {
+  for (const std::uint32_t id : profile.table_ids()) {
+    const auto& references = info.table(id).action_refs();
+    if (std::any_of(references.begin(), references.end(),
+                    [&](const auto& reference) { return reference.id() == action; }))
+      return;
+  }
+  throw invalid(in(profile) + " has no action with id " + std::to_string(action));
+}
+
+const std::string& need_selector(const ProgramInfo& info, const config::ActionProfile& profile) {
+  const std::string& selector = info.selector_of(profile);
+  if (selector.empty()) throw invalid(in(profile) + " has no selector, so it has no groups");
+  return selector;
+}
+
+void put_members(const config::ActionProfile& profile, const p4::v1::ActionProfileGroup& group,
+                 Json& data) {
+  Json members = Json::array(), status = Json::array();
+  std::set<std::uint32_t> seen;
+  for (const auto& member : group.members()) {
+    const std::string what = in(profile) + ", group " + std::to_string(group.group_id()) +
+                             ", member " + std::to_string(member.member_id());
+    if (member.weight() < 1) throw invalid(what + ": expected a weight of at least 1");
+    if (member.weight() > 1)
+      throw not_supported(what + ": a group has each member once; expected a weight of 1");
+    if (!seen.insert(member.member_id()).second) throw invalid(what + " is there twice");
+    if (member.watch_kind_case() != p4::v1::ActionProfileGroup::Member::WATCH_KIND_NOT_SET)
+      throw not_supported(what + ": ports are not watched");
+    members.push_back(member.member_id());
+    status.push_back(true);
+  }
+  data[kMember] = std::move(members);
+  data[kStatus] = std::move(status);
+}
+
+void put_group(const config::ActionProfile& profile, const Json& found, p4::v1::Entity& entity) {
+  p4::v1::ActionProfileGroup& group = *entity.mutable_action_profile_group();
+  group.set_action_profile_id(profile.preamble().id());
+  group.set_group_id(found.at("key").at(kGroup));
+  group.set_max_size(found.at("data").at(kMost));
+  for (const Json& id : found.at("data").at(kMember)) {
+    auto& member = *group.add_members();
+    member.set_member_id(id);
+    member.set_weight(1);
+  }
+}
+
+// The profiles that a read is of: one, or all.
+template <typename Use>
+void each_profile(const ProgramInfo& info, std::uint32_t id, const Use& use) {
+  if (id != 0) return use(info.profile(id));
+  for (const config::ActionProfile& profile : info.document().action_profiles()) use(profile);
+}
+
+Json read(RunningProgram& program, const std::string& table, const char* key, std::uint32_t id) {
+  Json command = {{"table", table}};
+  if (id != 0) command["entries"] = {{{"key", {{key, id}}}}};
+  return program.link().call("table_read", command).at("entries");
+}
+
+}  // namespace
+
+SwitchUpdate write_member(RunningProgram& program, Update::Type type,
+                          const p4::v1::ActionProfileMember& member) {
+  const ProgramInfo& info = program.info();
+  const config::ActionProfile& profile = info.profile(member.action_profile_id());
+  if (member.member_id() == 0) throw invalid(in(profile) + ": members are numbered from 1");
+  Json update = {{"table", info.on_switch(profile.preamble())},
+                 {"op", operation(type)},
+                 {"key", {{kMember, member.member_id()}}}};
+  if (type == Update::DELETE) return {std::move(update)};
+  if (!member.has_action()) throw invalid(in(profile) + ": the member's action is missing");
+  check_action(info, profile, member.action().action_id());
+  const config::Action& action = info.action(member.action().action_id());
+  update["action"] = action.preamble().name();
+  update["data"] = data_of(action, member.action());
+  return {std::move(update)};
+}
+
+SwitchUpdate write_group(RunningProgram& program, Update::Type type,
+                         const p4::v1::ActionProfileGroup& group) {
+  const ProgramInfo& info = program.info();
+  const config::ActionProfile& profile = info.profile(group.action_profile_id());
+  if (group.group_id() == 0) throw invalid(in(profile) + ": groups are numbered from 1");
+  Json update = {{"table", need_selector(info, profile)},
+                 {"op", operation(type)},
+                 {"key", {{kGroup, group.group_id()}}}};
+  if (type == Update::DELETE) return {std::move(update)};
+  if (group.max_size() < 0 || group.max_size() > profile.max_group_size()) {
+    throw invalid(in(profile) + ": max_size " + std::to_string(group.max_size()) +
+                  "; expected 0 to " + std::to_string(profile.max_group_size()));
+  }
+  Json& data = update["data"];
+  put_members(profile, group, data);
+  // Zero is the most that a group of the profile may have.
+  if (type == Update::INSERT)
+    data[kMost] = group.max_size() == 0 ? profile.max_group_size() : group.max_size();
+  return {std::move(update)};
+}
+
+void read_members(RunningProgram& program, const p4::v1::ActionProfileMember& wanted,
+                  const Entities& found) {
+  const ProgramInfo& info = program.info();
+  each_profile(info, wanted.action_profile_id(), [&](const config::ActionProfile& profile) {
+    const std::string table = info.on_switch(profile.preamble());
+    for (const Json& each : read(program, table, kMember, wanted.member_id())) {
+      if (each.is_null()) continue;
+      p4::v1::Entity entity;
+      p4::v1::ActionProfileMember& member = *entity.mutable_action_profile_member();
+      member.set_action_profile_id(profile.preamble().id());
+      member.set_member_id(each.at("key").at(kMember));
+      put_action(info.action(each.at("action").get<std::string>()), each.at("data"),
+                 *member.mutable_action());
+      found(std::move(entity));
+    }
+  });
+}
+
+void read_groups(RunningProgram& program, const p4::v1::ActionProfileGroup& wanted,
+                 const Entities& found) {
+  const ProgramInfo& info = program.info();
+  if (wanted.action_profile_id() != 0)
+    need_selector(info, info.profile(wanted.action_profile_id()));
+  each_profile(info, wanted.action_profile_id(), [&](const config::ActionProfile& profile) {
+    const std::string& table = info.selector_of(profile);
+    if (table.empty()) return;
+    for (const Json& each : read(program, table, kGroup, wanted.group_id())) {
+      if (each.is_null()) continue;
+      p4::v1::Entity entity;
+      put_group(profile, each, entity);
+      found(std::move(entity));
+    }
+  });
+}
+
+}  // namespace turntable::p4runtime_server

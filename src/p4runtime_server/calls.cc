@@ -1,0 +1,241 @@
+#include "p4runtime_server/calls.h"
+
+#include <algorithm>
+
+#include "bfrt_server/entry_command.h"
+#include "google/rpc/status.pb.h"
+#include "p4runtime_server/action_profiles.h"
+#include "p4runtime_server/indexed_entries.h"
+#include "p4runtime_server/refusal.h"
+#include "p4runtime_server/table_entries.h"
+
+namespace turntable::p4runtime_server {
+namespace {
+
+using Json = nlohmann::json;
+using bfrt_server::EntryCommand;
+using p4::v1::Entity;
+using p4::v1::Update;
+using p4::v1::WriteRequest;
+
+// Packets wait while the switch runs one command; so many entries take it about a millisecond.
+constexpr std::size_t kEntriesPerCommand = 1024;
+// All of an atomic batch is one command, which has to end before the switch's own deadline.
+constexpr std::size_t kMostAtomicEntries = 100'000;
+// Entities of one message of Read's answer: far below the 4 MiB that clients take by default.
+constexpr int kEntitiesPerMessage = 1024;
+
+Refusal not_here(const Entity& entity) {
+  if (entity.entity_case() == Entity::ENTITY_NOT_SET)
+    return invalid("the entity is missing, or of a kind that P4Runtime 1.4 has not");
+  const auto* field = Entity::descriptor()->FindFieldByNumber(entity.entity_case());
+  return not_supported(field->name() + " is not served here yet");
+}
+
+bool is_lost(const CommandError& error) {
+  return error.code() == "unavailable" || error.code() == "timeout";
+}
+
+class Batch {
+ public:
+  Batch(RunningProgram& program, const WriteRequest& request)
+      : program_(program),
+        request_(request),
+        statuses_(static_cast<std::size_t>(request.updates_size())) {}
+
+  void run_one_by_one() {
+    for (int i = 0; i < request_.updates_size(); ++i) {
+      try {
+        add(i);
+      } catch (const Refusal& refusal) {
+        fail(i, refusal);
+      }
+      if (gathered_.size() == kEntriesPerCommand) flush(/*continues=*/true);
+    }
+    flush(/*continues=*/true);
+  }
+
+  void run_as_one() {
+    if (statuses_.size() > kMostAtomicEntries) {
+      throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                    "a batch that is all or nothing has at most " +
+                        std::to_string(kMostAtomicEntries) + " updates");
+    }
+    for (int i = 0; i < request_.updates_size(); ++i) {
+      if (is_of_cells(request_.updates(i).entity())) {
+        throw not_supported(
+            "a batch that is all or nothing has entries of tables, members and groups alone; send "
+            "the rest with CONTINUE_ON_ERROR");
+      }
+    }
+    try {
+      for (int i = 0; i < request_.updates_size(); ++i) add(i);
+    } catch (const Refusal& refusal) {  // nothing has been done
+      return abort(gathered_.size(), refusal);
+    }
+    flush(/*continues=*/false);
+  }
+
+  grpc::Status status() const {
+    if (std::all_of(statuses_.begin(), statuses_.end(),
+                    [](const grpc::Status& each) { return each.ok(); }))
+      return grpc::Status::OK;
+    google::rpc::Status details;
+    details.set_code(grpc::StatusCode::UNKNOWN);
+    details.set_message("some updates failed");
+    for (const grpc::Status& each : statuses_) {
+      p4::v1::Error error;
+      error.set_canonical_code(each.error_code());
+      error.set_message(each.error_message());
+      details.add_details()->PackFrom(error);
+    }
+    return {grpc::StatusCode::UNKNOWN, details.message(), details.SerializeAsString()};
+  }
+
+ private:
+  struct Gathered {
+    int number;
+    SwitchUpdate what;
+  };
+
+  static bool is_of_cells(const Entity& entity) {
+    return entity.has_counter_entry() || entity.has_register_entry();
+  }
+
+  void fail(int number, const Refusal& refusal) {
+    statuses_[static_cast<std::size_t>(number)] = refusal.status();
+  }
+
+  // All or nothing: this one is why nothing was done.
+  void abort(std::size_t culprit, const Refusal& refusal) {
+    std::fill(statuses_.begin(), statuses_.end(),
+              grpc::Status(grpc::StatusCode::ABORTED, "another update of the batch failed"));
+    statuses_.at(culprit) = refusal.status();
+  }
+
+  void add(int number) {
+    const Update& update = request_.updates(number);
+    const Entity& entity = update.entity();
+    switch (entity.entity_case()) {
+      case Entity::kTableEntry:
+        return gather(number, write_table_entry(program_, update.type(), entity.table_entry()));
+      case Entity::kDirectCounterEntry:
+        return gather(number,
+                      write_direct_counter(program_, update.type(), entity.direct_counter_entry()));
+      case Entity::kActionProfileMember:
+        return gather(number,
+                      write_member(program_, update.type(), entity.action_profile_member()));
+      case Entity::kActionProfileGroup:
+        return gather(number, write_group(program_, update.type(), entity.action_profile_group()));
+      case Entity::kCounterEntry:
+        return act(number, [&] { write_counter(program_, update.type(), entity.counter_entry()); });
+      case Entity::kRegisterEntry:
+        return act(number,
+                   [&] { write_register(program_, update.type(), entity.register_entry()); });
+      default:
+        throw not_here(entity);
+    }
+  }
+
+  void gather(int number, SwitchUpdate what) { gathered_.push_back({number, std::move(what)}); }
+
+  // After what comes before it.
+  template <typename Act>
+  void act(int number, const Act& run) {
+    flush(/*continues=*/true);
+    try {
+      run();
+    } catch (const CommandError& error) {
+      if (is_lost(error)) throw;
+      fail(number, from_switch(error));
+    }
+  }
+
+  void flush(bool continues) {
+    if (gathered_.empty()) return;
+    EntryCommand command;
+    for (std::size_t i = 0; i < gathered_.size(); ++i)
+      command.add(i, std::move(gathered_[i].what.update));
+    try {
+      const Json result = program_.link().call("table_write", command.take(continues));
+      if (continues) {
+        command.read_answer(
+            result,
+            [&](EntryCommand::Place place, const CommandError& error) {
+              fail(gathered_.at(place.step).number, from_switch(error));
+            },
+            [](EntryCommand::Place) {});
+      }
+    } catch (const CommandError& error) {
+      if (is_lost(error)) throw;
+      const auto own = bfrt_server::own_words(error);
+      if (continues) {
+        for (const Gathered& each : gathered_) fail(each.number, from_switch(own));
+      } else {
+        abort(command.place_in(error).step, from_switch(own));
+      }
+    }
+    for (const Gathered& each : gathered_) {
+      if (statuses_[static_cast<std::size_t>(each.number)].ok()) each.what.done();
+    }
+    gathered_.clear();
+  }
+
+  RunningProgram& program_;
+  const WriteRequest& request_;
+  std::vector<grpc::Status> statuses_;
+  std::vector<Gathered> gathered_;
+};
+
+void read_entity(RunningProgram& program, const Entity& wanted, const Entities& found) {
+  switch (wanted.entity_case()) {
+    case Entity::kTableEntry:
+      return read_table_entries(program, wanted.table_entry(), found);
+    case Entity::kDirectCounterEntry:
+      return read_direct_counters(program, wanted.direct_counter_entry(), found);
+    case Entity::kActionProfileMember:
+      return read_members(program, wanted.action_profile_member(), found);
+    case Entity::kActionProfileGroup:
+      return read_groups(program, wanted.action_profile_group(), found);
+    case Entity::kCounterEntry:
+      return read_counters(program, wanted.counter_entry(), found);
+    case Entity::kRegisterEntry:
+      return read_registers(program, wanted.register_entry(), found);
+    default:
+      throw not_here(wanted);
+  }
+}
+
+}  // namespace
+
+grpc::Status write(RunningProgram& program, const WriteRequest& request) {
+  Batch batch(program, request);
+  switch (request.atomicity()) {
+    case WriteRequest::CONTINUE_ON_ERROR:
+      batch.run_one_by_one();
+      break;
+    case WriteRequest::ROLLBACK_ON_ERROR:
+    case WriteRequest::DATAPLANE_ATOMIC:
+      batch.run_as_one();
+      break;
+    default:
+      throw invalid("there is no atomicity " + std::to_string(request.atomicity()));
+  }
+  return batch.status();
+}
+
+void read(RunningProgram& program, const p4::v1::ReadRequest& request,
+          const std::function<void(const p4::v1::ReadResponse&)>& send) {
+  p4::v1::ReadResponse response;
+  for (const Entity& wanted : request.entities()) {
+    read_entity(program, wanted, [&](Entity&& entity) {
+      *response.add_entities() = std::move(entity);
+      if (response.entities_size() < kEntitiesPerMessage) return;
+      send(response);
+      response.Clear();
+    });
+  }
+  if (response.entities_size() > 0) send(response);
+}
+
+}  // namespace turntable::p4runtime_server

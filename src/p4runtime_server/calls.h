@@ -1,0 +1,19 @@
+// What Write and Read do, once it is clear that the client may.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include "p4/v1/p4runtime.pb.h"
+#include "p4runtime_server/running_program.h"
+
+namespace turntable::p4runtime_server {
+
+// OK; or UNKNOWN with a p4.v1.Error for each update. Throws Refusal for the call as a whole:
+// UNIMPLEMENTED where it cannot be as atomic as it should, UNAVAILABLE where the switch has gone.
+grpc::Status write(RunningProgram& program, const p4::v1::WriteRequest& request);
+
+// Throws Refusal; what `send` has been given by then has been sent.
+void read(RunningProgram& program, const p4::v1::ReadRequest& request,
+          const std::function<void(const p4::v1::ReadResponse&)>& send);
+
+}  // namespace turntable::p4runtime_server

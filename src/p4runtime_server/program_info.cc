@@ -1,0 +1,72 @@
+#include "p4runtime_server/program_info.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <stdexcept>
+
+#include "p4runtime_server/refusal.h"
+
+namespace turntable::p4runtime_server {
+namespace {
+
+template <typename Objects, typename Map>
+void put_ids(const Objects& objects, Map& map) {
+  for (const auto& object : objects) map[object.preamble().id()] = &object;
+}
+
+template <typename Map>
+const auto& find(const Map& map, std::uint32_t id, const char* kind) {
+  const auto found = map.find(id);
+  if (found == map.end())
+    throw not_found(std::string("the program has no ") + kind + " with id " + std::to_string(id));
+  return *found->second;
+}
+
+}  // namespace
+
+ProgramInfo::ProgramInfo(const std::string& text, std::string pipe) : pipe_(std::move(pipe)) {
+  if (!google::protobuf::TextFormat::ParseFromString(text, &document_))
+    throw std::runtime_error("the program's P4Info cannot be read");
+  put_ids(document_.tables(), tables_);
+  put_ids(document_.actions(), actions_);
+  put_ids(document_.action_profiles(), profiles_);
+  put_ids(document_.counters(), counters_);
+  put_ids(document_.registers(), registers_);
+  for (const config::Action& action : document_.actions())
+    actions_by_name_[action.preamble().name()] = &action;
+}
+
+const config::Table& ProgramInfo::table(std::uint32_t id) const {
+  return find(tables_, id, "table");
+}
+
+const config::Action& ProgramInfo::action(std::uint32_t id) const {
+  return find(actions_, id, "action");
+}
+
+const config::ActionProfile& ProgramInfo::profile(std::uint32_t id) const {
+  return find(profiles_, id, "action profile");
+}
+
+const config::Counter& ProgramInfo::counter(std::uint32_t id) const {
+  return find(counters_, id, "counter");
+}
+
+const config::Register& ProgramInfo::register_of(std::uint32_t id) const {
+  return find(registers_, id, "register");
+}
+
+const config::Action& ProgramInfo::action(const std::string& name) const {
+  const auto found = actions_by_name_.find(name);
+  if (found == actions_by_name_.end())
+    throw not_found("the program has no action \"" + name + "\"");
+  return *found->second;
+}
+
+const std::string& ProgramInfo::selector_of(const config::ActionProfile& profile) const {
+  static const std::string none;
+  const auto found = selectors_.find(on_switch(profile.preamble()));
+  return found == selectors_.end() ? none : found->second;
+}
+
+}  // namespace turntable::p4runtime_server

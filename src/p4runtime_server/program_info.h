@@ -1,0 +1,57 @@
+// The program's P4Info, and its objects by id, by name, and by the names that softswitch has.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "p4/config/v1/p4info.pb.h"
+
+namespace turntable::p4runtime_server {
+
+namespace config = p4::config::v1;
+
+// Objects stay where they are while this lives. A lookup throws Refusal NOT_FOUND, which says what
+// there is not.
+class ProgramInfo {
+ public:
+  // `text` in protobuf's text format; `pipe`: what softswitch's names of tables begin with. Throws
+  // std::runtime_error where it is no P4Info.
+  ProgramInfo(const std::string& text, std::string pipe);
+  ProgramInfo(const ProgramInfo&) = delete;
+  ProgramInfo& operator=(const ProgramInfo&) = delete;
+
+  const config::P4Info& document() const { return document_; }
+
+  const config::Table& table(std::uint32_t id) const;
+  const config::Action& action(std::uint32_t id) const;
+  const config::ActionProfile& profile(std::uint32_t id) const;
+  const config::Counter& counter(std::uint32_t id) const;
+  const config::Register& register_of(std::uint32_t id) const;
+
+  const config::Action& action(const std::string& name) const;
+
+  // softswitch's name of a table, counter, register or profile.
+  std::string on_switch(const config::Preamble& preamble) const {
+    return pipe_ + "." + preamble.name();
+  }
+  // Of an action profile's selector, which P4Info does not name: that of softswitch's schema.
+  // Empty: it has none.
+  const std::string& selector_of(const config::ActionProfile& profile) const;
+  void set_selector(const std::string& profile_on_switch, const std::string& selector_on_switch) {
+    selectors_[profile_on_switch] = selector_on_switch;
+  }
+
+ private:
+  config::P4Info document_;
+  std::string pipe_;
+  std::map<std::uint32_t, const config::Table*> tables_;
+  std::map<std::uint32_t, const config::Action*> actions_;
+  std::map<std::string, const config::Action*> actions_by_name_;
+  std::map<std::uint32_t, const config::ActionProfile*> profiles_;
+  std::map<std::uint32_t, const config::Counter*> counters_;
+  std::map<std::uint32_t, const config::Register*> registers_;
+  std::map<std::string, std::string> selectors_;  // softswitch's names
+};
+
+}  // namespace turntable::p4runtime_server

@@ -1,0 +1,69 @@
+#include "p4runtime_server/running_program.h"
+
+#include <nlohmann/json.hpp>
+
+namespace turntable::p4runtime_server {
+namespace {
+
+using Json = nlohmann::json;
+
+// What the names of the program's tables begin with.
+std::string pipe_of(const Json& schema) {
+  const Json& tables = schema.at("tables");
+  if (tables.empty()) return "pipe";
+  const auto name = tables.front().at("name").get<std::string>();
+  return name.substr(0, name.find('.'));
+}
+
+// Which selector is that of which profile: it depends on it.
+void put_selectors(const Json& schema, ProgramInfo& info) {
+  std::map<std::uint32_t, std::string> names;
+  for (const Json& table : schema.at("tables")) names[table.at("id")] = table.at("name");
+  for (const Json& table : schema.at("tables")) {
+    if (table.at("table_type") != "Selector") continue;
+    for (const Json& profile : table.at("depends_on"))
+      info.set_selector(names.at(profile), table.at("name"));
+  }
+}
+
+}  // namespace
+
+RunningProgram::RunningProgram(const SwitchAddress& address)
+    : link_(address.directory, address.name),
+      name_(link_.call("info", Json::object()).at("program")),
+      info_(link_.call("p4info", Json::object()).at("p4info").get<std::string>(),
+            pipe_of(link_.call("schema", Json::object()))) {
+  put_selectors(link_.call("schema", Json::object()), info_);
+}
+
+void RunningProgram::note(const std::string& entry, EntryNotes notes) {
+  const std::lock_guard lock(mutex_);
+  if (notes.empty()) {
+    notes_.erase(entry);
+  } else {
+    notes_[entry] = std::move(notes);
+  }
+}
+
+void RunningProgram::forget_all() {
+  const std::lock_guard lock(mutex_);
+  notes_.clear();
+}
+
+EntryNotes RunningProgram::notes(const std::string& entry) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = notes_.find(entry);
+  return found == notes_.end() ? EntryNotes{} : found->second;
+}
+
+void RunningProgram::set_cookie(std::optional<std::uint64_t> cookie) {
+  const std::lock_guard lock(mutex_);
+  cookie_ = cookie;
+}
+
+std::optional<std::uint64_t> RunningProgram::cookie() const {
+  const std::lock_guard lock(mutex_);
+  return cookie_;
+}
+
+}  // namespace turntable::p4runtime_server

@@ -1,0 +1,60 @@
+// The program that softswitch runs now, and what this server remembers of its entries for clients.
+// When softswitch ends all of that ends with it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "bfrt_server/switch_link.h"
+#include "p4runtime_server/program_info.h"
+
+namespace turntable::p4runtime_server {
+
+struct SwitchAddress {
+  std::filesystem::path directory;  // of its control socket
+  std::string name = "softswitch";
+};
+
+// What a client wrote beside an entry, for itself.
+struct EntryNotes {
+  std::string metadata;
+  std::uint64_t controller_metadata = 0;
+
+  bool empty() const { return metadata.empty() && controller_metadata == 0; }
+};
+
+// Thread-safe.
+class RunningProgram {
+ public:
+  // Throws CommandError where softswitch does not answer, std::runtime_error where its P4Info is
+  // not understood.
+  explicit RunningProgram(const SwitchAddress& address);
+
+  const std::string& name() const { return name_; }
+  const ProgramInfo& info() const { return info_; }
+  bfrt_server::SwitchLink& link() { return link_; }
+
+  // `entry`: table, key and priority, in one text.
+  void note(const std::string& entry, EntryNotes notes);
+  void forget(const std::string& entry) { note(entry, {}); }
+  void forget_all();
+  EntryNotes notes(const std::string& entry) const;
+
+  // The configuration that a client has set; nothing: the program was there before.
+  void set_cookie(std::optional<std::uint64_t> cookie);
+  std::optional<std::uint64_t> cookie() const;
+
+ private:
+  bfrt_server::SwitchLink link_;
+  std::string name_;
+  ProgramInfo info_;
+  mutable std::mutex mutex_;
+  std::map<std::string, EntryNotes> notes_;
+  std::optional<std::uint64_t> cookie_;
+};
+
+}  // namespace turntable::p4runtime_server

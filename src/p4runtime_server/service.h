@@ -1,0 +1,57 @@
+// The service p4.v1.P4Runtime.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "bfrt_server/switch_follower.h"
+#include "p4/v1/p4runtime.grpc.pb.h"
+#include "p4runtime_server/client_streams.h"
+#include "p4runtime_server/running_program.h"
+
+namespace turntable::p4runtime_server {
+
+class Service final
+    : public p4::v1::P4Runtime::WithCallbackMethod_StreamChannel<p4::v1::P4Runtime::Service> {
+ public:
+  explicit Service(const SwitchAddress& address);
+
+  // All streams end with this status.
+  void end_streams(const grpc::Status& status) { streams_.finish_all(status); }
+
+  nlohmann::json stats() const;
+
+ private:
+  using Context = grpc::ServerContext;
+
+  grpc::Status Write(Context* context, const p4::v1::WriteRequest* request,
+                     p4::v1::WriteResponse* response) override;
+  grpc::Status Read(Context* context, const p4::v1::ReadRequest* request,
+                    grpc::ServerWriter<p4::v1::ReadResponse>* writer) override;
+  grpc::Status SetForwardingPipelineConfig(
+      Context* context, const p4::v1::SetForwardingPipelineConfigRequest* request,
+      p4::v1::SetForwardingPipelineConfigResponse* response) override;
+  grpc::Status GetForwardingPipelineConfig(
+      Context* context, const p4::v1::GetForwardingPipelineConfigRequest* request,
+      p4::v1::GetForwardingPipelineConfigResponse* response) override;
+  grpc::Status Capabilities(Context* context, const p4::v1::CapabilitiesRequest* request,
+                            p4::v1::CapabilitiesResponse* response) override;
+  grpc::ServerBidiReactor<p4::v1::StreamMessageRequest, p4::v1::StreamMessageResponse>*
+  StreamChannel(grpc::CallbackServerContext* context) override;
+
+  // Throws Refusal UNAVAILABLE, which says why, where softswitch does not run.
+  std::shared_ptr<RunningProgram> current() const;
+  void appeared();
+  void ended();
+
+  SwitchAddress address_;
+  ClientStreams streams_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<RunningProgram> current_;
+  std::string why_not_ = "it was not looked for yet";
+  bfrt_server::SwitchFollower follower_;  // last: its thread uses the others
+};
+
+}  // namespace turntable::p4runtime_server
