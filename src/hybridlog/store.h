@@ -298,8 +298,8 @@ class Session {
     bool is_hidden = false;         // it says nothing of the key, whose record is awaited
   };
 
-  // Below the last cut a header's 12 bits of a version may be of 4,096 versions ago: from before the
-  // range was elsewhere. (All below it is read-only as well.)
+  // Below the last cut a header's 12 bits of a version may be of 4,096 versions ago: from before
+  // the range was elsewhere. (All below it is read-only as well.)
   Address quickly_read_from() const noexcept {
     return std::max(log_.head(), store_.versions().cut_address());
   }

@@ -205,7 +205,8 @@ TEST_F(NodesTest, SumsAreOfWhatAServerServes) {
   MetadataNode metadata(address_, credentials, [](const std::string&) {});
   const int port = metadata.prepare(
       {{"port", 0}, {"file", (directory_.path() / "state.json").string()}, {"owners", 1}})["port"];
-  server_.emplace(address_, [](const std::string&) {}, credentials);
+  server_.emplace(
+      address_, [](const std::string&) {}, credentials);
   Json args = server_args();
   const std::string endpoint = address_ + ":" + std::to_string(port);
   args["cluster"] = {{"number", 0},

@@ -424,8 +424,8 @@ TEST(SlowServers, AServerThatEndsAnswersNobody) {
   stops.go_on();
 }
 
-// The metadata service keeps neither OWN nor CANCEL for a while: the range has its source again once
-// the cancel is kept, and not before.
+// The metadata service keeps neither OWN nor CANCEL for a while: the range has its source again
+// once the cancel is kept, and not before.
 TEST(SlowServers, ARefusedCancelIsAskedAgain) {
   Servers servers;
   servers.begin(0, [&](std::string_view step) {

@@ -2,9 +2,9 @@
 // exhaustively: source and target may be killed at every step, checkpoints may be made at any time,
 // client and servers learn of views late, and a migration may be cancelled while its source lives.
 // Ranges without the key leave the two servers for others, which makes views as well. Messages are
-// steps of who sends them, but for an OWN that may come late, after its source has died or has asked
-// again. The metadata service loses nothing, so that its death only delays; it may refuse what it
-// cannot keep. A protocol with one thing left out must be found wrong.
+// steps of who sends them, but for an OWN that may come late, after its source has died or has
+// asked again. The metadata service loses nothing, so that its death only delays; it may refuse
+// what it cannot keep. A protocol with one thing left out must be found wrong.
 
 #include <gtest/gtest.h>
 
@@ -475,11 +475,10 @@ class Search {
       next.under_way = 0;
       is_cancelled(next);
     });
-    const bool is_refused =
-        (departure.step == Step::kBack && is_under_way && world.is_owned) ||
-        (is_under_way && !world.is_owned && world.refusals < limits_.refusals);
-    const bool takes_it = departure.step == Step::kBack ||
-                          broken_ == Broken::kTakesARefusalForACancel;
+    const bool is_refused = (departure.step == Step::kBack && is_under_way && world.is_owned) ||
+                            (is_under_way && !world.is_owned && world.refusals < limits_.refusals);
+    const bool takes_it =
+        departure.step == Step::kBack || broken_ == Broken::kTakesARefusalForACancel;
     when(is_refused && takes_it, world, [&](World& next) {
       ++next.refusals;
       is_cancelled(next);

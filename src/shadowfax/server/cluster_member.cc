@@ -249,8 +249,8 @@ Json ClusterMember::answer(const ClusterMessage& message) {
   }
 }
 
-// The checkpoint waits for sessions, and nobody else for it. What has begun meanwhile keeps the range
-// that is asked for away.
+// The checkpoint waits for sessions, and nobody else for it. What has begun meanwhile keeps the
+// range that is asked for away.
 Json ClusterMember::prepare() {
   {
     const std::lock_guard lock(mutex_);

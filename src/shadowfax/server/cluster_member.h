@@ -56,7 +56,7 @@ struct ClusterSettings {
   sockaddr_in metadata{};
   std::uint16_t peer_port = 0;  // 0: any that is free
   CredentialsFor credentials{};
-  std::chrono::nanoseconds gone_time = kGoneTime;  // another one for tests
+  std::chrono::nanoseconds gone_time = kGoneTime;                      // another one for tests
   std::function<void(const char* step)> at_step = [](const char*) {};  // for tests
 };
 

@@ -80,21 +80,21 @@ void Departure::start(std::function<void(const std::stop_token&)> work,
     if (!before.is_null()) before_.push_back(std::move(before));
     if (before_.size() >= kMostTold) before_.pop_front();
   }
-  thread_ = std::jthread([this, work = std::move(work),
-                          after = std::move(after)](const std::stop_token& stop) {
-    try {
-      const CompactionGate::Closed closed(place_.gate);
-      work(stop);
-    } catch (const Stopped&) {
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
-      const std::lock_guard lock(mutex_);
-      status_["why"] = error.what();
-    }
-    may_cut_ = false;
-    is_busy_ = false;
-    after();
-  });
+  thread_ = std::jthread(
+      [this, work = std::move(work), after = std::move(after)](const std::stop_token& stop) {
+        try {
+          const CompactionGate::Closed closed(place_.gate);
+          work(stop);
+        } catch (const Stopped&) {
+        } catch (const std::exception& error) {
+          std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
+          const std::lock_guard lock(mutex_);
+          status_["why"] = error.what();
+        }
+        may_cut_ = false;
+        is_busy_ = false;
+        after();
+      });
 }
 
 void Departure::begin(const Order& order, std::function<void(const Json&)> begun) {
@@ -145,9 +145,8 @@ Migration Departure::prepare(const Order& order, const std::stop_token& stop) {
   may_cut_ = true;
   note("prepare");
   reach(order.target, stop);
-  const Json prepared =
-      target_->ask(ClusterMessageType::kPrepare, Json::object(),
-                   Deadline::after_seconds(kBeginSeconds), {}, stop);
+  const Json prepared = target_->ask(ClusterMessageType::kPrepare, Json::object(),
+                                     Deadline::after_seconds(kBeginSeconds), {}, stop);
   require_long_values(prepared, order.target);
   const auto own_bits = std::countr_zero(place_.store.index().buckets());
   const Migration migration{
@@ -156,9 +155,9 @@ Migration Departure::prepare(const Order& order, const std::stop_token& stop) {
       .source = place_.number,
       .target = order.target,
       .receives_from = prepared.at("receives_from").get<Address>(),
-      .indirection = order.indirection &&
-                     prepared.value("index_bits", UINT32_MAX) <=
-                         static_cast<std::uint32_t>(own_bits) + kMostFurtherBits};
+      .indirection =
+          order.indirection && prepared.value("index_bits", UINT32_MAX) <=
+                                   static_cast<std::uint32_t>(own_bits) + kMostFurtherBits};
   try {
     place_.metadata.ask(ClusterMessageType::kBegin,
                         {{"id", migration.id},
@@ -267,8 +266,9 @@ void Departure::send_sampled(const Migration& migration, const std::vector<std::
   note("sampled");
 }
 
-// Asked until it is known which of the two holds: a refusal alone says neither. The metadata service
-// may have owned the range when an answer was lost, and may do so yet as long as nothing was kept.
+// Asked until it is known which of the two holds: a refusal alone says neither. The metadata
+// service may have owned the range when an answer was lost, and may do so yet as long as nothing
+// was kept.
 std::optional<ClusterState> Departure::cancel(std::uint64_t id, const std::string& why,
                                               const std::stop_token& stop) {
   {

@@ -56,7 +56,7 @@ class SourceLogs : public hybridlog::OtherLogs {
   struct Line {  // to a server
     Tickets waiting, under_way;
     std::condition_variable_any changed;
-    std::int64_t asked_ns = 0;         // what is under way
+    std::int64_t asked_ns = 0;          // what is under way
     std::optional<Deadline> gone = {};  // of a server that is silent: from then on it is dead
     std::jthread thread;
   };
