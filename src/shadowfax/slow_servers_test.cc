@@ -139,10 +139,18 @@ class Servers {
       client.refresh();
     }
   }
-  // Until it is complete.
+  // Until it is complete. The source may not have heard yet that the one before is.
   void move(ServerNumber from, ServerNumber to, double share, bool indirection) {
-    const std::uint64_t id =
-        member(from).migrate(to, share, /*sample_s=*/0, indirection, patience());
+    std::uint64_t id = 0;
+    const auto has_begun = [&] {
+      try {
+        id = member(from).migrate(to, share, /*sample_s=*/0, indirection, patience());
+      } catch (const Refusal&) {
+        return false;
+      }
+      return true;
+    };
+    wait_until(has_begun, "the begin of the migration");
     wait_until([&] { return !state().migration; }, "the end of the migration");
     ASSERT_EQ(state().last_migration, id);
   }
