@@ -522,5 +522,21 @@ TEST(SlowServers, RecordsThatNobodySendsAreAnError) {
   expect_values(servers, 1, kKeys / 4, never);
 }
 
+// What it would send points on, and nobody has that.
+TEST(SlowServers, ARangeStaysWhoseRecordsADeadServerHas) {
+  Servers servers;
+  servers.give_up_after(500ms);
+  for (const ServerNumber each : {0, 1, 2}) servers.begin(each);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  servers.end(0);
+  servers.member(1).migrate(2, 1, /*sample_s=*/0, /*indirection=*/true, patience());
+  const auto departure = [&] { return servers.member(1).status().at("departure"); };
+  wait_until([&] { return departure().at("step") == "cancelled"; }, "its end");
+  EXPECT_NE(departure().at("why").get<std::string>().find("does not answer"), std::string::npos);
+  servers.begin(0);
+  servers.move(1, 2, 1, /*indirection=*/true);
+}
+
 }  // namespace
 }  // namespace turntable::shadowfax

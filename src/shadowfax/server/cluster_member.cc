@@ -66,7 +66,10 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .metadata = metadata_,
       .number = settings.number,
       .connect = [this](ServerNumber to, const Member& at) { return connect(to, at); },
-      .resolve = [this](const std::stop_token& stop) { return resolver_->resolve(stop); },
+      .resolve =
+          [this](const std::stop_token& stop) {
+            return resolver_->resolve(stop, settings_.gone_time);
+          },
       .begin_cut =
           [this] {
             const std::lock_guard lock(mutex_);
@@ -286,6 +289,7 @@ Json ClusterMember::stage(std::uint64_t id, const ClusterMessage& message) {
 Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   if (!receives(id)) return {{"complete", true}};
   const std::lock_guard lock(mutex_);
+  if (arrival_.id() != id) return {{"complete", true}};  // meanwhile
   arrival_.take(message.records);
   settings_.at_step("taken");
   return {{"incarnation", arrival_.incarnation()}};

@@ -219,7 +219,11 @@ void Departure::resolve(const std::stop_token& stop) {
   const ClusterState state = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));
   if (!state.has_unresolved(place_.number)) return;
   note("resolving");
-  if (!place_.resolve(stop)) throw Stopped();
+  if (place_.resolve(stop)) return;
+  if (stop.stop_requested()) throw Stopped();
+  throw Refusal(
+      "a server does not answer in whose log this one has records of its keys; expected that it is "
+      "there again: try again then");
 }
 
 std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,

@@ -43,7 +43,8 @@ class Departure {
     ServerNumber number;
     // A connection to another server, which nobody else has.
     std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
-    // Waits until this server points to nothing in logs of others. False: it was stopped.
+    // Waits until this server points to nothing in logs of others. False: it was stopped, or who
+    // has them is dead.
     std::function<bool(const std::stop_token&)> resolve;
     // From here on nobody else changes what is served ...
     std::function<void()> begin_cut;
