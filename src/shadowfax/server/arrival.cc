@@ -56,10 +56,14 @@ void Arrival::begin(const Migration& migration) {
 
 void Arrival::take(std::span<const std::uint8_t> records) {
   const std::vector<MovedRecord> moved = parsed(records);
-  store_.awaited().heard();
   Receiver receiver(store_);
-  for (const MovedRecord& record : moved) receiver.take(record);
+  // The time in which this server takes them is none in which their source is silent.
+  for (const MovedRecord& record : moved) {
+    store_.awaited().heard();
+    receiver.take(record);
+  }
   receiver.wait_for_all();
+  store_.awaited().heard();
   records_ += moved.size();
 }
 
