@@ -97,7 +97,7 @@ void Departure::start(std::function<void(const std::stop_token&)> work,
       });
 }
 
-void Departure::begin(const Order& order, std::function<void(const Json&)> begun) {
+void Departure::begin(const Order& order, const std::function<void(const Json&)>& begun) {
   if (order.target == place_.number)
     throw Refusal("from server " + std::to_string(order.target) + " to itself");
   if (!(order.sample_s >= 0 && order.sample_s <= kMostSampleSeconds)) {

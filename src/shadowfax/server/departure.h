@@ -70,7 +70,7 @@ class Departure {
   // begun: is told the migration's id, or why there is none, and then another one may begin; by
   // another thread. Throws Refusal
   // while one is under way, and where the target is this server; std::invalid_argument.
-  void begin(const Order& order, std::function<void(const nlohmann::json&)> begun);
+  void begin(const Order& order, const std::function<void(const nlohmann::json&)>& begun);
   // It may make checkpoints yet. They would wait for a range that arrives meanwhile, and its
   // records for them.
   bool may_cut() const noexcept { return may_cut_; }
