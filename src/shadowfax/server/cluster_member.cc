@@ -290,6 +290,8 @@ Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   if (!receives(id)) return {{"complete", true}};
   const std::lock_guard lock(mutex_);
   if (arrival_.id() != id) return {{"complete", true}};  // meanwhile
+  // All have come: those that a source sends again, which was killed, are not awaited any more.
+  if (is_telling_) throw Refusal("that all have come is being told; expected that this is over");
   arrival_.take(message.records);
   settings_.at_step("taken");
   return {{"incarnation", arrival_.incarnation()}};
@@ -310,11 +312,20 @@ Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   {
     const std::lock_guard lock(mutex_);
     arrival_.finish(rest.has_value());
+    is_telling_ = true;
   }
   settings_.at_step("finished");
-  metadata_.ask(ClusterMessageType::kComplete, complete, Deadline::after_seconds(kMetadataSeconds));
+  try {
+    metadata_.ask(ClusterMessageType::kComplete, complete,
+                  Deadline::after_seconds(kMetadataSeconds));
+  } catch (const std::exception&) {
+    const std::lock_guard lock(mutex_);
+    is_telling_ = false;
+    throw;
+  }
   {
     const std::lock_guard lock(mutex_);
+    is_telling_ = false;
     arrival_.end();
   }
   settings_.at_step("ended");
