@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -22,9 +24,22 @@ std::uint64_t crc32_of(const Json& content) {
   return ::crc32(0, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(text.size()));
 }
 
-void sync_path(const std::string& path, int flags) {
-  const UniqueFd file(::open(path.c_str(), flags | O_CLOEXEC));
-  if (!file || ::fsync(file.get()) != 0) throw errno_error("cannot write " + path);
+UniqueFd open_path(const std::string& path, int flags) {
+  UniqueFd file(::open(path.c_str(), flags | O_CLOEXEC));
+  if (!file) throw errno_error("cannot write " + path);
+  return file;
+}
+
+// The new file is there, and may be gone after a crash of the machine: neither "done" nor "not
+// done" would be true, now or at another try.
+[[noreturn]] void end_in_doubt(const std::string& path, const std::string& what) {
+  const std::string why = std::strerror(errno);
+  std::fprintf(stderr,
+               "%s: the new %s is there, but its directory cannot be synced (%s): which one is "
+               "there after a crash of the machine is unknown, so this process ends; see to the "
+               "device, and begin it again\n",
+               path.c_str(), what.c_str(), why.c_str());
+  std::_Exit(EXIT_FAILURE);
 }
 
 }  // namespace
@@ -35,9 +50,12 @@ void write_checked(const std::string& path, const std::string& what, const Json&
   file << Json{{what, content}, {"crc32", crc32_of(content)}}.dump(1) << "\n";
   file.close();
   if (!file) throw errno_error("cannot write " + fresh);
-  sync_path(fresh, O_RDWR);
+  const UniqueFd written = open_path(fresh, O_RDWR);
+  if (::fsync(written.get()) != 0) throw errno_error("cannot write " + fresh);
+  const UniqueFd directory =
+      open_path(std::filesystem::absolute(path).parent_path(), O_RDONLY | O_DIRECTORY);
   if (std::rename(fresh.c_str(), path.c_str()) != 0) throw errno_error("cannot write " + path);
-  sync_path(std::filesystem::absolute(path).parent_path(), O_RDONLY | O_DIRECTORY);
+  if (::fsync(directory.get()) != 0) end_in_doubt(path, what);
 }
 
 std::optional<Json> read_checked(const std::string& path, const std::string& what) {

@@ -16,7 +16,9 @@ class CheckedFileError : public std::runtime_error {
 };
 
 // Replaces the file: after a crash of the machine there is the old one or the new one, whole.
-// what: the document's name in the file and in messages, "checkpoint". Throws std::system_error.
+// what: the document's name in the file and in messages, "checkpoint". Throws std::system_error;
+// the old file holds then. Where the new one is there and its directory cannot be synced nobody
+// knows which of the two holds: the process ends, with a message and EXIT_FAILURE.
 void write_checked(const std::string& path, const std::string& what, const nlohmann::json& content);
 
 // Nothing where there is no file. Throws CheckedFileError, std::system_error.

@@ -1,15 +1,18 @@
 // Records of a range of hashes that another store has, and sends (Shadowfax §3.3). What this store
 // has of the range below an address is of an earlier time, and counts for nothing. So until all
 // have come, of a key that has no record at or above it nothing is known: reads and additions wait.
+// Where nothing has come for long they have an error, until something does.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "common/clock.h"
 #include "hybridlog/address.h"
 #include "hybridlog/hash_range.h"
 
@@ -34,12 +37,21 @@ class Awaited {
     return covers(hash) && address < from_.load(std::memory_order_relaxed);
   }
 
+  // From the next begin() on; else never.
+  void give_up_after(std::chrono::nanoseconds silence) noexcept { patience_ns_ = silence.count(); }
+  // Something has come.
+  void heard() noexcept { heard_ns_.store(monotonic_ns(), std::memory_order_relaxed); }
+  bool is_given_up() const noexcept {
+    return monotonic_ns() - heard_ns_.load(std::memory_order_relaxed) > patience_ns_.load();
+  }
+
   // No record of the range is changed from here on: sessions have seen a checkpoint since whose
   // end `from` is, and nobody has asked for the range. Not while a checkpoint is made.
   void begin(HashRange range, Address from) noexcept {
     first_.store(range.first, std::memory_order_relaxed);
     last_.store(range.last, std::memory_order_relaxed);
     from_.store(from, std::memory_order_relaxed);
+    heard();
     is_any_.store(true, std::memory_order_release);
   }
   // All have come. Returns the additions that were left, which are to be made now.
@@ -62,6 +74,7 @@ class Awaited {
   std::atomic<bool> is_any_{false};
   std::atomic<std::uint64_t> first_{0}, last_{0};
   std::atomic<Address> from_{0};
+  std::atomic<std::int64_t> patience_ns_{INT64_MAX}, heard_ns_{0};
   std::mutex mutex_;  // of the additions
   std::vector<Addition> left_;
 };

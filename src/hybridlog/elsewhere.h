@@ -24,7 +24,7 @@ class OtherLogs {
     kValue,
     kNothing,  // the key is not there, or deleted
     kGone,     // the other log has begun behind it: this store was told what lay there
-    kError,    // the other store's device does not give it
+    kError,    // the other store's device does not give it, or it is dead
   };
   struct Ticket {
     Ticket(const Indirection& at, std::uint64_t of_key) : indirection(at), key(of_key) {}
@@ -44,7 +44,7 @@ class OtherLogs {
   };
 
   virtual ~OtherLogs() = default;
-  // For as long as the other store is not there, it is not done.
+  // While the other store is not there it is not done, until that is given up.
   virtual std::shared_ptr<Ticket> read(const Indirection& at, std::uint64_t key) = 0;
 };
 

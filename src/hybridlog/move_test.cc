@@ -158,6 +158,27 @@ TEST_F(MoveTest, WhatAStoreHadOfAnEarlierTimeDoesNotCount) {
   }
 }
 
+// Headers have 12 bits of a version: of 4,096 versions ago they are those of now.
+TEST_F(MoveTest, WhatAStoreHadOfAnEarlierTimeDoesNotCountAfterAllVersionsEither) {
+  constexpr int kApart = 4096;
+  const std::vector<std::byte> longer(40, std::byte{1});
+  const auto to = store("log");
+  {
+    Client client(*to);
+    client.upsert(1, 10);
+    client.upsert_value(2, longer);
+  }
+  const std::uint64_t written = to->versions().version();
+  for (int n = 1; n < kApart; ++n) to->versions().cut([&] { return to->log().tail(); });
+  await_all(*to);
+  ASSERT_EQ(to->versions().version(), written + kApart);
+  Client client(*to, {}, testing::Places::kAlways);
+  EXPECT_EQ(client.read(1).status, Status::kPending);
+  EXPECT_EQ(client.read_value(2).status, Status::kPending);
+  EXPECT_EQ(client.add(1, 5), Status::kPending);
+  to->awaited().end();
+}
+
 TEST_F(MoveTest, AnAdditionOfASessionThatHasEndedIsLeft) {
   const auto to = store("log");
   await_all(*to);

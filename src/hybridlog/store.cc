@@ -116,6 +116,7 @@ Session::~Session() {
 
 // The serial number says that all have been done.
 bool Session::leave() {
+  is_leaving_ = true;
   settled_.clear();
   std::erase_if(pending_, [](const Operation& operation) { return operation.kind == Kind::kRead; });
   carry_on_with_pending([](std::uint64_t, Answer) {});
@@ -189,7 +190,8 @@ Status Session::point_from(const Indirection& part) {
 Session::Answer Session::read_value(std::uint64_t key, std::uint64_t context, Place place) {
   take_part();
   member_.begin_operation();
-  if (Record* const record = newest_of_own_version(key, place, log_.head(), Header::kSized)) {
+  if (Record* const record =
+          newest_of_own_version(key, place, quickly_read_from(), Header::kSized)) {
     SizedValue(*record).read(value_);
     return {Status::kOk, value_.number()};
   }
@@ -316,6 +318,7 @@ Status Session::begin_again(Operation& operation) noexcept {
 }
 
 Status Session::await(Operation& operation) noexcept {
+  if (!is_leaving_ && store_.awaited().is_given_up()) return Status::kIoError;
   operation.is_awaiting = true;
   return begin_again(operation);
 }

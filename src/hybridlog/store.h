@@ -156,7 +156,7 @@ class Session {
   Answer read(std::uint64_t key, std::uint64_t context = 0, Place place = nullptr) {
     take_part();
     member_.begin_operation();
-    if (Record* const record = newest_of_own_version(key, place, log_.head()))
+    if (Record* const record = newest_of_own_version(key, place, quickly_read_from()))
       return {Status::kOk, record->read()};
     return carry_out(Kind::kRead, key, 0, context);
   }
@@ -298,6 +298,11 @@ class Session {
     bool is_hidden = false;         // it says nothing of the key, whose record is awaited
   };
 
+  // Below the last cut a header's 12 bits of a version may be of 4,096 versions ago: from before
+  // the range was elsewhere. (All below it is read-only as well.)
+  Address quickly_read_from() const noexcept {
+    return std::max(log_.head(), store_.versions().cut_address());
+  }
   // What most operations find: the key's record is the first of its chain, at or above `from`, no
   // tombstone, of this session's version, so that it needs no care, and sized (Header::kSized) or
   // not (0). Else null.
@@ -341,7 +346,7 @@ class Session {
   std::optional<Address> floor_of(const Indirection& indirection, std::uint64_t key) const noexcept;
   // kPending: the next time the operation looks in the index.
   static Status begin_again(Operation& operation) noexcept;
-  // kPending, as long as the key's record is awaited.
+  // kPending, as long as the key's record is awaited; kIoError: that is given up.
   Status await(Operation& operation) noexcept;
   Status replace(std::uint64_t key, Bytes value, bool is_tombstone);
   // kPending: somebody else has changed the chain, nothing was done. kWrongSize: it is too long.
@@ -368,6 +373,7 @@ class Session {
   Epoch::Thread& thread_;
   Versions::Member member_;
   bool holds_version_ = false;
+  bool is_leaving_ = false;  // what is given up would be told to nobody
   std::vector<Operation> pending_;
   // Ended while a cut was prepared; they are not told yet.
   struct Settled {

@@ -10,8 +10,11 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "common/scratch_directory.h"
+#include "net/ipv4.h"
 #include "net/testing_credentials.h"
 #include "shadowfax/client/load_node.h"
+#include "shadowfax/cluster/asking.h"
+#include "shadowfax/cluster/metadata_node.h"
 #include "shadowfax/server/server_node.h"
 
 namespace turntable::shadowfax {
@@ -220,6 +223,43 @@ TEST_F(NodesTest, KeysOfFiles) {
   fill["keys"] = 999;
   EXPECT_NE(message_of([&] { client_.fill(fill); }).find("expected 7992: 8 for each of 999 keys"),
             std::string::npos);
+}
+
+// The metadata service is not asked: a server that goes on with what is another one's is seen.
+TEST_F(NodesTest, SumsAreOfWhatAServerServes) {
+  const CredentialsFor credentials = [](const std::string& name) {
+    return net::testing::credentials(name);
+  };
+  MetadataNode metadata(address_, credentials, [](const std::string&) {});
+  const int port = metadata.prepare(
+      {{"port", 0}, {"file", (directory_.path() / "state.json").string()}, {"owners", 1}})["port"];
+  server_.emplace(
+      address_, [](const std::string&) {}, credentials);
+  Json args = server_args();
+  const std::string endpoint = address_ + ":" + std::to_string(port);
+  args["cluster"] = {{"number", 0},
+                     {"metadata", endpoint},
+                     {"checkpoint", (directory_.path() / "checkpoint").string()},
+                     {"checkpoint_s", 1000}};
+  server_->prepare(args);
+  client_.fill(fill_args());
+  const Json sums_args = {{"keys", 1000}, {"deadline_s", 30}};
+  EXPECT_EQ(server_->sums(sums_args)["found"], 1000);
+  Asking asks("metadata", net::parse_endpoint("metadata", endpoint), credentials("test"));
+  const auto ask = [&](ClusterMessageType type, const Json& given) {
+    asks.ask(type, given, Deadline::after_seconds(30));
+  };
+  ask(ClusterMessageType::kEnrol,
+      {{"server", 1}, {"address", address_}, {"ports", {1}}, {"peer_port", 1}});
+  ask(ClusterMessageType::kBegin, {{"id", 1},
+                                   {"first", 0},
+                                   {"last", UINT64_MAX},
+                                   {"source", 0},
+                                   {"target", 1},
+                                   {"receives_from", 64}});
+  ask(ClusterMessageType::kOwn, {{"id", 1}});
+  EXPECT_EQ(metadata.stats(Json::object())["view"]["number"], 2);
+  EXPECT_EQ(server_->sums(sums_args)["found"], 1000);
 }
 
 // Of 24,000 bytes two pages of 4096 are changed in place: additions make the log longer.

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -32,6 +34,7 @@ using hybridlog::hash_of;
 using hybridlog::Session;
 using hybridlog::Status;
 using hybridlog::testing::Client;
+using hybridlog::testing::settled;
 
 constexpr double kPatience = 30;
 constexpr std::uint64_t kKeys = 3000;  // 72 kB, of which memory has 32
@@ -94,6 +97,7 @@ class Servers {
         .number = number,
         .metadata = metadata_.address(),
         .credentials = [](const std::string& name) { return net::testing::credentials(name); },
+        .gone_time = gone_time_,
         .at_step =
             [at_step = std::move(at_step)](const char* step) {
               if (at_step) at_step(step);
@@ -106,11 +110,22 @@ class Servers {
   ClusterState state() {
     return state_of(asking_.ask(ClusterMessageType::kGet, nlohmann::json::object(), patience()));
   }
+  // Of servers that begin later.
+  void give_up_after(std::chrono::nanoseconds gone_time) { gone_time_ = gone_time; }
+  // Whether the metadata service can write its file.
+  void keep_states(bool can) {
+    const auto in_the_way = directory_.path() / "state.json.new";
+    can ? std::filesystem::remove(in_the_way) : std::filesystem::create_directory(in_the_way);
+  }
   // As another server asks it.
-  nlohmann::json prepare(ServerNumber number) {
-    return Asking("server", net::parse_ipv4("", "127.0.0.1", servers_.at(number)->peer_port()),
-                  net::testing::credentials("third"))
-        .ask(ClusterMessageType::kPrepare, nlohmann::json::object(), patience());
+  nlohmann::json ask(ServerNumber number, ClusterMessageType type,
+                     const nlohmann::json& args = nlohmann::json::object()) {
+    return connect(number)->ask(type, args, patience());
+  }
+  std::unique_ptr<Asking> connect(ServerNumber number) {
+    return std::make_unique<Asking>(
+        "server", net::parse_ipv4("", "127.0.0.1", servers_.at(number)->peer_port()),
+        net::testing::credentials("third"));
   }
 
   // What it owns of the keys.
@@ -124,10 +139,18 @@ class Servers {
       client.refresh();
     }
   }
-  // Until it is complete.
+  // Until it is complete. The source may not have heard yet that the one before is.
   void move(ServerNumber from, ServerNumber to, double share, bool indirection) {
-    const std::uint64_t id =
-        member(from).migrate(to, share, /*sample_s=*/0, indirection, patience());
+    std::uint64_t id = 0;
+    const auto has_begun = [&] {
+      try {
+        id = member(from).migrate(to, share, /*sample_s=*/0, indirection, patience());
+      } catch (const Refusal&) {
+        return false;
+      }
+      return true;
+    };
+    wait_until(has_begun, "the begin of the migration");
     wait_until([&] { return !state().migration; }, "the end of the migration");
     ASSERT_EQ(state().last_migration, id);
   }
@@ -144,7 +167,32 @@ class Servers {
   ScratchDirectory directory_;
   Metadata metadata_;
   Asking asking_;
+  std::chrono::nanoseconds gone_time_ = kGoneTime;
   std::map<ServerNumber, std::optional<StoreServer>> servers_;
+};
+
+// Who stops at a step until it may go on.
+class Stops {
+ public:
+  explicit Stops(std::string_view step) : step_(step) {}
+
+  Servers::AtStep hook() {
+    return [this](std::string_view step) {
+      if (step != step_ || goes_on_) return;
+      is_there_ = true;
+      const Deadline deadline = patience();
+      while (!goes_on_ && !deadline.passed()) std::this_thread::sleep_for(1ms);
+      EXPECT_TRUE(goes_on_) << step_;
+    };
+  }
+  void wait() const {
+    wait_until([this] { return is_there_.load(); }, "the step");
+  }
+  void go_on() { goes_on_ = true; }
+
+ private:
+  const std::string_view step_;
+  std::atomic<bool> is_there_{false}, goes_on_{false};
 };
 
 // Who is late at some steps, until it is over.
@@ -249,7 +297,7 @@ TEST(SlowServers, ATargetWithoutItsSourceServesWhatItHasAndPromisesNothing) {
     }
   });
   wait_until([&] { return is_asked.load(); }, "the question");
-  EXPECT_THROW(servers.prepare(1), Refusal);
+  EXPECT_THROW(servers.ask(1, ClusterMessageType::kPrepare), Refusal);
   {
     Client client(servers.store(1));
     EXPECT_EQ(client.upsert(own, 5), Status::kOk);
@@ -260,7 +308,7 @@ TEST(SlowServers, ATargetWithoutItsSourceServesWhatItHasAndPromisesNothing) {
   wait_until([&] { return is_answered.load(); }, "the answer");
   const auto is_prepared = [&] {
     try {
-      return servers.prepare(1).at("receives_from") > 0;
+      return servers.ask(1, ClusterMessageType::kPrepare).at("receives_from") > 0;
     } catch (const Refusal&) {
       return false;
     }
@@ -334,6 +382,163 @@ TEST(SlowServers, ADeadSourceDoesNotHoldUpAnotherOne) {
   servers.end(1);
   servers.end(2);
   expect_values(servers, 0, kKeys, never);
+}
+
+// Others look, and ask it, while it waits for the metadata service.
+TEST(SlowServers, ATargetAnswersWhileTheMetadataServiceIsTold) {
+  Stops stops("finished");
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, stops.hook());
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  EXPECT_EQ(servers.ask(1, ClusterMessageType::kStatus).at("receives"), 1);
+  stops.go_on();
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+}
+
+TEST(SlowServers, ATargetIsLookedAtWhileItMakesItsCheckpoint) {
+  Stops stops("preparing");
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, stops.hook());
+  std::jthread moves([&] { servers.move(0, 1, 0.5, /*indirection=*/false); });
+  stops.wait();
+  EXPECT_TRUE(servers.member(1).status().at("receives").is_null());
+  stops.go_on();
+}
+
+// Its migration's thread has not ended yet, and uses what answers use.
+TEST(SlowServers, AServerThatEndsAnswersNobody) {
+  Stops stops("prepared");
+  Servers servers;
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  const std::unique_ptr<Asking> asks = servers.connect(0);
+  std::jthread ends([&] { servers.end(0); });
+  const auto is_silent = [&] {
+    try {
+      asks->ask(ClusterMessageType::kPrepare, nlohmann::json::object(), Deadline::after_seconds(2));
+    } catch (const Refusal&) {  // a range is about to leave
+    } catch (const NoAnswer&) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_NO_THROW(wait_until(is_silent, "silence"));
+  stops.go_on();
+}
+
+// The metadata service keeps neither OWN nor CANCEL for a while: the range has its source again
+// once the cancel is kept, and not before.
+TEST(SlowServers, ARefusedCancelIsAskedAgain) {
+  Servers servers;
+  servers.begin(0, [&](std::string_view step) {
+    if (step == "kept") servers.keep_states(false);
+  });
+  servers.begin(1);
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  const auto departure = [&] { return servers.member(0).status().at("departure"); };
+  const auto is_refused = [&] {
+    return departure().value("why", "").find("cannot be kept") != std::string::npos;
+  };
+  wait_until(is_refused, "the refusal");
+  EXPECT_TRUE(servers.state().migration);
+  servers.keep_states(true);
+  wait_until([&] { return !servers.state().migration; }, "the cancel");
+  wait_until([&] { return departure().at("step") == "cancelled"; }, "its end");
+  EXPECT_EQ(servers.state().view, View::equal(1));
+  EXPECT_EQ(servers.member(0).served(), View::equal(1));
+}
+
+TEST(SlowServers, AServerWhoseMigrationIsRefusedIsFreeForAnother) {
+  constexpr int kRounds = 100;
+  Servers servers(/*owners=*/2);
+  servers.begin(0);
+  servers.begin(1);
+  const nlohmann::json others = {{"first", UINT64_MAX - 9}, {"last", UINT64_MAX}, {"target", 1}};
+  const std::unique_ptr<Asking> asks = servers.connect(0);
+  for (int round = 0; round < kRounds; ++round) {
+    try {
+      asks->ask(ClusterMessageType::kMigrate, others, patience());
+      FAIL();
+    } catch (const Refusal& refusal) {
+      ASSERT_NE(std::string(refusal.what()).find("does not own all"), std::string::npos)
+          << refusal.what();
+    }
+  }
+}
+
+// Reads and additions of what it has end with an error after some time, and go on when it is there
+// again.
+TEST(SlowServers, WhatADeadSourceHasIsAnError) {
+  Servers servers;
+  servers.give_up_after(500ms);
+  servers.begin(0);
+  servers.begin(1, {}, 1h);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  const std::vector<std::uint64_t> keys = servers.keys_of(1, 2);
+  servers.end(0);
+  {
+    Client client(servers.store(1));
+    EXPECT_EQ(settled(client, client.read(keys[0])).status, Status::kIoError);
+    EXPECT_EQ(settled(client, {client.add(keys[1], 1)}).status, Status::kIoError);
+  }
+  servers.begin(0);
+  // A busy machine is silent for so long, too.
+  for (const std::uint64_t key : servers.keys_of(1, 20)) {
+    Session::Answer answer{};
+    const auto is_read = [&] {
+      Client client(servers.store(1));
+      answer = settled(client, client.read(key));
+      return answer.status != Status::kIoError;
+    };
+    wait_until(is_read, "the source");
+    EXPECT_EQ(answer.status, Status::kOk) << key;
+    EXPECT_EQ(answer.value, (key & 0xFFU) * 0x0101010101010101U) << key;
+  }
+}
+
+TEST(SlowServers, RecordsThatNobodySendsAreAnError) {
+  Stops stops("move");
+  Servers servers;
+  servers.give_up_after(500ms);
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  const std::vector<std::uint64_t> keys = servers.keys_of(1, 3);
+  {
+    Client client(servers.store(1));
+    EXPECT_EQ(settled(client, client.read(keys[0])).status, Status::kIoError);
+    EXPECT_EQ(settled(client, {client.add(keys[1], 1)}).status, Status::kIoError);
+    EXPECT_EQ(client.upsert(keys[2], (keys[2] & 0xFFU) * 0x0101010101010101U), Status::kOk);
+  }
+  stops.go_on();
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  Late never({});
+  expect_values(servers, 1, kKeys / 4, never);
+}
+
+// What it would send points on, and nobody has that.
+TEST(SlowServers, ARangeStaysWhoseRecordsADeadServerHas) {
+  Servers servers;
+  servers.give_up_after(500ms);
+  for (const ServerNumber each : {0, 1, 2}) servers.begin(each);
+  servers.fill(0);
+  servers.move(0, 1, 0.5, /*indirection=*/true);
+  servers.end(0);
+  servers.member(1).migrate(2, 1, /*sample_s=*/0, /*indirection=*/true, patience());
+  const auto departure = [&] { return servers.member(1).status().at("departure"); };
+  wait_until([&] { return departure().at("step") == "cancelled"; }, "its end");
+  EXPECT_NE(departure().at("why").get<std::string>().find("does not answer"), std::string::npos);
+  servers.begin(0);
+  servers.move(1, 2, 1, /*indirection=*/true);
 }
 
 }  // namespace

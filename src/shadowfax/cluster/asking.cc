@@ -96,11 +96,12 @@ Asking::Answer Asking::ask_for_records(ClusterMessageType type, const Json& args
 
 Asking::Answer Asking::ask_patiently(ClusterMessageType type, const Json& args,
                                      std::vector<std::uint8_t> records, double look_s,
-                                     const std::stop_token& stop) {
+                                     const std::stop_token& stop, Deadline deadline) {
   const std::unique_ptr<Asked> asked = begin(type, args, std::move(records));
   do {
-    if (auto answer = asked->wait(Deadline::after_seconds(look_s), stop)) return *std::move(answer);
-  } while (!stop.stop_requested() && is_there(stop));
+    if (auto answer = asked->wait(Deadline::after_seconds(look_s).min(deadline), stop))
+      return *std::move(answer);
+  } while (!stop.stop_requested() && !deadline.passed() && is_there(stop));
   throw no_answer(type);
 }
 

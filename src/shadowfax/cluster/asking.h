@@ -77,10 +77,11 @@ class Asking {
 
   // However long it takes whom is asked: asked anew, the question would wait behind itself. Where
   // there is no answer it is looked every `look_s` whether there is somebody. Throws Refusal;
-  // NoAnswer when `stop` is asked for, and where whom is asked has gone to another place.
+  // NoAnswer when `stop` is asked for, at the deadline, and where whom is asked has gone to another
+  // place.
   Answer ask_patiently(ClusterMessageType type, const nlohmann::json& args,
                        std::vector<std::uint8_t> records, double look_s,
-                       const std::stop_token& stop);
+                       const std::stop_token& stop, Deadline deadline = Deadline::never());
 
   // After a while without an answer: as the constructor's is_there. A connection that only this end
   // still believes in breaks after it.

@@ -4,9 +4,10 @@
 //   to the metadata service            every answer: the state, or {"refused": why}
 //     GET       {}
 //     ENROL     {server, address, ports, peer_port}
-//     BEGIN     {first, last, source, target, receives_from}   ... and "id"
+//     BEGIN     {id, first, last, source, target, receives_from}   id: the next one
 //               indirection: true; else false
-//     OWN, CANCEL, RESOLVED   {id}
+//     OWN, RESOLVED   {id}
+//     CANCEL    {id}; source: only if it is this server's
 //     COMPLETE  {id}; begin, until: it is unresolved
 //
 //   to a server                        every answer: what is said, or {"refused": why}

@@ -23,14 +23,19 @@ std::string of(std::uint64_t id) {
 
 void ClusterState::enrol(ServerNumber server, Member member) {
   members[server] = std::move(member);
+  if (migration && migration->source == server && migration->phase == Migration::Phase::kPrepared)
+    migration.reset();
 }
 
-std::uint64_t ClusterState::begin(Migration asked) {
+void ClusterState::begin(Migration asked) {
   asked.phase = Migration::Phase::kPrepared;
   if (migration) {
-    asked.id = migration->id;
-    if (migration == asked) return asked.id;
+    if (migration == asked) return;
     throw Refusal(of(migration->id) + " is under way; expected one at a time");
+  }
+  if (asked.id != next_id()) {
+    throw Refusal(of(asked.id) + " is not the next one, which is " + std::to_string(next_id()) +
+                  ": another one was begun meanwhile; try again");
   }
   if (asked.range.first > asked.range.last)
     throw Refusal("hashes " + text_of(asked.range) + "; expected the first one first");
@@ -44,9 +49,8 @@ std::uint64_t ClusterState::begin(Migration asked) {
     throw Refusal("server " + std::to_string(asked.source) + " does not own all hashes " +
                   text_of(asked.range));
   }
-  asked.id = ++last_migration;
+  last_migration = asked.id;
   migration = asked;
-  return asked.id;
 }
 
 void ClusterState::require_ids(std::uint64_t id) const {
@@ -95,9 +99,11 @@ bool ClusterState::has_unresolved(ServerNumber target, hybridlog::HashRange rang
   });
 }
 
-void ClusterState::cancel(std::uint64_t id) {
+void ClusterState::cancel(std::uint64_t id, std::optional<ServerNumber> source) {
+  if (id == next_id()) last_migration = id;
   require_ids(id);
   if (!migration || migration->id != id) return;
+  if (source && migration->source != *source) return;
   if (migration->phase == Migration::Phase::kOwned) {
     throw Refusal(of(id) + " is owned by its target: it goes on, and the range may be moved back");
   }

@@ -12,6 +12,11 @@
 //
 // `own` is the ownership cut: before it the source owns the range, after it the target. It makes
 // the next view. Each may be asked again by who has not heard the answer: it changes nothing then.
+//
+// A question may also come late, when who asked has died or has given it up. So a migration's id is
+// the asker's, the next one that it knows of, and is used once: a BEGIN that comes after the end of
+// its migration begins nothing. A server that is there again has cancelled what it had prepared: an
+// OWN of its earlier life is refused.
 #pragma once
 
 #include <cstdint>
@@ -80,18 +85,21 @@ struct ClusterState {
   std::vector<Unresolved> unresolved;  // ascending ids
   std::uint64_t last_migration = 0;    // the id
 
-  // A server is there, perhaps again, and at other ports.
+  // A server is there, perhaps again, and at other ports. What it had prepared is cancelled.
   void enrol(ServerNumber server, Member member);
-  // The migration's id; of one that is prepared, where the same is asked for: its source asks one
-  // thing at a time. Throws Refusal where another one is under way, the source does not own all of
+  // migration: its id is next_id(). One that is prepared already, and the same: nothing changes.
+  // Throws Refusal where the id was used, another one is under way, the source does not own all of
   // the range, or one of the two has never been there.
-  std::uint64_t begin(Migration migration);
+  void begin(Migration migration);
+  std::uint64_t next_id() const noexcept { return last_migration + 1; }
   // All throw Refusal for a migration that was cancelled, or never was.
   void own(std::uint64_t id);  // only what is prepared, or owned
   // Only what is owned, or complete. rest: of one with indirections, which is unresolved then.
   void complete(std::uint64_t id, const std::optional<SourceLog>& rest = std::nullopt);
   void resolved(std::uint64_t id);  // only what is complete, or resolved
-  void cancel(std::uint64_t id);    // only what is prepared, or cancelled
+  // Only what is prepared, or cancelled; or next_id(), which nobody can begin any more then.
+  // source: nothing changes where the migration is another one's.
+  void cancel(std::uint64_t id, std::optional<ServerNumber> source = std::nullopt);
 
   // What the server points to in logs of others, of hashes of the range.
   bool has_unresolved(ServerNumber target, hybridlog::HashRange range = {}) const noexcept;

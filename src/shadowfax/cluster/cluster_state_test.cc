@@ -26,14 +26,16 @@ ClusterState of_two() {
   return state;
 }
 
-constexpr Migration kAsked{.range = {0, 99}, .source = 0, .target = 1, .receives_from = 4096};
+constexpr Migration kAsked{
+    .id = 1, .range = {0, 99}, .source = 0, .target = 1, .receives_from = 4096};
 
 TEST(ClusterState, AMigrationMovesItsRange) {
   ClusterState state = of_two();
-  const std::uint64_t id = state.begin(kAsked);
-  EXPECT_EQ(id, 1U);
+  const std::uint64_t id = kAsked.id;
+  EXPECT_EQ(state.next_id(), id);
+  state.begin(kAsked);
   const ClusterState begun = state;
-  EXPECT_EQ(state.begin(kAsked), id);  // asked again: nothing changes
+  state.begin(kAsked);  // asked again: nothing changes
   EXPECT_EQ(state, begun);
   EXPECT_EQ(state.view.owner_of(99), 0U);
   state.own(id);
@@ -48,12 +50,55 @@ TEST(ClusterState, AMigrationMovesItsRange) {
   EXPECT_FALSE(state.migration);
   Migration back = kAsked;
   std::swap(back.source, back.target);
-  EXPECT_EQ(state.begin(back), 2U);
+  EXPECT_THROW(state.begin(back), Refusal);  // the id was used
+  back.id = 2;
+  state.begin(back);
+  EXPECT_EQ(state.migration, back);
+}
+
+// Its source has given it up, or has died: nobody would move anything.
+TEST(ClusterState, ALateBeginBeginsNothing) {
+  ClusterState state = of_two();
+  state.begin(kAsked);
+  state.cancel(kAsked.id);
+  EXPECT_THROW(state.begin(kAsked), Refusal);
+  EXPECT_FALSE(state.migration);
+  // One that has not come yet when it is cancelled.
+  Migration late = kAsked;
+  late.id = state.next_id();
+  state.cancel(late.id, late.source);
+  EXPECT_THROW(state.begin(late), Refusal);
+  EXPECT_FALSE(state.migration);
+  // Of two servers that ask for the same id one has it, and the other one does not cancel it.
+  late.id = state.next_id();
+  state.begin(late);
+  state.cancel(late.id, ServerNumber{1});
+  EXPECT_EQ(state.migration, late);
+}
+
+TEST(ClusterState, AServerThatIsThereAgainHasNothingPrepared) {
+  const Member again{.address = "127.0.0.1", .ports = {1002}, .peer_port = 2002};
+  ClusterState state = of_two();
+  state.begin(kAsked);
+  state.enrol(1, again);  // the target: its source goes on
+  EXPECT_EQ(state.migration, kAsked);
+  state.enrol(0, again);
+  EXPECT_FALSE(state.migration);
+  EXPECT_THROW(state.own(kAsked.id), Refusal);  // of its earlier life
+  // What the target owns goes forward.
+  Migration next = kAsked;
+  next.id = 2;
+  state.begin(next);
+  state.own(next.id);
+  state.enrol(0, again);
+  ASSERT_TRUE(state.migration);
+  EXPECT_EQ(state.migration->phase, Migration::Phase::kOwned);
 }
 
 TEST(ClusterState, WhatIsCancelledStaysWhereItWas) {
   ClusterState state = of_two();
-  const std::uint64_t id = state.begin(kAsked);
+  const std::uint64_t id = kAsked.id;
+  state.begin(kAsked);
   EXPECT_THROW(state.complete(id), Refusal);
   state.cancel(id);
   state.cancel(id);
@@ -64,6 +109,7 @@ TEST(ClusterState, WhatIsCancelledStaysWhereItWas) {
 TEST(ClusterState, WhatDoesNotFitIsRefused) {
   const auto refused = [](Migration asked) {
     ClusterState state = of_two();
+    asked.id = state.next_id();
     EXPECT_THROW(state.begin(asked), Refusal);
     EXPECT_EQ(state, of_two());
   };
@@ -78,8 +124,8 @@ TEST(ClusterState, WhatDoesNotFitIsRefused) {
   Migration another = kAsked;
   another.receives_from += 64;
   EXPECT_THROW(state.begin(another), Refusal);
-  EXPECT_THROW(state.begin({.range = {5, 9}, .source = 0, .target = 1}), Refusal);
-  for (const std::uint64_t id : {0, 2}) {
+  EXPECT_THROW(state.begin({.id = 2, .range = {5, 9}, .source = 0, .target = 1}), Refusal);
+  for (const std::uint64_t id : {0, 3}) {
     EXPECT_THROW(state.own(id), Refusal);
     EXPECT_THROW(state.complete(id), Refusal);
     EXPECT_THROW(state.cancel(id), Refusal);
@@ -90,7 +136,8 @@ TEST(ClusterState, WhatIsPointedToStaysUntilItIsResolved) {
   ClusterState state = of_two();
   Migration asked = kAsked;
   asked.indirection = true;
-  const std::uint64_t id = state.begin(asked);
+  const std::uint64_t id = asked.id;
+  state.begin(asked);
   EXPECT_THROW(state.resolved(id), Refusal);  // it is under way
   state.own(id);
   const SourceLog log{.begin = 64, .until = 8192};
@@ -109,7 +156,8 @@ TEST(ClusterState, WhatIsPointedToStaysUntilItIsResolved) {
   EXPECT_TRUE(state.has_unresolved(1, {99, 200}));
   EXPECT_FALSE(state.has_unresolved(1, {100, 200}));
   // The range does not move on before it is.
-  const std::uint64_t on = state.begin({.range = {50, 60}, .source = 1, .target = 0});
+  const std::uint64_t on = state.next_id();
+  state.begin({.id = on, .range = {50, 60}, .source = 1, .target = 0});
   EXPECT_THROW(state.own(on), Refusal);
   state.resolved(id);
   state.resolved(id);
@@ -131,8 +179,11 @@ TEST(ClusterState, AnOlderStateHasNothingUnresolved) {
 TEST(ClusterState, ItsJsonHasAllOfIt) {
   ClusterState state = of_two();
   EXPECT_EQ(state_of(to_json(state)), state);
-  state.begin(
-      {.range = {UINT64_MAX - 5, UINT64_MAX}, .source = 1, .target = 0, .receives_from = 7});
+  state.begin({.id = 1,
+               .range = {UINT64_MAX - 5, UINT64_MAX},
+               .source = 1,
+               .target = 0,
+               .receives_from = 7});
   EXPECT_EQ(state_of(Json::parse(to_json(state).dump())), state);
   state.own(1);
   EXPECT_EQ(state_of(to_json(state)), state);
@@ -180,10 +231,14 @@ TEST(Metadata, WhatWasAnsweredIsThereAfterwards) {
     const auto asking = metadata.asking();
     asking->ask(ClusterMessageType::kEnrol, member(0), soon());
     asking->ask(ClusterMessageType::kEnrol, member(1), soon());
-    const Json begun = asking->ask(
-        ClusterMessageType::kBegin,
-        {{"first", 0}, {"last", 99}, {"source", 0}, {"target", 1}, {"receives_from", 64}}, soon());
-    EXPECT_EQ(begun["id"], 1);
+    asking->ask(ClusterMessageType::kBegin,
+                {{"id", 1},
+                 {"first", 0},
+                 {"last", 99},
+                 {"source", 0},
+                 {"target", 1},
+                 {"receives_from", 64}},
+                soon());
     EXPECT_THROW(asking->ask(ClusterMessageType::kComplete, {{"id", 1}}, soon()), Refusal);
     asking->ask(ClusterMessageType::kOwn, {{"id", 1}}, soon());
   }

@@ -1,5 +1,6 @@
 #include "shadowfax/cluster/metadata_server.h"
 
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -28,6 +29,11 @@ ClusterState kept_state(const std::string& file, ServerNumber owners) {
 
 std::uint64_t id_of(const Json& args) {
   return args.at("id").get<std::uint64_t>();
+}
+
+std::optional<ServerNumber> source_of(const Json& args) {
+  if (!args.contains("source")) return std::nullopt;
+  return args.at("source").get<ServerNumber>();
 }
 
 Json refused(const std::string& why) {
@@ -64,20 +70,16 @@ Json MetadataServer::answer(const ClusterMessage& message) {
                        .ports = args.at("ports").get<std::vector<std::uint16_t>>(),
                        .peer_port = args.at("peer_port").get<std::uint16_t>()});
         });
-      case ClusterMessageType::kBegin: {
-        std::uint64_t id = 0;
-        Json state = changed([&](ClusterState& each) {
-          Migration asked{.range = {args.at("first").get<std::uint64_t>(),
-                                    args.at("last").get<std::uint64_t>()},
-                          .source = args.at("source").get<ServerNumber>(),
-                          .target = args.at("target").get<ServerNumber>(),
-                          .receives_from = args.at("receives_from").get<std::uint64_t>(),
-                          .indirection = args.value("indirection", false)};
-          id = each.begin(asked);
+      case ClusterMessageType::kBegin:
+        return changed([&](ClusterState& state) {
+          state.begin({.id = id_of(args),
+                       .range = {args.at("first").get<std::uint64_t>(),
+                                 args.at("last").get<std::uint64_t>()},
+                       .source = args.at("source").get<ServerNumber>(),
+                       .target = args.at("target").get<ServerNumber>(),
+                       .receives_from = args.at("receives_from").get<std::uint64_t>(),
+                       .indirection = args.value("indirection", false)});
         });
-        state["id"] = id;
-        return state;
-      }
       case ClusterMessageType::kOwn:
         return changed([&](ClusterState& state) { state.own(id_of(args)); });
       case ClusterMessageType::kComplete:
@@ -85,7 +87,7 @@ Json MetadataServer::answer(const ClusterMessage& message) {
       case ClusterMessageType::kResolved:
         return changed([&](ClusterState& state) { state.resolved(id_of(args)); });
       case ClusterMessageType::kCancel:
-        return changed([&](ClusterState& state) { state.cancel(id_of(args)); });
+        return changed([&](ClusterState& state) { state.cancel(id_of(args), source_of(args)); });
       default:
         return refused(std::string(name_of(message.type)) + " is nothing for the metadata service");
     }

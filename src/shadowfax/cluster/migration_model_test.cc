@@ -2,8 +2,9 @@
 // exhaustively: source and target may be killed at every step, checkpoints may be made at any time,
 // client and servers learn of views late, and a migration may be cancelled while its source lives.
 // Ranges without the key leave the two servers for others, which makes views as well. Messages are
-// steps of who sends them; the metadata service loses nothing, so that its death only delays. A
-// protocol with one thing left out must be found wrong.
+// steps of who sends them, but for an OWN that may come late, after its source has died or has
+// asked again. The metadata service loses nothing, so that its death only delays; it may refuse
+// what it cannot keep. A protocol with one thing left out must be found wrong.
 
 #include <gtest/gtest.h>
 
@@ -23,6 +24,8 @@ struct Limits {
   int migrations = 2;  // of the key: there, and back again
   int others = 0;      // of ranges without it
   int cancels = 0;
+  int late = 0;      // an OWN is under way, and its source knows no answer
+  int refusals = 0;  // of what the metadata service cannot keep
 };
 
 enum class Broken : std::uint8_t {
@@ -36,6 +39,8 @@ enum class Broken : std::uint8_t {
   kReceivesWhileItDeparts,       // the target has a cut to make itself
   kStagesBeforeTheCut,           // what is staged may still change
   kTakesWhatIsStagedForAnother,  // migration
+  kEnrolsWithWhatIsPrepared,     // a source that is there again cancels it later
+  kTakesARefusalForACancel,      // of its CANCEL, by which somebody else has cancelled
   // Of indirection records:
   kTruncatesWhileOthersPointIntoIt,
   kTellsBeforeACheckpoint,  // that what it pointed to is its own
@@ -44,7 +49,8 @@ enum class Broken : std::uint8_t {
   kForgetsWhatItPointsTo,  // after a crash, or its checkpoint has it not
 };
 
-enum class Step : std::uint8_t { kNone, kPrepared, kCut, kKept, kOwned, kSent };
+// kRefused: it asks whether it is cancelled, or owned after all; kBack: so does one that has died.
+enum class Step : std::uint8_t { kNone, kBack, kPrepared, kCut, kKept, kRefused, kOwned, kSent };
 
 struct Store {
   bool has = false;  // a record of the key that counts
@@ -89,8 +95,8 @@ struct Departure {
   int given = 0;         // what the key had when the source cut
   int target_life = 0;   // the target's when sending began
 
-  bool may_cut() const { return step != Step::kNone && step < Step::kOwned; }
-  bool cuts() const { return step == Step::kCut || step == Step::kKept; }
+  bool may_cut() const { return step >= Step::kPrepared && step < Step::kOwned; }
+  bool cuts() const { return step >= Step::kCut && step < Step::kOwned; }
   auto tie() const { return std::tuple(step, id, has_key, given, target_life); }
   bool operator<(const Departure& other) const { return tie() < other.tie(); }
 };
@@ -107,7 +113,8 @@ struct World {
   bool is_unresolved = false;
   int points_from = 0;  // who has indirection records then
   int last_id = 0;
-  int migrations = 0, others = 0, cancels = 0;
+  int late_own = 0;  // the id; 0: none is under way
+  int migrations = 0, others = 0, cancels = 0, late = 0, refusals = 0;
   int life[2] = {0, 0};
   // The client.
   int client_view = 0;
@@ -125,9 +132,9 @@ struct World {
 
   auto tie() const {
     return std::tuple(servers[0], servers[1], departures[0], departures[1], view, owners, under_way,
-                      is_owned, has_key, source, is_unresolved, points_from, last_id, migrations,
-                      others, cancels, life[0], life[1], client_view, issued, unserved, served[0],
-                      served[1], kills);
+                      is_owned, has_key, source, is_unresolved, points_from, last_id, late_own,
+                      migrations, others, cancels, late, refusals, life[0], life[1], client_view,
+                      issued, unserved, served[0], served[1], kills);
   }
   bool operator<(const World& other) const { return tie() < other.tie(); }
 };
@@ -199,6 +206,7 @@ class Search {
     resolve(world);
     begin(world);
     cancel(world);
+    own_late(world);
     move(world);
   }
 
@@ -258,8 +266,11 @@ class Search {
         if (next.is_owned && next.has_key) {
           next.departures[server] = {
               .step = Step::kOwned, .id = next.under_way, .has_key = true, .given = at.now.value};
+        } else if (next.is_owned || broken_ != Broken::kEnrolsWithWhatIsPrepared) {
+          next.under_way = 0;  // another server has all, or it is cancelled
         } else {
-          next.under_way = 0;  // cancelled, or another server has all
+          next.departures[server] = {
+              .step = Step::kBack, .id = next.under_way, .has_key = next.has_key};
         }
       }
       at.view = next.view;
@@ -402,14 +413,21 @@ class Search {
   void own(const World& world, int source) {
     const Departure& departure = world.departures[source];
     const bool is_under_way = departure.id == world.under_way;
+    find_out(world, source);
     const Step owns_after = broken_ == Broken::kOwnsBeforeTheCutIsKept ? Step::kCut : Step::kKept;
     if (!departure.cuts() || departure.step < owns_after) return;
-    when(is_under_way && !world.is_owned, world, [&](World& next) {
-      next.is_owned = true;
-      ++next.view;
-      const int owner = departure.has_key ? 1 - source : world.owner();
-      next.owners |= static_cast<unsigned>(owner) << static_cast<unsigned>(next.view);
+    const bool asks = departure.step != Step::kRefused;
+    when(asks && is_under_way && !world.is_owned, world, own_it);
+    // It has had no answer, and asks again; or dies.
+    when(asks && world.late < limits_.late && world.late_own == 0, world, [&](World& next) {
+      ++next.late;
+      next.late_own = departure.id;
     });
+    when(asks && is_under_way && !world.is_owned && world.refusals < limits_.refusals, world,
+         [&](World& next) {
+           ++next.refusals;
+           next.departures[source].step = Step::kRefused;
+         });
     // The answer.
     when(is_under_way && world.is_owned, world, [&](World& next) {
       next.departures[source].step = Step::kOwned;
@@ -426,6 +444,44 @@ class Search {
       Server& at = next.servers[source];
       at.waits = false;
       if (broken_ == Broken::kServesTheNextView) --at.view;
+    });
+  }
+
+  static void own_it(World& next) {
+    const int owner = next.has_key ? 1 - next.source : next.owner();
+    next.is_owned = true;
+    ++next.view;
+    next.owners |= static_cast<unsigned>(owner) << static_cast<unsigned>(next.view);
+  }
+
+  void own_late(const World& world) {
+    when(world.late_own != 0, world, [](World& next) {
+      if (next.late_own == next.under_way && !next.is_owned) own_it(next);
+      next.late_own = 0;
+    });
+  }
+
+  // CANCEL of a source that does not know what holds. That it cannot be kept either changes
+  // nothing: it is asked again.
+  void find_out(const World& world, int source) {
+    const Departure& departure = world.departures[source];
+    if (departure.step != Step::kRefused && departure.step != Step::kBack) return;
+    const bool is_under_way = departure.id == world.under_way;
+    const auto is_cancelled = [&](World& next) {
+      next.departures[source] = {};
+      next.servers[source].waits = false;
+    };
+    when(is_under_way && !world.is_owned, world, [&](World& next) {
+      next.under_way = 0;
+      is_cancelled(next);
+    });
+    const bool is_refused = (departure.step == Step::kBack && is_under_way && world.is_owned) ||
+                            (is_under_way && !world.is_owned && world.refusals < limits_.refusals);
+    const bool takes_it =
+        departure.step == Step::kBack || broken_ == Broken::kTakesARefusalForACancel;
+    when(is_refused && takes_it, world, [&](World& next) {
+      ++next.refusals;
+      is_cancelled(next);
     });
   }
 
@@ -477,15 +533,17 @@ class Search {
 };
 
 constexpr Limits kWithOthers{.additions = 2, .kills = 1, .others = 1, .cancels = 1};
+constexpr Limits kWithLate{.additions = 2, .kills = 2, .cancels = 1, .late = 1, .refusals = 2};
 
 TEST(MigrationModel, ThereIsOneOwnerAndEveryAdditionCountsOnce) {
-  for (const Limits& limits : {Limits{}, kWithOthers}) {
+  const std::map<std::string, Limits> searches = {
+      {"states", {}}, {"states_with_others", kWithOthers}, {"states_with_late", kWithLate}};
+  for (const auto& [name, limits] : searches) {
     Search search(Broken::kNothing, limits);
     EXPECT_EQ(search.run(), "");
     EXPECT_TRUE(search.completed());
     EXPECT_GT(search.states(), 10'000U);
-    RecordProperty(limits.others == 0 ? "states" : "states_with_others",
-                   static_cast<int>(search.states()));
+    RecordProperty(name, static_cast<int>(search.states()));
   }
 }
 
@@ -512,6 +570,15 @@ TEST(MigrationModel, ASourceThatServesTheNextViewIsFound) {
   constexpr Broken kBroken = Broken::kServesTheNextView;
   EXPECT_EQ(Search(kBroken, {.others = 1}).run(), "two owners");
   EXPECT_EQ(Search(kBroken, kWithOthers).run(), "value 0 of 1");
+}
+
+// Its OWN comes after it has begun to serve its range again.
+TEST(MigrationModel, ASourceThatIsThereAgainWithWhatItHadPreparedIsFound) {
+  EXPECT_EQ(Search(Broken::kEnrolsWithWhatIsPrepared, kWithLate).run(), "two owners");
+}
+
+TEST(MigrationModel, ARefusalThatIsTakenForACancelIsFound) {
+  EXPECT_EQ(Search(Broken::kTakesARefusalForACancel, kWithLate).run(), "two owners");
 }
 
 TEST(MigrationModel, ATargetThatHasACutToMakeIsFound) {

@@ -23,10 +23,9 @@ std::string drawn_name() {
 Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer, CompactionGate& gate)
     : store_(store), checkpointer_(checkpointer), gate_(gate), incarnation_(drawn_name()) {}
 
-hybridlog::Address Arrival::prepare() {
+void Arrival::forget_staged() {
   staged_for_ = 0;
   staged_.clear();
-  return checkpointer_.make().end;
 }
 
 void Arrival::stage(std::uint64_t id, std::span<const std::uint8_t> records) {
@@ -58,8 +57,13 @@ void Arrival::begin(const Migration& migration) {
 void Arrival::take(std::span<const std::uint8_t> records) {
   const std::vector<MovedRecord> moved = parsed(records);
   Receiver receiver(store_);
-  for (const MovedRecord& record : moved) receiver.take(record);
+  // The time in which this server takes them is none in which their source is silent.
+  for (const MovedRecord& record : moved) {
+    store_.awaited().heard();
+    receiver.take(record);
+  }
   receiver.wait_for_all();
+  store_.awaited().heard();
   records_ += moved.size();
 }
 

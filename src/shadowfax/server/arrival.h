@@ -1,6 +1,7 @@
 // A range of keys that this server receives from another one (docs/shadowfax-design.md §3).
 //
-//   prepare() : a checkpoint, below whose end lies whatever this server had of the range before
+//   prepare() : a checkpoint, below whose end lies whatever this server had of the range before;
+//               what was staged for another one is forgotten first
 //   stage()   : hot records, as the source has cut them off; they are in memory alone
 //   begin()   : it owns the range; what is staged is taken, what it lacks is awaited, no
 //   checkpoints
@@ -36,8 +37,9 @@ class Arrival {
   std::uint64_t records() const noexcept { return records_; }        // that came, since begin()
   std::uint64_t staged() const noexcept { return staged_records_; }  // of them before it
 
-  // What was staged is dropped. Throws std::system_error where no checkpoint can be made now.
-  hybridlog::Address prepare();
+  void forget_staged();
+  // Thread-safe. Throws std::system_error where no checkpoint can be made now.
+  hybridlog::Address prepare() { return checkpointer_.make().end; }
   // For the migration that may begin next. Throws std::invalid_argument.
   void stage(std::uint64_t id, std::span<const std::uint8_t> records);
   // Of one that has ended, or has begun: nothing. The state that says so may be an old one.

@@ -66,7 +66,10 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .metadata = metadata_,
       .number = settings.number,
       .connect = [this](ServerNumber to, const Member& at) { return connect(to, at); },
-      .resolve = [this](const std::stop_token& stop) { return resolver_->resolve(stop); },
+      .resolve =
+          [this](const std::stop_token& stop) {
+            return resolver_->resolve(stop, settings_.gone_time);
+          },
       .begin_cut =
           [this] {
             const std::lock_guard lock(mutex_);
@@ -74,7 +77,9 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
           },
       .end_cut = [this](const ClusterState* owned) { end_cut(owned); },
       .at_step = settings.at_step});
+  store_.awaited().give_up_after(settings.gone_time);
   logs_.begin({.connect = [this](ServerNumber to) { return connect_now(to, ", single records"); },
+               .gone_time = settings.gone_time,
                .at_step = settings.at_step});
   resolver_.emplace(
       Resolver::Place{.store = store,
@@ -85,22 +90,26 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
                       .at_step = settings.at_step});
   answers_.emplace();
   fetches_.emplace();
+  finishes_.emplace();
   enrol(address, ports);
   loop_thread_ = std::thread([this] { loop_.run(); });
   follower_ = std::thread([this] { follow(); });
 }
 
+// Who uses others ends before them: the loop, which asks all; the threads that answer; and what
+// these ask. What they still post to the loop is dropped.
 ClusterMember::~ClusterMember() {
-  logs_.end();         // sessions wait for it, and a checkpoint for them
-  departure_.reset();  // it answers through the loop
+  logs_.end();  // sessions wait for it, and a checkpoint for them
+  loop_.stop();
+  loop_thread_.join();
+  answers_.reset();
+  fetches_.reset();
+  finishes_.reset();
+  departure_.reset();
   resolver_.reset();
   ends_ = true;
   newer_views_.seen();
   follower_.join();
-  answers_.reset();
-  fetches_.reset();
-  loop_.stop();
-  loop_thread_.join();
 }
 
 void ClusterMember::enrol(const std::string& address, const std::vector<std::uint16_t>& ports) {
@@ -166,7 +175,13 @@ void ClusterMember::serve(const ClusterState& state) {
       state.migration->target == settings_.number)
     arrival_.begin(*state.migration);
   if (ranges_ != nullptr) ranges_->own(state.view.ranges_of(settings_.number));
+  served_ = state.view;
   serving_.go_on(state.view.number());
+}
+
+View ClusterMember::served() {
+  const std::lock_guard lock(mutex_);
+  return served_.value();
 }
 
 void ClusterMember::follow() {
@@ -204,6 +219,8 @@ void ClusterMember::received(SessionId session, const ClusterMessage& message) {
           return pulled_.answer(Json::parse(message.json));
         }));
       });
+    case ClusterMessageType::kFinish:
+      return finishes_->post([this, message, send] { send(answer_to(message, answer(message))); });
     default:
       return answers_->post([this, message, send] { send(answer_to(message, answer(message))); });
   }
@@ -218,18 +235,8 @@ Json ClusterMember::answer(const ClusterMessage& message) {
         return Json::object();
       case ClusterMessageType::kStatus:
         return status();
-      case ClusterMessageType::kPrepare: {
-        const std::lock_guard lock(mutex_);
-        if (arrival_.id()) throw Refusal("another range is being received");
-        if (departure_->may_cut()) {
-          throw Refusal("a range is about to leave " + name_of(settings_.number) +
-                        ", or it has not heard yet that this was cancelled; expected that it is "
-                        "over: try again");
-        }
-        return {{"receives_from", arrival_.prepare()},
-                {"index_bits", std::countr_zero(store_.index().buckets())},
-                {"most_value_bytes", store_.most_value_bytes()}};
-      }
+      case ClusterMessageType::kPrepare:
+        return prepare();
       case ClusterMessageType::kStage:
         return stage(id_of(args), message);
       case ClusterMessageType::kRecords:
@@ -245,6 +252,33 @@ Json ClusterMember::answer(const ClusterMessage& message) {
   }
 }
 
+// The checkpoint waits for sessions, and nobody else for it. What has begun meanwhile keeps the
+// range that is asked for away.
+Json ClusterMember::prepare() {
+  {
+    const std::lock_guard lock(mutex_);
+    require_may_receive();
+    arrival_.forget_staged();
+  }
+  settings_.at_step("preparing");
+  const hybridlog::Address receives_from = arrival_.prepare();
+  const std::lock_guard lock(mutex_);
+  require_may_receive();
+  return {{"receives_from", receives_from},
+          {"index_bits", std::countr_zero(store_.index().buckets())},
+          {"most_value_bytes", store_.most_value_bytes()}};
+}
+
+// Throws Refusal. With the mutex.
+void ClusterMember::require_may_receive() const {
+  if (arrival_.id()) throw Refusal("another range is being received");
+  if (departure_->may_cut()) {
+    throw Refusal("a range is about to leave " + name_of(settings_.number) +
+                  ", or it has not heard yet that this was cancelled; expected that it is over: "
+                  "try again");
+  }
+}
+
 Json ClusterMember::stage(std::uint64_t id, const ClusterMessage& message) {
   const std::lock_guard lock(mutex_);
   arrival_.stage(id, message.records);
@@ -255,14 +289,17 @@ Json ClusterMember::stage(std::uint64_t id, const ClusterMessage& message) {
 Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   if (!receives(id)) return {{"complete", true}};
   const std::lock_guard lock(mutex_);
+  if (arrival_.id() != id) return {{"complete", true}};  // meanwhile
+  // All have come: those that a source sends again, which was killed, are not awaited any more.
+  if (is_telling_) throw Refusal("that all have come is being told; expected that this is over");
   arrival_.take(message.records);
   settings_.at_step("taken");
   return {{"incarnation", arrival_.incarnation()}};
 }
 
+// Nobody waits while the metadata service is told: it may be slow, or gone.
 Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   if (!receives(id)) return {{"complete", true}};
-  const std::lock_guard lock(mutex_);
   if (args.at("incarnation") != arrival_.incarnation()) return {{"complete", false}};
   const std::optional<SourceLog> rest = rest_of(args);
   Json complete = {{"id", id}};
@@ -272,10 +309,25 @@ Json ClusterMember::finish(std::uint64_t id, const Json& args) {
     complete["until"] = rest->until;
   }
   settings_.at_step("finish");
-  arrival_.finish(rest.has_value());
+  {
+    const std::lock_guard lock(mutex_);
+    arrival_.finish(rest.has_value());
+    is_telling_ = true;
+  }
   settings_.at_step("finished");
-  metadata_.ask(ClusterMessageType::kComplete, complete, Deadline::after_seconds(kMetadataSeconds));
-  arrival_.end();
+  try {
+    metadata_.ask(ClusterMessageType::kComplete, complete,
+                  Deadline::after_seconds(kMetadataSeconds));
+  } catch (const std::exception&) {
+    const std::lock_guard lock(mutex_);
+    is_telling_ = false;
+    throw;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    is_telling_ = false;
+    arrival_.end();
+  }
   settings_.at_step("ended");
   return {{"complete", true}};
 }

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "shadowfax/server/arrival.h"
 #include "shadowfax/server/departure.h"
 #include "shadowfax/server/given_log.h"
+#include "shadowfax/server/peer_limits.h"
 #include "shadowfax/server/range_check.h"
 #include "shadowfax/server/resolver.h"
 #include "shadowfax/server/source_logs.h"
@@ -54,6 +56,7 @@ struct ClusterSettings {
   sockaddr_in metadata{};
   std::uint16_t peer_port = 0;  // 0: any that is free
   CredentialsFor credentials{};
+  std::chrono::nanoseconds gone_time = kGoneTime;                      // another one for tests
   std::function<void(const char* step)> at_step = [](const char*) {};  // for tests
 };
 
@@ -85,8 +88,12 @@ class ClusterMember {
   // What it does: {"number", "view", "receives", "records", "departure", "fetched": keys' records
   // from logs of others, "resolver"}.
   Json status();
+  // All "departure"s (Departure::all).
+  Json departures() const { return departure_->all(); }
   // As the metadata service says now. Throws NoAnswer.
   ClusterState look();
+  // The view that this server serves, whatever the metadata service says.
+  View served();
 
   // How the log is compacted now: what other servers own goes. Nothing while a range arrives or
   // leaves, or others point into the log: these are asked to pull what they need. Throws NoAnswer.
@@ -102,6 +109,8 @@ class ClusterMember {
   void follow();
   void received(SessionId session, const ClusterMessage& message);
   Json answer(const ClusterMessage& message);
+  Json prepare();
+  void require_may_receive() const;
   Json stage(std::uint64_t id, const ClusterMessage& message);
   Json take(std::uint64_t id, const ClusterMessage& message);
   Json finish(std::uint64_t id, const Json& args);
@@ -121,7 +130,9 @@ class ClusterMember {
   RangeCheck* const ranges_;
   Asking metadata_;
   std::mutex mutex_;  // of what is served, and the arrival
+  std::optional<View> served_;
   bool cuts_ = false;
+  bool is_telling_ = false;  // the metadata service, that an arrival is complete
   Arrival arrival_;
   std::optional<Departure> departure_;
   std::optional<Resolver> resolver_;
@@ -131,8 +142,9 @@ class ClusterMember {
   const std::uint16_t peer_port_;
   std::atomic<bool> ends_{false};
   std::thread loop_thread_, follower_;
-  // That answer: what others are waited for, and what only the device is.
-  std::optional<TaskThread> answers_, fetches_;
+  // That answer: what others are waited for, what only the device is, and what the metadata service
+  // is.
+  std::optional<TaskThread> answers_, fetches_, finishes_;
 };
 
 }  // namespace turntable::shadowfax

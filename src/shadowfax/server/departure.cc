@@ -4,6 +4,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -52,6 +54,14 @@ Json Departure::status() const {
   return status_;
 }
 
+Json Departure::all() const {
+  const std::lock_guard lock(mutex_);
+  Json all = Json::array();
+  for (const Json& each : before_) all.push_back(each);
+  if (!status_.is_null()) all.push_back(status_);
+  return all;
+}
+
 void Departure::note(const char* step) {
   {
     const std::lock_guard lock(mutex_);
@@ -61,94 +71,116 @@ void Departure::note(const char* step) {
   place_.at_step(step);
 }
 
-void Departure::start(std::function<void(const std::stop_token&)> work) {
+void Departure::start(std::function<void(const std::stop_token&)> work,
+                      std::function<void()> after) {
   if (is_busy_.exchange(true)) throw Refusal("a migration from this server is under way");
   {
     const std::lock_guard lock(mutex_);
-    status_ = Json::object();
+    Json before = std::exchange(status_, Json::object());
+    if (!before.is_null()) before_.push_back(std::move(before));
+    if (before_.size() >= kMostTold) before_.pop_front();
   }
-  thread_ = std::jthread([this, work = std::move(work)](const std::stop_token& stop) {
-    try {
-      const CompactionGate::Closed closed(place_.gate);
-      work(stop);
-    } catch (const Stopped&) {
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
-      const std::lock_guard lock(mutex_);
-      status_["why"] = error.what();
-    }
-    may_cut_ = false;
-    is_busy_ = false;
-  });
+  thread_ = std::jthread(
+      [this, work = std::move(work), after = std::move(after)](const std::stop_token& stop) {
+        try {
+          const CompactionGate::Closed closed(place_.gate);
+          work(stop);
+        } catch (const Stopped&) {
+        } catch (const std::exception& error) {
+          std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
+          const std::lock_guard lock(mutex_);
+          status_["why"] = error.what();
+        }
+        may_cut_ = false;
+        is_busy_ = false;
+        after();
+      });
 }
 
-void Departure::begin(const Order& order, std::function<void(const Json&)> begun) {
+void Departure::begin(const Order& order, const std::function<void(const Json&)>& begun) {
   if (order.target == place_.number)
     throw Refusal("from server " + std::to_string(order.target) + " to itself");
   if (!(order.sample_s >= 0 && order.sample_s <= kMostSampleSeconds)) {
     throw std::invalid_argument("sampling for " + std::to_string(order.sample_s) +
                                 " s; expected 0 to " + std::to_string(kMostSampleSeconds));
   }
-  start([this, order, begun = std::move(begun)](const std::stop_token& stop) {
-    run(order, begun, stop);
-  });
+  // Who hears that it is refused may ask for another one at once.
+  auto refusal = std::make_shared<std::string>();
+  start(
+      [this, order, begun, refusal](const std::stop_token& stop) {
+        Migration migration;
+        try {
+          migration = prepare(order, stop);
+        } catch (const Stopped&) {
+          *refusal = "the server is ending";
+          throw;
+        } catch (const std::exception& error) {
+          *refusal = error.what();
+          throw;
+        }
+        begun({{"id", migration.id}});
+        run(migration, order, stop);
+      },
+      [begun, refusal] {
+        if (!refusal->empty()) begun({{"refused", *refusal}});
+      });
 }
 
 // What is served by now has records as well, which no checkpoint may ever have.
 void Departure::resume(const Migration& migration, Address recovered) {
-  start([this, migration, recovered](const std::stop_token& stop) {
-    note("resumed");
-    {
-      const std::lock_guard lock(mutex_);
-      status_["id"] = migration.id;
-    }
-    if (migration.phase == Migration::Phase::kPrepared) {
-      cancel(migration.id, "the source was killed before the cut", stop);
-    } else {
-      move(migration, recovered, stop);
-    }
-  });
+  start(
+      [this, migration, recovered](const std::stop_token& stop) {
+        note("resumed");
+        {
+          const std::lock_guard lock(mutex_);
+          status_["id"] = migration.id;
+        }
+        move(migration, recovered, stop);
+      },
+      [] {});
 }
 
-void Departure::run(const Order& order, const std::function<void(const Json&)>& begun,
-                    const std::stop_token& stop) {
+// Returns what the metadata service has noted.
+Migration Departure::prepare(const Order& order, const std::stop_token& stop) {
   may_cut_ = true;
-  Migration migration{.range = order.range, .source = place_.number, .target = order.target};
+  note("prepare");
+  reach(order.target, stop);
+  const Json prepared = target_->ask(ClusterMessageType::kPrepare, Json::object(),
+                                     Deadline::after_seconds(kBeginSeconds), {}, stop);
+  require_long_values(prepared, order.target);
+  const auto own_bits = std::countr_zero(place_.store.index().buckets());
+  const Migration migration{
+      .id = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop)).next_id(),
+      .range = order.range,
+      .source = place_.number,
+      .target = order.target,
+      .receives_from = prepared.at("receives_from").get<Address>(),
+      .indirection =
+          order.indirection && prepared.value("index_bits", UINT32_MAX) <=
+                                   static_cast<std::uint32_t>(own_bits) + kMostFurtherBits};
   try {
-    note("prepare");
-    reach(order.target, stop);
-    const Deadline soon = Deadline::after_seconds(kBeginSeconds);
-    const Json prepared =
-        target_->ask(ClusterMessageType::kPrepare, Json::object(), soon, {}, stop);
-    require_long_values(prepared, order.target);
-    prepared.at("receives_from").get_to(migration.receives_from);
-    const auto own_bits = std::countr_zero(place_.store.index().buckets());
-    migration.indirection =
-        order.indirection && prepared.value("index_bits", UINT32_MAX) <=
-                                 static_cast<std::uint32_t>(own_bits) + kMostFurtherBits;
-    const Json state = place_.metadata.ask(ClusterMessageType::kBegin,
-                                           {{"first", order.range.first},
-                                            {"last", order.range.last},
-                                            {"source", place_.number},
-                                            {"target", order.target},
-                                            {"receives_from", migration.receives_from},
-                                            {"indirection", migration.indirection}},
-                                           soon, {}, stop);
-    state.at("id").get_to(migration.id);
-  } catch (const Stopped&) {
-    begun({{"refused", "the server is ending"}});
-    throw;
-  } catch (const std::exception& error) {
-    begun({{"refused", error.what()}});
+    place_.metadata.ask(ClusterMessageType::kBegin,
+                        {{"id", migration.id},
+                         {"first", order.range.first},
+                         {"last", order.range.last},
+                         {"source", place_.number},
+                         {"target", order.target},
+                         {"receives_from", migration.receives_from},
+                         {"indirection", migration.indirection}},
+                        Deadline::after_seconds(kBeginSeconds), {}, stop);
+  } catch (const NoAnswer& error) {
+    cancel(migration.id, error.what(), stop);  // it may be begun yet, and nobody would end it
     throw;
   }
-  begun({{"id", migration.id}});
-  {
-    const std::lock_guard lock(mutex_);
-    status_["id"] = migration.id;
-    status_["indirection"] = migration.indirection;
-  }
+  const std::lock_guard lock(mutex_);
+  status_["id"] = migration.id;
+  status_["indirection"] = migration.indirection;
+  return migration;
+}
+
+void Departure::run(const Migration& migration, const Order& order, const std::stop_token& stop) {
   Address end = 0;
+  std::optional<ClusterState> owned;
   try {
     note("prepared");
     resolve(stop);
@@ -157,11 +189,16 @@ void Departure::run(const Order& order, const std::function<void(const Json&)>& 
     std::vector<std::uint64_t> hot;
     if (order.sample_s > 0) hot = sample(order, made.cut, stop);
     end = cut(migration, hot, stop);
-  } catch (const std::system_error& error) {
-    return cancel(migration.id, error.what(), stop);
-  } catch (const Refusal& refusal) {
-    return cancel(migration.id, refusal.what(), stop);
+    owned = state_of(ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop));
+  } catch (const std::exception& error) {
+    owned = cancel(migration.id, error.what(), stop);
   }
+  // Nothing is served from the cut to here: who owns the range, and which number the view has, the
+  // metadata service alone can say.
+  place_.end_cut(owned ? &*owned : nullptr);
+  may_cut_ = false;
+  if (!owned) return note("cancelled");
+  note("owned");
   move(migration, end, stop);
 }
 
@@ -182,7 +219,11 @@ void Departure::resolve(const std::stop_token& stop) {
   const ClusterState state = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));
   if (!state.has_unresolved(place_.number)) return;
   note("resolving");
-  if (!place_.resolve(stop)) throw Stopped();
+  if (place_.resolve(stop)) return;
+  if (stop.stop_requested()) throw Stopped();
+  throw Refusal(
+      "a server does not answer in whose log this one has records of its keys; expected that it is "
+      "there again: try again then");
 }
 
 std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
@@ -197,30 +238,16 @@ std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
   return sampled_keys(place_.store, order.range, from, kMostKeys);
 }
 
-// Returns an address above all records of the range. Where it throws, the range is still this
-// server's. Nothing is served from the cut until it is known who owns the range: which number the
-// view has then, and whether there is one, the metadata service alone can say.
+// Returns an address above all records of the range: a checkpoint has them, the target what is hot.
 Address Departure::cut(const Migration& migration, const std::vector<std::uint64_t>& hot,
                        const std::stop_token& stop) {
   note("cut");
   place_.begin_cut();
   Address end = 0;
-  Json owned;
-  try {
-    place_.checkpointer.make({.all_prepared = [&] { place_.serving.wait(); },
-                              .all_crossed = [&] { end = place_.store.log().tail(); }});
-    note("kept");
-    if (!hot.empty()) send_sampled(migration, hot, stop);
-    owned = ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop);
-  } catch (const Stopped&) {
-    throw;
-  } catch (...) {
-    place_.end_cut(nullptr);
-    throw;
-  }
-  const ClusterState state = state_of(owned);
-  place_.end_cut(&state);
-  note("owned");
+  place_.checkpointer.make({.all_prepared = [&] { place_.serving.wait(); },
+                            .all_crossed = [&] { end = place_.store.log().tail(); }});
+  note("kept");
+  if (!hot.empty()) send_sampled(migration, hot, stop);
   return end;
 }
 
@@ -243,22 +270,30 @@ void Departure::send_sampled(const Migration& migration, const std::vector<std::
   note("sampled");
 }
 
-void Departure::cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop) {
-  may_cut_ = false;
-  try {
-    ask_metadata(ClusterMessageType::kCancel, {{"id", id}}, stop);
-  } catch (const Refusal&) {
-    // Somebody else has.
-  }
+// Asked until it is known which of the two holds: a refusal alone says neither. The metadata
+// service may have owned the range when an answer was lost, and may do so yet as long as nothing
+// was kept.
+std::optional<ClusterState> Departure::cancel(std::uint64_t id, const std::string& why,
+                                              const std::stop_token& stop) {
   {
     const std::lock_guard lock(mutex_);
     status_["why"] = why;
   }
-  note("cancelled");
+  for (;;) {
+    try {
+      ask_metadata(ClusterMessageType::kCancel, {{"id", id}, {"source", place_.number}}, stop);
+      return std::nullopt;
+    } catch (const Refusal& refusal) {
+      ClusterState now = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));
+      const bool is_under_way = now.migration && now.migration->id == id;
+      if (is_under_way && now.migration->phase == Migration::Phase::kOwned) return now;
+      if (!is_under_way && now.last_migration >= id) return std::nullopt;
+      pause_after(refusal.what(), stop);
+    }
+  }
 }
 
 void Departure::move(const Migration& migration, Address end, const std::stop_token& stop) {
-  may_cut_ = false;
   note("moving");
   for (;;) {
     try {

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -41,7 +43,8 @@ class Departure {
     ServerNumber number;
     // A connection to another server, which nobody else has.
     std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
-    // Waits until this server points to nothing in logs of others. False: it was stopped.
+    // Waits until this server points to nothing in logs of others. False: it was stopped, or who
+    // has them is dead.
     std::function<bool(const std::stop_token&)> resolve;
     // From here on nobody else changes what is served ...
     std::function<void()> begin_cut;
@@ -64,24 +67,29 @@ class Departure {
     // Of what the device has it is sent where it is, if the target's index allows that.
     bool indirection = false;
   };
-  // begun: is told the migration's id, or why there is none; by another thread. Throws Refusal
+  // begun: is told the migration's id, or why there is none, and then another one may begin; by
+  // another thread. Throws Refusal
   // while one is under way, and where the target is this server; std::invalid_argument.
-  void begin(const Order& order, std::function<void(const nlohmann::json&)> begun);
+  void begin(const Order& order, const std::function<void(const nlohmann::json&)>& begun);
   // It may make checkpoints yet. They would wait for a range that arrives meanwhile, and its
   // records for them.
   bool may_cut() const noexcept { return may_cut_; }
-  // Of an earlier life of this server: what is prepared is cancelled, what is owned goes on.
-  // recovered: where the log that the server has recovered ends.
+  // Of an earlier life of this server, owned by its target: it goes on. recovered: where the log
+  // that the server has recovered ends.
   void resume(const Migration& migration, hybridlog::Address recovered);
 
   // {"id", "step", "why" it was cancelled, and instants "<step>_ns" (CLOCK_REALTIME), "records",
   // "sampled" of them before the target owned the range, "indirections"}; null: there was none.
   nlohmann::json status() const;
+  // Of all since this server began, the oldest first; of more than kMostTold the last ones.
+  nlohmann::json all() const;
+  static constexpr std::size_t kMostTold = 1000;
 
  private:
-  void start(std::function<void(const std::stop_token&)> work);
-  void run(const Order& order, const std::function<void(const nlohmann::json&)>& begun,
-           const std::stop_token& stop);
+  // after: when another one may begin.
+  void start(std::function<void(const std::stop_token&)> work, std::function<void()> after);
+  Migration prepare(const Order& order, const std::stop_token& stop);
+  void run(const Migration& migration, const Order& order, const std::stop_token& stop);
   // The keys that are hot.
   std::vector<std::uint64_t> sample(const Order& order, hybridlog::Address from,
                                     const std::stop_token& stop);
@@ -89,7 +97,9 @@ class Departure {
                          const std::stop_token& stop);
   void send_sampled(const Migration& migration, const std::vector<std::uint64_t>& hot,
                     const std::stop_token& stop);
-  void cancel(std::uint64_t id, const std::string& why, const std::stop_token& stop);
+  // Nothing: it is cancelled. Else what is: the target owns the range.
+  std::optional<ClusterState> cancel(std::uint64_t id, const std::string& why,
+                                     const std::stop_token& stop);
   void move(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
   bool send_all(const Migration& migration, hybridlog::Address end, const std::stop_token& stop);
   void require_long_values(const nlohmann::json& prepared, ServerNumber target) const;
@@ -107,8 +117,9 @@ class Departure {
   std::unique_ptr<Asking> target_;
   Member target_at_;
   std::atomic<bool> is_busy_{false}, may_cut_{false};
-  mutable std::mutex mutex_;  // of the status
+  mutable std::mutex mutex_;  // of what follows
   nlohmann::json status_;
+  std::deque<nlohmann::json> before_;
   std::jthread thread_;  // last: it uses the others
 };
 

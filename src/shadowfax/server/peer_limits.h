@@ -14,6 +14,9 @@ inline constexpr std::chrono::milliseconds kAnswerTime{50};
 inline constexpr std::chrono::milliseconds kSilentTime{2 * kAnswerTime};
 // Nobody is so slow: a checkpoint that has begun is given up then.
 inline constexpr std::chrono::seconds kDeadTime{2};
+// A source that has not been heard for so long is dead for good, as far as anybody knows: what
+// needs it has an error. When it is there again all goes on.
+inline constexpr std::chrono::seconds kGoneTime{30};
 inline constexpr std::size_t kMessageBytes = std::size_t{256} << 10U;  // and a record's
 
 }  // namespace turntable::shadowfax

@@ -1,5 +1,6 @@
 #include "shadowfax/server/resolver.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
@@ -31,11 +32,28 @@ void Resolver::request() {
   changed_.notify_all();
 }
 
-bool Resolver::resolve(const std::stop_token& stop) {
+bool Resolver::resolve(const std::stop_token& stop, std::chrono::nanoseconds silence) {
   std::unique_lock lock(mutex_);
   const std::uint64_t own = ++asked_;
   changed_.notify_all();
-  return changed_.wait(lock, stop, [&] { return done_ >= own; });
+  const auto is_gone = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    return std::ranges::any_of(silent_since_,
+                               [&](const auto& each) { return now - each.second > silence; });
+  };
+  const auto is_over = [&] { return done_ >= own || is_gone(); };
+  while (!changed_.wait_for(lock, stop, kPause, is_over) && !stop.stop_requested()) {
+  }
+  return done_ >= own;
+}
+
+void Resolver::note_answer(ServerNumber source, bool is_there) {
+  const std::lock_guard lock(mutex_);
+  if (is_there) {
+    silent_since_.erase(source);
+  } else {
+    silent_since_.try_emplace(source, std::chrono::steady_clock::now());
+  }
 }
 
 Json Resolver::status() const {
@@ -143,6 +161,7 @@ Asking::Answer Resolver::next(const Unresolved& what, const std::stop_token& sto
     throw;
   }
   require_not_stopped(stop);
+  note_answer(what.source, answer.has_value());
   if (answer) {
     pull.question.reset();
     return *std::move(answer);

@@ -8,6 +8,7 @@
 // slow would not come to an end with one that is asked anew again and again.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -46,8 +47,10 @@ class Resolver {
 
   // Soon. Any thread.
   void request();
-  // Waits until all is that this server points to now. Any other thread. False: it was stopped.
-  bool resolve(const std::stop_token& stop);
+  // Waits until all is that this server points to now. Any other thread. False: it was stopped, or
+  // a source has been silent for so long.
+  bool resolve(const std::stop_token& stop,
+               std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
 
   // {"records": that were pulled, "resolved": migrations, "why" the last attempt failed}
   nlohmann::json status() const;
@@ -64,12 +67,14 @@ class Resolver {
   void resolve(const Unresolved& what, const std::stop_token& stop);
   void pull(const Unresolved& what, const std::stop_token& stop);
   Asking::Answer next(const Unresolved& what, const std::stop_token& stop);
+  void note_answer(ServerNumber source, bool is_there);
 
   const Place place_;
   std::map<std::uint64_t, Pull> pulls_;  // by migration; of the thread
   mutable std::mutex mutex_;             // of what follows
   std::condition_variable_any changed_;
   std::uint64_t asked_ = 0, done_ = 0;  // done_: up to which request all is resolved
+  std::map<ServerNumber, std::chrono::steady_clock::time_point> silent_since_;
   std::uint64_t records_ = 0, resolved_ = 0;
   std::string why_;
   std::jthread thread_;  // last: it uses the others

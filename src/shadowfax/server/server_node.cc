@@ -213,7 +213,7 @@ Json ServerNode::sums(const Json& args) {
   hybridlog::Store& store = server_->store();
   std::function<bool(std::uint64_t)> own = [](std::uint64_t) { return true; };
   if (ClusterMember* const member = server_->member()) {
-    own = [view = member->look().view, number = member->number()](std::uint64_t key) {
+    own = [view = member->served(), number = member->number()](std::uint64_t key) {
       return view.owner_of(hybridlog::hash_of(key)) == number;
     };
   }
@@ -274,12 +274,17 @@ Json ServerNode::stats(const Json& args) {
     workers.push_back(worker_row(window->begin.workers[i], window->end.workers[i]));
   hybridlog::Log& log = server_->store().log();
   const hybridlog::Device& device = server_->store().device();
-  ClusterMember* const member = server_->member();
+  Json cluster;
+  if (ClusterMember* const member = server_->member()) {
+    cluster = member->status();
+    cluster.erase("departure");
+    cluster["departures"] = member->departures();
+  }
   const Checkpointer::Counts checkpoints = server_->checkpoints();
   const IndexWriter::Counts indexes = server_->indexes();
   const Compactor::Counts compactions = server_->compactions();
   return {{"format", kFormat},
-          {"cluster", member != nullptr ? member->status() : Json()},
+          {"cluster", cluster},
           {"checkpoints", {{"made", checkpoints.made}, {"failed", checkpoints.failed}}},
           {"indexes", {{"written", indexes.written}, {"failed", indexes.failed}}},
           {"window_ns", window->end.at_ns - window->begin.at_ns},

@@ -69,14 +69,20 @@ void SourceLogs::work(ServerNumber source, Line& line, const std::stop_token& st
     Tickets tickets = next_of_a_migration(line);
     line.under_way = tickets;
     line.asked_ns = monotonic_ns();
+    if (!line.gone) line.gone = Deadline::after(place_.gone_time);
+    const Deadline deadline =
+        line.gone->passed() ? Deadline::after_seconds(kLookSeconds) : *line.gone;
     lock.unlock();
     place_.at_step("fetch");
-    const Asking::Answer answer = ask(source, server, tickets, stop);
-    if (!stop.stop_requested()) {
+    const auto answer = ask(source, server, tickets, deadline, stop);
+    if (answer) {
       place_.at_step("fetched");
-      deliver(answer.records, tickets);
+      deliver(answer->records, tickets);
+    } else if (!stop.stop_requested()) {
+      for (const auto& ticket : std::exchange(tickets, {})) ticket->finish(Found::kError);
     }
     lock.lock();
+    if (answer) line.gone.reset();
     line.under_way.clear();
     line.waiting.insert(line.waiting.begin(), tickets.begin(), tickets.end());
   }
@@ -95,9 +101,11 @@ SourceLogs::Tickets SourceLogs::next_of_a_migration(Line& line) {
   return next;
 }
 
-// Until it has answered: it may be killed and begun again, at another place.
-Asking::Answer SourceLogs::ask(ServerNumber source, std::unique_ptr<Asking>& server,
-                               const Tickets& tickets, const std::stop_token& stop) {
+// Until it has answered: it may be killed and begun again, at another place. Nothing: at the
+// deadline, and when it was stopped.
+std::optional<Asking::Answer> SourceLogs::ask(ServerNumber source, std::unique_ptr<Asking>& server,
+                                              const Tickets& tickets, Deadline deadline,
+                                              const std::stop_token& stop) {
   std::vector<std::uint8_t> questions;
   for (const auto& ticket : tickets)
     append(questions, FetchQuestion{ticket->indirection.address, ticket->key});
@@ -106,11 +114,11 @@ Asking::Answer SourceLogs::ask(ServerNumber source, std::unique_ptr<Asking>& ser
     const std::lock_guard lock(mutex_);
     begin = begins_[tickets.front()->indirection.migration];
   }
-  while (!stop.stop_requested()) {
+  while (!stop.stop_requested() && !deadline.passed()) {
     try {
       if (!server) server = place_.connect(source);
       return server->ask_patiently(ClusterMessageType::kFetch, {{"begin", begin}}, questions,
-                                   kLookSeconds, stop);
+                                   kLookSeconds, stop, deadline);
     } catch (const std::exception&) {
       server.reset();
       std::mutex mutex;
@@ -118,7 +126,7 @@ Asking::Answer SourceLogs::ask(ServerNumber source, std::unique_ptr<Asking>& ser
       std::condition_variable_any().wait_for(lock, stop, kPause, [] { return false; });
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 // Takes those away that have an answer.

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -30,6 +31,8 @@ class SourceLogs : public hybridlog::OtherLogs {
   struct Place {
     // A connection to where the server is now, which nobody else has. Throws NoAnswer, Refusal.
     std::function<std::unique_ptr<Asking>(ServerNumber)> connect;
+    // What is asked of a server that has been silent for so long has an error. It is asked on.
+    std::chrono::nanoseconds gone_time;
     std::function<void(const char* step)> at_step;  // for tests
   };
   // Before anything is read. What it calls lives until end().
@@ -53,14 +56,16 @@ class SourceLogs : public hybridlog::OtherLogs {
   struct Line {  // to a server
     Tickets waiting, under_way;
     std::condition_variable_any changed;
-    std::int64_t asked_ns = 0;  // what is under way
+    std::int64_t asked_ns = 0;          // what is under way
+    std::optional<Deadline> gone = {};  // of a server that is silent: from then on it is dead
     std::jthread thread;
   };
 
   void work(ServerNumber source, Line& line, const std::stop_token& stop);
   Tickets next_of_a_migration(Line& line);
-  Asking::Answer ask(ServerNumber source, std::unique_ptr<Asking>& server, const Tickets& tickets,
-                     const std::stop_token& stop);
+  std::optional<Asking::Answer> ask(ServerNumber source, std::unique_ptr<Asking>& server,
+                                    const Tickets& tickets, Deadline deadline,
+                                    const std::stop_token& stop);
   void deliver(const std::vector<std::uint8_t>& answers, Tickets& tickets);
 
   Place place_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -39,9 +40,14 @@ CLUSTER: dict[str, Any] = {
 
 
 def found(
-    after: dict[str, Any] = AFTER, last_step: str = "complete", **steps_ns: int
+    after: dict[str, Any] = AFTER,
+    last_step: str = "complete",
+    earlier: Sequence[dict[str, Any]] = (),
+    **steps_ns: int,
 ) -> Measurement:
-    """Keys begin to move after 0.9 s, and are there 0.2 s later."""
+    """Keys begin to move after 0.9 s, and are there 0.2 s later. earlier: migrations from the same
+    server.
+    """
     told = {"prepare": 900_000_000, "owned": 950_000_000, "complete": 1_100_000_000} | steps_ns
     steps = {f"{step}_ns": WINDOW_FROM_NS + at for step, at in told.items()}
     if last_step != "complete":
@@ -54,9 +60,10 @@ def found(
         samples=samples,
         operations=sum(one["operations"] for one in samples),
     )
-    server = server_stats(cluster={"number": 0, "view": 2, "fetched": 0, "departure": departure})
+    cluster = {"number": 0, "view": 2, "fetched": 0, "departures": [*earlier, departure]}
+    server = server_stats(cluster=cluster)
     made = answers(
-        client, server_stats(cluster={"number": 1, "view": 2, "fetched": 70, "departure": None})
+        client, server_stats(cluster={"number": 1, "view": 2, "fetched": 70, "departures": []})
     )
     for index, one in enumerate(made):
         if (one.host, one.command) == ("server0", "stats"):
@@ -110,3 +117,21 @@ def test_a_server_that_is_not_busy_says_nothing_of_its_capacity() -> None:
 def test_keys_that_did_not_all_move() -> None:
     (reason,) = reasons(found(last_step="moving"))
     assert "keys did not all move" in reason
+
+
+def test_all_migrations_of_a_server_are_judged() -> None:
+    earlier = {"id": 1, "step": "cancelled", "why": "no space", "prepare_ns": WINDOW_FROM_NS}
+    earlier["cancelled_ns"] = WINDOW_FROM_NS + 1
+    measurement = found(earlier=[earlier])
+    assert [one.complete for one in measurement.migrations] == [False, True]
+    (reason,) = reasons(measurement)
+    assert "keys did not all move; the last step was 'cancelled': no space" in reason
+
+
+def test_a_server_of_an_earlier_version_tells_its_last_migration() -> None:
+    client = client_stats()
+    departure = {"id": 1, "step": "complete", "complete_ns": WINDOW_FROM_NS}
+    for told, complete in ((departure, [True]), (None, [])):
+        server = server_stats(cluster={"number": 0, "view": 2, "departure": told})
+        measurement = read_answers(answers(client, server)[:2], 0, 1.0)
+        assert [one.complete for one in measurement.migrations] == complete

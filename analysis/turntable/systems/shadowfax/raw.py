@@ -122,10 +122,10 @@ def _samples(clients: Sequence[Stats]) -> Samples:
 
 
 def _migrations(answers: Sequence[RawAnswer], window_from_ns: int) -> list[Migration]:
-    """By source. Instants of hosts are of a common clock."""
+    """By source, the oldest first. Instants of hosts are of a common clock."""
     told = [server.get("cluster") for server in results(answers, SERVER, "stats")]
     clusters = [cluster for cluster in told if cluster]
-    found = [cluster["departure"] for cluster in clusters if cluster["departure"]]
+    found = [departure for cluster in clusters for departure in _departures(cluster)]
     fetched = [cluster["fetched"] for cluster in clusters if "fetched" in cluster]
     return [
         Migration(
@@ -142,6 +142,13 @@ def _migrations(answers: Sequence[RawAnswer], window_from_ns: int) -> list[Migra
         )
         for one in found
     ]
+
+
+def _departures(cluster: Stats) -> Sequence[Stats]:
+    """All migrations from a server. One of an earlier version tells its last one alone."""
+    if "departures" in cluster:
+        return cluster["departures"]
+    return [cluster["departure"]] if cluster["departure"] else []
 
 
 def _shares(answers: Sequence[RawAnswer]) -> list[float] | None:
