@@ -21,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kControllers = {"cpu", "cpuacct", "cpuset"};
-constexpr const char* kSubtree = "cgroup.subtree_control";
 
 std::vector<std::string> words_of(std::string text, char separator) {
   std::replace(text.begin(), text.end(), separator, ' ');

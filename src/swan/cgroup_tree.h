@@ -8,6 +8,9 @@
 
 namespace turntable::swan {
 
+// Of a group of version 2: the controllers that its own groups may have.
+inline constexpr const char* kSubtree = "cgroup.subtree_control";
+
 struct CgroupTree {
   int version = 0;  // 1, 2, or 0: neither has the controller cpu
   // Of cpu, cpuacct (version 1) and cpuset, those in which this process may make groups: the root

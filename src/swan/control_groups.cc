@@ -21,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSubtree = "cgroup.subtree_control";
 constexpr int kEmptyProbeMs = 2;
 constexpr int kStaleSeconds = 5;
 constexpr int kClearSeconds = 5;
