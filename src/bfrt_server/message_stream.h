@@ -38,6 +38,7 @@ class MessageStream : public grpc::ServerBidiReactor<Request, Response> {
   void OnCancel() final { finish(grpc::Status::CANCELLED); }
 
   void OnDone() final {
+    closing();  // a message may have been handled after the client was cancelled
     done();
     delete this;
   }
@@ -77,7 +78,7 @@ class MessageStream : public grpc::ServerBidiReactor<Request, Response> {
 
   // The status with which the stream ends; nothing: go on.
   virtual std::optional<grpc::Status> handle(const Request& request) = 0;
-  // The stream ends, now or once more.
+  // The stream ends, now or once more: what the client had is free.
   virtual void closing() = 0;
   // Nobody may use this object any more.
   virtual void done() = 0;

@@ -27,7 +27,7 @@ MeterCell MeterCell::limited_to(const MeterLimits& limits) {
   cell.limits = limits;
   cell.committed = limits.committed_burst * kUnit;
   cell.peak = limits.peak_burst * kUnit;
-  cell.is_limited = 1;
+  cell.is_limited = kNoPacketYet;
   return cell;
 }
 
@@ -42,6 +42,9 @@ void MeterCell::fill(std::uint64_t now_ns) noexcept {
 std::uint8_t MeterCell::execute(MeterUnit unit, std::int64_t bytes, std::uint64_t now_ns,
                                 std::uint8_t color) noexcept {
   if (is_limited == 0) return color;
+  // Any instant would do but for the clock, which begins again: half of all lie before it.
+  if (is_limited == kNoPacketYet) filled_at_ns = now_ns;
+  is_limited = 1;
   fill(now_ns);
   const std::int64_t units = unit == MeterUnit::kBytes ? std::max<std::int64_t>(bytes, 0) : 1;
   const std::uint64_t cost = static_cast<std::uint64_t>(units) * kUnit;

@@ -37,7 +37,10 @@ struct MeterCell {
   std::uint64_t committed = 0;
   std::uint64_t peak = 0;
   std::uint64_t filled_at_ns = 0;
-  std::uint64_t is_limited = 0;  // 1: it has limits
+  std::uint64_t is_limited = 0;  // 1: it has limits; kNoPacketYet
+
+  // Of is_limited: it has limits, and filled_at_ns begins with the first packet.
+  static constexpr std::uint64_t kNoPacketYet = 2;
 
   // Both buckets are full.
   static MeterCell limited_to(const MeterLimits& limits);

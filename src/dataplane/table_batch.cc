@@ -84,7 +84,8 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   if (operation == "reset_default") {
     return replace_default(schema, table, table.initial_default());
   }
-  if (schema.is_const) {
+  // Counters and meters of constant entries may be written.
+  if (schema.is_const && (operation != "modify" || update.contains("action"))) {
     throw bad_argument("table " + schema.name + " has const entries; they cannot be changed");
   }
   if (operation == "clear") {

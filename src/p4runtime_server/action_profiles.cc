@@ -97,6 +97,17 @@ Json read(RunningProgram& program, const std::string& table, const char* key, st
   return program.link().call("table_read", command).at("entries");
 }
 
+// A group keeps the size that it was made with. One that is not there is for softswitch to tell.
+void check_same_size(RunningProgram& program, const std::string& table,
+                     const p4::v1::ActionProfileGroup& group) {
+  const Json entries = read(program, table, kGroup, group.group_id());
+  if (entries.at(0).is_null()) return;
+  const Json& size = entries.at(0).at("data").at(kMost);
+  if (size == group.max_size()) return;
+  throw invalid(table + ", group " + std::to_string(group.group_id()) + ": max_size " +
+                std::to_string(group.max_size()) + "; it was made with " + size.dump());
+}
+
 }  // namespace
 
 SwitchUpdate write_member(RunningProgram& program, Update::Type type,
@@ -125,15 +136,14 @@ SwitchUpdate write_group(RunningProgram& program, Update::Type type,
                  {"op", operation(type)},
                  {"key", {{kGroup, group.group_id()}}}};
   if (type == Update::DELETE) return {std::move(update)};
-  if (group.max_size() < 0 || group.max_size() > profile.max_group_size()) {
+  if (group.max_size() < 1 || group.max_size() > profile.max_group_size()) {
     throw invalid(in(profile) + ": max_size " + std::to_string(group.max_size()) +
-                  "; expected 0 to " + std::to_string(profile.max_group_size()));
+                  "; expected 1 to " + std::to_string(profile.max_group_size()));
   }
+  if (type == Update::MODIFY) check_same_size(program, update.at("table"), group);
   Json& data = update["data"];
   put_members(profile, group, data);
-  // Zero is the most that a group of the profile may have.
-  if (type == Update::INSERT)
-    data[kMost] = group.max_size() == 0 ? profile.max_group_size() : group.max_size();
+  if (type == Update::INSERT) data[kMost] = group.max_size();
   return {std::move(update)};
 }
 

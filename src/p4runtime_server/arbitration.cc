@@ -32,6 +32,14 @@ void Arbitration::check(StreamId stream, const Update& asked) const {
     throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
                   "there are " + std::to_string(kMostClients) + " clients already");
   }
+  if (asked.role().ByteSizeLong() > kMostRoleBytes) {
+    throw invalid("a role's name and configuration have at most " + std::to_string(kMostRoleBytes) +
+                  " bytes");
+  }
+  if (!roles_.contains(asked.role().name()) && roles_.size() >= kMostRoles) {
+    throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                  "there were " + std::to_string(kMostRoles) + " roles already");
+  }
   const auto election_id = election_id_of(asked);
   const bool is_taken =
       election_id && std::any_of(clients_.begin(), clients_.end(), [&](const auto& other) {
@@ -73,8 +81,9 @@ std::vector<Arbitration::Notice> Arbitration::leave(StreamId stream) {
 
 void Arbitration::check_primary(const std::string& role, const p4::v1::Uint128& election_id) const {
   const auto found = roles_.find(role);
-  if (found == roles_.end()) throw not_found("no client has role \"" + role + "\"");
-  if (!found->second.primary) {
+  if (found == roles_.end() && !role.empty())
+    throw not_found("no client has role \"" + role + "\"");
+  if (found == roles_.end() || !found->second.primary) {
     throw denied(
         "there is no primary: send a MasterArbitrationUpdate on a stream first, with an "
         "election id that is not below the highest so far");

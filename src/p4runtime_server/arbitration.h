@@ -22,8 +22,10 @@ namespace turntable::p4runtime_server {
 
 using StreamId = std::uint64_t;  // of one StreamChannel; never used again
 
-inline constexpr std::uint64_t kDeviceId = 1;    // a server has one device
-inline constexpr std::size_t kMostClients = 64;  // of all roles
+inline constexpr std::uint64_t kDeviceId = 1;            // a server has one device
+inline constexpr std::size_t kMostClients = 64;          // of all roles
+inline constexpr std::size_t kMostRoles = 64;            // that there ever were
+inline constexpr std::size_t kMostRoleBytes = 64 << 10;  // of a role's name and configuration
 
 // Not thread-safe.
 class Arbitration {

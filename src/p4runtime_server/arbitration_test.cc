@@ -106,6 +106,8 @@ TEST(Arbitration, RolesHaveTheirOwnPrimaries) {
   EXPECT_EQ(told(clients.update(2, asked(5, "b"))), (Told{{2, StatusCode::OK}}));
   EXPECT_EQ(refused([&] { clients.check_primary("a", number(5)); }), StatusCode::OK);
   EXPECT_EQ(refused([&] { clients.check_primary("c", number(5)); }), StatusCode::NOT_FOUND);
+  // The default role is there, whoever asks.
+  EXPECT_EQ(refused([&] { clients.check_primary("", number(5)); }), StatusCode::PERMISSION_DENIED);
 }
 
 TEST(Arbitration, WrongUpdatesAreRefused) {
@@ -118,6 +120,19 @@ TEST(Arbitration, WrongUpdatesAreRefused) {
   EXPECT_EQ(clients.clients(), 1U);  // who was refused is none
   for (StreamId stream = 2; stream <= kMostClients; ++stream) clients.update(stream, asked(stream));
   EXPECT_EQ(refused([&] { clients.update(1000, asked(1000)); }), StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST(Arbitration, RolesThatAreGoneTakeNoRoomForEver) {
+  Arbitration clients;
+  for (std::size_t i = 0; i < kMostRoles; ++i) {
+    clients.update(1, asked(1, "role " + std::to_string(i)));
+    clients.leave(1);
+  }
+  EXPECT_EQ(refused([&] { clients.update(1, asked(1, "one more")); }),
+            StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(refused([&] { clients.update(1, asked(1, "role 0")); }), StatusCode::OK);
+  EXPECT_EQ(refused([&] { clients.update(2, asked(1, std::string(kMostRoleBytes, 'r'))); }),
+            StatusCode::INVALID_ARGUMENT);
 }
 
 // Every sequence of five events of three clients: each asks with an id of 0, 1 or 2, or with none,
@@ -136,6 +151,13 @@ class EverySequence : public ::testing::Test {
         Arbitration next = clients;
         auto now = ids;
         next.leave(stream);
+        now[stream].reset();
+        explore(next, now, highest, left - 1);
+      }
+      {
+        Arbitration next = clients;
+        auto now = ids;
+        next.update(stream, asked(std::nullopt));
         now[stream].reset();
         explore(next, now, highest, left - 1);
       }

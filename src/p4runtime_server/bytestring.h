@@ -16,8 +16,16 @@ dataplane::uint128 from_bytestring(std::string_view bytes, int width, const std:
 
 std::string to_bytestring(dataplane::uint128 value);
 
-// The same for a value of a control command: an integer, "0x…", true or false.
-nlohmann::json value_of(std::string_view bytes, int width, const std::string& what);
-std::string bytestring_of(const nlohmann::json& value, int width);
+// A bit<W> or int<W>. An int<W> is in two's complement; what is taken may be sign-extended, what is
+// sent is as short as it may be.
+struct NumberType {
+  int width;
+  bool is_signed = false;
+};
+
+// The same for a value of a control command: an integer, "0x…", true or false; of an int<W> its
+// bits.
+nlohmann::json value_of(std::string_view bytes, NumberType type, const std::string& what);
+std::string bytestring_of(const nlohmann::json& value, NumberType type);
 
 }  // namespace turntable::p4runtime_server

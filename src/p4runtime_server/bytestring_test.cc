@@ -47,9 +47,32 @@ TEST(Bytestring, WhatIsSentIsShortest) {
   EXPECT_EQ(to_bytestring(99), "\x63"s);
   EXPECT_EQ(to_bytestring(12388), "\x30\x64"s);
   EXPECT_EQ(to_bytestring(0), "\x00"s);
-  EXPECT_EQ(bytestring_of("0x0102030405060708090a0b0c0d0e0f10", 128),
+  EXPECT_EQ(bytestring_of("0x0102030405060708090a0b0c0d0e0f10", {128}),
             "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"s);
-  EXPECT_EQ(bytestring_of(true, 1), "\x01"s);
+  EXPECT_EQ(bytestring_of(true, {1}), "\x01"s);
+}
+
+std::uint64_t bits(const std::string& bytes, int width) {
+  return value_of(bytes, {width, true}, "field").get<std::uint64_t>();
+}
+
+TEST(Bytestring, SignedNumbersAreTwosComplement) {
+  EXPECT_EQ(bits("\x63"s, 8), 0x63U);
+  EXPECT_EQ(bits("\x9d"s, 8), 0x9DU);        // -99
+  EXPECT_EQ(bits("\xff\x9d"s, 8), 0x9DU);    // sign-extended
+  EXPECT_EQ(bits("\xfd\x1d"s, 12), 0xD1DU);  // -739
+  EXPECT_EQ(bits("\x00\x00"s, 16), 0U);
+  EXPECT_EQ(bits("\xff"s, 32), 0xFFFFFFFFU);                  // -1
+  for (const std::string& wide : {"\x00\x80"s, "\xff\x7f"s})  // 128, -129
+    EXPECT_THROW(bits(wide, 8), Refusal);
+  EXPECT_THROW(bits("\x08\x00"s, 12), Refusal);  // 2048
+  EXPECT_THROW(bits(""s, 8), Refusal);
+  EXPECT_EQ(bytestring_of(0x63, {8, true}), "\x63"s);
+  EXPECT_EQ(bytestring_of(0x9D, {8, true}), "\x9d"s);
+  EXPECT_EQ(bytestring_of(0xD1D, {12, true}), "\xfd\x1d"s);
+  EXPECT_EQ(bytestring_of(0, {16, true}), "\x00"s);
+  EXPECT_EQ(bytestring_of(255, {32, true}), "\x00\xff"s);
+  EXPECT_EQ(bytestring_of(0xFFFFFFFFU, {32, true}), "\xff"s);
 }
 
 }  // namespace

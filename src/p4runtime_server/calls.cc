@@ -22,14 +22,33 @@ using p4::v1::WriteRequest;
 constexpr std::size_t kEntriesPerCommand = 1024;
 // All of an atomic batch is one command, which has to end before the switch's own deadline.
 constexpr std::size_t kMostAtomicEntries = 100'000;
-// Entities of one message of Read's answer: far below the 4 MiB that clients take by default.
-constexpr int kEntitiesPerMessage = 1024;
+// More are refused: a status is kept for each, though the update may have no bytes.
+constexpr int kMostUpdates = 1'000'000;
+// One message of Read's answer: far below the 4 MiB that clients take by default.
+constexpr std::size_t kBytesPerMessage = 1 << 20;
 
 Refusal not_here(const Entity& entity) {
   if (entity.entity_case() == Entity::ENTITY_NOT_SET)
     return invalid("the entity is missing, or of a kind that P4Runtime 1.4 has not");
   const auto* field = Entity::descriptor()->FindFieldByNumber(entity.entity_case());
   return not_supported(field->name() + " is not served here yet");
+}
+
+// OK, or UNKNOWN with an error for each.
+grpc::Status status_of_all(const std::vector<grpc::Status>& statuses, const std::string& message) {
+  if (std::all_of(statuses.begin(), statuses.end(),
+                  [](const grpc::Status& each) { return each.ok(); }))
+    return grpc::Status::OK;
+  google::rpc::Status details;
+  details.set_code(grpc::StatusCode::UNKNOWN);
+  details.set_message(message);
+  for (const grpc::Status& each : statuses) {
+    p4::v1::Error error;
+    error.set_canonical_code(each.error_code());
+    error.set_message(each.error_message());
+    details.add_details()->PackFrom(error);
+  }
+  return {grpc::StatusCode::UNKNOWN, message, details.SerializeAsString()};
 }
 
 bool is_lost(const CommandError& error) {
@@ -76,21 +95,7 @@ class Batch {
     flush(/*continues=*/false);
   }
 
-  grpc::Status status() const {
-    if (std::all_of(statuses_.begin(), statuses_.end(),
-                    [](const grpc::Status& each) { return each.ok(); }))
-      return grpc::Status::OK;
-    google::rpc::Status details;
-    details.set_code(grpc::StatusCode::UNKNOWN);
-    details.set_message("some updates failed");
-    for (const grpc::Status& each : statuses_) {
-      p4::v1::Error error;
-      error.set_canonical_code(each.error_code());
-      error.set_message(each.error_message());
-      details.add_details()->PackFrom(error);
-    }
-    return {grpc::StatusCode::UNKNOWN, details.message(), details.SerializeAsString()};
-  }
+  grpc::Status status() const { return status_of_all(statuses_, "some updates failed"); }
 
  private:
   struct Gathered {
@@ -109,7 +114,7 @@ class Batch {
   // All or nothing: this one is why nothing was done.
   void abort(std::size_t culprit, const Refusal& refusal) {
     std::fill(statuses_.begin(), statuses_.end(),
-              grpc::Status(grpc::StatusCode::ABORTED, "another update of the batch failed"));
+              grpc::Status(grpc::StatusCode::ABORTED, ""));  // short: there may be many
     statuses_.at(culprit) = refusal.status();
   }
 
@@ -209,6 +214,10 @@ void read_entity(RunningProgram& program, const Entity& wanted, const Entities& 
 }  // namespace
 
 grpc::Status write(RunningProgram& program, const WriteRequest& request) {
+  if (request.updates_size() > kMostUpdates) {
+    throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                  "a batch has at most " + std::to_string(kMostUpdates) + " updates");
+  }
   Batch batch(program, request);
   switch (request.atomicity()) {
     case WriteRequest::CONTINUE_ON_ERROR:
@@ -224,18 +233,30 @@ grpc::Status write(RunningProgram& program, const WriteRequest& request) {
   return batch.status();
 }
 
-void read(RunningProgram& program, const p4::v1::ReadRequest& request,
-          const std::function<void(const p4::v1::ReadResponse&)>& send) {
-  p4::v1::ReadResponse response;
+ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request) {
+  ReadAnswer answer;
+  std::size_t bytes = kBytesPerMessage;  // of the last message: the first entity begins one
+  std::vector<grpc::Status> statuses;
   for (const Entity& wanted : request.entities()) {
-    read_entity(program, wanted, [&](Entity&& entity) {
-      *response.add_entities() = std::move(entity);
-      if (response.entities_size() < kEntitiesPerMessage) return;
-      send(response);
-      response.Clear();
-    });
+    grpc::Status& status = statuses.emplace_back();
+    try {
+      read_entity(program, wanted, [&](Entity&& entity) {
+        if (bytes >= kBytesPerMessage) {
+          answer.messages.emplace_back();
+          bytes = 0;
+        }
+        bytes += entity.ByteSizeLong();
+        *answer.messages.back().add_entities() = std::move(entity);
+      });
+    } catch (const Refusal& refusal) {
+      status = refusal.status();
+    } catch (const CommandError& error) {
+      if (is_lost(error)) throw;
+      status = from_switch(error).status();
+    }
   }
-  if (response.entities_size() > 0) send(response);
+  answer.status = status_of_all(statuses, "some requests failed");
+  return answer;
 }
 
 }  // namespace turntable::p4runtime_server

@@ -3,6 +3,8 @@
 
 #include <grpcpp/support/status.h>
 
+#include <vector>
+
 #include "p4/v1/p4runtime.pb.h"
 #include "p4runtime_server/running_program.h"
 
@@ -12,8 +14,12 @@ namespace turntable::p4runtime_server {
 // UNIMPLEMENTED where it cannot be as atomic as it should, UNAVAILABLE where the switch has gone.
 grpc::Status write(RunningProgram& program, const p4::v1::WriteRequest& request);
 
-// Throws Refusal; what `send` has been given by then has been sent.
-void read(RunningProgram& program, const p4::v1::ReadRequest& request,
-          const std::function<void(const p4::v1::ReadResponse&)>& send);
+struct ReadAnswer {
+  std::vector<p4::v1::ReadResponse> messages;
+  grpc::Status status;  // OK; or UNKNOWN with a p4.v1.Error for each request
+};
+
+// Throws CommandError where the switch has gone.
+ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request);
 
 }  // namespace turntable::p4runtime_server

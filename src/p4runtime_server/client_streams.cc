@@ -78,13 +78,13 @@ std::size_t ClientStreams::clients() const {
 }
 
 void ClientStreams::arbitrate(StreamId id, const Update& asked) {
-  const std::lock_guard write_lock(writing_);
+  const std::lock_guard work_lock(working_);
   const std::lock_guard lock(mutex_);
   tell(arbitration_.update(id, asked));
 }
 
 void ClientStreams::leave(StreamId id) {
-  const std::lock_guard write_lock(writing_);
+  const std::lock_guard work_lock(working_);
   const std::lock_guard lock(mutex_);
   tell(arbitration_.leave(id));
 }
@@ -96,12 +96,17 @@ bool ClientStreams::is_primary(StreamId id) const {
 
 void ClientStreams::as_primary(const std::string& role, const p4::v1::Uint128& election_id,
                                const std::function<void()>& write) {
-  const std::lock_guard write_lock(writing_);
+  const std::lock_guard work_lock(working_);
   {
     const std::lock_guard lock(mutex_);
     arbitration_.check_primary(role, election_id);
   }
   write();
+}
+
+void ClientStreams::alone(const std::function<void()>& read) {
+  const std::lock_guard work_lock(working_);
+  read();
 }
 
 // Sending waits for nobody.

@@ -43,15 +43,17 @@ class ClientStreams {
   void leave(StreamId id);
   bool is_primary(StreamId id) const;
 
-  // Runs `write` for the primary of a role: nobody else becomes primary, and nobody else writes,
-  // before it returns. Throws Refusal where the election id is not the primary's.
+  // Runs `write` for the primary of a role: nobody else becomes primary, reads or writes before it
+  // returns. Throws Refusal where the election id is not the primary's.
   void as_primary(const std::string& role, const p4::v1::Uint128& election_id,
                   const std::function<void()>& write);
+  // Runs `read` while nobody writes.
+  void alone(const std::function<void()>& read);
 
  private:
   void tell(std::vector<Arbitration::Notice> notices);
 
-  std::mutex writing_;  // taken before mutex_
+  std::mutex working_;  // taken before mutex_
   mutable std::mutex mutex_;
   Arbitration arbitration_;
   StreamId next_ = 1;

@@ -30,7 +30,7 @@ std::string in_table(const config::Table& table, const MatchField& field) {
 
 Json exact(const MatchField& field, const p4::v1::FieldMatch& match, const std::string& what) {
   if (!match.has_exact()) throw invalid(what + ": expected an exact match");
-  return value_of(match.exact().value(), field.bitwidth(), what);
+  return value_of(match.exact().value(), {field.bitwidth()}, what);
 }
 
 Json ternary(const MatchField& field, const p4::v1::FieldMatch& match, const std::string& what) {
@@ -106,7 +106,7 @@ void put_match(const MatchField& field, const Json& key, p4::v1::TableEntry& ent
       match.mutable_range()->set_high(to_bytestring(part("high")));
       break;
     default:
-      match.mutable_exact()->set_value(bytestring_of(key, width));
+      match.mutable_exact()->set_value(bytestring_of(key, {width}));
   }
   *entry.add_match() = std::move(match);
 }
@@ -193,7 +193,7 @@ Json data_of(const config::Action& action, const p4::v1::Action& given) {
     const std::string what = "action " + name + ", parameter " + parameter->name();
     if (data.contains(parameter->name())) throw invalid(what + " is given twice");
     try {
-      data[parameter->name()] = value_of(value.value(), parameter->bitwidth(), what);
+      data[parameter->name()] = value_of(value.value(), {parameter->bitwidth()}, what);
     } catch (const Refusal& refusal) {
       throw invalid(refusal.what());  // so says "Action Specification"
     }
@@ -210,7 +210,7 @@ void put_action(const config::Action& action, const Json& data, p4::v1::Action& 
   for (const auto& parameter : action.params()) {
     p4::v1::Action::Param& value = *put.add_params();
     value.set_param_id(parameter.id());
-    value.set_value(bytestring_of(data.at(parameter.name()), parameter.bitwidth()));
+    value.set_value(bytestring_of(data.at(parameter.name()), {parameter.bitwidth()}));
   }
 }
 

@@ -17,11 +17,22 @@ void check_modify(Update::Type type, const std::string& what) {
 }
 
 std::int64_t index_of(const p4::v1::Index& index, std::int64_t size, const std::string& what) {
-  if (index.index() < 0 || index.index() >= size) {
+  if (index.index() < 0)
+    throw invalid(what + ": index " + std::to_string(index.index()) + " is negative");
+  if (index.index() >= size) {
     throw out_of_range(what + ": index " + std::to_string(index.index()) + "; expected 0 to " +
                        std::to_string(size - 1));
   }
   return index.index();
+}
+
+// Of an entry without an index, all: the first, and the one behind the last.
+template <typename Entry>
+std::pair<std::int64_t, std::int64_t> cells_of(const Entry& entry, std::int64_t size,
+                                               const std::string& what) {
+  if (!entry.has_index()) return {0, size};
+  const std::int64_t index = index_of(entry.index(), size, what);
+  return {index, index + 1};
 }
 
 std::string name_of(const config::Counter& counter) {
@@ -32,44 +43,55 @@ std::string name_of(const config::Register& cells) {
   return "register " + cells.preamble().name();
 }
 
-// A value of a cell: bits of a bit<W> or int<W>.
-int width_of(const config::P4BitstringLikeTypeSpec& type) {
-  return type.has_int_() ? type.int_().bitwidth() : type.bit().bitwidth();
+NumberType number_type(const config::P4Info& info, const config::P4DataTypeSpec& type) {
+  const config::P4TypeInfo& named = info.type_info();
+  if (type.has_bitstring()) {
+    const config::P4BitstringLikeTypeSpec& bits = type.bitstring();
+    return bits.has_int_() ? NumberType{bits.int_().bitwidth(), true}
+                           : NumberType{bits.bit().bitwidth()};
+  }
+  if (type.has_new_type())
+    return number_type(info, named.new_types().at(type.new_type().name()).original_type());
+  if (type.has_serializable_enum()) {
+    const auto& described = named.serializable_enums().at(type.serializable_enum().name());
+    return {described.underlying_type().bitwidth()};
+  }
+  return {1};  // a bool
 }
 
-// The widths of a cell's one or two values.
-std::vector<int> widths_of(const config::P4Info& info, const config::Register& cells) {
+// The types of a cell's one or two values.
+std::vector<NumberType> types_of(const config::P4Info& info, const config::Register& cells) {
   const config::P4DataTypeSpec& type = cells.type_spec();
-  if (type.has_bitstring()) return {width_of(type.bitstring())};
-  if (!type.has_struct_()) throw not_supported(name_of(cells) + ": cells of this type");
-  std::vector<int> widths;
+  if (!type.has_struct_()) return {number_type(info, type)};
+  std::vector<NumberType> types;
   for (const auto& member : info.type_info().structs().at(type.struct_().name()).members())
-    widths.push_back(width_of(member.type_spec().bitstring()));
-  return widths;
+    types.push_back(number_type(info, member.type_spec()));
+  return types;
 }
 
-p4::v1::P4Data data_of(const Json& value, const std::vector<int>& widths) {
+p4::v1::P4Data data_of(const Json& value, const std::vector<NumberType>& types) {
   p4::v1::P4Data data;
-  if (widths.size() == 1) {
-    data.set_bitstring(bytestring_of(value, widths[0]));
+  if (types.size() == 1) {
+    data.set_bitstring(bytestring_of(value, types[0]));
     return data;
   }
-  for (std::size_t i = 0; i < widths.size(); ++i)
-    data.mutable_struct_()->add_members()->set_bitstring(bytestring_of(value.at(i), widths[i]));
+  for (std::size_t i = 0; i < types.size(); ++i)
+    data.mutable_struct_()->add_members()->set_bitstring(bytestring_of(value.at(i), types[i]));
   return data;
 }
 
-Json value_in(const p4::v1::P4Data& data, const std::vector<int>& widths, const std::string& what) {
-  if (widths.size() == 1) {
+Json value_in(const p4::v1::P4Data& data, const std::vector<NumberType>& types,
+              const std::string& what) {
+  if (types.size() == 1) {
     if (!data.has_bitstring()) throw invalid(what + ": expected a bitstring");
-    return value_of(data.bitstring(), widths[0], what);
+    return value_of(data.bitstring(), types[0], what);
   }
-  if (!data.has_struct_() || data.struct_().members_size() != static_cast<int>(widths.size()))
-    throw invalid(what + ": expected a struct of " + std::to_string(widths.size()));
+  if (!data.has_struct_() || data.struct_().members_size() != static_cast<int>(types.size()))
+    throw invalid(what + ": expected a struct of " + std::to_string(types.size()));
   Json values = Json::array();
-  for (std::size_t i = 0; i < widths.size(); ++i) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
     const std::string& bytes = data.struct_().members(static_cast<int>(i)).bitstring();
-    values.push_back(value_of(bytes, widths[i], what));
+    values.push_back(value_of(bytes, types[i], what));
   }
   return values;
 }
@@ -77,7 +99,7 @@ Json value_in(const p4::v1::P4Data& data, const std::vector<int>& widths, const 
 void read_register(RunningProgram& program, const config::Register& cells,
                    const p4::v1::RegisterEntry& wanted, const Entities& found) {
   const ProgramInfo& info = program.info();
-  const std::vector<int> widths = widths_of(info.document(), cells);
+  const std::vector<NumberType> types = types_of(info.document(), cells);
   Json command = {{"table", info.on_switch(cells.preamble())}};
   std::int64_t index = 0;
   if (wanted.has_index()) {
@@ -91,7 +113,7 @@ void read_register(RunningProgram& program, const config::Register& cells,
     p4::v1::RegisterEntry& entry = *entity.mutable_register_entry();
     entry.set_register_id(cells.preamble().id());
     entry.mutable_index()->set_index(index++);
-    *entry.mutable_data() = data_of(value, widths);
+    *entry.mutable_data() = data_of(value, types);
     found(std::move(entity));
   }
 }
@@ -118,13 +140,15 @@ void write_counter(RunningProgram& program, Update::Type type, const p4::v1::Cou
   const ProgramInfo& info = program.info();
   const config::Counter& counter = info.counter(entry.counter_id());
   check_modify(type, name_of(counter));
-  if (!entry.has_index()) throw invalid(name_of(counter) + ": the index is missing");
+  const auto [first, end] = cells_of(entry, counter.size(), name_of(counter));
+  if (!entry.has_data()) return;  // as they are
   Json data = Json::object();
   put_counter_data(counter.spec(), entry.data(), data);
-  program.link().call("counter_write",
-                      {{"table", info.on_switch(counter.preamble())},
-                       {"index", index_of(entry.index(), counter.size(), name_of(counter))},
-                       {"data", data}});
+  for (std::int64_t index = first; index < end; ++index) {
+    program.link().call(
+        "counter_write",
+        {{"table", info.on_switch(counter.preamble())}, {"index", index}, {"data", data}});
+  }
 }
 
 void write_register(RunningProgram& program, Update::Type type,
@@ -132,12 +156,12 @@ void write_register(RunningProgram& program, Update::Type type,
   const ProgramInfo& info = program.info();
   const config::Register& cells = info.register_of(entry.register_id());
   check_modify(type, name_of(cells));
-  if (!entry.has_index()) throw invalid(name_of(cells) + ": the index is missing");
-  const Json value = value_in(entry.data(), widths_of(info.document(), cells), name_of(cells));
-  program.link().call("register_write",
-                      {{"table", info.on_switch(cells.preamble())},
-                       {"first", index_of(entry.index(), cells.size(), name_of(cells))},
-                       {"values", Json::array({value})}});
+  const auto [first, end] = cells_of(entry, cells.size(), name_of(cells));
+  const Json value = value_in(entry.data(), types_of(info.document(), cells), name_of(cells));
+  const Json::array_t values(static_cast<std::size_t>(end - first), value);
+  program.link().call(
+      "register_write",
+      {{"table", info.on_switch(cells.preamble())}, {"first", first}, {"values", values}});
 }
 
 void read_counters(RunningProgram& program, const p4::v1::CounterEntry& wanted,

@@ -15,7 +15,7 @@
 namespace turntable::p4runtime_server {
 namespace {
 
-constexpr int kMaxMessageBytes = 64 << 20;
+constexpr int kMaxMessageBytes = 16 << 20;
 constexpr int kMaxThreads = 256;
 constexpr std::chrono::seconds kEndOfCalls{2};  // then they are cancelled
 

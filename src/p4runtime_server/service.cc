@@ -92,9 +92,10 @@ grpc::Status Service::Read(Context*, const p4::v1::ReadRequest* request,
                            grpc::ServerWriter<p4::v1::ReadResponse>* writer) {
   return status_of([&] {
     check_device(request->device_id());
-    read(*current(), *request,
-         [&](const p4::v1::ReadResponse& response) { writer->Write(response); });
-    return grpc::Status::OK;
+    ReadAnswer answer;
+    streams_.alone([&] { answer = read(*current(), *request); });
+    for (const p4::v1::ReadResponse& response : answer.messages) writer->Write(response);
+    return answer.status;
   });
 }
 

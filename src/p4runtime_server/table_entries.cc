@@ -106,6 +106,19 @@ void put_action_into(const ProgramInfo& info, const config::Table& table,
                 " of its action profile");
 }
 
+// The member or group that an entry names now. Throws Refusal NOT_FOUND.
+Json named_by(RunningProgram& program, const Json& update) {
+  const auto table = update.at("table").get<std::string>();
+  Json place = {{"key", update.at("key")}};
+  if (update.contains("priority")) place["priority"] = update.at("priority");
+  const Json result =
+      program.link().call("table_read", {{"table", table}, {"entries", Json::array({place})}});
+  const Json& found = result.at("entries").at(0);
+  if (found.is_null()) throw not_found(table + ": there is no such entry");
+  const char* field = found.at("data").contains(kGroup) ? kGroup : kMember;
+  return {{field, found.at("data").at(field)}};
+}
+
 SwitchUpdate write_default(RunningProgram& program, Update::Type type, const config::Table& table,
                            const TableEntry& entry) {
   const ProgramInfo& info = program.info();
@@ -117,6 +130,8 @@ SwitchUpdate write_default(RunningProgram& program, Update::Type type, const con
     throw denied(in(table) + ": its default action is a constant of the program");
   if (table.implementation_id() != 0)
     throw not_supported(in(table) + ": the default action beside an action profile stays");
+  if (entry.has_counter_data())
+    throw not_supported(in(table) + ": the default entry's counter cannot be written");
   Json update = {{"table", info.on_switch(table.preamble())}, {"op", "reset_default"}};
   if (entry.has_action()) {
     update["op"] = "set_default";
@@ -205,7 +220,8 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
                                const TableEntry& entry) {
   const ProgramInfo& info = program.info();
   const config::Table& table = info.table(entry.table_id());
-  if (type == Update::UNSPECIFIED) throw invalid(in(table) + ": what to do is not said");
+  if (type != Update::INSERT && type != Update::MODIFY && type != Update::DELETE)
+    throw invalid(in(table) + ": what to do is not said");
   if (type != Update::DELETE) refuse_what_is_not_there(table, entry);
   if (entry.is_default_action()) return write_default(program, type, table, entry);
   Json update = place_of(info, table, entry);
@@ -219,8 +235,11 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
     return {std::move(update), [&program, place] { program.forget(place); }};
   }
   update["op"] = type == Update::INSERT ? "insert" : "modify";
-  if (!table.is_const_table())
+  if (type == Update::MODIFY && !entry.has_action()) {
+    if (table.implementation_id() != 0) update["data"] = named_by(program, update);
+  } else {
     put_action_into(info, table, entry.action(), config::ActionRef::DEFAULT_ONLY, update);
+  }
   if (entry.has_counter_data())
     put_counter_data(need_counter(info, table).spec(), entry.counter_data(), update["data"]);
   EntryNotes notes{entry.metadata(), entry.controller_metadata()};
@@ -238,7 +257,7 @@ SwitchUpdate write_direct_counter(RunningProgram& program, Update::Type type,
     throw not_supported(in(table) + ": the default entry's counter cannot be written");
   Json update = place_of(info, table, entry.table_entry());
   update["op"] = "modify";
-  put_counter_data(counter.spec(), entry.data(), update["data"]);
+  if (entry.has_data()) put_counter_data(counter.spec(), entry.data(), update["data"]);
   return {std::move(update)};
 }
 
@@ -256,8 +275,10 @@ void read_direct_counters(RunningProgram& program, const p4::v1::DirectCounterEn
   TableEntry filter = wanted.table_entry();
   filter.mutable_counter_data();
   if (filter.table_id() != 0) need_counter(info, info.table(filter.table_id()));
+  bool is_found = false;
   read_all(program, filter, [&](TableEntry&& entry) {
     if (!entry.has_counter_data()) return;  // a table without, of all
+    is_found = true;
     p4::v1::Entity entity;
     p4::v1::DirectCounterEntry& counter = *entity.mutable_direct_counter_entry();
     *counter.mutable_data() = entry.counter_data();
@@ -267,6 +288,8 @@ void read_direct_counters(RunningProgram& program, const p4::v1::DirectCounterEn
     counter.mutable_table_entry()->set_is_default_action(entry.is_default_action());
     found(std::move(entity));
   });
+  if (!is_found && !filter.match().empty())
+    throw not_found(in(info.table(filter.table_id())) + ": there is no such entry");
 }
 
 }  // namespace turntable::p4runtime_server

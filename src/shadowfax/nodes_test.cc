@@ -242,7 +242,7 @@ TEST_F(NodesTest, SumsAreOfWhatAServerServes) {
                      {"checkpoint", (directory_.path() / "checkpoint").string()},
                      {"checkpoint_s", 1000}};
   server_->prepare(args);
-  client_.fill(fill_args());
+  LoadNode([](const std::string&) {}, credentials).fill(fill_args());
   const Json sums_args = {{"keys", 1000}, {"deadline_s", 30}};
   EXPECT_EQ(server_->sums(sums_args)["found"], 1000);
   Asking asks("metadata", net::parse_endpoint("metadata", endpoint), credentials("test"));

@@ -123,7 +123,7 @@ TEST(Wire, AConnectionBegins) {
             28);
   EXPECT_EQ(std::to_integer<char>(bytes[0]), 'h');
   EXPECT_EQ(std::to_integer<char>(bytes[3]), 'g');
-  EXPECT_EQ(std::to_integer<int>(bytes[4]), 2);
+  EXPECT_EQ(std::to_integer<int>(bytes[4]), 3);  // docs/shadowfax-design.md §1
   EXPECT_EQ(read_opening(bytes.data()).session_low, 4U);
   EXPECT_EQ(read_opening(bytes.data()).value_bytes, 256U);
   EXPECT_EQ(write(bytes.data(), Welcome{WelcomeStatus::kInUse, 1, 8, 7, 2048}) - bytes.data(), 29);

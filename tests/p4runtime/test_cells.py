@@ -58,9 +58,35 @@ def test_wrong_cells_are_refused(client: Client) -> None:
     assert refused(client, client.update("MODIFY", register_entry=cell)) == code("OUT_OF_RANGE")
     cell.data.bitstring, cell.index.index = b"\x01", 256
     assert refused(client, client.update("MODIFY", register_entry=cell)) == code("OUT_OF_RANGE")
+    cell.index.index = -1
+    assert refused(client, client.update("MODIFY", register_entry=cell)) == code("INVALID_ARGUMENT")
     with pytest.raises(CallError) as failed:
         registers(client, "hits", 256)
-    assert failed.value.code.name == "OUT_OF_RANGE"
+    assert failed.value.codes() == [code("OUT_OF_RANGE")]
+
+
+def test_without_an_index_all_cells_are_written(client: Client) -> None:
+    cell = client.proto.RegisterEntry(register_id=client.id_of("registers", "hits"))
+    cell.data.bitstring = b"\x05"
+    client.write(client.update("MODIFY", register_entry=cell))
+    assert {each.data.bitstring for each in registers(client, "hits")} == {b"\x05"}
+    every = client.proto.CounterEntry(counter_id=client.id_of("counters", "seen"))
+    every.data.packet_count = 3
+    client.write(client.update("MODIFY", counter_entry=every))
+    assert [each.data.packet_count for each in counters(client)] == [3] * 16
+    every.ClearField("data")  # leaves them as they are
+    client.write(client.update("MODIFY", counter_entry=every))
+    assert [each.data.packet_count for each in counters(client)] == [3] * 16
+
+
+def test_a_request_that_fails_leaves_the_others_their_answer(client: Client) -> None:
+    right = client.proto.CounterEntry(counter_id=client.id_of("counters", "seen"))
+    wrong = client.proto.CounterEntry(counter_id=1)
+    with pytest.raises(CallError) as failed:
+        client.read(
+            client.proto.Entity(counter_entry=wrong), client.proto.Entity(counter_entry=right)
+        )
+    assert failed.value.codes() == [code("NOT_FOUND"), 0]
 
 
 def test_what_is_not_served_says_so(client: Client) -> None:
@@ -68,4 +94,4 @@ def test_what_is_not_served_says_so(client: Client) -> None:
     assert refused(client, client.update("INSERT", digest_entry=entry)) == code("UNIMPLEMENTED")
     with pytest.raises(CallError) as failed:
         client.read(client.proto.Entity())
-    assert failed.value.code.name == "INVALID_ARGUMENT"
+    assert failed.value.codes() == [code("INVALID_ARGUMENT")]

@@ -105,6 +105,27 @@ def test_wrong_members_and_groups_are_refused(client: Client) -> None:
     assert refused(client, heavy) == code("UNIMPLEMENTED")
 
 
+def test_a_group_keeps_its_size(client: Client) -> None:
+    client.write(client.update("INSERT", action_profile_member=member(client, 1)))
+    made = group(client, 5, m1=1)
+    client.write(client.update("INSERT", action_profile_group=made))
+    for size in (0, 3, 5):
+        made.max_size = size
+        update = client.update("MODIFY", action_profile_group=made)
+        assert refused(client, update) == code("INVALID_ARGUMENT")
+
+
+def test_an_entry_keeps_its_member_without_an_action(client: Client) -> None:
+    client.write(client.update("INSERT", action_profile_member=member(client, 1)))
+    entry = painted(client, action_profile_member_id=1)
+    client.write(client.update("INSERT", table_entry=entry))
+    noted = client.entry("painted", dst_addr=EXACT)
+    noted.metadata = b"new"
+    client.write(client.update("MODIFY", table_entry=noted))
+    entry.metadata = b"new"
+    assert list(client.entries("painted")) == [entry]
+
+
 def test_a_group_that_is_full_says_so(client: Client) -> None:
     for number in range(1, 6):
         client.write(client.update("INSERT", action_profile_member=member(client, number)))

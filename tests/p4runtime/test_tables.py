@@ -86,6 +86,22 @@ def test_a_modified_entry_has_what_is_written_alone(client: Client) -> None:
     assert (read.metadata, read.action.action.params[0].value) == (b"", b"\x03")
 
 
+def test_a_modification_without_an_action_keeps_it(client: Client) -> None:
+    client.write(client.update("INSERT", table_entry=forward(client)))
+    noted = client.entry("forward", dst_addr=EXACT)
+    noted.metadata = b"new"
+    client.write(client.update("MODIFY", table_entry=noted))
+    (read,) = client.entries("forward")
+    assert (read.metadata, read.action) == (b"new", forward(client).action)
+
+
+def test_an_unknown_kind_of_update_is_refused(client: Client) -> None:
+    for kind in (0, 4, 99):
+        update = client.update("INSERT", table_entry=forward(client))
+        update.type = kind
+        assert refused(client, update) == code("INVALID_ARGUMENT")
+
+
 def test_errors_are_of_each_update(client: Client) -> None:
     """All are tried; each has its error, in order."""
     client.write(client.update("INSERT", table_entry=forward(client)))
@@ -272,6 +288,16 @@ def test_direct_counters(client: Client, switch: SoftswitchTarget) -> None:
         direct_counter_entry=client.proto.DirectCounterEntry(table_entry=place)
     )
     assert [each.direct_counter_entry for each in client.read(asked)] == [counter]
+
+
+def test_a_counter_of_no_entry_is_not_found(client: Client) -> None:
+    place = client.entry("forward", dst_addr=EXACT)
+    counter = client.proto.DirectCounterEntry(table_entry=place)
+    with pytest.raises(CallError) as failed:
+        client.read(client.proto.Entity(direct_counter_entry=counter))
+    assert failed.value.codes() == [code("NOT_FOUND")]
+    update = client.update("MODIFY", direct_counter_entry=counter)
+    assert refused(client, update) == code("NOT_FOUND")
 
 
 def test_many_entries_come_in_several_messages(client: Client) -> None:

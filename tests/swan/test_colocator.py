@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -229,7 +230,10 @@ def test_workers_of_a_killed_stress_ng_are_ended_too(colocator: Colocator) -> No
 
 
 def children_of(pid: int) -> list[int]:
-    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """None of a process that has ended."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
 
 
 FORKING = SLEEP | {
@@ -254,9 +258,15 @@ def test_a_worker_that_dies_alone_is_noticed(
 ) -> None:
     colocator.prepare(mechanism, job)
     colocator.settle()
-    every = set(aggressor_pids(colocator))
-    (parent,) = [pid for pid in every if every & set(children_of(pid))]
-    eventually(lambda: len(children_of(parent)) == 2)
+    every: set[int] = set()
+
+    def parents() -> list[int]:
+        """Those of the job's processes that have two children among them."""
+        every.update(aggressor_pids(colocator))
+        return [pid for pid in every if len(every & set(children_of(pid))) == 2]
+
+    eventually(lambda: len(parents()) == 1)
+    (parent,) = parents()
     colocator.measure(0.1)
     first, second = children_of(parent)
     os.kill(first, signal.SIGKILL)

@@ -116,7 +116,8 @@ TEST_P(EveryStore, AdditionsAreWhatTheStoreHas) {
   EXPECT_EQ(counted["not_found"], 0);
   EXPECT_EQ(counted["unanswered"], 0);
   EXPECT_EQ(counted["failed_why"], nullptr);
-  EXPECT_EQ(counted["errors"], Json({{"failed", 0}, {"lost_sessions", 0}, {"wrong_values", 0}}));
+  EXPECT_EQ(counted["errors"],
+            Json({{"failed", 0}, {"lost_sessions", 0}, {"unreplayed", 0}, {"wrong_values", 0}}));
   EXPECT_EQ(node_->sums({{"keys", kKeys}, {"deadline_s", 30}}),
             Json({{"sum", counted["adds_acknowledged_total"]}, {"found", kKeys}}));
   const Json stats = node_->stats(Json::object());
