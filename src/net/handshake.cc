@@ -65,11 +65,13 @@ Nonce fresh_nonce() {
   return nonce;
 }
 
-Bytes mac_of(const std::string& secret, std::string_view end,
+Bytes mac_of(const std::string& secret, std::string_view end, Purpose purpose,
              std::span<const std::uint8_t> listener_nonce,
              std::span<const std::uint8_t> connector_nonce,
              std::span<const std::uint8_t> identity) {
   Bytes text(end.begin(), end.end());
+  const std::string_view what = purpose == Purpose::kBatches ? " batches" : "";
+  text.insert(text.end(), what.begin(), what.end());
   append(text, listener_nonce);
   append(text, connector_nonce);
   append(text, identity);
@@ -107,8 +109,12 @@ void require_magic(const Bytes& bytes) {
 }  // namespace
 
 ListenerHandshake::ListenerHandshake(std::string secret,
-                                     std::function<std::string(const Identity&)> admit, Bytes& out)
-    : secret_(std::move(secret)), admit_(std::move(admit)), nonce_(fresh_nonce()) {
+                                     std::function<std::string(const Identity&)> admit, Bytes& out,
+                                     Purpose purpose)
+    : secret_(std::move(secret)),
+      admit_(std::move(admit)),
+      purpose_(purpose),
+      nonce_(fresh_nonce()) {
   append_magic(out);
   append(out, nonce_);
 }
@@ -122,11 +128,12 @@ void ListenerHandshake::receive(Bytes& bytes, Bytes& out) {
   if (!proof) return;
   const auto all = std::span(*proof).subspan(kMagic.size());
   const auto nonce = all.first(kNonceBytes), identity = all.subspan(kNonceBytes, identity_bytes);
-  if (!is_same(all.last(kMacBytes), mac_of(secret_, "connector", nonce_, nonce, identity))) {
+  if (!is_same(all.last(kMacBytes),
+               mac_of(secret_, "connector", purpose_, nonce_, nonce, identity))) {
     throw HandshakeError("it does not know the run's secret");
   }
   if (const std::string why = admit_(decoded(identity)); !why.empty()) throw HandshakeError(why);
-  append(out, mac_of(secret_, "listener", nonce_, nonce, identity));
+  append(out, mac_of(secret_, "listener", purpose_, nonce_, nonce, identity));
   is_done_ = true;
 }
 
@@ -141,8 +148,8 @@ void ConnectorHandshake::receive(Bytes& bytes, Bytes& out) {
     append_magic(out);
     append(out, nonce);
     append(out, identity);
-    append(out, mac_of(secret_, "connector", listener_nonce, nonce, identity));
-    expected_ = mac_of(secret_, "listener", listener_nonce, nonce, identity);
+    append(out, mac_of(secret_, "connector", purpose_, listener_nonce, nonce, identity));
+    expected_ = mac_of(secret_, "listener", purpose_, listener_nonce, nonce, identity);
   }
   const auto admitted = take(bytes, kMacBytes);
   if (!admitted) return;

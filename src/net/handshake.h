@@ -6,6 +6,10 @@
 //                                     "connector", listener's nonce, connector's nonce, identity)
 //   listener -> connector  ADMITTED   HMAC(secret, "listener", both nonces, identity)
 //
+// Connections of another purpose have proofs of their own: "connector batches", "listener batches"
+// where a session of batches is opened (shadowfax/wire.h). Who is proven to there, at a port that
+// anybody may have taken, cannot pass it on to a control link.
+//
 //   identity: length of the node's name (8 bits), name, boot (16 bytes), started (64), connection
 //   (32), big-endian
 //
@@ -30,6 +34,9 @@ class HandshakeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// What follows the handshake.
+enum class Purpose : std::uint8_t { kControl, kBatches };
 
 // Consumes the first bytes of a connection. The base of both ends.
 class Handshake {
@@ -58,24 +65,26 @@ class ListenerHandshake final : public Handshake {
   // `admit` is asked when the other end has proven itself, and says why it is refused all the same,
   // or nothing. `out` gets the challenge.
   ListenerHandshake(std::string secret, std::function<std::string(const Identity&)> admit,
-                    Bytes& out);
+                    Bytes& out, Purpose purpose = Purpose::kControl);
   void receive(Bytes& bytes, Bytes& out) override;
 
  private:
   const std::string secret_;
   const std::function<std::string(const Identity&)> admit_;
+  const Purpose purpose_;
   Nonce nonce_;
 };
 
 class ConnectorHandshake final : public Handshake {
  public:
-  ConnectorHandshake(std::string secret, Identity identity)
-      : secret_(std::move(secret)), identity_(std::move(identity)) {}
+  ConnectorHandshake(std::string secret, Identity identity, Purpose purpose = Purpose::kControl)
+      : secret_(std::move(secret)), identity_(std::move(identity)), purpose_(purpose) {}
   void receive(Bytes& bytes, Bytes& out) override;
 
  private:
   const std::string secret_;
   const Identity identity_;
+  const Purpose purpose_;
   Bytes expected_;  // the listener's HMAC, once ours is sent
 };
 

@@ -87,6 +87,15 @@ TEST(Handshake, AProofIsGoodForOneConnection) {
   EXPECT_THROW(second.listener.receive(proof, out), HandshakeError);
 }
 
+TEST(Handshake, AProofIsGoodForOnePurpose) {
+  Ends ends;
+  ConnectorHandshake other("one secret", identity(), Purpose::kBatches);
+  Bytes challenge = ends.to_connector, proof, out;
+  other.receive(challenge, proof);
+  EXPECT_THROW(ends.listener.receive(proof, out), HandshakeError);
+  EXPECT_TRUE(ends.admitted.empty() && out.empty());
+}
+
 TEST(Handshake, AListenerThatDoesNotKnowTheSecretIsRefused) {
   Ends ends;
   Bytes challenge = ends.to_connector, proof;

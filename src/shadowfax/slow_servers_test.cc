@@ -23,6 +23,7 @@
 #include "net/ipv4.h"
 #include "net/testing_credentials.h"
 #include "shadowfax/cluster/metadata_server.h"
+#include "shadowfax/server/moved_record.h"
 #include "shadowfax/server/peer_limits.h"
 #include "shadowfax/server/store_server.h"
 
@@ -110,6 +111,10 @@ class Servers {
   ClusterState state() {
     return state_of(asking_.ask(ClusterMessageType::kGet, nlohmann::json::object(), patience()));
   }
+  // As a server asks the metadata service.
+  void tell(ClusterMessageType type, const nlohmann::json& args) {
+    asking_.ask(type, args, patience());
+  }
   // Of servers that begin later.
   void give_up_after(std::chrono::nanoseconds gone_time) { gone_time_ = gone_time; }
   // Whether the metadata service can write its file.
@@ -119,8 +124,9 @@ class Servers {
   }
   // As another server asks it.
   nlohmann::json ask(ServerNumber number, ClusterMessageType type,
-                     const nlohmann::json& args = nlohmann::json::object()) {
-    return connect(number)->ask(type, args, patience());
+                     const nlohmann::json& args = nlohmann::json::object(),
+                     std::vector<std::uint8_t> records = {}) {
+    return connect(number)->ask(type, args, patience(), std::move(records));
   }
   std::unique_ptr<Asking> connect(ServerNumber number) {
     return std::make_unique<Asking>(
@@ -139,6 +145,7 @@ class Servers {
       client.refresh();
     }
   }
+  nlohmann::json departure(ServerNumber from) { return member(from).status().at("departure"); }
   // Until it is complete. The source may not have heard yet that the one before is.
   void move(ServerNumber from, ServerNumber to, double share, bool indirection) {
     std::uint64_t id = 0;
@@ -153,6 +160,8 @@ class Servers {
     wait_until(has_begun, "the begin of the migration");
     wait_until([&] { return !state().migration; }, "the end of the migration");
     ASSERT_EQ(state().last_migration, id);
+    wait_until([&] { return is_over(departure(from).at("step")); }, "its end at the source");
+    ASSERT_EQ(departure(from).at("step"), "complete") << departure(from);
   }
   // Keys that the server owns, some of the first ones.
   std::vector<std::uint64_t> keys_of(ServerNumber owner, std::size_t count) {
@@ -164,6 +173,8 @@ class Servers {
   }
 
  private:
+  static bool is_over(const std::string& step) { return step == "complete" || step == "cancelled"; }
+
   ScratchDirectory directory_;
   Metadata metadata_;
   Asking asking_;
@@ -397,6 +408,77 @@ TEST(SlowServers, ATargetAnswersWhileTheMetadataServiceIsTold) {
   wait_until([&] { return !servers.state().migration; }, "the end of the migration");
 }
 
+// A range has come to server 1, which is at the step: metadata knows that, and it does not. Another
+// one begins to arrive.
+void expect_another_range_arrives(std::string_view step) {
+  Stops stops(step);
+  Servers servers(/*owners=*/3);
+  servers.begin(0);
+  servers.begin(1, stops.hook());
+  servers.begin(2);
+  const nlohmann::json prepared = servers.ask(1, ClusterMessageType::kPrepare);
+  servers.member(0).migrate(1, 1, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  const hybridlog::HashRange next = servers.state().view.share_of(2, 1).value();
+  servers.tell(ClusterMessageType::kComplete, {{"id", 1}});
+  servers.tell(ClusterMessageType::kBegin, {{"id", 2},
+                                            {"first", next.first},
+                                            {"last", next.last},
+                                            {"source", 2},
+                                            {"target", 1},
+                                            {"receives_from", prepared.at("receives_from")},
+                                            {"indirection", false}});
+  servers.tell(ClusterMessageType::kOwn, {{"id", 2}});
+  nlohmann::json of_next = {{"id", 2}};
+  of_next["incarnation"] = servers.ask(1, ClusterMessageType::kRecords, of_next).at("incarnation");
+  stops.go_on();
+  wait_until([&] { return servers.departure(0).at("step") == "complete"; }, "the end of the first");
+  EXPECT_EQ(servers.member(1).status().at("receives"), 2);
+  EXPECT_TRUE(servers.store(1).awaited().is_any());
+  EXPECT_FALSE(servers.ask(1, ClusterMessageType::kRecords, of_next).contains("complete"));
+  EXPECT_EQ(servers.ask(1, ClusterMessageType::kFinish, of_next).at("complete"), true);
+  EXPECT_FALSE(servers.state().migration);
+  EXPECT_TRUE(servers.member(1).status().at("receives").is_null());
+}
+
+TEST(SlowServers, ALateAnswerOfMetadataEndsNoOtherArrival) {
+  expect_another_range_arrives("finished");
+}
+
+TEST(SlowServers, ALateFinishEndsNoOtherArrival) {
+  expect_another_range_arrives("finish");
+}
+
+// It is asked to finish again and again, and its source sends all once more.
+TEST(SlowServers, ATargetThatHasAllTakesNothingMore) {
+  constexpr std::uint64_t kNobodys = kKeys + 1;
+  std::atomic<int> told{0};
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, [&](std::string_view step) {
+    if (step == "finished" && ++told == 1) servers.keep_states(false);
+  });
+  servers.fill(0);
+  servers.member(0).migrate(1, 1, /*sample_s=*/0, /*indirection=*/true, patience());
+  wait_until([&] { return told > 1; }, "the second attempt");
+  const void* const counts = servers.store(1).elsewhere().state();
+  wait_until([&, before = told.load()] { return told > before + 1; }, "further attempts");
+  std::vector<std::uint8_t> records;
+  append(records, hybridlog::ScannedRecord{.key = kNobodys, .value = hybridlog::bytes_of(5)});
+  const auto taken = servers.ask(1, ClusterMessageType::kRecords, {{"id", 1}}, records);
+  EXPECT_TRUE(taken.contains("incarnation"));
+  EXPECT_EQ(servers.store(1).elsewhere().state(), counts);
+  servers.keep_states(true);
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  {
+    Client client(servers.store(1));
+    EXPECT_EQ(settled(client, client.read(kNobodys)).status, Status::kNotFound);
+  }
+  servers.member(1).resolve(patience());
+  EXPECT_TRUE(servers.state().unresolved.empty());
+  EXPECT_FALSE(servers.store(1).elsewhere().floor_of(1));
+}
+
 TEST(SlowServers, ATargetIsLookedAtWhileItMakesItsCheckpoint) {
   Stops stops("preparing");
   Servers servers;
@@ -441,7 +523,7 @@ TEST(SlowServers, ARefusedCancelIsAskedAgain) {
   servers.begin(1);
   servers.fill(0);
   servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
-  const auto departure = [&] { return servers.member(0).status().at("departure"); };
+  const auto departure = [&] { return servers.departure(0); };
   const auto is_refused = [&] {
     return departure().value("why", "").find("cannot be kept") != std::string::npos;
   };
@@ -525,6 +607,22 @@ TEST(SlowServers, RecordsThatNobodySendsAreAnError) {
   expect_values(servers, 1, kKeys / 4, never);
 }
 
+// All that it sends is in one message, for which it looks at many pages.
+TEST(SlowServers, ASourceThatLooksForRecordsIsNotSilent) {
+  Servers servers;
+  servers.give_up_after(2s);
+  servers.begin(0, [](std::string_view step) {
+    if (step == "page") std::this_thread::sleep_for(300ms);
+  });
+  servers.begin(1);
+  servers.fill(0);
+  const std::uint64_t first = servers.keys_of(0, 1).front();  // its page is the last
+  servers.member(0).migrate(1, 1, /*sample_s=*/0, /*indirection=*/false, patience());
+  wait_until([&] { return servers.member(1).status().at("receives") == 1; }, "the first message");
+  Client client(servers.store(1));
+  EXPECT_EQ(settled(client, client.read(first)).status, Status::kOk);
+}
+
 // What it would send points on, and nobody has that.
 TEST(SlowServers, ARangeStaysWhoseRecordsADeadServerHas) {
   Servers servers;
@@ -534,7 +632,7 @@ TEST(SlowServers, ARangeStaysWhoseRecordsADeadServerHas) {
   servers.move(0, 1, 0.5, /*indirection=*/true);
   servers.end(0);
   servers.member(1).migrate(2, 1, /*sample_s=*/0, /*indirection=*/true, patience());
-  const auto departure = [&] { return servers.member(1).status().at("departure"); };
+  const auto departure = [&] { return servers.departure(1); };
   wait_until([&] { return departure().at("step") == "cancelled"; }, "its end");
   EXPECT_NE(departure().at("why").get<std::string>().find("does not answer"), std::string::npos);
   servers.begin(0);

@@ -109,7 +109,8 @@ void ClientSession::prove(std::vector<std::uint8_t>& in) {
         "the server asks for the secret of its run; expected --secret FILE, the same as the "
         "server's");
   }
-  net::ConnectorHandshake handshake(settings_.credentials->secret(), settings_.credentials->next());
+  net::ConnectorHandshake handshake(settings_.credentials->secret(), settings_.credentials->next(),
+                                    net::Purpose::kBatches);
   try {
     for (;;) {
       net::Handshake::Bytes out;

@@ -44,6 +44,8 @@ void Arrival::begin(const Migration& migration) {
   id_ = migration.id;
   receives_from_ = migration.receives_from;
   records_ = staged_records_ = 0;
+  has_all_ = is_kept_ = false;
+  rest_.reset();
   const std::vector<std::uint8_t> staged = std::exchange(staged_, {});
   if (std::exchange(staged_for_, 0) != migration.id) return;
   try {
@@ -56,6 +58,7 @@ void Arrival::begin(const Migration& migration) {
 
 void Arrival::take(std::span<const std::uint8_t> records) {
   const std::vector<MovedRecord> moved = parsed(records);
+  if (has_all_) return;  // its source was killed, and sends them again
   Receiver receiver(store_);
   // The time in which this server takes them is none in which their source is silent.
   for (const MovedRecord& record : moved) {
@@ -68,16 +71,22 @@ void Arrival::take(std::span<const std::uint8_t> records) {
 }
 
 // Indirection records count before a key that is not there becomes one that is nowhere.
-void Arrival::finish(bool has_indirections) {
-  if (has_indirections) store_.elsewhere().begin(*id_, receives_from_);
-  std::ranges::move(store_.awaited().end(), std::back_inserter(left_));
+void Arrival::finish(const std::optional<SourceLog>& rest) {
+  if (!has_all_) {
+    rest_ = rest;
+    if (rest_) store_.elsewhere().begin(*id_, receives_from_);
+    std::ranges::move(store_.awaited().end(), std::back_inserter(left_));
+    has_all_ = true;
+  }
   for (; !left_.empty(); left_.pop_back()) {  // where it fails it is tried again
     Receiver receiver(store_);
     receiver.add(left_.back());
     receiver.wait_for_all();
   }
+  if (is_kept_) return;
   checkpointer_.resume();
   checkpointer_.make();
+  is_kept_ = true;
 }
 
 }  // namespace turntable::shadowfax

@@ -7,7 +7,7 @@
 //   checkpoints
 //               are made, which would have to wait for it, and the log is not compacted
 //   take()    : records come, the newest of a key first
-//   finish()  : all have come; a checkpoint has them
+//   finish()  : all have come; a checkpoint has them, and from then on nothing more is taken
 //
 // After a crash all of it is sent again: the source knows by the incarnation.
 #pragma once
@@ -46,12 +46,14 @@ class Arrival {
   void begin(const Migration& migration);
   // records: server/moved_record.h. Throws std::invalid_argument where they are none; nothing was
   // taken then. std::runtime_error where the store has no room for them, cannot read what it has,
-  // or has no values that are so long.
+  // or has no values that are so long. Once all have come: nothing.
   void take(std::span<const std::uint8_t> records);
-  // has_indirections: of what was not sent there are indirection records, which count from now on.
-  // Throws std::system_error where the checkpoint cannot be made, std::runtime_error as take(): try
-  // again.
-  void finish(bool has_indirections = false);
+  // rest: what was not sent, of which there are indirection records; they count from now on. Throws
+  // std::system_error where the checkpoint cannot be made, std::runtime_error as take(): try again.
+  // What was done is not done again, and the first one's rest stays.
+  void finish(const std::optional<SourceLog>& rest = std::nullopt);
+  bool has_all() const noexcept { return has_all_; }
+  const std::optional<SourceLog>& rest() const noexcept { return rest_; }
   // It is known to the metadata service.
   void end() {
     if (!id_) return;
@@ -73,6 +75,8 @@ class Arrival {
   std::uint64_t staged_records_ = 0;
   std::uint64_t ended_ = 0;  // the last one's id; ids ascend
   std::uint64_t records_ = 0;
+  bool has_all_ = false, is_kept_ = false;  // is_kept_: a checkpoint has all
+  std::optional<SourceLog> rest_;           // of what has all
 };
 
 }  // namespace turntable::shadowfax

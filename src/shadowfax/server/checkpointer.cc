@@ -45,6 +45,10 @@ bool Checkpointer::wait_for_one(const std::stop_token& stop) {
 
 hybridlog::Checkpoint Checkpointer::make(const hybridlog::CutSteps& steps) {
   const std::lock_guard lock(making_);
+  if (is_paused_) {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "a range is being received");
+  }
   if (is_dead_()) {
     throw std::system_error(
         std::make_error_code(std::errc::resource_unavailable_try_again),

@@ -29,10 +29,11 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // One more, now. By any thread that has no sessions. Throws std::system_error, also while it
-  // would wait for a server that is dead: the one before still holds.
+  // One more, now. By any thread that has no sessions. Throws std::system_error, also while it is
+  // paused, and while it would wait for a server that is dead: the one before still holds.
   hybridlog::Checkpoint make(const hybridlog::CutSteps& steps = {});
-  // None is made of its own accord until resume(); the one that is being made has ended.
+  // None is made until resume(): it would wait for records that arrive, and they perhaps for the
+  // thread that asks for it. The one that is being made has ended.
   void pause();
   void resume();
   // None is begun of its own accord while another server is slow: it would have to wait, and all

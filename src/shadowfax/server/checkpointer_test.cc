@@ -103,5 +103,19 @@ TEST_F(Checkpointers, NoneIsBegunWhileItWouldWait) {
   EXPECT_TRUE(hybridlog::read_checkpoint(file()));
 }
 
+// Whoever asks for one while records arrive would wait for these.
+TEST_F(Checkpointers, NoneIsMadeWhileItIsPaused) {
+  hybridlog::Store store(small_store(), hybridlog::open_file(log()));
+  Commits commits;
+  Checkpointer checkpointer(store, commits, file(), 1h);
+  checkpointer.pause();
+  EXPECT_THROW(checkpointer.make(), std::system_error);
+  EXPECT_EQ(store.versions().stable(), 0U);
+  EXPECT_FALSE(hybridlog::read_checkpoint(file()));
+  checkpointer.resume();
+  checkpointer.make();
+  EXPECT_TRUE(hybridlog::read_checkpoint(file()));
+}
+
 }  // namespace
 }  // namespace turntable::shadowfax

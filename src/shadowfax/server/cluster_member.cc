@@ -76,6 +76,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
             cuts_ = true;
           },
       .end_cut = [this](const ClusterState* owned) { end_cut(owned); },
+      .gone_time = settings.gone_time,
       .at_step = settings.at_step});
   store_.awaited().give_up_after(settings.gone_time);
   logs_.begin({.connect = [this](ServerNumber to) { return connect_now(to, ", single records"); },
@@ -290,43 +291,34 @@ Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   if (!receives(id)) return {{"complete", true}};
   const std::lock_guard lock(mutex_);
   if (arrival_.id() != id) return {{"complete", true}};  // meanwhile
-  // All have come: those that a source sends again, which was killed, are not awaited any more.
-  if (is_telling_) throw Refusal("that all have come is being told; expected that this is over");
   arrival_.take(message.records);
   settings_.at_step("taken");
   return {{"incarnation", arrival_.incarnation()}};
 }
 
-// Nobody waits while the metadata service is told: it may be slow, or gone.
+// Nobody waits while the metadata service is told: it may be slow, or gone. Meanwhile, and before
+// the mutex is had, another arrival may have begun: then this one is complete.
 Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   if (!receives(id)) return {{"complete", true}};
   if (args.at("incarnation") != arrival_.incarnation()) return {{"complete", false}};
   const std::optional<SourceLog> rest = rest_of(args);
   Json complete = {{"id", id}};
-  if (rest) {
-    logs_.note_begin(id, rest->begin);
-    complete["begin"] = rest->begin;
-    complete["until"] = rest->until;
-  }
   settings_.at_step("finish");
   {
     const std::lock_guard lock(mutex_);
-    arrival_.finish(rest.has_value());
-    is_telling_ = true;
+    if (arrival_.id() != id) return {{"complete", true}};
+    if (rest && !arrival_.has_all()) logs_.note_begin(id, rest->begin);
+    arrival_.finish(rest);
+    if (arrival_.rest()) {
+      complete["begin"] = arrival_.rest()->begin;
+      complete["until"] = arrival_.rest()->until;
+    }
   }
   settings_.at_step("finished");
-  try {
-    metadata_.ask(ClusterMessageType::kComplete, complete,
-                  Deadline::after_seconds(kMetadataSeconds));
-  } catch (const std::exception&) {
-    const std::lock_guard lock(mutex_);
-    is_telling_ = false;
-    throw;
-  }
+  metadata_.ask(ClusterMessageType::kComplete, complete, Deadline::after_seconds(kMetadataSeconds));
   {
     const std::lock_guard lock(mutex_);
-    is_telling_ = false;
-    arrival_.end();
+    if (arrival_.id() == id) arrival_.end();
   }
   settings_.at_step("ended");
   return {{"complete", true}};

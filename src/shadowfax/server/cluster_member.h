@@ -132,7 +132,6 @@ class ClusterMember {
   std::mutex mutex_;  // of what is served, and the arrival
   std::optional<View> served_;
   bool cuts_ = false;
-  bool is_telling_ = false;  // the metadata service, that an arrival is complete
   Arrival arrival_;
   std::optional<Departure> departure_;
   std::optional<Resolver> resolver_;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -50,6 +51,7 @@ class Departure {
     std::function<void()> begin_cut;
     // ... and from here on that is what the metadata service says now; null: what it was before.
     std::function<void(const ClusterState* owned)> end_cut;
+    std::chrono::nanoseconds gone_time;             // a silence, of which the target despairs
     std::function<void(const char* step)> at_step;  // for tests
   };
 

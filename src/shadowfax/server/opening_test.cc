@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -53,6 +54,11 @@ WelcomeStatus status_of(const std::vector<std::byte>& out) {
   return read_welcome(out.data()).status;
 }
 
+net::ConnectorHandshake connector_of(const net::Credentials& credentials,
+                                     net::Purpose purpose = net::Purpose::kBatches) {
+  return {credentials.secret(), credentials.next(), purpose};
+}
+
 // What the client of the credentials answers a server that has said this.
 Bytes proof_for(const std::vector<std::byte>& said, net::ConnectorHandshake& client) {
   Bytes in, proof;
@@ -89,7 +95,7 @@ TEST(SessionOpening, WhoKnowsTheSecretIsLetIn) {
   say(opening_bytes({.session_high = 3}));
   EXPECT_EQ(status_of(out), WelcomeStatus::kProve);
   EXPECT_EQ(out.size(), Welcome::kBytes + kChallengeBytes);
-  net::ConnectorHandshake client(credentials().secret(), credentials().next());
+  net::ConnectorHandshake client = connector_of(credentials());
   const Bytes proof = proof_for(out, client);
   out.clear();
   say(proof);
@@ -106,7 +112,16 @@ TEST(SessionOpening, AnotherSecretIsRefused) {
   std::vector<std::byte> out;
   opening.receive(opening_bytes(), out);
   const net::Credentials other = credentials_of_another_run();
-  net::ConnectorHandshake client(other.secret(), other.next());
+  net::ConnectorHandshake client = connector_of(other);
+  EXPECT_EQ(refusal_of(opening, proof_for(out, client), out), OpeningRefusal::kUnproven);
+}
+
+// Nor the other way round: whoever has the port of a server that is dead could pass it on.
+TEST(SessionOpening, AProofOfAControlLinkIsNone) {
+  SessionOpening opening(credentials().secret());
+  std::vector<std::byte> out;
+  opening.receive(opening_bytes(), out);
+  net::ConnectorHandshake client = connector_of(credentials(), net::Purpose::kControl);
   EXPECT_EQ(refusal_of(opening, proof_for(out, client), out), OpeningRefusal::kUnproven);
 }
 
@@ -114,7 +129,7 @@ TEST(SessionOpening, AProofIsOfOneConnectionAlone) {
   SessionOpening first(credentials().secret()), second(credentials().secret());
   std::vector<std::byte> out;
   first.receive(opening_bytes(), out);
-  net::ConnectorHandshake client(credentials().secret(), credentials().next());
+  net::ConnectorHandshake client = connector_of(credentials());
   const Bytes proof = proof_for(out, client);
   EXPECT_TRUE(first.receive(proof, out));
   second.receive(opening_bytes(), out);
@@ -154,10 +169,10 @@ TEST(SessionOpening, GarbageIsRefusedByItsFirstByte) {
 // A worker with a secret.
 class Guarded {
  public:
-  Guarded()
+  explicit Guarded(std::chrono::nanoseconds opening_time = WorkerSettings().opening_time)
       : store_({.index_buckets = 64, .log = {.page_bits = 12, .pages = 4}, .threads = 1},
                hybridlog::open_file(directory_.path() / "log")),
-        worker_(store_, commits_, serving_, nullptr, settings()),
+        worker_(store_, commits_, serving_, nullptr, settings(opening_time)),
         thread_([this] { worker_.run(); }) {}
   ~Guarded() { worker_.stop(); }
   Guarded(const Guarded&) = delete;
@@ -182,9 +197,10 @@ class Guarded {
   }
 
  private:
-  static WorkerSettings settings() {
+  static WorkerSettings settings(std::chrono::nanoseconds opening_time) {
     WorkerSettings settings;
     settings.secret = credentials().secret();
+    settings.opening_time = opening_time;
     return settings;
   }
 
@@ -272,7 +288,7 @@ TEST(Opening, WhoDoesNotOpenInTimeIsHungUpOn) {
 // More than may be opened at once: the oldest go, and whoever knows the secret gets in.
 TEST(Opening, ManyThatSayNothingKeepNobodyOut) {
   constexpr std::size_t kStrangers = 300, kMost = 64;
-  const Guarded guarded;
+  const Guarded guarded(std::chrono::minutes(10));  // a slow machine takes long for so many
   std::vector<UniqueFd> strangers;
   for (std::size_t i = 0; i < kStrangers; ++i) strangers.push_back(guarded.connect());
   expect_served(guarded.session(credentials()));

@@ -34,9 +34,10 @@ void Resolver::request() {
 
 bool Resolver::resolve(const std::stop_token& stop, std::chrono::nanoseconds silence) {
   std::unique_lock lock(mutex_);
-  const std::uint64_t own = ++asked_;
+  const std::uint64_t own = ++asked_, looks = looks_;
   changed_.notify_all();
   const auto is_gone = [&] {
+    if (looks_ == looks) return false;  // what was before says nothing: it may be there again
     const auto now = std::chrono::steady_clock::now();
     return std::ranges::any_of(silent_since_,
                                [&](const auto& each) { return now - each.second > silence; });
@@ -47,12 +48,12 @@ bool Resolver::resolve(const std::stop_token& stop, std::chrono::nanoseconds sil
   return done_ >= own;
 }
 
-void Resolver::note_answer(ServerNumber source, bool is_there) {
+void Resolver::note(ServerNumber source, bool is_silent) {
   const std::lock_guard lock(mutex_);
-  if (is_there) {
-    silent_since_.erase(source);
-  } else {
+  if (is_silent) {
     silent_since_.try_emplace(source, std::chrono::steady_clock::now());
+  } else {
+    silent_since_.erase(source);
   }
 }
 
@@ -99,6 +100,10 @@ void Resolver::resolve_all(const std::stop_token& stop) {
     } catch (const std::exception& error) {  // another one's source may be there
       why = error.what();
     }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ++looks_;
   }
   if (!why.empty()) throw std::runtime_error(why);
 }
@@ -157,16 +162,20 @@ Asking::Answer Resolver::next(const Unresolved& what, const std::stop_token& sto
   try {
     answer = pull.question->wait(Deadline::after_seconds(kLookSeconds), stop);
   } catch (const std::exception&) {
+    note(what.source, /*is_silent=*/false);
     pulls_.erase(what.id);
     throw;
   }
   require_not_stopped(stop);
-  note_answer(what.source, answer.has_value());
+  note(what.source, /*is_silent=*/!answer);
   if (answer) {
     pull.question.reset();
     return *std::move(answer);
   }
-  if (!pull.source->is_there(stop)) pulls_.erase(what.id);
+  if (!pull.source->is_there(stop)) {  // it has begun again, and has not been asked yet
+    note(what.source, /*is_silent=*/false);
+    pulls_.erase(what.id);
+  }
   throw NoAnswer("server " + std::to_string(what.source) +
                  " does not answer; it is asked for what this server points to");
 }

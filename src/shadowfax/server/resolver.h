@@ -48,7 +48,7 @@ class Resolver {
   // Soon. Any thread.
   void request();
   // Waits until all is that this server points to now. Any other thread. False: it was stopped, or
-  // a source has been silent for so long.
+  // a source has been silent for so long, and was once more when it was looked at since.
   bool resolve(const std::stop_token& stop,
                std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
 
@@ -67,13 +67,14 @@ class Resolver {
   void resolve(const Unresolved& what, const std::stop_token& stop);
   void pull(const Unresolved& what, const std::stop_token& stop);
   Asking::Answer next(const Unresolved& what, const std::stop_token& stop);
-  void note_answer(ServerNumber source, bool is_there);
+  void note(ServerNumber source, bool is_silent);
 
   const Place place_;
   std::map<std::uint64_t, Pull> pulls_;  // by migration; of the thread
   mutable std::mutex mutex_;             // of what follows
   std::condition_variable_any changed_;
   std::uint64_t asked_ = 0, done_ = 0;  // done_: up to which request all is resolved
+  std::uint64_t looks_ = 0;             // at all sources, that have ended
   std::map<ServerNumber, std::chrono::steady_clock::time_point> silent_since_;
   std::uint64_t records_ = 0, resolved_ = 0;
   std::string why_;

@@ -21,8 +21,13 @@ void append(std::vector<std::byte>& out, std::span<const std::uint8_t> bytes) {
 std::optional<Opening> SessionOpening::receive(std::span<const std::uint8_t> bytes,
                                                std::vector<std::byte>& out) {
   unread_.insert(unread_.end(), bytes.begin(), bytes.end());
-  if (!opening_) take_opening(out);
-  if (handshake_ && !handshake_->is_done()) take_proof(out);
+  try {
+    if (!opening_) take_opening(out);
+    if (handshake_ && !handshake_->is_done()) take_proof(out);
+  } catch (const net::HandshakeError& error) {
+    throw OpeningRefused(OpeningRefusal::kUnproven,
+                         std::string("a client is refused: ") + error.what());
+  }
   const bool is_open = opening_ && (!handshake_ || handshake_->is_done());
   return is_open ? opening_ : std::nullopt;
 }
@@ -47,18 +52,14 @@ void SessionOpening::take_opening(std::vector<std::byte>& out) {
   append(out, Welcome{.status = WelcomeStatus::kProve});
   net::Handshake::Bytes challenge;
   handshake_.emplace(
-      *secret_, [](const net::Identity&) { return std::string(); }, challenge);
+      *secret_, [](const net::Identity&) { return std::string(); }, challenge,
+      net::Purpose::kBatches);
   append(out, challenge);
 }
 
 void SessionOpening::take_proof(std::vector<std::byte>& out) {
   net::Handshake::Bytes answer;
-  try {
-    handshake_->receive(unread_, answer);
-  } catch (const net::HandshakeError& error) {
-    throw OpeningRefused(OpeningRefusal::kUnproven,
-                         std::string("a client is refused: ") + error.what());
-  }
+  handshake_->receive(unread_, answer);
   append(out, answer);
 }
 

@@ -233,7 +233,7 @@ void Worker::accept() {
       counts_.refuse(OpeningRefusal::kCrowded, "too many clients open their sessions at once");
       close(*connections_.at(unopened_.front().fd));
     }
-    unopened_.push_back({.fd = fd, .until_ns = monotonic_ns() + SessionOpening::kDeadlineNs});
+    unopened_.push_back({.fd = fd, .until_ns = monotonic_ns() + settings_.opening_time.count()});
     connections_[fd] = std::make_unique<Connection>(
         std::move(socket),
         BatchServer::Place{.store = store_,

@@ -29,6 +29,7 @@ struct WorkerSettings {
   std::optional<std::string> secret{};
   std::uint16_t port = 0;         // 0: any that is free
   std::size_t most_pending = 64;  // of a session, above which its batches are refused
+  std::chrono::nanoseconds opening_time{SessionOpening::kDeadlineNs};  // another one for tests
   // Without anything to do it looks again and again for so long, then waits to be woken.
   std::chrono::nanoseconds spin{50'000};
   // Operations it does in a second, at most: a FIFO service time (load/capacity.h). 0: as many as
