@@ -7,8 +7,8 @@
 //   listener -> connector  ADMITTED   HMAC(secret, "listener", both nonces, identity)
 //
 // Connections of another purpose have proofs of their own: "connector batches", "listener batches"
-// where a session of batches is opened (shadowfax/wire.h). Who is proven to there, at a port that
-// anybody may have taken, cannot pass it on to a control link.
+// where a session of batches is opened. Who is proven to there, at a port that anybody may have
+// taken, cannot pass it on to a control link.
 //
 //   identity: length of the node's name (8 bits), name, boot (16 bytes), started (64), connection
 //   (32), big-endian
