@@ -1,13 +1,8 @@
 // bfrt-server: BF Runtime's service beside softswitch; docs/bfrt.md.
-#include <grpcpp/resource_quota.h>
-#include <grpcpp/server_builder.h>
-
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 
-#include "bfrt_server/listen_address.h"
+#include "bfrt_server/serve.h"
 #include "bfrt_server/service.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
@@ -17,8 +12,6 @@ namespace turntable::bfrt_server {
 namespace {
 
 constexpr int kMaxMessageBytes = 64 << 20;
-constexpr int kMaxThreads = 256;
-constexpr std::chrono::seconds kEndOfCalls{2};  // then they are cancelled
 
 struct Options {
   std::filesystem::path directory;
@@ -31,35 +24,16 @@ struct Options {
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
   node::ControlServer control(options.directory, options.name);
-  const std::string address = listen_address(options.address, options.port);
   Service service(options.of_switch);
-  grpc::ResourceQuota quota;
-  quota.SetMaxThreads(kMaxThreads);
-  grpc::ServerBuilder builder;
-  builder.SetResourceQuota(quota);
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  // A second server on the port is an error, not a share of its connections.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // A client whose host has gone is noticed, and its program is free again.
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
-  int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
-  const auto server = builder.BuildAndStart();
-  if (server == nullptr || port == 0)
-    throw std::runtime_error("cannot listen on " + address + "; is the port taken?");
-  control.on("stats", [&](const nlohmann::json&) {
-    nlohmann::json stats = service.stats();
-    stats["address"] = options.address;
-    stats["port"] = port;
-    return stats;
-  });
-  control.set_state("serving");
-  control.run();
-  service.end_streams({grpc::StatusCode::UNAVAILABLE, "bfrt-server ends"});
-  server->Shutdown(std::chrono::system_clock::now() + kEndOfCalls);
+  serve(control, service,
+        {.address = options.address,
+         .port = options.port,
+         .max_message_bytes = kMaxMessageBytes,
+         .stats = [&] { return service.stats(); },
+         .end_streams =
+             [&] {
+               service.end_streams({grpc::StatusCode::UNAVAILABLE, "bfrt-server ends"});
+             }});
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/profile_fields.h"
 #include "p4runtime_server/refusal.h"
 
 namespace turntable::p4runtime_server {
@@ -11,11 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 using p4::v1::Update;
-
-constexpr const char* kMember = "$ACTION_MEMBER_ID";
-constexpr const char* kStatus = "$ACTION_MEMBER_STATUS";
-constexpr const char* kGroup = "$SELECTOR_GROUP_ID";
-constexpr const char* kMost = "$MAX_GROUP_SIZE";
 
 std::string in(const config::ActionProfile& profile) {
   return "action profile " + profile.preamble().name();

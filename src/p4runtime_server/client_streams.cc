@@ -89,11 +89,6 @@ void ClientStreams::leave(StreamId id) {
   tell(arbitration_.leave(id));
 }
 
-bool ClientStreams::is_primary(StreamId id) const {
-  const std::lock_guard lock(mutex_);
-  return arbitration_.is_primary(id);
-}
-
 void ClientStreams::as_primary(const std::string& role, const p4::v1::Uint128& election_id,
                                const std::function<void()>& write) {
   const std::lock_guard work_lock(working_);

@@ -41,7 +41,6 @@ class ClientStreams {
   // Throws Refusal.
   void arbitrate(StreamId id, const Update& asked);
   void leave(StreamId id);
-  bool is_primary(StreamId id) const;
 
   // Runs `write` for the primary of a role: nobody else becomes primary, reads or writes before it
   // returns. Throws Refusal where the election id is not the primary's.

@@ -24,7 +24,9 @@ const auto& find(const Map& map, std::uint32_t id, const char* kind) {
 
 }  // namespace
 
-ProgramInfo::ProgramInfo(const std::string& text, std::string pipe) : pipe_(std::move(pipe)) {
+ProgramInfo::ProgramInfo(const std::string& text, std::string pipe,
+                         std::map<std::string, std::string> selectors)
+    : pipe_(std::move(pipe)), selectors_(std::move(selectors)) {
   if (!google::protobuf::TextFormat::ParseFromString(text, &document_))
     throw std::runtime_error("the program's P4Info cannot be read");
   put_ids(document_.tables(), tables_);

@@ -15,9 +15,11 @@ namespace config = p4::config::v1;
 // there is not.
 class ProgramInfo {
  public:
-  // `text` in protobuf's text format; `pipe`: what softswitch's names of tables begin with. Throws
-  // std::runtime_error where it is no P4Info.
-  ProgramInfo(const std::string& text, std::string pipe);
+  // `text` in protobuf's text format; `pipe`: what softswitch's names of tables begin with;
+  // `selectors`: by profile, both with softswitch's names. Throws std::runtime_error where the text
+  // is no P4Info.
+  ProgramInfo(const std::string& text, std::string pipe,
+              std::map<std::string, std::string> selectors);
   ProgramInfo(const ProgramInfo&) = delete;
   ProgramInfo& operator=(const ProgramInfo&) = delete;
 
@@ -38,9 +40,6 @@ class ProgramInfo {
   // Of an action profile's selector, which P4Info does not name: that of softswitch's schema.
   // Empty: it has none.
   const std::string& selector_of(const config::ActionProfile& profile) const;
-  void set_selector(const std::string& profile_on_switch, const std::string& selector_on_switch) {
-    selectors_[profile_on_switch] = selector_on_switch;
-  }
 
  private:
   config::P4Info document_;

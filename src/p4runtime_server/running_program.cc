@@ -15,15 +15,23 @@ std::string pipe_of(const Json& schema) {
   return name.substr(0, name.find('.'));
 }
 
-// Which selector is that of which profile: it depends on it.
-void put_selectors(const Json& schema, ProgramInfo& info) {
+// By profile, the selector that depends on it.
+std::map<std::string, std::string> selectors_of(const Json& schema) {
   std::map<std::uint32_t, std::string> names;
   for (const Json& table : schema.at("tables")) names[table.at("id")] = table.at("name");
+  std::map<std::string, std::string> selectors;
   for (const Json& table : schema.at("tables")) {
     if (table.at("table_type") != "Selector") continue;
     for (const Json& profile : table.at("depends_on"))
-      info.set_selector(names.at(profile), table.at("name"));
+      selectors[names.at(profile)] = table.at("name");
   }
+  return selectors;
+}
+
+ProgramInfo info_of(bfrt_server::SwitchLink& link) {
+  const Json schema = link.call("schema", Json::object());
+  const Json p4info = link.call("p4info", Json::object());
+  return {p4info.at("p4info").get<std::string>(), pipe_of(schema), selectors_of(schema)};
 }
 
 }  // namespace
@@ -31,10 +39,7 @@ void put_selectors(const Json& schema, ProgramInfo& info) {
 RunningProgram::RunningProgram(const SwitchAddress& address)
     : link_(address.directory, address.name),
       name_(link_.call("info", Json::object()).at("program")),
-      info_(link_.call("p4info", Json::object()).at("p4info").get<std::string>(),
-            pipe_of(link_.call("schema", Json::object()))) {
-  put_selectors(link_.call("schema", Json::object()), info_);
-}
+      info_(info_of(link_)) {}
 
 void RunningProgram::note(const std::string& entry, EntryNotes notes) {
   const std::lock_guard lock(mutex_);

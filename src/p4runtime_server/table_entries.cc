@@ -4,6 +4,7 @@
 
 #include "p4runtime_server/counter_data.h"
 #include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/profile_fields.h"
 #include "p4runtime_server/refusal.h"
 
 namespace turntable::p4runtime_server {
@@ -12,9 +13,6 @@ namespace {
 using Json = nlohmann::json;
 using p4::v1::TableEntry;
 using p4::v1::Update;
-
-constexpr const char* kMember = "$ACTION_MEMBER_ID";
-constexpr const char* kGroup = "$SELECTOR_GROUP_ID";
 
 std::string in(const config::Table& table) {
   return "table " + table.preamble().name();
