@@ -11,7 +11,7 @@ namespace {
 std::runtime_error every_network(const std::string& address) {
   return std::runtime_error(
       "--address " + address +
-      ": this would listen on every network of the host. BF Runtime has no authentication: whoever "
+      ": this would listen on every network of the host. There is no authentication: whoever "
       "reaches the port controls the switch. Give the address of the loopback (127.0.0.1) or of "
       "the "
       "control network");

@@ -1,4 +1,4 @@
-// Where the service may listen: BF Runtime has no authentication, so whoever reaches it controls
+// Where the service may listen: there is no authentication, so whoever reaches it controls
 // the switch.
 #pragma once
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bfrt_server/listen_address.h"
 #include "bfrt_server/serve.h"
 #include "bfrt_server/service.h"
 #include "common/program_options.h"
@@ -24,10 +25,11 @@ struct Options {
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
   node::ControlServer control(options.directory, options.name);
+  const std::string listen = listen_address(options.address, options.port);
   Service service(options.of_switch);
   serve(control, service,
         {.address = options.address,
-         .port = options.port,
+         .listen = listen,
          .max_message_bytes = kMaxMessageBytes,
          .stats = [&] { return service.stats(); },
          .end_streams =

@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "bfrt_server/listen_address.h"
-
 namespace turntable::bfrt_server {
 namespace {
 
@@ -18,7 +16,6 @@ constexpr std::chrono::seconds kEndOfCalls{2};  // then they are cancelled
 }  // namespace
 
 void serve(node::ControlServer& control, grpc::Service& service, const Serving& serving) {
-  const std::string address = listen_address(serving.address, serving.port);
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kMaxThreads);
   grpc::ServerBuilder builder;
@@ -31,11 +28,11 @@ void serve(node::ControlServer& control, grpc::Service& service, const Serving& 
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(serving.listen, grpc::InsecureServerCredentials(), &port);
   builder.RegisterService(&service);
   const auto server = builder.BuildAndStart();
   if (server == nullptr || port == 0)
-    throw std::runtime_error("cannot listen on " + address + "; is the port taken?");
+    throw std::runtime_error("cannot listen on " + serving.listen + "; is the port taken?");
   control.on("stats", [&](const nlohmann::json&) {
     nlohmann::json stats = serving.stats();
     stats["address"] = serving.address;

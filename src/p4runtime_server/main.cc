@@ -1,6 +1,7 @@
 // p4runtime-server: P4Runtime's service beside softswitch; docs/p4runtime.md.
 #include <nlohmann/json.hpp>
 
+#include "bfrt_server/listen_address.h"
 #include "bfrt_server/serve.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
@@ -23,11 +24,12 @@ struct Options {
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
   node::ControlServer control(options.directory, options.name);
+  const std::string listen = bfrt_server::listen_address(options.address, options.port);
   Service service({options.directory, options.switch_name});
   bfrt_server::serve(
       control, service,
       {.address = options.address,
-       .port = options.port,
+       .listen = listen,
        .max_message_bytes = kMaxMessageBytes,
        .stats = [&] { return service.stats(); },
        .end_streams =
