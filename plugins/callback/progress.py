@@ -1,7 +1,8 @@
 """Output for a reader: a line per turn of a run, the result table, and every failure in full.
 
 On a terminal the line of the running turn is rewritten in place after every iteration; when the
-turn is over it stays, with the result. Elsewhere only finished turns and failures are printed.
+turn is over it stays, with the result. Elsewhere finished turns and failures are printed, and once in
+a minute without any how far the running turn is.
 
 -v prints every iteration of a run, and elsewhere every task as Ansible's default callback does; -vv
 does so in runs too.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from ansible import constants, context
@@ -41,6 +43,7 @@ systems.import_components()
 
 CLEAR_LINE = "\r\x1b[K"
 WIDTH_ELSEWHERE = 120  # of a pipe or a file
+SILENCE_ELSEWHERE_S = 60
 PLANNING = "plan_run"  # the action that begins a run
 SERIES, SERIES_END = "plan_series", "end_series"  # ... and those of several
 
@@ -68,6 +71,23 @@ class LiveLine:
         self._print(*args, **kwargs)
 
 
+class RareLine:
+    """The same where nothing can be rewritten: a line of its own, after a minute without any."""
+
+    def __init__(self, display) -> None:
+        self._print = display.display
+        self._printed_at = time.monotonic()
+        display.display = self._display
+
+    def show(self, text: str) -> None:
+        if time.monotonic() - self._printed_at >= SILENCE_ELSEWHERE_S:
+            self._display(text)
+
+    def _display(self, *args, **kwargs) -> None:
+        self._printed_at = time.monotonic()
+        self._print(*args, **kwargs)
+
+
 class CallbackModule(DefaultCallback):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
@@ -81,7 +101,7 @@ class CallbackModule(DefaultCallback):
         self._has_reported = False
         self._in_run = False
         self._turn = None  # that runs: (cell, round)
-        self._live = LiveLine(self._display) if sys.stdout.isatty() else None
+        self._live = (LiveLine if sys.stdout.isatty() else RareLine)(self._display)
 
     @property
     def _quiet(self) -> bool:
@@ -105,7 +125,7 @@ class CallbackModule(DefaultCallback):
         # A failure prints the banner of its task itself.
         if not self._quiet:
             super().v2_playbook_on_task_start(task, is_conditional)
-        elif self._live:
+        else:
             self._show_new_turn(task.get_vars().get("turntable_turn"))
 
     def v2_runner_on_start(self, host, task):
@@ -180,7 +200,7 @@ class CallbackModule(DefaultCallback):
         if progress["result"]:
             for line in terminal_lines.finished(progress, self._width):
                 self._display.display(line)
-        elif self._live:
+        else:
             self._live.show(terminal_lines.live(progress, self._width))
 
     def v2_playbook_on_stats(self, stats):
