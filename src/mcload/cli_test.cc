@@ -86,6 +86,7 @@ TEST(Options, RefusesWhatMakesNoSense) {
       {"-s", "127.0.0.1", "--search", "99.9999:5"},
       {"-s", "127.0.0.1", "--search", "99:0.5"},
       {"-s", "127.0.0.1", "--search", "99:7e7"},
+      {"-s", "127.0.0.1", "--search", "99:1e6"},  // the wait for answers
       {"-s", "127.0.0.1", "--scan", "1:2e8:1"},
       {"-s", "127.0.0.1", "--scan", "5:1:1"},
       {"-s", "127.0.0.1", "--scan", "1:5:1", "--search", "99:5"},
@@ -130,6 +131,9 @@ TEST(Options, RefusesWhatMakesNoSense) {
   EXPECT_EQ(parse({"-s", "127.0.0.1", "--search", "99:5", "--search-repeats", "99"})
                 .options.search->repeats,
             99);
+  EXPECT_EQ(parse({"-s", "127.0.0.1", "--search", "99:1e6", "--drain", "2"})
+                .options.search->limit_us,
+            1e6);
   EXPECT_NE(parse({"-s", "127.0.0.1", "--latency", "both"}).status.value_or(0), 0);
 }
 

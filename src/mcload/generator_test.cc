@@ -459,6 +459,15 @@ TEST(Generator, NobodyListens) {
   EXPECT_THROW(Generator("test", settings_for(ServerAddress::parse("127.0.0.1:1"))), CommandError);
 }
 
+TEST(Generator, ItsSettingsTravelAsJson) {
+  RunningDelayLine line;
+  GeneratorSettings settings = settings_for(line.address());
+  settings.connect_timeout_ns = 60 * kSecondNs;
+  const GeneratorSettings there = generator_settings_of(to_json(settings));
+  EXPECT_EQ(there.connect_timeout_ns, 60 * kSecondNs);
+  EXPECT_EQ(to_json(there), to_json(settings));
+}
+
 TEST(Generator, WhatItMeasuredTravelsAsJson) {
   RunningDelayLine line({.hits_always = true});
   const Measured measured = measure(settings_for(line.address()), 0.2);

@@ -107,7 +107,8 @@ TEST(McloadNode, StopEndsAnIteration) {
 // A server with one queue of 2000/s: whatever it is offered beyond that waits for longer than the
 // limit. Nobody is asked: how fast this machine is decides nothing.
 Play single_queue(const std::string& /*where*/, const std::atomic<bool>& /*cancelled*/,
-                  double /*drain_s*/) {
+                  double drain_s) {
+  EXPECT_EQ(drain_s, 3);  // as the search is told
   return [](const GeneratorSettings& settings, double, double) {
     const bool is_overload = settings.is_closed_loop || settings.rate_per_s > 2000;
     Measured answers;
@@ -130,6 +131,7 @@ TEST(McloadNode, TunesOnce) {
                  {"limit_us", 1000},
                  {"seconds", 0.05},
                  {"warmup_s", 0},
+                 {"drain_s", 3},
                  {"repeats", 1},
                  {"resolution", 0.2}}},
                {"key", "a key"},

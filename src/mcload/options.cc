@@ -172,6 +172,12 @@ void read_modes(const Texts& t, Options& o) {
     if (t.repeats) o.search->repeats = static_cast<int>(*t.repeats);
     if (t.resolution) o.search->resolution = *t.resolution;
   }
+  if (o.search && o.search->limit_us >= 1e6 * o.drain_s) {
+    std::ostringstream message;
+    message << "--search " << t.search << ": expected a limit below --drain, " << o.drain_s
+            << " s: a request without an answer counts with that";
+    throw std::invalid_argument(message.str());
+  }
   if (!t.scan.empty()) o.scan = parse_scan(t.scan);
   if (o.search && o.scan) throw std::invalid_argument("--search, --scan: expected one of them");
   if (!o.agents.empty() && o.is_agent)

@@ -61,7 +61,7 @@ load::RateSearch::Outcome outcome_of(const std::string& where, const PeakSetting
 PeakSettings PeakSettings::from_json(const std::string& where, const Json& search) {
   const node::Arguments fields(
       where + ", search", search,
-      {"percentile", "limit_us", "seconds", "warmup_s", "repeats", "resolution"});
+      {"percentile", "limit_us", "seconds", "warmup_s", "drain_s", "repeats", "resolution"});
   PeakSettings settings;
   const auto number = [&](const char* name, double low, double high, double& value) {
     if (search.contains(name)) value = fields.number(name, low, high);
@@ -71,6 +71,7 @@ PeakSettings PeakSettings::from_json(const std::string& where, const Json& searc
   number("limit_us", PeakSettings::kLeastLimitUs, PeakSettings::kMostLimitUs, settings.limit_us);
   number("seconds", 0.01, 3600, settings.seconds);
   number("warmup_s", 0, 3600, settings.warmup_s);
+  number("drain_s", 0, 3600, settings.drain_s);
   number("resolution", PeakSettings::kFinest, PeakSettings::kCoarsest, settings.resolution);
   settings.repeats = static_cast<int>(
       fields.integer_or("repeats", 1, PeakSettings::kMostRepeats, settings.repeats));

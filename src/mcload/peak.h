@@ -27,7 +27,7 @@ struct PeakSettings {
   double resolution = 0.02;
   double least_per_s = 0;  // no rate below it is probed
 
-  // {"percentile", "limit_us", "seconds", "warmup_s", "repeats", "resolution"}; throws
+  // {"percentile", "limit_us", "seconds", "warmup_s", "drain_s", "repeats", "resolution"}; throws
   // CommandError.
   static PeakSettings from_json(const std::string& where, const nlohmann::json& search);
 };

@@ -78,10 +78,14 @@ ServerAddress ServerAddress::tcp(const std::string& host, std::uint16_t port) {
                                 "; expected an address or a name that this host can resolve");
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, ::freeaddrinfo);
+  // Of "localhost" the first may be ::1, and `memcached -l 127.0.0.1` is not there.
+  const addrinfo* chosen = found;
+  while (chosen != nullptr && chosen->ai_family != AF_INET) chosen = chosen->ai_next;
+  if (chosen == nullptr) chosen = found;
   ServerAddress server;
   server.text_ = with_port(host, port);
-  std::memcpy(&server.address_, found->ai_addr, found->ai_addrlen);
-  server.length_ = found->ai_addrlen;
+  std::memcpy(&server.address_, chosen->ai_addr, chosen->ai_addrlen);
+  server.length_ = chosen->ai_addrlen;
   return server;
 }
 

@@ -22,7 +22,8 @@ class ServerAddress {
   // std::invalid_argument.
   static ServerAddress parse(const std::string& text);
 
-  // Throws std::invalid_argument if the name is unknown or the path too long.
+  // Of a name that has IPv4 addresses the first of these. Throws std::invalid_argument if the name
+  // is unknown or the path too long.
   static ServerAddress tcp(const std::string& host, std::uint16_t port);
   static ServerAddress unix_socket(const std::string& path);
 

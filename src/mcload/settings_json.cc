@@ -70,6 +70,7 @@ Json to_json(const GeneratorSettings& settings) {
           {"rate_per_s", settings.rate_per_s},
           {"closed_loop", settings.is_closed_loop},
           {"no_delay", settings.no_delay},
+          {"connect_timeout_ns", settings.connect_timeout_ns},
           {"seed", settings.seed},
           {"client", settings.client},
           {"affinity", settings.one_cpu_each},
@@ -90,6 +91,7 @@ GeneratorSettings generator_settings_of(const Json& json) {
   settings.rate_per_s = json.at("rate_per_s");
   settings.is_closed_loop = json.at("closed_loop");
   settings.no_delay = json.at("no_delay");
+  settings.connect_timeout_ns = json.at("connect_timeout_ns");
   settings.seed = json.at("seed");
   settings.client = json.at("client");
   if (json.at("affinity").get<bool>()) {

@@ -104,6 +104,7 @@ Placement automatic(const Topology& topology, const PlacementRequest& request) {
                         .l3 = first_of(cores, hp_count, request.be_count),
                         .generator = {},
                         .notes = {}};
+    if (request.be_count == 0) return placement;
     for (const int cpu : placement.hp)
       placement.l1 = join(placement.l1, topology.cpu(cpu).siblings);
     const CpuList usable = topology.numbers();
@@ -142,7 +143,7 @@ void share_with_generator(const PlacementRequest& request, Placement& placement)
         "this machine; expected a machine with more, generator_cpus, or layout same-core or "
         "shared-cache");
   }
-  if (request.layout == Layout::kSharedCache) {
+  if (request.layout == Layout::kSharedCache && request.be_count > 0) {
     placement.generator = placement.l3;
     placement.notes.push_back("the generator shares processors " + cpu_list_text(placement.l3) +
                               " with the aggressor: no other is left");
@@ -173,7 +174,7 @@ PlacementRequest placement_request(const std::string& where, const Json& json) {
   };
   return {.layout = layout_of(arguments),
           .hp_count = static_cast<int>(arguments.integer_or("hp_count", 1, kMostCount, 1)),
-          .be_count = static_cast<int>(arguments.integer_or("be_count", 1, kMostCount, 1)),
+          .be_count = static_cast<int>(arguments.integer_or("be_count", 0, kMostCount, 1)),
           .hp = cpus("hp_cpus"),
           .l1 = cpus("l1_cpus"),
           .l3 = cpus("l3_cpus"),

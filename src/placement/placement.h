@@ -15,7 +15,7 @@ enum class Layout : std::uint8_t { kSameCore, kSharedCache, kAutomatic, kManual 
 struct PlacementRequest {
   Layout layout = Layout::kSameCore;
   int hp_count = 1;
-  int be_count = 1;
+  int be_count = 1;  // 0: there is no job, so that nothing is kept for one
   CpuList hp, l1, l3;        // manual, all three
   CpuList generator;         // empty: derived
   bool one_machine = false;  // the generator runs on this machine, too
@@ -38,7 +38,8 @@ struct Placement {
 // shared-cache: hp has the first hp_count, l1 and l3 the next be_count, the generator those that
 //   remain, or the aggressor's where none does.
 // automatic: Swan's rule. One hardware thread per core of one socket: the first hp_count are hp's,
-//   l1 has their siblings, l3 the next be_count; without siblings l1 is l3.
+//   l1 has their siblings, l3 the next be_count; without siblings l1 is l3. Without a job the
+//   siblings are the generator's.
 // manual: as asked.
 Placement place(const Topology& topology, const PlacementRequest& request);
 

@@ -126,6 +126,23 @@ TEST(Placement, AutomaticNeedsAProcessorForTheGeneratorOfThisMachine) {
             "0 | 1 | 1 | 0-1");
 }
 
+// Three threads of memcached and a generator have four cores.
+TEST(Placement, WithoutAJobNothingIsKeptForOne) {
+  const auto alone = [](int hp_count, const std::string& layout) {
+    return Json{{"layout", layout}, {"hp_count", hp_count}, {"be_count", 0}, {"one_machine", true}};
+  };
+  EXPECT_EQ(text(placed(Machine(1, 4, 1), alone(3, "automatic"))), "0-2 |  |  | 3");
+  // Two cores with two threads each: 0 and 2, 1 and 3.
+  EXPECT_EQ(text(placed(Machine(1, 2, 2), alone(2, "automatic"))), "0-1 |  |  | 2-3");
+  EXPECT_NE(error_of(Machine(1, 4, 1), alone(4, "automatic")).find("no processor is left"),
+            std::string::npos);
+  EXPECT_EQ(text(placed(Machine(1, 2, 1), alone(1, "shared-cache"))), "0 |  |  | 1");
+  const Placement all = placed(Machine(1, 2, 1), alone(2, "shared-cache"));
+  EXPECT_EQ(text(all), "0-1 |  |  | ");
+  ASSERT_EQ(all.notes.size(), 1U);
+  EXPECT_NE(all.notes[0].find("not pinned"), std::string::npos);
+}
+
 TEST(Placement, ManualIsAsAsked) {
   const Machine machine(2, 4, 2);
   const Json request = {{"layout", "manual"}, {"hp_cpus", "0-2"},   {"l1_cpus", "8-10"},

@@ -87,7 +87,8 @@ ColocatorNode::Json ColocatorNode::prepare(const Json& args) {
   if (memcached_->is_running()) apply(*memcached_, {.groups = {}, .cpus = allowed_});
   groups_.clear();
   resctrl_.clear();
-  const bool anywhere = spec && spec->place == AggressorSpec::Place::kAnywhere;
+  const bool anywhere =
+      placement_.l3.empty() || (spec && spec->place == AggressorSpec::Place::kAnywhere);
   aggressor_cpus_ = anywhere                                           ? allowed_
                     : spec && spec->place == AggressorSpec::Place::kL1 ? placement_.l1
                                                                        : placement_.l3;

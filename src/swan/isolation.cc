@@ -198,7 +198,8 @@ class Builder {
     const int ways = std::popcount(all);
     const int fewest = resctrl_.fewest_ways();
     if (request_.cat_ways < fewest || ways - request_.cat_ways < fewest) {
-      throw bad_argument("isolation: \"cat_ways\" is " + std::to_string(request_.cat_ways) +
+      throw CommandError(
+          kUnsupported, "isolation: \"cat_ways\" is " + std::to_string(request_.cat_ways) +
                          "; expected from " + std::to_string(fewest) + " to " +
                          std::to_string(ways - fewest) + ": the cache has " + std::to_string(ways) +
                          " ways, and HP gets the others");
@@ -213,7 +214,8 @@ class Builder {
   void mba() {
     const int least = resctrl_.least_bandwidth();
     if (request_.mba_percent < least) {
-      throw bad_argument("isolation: \"mba_percent\" is " + std::to_string(request_.mba_percent) +
+      throw CommandError(
+          kUnsupported, "isolation: \"mba_percent\" is " + std::to_string(request_.mba_percent) +
                          "; expected from " + std::to_string(least) +
                          " to 100: the processor gives no less");
     }

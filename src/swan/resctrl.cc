@@ -74,6 +74,14 @@ int Resctrl::fewest_ways() const {
 
 int Resctrl::least_bandwidth() const {
   require(has_mba(), "MBA");
+  for (const auto& [domain, limit] : limits("MB")) {
+    if (std::stod(limit) <= 100) continue;
+    throw CommandError("unsupported", (root_ / "schemata").native() + " has MB:" + domain + "=" +
+                                          limit +
+                                          ", which is no percentage (AMD's processors count in "
+                                          "1/8 GB/s, the mount option mba_MBps in MB/s); leave "
+                                          "cells of mba out");
+  }
   return std::stoi(read_control(root_ / "info/MB/min_bandwidth"));
 }
 
@@ -106,18 +114,28 @@ fs::path Resctrl::make(const std::string& job) {
 // The same in all domains: "L3:0=3;1=3".
 void Resctrl::set(const fs::path& group, const std::string& resource,
                   const std::string& value) const {
+  std::string wanted = resource + ":";
+  for (const auto& [domain, limit] : limits(resource)) {
+    wanted += wanted.ends_with(':') ? "" : ";";
+    wanted.append(domain).append("=").append(value);
+  }
+  write_control(group / "schemata", wanted.append("\n"));
+}
+
+std::vector<std::pair<std::string, std::string>> Resctrl::limits(
+    const std::string& resource) const {
   std::istringstream lines(read_control(root_ / "schemata"));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t colon = line.find(':');
     const std::size_t begin = line.find_first_not_of(' ');
     if (colon == std::string::npos || line.substr(begin, colon - begin) != resource) continue;
     std::istringstream domains(line.substr(colon + 1));
-    std::string wanted = resource + ":";
+    std::vector<std::pair<std::string, std::string>> limits;
     for (std::string domain; std::getline(domains, domain, ';');) {
-      wanted += wanted.ends_with(':') ? "" : ";";
-      wanted.append(domain, 0, domain.find('=') + 1).append(value);
+      const std::size_t equals = domain.find('=');
+      limits.emplace_back(domain.substr(0, equals), domain.substr(equals + 1));
     }
-    return write_control(group / "schemata", wanted.append("\n"));
+    return limits;
   }
   throw CommandError("unsupported", (root_ / "schemata").native() + " has no line of " + resource);
 }

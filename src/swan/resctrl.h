@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/unique_fd.h"
@@ -34,7 +35,8 @@ class Resctrl {
   // All ways of the last-level cache.
   unsigned long long all_ways() const;
   int fewest_ways() const;
-  int least_bandwidth() const;  // percent
+  // In percent. Throws CommandError "unsupported" where the machine has other units.
+  int least_bandwidth() const;
 
   std::vector<std::filesystem::path> directories() const;
   void clear() noexcept;
@@ -47,6 +49,8 @@ class Resctrl {
   std::filesystem::path make(const std::string& job);
   void set(const std::filesystem::path& group, const std::string& resource,
            const std::string& value) const;
+  // (domain, limit) of the root group.
+  std::vector<std::pair<std::string, std::string>> limits(const std::string& resource) const;
 
   std::filesystem::path root_;
   std::string name_;

@@ -16,7 +16,8 @@ _CPUS = (*RANGES, "generator_cpus")
 
 def request(parameters: Mapping[str, Any], testbed: Testbed) -> dict[str, Any]:
     """`placement` of the nodes' commands."""
-    counts = {name: parameters[name] for name in ("layout", "hp_count", "be_count")}
+    counts = {name: parameters[name] for name in ("layout", "hp_count")}
+    counts["be_count"] = parameters["be_count"] if parameters["aggressors"] else 0
     cpus = {name: with_commas(parameters.get(name, "")) for name in _CPUS}
     return {**counts, **cpus, "one_machine": testbed.emulated}
 

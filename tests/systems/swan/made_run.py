@@ -89,7 +89,9 @@ def make_plan(
     cells: Sequence[Mapping[str, Any]],
     jobs: Mapping[str, Any],
 ) -> Plan:
-    made = [_cell(PARAMETERS | {"aggressors": "+".join(aggressors)} | each) for each in cells]
+    rows = {"aggressors": "+".join(aggressors)}
+    columns = {"loads": "+".join(f"{load:g}" for load in loads)}
+    made = [_cell(PARAMETERS | rows | each | columns) for each in cells]
     iterations = tuple(_iterations(aggressors, loads, jobs))
     return Plan(
         experiment="swan_sensitivity",

@@ -455,6 +455,27 @@ def test_compared_experiments_that_were_configured_otherwise_are_said_to_be(
         )
 
 
+def test_what_was_not_measured_is_shown_as_planned(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = [{"isolation": "none"}, {"isolation": "nice"}, {"isolation": "idle"}]
+    part = make_run(
+        results, scripted, AGGRESSORS, name="part", cells=cells,
+        leave_out=lambda data: data["aggressor"] == "busy" or data["load"] == 1.0,
+    )  # fmt: skip
+    lines = (part / "journal.ndjson").read_text().splitlines(keepends=True)
+    idle = make_plan(AGGRESSORS, (0.2, 0.5, 1.0), 1, cells, {}).cells[2].id
+    (part / "journal.ndjson").write_text("".join(line for line in lines if idle not in line))
+    uuid = experiment_uuid(EXPERIMENT, "part")
+    assert cli.main(["show", uuid, "--results", str(results)]) == 0
+    shown = capsys.readouterr().out
+    busy = [line.split() for line in shown.splitlines() if line.startswith("busy")]
+    assert busy and all(row == ["busy", "N/A", "N/A", "N/A"] for row in busy)
+    (baseline, *_) = [line.split() for line in shown.splitlines() if line.startswith("Baseline")]
+    assert baseline[-1] == "N/A" and baseline[1] != "N/A"
+    assert shown.splitlines()[-1] == "Nothing was measured of: isolation idle"
+
+
 def test_the_list_says_what_of_a_run_is_measured(
     results: Path, uuid: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

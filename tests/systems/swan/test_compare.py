@@ -49,6 +49,25 @@ def test_only_what_differs_is_clear(tmp_path: Path) -> None:
     assert drawn is not None and "second / first" in drawn.svg()
 
 
+def test_fields_that_fail_are_no_agreement(tmp_path: Path) -> None:
+    def overloaded(name: str, *loads: float) -> list[Profile]:
+        def script(parameters: Mapping[str, Any], data: Mapping[str, Any], round_: int) -> Scripted:
+            if data["aggressor"] == "busy" and data["load"] in loads:
+                # The longest there is, in every round: the ratio would be 1 without any scatter.
+                return Scripted(1_000_000, achieved=0.5)
+            return Scripted(1_000 * JITTER[(round_ + data["repeat"]) % 3])
+
+        run = load_run(make_run(tmp_path, script, name=name))
+        return [profile_of(cell) for cell in run.cells]
+
+    found = compare.pairs(overloaded("first", 0.2, 0.5), overloaded("second", 0.5))
+    table = compare.comparison_table(found)
+    told = {row["load"]: row["differs"] for row in table.rows if row["aggressor"] == "busy"}
+    assert told == {0.2: "yes, FAIL in one", 0.5: "FAIL in both", 1.0: "no"}
+    assert table.title.startswith("Field by field: in 7 of 7 (100%)")
+    assert "; FAIL in both 1, in one alone 1.\n" in table.title
+
+
 def test_two_rounds_have_no_interval(tmp_path: Path) -> None:
     first, second = (profiles(tmp_path, 1.0, name, rounds=2) for name in ("first", "second"))
     found = compare.pairs(first, second)

@@ -1,5 +1,6 @@
 """Two experiments beside each other, field by field: the ratio of their percentiles, second to
-first, with the 95 % interval of Welch's test on the logarithms.
+first, with the 95 % interval of Welch's test on the logarithms. A field that FAILs in either has
+none: its percentile is that of what was answered at all.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from statistics import median
 from turntable.grid import Column, Table
 from turntable.systems.swan.intervals import Ratio, ratio
 from turntable.systems.swan.profile import Field, Profile
+from turntable.systems.swan.rendering import FAIL
 
 _COLUMNS = (
     Column("", "cell", "cell", ""),
@@ -36,7 +38,14 @@ class Pair:
     second: Field
 
     @property
+    def fails(self) -> int:
+        """In how many of both the load was not reached."""
+        return self.first.fails + self.second.fails
+
+    @property
     def ratio(self) -> Ratio | None:
+        if self.fails:
+            return None
         one, other = self.first.sli, self.second.sli
         return ratio(one, other) if one and other else None
 
@@ -82,11 +91,13 @@ def comparison_table(found: Sequence[Pair]) -> Table:
 
 def title(found: Sequence[Pair]) -> str:
     known = [pair for pair in found if pair.covers_no_difference is not None]
-    without = len(found) - len(known)
+    failing = _failing(found)
     if not known:
-        return "Field by field; no interval: fewer than 3 repetitions of either that count"
+        none = "no interval: fewer than 3 repetitions of either that count"
+        return f"Field by field; {none}{failing}"
     covering = sum(bool(pair.covers_no_difference) for pair in known)
-    rest = f"; without an interval: {without}" if without else ""
+    without = sum(not pair.fails for pair in found) - len(known)
+    rest = (f"; without an interval: {without}" if without else "") + failing
     seen = [factor for pair in known if pair.ratio and (factor := pair.ratio.smallest_seen)]
     return (
         f"Field by field: in {covering} of {len(known)} ({covering / len(known):.0%}) the 95 % "
@@ -96,10 +107,19 @@ def title(found: Sequence[Pair]) -> str:
     )
 
 
+def _failing(found: Sequence[Pair]) -> str:
+    times = [pair.fails for pair in found]
+    both, one = times.count(2), times.count(1)
+    counts = [f"in both {both}"] * bool(both) + [f"in one alone {one}"] * bool(one)
+    return f"; FAIL {', '.join(counts)}" if counts else ""
+
+
 def _row(pair: Pair) -> dict[str, object]:
     found = pair.ratio
     interval = found.interval if found else None
     differs = {None: None, True: "no", False: "yes"}[pair.covers_no_difference]
+    if pair.fails:
+        differs = f"{FAIL} in both" if pair.fails == 2 else f"yes, {FAIL} in one"
     return {
         "cell": pair.cell.replace(" · ", " "),
         "aggressor": pair.aggressor,

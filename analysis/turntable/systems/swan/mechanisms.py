@@ -18,6 +18,7 @@ _STRENGTH = {
     "quota": lambda parameters: f" {100 * parameters['quota_share']:g}%",
     "cat": lambda parameters: f" {parameters['cat_ways']} ways",
     "mba": lambda parameters: f" {parameters['mba_percent']}%",
+    "fifo": lambda parameters: f" {100 * parameters['rt_runtime_share']:g}%",
     "nice": lambda parameters: f" {parameters['be_nice']}",
 }
 

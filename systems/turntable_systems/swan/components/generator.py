@@ -15,9 +15,9 @@ NODE = "mcload-node"
 # What the peak depends on, beside the run: memcached, its processors, and how it is loaded.
 _OF_PEAK = (
     *("layout", "hp_count", "hp_cpus", "threads", "threads_affinity"),
-    *("be_count", "l1_cpus", "l3_cpus", "generator_cpus", "realtime"),
+    *("be_count", "l1_cpus", "l3_cpus", "generator_cpus", "realtime", "spin_us"),
     *("transport", "protocol", "connections", "depth", "client_threads", "arrivals", "update"),
-    *("records", "key_size", "value_size", "memory_mb", "percentile", "slo_us"),
+    *("records", "key_size", "value_size", "memory_mb", "percentile", "slo_us", "drain_s"),
 )
 
 
@@ -41,6 +41,7 @@ def tune(context: Context) -> Batches:
         "limit_us": parameters["slo_us"],
         "seconds": parameters["tune_s"],
         "warmup_s": parameters["warmup_s"],
+        "drain_s": parameters["drain_s"],
         "repeats": parameters["tune_repeats"],
     }
     return _first(
@@ -53,6 +54,7 @@ def tune(context: Context) -> Batches:
         seed=parameters["seed"],
         placement=_placement(context),
         realtime=parameters["realtime"],
+        spin_us=parameters["spin_us"],
         deadline_s=context.plan.deadlines["tune"],
     )
 

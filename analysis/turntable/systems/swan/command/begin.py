@@ -59,7 +59,9 @@ def run(arguments: Sequence[str]) -> int:
         print(settings.dump(texts, f"{experiment.name}, profile {profile}"))
         return 0
     verbosity = [f"-{name}" for name in ("v", "vv", "vvv") if name in read.switches]
-    return begin(experiment, own, {"profile": profile, **chosen}, [*read.extra, *verbosity])
+    # A run that is continued has a profile of its own.
+    scale = {"profile": own["profile"]} if "profile" in own else {}
+    return begin(experiment, own, {**scale, **chosen}, [*read.extra, *verbosity])
 
 
 def begin(

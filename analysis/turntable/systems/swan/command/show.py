@@ -14,7 +14,7 @@ from turntable.systems.swan import compare, tables
 from turntable.systems.swan.command import again, begin, places
 from turntable.systems.swan.planning import planning_tables
 from turntable.systems.swan.store import Store, export, metadata
-from turntable.systems.swan.store.profiles import profiles_of
+from turntable.systems.swan.store.profiles import profiles_of, unmeasured
 from turntable.table import WIDTH
 from turntable_core.errors import TurntableError
 
@@ -60,6 +60,7 @@ def show(options: argparse.Namespace) -> int:
         kept = store.find(options.uuid)
         state = _state(store.metadata(kept.id))
         profiles = profiles_of(store, kept.id, every=options.all)
+        missing = unmeasured(store, kept.id)
     shown = [
         table
         for one in profiles
@@ -71,6 +72,8 @@ def show(options: argparse.Namespace) -> int:
     print(f"{kept.id}  {kept.experiment}/{kept.run}  {state}\n")
     print("\n".join(_lines([*shown, *planning_tables(profiles)])))
     print(textwrap.fill(tables.LEGEND, WIDTH))
+    if missing:
+        print(f"Nothing was measured of: {'; '.join(missing)}")
     return 0
 
 

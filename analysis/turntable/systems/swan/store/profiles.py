@@ -11,10 +11,12 @@ from turntable.systems.swan.store import metadata
 from turntable.systems.swan.store.rows import AGGRESSOR, MCLOAD
 from turntable.systems.swan.store.store import Store
 from turntable_core.errors import TurntableError
+from turntable_systems.swan.aggressors import BASELINE, names
+from turntable_systems.swan.loads import loads
 
 
 def profiles_of(store: Store, uuid: str, every: bool = False, **changes: Any) -> list[Profile]:
-    """In the order of the cells. every: iterations that break a rule count, too. changes: of
+    """In the order of the cells; those of which nothing was measured are in `unmeasured`. every: iterations that break a rule count, too. changes: of
     parameters, such as another slo_us.
 
     Raises TurntableError where nothing of the experiment was measured.
@@ -37,6 +39,18 @@ def profiles_of(store: Store, uuid: str, every: bool = False, **changes: Any) ->
     ]
 
 
+def unmeasured(store: Store, uuid: str) -> list[str]:
+    """The cells of which nothing is stored, by what tells them apart: "isolation cat, cat_ways 4"."""
+    cells = json.loads(store.metadata(uuid)[metadata.CELLS])
+    measured = {tags["cell"] for tags, _ in _iterations(store, uuid)}
+    telling = [name for name, values in metadata.levels(list(cells.values())).items() if values[1:]]
+    return [
+        ", ".join(f"{name} {cell[name]}" for name in telling if name in cell)
+        for id_, cell in cells.items()
+        if id_ not in measured
+    ]
+
+
 def _iterations(store: Store, uuid: str) -> Iterator[tuple[Mapping[str, Any], Mapping[str, float]]]:
     """Tags, and values by namespace."""
     for _, rows in store.samples(uuid).groupby("phase", sort=False):
@@ -49,12 +63,15 @@ def _profile(
     peak_per_s: float | None,
     every: bool,
 ) -> Profile:
-    found: dict[tuple[str, int], list[Repetition]] = {}
-    shares: dict[int, float] = {}
+    # What was planned has its row and column, whether it was measured or not.
+    shares = dict(enumerate(loads(parameters)))
+    rows = [BASELINE] * bool(parameters["baselines"]) + list(names(parameters))
+    found: dict[tuple[str, int], list[Repetition]] = {
+        (name, index): [] for name in rows for index in shares
+    }
     for tags, values in iterations:
-        shares[tags["load_index"]] = tags["load"]
         key = (tags["swan_aggressor_name"], tags["load_index"])
-        found.setdefault(key, []).append(_repetition(tags, values, every))
+        found[key].append(_repetition(tags, values, every))
     label = iterations[0][0]["cell_label"]
     return assemble(label, parameters, found, shares, peak_per_s)
 
