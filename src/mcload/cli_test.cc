@@ -384,7 +384,7 @@ TEST(CommandLine, WritesItsFilesAnew) {
   std::ofstream(json) << std::string(1'000'000, 'x');
   for (const std::vector<std::string>& mode :
        std::vector<std::vector<std::string>>{{"-q", "500", "-t", "0.1"},
-                                             {"--search", "50:6e7", "-t", "0.3", "--search-repeats",
+                                             {"--search", "50:9e5", "-t", "0.3", "--search-repeats",
                                               "1", "--search-resolution", "0.2"}}) {
     std::vector<std::string> words = {
         "-s", line.address().text(), "--noload", "--save", save, "--json", json};
