@@ -131,9 +131,9 @@ TEST(Options, RefusesWhatMakesNoSense) {
   EXPECT_EQ(parse({"-s", "127.0.0.1", "--search", "99:5", "--search-repeats", "99"})
                 .options.search->repeats,
             99);
-  EXPECT_EQ(parse({"-s", "127.0.0.1", "--search", "99:1e6", "--drain", "2"})
-                .options.search->limit_us,
-            1e6);
+  EXPECT_EQ(
+      parse({"-s", "127.0.0.1", "--search", "99:1e6", "--drain", "2"}).options.search->limit_us,
+      1e6);
   EXPECT_NE(parse({"-s", "127.0.0.1", "--latency", "both"}).status.value_or(0), 0);
 }
 

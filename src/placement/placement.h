@@ -15,7 +15,7 @@ enum class Layout : std::uint8_t { kSameCore, kSharedCache, kAutomatic, kManual 
 struct PlacementRequest {
   Layout layout = Layout::kSameCore;
   int hp_count = 1;
-  int be_count = 1;  // 0: there is no job, so that nothing is kept for one
+  int be_count = 1;          // 0: there is no job, so that nothing is kept for one
   CpuList hp, l1, l3;        // manual, all three
   CpuList generator;         // empty: derived
   bool one_machine = false;  // the generator runs on this machine, too

@@ -198,11 +198,11 @@ class Builder {
     const int ways = std::popcount(all);
     const int fewest = resctrl_.fewest_ways();
     if (request_.cat_ways < fewest || ways - request_.cat_ways < fewest) {
-      throw CommandError(
-          kUnsupported, "isolation: \"cat_ways\" is " + std::to_string(request_.cat_ways) +
-                         "; expected from " + std::to_string(fewest) + " to " +
-                         std::to_string(ways - fewest) + ": the cache has " + std::to_string(ways) +
-                         " ways, and HP gets the others");
+      throw CommandError(kUnsupported, "isolation: \"cat_ways\" is " +
+                                           std::to_string(request_.cat_ways) + "; expected from " +
+                                           std::to_string(fewest) + " to " +
+                                           std::to_string(ways - fewest) + ": the cache has " +
+                                           std::to_string(ways) + " ways, and HP gets the others");
     }
     const unsigned long long be = (1ULL << static_cast<unsigned>(request_.cat_ways)) - 1;
     isolation_.be.groups.push_back(resctrl_.give_ways("be", be));
@@ -214,10 +214,10 @@ class Builder {
   void mba() {
     const int least = resctrl_.least_bandwidth();
     if (request_.mba_percent < least) {
-      throw CommandError(
-          kUnsupported, "isolation: \"mba_percent\" is " + std::to_string(request_.mba_percent) +
-                         "; expected from " + std::to_string(least) +
-                         " to 100: the processor gives no less");
+      throw CommandError(kUnsupported, "isolation: \"mba_percent\" is " +
+                                           std::to_string(request_.mba_percent) +
+                                           "; expected from " + std::to_string(least) +
+                                           " to 100: the processor gives no less");
     }
     isolation_.be.groups.push_back(resctrl_.give_bandwidth("be", request_.mba_percent));
     note("MBA: BE is limited to " + std::to_string(request_.mba_percent) + " %");
