@@ -52,6 +52,7 @@ void begin_anew(RunningProgram& program) {
   }
   program.link().call("register_clear", Json::object());
   program.link().call("counter_clear", Json::object());
+  program.link().call("meter_clear", Json::object());
   program.forget_all();
 }
 
