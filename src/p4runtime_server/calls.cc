@@ -8,6 +8,7 @@
 #include "p4runtime_server/direct_entries.h"
 #include "p4runtime_server/indexed_entries.h"
 #include "p4runtime_server/refusal.h"
+#include "p4runtime_server/replication_entries.h"
 #include "p4runtime_server/table_entries.h"
 
 namespace turntable::p4runtime_server {
@@ -106,7 +107,8 @@ class Batch {
 
   // What is done by commands of its own rather than in a table_write with others.
   static bool is_alone(const Entity& entity) {
-    return entity.has_counter_entry() || entity.has_meter_entry() || entity.has_register_entry();
+    return entity.has_counter_entry() || entity.has_meter_entry() || entity.has_register_entry() ||
+           entity.has_packet_replication_engine_entry();
   }
 
   void fail(int number, const Refusal& refusal) {
@@ -144,6 +146,10 @@ class Batch {
       case Entity::kRegisterEntry:
         return act(number,
                    [&] { write_register(program_, update.type(), entity.register_entry()); });
+      case Entity::kPacketReplicationEngineEntry:
+        return act(number, [&] {
+          write_replication(program_, update.type(), entity.packet_replication_engine_entry());
+        });
       default:
         throw not_here(entity);
     }
@@ -217,6 +223,8 @@ void read_entity(RunningProgram& program, const Entity& wanted, const Entities& 
       return read_meters(program, wanted.meter_entry(), found);
     case Entity::kRegisterEntry:
       return read_registers(program, wanted.register_entry(), found);
+    case Entity::kPacketReplicationEngineEntry:
+      return read_replication(program, wanted.packet_replication_engine_entry(), found);
     default:
       throw not_here(wanted);
   }

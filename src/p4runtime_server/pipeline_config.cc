@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "p4runtime_server/refusal.h"
+#include "p4runtime_server/replication_entries.h"
 
 namespace turntable::p4runtime_server {
 namespace {
@@ -53,6 +54,7 @@ void begin_anew(RunningProgram& program) {
   program.link().call("register_clear", Json::object());
   program.link().call("counter_clear", Json::object());
   program.link().call("meter_clear", Json::object());
+  clear_replication(program);
   program.forget_all();
 }
 
