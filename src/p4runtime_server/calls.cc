@@ -10,6 +10,7 @@
 #include "p4runtime_server/refusal.h"
 #include "p4runtime_server/replication_entries.h"
 #include "p4runtime_server/table_entries.h"
+#include "p4runtime_server/value_sets.h"
 
 namespace turntable::p4runtime_server {
 namespace {
@@ -108,7 +109,7 @@ class Batch {
   // What is done by commands of its own rather than in a table_write with others.
   static bool is_alone(const Entity& entity) {
     return entity.has_counter_entry() || entity.has_meter_entry() || entity.has_register_entry() ||
-           entity.has_packet_replication_engine_entry();
+           entity.has_packet_replication_engine_entry() || entity.has_value_set_entry();
   }
 
   void fail(int number, const Refusal& refusal) {
@@ -150,6 +151,9 @@ class Batch {
         return act(number, [&] {
           write_replication(program_, update.type(), entity.packet_replication_engine_entry());
         });
+      case Entity::kValueSetEntry:
+        return act(number,
+                   [&] { write_value_set(program_, update.type(), entity.value_set_entry()); });
       default:
         throw not_here(entity);
     }
@@ -225,6 +229,8 @@ void read_entity(RunningProgram& program, const Entity& wanted, const Entities& 
       return read_registers(program, wanted.register_entry(), found);
     case Entity::kPacketReplicationEngineEntry:
       return read_replication(program, wanted.packet_replication_engine_entry(), found);
+    case Entity::kValueSetEntry:
+      return read_value_sets(program, wanted.value_set_entry(), found);
     default:
       throw not_here(wanted);
   }

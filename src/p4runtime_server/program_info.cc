@@ -46,6 +46,7 @@ ProgramInfo::ProgramInfo(const std::string& text, std::string pipe,
   put_ids(document_.counters(), counters_);
   put_ids(document_.meters(), meters_);
   put_ids(document_.registers(), registers_);
+  put_ids(document_.value_sets(), value_sets_);
   put_tables(document_.direct_counters(), direct_counters_);
   put_tables(document_.direct_meters(), direct_meters_);
   for (const config::Action& action : document_.actions())
@@ -74,6 +75,10 @@ const config::Meter& ProgramInfo::meter(std::uint32_t id) const {
 
 const config::Register& ProgramInfo::register_of(std::uint32_t id) const {
   return find(registers_, id, "register");
+}
+
+const config::ValueSet& ProgramInfo::value_set(std::uint32_t id) const {
+  return find(value_sets_, id, "value set");
 }
 
 const config::Action& ProgramInfo::action(const std::string& name) const {
