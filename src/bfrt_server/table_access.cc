@@ -1,14 +1,25 @@
 #include "bfrt_server/table_access.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "bfrt/values.h"
 
 namespace turntable::bfrt_server {
+namespace {
 
 using Json = nlohmann::json;
+
+// Limits of softswitch's meters are whole bytes; those of BfRt whole kilobits, so that a fraction
+// is rounded up.
+Json whole_number(const bfrt::Field& field, const Json& value) {
+  if (field.kind != bfrt::Field::Kind::kNumber || !value.is_number_float()) return value;
+  return static_cast<std::uint64_t>(std::ceil(value.get<double>()));
+}
+
+}  // namespace
 
 bfrt_proto::TableEntry& ReadAnswers::add(std::size_t read, const EntryRead& question) {
   bfrt_proto::TableEntry& entry = answers_.at(read).emplace_back();
@@ -150,7 +161,8 @@ void TableAccess::put_data(const Json& data, const bfrt::Action* action,
     for (const bfrt::Field& field : fields) {
       if (!ids.empty() && !ids.contains(field.id)) continue;
       const auto value = data.find(field.name);
-      if (value != data.end()) bfrt::set_datum(field, *value, *message->add_fields());
+      if (value != data.end())
+        bfrt::set_datum(field, whole_number(field, *value), *message->add_fields());
     }
   };
   if (action != nullptr) put(action->data);

@@ -1,6 +1,7 @@
 #include "dataplane/meter_codec.h"
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
@@ -42,6 +43,38 @@ std::string names_of(const std::array<Limit, 4>& limits) {
   return names;
 }
 
+CommandError too_much(const Limit& limit, const std::string& what) {
+  return bad_argument(what + ": more than " + std::to_string(kMaxLimit / limit.scale));
+}
+
+// A fraction in BfRt's unit that is a whole number of bytes: a byte is 0.008 kbit.
+std::uint64_t from_fraction(const Limit& limit, double value, const std::string& what) {
+  constexpr double kRounding = 1e-5;  // of a byte: more than the error of a double below kMaxLimit
+  const double bytes = value * static_cast<double>(limit.scale);
+  const double whole = std::round(bytes);
+  if (whole > static_cast<double>(kMaxLimit)) throw too_much(limit, what);
+  if (whole < 0 || std::abs(bytes - whole) > kRounding) {
+    throw bad_argument(what + ": " + nlohmann::json(value).dump() + " is not a whole number of " +
+                       (limit.scale == 1 ? "packets" : "bytes (0.008 kbit)"));
+  }
+  return static_cast<std::uint64_t>(whole);
+}
+
+// In the meter's unit. Nothing: there is no limit.
+std::optional<std::uint64_t> amount_of(const Limit& limit, const nlohmann::json& value,
+                                       const std::string& what) {
+  if (value.is_number_float()) return from_fraction(limit, value.get<double>(), what);
+  const uint128 number = parse_value(value, 64, what);
+  if (number == kUnlimited) return std::nullopt;
+  if (number * limit.scale > kMaxLimit) throw too_much(limit, what);
+  return static_cast<std::uint64_t>(number) * limit.scale;
+}
+
+nlohmann::json in_its_unit(const Limit& limit, std::uint64_t amount) {
+  if (amount % limit.scale == 0) return amount / limit.scale;
+  return static_cast<double>(amount) / static_cast<double>(limit.scale);
+}
+
 }  // namespace
 
 std::optional<MeterLimits> read_limits(MeterUnit unit, const nlohmann::json& data,
@@ -54,14 +87,9 @@ std::optional<MeterLimits> read_limits(MeterUnit unit, const nlohmann::json& dat
       throw bad_argument(what + ": data lacks \"" + limit.name + "\"; expected all of " +
                          names_of(known));
     }
-    const std::string which = what + ", " + limit.name;
-    const uint128 value = parse_value(data.at(limit.name), 64, which);
-    if (value == kUnlimited) {
-      ++unlimited;
-    } else if (value * limit.scale > kMaxLimit) {
-      throw bad_argument(which + ": more than " + std::to_string(kMaxLimit / limit.scale));
-    }
-    limits.*limit.place = static_cast<std::uint64_t>(value) * limit.scale;
+    const auto amount = amount_of(limit, data.at(limit.name), what + ", " + limit.name);
+    if (!amount) ++unlimited;
+    limits.*limit.place = amount.value_or(0);
   }
   if (data.size() > known.size())
     throw bad_argument(what + ": expected nothing of a meter but " + names_of(known));
@@ -74,44 +102,53 @@ std::optional<MeterLimits> read_limits(MeterUnit unit, const nlohmann::json& dat
 nlohmann::json written_limits(MeterUnit unit, const std::optional<MeterLimits>& limits) {
   nlohmann::json data = nlohmann::json::object();
   for (const Limit& limit : limits_of(unit)) {
-    data[limit.name] = limits ? (*limits).*limit.place / limit.scale : kUnlimited;
+    data[limit.name] =
+        limits ? in_its_unit(limit, (*limits).*limit.place) : nlohmann::json(kUnlimited);
   }
   return data;
 }
 
-std::uint32_t MeterCodec::index(const nlohmann::json& args) const {
-  if (!args.contains("index")) throw bad_argument("meter " + name_ + ": \"index\" is missing");
+MeterCodec::Cells MeterCodec::cells(const nlohmann::json& args) const {
+  if (!args.contains("index")) return {0, meter_.size()};
   const auto index =
       static_cast<std::uint32_t>(parse_value(args.at("index"), 32, "meter " + name_ + ", index"));
   if (index >= meter_.size()) {
     throw bad_argument("meter " + name_ + ": index " + std::to_string(index) +
                        " is not below its size " + std::to_string(meter_.size()));
   }
-  return index;
+  return {index, index + 1};
 }
 
 nlohmann::json MeterCodec::write(const nlohmann::json& args) {
-  const std::uint32_t place = index(args);
-  if (args.contains("data") && args.at("data").is_null()) {
-    meter_.remove_limits(place);
-    return nlohmann::json::object();
+  const Cells written = cells(args);
+  std::optional<MeterLimits> limits;
+  if (!args.contains("data") || !args.at("data").is_null()) {
+    limits =
+        read_limits(meter_.unit(), args.value("data", nlohmann::json::object()), "meter " + name_);
   }
-  const auto limits =
-      read_limits(meter_.unit(), args.value("data", nlohmann::json::object()), "meter " + name_);
-  if (limits) {
-    meter_.set_limits(place, *limits);
-  } else {
-    meter_.remove_limits(place);
+  for (std::uint32_t index = written.first; index < written.end; ++index) {
+    if (limits) {
+      meter_.set_limits(index, *limits);
+    } else {
+      meter_.remove_limits(index);
+    }
   }
   return nlohmann::json::object();
 }
 
+nlohmann::json MeterCodec::limits_of_cell(std::uint32_t index) const {
+  const MeterCell& cell = meter_.cell(index);
+  return cell.is_limited != 0 ? written_limits(meter_.unit(), cell.limits) : nlohmann::json();
+}
+
 nlohmann::json MeterCodec::read(const nlohmann::json& args) const {
-  const std::uint32_t place = index(args);
-  const MeterCell& cell = meter_.cell(place);
-  nlohmann::json data;
-  if (cell.is_limited != 0) data = written_limits(meter_.unit(), cell.limits);
-  return {{"table", name_}, {"index", place}, {"data", data}};
+  const Cells wanted = cells(args);
+  if (args.contains("index"))
+    return {{"table", name_}, {"index", wanted.first}, {"data", limits_of_cell(wanted.first)}};
+  nlohmann::json meters = nlohmann::json::array();
+  for (std::uint32_t index = wanted.first; index < wanted.end; ++index)
+    meters.push_back({{"index", index}, {"data", limits_of_cell(index)}});
+  return {{"table", name_}, {"meters", meters}};
 }
 
 }  // namespace turntable::dataplane

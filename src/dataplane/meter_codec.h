@@ -16,7 +16,8 @@ inline constexpr const char* kMeterPrefix = "$METER_SPEC_";
 // Each of the four values of a meter without limits.
 inline constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-// {"$METER_SPEC_CIR_KBPS", …}, all four of the unit and nothing else. Nothing: there are no limits.
+// {"$METER_SPEC_CIR_KBPS", …}, all four of the unit and nothing else; kilobits may be a fraction
+// that is whole bytes. Nothing: there are no limits.
 // Throws CommandError bad_argument; `what` says where.
 std::optional<MeterLimits> read_limits(MeterUnit unit, const nlohmann::json& data,
                                        const std::string& what);
@@ -26,13 +27,21 @@ class MeterCodec {
  public:
   MeterCodec(std::string name, Meter& meter) : name_(std::move(name)), meter_(meter) {}
 
-  // {"index", "data": {"$METER_SPEC_CIR_KBPS", …}}, all four; "data": null removes the limits.
+  // {["index"], "data": {"$METER_SPEC_CIR_KBPS", …}}, all four; "data": null removes the limits.
+  // Without an index, those of all cells.
   nlohmann::json write(const nlohmann::json& args);
   // {"index"} -> {"table", "index", "data": {…} or null}
+  // {} -> {"table", "meters": [{"index", "data"}]}
   nlohmann::json read(const nlohmann::json& args) const;
 
  private:
-  std::uint32_t index(const nlohmann::json& args) const;
+  struct Cells {
+    std::uint32_t first;
+    std::uint32_t end;  // behind the last
+  };
+
+  Cells cells(const nlohmann::json& args) const;
+  nlohmann::json limits_of_cell(std::uint32_t index) const;
 
   std::string name_;
   Meter& meter_;

@@ -51,6 +51,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"register_clear", &ProgramControl::register_clear},
       {"meter_write", &ProgramControl::meter_write},
       {"meter_read", &ProgramControl::meter_read},
+      {"meter_clear", &ProgramControl::meter_clear},
       {"digest_read", &ProgramControl::digest_read},
       {"random_seed", &ProgramControl::random_seed},
   };
@@ -312,6 +313,15 @@ nlohmann::json ProgramControl::meter_write(const nlohmann::json& args) {
 nlohmann::json ProgramControl::meter_read(const nlohmann::json& args) {
   const TableSchema& schema = resolve(args);
   return MeterCodec(schema.name, meter_of(schema)).read(args);
+}
+
+// No meter of the program has limits any more, those of entries neither.
+nlohmann::json ProgramControl::meter_clear(const nlohmann::json&) {
+  for (const auto& [name, meter] : meters_) {
+    for (std::uint32_t index = 0; index < meter->size(); ++index) meter->remove_limits(index);
+  }
+  for (const auto& [name, table] : tables_) table->clear_meters();
+  return nlohmann::json::object();
 }
 
 // Takes the oldest digests out of the queue.

@@ -57,6 +57,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json register_clear(const nlohmann::json& args);
   nlohmann::json meter_write(const nlohmann::json& args);
   nlohmann::json meter_read(const nlohmann::json& args);
+  nlohmann::json meter_clear(const nlohmann::json& args);
   nlohmann::json digest_read(const nlohmann::json& args);
   nlohmann::json random_seed(const nlohmann::json& args);
 

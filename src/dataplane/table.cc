@@ -83,4 +83,10 @@ void Table::clear_counters() {
   }
 }
 
+void Table::clear_meters() {
+  if (!direct_.meter) return;
+  for (std::size_t begin = 0; begin < pool_.size(); begin += stride_)
+    store_meter(MeterCell{}, pool_.data() + begin + direct_.meter_start());
+}
+
 }  // namespace turntable::dataplane

@@ -126,6 +126,7 @@ class Table {
   bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
+  void clear_meters();  // none has limits any more
   // From now on; the table is empty. Counted where entries come and go, so that whatever undoes a
   // change undoes the count.
   void count_names() { counts_names_ = true; }

@@ -30,6 +30,11 @@ void check_room(const TableSchema& schema, const Table& table) {
                                  " entries; delete some, or enlarge `size` in the P4 program");
 }
 
+void check_may_change(const TableSchema& schema, std::uint32_t entry) {
+  if (entry != kNoEntry || !schema.has_const_default_action) return;
+  throw bad_argument("table " + schema.name + " has a const default_action; it cannot be changed");
+}
+
 CommandError exists(const TableSchema& schema, const std::string& entry) {
   return {"exists", "table " + schema.name + ": entry " + entry +
                         " exists already; use \"modify\" or \"upsert\""};
@@ -78,11 +83,10 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   touched_.insert(&table);
   if (!schema.has_default() && (operation == "set_default" || operation == "reset_default"))
     throw bad_argument("table " + schema.name + " has no default entry that could be changed");
-  if (operation == "set_default") {
-    return replace_default(schema, table, EntryCodec(schema, table).words(update, true));
-  }
+  if (operation == "set_default") return modify(schema, table, update, kNoEntry);
   if (operation == "reset_default") {
-    return replace_default(schema, table, table.initial_default());
+    check_may_change(schema, kNoEntry);
+    return replace(table, kNoEntry, table.initial_default());
   }
   // Counters and meters of constant entries may be written.
   if (schema.is_const && (operation != "modify" || update.contains("action"))) {
@@ -110,6 +114,7 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   if (!present) throw not_there(schema, described(update));
   if (operation == "delete") return erase(table, match);
   modify(schema, table, update, entry);
+  replaced_ = true;
 }
 
 void TableBatch::insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
@@ -183,34 +188,28 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
 }
 
 // Counters and meters of the entry run on, as on the ASIC, but for those that the update has a
-// value for. Without an action, the entry keeps its action and data.
+// value for. Without an action, the entry keeps its action and data. kNoEntry: the default entry.
 void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         std::uint32_t entry) {
   const EntryCodec codec(schema, table);
   const auto before = table.words(entry);
   Table::Words words(before.begin(), before.end());
   if (update.contains("action") || !schema.has_actions()) {
-    words = with_direct_of(entry, table, codec.words(update, false));
+    check_may_change(schema, entry);
+    words = with_direct_of(entry, table, codec.words(update, entry == kNoEntry));
   }
   codec.put_direct(update, words);
+  replace(table, entry, words);
+}
+
+void TableBatch::replace(Table& table, std::uint32_t entry, const Table::Words& words) {
   Table::Words old = table.replace(entry, words);
-  replaced_ = true;
   undo_.push_back([&table, entry, old = std::move(old)] { table.replace(entry, old); });
 }
 
 void TableBatch::erase(Table& table, const Match& match) {
   Table::Words old = table.erase(match);
   undo_.push_back([&table, match, old = std::move(old)] { table.insert(match, old); });
-}
-
-void TableBatch::replace_default(const TableSchema& schema, Table& table,
-                                 const Table::Words& words) {
-  if (schema.has_const_default_action) {
-    throw bad_argument("table " + schema.name +
-                       " has a const default_action; it cannot be changed");
-  }
-  Table::Words old = table.replace(kNoEntry, words);
-  undo_.push_back([&table, old = std::move(old)] { table.replace(kNoEntry, old); });
 }
 
 }  // namespace turntable::dataplane

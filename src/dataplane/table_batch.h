@@ -75,7 +75,7 @@ class TableBatch {
   void modify(const TableSchema& schema, Table& table, const nlohmann::json& update,
               std::uint32_t entry);
   void erase(Table& table, const Match& match);
-  void replace_default(const TableSchema& schema, Table& table, const Table::Words& words);
+  void replace(Table& table, std::uint32_t entry, const Table::Words& words);
 
   std::vector<std::function<void()>> undo_;
   std::set<Table*> touched_;

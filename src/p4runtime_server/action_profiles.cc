@@ -4,6 +4,7 @@
 #include <set>
 
 #include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/operation.h"
 #include "p4runtime_server/profile_fields.h"
 #include "p4runtime_server/refusal.h"
 
@@ -15,19 +16,6 @@ using p4::v1::Update;
 
 std::string in(const config::ActionProfile& profile) {
   return "action profile " + profile.preamble().name();
-}
-
-const char* operation(Update::Type type) {
-  switch (type) {
-    case Update::INSERT:
-      return "insert";
-    case Update::MODIFY:
-      return "modify";
-    case Update::DELETE:
-      return "delete";
-    default:
-      throw invalid("what to do is not said");
-  }
 }
 
 // Those of the tables that use the profile; all have the same.
@@ -112,7 +100,7 @@ SwitchUpdate write_member(RunningProgram& program, Update::Type type,
   const config::ActionProfile& profile = info.profile(member.action_profile_id());
   if (member.member_id() == 0) throw invalid(in(profile) + ": members are numbered from 1");
   Json update = {{"table", info.on_switch(profile.preamble())},
-                 {"op", operation(type)},
+                 {"op", operation_of(type)},
                  {"key", {{kMember, member.member_id()}}}};
   if (type == Update::DELETE) return {std::move(update)};
   if (!member.has_action()) throw invalid(in(profile) + ": the member's action is missing");
@@ -129,7 +117,7 @@ SwitchUpdate write_group(RunningProgram& program, Update::Type type,
   const config::ActionProfile& profile = info.profile(group.action_profile_id());
   if (group.group_id() == 0) throw invalid(in(profile) + ": groups are numbered from 1");
   Json update = {{"table", need_selector(info, profile)},
-                 {"op", operation(type)},
+                 {"op", operation_of(type)},
                  {"key", {{kGroup, group.group_id()}}}};
   if (type == Update::DELETE) return {std::move(update)};
   if (group.max_size() < 1 || group.max_size() > profile.max_group_size()) {

@@ -15,10 +15,6 @@ bool is_negative(char byte) {
   return (static_cast<unsigned char>(byte) & 0x80) != 0;
 }
 
-uint128 ones(int width) {
-  return width == dataplane::kMaxWidth ? ~uint128{0} : (uint128{1} << width) - 1;
-}
-
 Refusal too_wide(const std::string& what, int width) {
   return out_of_range(what + ": needs more than its " + std::to_string(width) + " bits");
 }
@@ -36,12 +32,12 @@ uint128 from_signed(std::string_view bytes, int width, const std::string& what) 
   // All bits from the sign on are the same.
   const uint128 above = value >> (width - 1);
   if (above != 0 && above != (~uint128{0} >> (width - 1))) throw too_wide(what, width);
-  return value & ones(width);
+  return value & all_ones(width);
 }
 
 std::string to_signed(uint128 bits, int width) {
   const bool negative = (bits >> (width - 1) & 1) != 0;
-  uint128 value = negative ? bits | ~ones(width) : bits;
+  uint128 value = negative ? bits | ~all_ones(width) : bits;
   std::string bytes;
   for (std::size_t i = 0; i < sizeof(uint128); ++i) {
     bytes.insert(bytes.begin(), static_cast<char>(value & 0xFF));
@@ -54,6 +50,10 @@ std::string to_signed(uint128 bits, int width) {
 }
 
 }  // namespace
+
+uint128 all_ones(int width) {
+  return width == dataplane::kMaxWidth ? ~uint128{0} : (uint128{1} << width) - 1;
+}
 
 uint128 from_bytestring(std::string_view bytes, int width, const std::string& what) {
   if (bytes.empty()) throw out_of_range(what + ": an empty string is no number; zero is \"\\x00\"");

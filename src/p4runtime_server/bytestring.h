@@ -10,6 +10,9 @@
 
 namespace turntable::p4runtime_server {
 
+// The largest number of `width` bits.
+dataplane::uint128 all_ones(int width);
+
 // Throws Refusal OUT_OF_RANGE, naming the field by `what`, for an empty string and for a number
 // that needs more than `width` bits (1 to 128).
 dataplane::uint128 from_bytestring(std::string_view bytes, int width, const std::string& what);

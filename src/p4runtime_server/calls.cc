@@ -5,9 +5,12 @@
 #include "bfrt_server/entry_command.h"
 #include "google/rpc/status.pb.h"
 #include "p4runtime_server/action_profiles.h"
+#include "p4runtime_server/direct_entries.h"
 #include "p4runtime_server/indexed_entries.h"
 #include "p4runtime_server/refusal.h"
+#include "p4runtime_server/replication_entries.h"
 #include "p4runtime_server/table_entries.h"
+#include "p4runtime_server/value_sets.h"
 
 namespace turntable::p4runtime_server {
 namespace {
@@ -81,10 +84,10 @@ class Batch {
                         std::to_string(kMostAtomicEntries) + " updates");
     }
     for (int i = 0; i < request_.updates_size(); ++i) {
-      if (is_of_cells(request_.updates(i).entity())) {
+      if (is_alone(request_.updates(i).entity())) {
         throw not_supported(
-            "a batch that is all or nothing has entries of tables, members and groups alone; send "
-            "the rest with CONTINUE_ON_ERROR");
+            "a batch that is all or nothing has entries of tables, members and groups of profiles "
+            "alone; send the rest with CONTINUE_ON_ERROR");
       }
     }
     try {
@@ -103,8 +106,10 @@ class Batch {
     SwitchUpdate what;
   };
 
-  static bool is_of_cells(const Entity& entity) {
-    return entity.has_counter_entry() || entity.has_register_entry();
+  // What is done by commands of its own rather than in a table_write with others.
+  static bool is_alone(const Entity& entity) {
+    return entity.has_counter_entry() || entity.has_meter_entry() || entity.has_register_entry() ||
+           entity.has_packet_replication_engine_entry() || entity.has_value_set_entry();
   }
 
   void fail(int number, const Refusal& refusal) {
@@ -127,6 +132,9 @@ class Batch {
       case Entity::kDirectCounterEntry:
         return gather(number,
                       write_direct_counter(program_, update.type(), entity.direct_counter_entry()));
+      case Entity::kDirectMeterEntry:
+        return gather(number,
+                      write_direct_meter(program_, update.type(), entity.direct_meter_entry()));
       case Entity::kActionProfileMember:
         return gather(number,
                       write_member(program_, update.type(), entity.action_profile_member()));
@@ -134,9 +142,18 @@ class Batch {
         return gather(number, write_group(program_, update.type(), entity.action_profile_group()));
       case Entity::kCounterEntry:
         return act(number, [&] { write_counter(program_, update.type(), entity.counter_entry()); });
+      case Entity::kMeterEntry:
+        return act(number, [&] { write_meter(program_, update.type(), entity.meter_entry()); });
       case Entity::kRegisterEntry:
         return act(number,
                    [&] { write_register(program_, update.type(), entity.register_entry()); });
+      case Entity::kPacketReplicationEngineEntry:
+        return act(number, [&] {
+          write_replication(program_, update.type(), entity.packet_replication_engine_entry());
+        });
+      case Entity::kValueSetEntry:
+        return act(number,
+                   [&] { write_value_set(program_, update.type(), entity.value_set_entry()); });
       default:
         throw not_here(entity);
     }
@@ -152,7 +169,7 @@ class Batch {
       run();
     } catch (const CommandError& error) {
       if (is_lost(error)) throw;
-      fail(number, from_switch(error));
+      fail(number, from_switch(bfrt_server::own_words(error)));
     }
   }
 
@@ -198,14 +215,22 @@ void read_entity(RunningProgram& program, const Entity& wanted, const Entities& 
       return read_table_entries(program, wanted.table_entry(), found);
     case Entity::kDirectCounterEntry:
       return read_direct_counters(program, wanted.direct_counter_entry(), found);
+    case Entity::kDirectMeterEntry:
+      return read_direct_meters(program, wanted.direct_meter_entry(), found);
     case Entity::kActionProfileMember:
       return read_members(program, wanted.action_profile_member(), found);
     case Entity::kActionProfileGroup:
       return read_groups(program, wanted.action_profile_group(), found);
     case Entity::kCounterEntry:
       return read_counters(program, wanted.counter_entry(), found);
+    case Entity::kMeterEntry:
+      return read_meters(program, wanted.meter_entry(), found);
     case Entity::kRegisterEntry:
       return read_registers(program, wanted.register_entry(), found);
+    case Entity::kPacketReplicationEngineEntry:
+      return read_replication(program, wanted.packet_replication_engine_entry(), found);
+    case Entity::kValueSetEntry:
+      return read_value_sets(program, wanted.value_set_entry(), found);
     default:
       throw not_here(wanted);
   }

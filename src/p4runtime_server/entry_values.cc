@@ -16,16 +16,8 @@ using dataplane::uint128;
 
 constexpr std::uint32_t kLastPriority = 0xFFFFFF;  // of 24 bits, as the chip has them
 
-uint128 all_ones(int width) {
-  return width == dataplane::kMaxWidth ? ~uint128{0} : (uint128{1} << width) - 1;
-}
-
 Json number(uint128 value) {
   return dataplane::format_value(value);
-}
-
-std::string in_table(const config::Table& table, const MatchField& field) {
-  return "table " + table.preamble().name() + ", field " + field.name();
 }
 
 Json exact(const MatchField& field, const p4::v1::FieldMatch& match, const std::string& what) {
@@ -113,6 +105,10 @@ void put_match(const MatchField& field, const Json& key, p4::v1::TableEntry& ent
 
 }  // namespace
 
+std::string in(const config::Table& table) {
+  return "table " + table.preamble().name();
+}
+
 bool has_priority(const config::Table& table) {
   return std::any_of(
       table.match_fields().begin(), table.match_fields().end(), [](const MatchField& field) {
@@ -121,8 +117,7 @@ bool has_priority(const config::Table& table) {
 }
 
 std::uint32_t switch_priority(const config::Table& table, std::int32_t priority) {
-  const std::string what =
-      "table " + table.preamble().name() + ": priority " + std::to_string(priority) + "; expected ";
+  const std::string what = in(table) + ": priority " + std::to_string(priority) + "; expected ";
   if (!has_priority(table)) {
     if (priority != 0) throw invalid(what + "0, for its fields are exact or prefixes");
     return 0;
@@ -136,25 +131,28 @@ std::int32_t client_priority(std::uint32_t priority) {
   return static_cast<std::int32_t>(kLastPriority - priority);
 }
 
-Json key_of(const config::Table& table, const p4::v1::TableEntry& entry) {
+Json key_of(const MatchFields& fields, const FieldMatches& given, const std::string& owner) {
   Json key = Json::object();
-  for (const p4::v1::FieldMatch& match : entry.match()) {
-    const auto field =
-        std::find_if(table.match_fields().begin(), table.match_fields().end(),
-                     [&](const MatchField& each) { return each.id() == match.field_id(); });
-    if (field == table.match_fields().end()) {
-      throw invalid("table " + table.preamble().name() + " has no field with id " +
-                    std::to_string(match.field_id()));
-    }
-    const std::string what = in_table(table, *field);
+  for (const p4::v1::FieldMatch& match : given) {
+    const auto field = std::find_if(fields.begin(), fields.end(), [&](const MatchField& each) {
+      return each.id() == match.field_id();
+    });
+    if (field == fields.end())
+      throw invalid(owner + " has no field with id " + std::to_string(match.field_id()));
+    const std::string what = owner + ", field " + field->name();
     if (key.contains(field->name())) throw invalid(what + " is given twice");
     key[field->name()] = matched(*field, match, what);
   }
-  for (const MatchField& field : table.match_fields()) {
-    if (field.match_type() == MatchField::EXACT && !key.contains(field.name()))
-      throw invalid(in_table(table, field) + " is missing; exact fields must be given");
+  for (const MatchField& field : fields) {
+    if (field.match_type() == MatchField::EXACT && !key.contains(field.name())) {
+      throw invalid(owner + ", field " + field.name() + " is missing; exact fields must be given");
+    }
   }
   return key;
+}
+
+Json key_of(const config::Table& table, const p4::v1::TableEntry& entry) {
+  return key_of(table.match_fields(), entry.match(), in(table));
 }
 
 Json full_key(const config::Table& table, Json key) {
@@ -177,6 +175,20 @@ Json full_key(const config::Table& table, Json key) {
 void put_key(const config::Table& table, const Json& key, p4::v1::TableEntry& entry) {
   for (const MatchField& field : table.match_fields())
     put_match(field, key.at(field.name()), entry);
+}
+
+Json place_of(const ProgramInfo& info, const config::Table& table,
+              const p4::v1::TableEntry& entry) {
+  if (table.match_fields().empty()) throw invalid(in(table) + " has no key, so it has no entries");
+  Json place = {{"table", info.on_switch(table.preamble())}, {"key", key_of(table, entry)}};
+  const std::uint32_t priority = switch_priority(table, entry.priority());
+  if (has_priority(table)) place["priority"] = priority;
+  return place;
+}
+
+void check_default_place(const config::Table& table, const p4::v1::TableEntry& entry) {
+  if (!entry.match().empty() || entry.priority() != 0)
+    throw invalid(in(table) + ": the default entry has neither a key nor a priority");
 }
 
 Json data_of(const config::Action& action, const p4::v1::Action& given) {

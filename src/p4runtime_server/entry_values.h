@@ -9,6 +9,12 @@
 
 namespace turntable::p4runtime_server {
 
+using MatchFields = google::protobuf::RepeatedPtrField<config::MatchField>;
+using FieldMatches = google::protobuf::RepeatedPtrField<p4::v1::FieldMatch>;
+
+// How texts of errors name a table.
+std::string in(const config::Table& table);
+
 // Whether entries have a priority: where a field may match more than one value in more ways than a
 // prefix.
 bool has_priority(const config::Table& table);
@@ -21,10 +27,20 @@ std::int32_t client_priority(std::uint32_t priority);
 // The key of an entry by the names of its fields. Throws Refusal: INVALID_ARGUMENT a field that is
 // missing, not there, given twice or not canonical; OUT_OF_RANGE a number that is too large.
 nlohmann::json key_of(const config::Table& table, const p4::v1::TableEntry& entry);
+// The same of anything that is matched; `owner` names it in errors.
+nlohmann::json key_of(const MatchFields& fields, const FieldMatches& given,
+                      const std::string& owner);
 // The same with what matches everything for the fields that are not given.
 nlohmann::json full_key(const config::Table& table, nlohmann::json key);
 // Fields that match everything are left out.
 void put_key(const config::Table& table, const nlohmann::json& key, p4::v1::TableEntry& entry);
+
+// Where an entry is: {"table", "key", ["priority"]}. Throws Refusal INVALID_ARGUMENT, as key_of().
+nlohmann::json place_of(const ProgramInfo& info, const config::Table& table,
+                        const p4::v1::TableEntry& entry);
+// Of an entry with is_default_action. Throws Refusal INVALID_ARGUMENT where it has a key or a
+// priority.
+void check_default_place(const config::Table& table, const p4::v1::TableEntry& entry);
 
 // What an action of `parameters` is given. Throws Refusal INVALID_ARGUMENT.
 nlohmann::json data_of(const config::Action& action, const p4::v1::Action& given);

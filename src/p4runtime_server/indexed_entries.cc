@@ -3,6 +3,7 @@
 #include "common/command_error.h"
 #include "p4runtime_server/bytestring.h"
 #include "p4runtime_server/counter_data.h"
+#include "p4runtime_server/meter_data.h"
 #include "p4runtime_server/refusal.h"
 
 namespace turntable::p4runtime_server {
@@ -37,6 +38,10 @@ std::pair<std::int64_t, std::int64_t> cells_of(const Entry& entry, std::int64_t 
 
 std::string name_of(const config::Counter& counter) {
   return "counter " + counter.preamble().name();
+}
+
+std::string name_of(const config::Meter& meter) {
+  return "meter " + meter.preamble().name();
 }
 
 std::string name_of(const config::Register& cells) {
@@ -134,6 +139,30 @@ void read_counter(RunningProgram& program, const config::Counter& counter,
   }
 }
 
+// `data` is null where the cell has no limits.
+void give_meter(const config::Meter& meter, const Json& index, const Json& data,
+                const Entities& found) {
+  p4::v1::Entity entity;
+  p4::v1::MeterEntry& entry = *entity.mutable_meter_entry();
+  entry.set_meter_id(meter.preamble().id());
+  entry.mutable_index()->set_index(index);
+  if (!data.is_null()) *entry.mutable_config() = meter_config(meter.spec(), data).value();
+  found(std::move(entity));
+}
+
+void read_meter(RunningProgram& program, const config::Meter& meter,
+                const p4::v1::MeterEntry& wanted, const Entities& found) {
+  Json command = {{"table", program.info().on_switch(meter.preamble())}};
+  if (wanted.has_index()) {
+    command["index"] = index_of(wanted.index(), meter.size(), name_of(meter));
+    const Json cell = program.link().call("meter_read", command);
+    return give_meter(meter, cell.at("index"), cell.at("data"), found);
+  }
+  const Json result = program.link().call("meter_read", command);
+  for (const Json& cell : result.at("meters"))
+    give_meter(meter, cell.at("index"), cell.at("data"), found);
+}
+
 }  // namespace
 
 void write_counter(RunningProgram& program, Update::Type type, const p4::v1::CounterEntry& entry) {
@@ -149,6 +178,18 @@ void write_counter(RunningProgram& program, Update::Type type, const p4::v1::Cou
         "counter_write",
         {{"table", info.on_switch(counter.preamble())}, {"index", index}, {"data", data}});
   }
+}
+
+void write_meter(RunningProgram& program, Update::Type type, const p4::v1::MeterEntry& entry) {
+  const ProgramInfo& info = program.info();
+  const config::Meter& meter = info.meter(entry.meter_id());
+  check_modify(type, name_of(meter));
+  refuse_color_counters(entry.has_counter_data());
+  Json command = {{"table", info.on_switch(meter.preamble())}};
+  if (entry.has_index()) command["index"] = index_of(entry.index(), meter.size(), name_of(meter));
+  const auto* config = entry.has_config() ? &entry.config() : nullptr;
+  command["data"] = meter_fields(meter.spec(), config, name_of(meter));
+  program.link().call("meter_write", command);
 }
 
 void write_register(RunningProgram& program, Update::Type type,
@@ -170,6 +211,14 @@ void read_counters(RunningProgram& program, const p4::v1::CounterEntry& wanted,
     return read_counter(program, program.info().counter(wanted.counter_id()), wanted, found);
   for (const config::Counter& counter : program.info().document().counters())
     read_counter(program, counter, {}, found);
+}
+
+void read_meters(RunningProgram& program, const p4::v1::MeterEntry& wanted, const Entities& found) {
+  refuse_color_counters(wanted.has_counter_data());
+  if (wanted.meter_id() != 0)
+    return read_meter(program, program.info().meter(wanted.meter_id()), wanted, found);
+  for (const config::Meter& meter : program.info().document().meters())
+    read_meter(program, meter, {}, found);
 }
 
 void read_registers(RunningProgram& program, const p4::v1::RegisterEntry& wanted,

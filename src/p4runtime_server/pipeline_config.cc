@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "p4runtime_server/refusal.h"
+#include "p4runtime_server/replication_entries.h"
 
 namespace turntable::p4runtime_server {
 namespace {
@@ -37,6 +38,8 @@ void begin_anew(RunningProgram& program) {
     if (table.const_default_action_id() == 0 && table.implementation_id() == 0)
       updates.push_back({{"table", name}, {"op", "reset_default"}});
   }
+  for (const config::ValueSet& set : info.document().value_sets())
+    updates.push_back({{"table", info.on_switch(set.preamble())}, {"op", "clear"}});
   program.link().call("table_write", {{"updates", updates}});
   // Members go after who names them; groups after entries, before members.
   for (const config::ActionProfile& profile : info.document().action_profiles()) {
@@ -52,6 +55,8 @@ void begin_anew(RunningProgram& program) {
   }
   program.link().call("register_clear", Json::object());
   program.link().call("counter_clear", Json::object());
+  program.link().call("meter_clear", Json::object());
+  clear_replication(program);
   program.forget_all();
 }
 

@@ -29,11 +29,17 @@ class ProgramInfo {
   const config::Action& action(std::uint32_t id) const;
   const config::ActionProfile& profile(std::uint32_t id) const;
   const config::Counter& counter(std::uint32_t id) const;
+  const config::Meter& meter(std::uint32_t id) const;
   const config::Register& register_of(std::uint32_t id) const;
+  const config::ValueSet& value_set(std::uint32_t id) const;
 
   const config::Action& action(const std::string& name) const;
 
-  // softswitch's name of a table, counter, register or profile.
+  // That of a table's entries. nullptr: they have none.
+  const config::DirectCounter* direct_counter(const config::Table& table) const;
+  const config::DirectMeter* direct_meter(const config::Table& table) const;
+
+  // softswitch's name of a table, counter, meter, register, profile or value set.
   std::string on_switch(const config::Preamble& preamble) const {
     return pipe_ + "." + preamble.name();
   }
@@ -49,7 +55,11 @@ class ProgramInfo {
   std::map<std::string, const config::Action*> actions_by_name_;
   std::map<std::uint32_t, const config::ActionProfile*> profiles_;
   std::map<std::uint32_t, const config::Counter*> counters_;
+  std::map<std::uint32_t, const config::Meter*> meters_;
+  std::map<std::uint32_t, const config::DirectCounter*> direct_counters_;  // by table
+  std::map<std::uint32_t, const config::DirectMeter*> direct_meters_;
   std::map<std::uint32_t, const config::Register*> registers_;
+  std::map<std::uint32_t, const config::ValueSet*> value_sets_;
   std::map<std::string, std::string> selectors_;  // softswitch's names
 };
 

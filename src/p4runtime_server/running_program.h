@@ -23,8 +23,9 @@ struct SwitchAddress {
 struct EntryNotes {
   std::string metadata;
   std::uint64_t controller_metadata = 0;
+  bool says_egress_port = false;  // of replicas: they have this field, not the newer `port`
 
-  bool empty() const { return metadata.empty() && controller_metadata == 0; }
+  bool empty() const { return metadata.empty() && controller_metadata == 0 && !says_egress_port; }
 };
 
 // Thread-safe.
@@ -38,7 +39,7 @@ class RunningProgram {
   const ProgramInfo& info() const { return info_; }
   bfrt_server::SwitchLink& link() { return link_; }
 
-  // `entry`: table, key and priority, in one text.
+  // `entry`: what names it, in one text; of a table's: table, key and priority.
   void note(const std::string& entry, EntryNotes notes);
   void forget(const std::string& entry) { note(entry, {}); }
   void forget_all();

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "p4runtime_server/counter_data.h"
+#include "p4runtime_server/direct_resources.h"
 #include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/meter_data.h"
 #include "p4runtime_server/profile_fields.h"
 #include "p4runtime_server/refusal.h"
 
@@ -13,33 +14,6 @@ namespace {
 using Json = nlohmann::json;
 using p4::v1::TableEntry;
 using p4::v1::Update;
-
-std::string in(const config::Table& table) {
-  return "table " + table.preamble().name();
-}
-
-// The counter of a table's entries. nullptr: they have none.
-const config::DirectCounter* counter_of(const ProgramInfo& info, const config::Table& table) {
-  for (const config::DirectCounter& counter : info.document().direct_counters()) {
-    if (counter.direct_table_id() == table.preamble().id()) return &counter;
-  }
-  return nullptr;
-}
-
-const config::DirectCounter& need_counter(const ProgramInfo& info, const config::Table& table) {
-  const config::DirectCounter* counter = counter_of(info, table);
-  if (counter == nullptr) throw invalid(in(table) + " has no direct counter");
-  return *counter;
-}
-
-// {"table", "key", ["priority"]}
-Json place_of(const ProgramInfo& info, const config::Table& table, const TableEntry& entry) {
-  if (table.match_fields().empty()) throw invalid(in(table) + " has no key, so it has no entries");
-  Json place = {{"table", info.on_switch(table.preamble())}, {"key", key_of(table, entry)}};
-  const std::uint32_t priority = switch_priority(table, entry.priority());
-  if (has_priority(table)) place["priority"] = priority;
-  return place;
-}
 
 // What the notes of an entry are found by: what softswitch would say of it.
 std::string identity(const config::Table& table, const TableEntry& entry) {
@@ -52,8 +26,7 @@ std::string identity(const config::Table& table, const TableEntry& entry) {
 }
 
 void refuse_what_is_not_there(const config::Table& table, const TableEntry& entry) {
-  if (entry.has_meter_config() || entry.has_meter_counter_data())
-    throw not_supported(in(table) + ": direct meters cannot be written here yet");
+  refuse_color_counters(entry.has_meter_counter_data());
   if (entry.idle_timeout_ns() != 0 || entry.has_time_since_last_hit())
     throw invalid(in(table) + " has no idle time-out");
   if (entry.is_const()) throw invalid(in(table) + ": is_const is not the client's to set");
@@ -122,22 +95,32 @@ SwitchUpdate write_default(RunningProgram& program, Update::Type type, const con
   const ProgramInfo& info = program.info();
   if (type != Update::MODIFY)
     throw invalid(in(table) + ": the default entry is always there; it can only be modified");
-  if (!entry.match().empty() || entry.priority() != 0)
-    throw invalid(in(table) + ": the default entry has neither a key nor a priority");
+  check_default_place(table, entry);
   if (table.const_default_action_id() != 0)
     throw denied(in(table) + ": its default action is a constant of the program");
   if (table.implementation_id() != 0)
     throw not_supported(in(table) + ": the default action beside an action profile stays");
-  if (entry.has_counter_data())
-    throw not_supported(in(table) + ": the default entry's counter cannot be written");
-  Json update = {{"table", info.on_switch(table.preamble())}, {"op", "reset_default"}};
-  if (entry.has_action()) {
-    update["op"] = "set_default";
-    put_action_into(info, table, entry.action(), config::ActionRef::TABLE_ONLY, update);
+  const std::string place = identity(table, entry);
+  Json update = {{"table", info.on_switch(table.preamble())}};
+  if (!entry.has_action()) {
+    if (entry.has_counter_data() || entry.has_meter_config())
+      throw invalid(in(table) + ": without an action all of the default entry is reset");
+    update["op"] = "reset_default";
+    return {std::move(update), [&program, place] { program.forget(place); }};
   }
+  update["op"] = "set_default";
+  put_action_into(info, table, entry.action(), config::ActionRef::TABLE_ONLY, update);
+  put_direct(info, table, entry, update);
   EntryNotes notes{entry.metadata(), entry.controller_metadata()};
-  return {std::move(update),
-          [&program, place = identity(table, entry), notes] { program.note(place, notes); }};
+  return {std::move(update), [&program, place, notes] { program.note(place, notes); }};
+}
+
+// Of an entry that is a constant of the program, its counter and meter may be written, and nothing
+// else.
+bool writes_direct_alone(const ProgramInfo& info, const config::Table& table, Update::Type type,
+                         const TableEntry& entry) {
+  return type == Update::MODIFY && !entry.has_action() &&
+         (entry.has_counter_data() || info.direct_meter(table) != nullptr);
 }
 
 // Of the entries that softswitch has, whether this one is asked for.
@@ -167,7 +150,6 @@ void put_found_action(const ProgramInfo& info, const config::Table& table, const
 void read_table(RunningProgram& program, const config::Table& table, const TableEntry& wanted,
                 const std::function<void(TableEntry&&)>& each) {
   const ProgramInfo& info = program.info();
-  const config::DirectCounter* counter = counter_of(info, table);
   const auto give = [&](const Json& found, bool is_default) {
     TableEntry entry;
     entry.set_table_id(table.preamble().id());
@@ -179,8 +161,7 @@ void read_table(RunningProgram& program, const config::Table& table, const Table
     entry.set_metadata(notes.metadata);
     entry.set_controller_metadata(notes.controller_metadata);
     entry.set_is_const(!is_default && table.is_const_table());
-    if (wanted.has_counter_data() && counter != nullptr)
-      *entry.mutable_counter_data() = counter_data(counter->spec(), found.at("data"));
+    put_found_direct(info, table, wanted, found.at("data"), entry);
     if (is_wanted(wanted, entry)) each(std::move(entry));
   };
   Json command = {{"table", info.on_switch(table.preamble())}};
@@ -200,18 +181,6 @@ void read_table(RunningProgram& program, const config::Table& table, const Table
   }
 }
 
-void read_all(RunningProgram& program, const TableEntry& wanted,
-              const std::function<void(TableEntry&&)>& each) {
-  const ProgramInfo& info = program.info();
-  if (wanted.table_id() != 0)
-    return read_table(program, info.table(wanted.table_id()), wanted, each);
-  TableEntry unfiltered;
-  if (wanted.has_counter_data()) *unfiltered.mutable_counter_data() = wanted.counter_data();
-  unfiltered.set_is_default_action(wanted.is_default_action());
-  for (const config::Table& table : info.document().tables())
-    read_table(program, table, unfiltered, each);
-}
-
 }  // namespace
 
 SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
@@ -224,10 +193,8 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
   if (entry.is_default_action()) return write_default(program, type, table, entry);
   Json update = place_of(info, table, entry);
   const std::string place = identity(table, entry);
-  if (table.is_const_table() &&
-      (type != Update::MODIFY || entry.has_action() || !entry.has_counter_data())) {
+  if (table.is_const_table() && !writes_direct_alone(info, table, type, entry))
     throw denied(in(table) + ": its entries are constants of the program");
-  }
   if (type == Update::DELETE) {
     update["op"] = "delete";
     return {std::move(update), [&program, place] { program.forget(place); }};
@@ -238,56 +205,31 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
   } else {
     put_action_into(info, table, entry.action(), config::ActionRef::DEFAULT_ONLY, update);
   }
-  if (entry.has_counter_data())
-    put_counter_data(need_counter(info, table).spec(), entry.counter_data(), update["data"]);
+  put_direct(info, table, entry, update);
   EntryNotes notes{entry.metadata(), entry.controller_metadata()};
   return {std::move(update), [&program, place, notes] { program.note(place, notes); }};
 }
 
-SwitchUpdate write_direct_counter(RunningProgram& program, Update::Type type,
-                                  const p4::v1::DirectCounterEntry& entry) {
+void each_entry(RunningProgram& program, const TableEntry& wanted,
+                const std::function<void(TableEntry&&)>& each) {
   const ProgramInfo& info = program.info();
-  const config::Table& table = info.table(entry.table_entry().table_id());
-  const config::DirectCounter& counter = need_counter(info, table);
-  if (type != Update::MODIFY)
-    throw invalid(in(table) + ": direct counters are there with their entry; modify them");
-  if (entry.table_entry().is_default_action())
-    throw not_supported(in(table) + ": the default entry's counter cannot be written");
-  Json update = place_of(info, table, entry.table_entry());
-  update["op"] = "modify";
-  if (entry.has_data()) put_counter_data(counter.spec(), entry.data(), update["data"]);
-  return {std::move(update)};
+  refuse_color_counters(wanted.has_meter_counter_data());
+  if (wanted.table_id() != 0)
+    return read_table(program, info.table(wanted.table_id()), wanted, each);
+  TableEntry unfiltered;
+  if (wanted.has_counter_data()) unfiltered.mutable_counter_data();
+  if (wanted.has_meter_config()) unfiltered.mutable_meter_config();
+  unfiltered.set_is_default_action(wanted.is_default_action());
+  for (const config::Table& table : info.document().tables())
+    read_table(program, table, unfiltered, each);
 }
 
 void read_table_entries(RunningProgram& program, const TableEntry& wanted, const Entities& found) {
-  read_all(program, wanted, [&](TableEntry&& entry) {
+  each_entry(program, wanted, [&](TableEntry&& entry) {
     p4::v1::Entity entity;
     *entity.mutable_table_entry() = std::move(entry);
     found(std::move(entity));
   });
-}
-
-void read_direct_counters(RunningProgram& program, const p4::v1::DirectCounterEntry& wanted,
-                          const Entities& found) {
-  const ProgramInfo& info = program.info();
-  TableEntry filter = wanted.table_entry();
-  filter.mutable_counter_data();
-  if (filter.table_id() != 0) need_counter(info, info.table(filter.table_id()));
-  bool is_found = false;
-  read_all(program, filter, [&](TableEntry&& entry) {
-    if (!entry.has_counter_data()) return;  // a table without, of all
-    is_found = true;
-    p4::v1::Entity entity;
-    p4::v1::DirectCounterEntry& counter = *entity.mutable_direct_counter_entry();
-    *counter.mutable_data() = entry.counter_data();
-    counter.mutable_table_entry()->set_table_id(entry.table_id());
-    *counter.mutable_table_entry()->mutable_match() = entry.match();
-    counter.mutable_table_entry()->set_priority(entry.priority());
-    counter.mutable_table_entry()->set_is_default_action(entry.is_default_action());
-    found(std::move(entity));
-  });
-  if (!is_found && !filter.match().empty())
-    throw not_found(in(info.table(filter.table_id())) + ": there is no such entry");
 }
 
 }  // namespace turntable::p4runtime_server

@@ -1,4 +1,4 @@
-// Entries of tables, and their direct counters.
+// Entries of tables.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,14 @@ struct SwitchUpdate {
 
 using Entities = std::function<void(p4::v1::Entity&&)>;
 
-// Throw Refusal.
+// Throws Refusal.
 SwitchUpdate write_table_entry(RunningProgram& program, p4::v1::Update::Type type,
                                const p4::v1::TableEntry& entry);
-SwitchUpdate write_direct_counter(RunningProgram& program, p4::v1::Update::Type type,
-                                  const p4::v1::DirectCounterEntry& entry);
 
-// Give all that `wanted` asks for to `found`.
+// Each entry that `wanted` asks for, with the counter and the meter that it asks for.
+void each_entry(RunningProgram& program, const p4::v1::TableEntry& wanted,
+                const std::function<void(p4::v1::TableEntry&&)>& each);
 void read_table_entries(RunningProgram& program, const p4::v1::TableEntry& wanted,
                         const Entities& found);
-void read_direct_counters(RunningProgram& program, const p4::v1::DirectCounterEntry& wanted,
-                          const Entities& found);
 
 }  // namespace turntable::p4runtime_server

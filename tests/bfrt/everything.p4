@@ -15,6 +15,7 @@ struct headers_t {
 struct metadata_t {
     bit<9> from_port;
     bit<48> source;
+    MirrorId_t session;
 }
 
 struct learnt_t {
@@ -64,6 +65,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
                 inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     Counter<bit<64>, bit<8>>(16, CounterType_t.PACKETS_AND_BYTES) seen;
     Meter<bit<8>>(16, MeterType_t.BYTES) limits;
+    Meter<bit<8>>(4, MeterType_t.PACKETS) pace;
     Register<bit<32>, bit<8>>(256, 7) hits;
     Register<pair_t, bit<8>>(16) pairs;
     Hash<bit<16>>(HashAlgorithm_t.CRC16) choice;
@@ -169,6 +171,63 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         size = 4;
     }
 
+    DirectCounter<bit<64>>(CounterType_t.PACKETS) recognised;
+    DirectMeter(MeterType_t.PACKETS) patience;
+
+    action recognise(bit<8> value) {
+        hdr.ethernet.src_addr[23:16] = patience.execute();
+        hdr.ethernet.src_addr[15:8] = value;
+        recognised.count();
+    }
+
+    action overlook() {
+        recognised.count();
+    }
+
+    table known {
+        key = {
+            hdr.ethernet.ether_type : exact;
+        }
+        actions = {
+            recognise;
+            overlook;
+        }
+        const entries = {
+            0x1235 : recognise(7);
+        }
+        const default_action = overlook();
+        counters = recognised;
+        meters = patience;
+        size = 4;
+    }
+
+    action to_group(MulticastGroupId_t group) {
+        ig_tm_md.mcast_grp_a = group;
+    }
+
+    action to_session(MirrorId_t session) {
+        ig_dprsr_md.mirror_type = 1;
+        md.session = session;
+    }
+
+    action by_pace(bit<8> index) {
+        hdr.ethernet.src_addr[47:40] = pace.execute(index);
+    }
+
+    table copied {
+        key = {
+            hdr.ethernet.ether_type : exact;
+        }
+        actions = {
+            to_group;
+            to_session;
+            by_pace;
+            NoAction;
+        }
+        default_action = NoAction();
+        size = 4;
+    }
+
     action paint(bit<8> colour) {
         hdr.ethernet.src_addr[47:40] = colour;
     }
@@ -198,6 +257,8 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         prefixes.apply();
         ranges.apply();
         constants.apply();
+        known.apply();
+        copied.apply();
         forward.apply();
         md.from_port = ig_intr_md.ingress_port;
         md.source = hdr.ethernet.src_addr;
@@ -208,8 +269,12 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
 control IngressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md,
                         in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
     Digest<learnt_t>() learn;
+    Mirror() mirror;
 
     apply {
+        if (ig_dprsr_md.mirror_type == 1) {
+            mirror.emit(md.session);
+        }
         if (ig_dprsr_md.digest_type == 1) {
             learn.pack({md.source, md.from_port});
         }
@@ -217,28 +282,30 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md,
     }
 }
 
-struct no_headers_t {
-}
-
 struct no_metadata_t {
 }
 
-parser EgressParser(packet_in pkt, out no_headers_t hdr, out no_metadata_t md, out egress_intrinsic_metadata_t eg_intr_md) {
+parser EgressParser(packet_in pkt, out headers_t hdr, out no_metadata_t md, out egress_intrinsic_metadata_t eg_intr_md) {
     state start {
         pkt.extract(eg_intr_md);
+        pkt.extract(hdr.ethernet);
         transition accept;
     }
 }
 
-control Egress(inout no_headers_t hdr, inout no_metadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
+control Egress(inout headers_t hdr, inout no_metadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
                in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
                inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
                inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
     apply {
+        // Only copies of groups have one.
+        if (eg_intr_md.egress_rid != 0) {
+            hdr.ethernet.src_addr[15:0] = eg_intr_md.egress_rid;
+        }
     }
 }
 
-control EgressDeparser(packet_out pkt, inout no_headers_t hdr, in no_metadata_t md,
+control EgressDeparser(packet_out pkt, inout headers_t hdr, in no_metadata_t md,
                        in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
     apply {
         pkt.emit(hdr);

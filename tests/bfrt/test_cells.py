@@ -181,6 +181,15 @@ def test_a_meter_colours_packets(client: Client, switch: SoftswitchTarget) -> No
     assert cell(client, 0)[0] == before + 1
 
 
+def test_limits_of_part_of_a_kilobit_are_rounded_up(
+    client: Client, switch: SoftswitchTarget
+) -> None:
+    data = dict.fromkeys(LIMITS, 1.592)  # 199 bytes, which only the control socket can say
+    switch.command("meter_write", table="limits", index=5, data=data)
+    (read,) = client.read("limits", {"$METER_INDEX": 5})
+    assert set(read.data.values()) == {2}
+
+
 def test_a_meter_needs_all_its_limits(client: Client) -> None:
     some = dict(list(LIMITS.items())[:3])
     entry = client.entry("limits", {"$METER_INDEX": 0}, data=some)

@@ -252,6 +252,9 @@ def test_constants_stay(client: Client) -> None:
     for kind in ("INSERT", "MODIFY", "DELETE"):
         update = client.update(kind, table_entry=constant)
         assert refused(client, update) == code("PERMISSION_DENIED")
+    constant.ClearField("action")  # what is left is nothing that could be modified
+    update = client.update("MODIFY", table_entry=constant)
+    assert refused(client, update) == code("PERMISSION_DENIED")
     default = client.entry("ranges", client.action("mark", value=b"\x01"))
     default.is_default_action = True
     update = client.update("MODIFY", table_entry=default)
@@ -288,6 +291,83 @@ def test_direct_counters(client: Client, switch: SoftswitchTarget) -> None:
         direct_counter_entry=client.proto.DirectCounterEntry(table_entry=place)
     )
     assert [each.direct_counter_entry for each in client.read(asked)] == [counter]
+
+
+def counted(client: Client, table: str, **filters: Any) -> tuple[Any, int]:
+    """The one entry, and the packets that it has counted."""
+    (entry,) = client.entries(table, counter_data=client.proto.CounterData(), **filters)
+    return entry, entry.counter_data.packet_count
+
+
+def test_the_default_entrys_counter_runs_on(client: Client, switch: SoftswitchTarget) -> None:
+    """A MODIFY without counter_data does not change the counter, one with it sets it."""
+    switch.send(1, frame())
+    assert counted(client, "forward", is_default_action=True)[1] == 1
+    entry = client.entry("forward", client.action("send", port=b"\x03"))
+    entry.is_default_action = True
+    client.write(client.update("MODIFY", table_entry=entry))
+    switch.send(1, frame())
+    assert counted(client, "forward", is_default_action=True)[1] == 2
+    entry.counter_data.packet_count = 7
+    client.write(client.update("MODIFY", table_entry=entry))
+    switch.send(1, frame())
+    assert counted(client, "forward", is_default_action=True)[1] == 8
+
+
+def test_the_default_entrys_counter_alone_is_modified(client: Client) -> None:
+    entry = client.entry("forward", client.action("send", port=b"\x03"))
+    entry.is_default_action = True
+    client.write(client.update("MODIFY", table_entry=entry))
+    name = client.entry("forward")
+    name.is_default_action = True
+    counter = client.proto.DirectCounterEntry(table_entry=name)
+    counter.data.packet_count, counter.data.byte_count = 9, 900
+    client.write(client.update("MODIFY", direct_counter_entry=counter))
+    wanted = client.proto.DirectCounterEntry(table_entry=name)
+    read = client.read(client.proto.Entity(direct_counter_entry=wanted))
+    assert [each.direct_counter_entry for each in read] == [counter]
+    assert list(client.entries("forward", is_default_action=True)) == [entry]
+
+
+def test_a_default_entry_that_is_reset_begins_anew(client: Client) -> None:
+    entry = client.entry("forward", client.action("send", port=b"\x03"))
+    entry.is_default_action, entry.metadata, entry.counter_data.packet_count = True, b"mine", 7
+    client.write(client.update("MODIFY", table_entry=entry))
+    entry.ClearField("action")
+    assert refused(client, client.update("MODIFY", table_entry=entry)) == code("INVALID_ARGUMENT")
+    entry.ClearField("counter_data")
+    client.write(client.update("MODIFY", table_entry=entry))
+    read, packets = counted(client, "forward", is_default_action=True)
+    assert (read.action.action, read.metadata, packets) == (client.action("discard"), b"", 0)
+
+
+def test_counters_of_constants_are_modified(client: Client, switch: SoftswitchTarget) -> None:
+    place = client.entry("known", ether_type={"exact": {"value": b"\x12\x35"}})
+    place.counter_data.packet_count = 5
+    client.write(client.update("MODIFY", table_entry=place))
+    switch.send(1, frame(0x1235))
+    entry, packets = counted(client, "known")
+    assert (entry.is_const, packets) == (True, 6)
+    place.action.CopyFrom(entry.action)  # forbidden, even if it is the same
+    update = client.update("MODIFY", table_entry=place)
+    assert refused(client, update) == code("PERMISSION_DENIED")
+    place.ClearField("action")
+    counter = client.proto.DirectCounterEntry(table_entry=place)
+    counter.data.packet_count = 3
+    client.write(client.update("MODIFY", direct_counter_entry=counter))
+    assert counted(client, "known")[1] == 3
+
+
+def test_the_counter_of_a_constant_default_entry_is_modified(client: Client) -> None:
+    name = client.entry("known")
+    name.is_default_action = True
+    counter = client.proto.DirectCounterEntry(table_entry=name)
+    counter.data.packet_count = 4
+    client.write(client.update("MODIFY", direct_counter_entry=counter))
+    assert counted(client, "known", is_default_action=True)[1] == 4
+    name.counter_data.packet_count = 4
+    update = client.update("MODIFY", table_entry=name)
+    assert refused(client, update) == code("PERMISSION_DENIED")
 
 
 def test_a_counter_of_no_entry_is_not_found(client: Client) -> None:

@@ -410,6 +410,42 @@ def test_byte_meter(load) -> None:
         switch.command("meter_read", table="bytes", index=4)
 
 
+def test_limits_are_whole_bytes(load) -> None:
+    """A byte is 0.008 kbit. CBS = PBS = 199 bytes are less than two frames of 100."""
+    switch = load(METERS)
+    limits = {"CIR_KBPS": 0.008, "PIR_KBPS": 8.008, "CBS_KBITS": 1.592, "PBS_KBITS": 1.592}
+    limits = {f"$METER_SPEC_{name}": value for name, value in limits.items()}
+    switch.command("meter_write", table="bytes", index=2, data=limits)
+    assert switch.command("meter_read", table="bytes", index=2)["data"] == limits
+    assert [colors(switch, 10**12)[1] for _ in range(2)] == [GREEN, RED]
+    for value, message in ((0.001, "whole number of bytes"), (1e9, "more than 80000000")):
+        wrong = limits | {"$METER_SPEC_CIR_KBPS": value}
+        with pytest.raises(CommandFailedError, match=message):
+            switch.command("meter_write", table="bytes", index=2, data=wrong)
+    packets = {"CIR_PPS": 0.5, "PIR_PPS": 1, "CBS_PKTS": 1, "PBS_PKTS": 1}
+    packets = {f"$METER_SPEC_{name}": value for name, value in packets.items()}
+    with pytest.raises(CommandFailedError, match=r"0\.5 is not a whole number of packets"):
+        switch.command("meter_write", table="packets", index=2, data=packets)
+
+
+def test_all_cells_of_a_meter(load) -> None:
+    switch = load(METERS)
+    limits = {"CIR_PPS": 1, "PIR_PPS": 2, "CBS_PKTS": 3, "PBS_PKTS": 4}
+    limits = {f"$METER_SPEC_{name}": value for name, value in limits.items()}
+
+    def cells() -> list[dict | None]:
+        read = switch.command("meter_read", table="packets")["meters"]
+        assert [cell["index"] for cell in read] == list(range(4))
+        return [cell["data"] for cell in read]
+
+    switch.command("meter_write", table="packets", data=limits)
+    assert cells() == [limits] * 4
+    switch.command("meter_write", table="packets", index=1, data=None)
+    assert cells() == [limits, None, limits, limits]
+    switch.command("meter_clear")
+    assert cells() == [None] * 4
+
+
 RANDOMS = program(
     "hdr.data.a = (bit<8>) three.get(); hdr.data.b = sixteen.get(); hdr.data.c = wide.get();",
     local="""

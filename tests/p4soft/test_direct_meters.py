@@ -206,6 +206,29 @@ def test_the_default_entry_has_one_too(start: Any) -> None:
     assert colors(switch, 9, START, 3) == [GREEN] * 3
 
 
+def test_the_default_entrys_counter_and_meter_run_on(start: Any) -> None:
+    switch = start(metering("PACKETS", default="color(0x33)", counted=True))
+    write(switch, "set_default", data=limits(1, 1, 1, 1))  # without an action, nothing else changes
+    assert colors(switch, 9, START, 2) == [GREEN, RED]
+    write(switch, "set_default", action="color", data={"mark": 1})
+    assert color(switch, 9, START) == RED
+    default = switch.command("table_read", table=TABLE)["default"]
+    assert default["data"] == {"mark": 1, "$COUNTER_SPEC_PKTS": 3} | limits(1, 1, 1, 1)
+    write(switch, "reset_default")
+    default = switch.command("table_read", table=TABLE)["default"]
+    assert default["data"] == {"mark": 0x33, "$COUNTER_SPEC_PKTS": 0} | NONE
+
+
+def test_all_meters_are_cleared(start: Any) -> None:
+    switch = start(metering("PACKETS", default="color(0x33)"))
+    put(switch, "insert", 1, **limits(1, 1, 1, 1))
+    write(switch, "set_default", data=limits(1, 1, 1, 1))
+    switch.command("meter_clear")
+    assert read(switch, 1)["data"] == {"mark": 0x11} | NONE
+    assert colors(switch, 1, START, 2) == [GREEN, GREEN]
+    assert colors(switch, 9, START, 2) == [GREEN, GREEN]
+
+
 def test_a_modification_without_limits_leaves_the_meter_as_it_is(start: Any) -> None:
     switch = start(PACKETS)
     put(switch, "insert", 1, **limits(1, 1, 1, 1))

@@ -1,0 +1,18 @@
+// Entries of the packet replication engine: multicast groups and clone sessions.
+#pragma once
+
+#include "p4runtime_server/table_entries.h"
+
+namespace turntable::p4runtime_server {
+
+// Throws Refusal and CommandError.
+void write_replication(RunningProgram& program, p4::v1::Update::Type type,
+                       const p4::v1::PacketReplicationEngineEntry& entry);
+
+void read_replication(RunningProgram& program, const p4::v1::PacketReplicationEngineEntry& wanted,
+                      const Entities& found);
+
+// Leaves neither groups nor sessions.
+void clear_replication(RunningProgram& program);
+
+}  // namespace turntable::p4runtime_server
