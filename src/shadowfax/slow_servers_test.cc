@@ -67,6 +67,8 @@ class Metadata {
   Metadata& operator=(const Metadata&) = delete;
 
   sockaddr_in address() const { return net::parse_ipv4("", "127.0.0.1", server_.port()); }
+  // Hears nothing while the task runs.
+  void run(std::function<void()> task) { loop_.post(std::move(task)); }
 
  private:
   net::EventLoop loop_;
@@ -115,6 +117,8 @@ class Servers {
   void tell(ClusterMessageType type, const nlohmann::json& args) {
     asking_.ask(type, args, patience());
   }
+  // The metadata service hears nothing while the task runs.
+  void hold_metadata(std::function<void()> task) { metadata_.run(std::move(task)); }
   // Of servers that begin later.
   void give_up_after(std::chrono::nanoseconds gone_time) { gone_time_ = gone_time; }
   // Whether the metadata service can write its file.
@@ -477,6 +481,27 @@ TEST(SlowServers, ATargetThatHasAllTakesNothingMore) {
   servers.member(1).resolve(patience());
   EXPECT_TRUE(servers.state().unresolved.empty());
   EXPECT_FALSE(servers.store(1).elsewhere().floor_of(1));
+}
+
+// The metadata service has noted that the migration is complete, and its answer comes so late that
+// the source, which would ask again, has died.
+TEST(SlowServers, ATargetHearsThatAllIsCompleteWithoutItsSource) {
+  Stops stops("finished"), silence("silent");
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, stops.hook());
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  servers.end(0);
+  servers.hold_metadata([hook = silence.hook()] { hook("silent"); });
+  silence.wait();
+  stops.go_on();
+  std::this_thread::sleep_for(kLate);
+  silence.go_on();
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  wait_until([&] { return servers.member(1).status().at("receives").is_null(); }, "the answer");
+  EXPECT_NO_THROW(servers.ask(1, ClusterMessageType::kPrepare));
 }
 
 TEST(SlowServers, ATargetIsLookedAtWhileItMakesItsCheckpoint) {

@@ -100,6 +100,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
 // Who uses others ends before them: the loop, which asks all; the threads that answer; and what
 // these ask. What they still post to the loop is dropped.
 ClusterMember::~ClusterMember() {
+  ends_.request_stop();
   logs_.end();  // sessions wait for it, and a checkpoint for them
   loop_.stop();
   loop_thread_.join();
@@ -108,7 +109,6 @@ ClusterMember::~ClusterMember() {
   finishes_.reset();
   departure_.reset();
   resolver_.reset();
-  ends_ = true;
   newer_views_.seen();
   follower_.join();
 }
@@ -186,9 +186,9 @@ View ClusterMember::served() {
 }
 
 void ClusterMember::follow() {
-  for (std::uint64_t seen = 0; !ends_;) {
+  for (std::uint64_t seen = 0; !ends_.stop_requested();) {
     seen = newer_views_.wait(seen);
-    if (ends_) return;
+    if (ends_.stop_requested()) return;
     try {
       adopt(look());
     } catch (const std::exception&) {
@@ -296,8 +296,9 @@ Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   return {{"incarnation", arrival_.incarnation()}};
 }
 
-// Nobody waits while the metadata service is told: it may be slow, or gone. Meanwhile, and before
-// the mutex is had, another arrival may have begun: then this one is complete.
+// Nobody waits while the metadata service is told: it may be slow, or gone. It is told until it has
+// answered, for the source, which would ask again, may be dead by then. Meanwhile, and before the
+// mutex is had, another arrival may have begun: then this one is complete.
 Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   if (!receives(id)) return {{"complete", true}};
   if (args.at("incarnation") != arrival_.incarnation()) return {{"complete", false}};
@@ -315,7 +316,8 @@ Json ClusterMember::finish(std::uint64_t id, const Json& args) {
     }
   }
   settings_.at_step("finished");
-  metadata_.ask(ClusterMessageType::kComplete, complete, Deadline::after_seconds(kMetadataSeconds));
+  metadata_.ask_patiently(ClusterMessageType::kComplete, complete, {}, kLookSeconds,
+                          ends_.get_token());
   {
     const std::lock_guard lock(mutex_);
     if (arrival_.id() == id) arrival_.end();

@@ -139,7 +139,7 @@ class ClusterMember {
   net::EventLoop loop_;
   messages::Listener<ClusterMessage> listener_;
   const std::uint16_t peer_port_;
-  std::atomic<bool> ends_{false};
+  std::stop_source ends_;
   std::thread loop_thread_, follower_;
   // That answer: what others are waited for, what only the device is, and what the metadata service
   // is.
