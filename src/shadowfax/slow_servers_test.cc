@@ -90,7 +90,7 @@ class Servers {
              std::chrono::nanoseconds between_checkpoints = 20ms) {
     const std::string file = directory_.path() / std::to_string(number);
     StoreServer::Settings settings;
-    settings.store = {.index_buckets = 256,
+    settings.store = {.index_buckets = index_buckets_,
                       .log = {.page_bits = 12, .pages = 8, .mutable_share = 0.5},
                       .threads = 4,
                       .reader_threads = 2};
@@ -121,6 +121,7 @@ class Servers {
   void hold_metadata(std::function<void()> task) { metadata_.run(std::move(task)); }
   // Of servers that begin later.
   void give_up_after(std::chrono::nanoseconds gone_time) { gone_time_ = gone_time; }
+  void have_buckets(std::size_t index_buckets) { index_buckets_ = index_buckets; }
   // Whether the metadata service can write its file.
   void keep_states(bool can) {
     const auto in_the_way = directory_.path() / "state.json.new";
@@ -183,6 +184,7 @@ class Servers {
   Metadata metadata_;
   Asking asking_;
   std::chrono::nanoseconds gone_time_ = kGoneTime;
+  std::size_t index_buckets_ = 256;
   std::map<ServerNumber, std::optional<StoreServer>> servers_;
 };
 
@@ -646,6 +648,23 @@ TEST(SlowServers, ASourceThatLooksForRecordsIsNotSilent) {
   wait_until([&] { return servers.member(1).status().at("receives") == 1; }, "the first message");
   Client client(servers.store(1));
   EXPECT_EQ(settled(client, client.read(first)).status, Status::kOk);
+}
+
+// So does one of whose index few chains are in the range: all are in one message.
+TEST(SlowServers, ASourceThatLooksForChainsIsNotSilent) {
+  Servers servers;
+  servers.give_up_after(2s);
+  servers.have_buckets(16'384);
+  servers.begin(0, [](std::string_view step) {
+    if (step == "chains") std::this_thread::sleep_for(300ms);
+  });
+  servers.begin(1);
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.02, /*sample_s=*/0, /*indirection=*/true, patience());
+  wait_until([&] { return servers.member(1).status().at("receives") == 1; }, "the first message");
+  Client client(servers.store(1));
+  const std::uint64_t last = servers.keys_of(1, 20).back();  // memory of the source has it not
+  EXPECT_EQ(settled(client, client.read(last)).status, Status::kOk);
 }
 
 // What it would send points on, and nobody has that.

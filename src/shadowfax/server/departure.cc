@@ -311,7 +311,9 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
   std::vector<std::uint8_t> bytes;
   Json incarnation;
   std::uint64_t sent = 0, indirections = 0;
-  Deadline silent = Deadline::never();  // from then on, if nothing is sent
+  // From then on, if nothing is sent. A long log, or a large index, may have few of the range: the
+  // target hears all the same that this server is there.
+  Deadline silent = Deadline::never();
   enum class Sent : std::uint8_t { kTaken, kToAnother, kNotNeeded };
   const auto send = [&] {
     const Json answer = ask_target(migration, ClusterMessageType::kRecords, {{"id", migration.id}},
@@ -340,7 +342,8 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
       ++indirections;
     };
     while (scan.next(kChainsBytes, on_record, on_rest)) {
-      if (bytes.size() < kChainsBytes) continue;
+      place_.at_step("chains");
+      if (bytes.size() < kChainsBytes && !silent.passed()) continue;
       if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
     }
     if (indirections > 0) {
@@ -358,7 +361,6 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
         if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
       }
       place_.at_step("page");
-      // A long log may have few of the range: the target hears that this server is there.
       if (!silent.passed()) continue;
       if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
     }
