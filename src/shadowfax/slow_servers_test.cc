@@ -568,7 +568,8 @@ TEST(SlowServers, AServerWhoseMigrationIsRefusedIsFreeForAnother) {
   Servers servers(/*owners=*/2);
   servers.begin(0);
   servers.begin(1);
-  const nlohmann::json others = {{"first", UINT64_MAX - 9}, {"last", UINT64_MAX}, {"target", 1}};
+  const nlohmann::json others = {
+      {"id", 1}, {"first", UINT64_MAX - 9}, {"last", UINT64_MAX}, {"target", 1}};
   const std::unique_ptr<Asking> asks = servers.connect(0);
   for (int round = 0; round < kRounds; ++round) {
     try {
@@ -579,6 +580,39 @@ TEST(SlowServers, AServerWhoseMigrationIsRefusedIsFreeForAnother) {
           << refusal.what();
     }
   }
+}
+
+// Its answer was lost: while it is prepared, when it is complete, and when the range is back again.
+TEST(SlowServers, AMigrationThatIsAskedForAgainIsNotBegunOnceMore) {
+  Stops stops("prepare");
+  Servers servers;
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  const View before = servers.state().view;
+  const hybridlog::HashRange range = before.share_of(0, 0.5).value();
+  const nlohmann::json asked = {
+      {"id", 1}, {"first", range.first}, {"last", range.last}, {"target", 1}};
+  {
+    const std::unique_ptr<Asking> lost = servers.connect(0);
+    const auto question = lost->begin(ClusterMessageType::kMigrate, asked);
+    stops.wait();
+  }
+  const std::unique_ptr<Asking> asks = servers.connect(0);
+  const std::unique_ptr<Asking::Asked> again = asks->begin(ClusterMessageType::kMigrate, asked);
+  EXPECT_FALSE(again->wait(Deadline::after_seconds(0.5)));  // nor a refusal
+  stops.go_on();
+  const std::optional<Asking::Answer> answer = again->wait(patience());
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->json.at("id"), 1);
+  wait_until([&] { return servers.departure(0).at("step") == "complete"; }, "its end");
+  EXPECT_EQ(asks->ask(ClusterMessageType::kMigrate, asked, patience()).at("id"), 1);
+  servers.move(1, 0, 1, /*indirection=*/false);
+  EXPECT_EQ(asks->ask(ClusterMessageType::kMigrate, asked, patience()).at("id"), 1);
+  servers.end(0);
+  servers.begin(0);  // it knows nothing of it
+  EXPECT_THROW(servers.ask(0, ClusterMessageType::kMigrate, asked), Refusal);
+  EXPECT_EQ(servers.state().last_migration, 2U);
+  EXPECT_TRUE(servers.state().view.is_owner(0, range));
 }
 
 // Reads and additions of what it has end with an error after some time, and go on when it is there

@@ -350,7 +350,8 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   try {
     const Json args = Json::parse(message.json);
     departure_->begin(
-        {.range = {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
+        {.id = id_of(args),
+         .range = {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
          .target = args.at("target").get<ServerNumber>(),
          .sample_s = args.value("sample_s", 0.0),
          .indirection = args.value("indirection", false)},
@@ -367,9 +368,12 @@ std::uint64_t ClusterMember::migrate(ServerNumber to, double share, double sampl
   const auto range = state.view.share_of(settings_.number, share);
   if (!range) throw Refusal(name_of(settings_.number) + " owns nothing");
   const auto begun = std::make_shared<std::promise<Json>>();
-  departure_->begin(
-      {.range = *range, .target = to, .sample_s = sample_s, .indirection = indirection},
-      [begun](const Json& json) { begun->set_value(json); });
+  departure_->begin({.id = state.next_id(),
+                     .range = *range,
+                     .target = to,
+                     .sample_s = sample_s,
+                     .indirection = indirection},
+                    [begun](const Json& json) { begun->set_value(json); });
   std::future<Json> answer = begun->get_future();
   if (answer.wait_until(deadline.time_point()) != std::future_status::ready)
     throw NoAnswer("the migration to " + name_of(to) + " does not begin");

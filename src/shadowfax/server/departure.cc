@@ -71,86 +71,107 @@ void Departure::note(const char* step) {
   place_.at_step(step);
 }
 
-void Departure::start(std::function<void(const std::stop_token&)> work,
-                      std::function<void()> after) {
+void Departure::start(const Migration& asked, std::vector<OnBegun> asks,
+                      std::function<void(const std::stop_token&)> work) {
   if (is_busy_.exchange(true)) throw Refusal("a migration from this server is under way");
   {
     const std::lock_guard lock(mutex_);
     Json before = std::exchange(status_, Json::object());
     if (!before.is_null()) before_.push_back(std::move(before));
     if (before_.size() >= kMostTold) before_.pop_front();
+    asked_ = asked;
+    has_begun_ = asks.empty();
+    asks_ = std::move(asks);
   }
-  thread_ = std::jthread(
-      [this, work = std::move(work), after = std::move(after)](const std::stop_token& stop) {
-        try {
-          const CompactionGate::Closed closed(place_.gate);
-          work(stop);
-        } catch (const Stopped&) {
-        } catch (const std::exception& error) {
-          std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
-          const std::lock_guard lock(mutex_);
-          status_["why"] = error.what();
-        }
-        may_cut_ = false;
-        is_busy_ = false;
-        after();
-      });
+  thread_ = std::jthread([this, work = std::move(work)](const std::stop_token& stop) {
+    std::string why = "the server is ending";
+    try {
+      const CompactionGate::Closed closed(place_.gate);
+      work(stop);
+    } catch (const Stopped&) {
+    } catch (const std::exception& error) {
+      why = error.what();
+      std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
+      const std::lock_guard lock(mutex_);
+      status_["why"] = why;
+    }
+    may_cut_ = false;
+    const std::vector<OnBegun> refused = take_refused();
+    is_busy_ = false;  // first: who hears that it is refused may ask for another one at once
+    for (const OnBegun& each : refused) each({{"refused", why}});
+  });
 }
 
-void Departure::begin(const Order& order, const std::function<void(const Json&)>& begun) {
+bool Departure::is_asked_again(const Order& order, const OnBegun& begun) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!asked_ || !order.is_for(*asked_)) return false;
+    if (!has_begun_) {
+      asks_.push_back(begun);
+      return true;
+    }
+  }
+  begun({{"id", order.id}});
+  return true;
+}
+
+void Departure::tell_begun(std::uint64_t id) {
+  std::vector<OnBegun> asks;
+  {
+    const std::lock_guard lock(mutex_);
+    has_begun_ = true;
+    asks = std::exchange(asks_, {});
+  }
+  for (const OnBegun& each : asks) each({{"id", id}});
+}
+
+// Those who asked for one that has not begun.
+std::vector<Departure::OnBegun> Departure::take_refused() {
+  const std::lock_guard lock(mutex_);
+  if (!has_begun_) asked_.reset();
+  return std::exchange(asks_, {});
+}
+
+void Departure::begin(const Order& order, const OnBegun& begun) {
   if (order.target == place_.number)
     throw Refusal("from server " + std::to_string(order.target) + " to itself");
   if (!(order.sample_s >= 0 && order.sample_s <= kMostSampleSeconds)) {
     throw std::invalid_argument("sampling for " + std::to_string(order.sample_s) +
                                 " s; expected 0 to " + std::to_string(kMostSampleSeconds));
   }
-  // Who hears that it is refused may ask for another one at once.
-  auto refusal = std::make_shared<std::string>();
-  start(
-      [this, order, begun, refusal](const std::stop_token& stop) {
-        Migration migration;
-        try {
-          migration = prepare(order, stop);
-        } catch (const Stopped&) {
-          *refusal = "the server is ending";
-          throw;
-        } catch (const std::exception& error) {
-          *refusal = error.what();
-          throw;
-        }
-        begun({{"id", migration.id}});
-        run(migration, order, stop);
-      },
-      [begun, refusal] {
-        if (!refusal->empty()) begun({{"refused", *refusal}});
-      });
+  if (is_asked_again(order, begun)) return;
+  const Migration asked{.id = order.id, .range = order.range, .target = order.target};
+  start(asked, {begun}, [this, order](const std::stop_token& stop) {
+    const Migration migration = prepare(order, stop);
+    tell_begun(migration.id);
+    run(migration, order, stop);
+  });
 }
 
 // What is served by now has records as well, which no checkpoint may ever have.
 void Departure::resume(const Migration& migration, Address recovered) {
-  start(
-      [this, migration, recovered](const std::stop_token& stop) {
-        note("resumed");
-        {
-          const std::lock_guard lock(mutex_);
-          status_["id"] = migration.id;
-        }
-        move(migration, recovered, stop);
-      },
-      [] {});
+  start(migration, {}, [this, migration, recovered](const std::stop_token& stop) {
+    note("resumed");
+    {
+      const std::lock_guard lock(mutex_);
+      status_["id"] = migration.id;
+    }
+    move(migration, recovered, stop);
+  });
 }
 
 // Returns what the metadata service has noted.
 Migration Departure::prepare(const Order& order, const std::stop_token& stop) {
   may_cut_ = true;
   note("prepare");
+  state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop)).require_next(order.id);
   reach(order.target, stop);
   const Json prepared = target_->ask(ClusterMessageType::kPrepare, Json::object(),
                                      Deadline::after_seconds(kBeginSeconds), {}, stop);
   require_long_values(prepared, order.target);
   const auto own_bits = std::countr_zero(place_.store.index().buckets());
   const Migration migration{
-      .id = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop)).next_id(),
+      .id = order.id,
       .range = order.range,
       .source = place_.number,
       .target = order.target,
